@@ -1,0 +1,2 @@
+//! The `prose` command.
+fn main() {}

@@ -1,0 +1,3 @@
+//! Bytes in, tables out: what a file is (by content), and one decoder a format.
+
+pub mod sqlite;

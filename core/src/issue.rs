@@ -1,0 +1,122 @@
+//! What was odd in an input: reading returns a value and issues, never an error for a part of it.
+
+use serde::{Deserialize, Serialize};
+
+/// How much an issue matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Worth knowing; nothing is lost (times not recorded, an extra column).
+    Info,
+    /// A deviation that was read around; what is shown may be incomplete.
+    Warning,
+    /// Something could not be read, or contradicts itself so that a fact shown may be wrong.
+    Error,
+}
+
+/// Where in the run an issue was found. Every shell links it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub struct Location {
+    /// File inside the run folder, or the database's name.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub file: Option<String>,
+    /// Table of the database.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub table: Option<String>,
+    /// Row id, or execution id.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub row: Option<i64>,
+    /// Column of the table, or key of a header.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub column: Option<String>,
+    /// Line of the file, from 1.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub line: Option<u32>,
+}
+
+/// Something odd, with its place and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Issue {
+    /// The rule's name, kebab-case, such as `orphan-parent`. Tests and scripts rely on it.
+    pub rule: String,
+    /// How much it matters.
+    pub severity: Severity,
+    /// Where it was found.
+    pub location: Location,
+    /// What was found, in one sentence.
+    pub message: String,
+    /// What it means or what to do, in one sentence; may be empty.
+    pub hint: String,
+}
+
+impl Issue {
+    /// A new issue without a place or a hint.
+    pub fn new(severity: Severity, rule: &str, message: impl Into<String>) -> Issue {
+        Issue {
+            rule: rule.to_owned(),
+            severity,
+            location: Location::default(),
+            message: message.into(),
+            hint: String::new(),
+        }
+    }
+
+    /// A new [`Severity::Error`].
+    pub fn error(rule: &str, message: impl Into<String>) -> Issue {
+        Issue::new(Severity::Error, rule, message)
+    }
+
+    /// A new [`Severity::Warning`].
+    pub fn warning(rule: &str, message: impl Into<String>) -> Issue {
+        Issue::new(Severity::Warning, rule, message)
+    }
+
+    /// A new [`Severity::Info`].
+    pub fn info(rule: &str, message: impl Into<String>) -> Issue {
+        Issue::new(Severity::Info, rule, message)
+    }
+
+    /// Adds what it means or what to do.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Issue {
+        self.hint = hint.into();
+        self
+    }
+
+    /// Places it in a row of a table.
+    #[must_use]
+    pub fn at_row(mut self, table: &str, row: i64) -> Issue {
+        self.location.table = Some(table.to_owned());
+        self.location.row = Some(row);
+        self
+    }
+
+    /// Places it in a table.
+    #[must_use]
+    pub fn at_table(mut self, table: &str) -> Issue {
+        self.location.table = Some(table.to_owned());
+        self
+    }
+
+    /// Places it in a column of where it already is.
+    #[must_use]
+    pub fn at_column(mut self, column: &str) -> Issue {
+        self.location.column = Some(column.to_owned());
+        self
+    }
+
+    /// Places it in a file.
+    #[must_use]
+    pub fn at_file(mut self, file: impl Into<String>) -> Issue {
+        self.location.file = Some(file.into());
+        self
+    }
+
+    /// Places it at a line of where it already is.
+    #[must_use]
+    pub fn at_line(mut self, line: u32) -> Issue {
+        self.location.line = Some(line);
+        self
+    }
+}

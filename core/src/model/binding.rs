@@ -1,0 +1,114 @@
+use serde::{Deserialize, Serialize};
+
+use super::Text;
+use crate::time::Stamp;
+
+/// What kind of name a binding is (filesystem.md, "The `kind` field distinguishes").
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BindingKind {
+    /// Received from the caller.
+    Input,
+    /// Returned to the caller.
+    Output,
+    /// Mutable.
+    Let,
+    /// Immutable.
+    Const,
+    /// Another word, as written (errata B10), or none (empty).
+    Other(Text),
+}
+
+impl BindingKind {
+    /// Reads a kind; only the four words of the document are known, all else is kept as written.
+    pub fn parse(word: &str) -> BindingKind {
+        match word.trim() {
+            "input" => BindingKind::Input,
+            "output" => BindingKind::Output,
+            "let" => BindingKind::Let,
+            "const" => BindingKind::Const,
+            other => BindingKind::Other(other.into()),
+        }
+    }
+
+    /// The word for this kind.
+    pub fn word(&self) -> &str {
+        match self {
+            BindingKind::Input => "input",
+            BindingKind::Output => "output",
+            BindingKind::Let => "let",
+            BindingKind::Const => "const",
+            BindingKind::Other(word) => word,
+        }
+    }
+}
+
+/// A named value: what is known without reading the value itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Binding {
+    /// The name as recorded; any text (errata B11).
+    pub name: Text,
+    /// The frame it belongs to, by the id in its own store; `None` is the root (errata B4).
+    pub execution_id: Option<i64>,
+    /// Input, output, let, const, or what was written.
+    pub kind: BindingKind,
+    /// Where the value lies and how long it is.
+    pub value: ValueAt,
+    /// The statement that made it. `None`: not recorded, or behind a large value and not read
+    /// (see [`Binding::tail_known`]).
+    pub source: Option<Text>,
+    /// When it was first written.
+    pub created: Option<Stamp>,
+    /// When it was last written.
+    pub updated: Option<Stamp>,
+    /// `attachment_path` as recorded: not checked, not trusted.
+    pub attachment: Option<Text>,
+    /// Whether `source`, the times and `attachment` were read. They lie behind the value in a row, so a list
+    /// leaves them for the row that is opened (build.md, "Lazy lists"); `Session` fills them in.
+    pub tail_known: bool,
+    /// `parent_execution_id:` of a scoped binding's header in a folder (errata, "Folder form").
+    pub parent_execution_id: Option<i64>,
+    /// Set on the earlier one of two rows that claim the same name and frame (errata S2).
+    pub superseded: bool,
+}
+
+/// Where a value lies.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ValueAt {
+    /// A row of `bindings`, by rowid (or its place in key order where the table has no rowid).
+    Row {
+        /// The row's rowid.
+        rowid: i64,
+        /// Bytes; `None` when the value is NULL.
+        len: Option<u64>,
+        /// `text`, `blob`, `integer`, `real` or `null`: how SQLite stores it.
+        stored: Text,
+    },
+    /// A part of a file of the run: from `start` to the end.
+    File {
+        /// Path inside the run folder.
+        path: Text,
+        /// Where the value begins, in bytes.
+        start: u64,
+        /// Bytes from there to the end of the file.
+        len: u64,
+    },
+    /// Named in an index (state.md), but there is no such row or file.
+    Missing,
+}
+
+impl ValueAt {
+    /// The value's length in bytes, when there is a value.
+    pub fn len(&self) -> Option<u64> {
+        match self {
+            ValueAt::Row { len, .. } => *len,
+            ValueAt::File { len, .. } => Some(*len),
+            ValueAt::Missing => None,
+        }
+    }
+
+    /// Whether there is no value at all (NULL, missing), or one of no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len().unwrap_or(0) == 0
+    }
+}

@@ -1,0 +1,65 @@
+use std::sync::Arc;
+
+use super::{Status, Text};
+use crate::time::Stamp;
+
+/// One row of the `execution` table, or one event of a folder, in the order written.
+///
+/// Source: sqlite.md and sqlite-earlier.md, "Core Schema". Either dialect; which rows speak of the same thing
+/// is decided by [`crate::trace`]. Columns that no document lists stay in the store and are shown by
+/// [`crate::session::Session::row_detail`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Execution {
+    /// The row's id in its own store (errata B4).
+    pub id: i64,
+    /// `statement_index`: the documents count statements or lines, so it is a hint, not a line number.
+    pub index: Option<i64>,
+    /// `statement_text`, often shortened by its writer.
+    pub text: Text,
+    /// `status` as written.
+    pub status: Status,
+    /// `parent_id` as written: may be a statement index, an orphan, or part of a cycle (errata X2).
+    pub parent: Option<i64>,
+    /// When it began; rows of the append-only dialect carry none (errata X14).
+    pub started: Option<Stamp>,
+    /// When it ended.
+    pub completed: Option<Stamp>,
+    /// `error_message`.
+    pub error: Option<Text>,
+    /// The keys of `metadata` that the documents know. `None`: empty, absent or malformed (errata X13).
+    pub meta: Option<Arc<Meta>>,
+}
+
+/// The keys of `execution.metadata` that the documents and [`crate::trace`] know, both spellings read
+/// (errata, "Metadata keys come in pairs"). Identical metadata of many rows is held once.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Meta {
+    /// Names the parallel block that a row speaks of.
+    pub parallel_id: Option<Text>,
+    /// The branch's name.
+    pub branch: Option<Text>,
+    /// Branches that a parallel announced.
+    pub branches: Vec<Text>,
+    /// `all`, `first`, `any`.
+    pub strategy: Option<Text>,
+    /// Names the loop that a row speaks of.
+    pub loop_id: Option<Text>,
+    /// `iteration`, or `current_iteration` of the in-place dialect.
+    pub iteration: Option<i64>,
+    /// `max` or `max_iterations` of a loop; `max` or `max_retries` of a retry.
+    pub max: Option<i64>,
+    /// A loop's condition, `**…**` as written.
+    pub condition: Option<Text>,
+    /// `attempt` or `retry_attempt`; the first try is attempt 1.
+    pub attempt: Option<i64>,
+    /// The gate that a row waits at.
+    pub gate_id: Option<Text>,
+    /// The block that the statement invokes: its instance is a frame.
+    pub block: Option<Text>,
+    /// Depth as the writer counted it; only compared (trace.md 6).
+    pub depth: Option<i64>,
+    /// Why a loop was left, or a statement skipped.
+    pub reason: Option<Text>,
+    /// The in-place dialect's marker: `current_iteration` stands in the row that is updated.
+    pub in_place: bool,
+}

@@ -1,0 +1,148 @@
+use serde::{Deserialize, Serialize};
+
+use super::Text;
+use crate::time::Stamp;
+
+/// Where a gate stands (sqlite.md, "Gate Lifecycle").
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GateStatus {
+    /// Nobody decided yet.
+    Pending,
+    /// Approved.
+    Approved,
+    /// Rejected.
+    Rejected,
+    /// Its deadline passed, and that was recorded.
+    Timeout,
+    /// Another word, as written.
+    Other(Text),
+}
+
+impl GateStatus {
+    /// Reads a gate's status word.
+    pub fn parse(word: &str) -> GateStatus {
+        match word.trim().to_ascii_lowercase().as_str() {
+            "pending" => GateStatus::Pending,
+            "approved" => GateStatus::Approved,
+            "rejected" => GateStatus::Rejected,
+            "timeout" => GateStatus::Timeout,
+            _ => GateStatus::Other(word.trim().into()),
+        }
+    }
+
+    /// The word for this status.
+    pub fn word(&self) -> &str {
+        match self {
+            GateStatus::Pending => "pending",
+            GateStatus::Approved => "approved",
+            GateStatus::Rejected => "rejected",
+            GateStatus::Timeout => "timeout",
+            GateStatus::Other(word) => word,
+        }
+    }
+}
+
+/// An approval gate (sqlite.md, "Approval Gates"; errata G1–G12).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gate {
+    /// `gates.id`; a gate that is met again reads `id#2` (errata G1).
+    pub id: Text,
+    /// The run that the row names; there may be no such run row (errata G11).
+    pub run_id: Option<Text>,
+    /// The execution row that waits at it.
+    pub execution_id: Option<i64>,
+    /// What the approver is asked.
+    pub prompt: Option<Text>,
+    /// Who may decide, as recorded: JSON (errata G4). See [`crate::gate::allow`].
+    pub allow: Option<Text>,
+    /// The duration as the program wrote it, for display.
+    pub timeout: Option<Text>,
+    /// The deadline.
+    pub timeout_at: Option<Stamp>,
+    /// What the program does on a rejection.
+    pub on_reject: Option<Text>,
+    /// Where it stands.
+    pub status: GateStatus,
+    /// When it was created.
+    pub created: Option<Stamp>,
+    /// When it was decided.
+    pub resolved: Option<Stamp>,
+    /// Who decided: a claim (errata G4).
+    pub resolved_by: Option<Text>,
+    /// The approver's comment.
+    pub comment: Option<Text>,
+    /// `metadata` as recorded.
+    pub metadata: Option<Text>,
+}
+
+/// What an audit row speaks of (sqlite.md, "Event Types").
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AuditKind {
+    /// The gate was created.
+    Created,
+    /// Somebody looked at it.
+    Viewed,
+    /// Somebody approved it.
+    Approved,
+    /// Somebody rejected it.
+    Rejected,
+    /// Its deadline passed.
+    Timeout,
+    /// A suspended run went on at it.
+    Resumed,
+    /// Another word, as written.
+    Other(Text),
+}
+
+impl AuditKind {
+    /// Reads an event type.
+    pub fn parse(word: &str) -> AuditKind {
+        match word.trim() {
+            "created" => AuditKind::Created,
+            "viewed" => AuditKind::Viewed,
+            "approved" => AuditKind::Approved,
+            "rejected" => AuditKind::Rejected,
+            "timeout" => AuditKind::Timeout,
+            "resumed" => AuditKind::Resumed,
+            other => AuditKind::Other(other.into()),
+        }
+    }
+
+    /// The word for this event type.
+    pub fn word(&self) -> &str {
+        match self {
+            AuditKind::Created => "created",
+            AuditKind::Viewed => "viewed",
+            AuditKind::Approved => "approved",
+            AuditKind::Rejected => "rejected",
+            AuditKind::Timeout => "timeout",
+            AuditKind::Resumed => "resumed",
+            AuditKind::Other(word) => word,
+        }
+    }
+}
+
+/// One row of `gate_audit_log`, or one line of a folder's `gates/audit.jsonl`; in order of id (errata G8).
+#[derive(Debug, Clone, PartialEq)]
+pub struct AuditEvent {
+    /// The row's id, or the line's number.
+    pub id: i64,
+    /// The gate it speaks of.
+    pub gate_id: Text,
+    /// The run it speaks of.
+    pub run_id: Text,
+    /// What happened.
+    pub kind: AuditKind,
+    /// Who, as claimed.
+    pub principal: Option<Text>,
+    /// Context or reason.
+    pub comment: Option<Text>,
+    /// When, as recorded. Never used to order.
+    pub timestamp: Option<Stamp>,
+    /// `metadata` as recorded; `metadata.chain` carries the hash chain (errata G7).
+    pub metadata: Option<Text>,
+    /// Every column of the row as JSON, in the table's own types: what the chain's hash is taken over.
+    pub row_json: Option<Text>,
+}

@@ -1,0 +1,32 @@
+//! What a run is: plain data, no logic.
+//!
+//! Every store is decoded into a [`Run`]: a SQLite `state.db` of either dialect, or a run folder. Rows keep
+//! their store's own ids and the order in which they were written; folding rows into what happened is
+//! [`crate::trace`]'s work. Values (bindings, memories) are **not** here: the model holds their length and
+//! where they lie ([`ValueAt`]), and [`crate::session::Session`] reads one when somebody opens it.
+
+mod agent;
+mod binding;
+mod execution;
+mod gate;
+mod run;
+mod state_file;
+mod status;
+mod table;
+
+pub use agent::{Agent, AgentScope, Segment};
+pub use binding::{Binding, BindingKind, ValueAt};
+pub use execution::{Execution, Meta};
+pub use gate::{AuditEvent, AuditKind, Gate, GateStatus};
+pub use run::{Dialect, FolderForm, Form, Import, Program, Run};
+pub use state_file::{
+    Annotation, CallFrame, IndexedAgent, IndexedBinding, LoopState, ParallelState, StateFile,
+    TraceLine,
+};
+pub use status::{RunStatus, Status};
+pub use table::{ColumnInfo, FileInfo, TableInfo};
+
+use std::sync::Arc;
+
+/// A text that many rows share: a statement, a status, an error. Cloning it is free.
+pub type Text = Arc<str>;

@@ -1,0 +1,131 @@
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Agent, AuditEvent, Binding, Execution, FileInfo, Gate, RunStatus, StateFile, TableInfo, Text,
+};
+use crate::issue::Issue;
+use crate::time::Stamp;
+
+/// A run, as decoded from its store: the rows and what is known of the values.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Run {
+    /// Its id: the `run` row's, else the state file's, else the folder's name. Empty when nothing names it.
+    pub id: Text,
+    /// What it was read as.
+    pub form: Form,
+    /// The program.
+    pub program: Program,
+    /// When it started, as recorded.
+    pub started: Option<Stamp>,
+    /// When it was last updated, as recorded (errata X15: writers forget it).
+    pub updated: Option<Stamp>,
+    /// The status as recorded; what is believed is [`crate::trace::Trace::verdict`].
+    pub status: Option<RunStatus>,
+    /// `state_mode` as recorded.
+    pub state_mode: Option<Text>,
+    /// Rows of `execution`, in order of id.
+    pub executions: Vec<Execution>,
+    /// All bindings, root and scoped, in the store's order.
+    pub bindings: Vec<Binding>,
+    /// Agents of the run's own store, then those of the project's and the user's.
+    pub agents: Vec<Agent>,
+    /// Imported programs.
+    pub imports: Vec<Import>,
+    /// Approval gates, in order of creation.
+    pub gates: Vec<Gate>,
+    /// The audit log, in order of id.
+    pub audit: Vec<AuditEvent>,
+    /// The folder's own state file of form A.
+    pub state_file: Option<StateFile>,
+    /// Keys and values of `.prose/.env`, masked where they are secret (errata, "Folder form").
+    pub env: Vec<(Text, Text)>,
+    /// Tables of the database, unknown ones included.
+    pub tables: Vec<TableInfo>,
+    /// Files of the folder.
+    pub files: Vec<FileInfo>,
+    /// The latest time that any file of the run was changed, where the source knows it.
+    pub touched: Option<Stamp>,
+    /// What was odd, missing or contradictory while decoding.
+    pub issues: Vec<Issue>,
+}
+
+/// What a run was read as.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "store")]
+pub enum Form {
+    /// A SQLite `state.db`.
+    Sqlite {
+        /// Which dialect its execution rows speak.
+        dialect: Dialect,
+    },
+    /// A run folder.
+    Folder {
+        /// Which format its state file has.
+        form: FolderForm,
+    },
+    /// An `agents.db`, or the agents of a `.prose` folder: no run, agents only.
+    Agents,
+    /// Nothing was decoded yet.
+    #[default]
+    Unknown,
+}
+
+/// How execution rows are written (sqlite.md against sqlite-earlier.md).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dialect {
+    /// Each event is a new row.
+    AppendOnly,
+    /// Rows are updated.
+    InPlace,
+    /// Both in one file.
+    Mixed,
+    /// Too few rows to tell.
+    Undecided,
+}
+
+/// The format of a folder's state file (dialects.md).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FolderForm {
+    /// A: `# Execution State`.
+    StateMd,
+    /// B: `# run:{id} {program}`, one event a line.
+    CompactLog,
+    /// C: `vm.log.md` beside `root.prose.md`.
+    VmLog,
+    /// D: `# Run State — {id}` with run.json and receipts.jsonl.
+    Receipts,
+    /// A state file that is none of these (an encrypted envelope, other text).
+    Foreign,
+    /// No state file.
+    Bare,
+}
+
+/// The program of a run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Program {
+    /// Its name or path as recorded.
+    pub path: Option<Text>,
+    /// Its source.
+    pub source: Option<Text>,
+    /// Where the source came from: `run.program_source`, `program.prose`, …
+    pub source_from: Option<Text>,
+}
+
+/// An imported program (sqlite.md `imports`; filesystem.md, "Imports Recursive Structure").
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Import {
+    /// The handle it is used by.
+    pub alias: Text,
+    /// Where it came from.
+    pub source_url: Option<Text>,
+    /// When it was fetched.
+    pub fetched: Option<Stamp>,
+    /// `inputs_schema` as recorded (JSON).
+    pub inputs_schema: Option<Text>,
+    /// `outputs_schema` as recorded (JSON).
+    pub outputs_schema: Option<Text>,
+    /// Path of the nested run inside this run's folder (`imports/{handle}--{slug}`), where there is one.
+    pub nested: Option<Text>,
+}

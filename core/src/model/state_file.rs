@@ -1,0 +1,128 @@
+use super::{AgentScope, RunStatus, Text};
+use crate::time::Stamp;
+
+/// A decoded state.md of form A (design: state-md.md), and what [`crate::render::state_md`] writes.
+///
+/// "Carried" facts are equal after render and parse; see state-md.md.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StateFile {
+    /// `run:`.
+    pub run: Option<Text>,
+    /// `program:`.
+    pub program: Option<Text>,
+    /// `started:`.
+    pub started: Option<Stamp>,
+    /// `updated:`, or `completed:` where a real file has that instead.
+    pub updated: Option<Stamp>,
+    /// `status:`, an extra key that real files have.
+    pub status: Option<RunStatus>,
+    /// Header keys that no document lists, in order.
+    pub extra: Vec<(Text, Text)>,
+    /// The source lines of the trace with their annotations.
+    pub trace: Vec<TraceLine>,
+    /// Open and finished parallels of "Active Constructs".
+    pub parallels: Vec<ParallelState>,
+    /// Loops of "Active Constructs".
+    pub loops: Vec<LoopState>,
+    /// The index of bindings.
+    pub bindings: Vec<IndexedBinding>,
+    /// The index of agents.
+    pub agents: Vec<IndexedAgent>,
+    /// The call stack, innermost frame first.
+    pub call_stack: Vec<CallFrame>,
+    /// Sections that no document lists: heading and text (dialects.md: "Extra sections: keep").
+    pub sections: Vec<(Text, Text)>,
+}
+
+/// One line of the execution trace.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TraceLine {
+    /// The line's number in the program, from 1, where known.
+    pub line: Option<u32>,
+    /// The source without the annotation and trailing blanks.
+    pub text: Text,
+    /// What stands behind it.
+    pub annotation: Option<Annotation>,
+}
+
+/// What a line of the trace is annotated with (filesystem.md, "Status annotations"; errata, "Folder form").
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Annotation {
+    /// Whether the statement runs, is done, failed …; `None` when only a path is given, which means done.
+    pub status: Option<super::Status>,
+    /// `# --> path`: where its output was written.
+    pub path: Option<Text>,
+    /// `(attempt 2/3)`: this attempt and, where given, how many there may be.
+    pub attempt: Option<(u32, Option<u32>)>,
+    /// `(failed: message)`.
+    pub error: Option<Text>,
+    /// `<-- WAITING (gate id)`.
+    pub gate: Option<Text>,
+    /// `[not yet entered]` or `[...next...]`.
+    pub ahead: bool,
+    /// `[registered]`, `✓ defined`: a declaration, nothing that ran.
+    pub declared: bool,
+    /// The annotation as written.
+    pub raw: Text,
+}
+
+/// A parallel under "Active Constructs".
+#[derive(Debug, Clone, PartialEq)]
+pub struct ParallelState {
+    /// First and last line in the program's source, where given.
+    pub lines: Option<(u32, u32)>,
+    /// Branch and status word, in order.
+    pub branches: Vec<(Text, super::Status)>,
+}
+
+/// A loop under "Active Constructs".
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoopState {
+    /// First and last line in the program's source, where given.
+    pub lines: Option<(u32, u32)>,
+    /// The status as written, `not yet entered` included.
+    pub status: Text,
+    /// The round under way, 0 before the first.
+    pub iteration: Option<u32>,
+    /// The most rounds.
+    pub max: Option<u32>,
+    /// The condition without its asterisks.
+    pub condition: Option<Text>,
+}
+
+/// A row of the index of bindings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IndexedBinding {
+    /// Its name.
+    pub name: Text,
+    /// Its kind as written.
+    pub kind: Text,
+    /// Its path as written.
+    pub path: Text,
+    /// Its frame; `None` is `(root)`.
+    pub execution_id: Option<i64>,
+}
+
+/// A row of the index of agents.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IndexedAgent {
+    /// Its name.
+    pub name: Text,
+    /// Its scope, where the table has that column.
+    pub scope: Option<AgentScope>,
+    /// Its path, where the table has that column.
+    pub path: Option<Text>,
+}
+
+/// A row of the call stack.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallFrame {
+    /// The frame's id.
+    pub execution_id: i64,
+    /// The block it runs.
+    pub block: Text,
+    /// Its depth, from 1.
+    pub depth: Option<i64>,
+    /// Its status as written.
+    pub status: super::Status,
+}

@@ -1,0 +1,157 @@
+//! The `.prose` statement scanner: every line gets a kind and a block; no text makes it fail.
+//!
+//! It is not a parser: it knows which lines begin a statement, what kind it is, which lines belong to it, and
+//! what lies inside what. That is enough to tie rows and annotations to lines. A line that fits nothing is a
+//! statement of kind [`StatementKind::Other`].
+
+use serde::{Deserialize, Serialize};
+
+/// A scanned program.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Listing {
+    /// Every line of the source, in order; `lines[0]` is line 1.
+    pub lines: Vec<Line>,
+    /// Every statement, in order of its first line.
+    pub statements: Vec<Statement>,
+}
+
+/// A line of the source.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// The text without its line break.
+    pub text: String,
+    /// Index into [`Listing::statements`] of the innermost statement it belongs to; `None` for blank lines and
+    /// comments outside of any.
+    pub statement: Option<u32>,
+    /// What the line is.
+    pub role: LineRole,
+}
+
+/// What a line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LineRole {
+    /// Begins a statement.
+    Statement,
+    /// A property of the statement above (`prompt:`, `context:`, `model:` …).
+    Property,
+    /// Inside a text in triple quotes, a bracketed list, or a continued expression.
+    Continuation,
+    /// A comment.
+    Comment,
+    /// Blank.
+    Blank,
+}
+
+/// A statement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statement {
+    /// Its first line, from 1.
+    pub line: u32,
+    /// The last line that belongs to it, its body included.
+    pub end: u32,
+    /// What it is.
+    pub kind: StatementKind,
+    /// The name it binds, or declares: of `let x = …`, `x = …`, `agent x:`, `block x(…)`, `approve x:`, `input x`.
+    pub name: Option<String>,
+    /// What it refers to: the block of `do x(…)`, the agent of `session: x` and `resume: x`.
+    pub target: Option<String>,
+    /// Whether the name is bound with `const`, `let`, or as an `input` or `output`.
+    pub binds: Option<String>,
+    /// The text of its first line, trimmed, without a trailing comment.
+    pub text: String,
+    /// Its properties in order, such as `("max", "5")`, `("on-fail", "continue")`, `("condition", "**…**")`,
+    /// `("prompt", "…")`: those of its own line's brackets and of the property lines below it.
+    pub properties: Vec<(String, String)>,
+    /// Index of the statement it lies in.
+    pub parent: Option<u32>,
+    /// Levels below the top, 0 at the top.
+    pub depth: u32,
+}
+
+/// What a statement is (dialects.md, "Programs").
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StatementKind {
+    /// `use "…" as x`
+    Use,
+    /// `input x: "…"`
+    Input,
+    /// `output x = …`
+    Output,
+    /// `agent x:`
+    Agent,
+    /// `session "…"`, `session: agent`, `session name:`
+    Session,
+    /// `resume: agent`
+    Resume,
+    /// `parallel:`, `parallel ("first"):`, `parallel for x in y:`
+    Parallel,
+    /// `repeat N:`, `repeat N as i:`
+    Repeat,
+    /// `for x in y:`, `for x, i in y:`
+    For,
+    /// `loop:`, `loop until **…**:`, `loop while **…**:`
+    Loop,
+    /// `try:`
+    Try,
+    /// `catch:`, `catch as err:`
+    Catch,
+    /// `finally:`
+    Finally,
+    /// `throw`, `throw "…"`
+    Throw,
+    /// `choice **…**:`
+    Choice,
+    /// `option "…":`
+    Option,
+    /// `if **…**:`
+    If,
+    /// `elif **…**:`
+    Elif,
+    /// `else:`
+    Else,
+    /// `block x(…):`
+    Block,
+    /// `do x(…)`, or `do:` (a sequence)
+    Do,
+    /// `a -> b -> c`
+    Arrow,
+    /// `items | map:` and filter, pmap, reduce
+    Pipe,
+    /// `approve x:`, `gate x:`
+    Gate,
+    /// `exec …`
+    Exec,
+    /// `let x = …` or `const x = …` or `x = …` whose right side is a text, a list, a name: not one of the above
+    Assign,
+    /// A text line that stands alone (`"…"`), or anything that fits nothing else
+    Other,
+}
+
+/// A tie of a row or an annotation to a line of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tie {
+    /// Index into [`Listing::statements`].
+    pub statement: u32,
+    /// Whether it is a guess (shortened, reworded or repeated text).
+    pub guessed: bool,
+}
+
+/// Scans a program. Never fails.
+pub fn scan(_source: &str) -> Listing {
+    Listing::default()
+}
+
+/// The kind of one statement text, as an execution row has it (errata X6: `parallel ("first"):`, `x = parallel:`).
+pub fn classify(_text: &str) -> StatementKind {
+    StatementKind::Other
+}
+
+impl Listing {
+    /// Ties a row to a statement: by its text first (texts are often shortened: a prefix will do), its index
+    /// only deciding between equals and where the text says nothing (documents count statements or lines).
+    pub fn tie(&self, _text: &str, _index: Option<i64>) -> Option<Tie> {
+        None
+    }
+}

@@ -1,0 +1,1 @@
+//! Facts as text: state.md, and the plain text of the terminal.

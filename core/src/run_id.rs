@@ -1,0 +1,1 @@
+//! Run ids: `{YYYYMMDD}-{HHMMSS}-{random6}` (errata "Run ids").

@@ -1,0 +1,142 @@
+//! Where bytes come from: the one door between the core and a shell.
+//!
+//! A shell implements [`Source`] over whatever it has: a folder on disk, files dropped into a browser, a local
+//! server. The core decides what the files are and which to read; it never writes, and it asks for parts, never
+//! for a whole large file.
+
+use rusqlite::Connection;
+
+use crate::time::Stamp;
+
+/// A file that a source offers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileEntry {
+    /// Path relative to the source, `/` between its parts, no `.` or `..`.
+    pub path: String,
+    /// Bytes.
+    pub len: u64,
+    /// When it was last changed, where the source knows.
+    pub modified: Option<Stamp>,
+}
+
+/// Why a source could not give what was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SourceError {
+    /// There is no such file.
+    #[error("there is no file {0}")]
+    NotFound(String),
+    /// The file changed since it was listed.
+    #[error("{0} changed since it was opened; open it again")]
+    Changed(String),
+    /// The file is there but cannot be read.
+    #[error("{path} cannot be read: {cause}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// What went wrong.
+        cause: String,
+    },
+    /// A database was refused; the message says what was found, why, and what to do next.
+    #[error("{path}: {cause}")]
+    Database {
+        /// The file.
+        path: String,
+        /// What was found and why it cannot be opened.
+        cause: String,
+        /// What to do next.
+        next: String,
+    },
+}
+
+/// A set of files that can be read in parts, and databases among them that can be opened.
+pub trait Source {
+    /// What to call it to a person: a path, a dropped folder's name.
+    fn label(&self) -> String;
+
+    /// All files, in order of path.
+    fn files(&self) -> &[FileEntry];
+
+    /// Up to `len` bytes of a file from `offset`; fewer at its end.
+    ///
+    /// # Errors
+    /// When the file is not there, changed, or cannot be read.
+    fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError>;
+
+    /// Opens a database read-only and without a trace: the file and its folder stay as they are, byte for byte.
+    /// The connection is not yet guarded; the core does that (see [`crate::decode::sqlite::guard`]).
+    ///
+    /// # Errors
+    /// When it cannot be opened without writing, with what to do next.
+    fn database(&self, path: &str) -> Result<Connection, SourceError>;
+
+    /// What the shell had to do to open the database, when a person should know (an empty `-wal` was assumed,
+    /// a hot journal was rolled back in a copy). Asked after [`Source::database`].
+    fn notes(&self, _path: &str) -> Vec<crate::issue::Issue> {
+        Vec::new()
+    }
+}
+
+/// Files held in memory: tests, pasted text, small archives.
+#[derive(Debug, Default, Clone)]
+pub struct MemorySource {
+    label: String,
+    files: Vec<FileEntry>,
+    bytes: Vec<Vec<u8>>,
+}
+
+impl MemorySource {
+    /// A source of these paths and bytes.
+    pub fn new(label: &str, files: impl IntoIterator<Item = (String, Vec<u8>)>) -> MemorySource {
+        let mut pairs: Vec<(String, Vec<u8>)> = files.into_iter().collect();
+        pairs.sort();
+        let mut source = MemorySource {
+            label: label.to_owned(),
+            ..MemorySource::default()
+        };
+        for (path, bytes) in pairs {
+            source.files.push(FileEntry {
+                path,
+                len: bytes.len() as u64,
+                modified: None,
+            });
+            source.bytes.push(bytes);
+        }
+        source
+    }
+}
+
+impl Source for MemorySource {
+    fn label(&self) -> String {
+        self.label.clone()
+    }
+
+    fn files(&self) -> &[FileEntry] {
+        &self.files
+    }
+
+    fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {
+        let at = self
+            .files
+            .binary_search_by(|f| f.path.as_str().cmp(path))
+            .map_err(|_| SourceError::NotFound(path.to_owned()))?;
+        let bytes = &self.bytes[at];
+        let start = usize::try_from(offset)
+            .unwrap_or(usize::MAX)
+            .min(bytes.len());
+        Ok(bytes[start..start.saturating_add(len).min(bytes.len())].to_vec())
+    }
+
+    fn database(&self, path: &str) -> Result<Connection, SourceError> {
+        let entry = self
+            .files
+            .iter()
+            .find(|f| f.path == path)
+            .ok_or_else(|| SourceError::NotFound(path.to_owned()))?;
+        let bytes = self.read(path, 0, entry.len as usize)?;
+        crate::decode::sqlite::from_bytes(&bytes).map_err(|e| SourceError::Database {
+            path: path.to_owned(),
+            cause: e.to_string(),
+            next: String::new(),
+        })
+    }
+}

@@ -1,0 +1,173 @@
+//! Instants as runs record them, and how shells show them.
+//!
+//! Runs mix `YYYY-MM-DD HH:MM:SS` (SQLite's `datetime('now')`, UTC), `…T…Z` and offsets in one column
+//! (dialects.md). All are read to milliseconds since 1970 UTC; what cannot be read is kept as written and
+//! shown as it is. Missing times are shown as missing.
+//!
+//! ```
+//! use prosescope_core::time::Stamp;
+//! let a = Stamp::parse("2026-01-15 14:30:52");
+//! let b = Stamp::parse("2026-01-15T15:30:52+01:00");
+//! assert_eq!(a.millis(), b.millis());
+//! assert_eq!(a.to_string(), "2026-01-15T14:30:52Z");
+//! assert_eq!(Stamp::parse("yesterday").to_string(), "yesterday");
+//! ```
+
+use std::fmt;
+
+use chrono::{DateTime, NaiveDate, NaiveDateTime};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::model::Text;
+
+/// A time as recorded: an instant when it can be read, else the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stamp {
+    /// Milliseconds since 1970-01-01 UTC.
+    At(i64),
+    /// What could not be read as a time, as written.
+    Odd(Text),
+}
+
+impl Stamp {
+    /// Reads a time. Without an offset it is UTC, as SQLite's `datetime('now')` writes it.
+    pub fn parse(text: &str) -> Stamp {
+        parse_millis(text.trim()).map_or_else(|| Stamp::Odd(text.into()), Stamp::At)
+    }
+
+    /// Milliseconds since 1970 UTC, when it could be read.
+    pub fn millis(&self) -> Option<i64> {
+        match self {
+            Stamp::At(ms) => Some(*ms),
+            Stamp::Odd(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stamp::Odd(text) => f.write_str(text),
+            Stamp::At(ms) => match DateTime::from_timestamp_millis(*ms) {
+                Some(at) if ms % 1000 == 0 => write!(f, "{}", at.format("%Y-%m-%dT%H:%M:%SZ")),
+                Some(at) => write!(f, "{}", at.format("%Y-%m-%dT%H:%M:%S%.3fZ")),
+                None => write!(f, "{ms} ms"),
+            },
+        }
+    }
+}
+
+impl Serialize for Stamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Stamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Stamp::parse(&String::deserialize(deserializer)?))
+    }
+}
+
+fn parse_millis(text: &str) -> Option<i64> {
+    if let Ok(at) = DateTime::parse_from_rfc3339(text) {
+        return Some(at.timestamp_millis());
+    }
+    for form in [
+        "%Y-%m-%d %H:%M:%S%.f%:z",
+        "%Y-%m-%d %H:%M:%S%.f%#z",
+        "%Y-%m-%dT%H:%M%:z",
+    ] {
+        if let Ok(at) = DateTime::parse_from_str(text, form) {
+            return Some(at.timestamp_millis());
+        }
+    }
+    let bare = text.strip_suffix(['Z', 'z']).unwrap_or(text);
+    let bare = bare.strip_suffix(" UTC").unwrap_or(bare).trim_end();
+    for form in [
+        "%Y-%m-%d %H:%M:%S%.f",
+        "%Y-%m-%dT%H:%M:%S%.f",
+        "%Y-%m-%d %H:%M",
+        "%Y-%m-%dT%H:%M",
+    ] {
+        if let Ok(at) = NaiveDateTime::parse_from_str(bare, form) {
+            return Some(at.and_utc().timestamp_millis());
+        }
+    }
+    NaiveDate::parse_from_str(bare, "%Y-%m-%d")
+        .ok()
+        .and_then(|day| day.and_hms_opt(0, 0, 0))
+        .map(|at| at.and_utc().timestamp_millis())
+}
+
+/// A duration in the words of the viewer: `41s`, `2m 40s`, `3h 12m`, `3d 4h`; milliseconds below a second.
+pub fn human_duration(ms: i64) -> String {
+    let ms = ms.max(0);
+    let (s, m, h, d) = (ms / 1000, ms / 60_000, ms / 3_600_000, ms / 86_400_000);
+    if d > 0 {
+        two(d, "d", h % 24, "h")
+    } else if h > 0 {
+        two(h, "h", m % 60, "m")
+    } else if m > 0 {
+        two(m, "m", s % 60, "s")
+    } else if s > 0 {
+        format!("{s}s")
+    } else {
+        format!("{ms}ms")
+    }
+}
+
+fn two(big: i64, big_unit: &str, small: i64, small_unit: &str) -> String {
+    if small == 0 {
+        format!("{big}{big_unit}")
+    } else {
+        format!("{big}{big_unit} {small}{small_unit}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_every_form_that_runs_use() {
+        let same = 1_768_487_452_000;
+        for text in [
+            "2026-01-15 14:30:52",
+            "2026-01-15T14:30:52Z",
+            "2026-01-15T14:30:52",
+            "2026-01-15T14:30:52.000Z",
+            "2026-01-15 14:30:52+00:00",
+            "2026-01-15 14:30:52 UTC",
+            " 2026-01-15T09:30:52-05:00 ",
+        ] {
+            assert_eq!(Stamp::parse(text).millis(), Some(same), "{text}");
+        }
+        assert_eq!(
+            Stamp::parse("2026-01-15").to_string(),
+            "2026-01-15T00:00:00Z"
+        );
+    }
+
+    #[test]
+    fn keeps_what_is_no_time() {
+        for text in ["", "soon", "2026-13-01", "99999-01-01", "\0"] {
+            assert_eq!(Stamp::parse(text), Stamp::Odd(text.into()));
+        }
+    }
+
+    #[test]
+    fn durations_read_like_speech() {
+        for (ms, text) in [
+            (0, "0ms"),
+            (999, "999ms"),
+            (41_000, "41s"),
+            (160_000, "2m 40s"),
+            (11_520_000, "3h 12m"),
+            (273_600_000, "3d 4h"),
+            (3_600_000, "1h"),
+        ] {
+            assert_eq!(human_duration(ms), text);
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! From rows to what happened (design: trace.md; cases: golden/trace.json).
+//!
+//! ```text
+//! rows in order of id ──► instances ──► parents, branches, rounds, frames ──► status, failure, positions
+//! ```
+//!
+//! Order is always by row id; times never order. No recursion on the stack: 100,000 levels are legal.
+
+use serde::{Deserialize, Serialize};
+
+use crate::issue::Issue;
+use crate::model::Text;
+
+/// The folded trace of a run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Trace {
+    /// All instances and rounds, in preorder: a node comes before its children, children in order.
+    pub nodes: Vec<Node>,
+    /// The places where the run stands (trace.md 8): indices into `nodes`, ascending. A set (errata X8).
+    pub positions: Vec<usize>,
+    /// The first cause of a failure (trace.md 9): an index into `nodes`.
+    pub first_cause: Option<usize>,
+    /// What failed or was stopped because of it: failed ancestors from the inside out, then siblings in order.
+    pub because_of: Vec<usize>,
+    /// The status of the run, and who says so (trace.md 10).
+    pub verdict: Verdict,
+    /// `(row id, index into nodes)` for the first row and all aliases, ascending by row id.
+    pub by_row: Vec<(i64, u32)>,
+    /// Orphans, cycles, contradicting parents, abandoned instances, rows and gates that disagree.
+    pub issues: Vec<Issue>,
+}
+
+/// An instance (or a round, or an announced branch): one thing that happened.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    /// The id of its first row; `None` for a round and for a derived branch.
+    pub id: Option<i64>,
+    /// Its later rows (errata X7).
+    pub aliases: Vec<i64>,
+    /// What it is.
+    pub kind: NodeKind,
+    /// Its statement as the row has it, or the branch's, loop's or round's name.
+    pub text: Text,
+    /// Where it stands.
+    pub status: NodeStatus,
+    /// Index of its parent in [`Trace::nodes`].
+    pub parent: Option<u32>,
+    /// Levels below the root, 0 at the root.
+    pub level: u32,
+    /// Nodes below it, itself not counted: its subtree is `nodes[i ..= i + descendants]`.
+    pub descendants: u32,
+    /// Line in the program's source, from 1, where it is tied to one.
+    pub line: Option<u32>,
+    /// The tie to the line is a guess.
+    pub line_guessed: bool,
+    /// Attempts, 1 without a retry.
+    pub attempts: u32,
+    /// The most attempts or rounds, where recorded.
+    pub max: Option<u32>,
+    /// Failed, but retried to success or caught (trace.md 9).
+    pub recovered: bool,
+    /// Its place in the tree was inferred, not recorded (trace.md 5).
+    pub inferred: bool,
+    /// No row says so: it follows from others (announced branches, abandoned status).
+    pub derived: bool,
+    /// Index into [`crate::model::Run::executions`] of its first row.
+    pub first_row: Option<u32>,
+    /// Index into [`crate::model::Run::executions`] of its last row.
+    pub last_row: Option<u32>,
+}
+
+/// What a node is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "kind")]
+pub enum NodeKind {
+    /// A session, a resume, an exec: anything without a structure of its own.
+    Statement,
+    /// A parallel block.
+    Parallel,
+    /// A branch of a parallel.
+    Branch {
+        /// Its name.
+        branch: Text,
+    },
+    /// A loop, repeat or for.
+    Loop,
+    /// A round of a loop.
+    Round {
+        /// Its number, from 1.
+        n: u32,
+    },
+    /// An invocation of a block; its id is the scope of its bindings (trace.md 6).
+    Frame {
+        /// The block.
+        block: Text,
+        /// Depth, counted: frames above it, plus one.
+        depth: u32,
+    },
+    /// An approval gate.
+    Gate {
+        /// Its id.
+        gate: Text,
+    },
+}
+
+impl NodeKind {
+    /// `statement`, `parallel`, `branch`, `loop`, `round`, `frame`, `gate`.
+    pub fn word(&self) -> &'static str {
+        match self {
+            NodeKind::Statement => "statement",
+            NodeKind::Parallel => "parallel",
+            NodeKind::Branch { .. } => "branch",
+            NodeKind::Loop => "loop",
+            NodeKind::Round { .. } => "round",
+            NodeKind::Frame { .. } => "frame",
+            NodeKind::Gate { .. } => "gate",
+        }
+    }
+}
+
+/// Where a node stands (trace.md 7): the words of the rows, a gate's words, and two that are derived.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NodeStatus {
+    /// Announced, not begun.
+    Pending,
+    /// Under way.
+    Executing,
+    /// Entered, not left.
+    Started,
+    /// Waits for another (a gate, a frame it called).
+    Waiting,
+    /// A loop between rounds.
+    Iteration,
+    /// Another attempt is under way.
+    Retry,
+    /// Done; `joined` and `exited` read so too.
+    Completed,
+    /// Ended with an error.
+    Failed,
+    /// Passed over.
+    Skipped,
+    /// A gate that was approved.
+    Approved,
+    /// A gate that was rejected.
+    Rejected,
+    /// A gate whose deadline passed.
+    Timeout,
+    /// Never closed under a finished run (derived).
+    Abandoned,
+    /// A round that was under way when its loop was left (derived). In words: `cut off`.
+    CutOff,
+    /// Another word, as written.
+    Other(Text),
+}
+
+impl NodeStatus {
+    /// The word that a person reads.
+    pub fn word(&self) -> &str {
+        match self {
+            NodeStatus::Pending => "pending",
+            NodeStatus::Executing => "executing",
+            NodeStatus::Started => "started",
+            NodeStatus::Waiting => "waiting",
+            NodeStatus::Iteration => "iteration",
+            NodeStatus::Retry => "retry",
+            NodeStatus::Completed => "completed",
+            NodeStatus::Failed => "failed",
+            NodeStatus::Skipped => "skipped",
+            NodeStatus::Approved => "approved",
+            NodeStatus::Rejected => "rejected",
+            NodeStatus::Timeout => "timeout",
+            NodeStatus::Abandoned => "abandoned",
+            NodeStatus::CutOff => "cut off",
+            NodeStatus::Other(word) => word,
+        }
+    }
+
+    /// Whether it still stands open: it may be a position.
+    pub fn is_open(&self) -> bool {
+        matches!(
+            self,
+            NodeStatus::Pending
+                | NodeStatus::Executing
+                | NodeStatus::Started
+                | NodeStatus::Waiting
+                | NodeStatus::Iteration
+                | NodeStatus::Retry
+                | NodeStatus::Other(_)
+        )
+    }
+}
+
+/// What is believed of the run's status, and why (trace.md 10).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// `completed`, `failed`, `interrupted`, `waiting`, `running`, or a recorded word that no document lists.
+    pub status: String,
+    /// Who says so: `run row`, `state file`, `pending gate at every position`, `open rows`, ….
+    pub source: String,
+    /// One sentence: `running, no sign of life for 3 d`, or why one source was believed over another.
+    pub reason: String,
+    /// The latest time in any row, else the file's.
+    pub last_sign: Option<crate::time::Stamp>,
+    /// What `last_sign` was read from: `execution 31`, `bindings/a.md`, `the file's date`.
+    pub last_sign_from: Option<String>,
+    /// A day without a sign of life while running (derived, never written).
+    pub stale: bool,
+    /// What each source says, when they disagree: source and status.
+    pub claims: Vec<(String, String)>,
+}

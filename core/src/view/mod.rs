@@ -1,0 +1,1 @@
+//! Plain structs for every shell: the same facts on every screen.

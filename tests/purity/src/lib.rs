@@ -1,0 +1,1 @@
+//! The core alone as a wasm: CI asserts that it has no imports.

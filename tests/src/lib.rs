@@ -1,0 +1,1 @@
+//! Builders and drivers for the end-to-end suite.

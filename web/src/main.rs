@@ -1,0 +1,2 @@
+//! The browser viewer.
+fn main() {}
