@@ -1,1 +1,85 @@
 //! Plain structs for every shell: the same facts on every screen.
+//!
+//! One struct a page, built by [`crate::session::Session`]; its serde shape is what `prose … --json` prints and
+//! what the browser's worker answers. The table of facts is viewer.md, "What each page says". No struct holds a
+//! large value: lists carry lengths and previews, and a value is read when somebody opens it.
+//!
+//! | page | struct | command |
+//! |---|---|---|
+//! | list of runs | [`RunList`] | `prose runs` |
+//! | Overview | [`Overview`] | `prose show` |
+//! | Program | [`ProgramView`] | (in `prose show --json`) |
+//! | Trace | [`TracePage`], [`NodeDetail`] | `prose trace` |
+//! | Bindings | [`BindingsPage`], [`ValueView`], [`ResolutionView`] | `prose bindings`, `prose get` |
+//! | Agents | [`AgentsView`] | `prose agents` |
+//! | Gates | [`GatesView`], [`AuditView`] | `prose gates`, `prose audit` |
+//! | Imports | [`ImportsView`] | (in `prose show --json`) |
+//! | state.md | [`StateMdView`] | `prose state` |
+//! | Files and tables | [`FilesView`], [`TableRows`] | (in `prose show --json`) |
+//! | Issues | [`IssuesView`] | (in `prose show`) |
+
+mod bindings;
+mod files;
+mod gates;
+mod nodes;
+mod overview;
+mod runs;
+
+pub use bindings::{
+    AgentView, AgentsView, BindingRow, BindingsPage, CandidateView, ResolutionView, SegmentView,
+    ValueFormat, ValueView,
+};
+pub use files::{
+    Cell, FilesView, ImportView, ImportsView, IssueView, IssuesView, StateLine, StateMdView,
+    TableRows,
+};
+pub use gates::{AuditRow, AuditView, GateView, GatesView};
+pub use nodes::{
+    BindingRef, NodeDetail, NodeRef, ProgramLine, ProgramView, RowView, TracePage, TreeRow,
+};
+pub use overview::{Counts, Failure, Overview, StatusCount};
+pub use runs::{RunList, RunSummary};
+
+use serde::{Deserialize, Serialize};
+
+/// The few tones that statuses are shown in; a word and an icon always go with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tone {
+    /// Done.
+    Ok,
+    /// Under way.
+    Run,
+    /// Waiting for somebody.
+    Wait,
+    /// Failed.
+    Bad,
+    /// Not reached, skipped, abandoned, unknown.
+    Quiet,
+}
+
+/// The tone of a status word: of a node, a run or a gate.
+pub fn tone(status: &str) -> Tone {
+    match status {
+        "completed" | "approved" | "recovered" => Tone::Ok,
+        "running" | "executing" | "started" | "iteration" | "retry" => Tone::Run,
+        "waiting" | "pending" | "interrupted" => Tone::Wait,
+        "failed" | "rejected" | "timeout" | "broken" => Tone::Bad,
+        _ => Tone::Quiet,
+    }
+}
+
+/// The icon that goes with a tone, one column wide.
+pub fn icon(status: &str) -> &'static str {
+    match status {
+        "completed" | "approved" => "✓",
+        "recovered" | "retry" => "↻",
+        "failed" | "rejected" => "✗",
+        "timeout" => "⧖",
+        "running" | "executing" | "started" | "iteration" => "●",
+        "waiting" | "pending" | "interrupted" => "◷",
+        "skipped" => "⊘",
+        "cut off" | "abandoned" => "◌",
+        _ => "·",
+    }
+}

@@ -1,0 +1,163 @@
+use serde::{Deserialize, Serialize};
+
+use crate::issue::Issue;
+use crate::scope::Outcome;
+use crate::time::Stamp;
+
+/// A window of the bindings.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct BindingsPage {
+    /// How many there are in all, by scope: root first, then frame by frame.
+    pub total: u32,
+    /// The first row's place among them.
+    pub from: u32,
+    /// The rows.
+    pub rows: Vec<BindingRow>,
+}
+
+/// A binding in a list.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct BindingRow {
+    /// Index into the run's bindings: what a shell passes back.
+    pub binding: u32,
+    /// Its name.
+    pub name: String,
+    /// Its frame; `None` is the root.
+    pub execution_id: Option<i64>,
+    /// The way to the frame, from the outside in: `do process(data) #41 › do process(half) #42`; empty at the root.
+    pub frame_path: String,
+    /// The node of its frame in the trace, where it is there.
+    pub frame_node: Option<u32>,
+    /// The kind as written.
+    pub kind: String,
+    /// Bytes; `None`: NULL, or missing.
+    pub len: Option<u64>,
+    /// How it is stored: `text`, `blob`, `null`, `file`, `missing` …
+    pub stored: String,
+    /// The beginning of the value on one line, at most 160 characters.
+    pub preview: String,
+    /// The statement that made it.
+    pub source: Option<String>,
+    /// When it was first written.
+    pub created: Option<Stamp>,
+    /// When it was last written.
+    pub updated: Option<Stamp>,
+    /// `attachment_path` as recorded.
+    pub attachment: Option<String>,
+    /// Whether the attachment is there: its bytes; `None` with a path means that it is missing.
+    pub attachment_len: Option<u64>,
+    /// How many rows claim this name and frame (errata S2), and earlier versions kept aside.
+    pub versions: u32,
+    /// A later row claims the same name and frame.
+    pub superseded: bool,
+}
+
+/// How a value reads best.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ValueFormat {
+    /// Prose with marks.
+    Markdown,
+    /// A JSON document.
+    Json,
+    /// Text without marks.
+    #[default]
+    Text,
+    /// Not text.
+    Binary,
+}
+
+/// A value, opened.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ValueView {
+    /// What it is a value of: a binding's name, an agent's memory, a file.
+    pub title: String,
+    /// Its beginning, up to the length that was asked for; bytes that are no UTF-8 are replaced.
+    pub text: String,
+    /// Bytes in all.
+    pub len: u64,
+    /// Whether `text` is not all of it.
+    pub cut: bool,
+    /// How it reads best.
+    pub format: ValueFormat,
+    /// Where it lies: `state.db, bindings`, `bindings/a.md`, `attachments/report.md`.
+    pub from: String,
+    /// The summary in the row, where the value itself is an attachment.
+    pub summary: Option<String>,
+    /// What to know: the attachment is missing, bytes were replaced.
+    pub note: Option<String>,
+}
+
+/// What a name means in a frame, and why, in words and links.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ResolutionView {
+    /// The name that was asked for.
+    pub name: String,
+    /// The frame it was asked from; `None` is the root.
+    pub from: Option<i64>,
+    /// The way that was walked, from the frame asked from outward, ending in `root`.
+    pub chain: Vec<String>,
+    /// The candidates, the winner first.
+    pub candidates: Vec<CandidateView>,
+    /// What bent the walk.
+    pub issues: Vec<Issue>,
+}
+
+/// A candidate of a resolution.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CandidateView {
+    /// The binding.
+    pub row: BindingRow,
+    /// Steps up; `None` for the root and for those out of reach.
+    pub distance: Option<u32>,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Why, in one sentence.
+    pub reason: String,
+}
+
+/// The agents.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct AgentsView {
+    /// The agents: the run's own, then the project's, then the user's.
+    pub agents: Vec<AgentView>,
+}
+
+/// An agent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct AgentView {
+    /// Index into the run's agents: what a shell passes back to open its memory.
+    pub agent: u32,
+    /// Its name.
+    pub name: String,
+    /// Its scope.
+    pub scope: String,
+    /// Which store it was read from.
+    pub store: String,
+    /// Bytes of its memory; `None`: it has none.
+    pub memory_len: Option<u64>,
+    /// The beginning of its memory on one line.
+    pub memory_preview: String,
+    /// When it was first written.
+    pub created: Option<Stamp>,
+    /// When its memory was last written.
+    pub updated: Option<Stamp>,
+    /// Its invocations in order.
+    pub segments: Vec<SegmentView>,
+}
+
+/// An invocation of an agent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SegmentView {
+    /// Its number.
+    pub number: i64,
+    /// When; `None`: not recorded.
+    pub timestamp: Option<Stamp>,
+    /// What it was asked.
+    pub prompt: Option<String>,
+    /// What it did.
+    pub summary: Option<String>,
+    /// Lines of the summary that the one before did not have (`+`), and those that are gone (`-`); empty for the
+    /// first.
+    pub changes: Vec<(char, String)>,
+}

@@ -1,0 +1,106 @@
+use serde::{Deserialize, Serialize};
+
+use crate::issue::Issue;
+use crate::time::Stamp;
+
+/// The gates of a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct GatesView {
+    /// The gates, in order of creation.
+    pub gates: Vec<GateView>,
+    /// The audit log and what its verification says.
+    pub audit: AuditView,
+}
+
+/// A gate.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct GateView {
+    /// The run it belongs to.
+    pub run: String,
+    /// Where that run lies (see [`super::RunSummary::place`]); set in lists over all runs.
+    pub place: Option<String>,
+    /// Its id.
+    pub id: String,
+    /// Its status as recorded.
+    pub status: String,
+    /// Its status at `now`, in words: `pending`, `pending, past its deadline`.
+    pub standing: String,
+    /// What the approver is asked.
+    pub prompt: String,
+    /// Who may decide.
+    pub allow: Vec<String>,
+    /// Who may decide, in words: `anyone`, `ops-team`, `nobody`, `unreadable: refused`.
+    pub allow_words: String,
+    /// The duration as the program wrote it.
+    pub timeout: Option<String>,
+    /// The deadline.
+    pub deadline: Option<Stamp>,
+    /// `expires in 3h 12m`, `expired 5m ago`; `None` without a deadline, or once it was decided.
+    pub remaining: Option<String>,
+    /// Past its deadline and nobody recorded it.
+    pub overdue: bool,
+    /// What the program does on a rejection.
+    pub on_reject: Option<String>,
+    /// When it was created.
+    pub created: Option<Stamp>,
+    /// When it was decided.
+    pub resolved: Option<Stamp>,
+    /// Who decided: a claim.
+    pub resolved_by: Option<String>,
+    /// The comment of who decided.
+    pub comment: Option<String>,
+    /// How long it waited, or waits; milliseconds.
+    pub waited_ms: Option<i64>,
+    /// The same in words.
+    pub waited: Option<String>,
+    /// The execution row that waits at it.
+    pub execution_id: Option<i64>,
+    /// Its node in the trace.
+    pub node: Option<u32>,
+    /// Its history, by id.
+    pub history: Vec<AuditRow>,
+    /// `metadata` as recorded.
+    pub metadata: Option<String>,
+    /// The command that approves it.
+    pub approve_command: String,
+    /// The command that rejects it.
+    pub reject_command: String,
+}
+
+/// The audit log.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct AuditView {
+    /// Its rows, by id.
+    pub rows: Vec<AuditRow>,
+    /// `consistent`, `unsealed`, `partly sealed`, `broken`, `empty`.
+    pub chain: String,
+    /// The same in one sentence, with the first bad row: never "proof".
+    pub chain_reason: String,
+    /// Count and hash of the last sealed row.
+    pub head: Option<(u64, String)>,
+    /// What the verification found.
+    pub issues: Vec<Issue>,
+}
+
+/// A row of the audit log.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct AuditRow {
+    /// The row's id.
+    pub id: i64,
+    /// The gate.
+    pub gate: String,
+    /// The run.
+    pub run: String,
+    /// What happened.
+    pub event: String,
+    /// Who, as claimed.
+    pub principal: Option<String>,
+    /// Context or reason.
+    pub comment: Option<String>,
+    /// When.
+    pub timestamp: Option<Stamp>,
+    /// `metadata` as recorded.
+    pub metadata: Option<String>,
+    /// Whether the row is part of the chain.
+    pub sealed: bool,
+}

@@ -1,0 +1,186 @@
+use serde::{Deserialize, Serialize};
+
+use super::Cell;
+use crate::time::Stamp;
+
+/// A node of the trace as a link.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct NodeRef {
+    /// Index into the trace: what a shell passes back.
+    pub node: u32,
+    /// The id of its first row, where it has one.
+    pub id: Option<i64>,
+    /// `statement`, `parallel`, `branch`, `loop`, `round`, `frame`, `gate`.
+    pub kind: String,
+    /// Its statement.
+    pub text: String,
+    /// Its status in words.
+    pub status: String,
+    /// What it lies in, from the outside in: `loop › round 2 › do process(half)`; empty at the root.
+    pub path: String,
+    /// Line in the program.
+    pub line: Option<u32>,
+}
+
+/// A binding as a link.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct BindingRef {
+    /// Index into the bindings.
+    pub binding: u32,
+    /// Its name.
+    pub name: String,
+    /// Its frame.
+    pub execution_id: Option<i64>,
+}
+
+/// A window of the trace's visible rows.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TracePage {
+    /// How many rows are visible with these folds.
+    pub total: u32,
+    /// The first row's place among them.
+    pub from: u32,
+    /// The rows.
+    pub rows: Vec<TreeRow>,
+}
+
+/// A row of the trace.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TreeRow {
+    /// Index into the trace.
+    pub node: u32,
+    /// The id of its first row; `None` for a round and for what is derived.
+    pub id: Option<i64>,
+    /// Its later rows.
+    pub aliases: Vec<i64>,
+    /// Levels below the root.
+    pub level: u32,
+    /// Nodes below it.
+    pub descendants: u32,
+    /// Direct children.
+    pub children: u32,
+    /// Its place among its siblings, from 1, and how many there are (for `aria-posinset`).
+    pub place: (u32, u32),
+    /// Whether its children are hidden by a fold.
+    pub folded: bool,
+    /// `statement`, `parallel`, `branch`, `loop`, `round`, `frame`, `gate`.
+    pub kind: String,
+    /// Its statement, cut at 400 characters.
+    pub text: String,
+    /// What is worth saying beside it: `all · 3 branches`, `round 2 of 5`, `frame 43 · depth 3`, `attempt 2 of 3`.
+    pub detail: String,
+    /// Its status in words.
+    pub status: String,
+    /// Attempts, 1 without a retry.
+    pub attempts: u32,
+    /// The most attempts or rounds.
+    pub max: Option<u32>,
+    /// The branch's name.
+    pub branch: Option<String>,
+    /// The round's number.
+    pub round: Option<u32>,
+    /// The frame's depth.
+    pub depth: Option<u32>,
+    /// The gate's id.
+    pub gate: Option<String>,
+    /// When it began; `None`: not recorded.
+    pub started: Option<Stamp>,
+    /// When it ended; `None`: not recorded.
+    pub ended: Option<Stamp>,
+    /// From its begin to its end, where both are recorded; milliseconds.
+    pub duration_ms: Option<i64>,
+    /// The same in words.
+    pub duration: Option<String>,
+    /// Its error, cut at 400 characters.
+    pub error: Option<String>,
+    /// Bindings that it wrote, as far as that can be told.
+    pub bindings: Vec<BindingRef>,
+    /// Line in the program.
+    pub line: Option<u32>,
+    /// The tie to the line is a guess.
+    pub line_guessed: bool,
+    /// Failed, but recovered.
+    pub recovered: bool,
+    /// Its place in the tree was inferred.
+    pub inferred: bool,
+    /// It follows from others; no row says so.
+    pub derived: bool,
+    /// The run stands here.
+    pub position: bool,
+    /// The first cause of the failure.
+    pub first_cause: bool,
+    /// Failed because of the first cause.
+    pub because_of: bool,
+}
+
+/// Everything that is known of one node.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct NodeDetail {
+    /// The row of the trace.
+    pub row: TreeRow,
+    /// What it lies in, from the outside in.
+    pub path: Vec<NodeRef>,
+    /// Its whole statement.
+    pub text: String,
+    /// Its whole error.
+    pub error: Option<String>,
+    /// Its rows in the store, in order, with every column.
+    pub rows: Vec<RowView>,
+    /// Which frame's bindings it sees first; `None` is the root.
+    pub frame: Option<i64>,
+    /// Issues that speak of its rows.
+    pub issues: Vec<crate::issue::Issue>,
+}
+
+/// A row of the store, every column of it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RowView {
+    /// The row's id.
+    pub id: i64,
+    /// Column names and values, in the table's order.
+    pub columns: Vec<(String, Cell)>,
+}
+
+/// The program with what is known of each line.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ProgramView {
+    /// Its name or path.
+    pub path: Option<String>,
+    /// Where the source came from; `None`: there is no source, and the lines are those of the state file's trace.
+    pub source_from: Option<String>,
+    /// What to know about it: `no program in this run`, `the run holds no program; this is its state file's trace`.
+    pub note: Option<String>,
+    /// How many lines there are in all.
+    pub total: u32,
+    /// The first line's place among them.
+    pub from: u32,
+    /// The lines.
+    pub lines: Vec<ProgramLine>,
+}
+
+/// A line of the program.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ProgramLine {
+    /// Its number, from 1.
+    pub line: u32,
+    /// Its text.
+    pub text: String,
+    /// The kind of the statement that begins here, kebab-case; empty elsewhere.
+    pub kind: String,
+    /// `statement`, `property`, `continuation`, `comment`, `blank`.
+    pub role: String,
+    /// What happened here, in words: `completed`, `failed`, `3 × completed, 1 × failed`; empty when nothing did.
+    pub annotation: String,
+    /// The status to colour it by, in words; empty when nothing happened.
+    pub status: String,
+    /// Nodes of the trace that are tied to this line (the first 50).
+    pub nodes: Vec<u32>,
+    /// How many there are in all.
+    pub node_count: u32,
+    /// Whether some tie is a guess.
+    pub guessed: bool,
+    /// Bindings written here (the first 50).
+    pub bindings: Vec<BindingRef>,
+    /// The run stands here.
+    pub position: bool,
+}

@@ -1,0 +1,141 @@
+use serde::{Deserialize, Serialize};
+
+use super::{GateView, NodeRef};
+use crate::time::Stamp;
+
+/// What happened, where it stopped and why: the first page.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Overview {
+    /// The run's id.
+    pub run: String,
+    /// The program's name or path.
+    pub program: Option<String>,
+    /// What it was read as, in words: `SQLite, append-only`.
+    pub form: String,
+    /// What was opened, in words: a path, a dropped folder.
+    pub label: String,
+    /// What is believed of its status.
+    pub status: String,
+    /// Who says so.
+    pub status_source: String,
+    /// Why, in one sentence.
+    pub status_reason: String,
+    /// What each source says, when they disagree.
+    pub claims: Vec<(String, String)>,
+    /// One line: `Waiting for an approval since 13:04`.
+    pub headline: String,
+    /// Three sentences on what happened.
+    pub story: Vec<String>,
+    /// When it started; `None`: not recorded.
+    pub started: Option<Stamp>,
+    /// The last sign of life.
+    pub last_sign: Option<Stamp>,
+    /// What that was read from.
+    pub last_sign_from: Option<String>,
+    /// How long ago that was, when `now` is given: `3d 4h ago`.
+    pub last_sign_ago: Option<String>,
+    /// Running, but a day without a sign of life.
+    pub stale: bool,
+    /// From the start to the last sign of life, where both are recorded; milliseconds.
+    pub duration_ms: Option<i64>,
+    /// The same in words.
+    pub duration: Option<String>,
+    /// Whether any statement carries a time (errata X14).
+    pub times_recorded: bool,
+    /// Statements (rounds and containers not counted) that were seen.
+    pub statements: u32,
+    /// Those that are done.
+    pub statements_done: u32,
+    /// Statements of the program that may run, where its source is there.
+    pub statements_in_program: Option<u32>,
+    /// How many nodes of the trace have which status.
+    pub by_status: Vec<StatusCount>,
+    /// Nodes that were retried.
+    pub retried: u32,
+    /// Nodes that failed and were recovered.
+    pub recovered: u32,
+    /// Where the run stands.
+    pub positions: Vec<NodeRef>,
+    /// The first cause of a failure.
+    pub failure: Option<Failure>,
+    /// Gates that wait for a decision.
+    pub pending_gates: Vec<GateView>,
+    /// How many bindings there are.
+    pub bindings: u32,
+    /// Their values' bytes together.
+    pub bindings_bytes: u64,
+    /// How many of them name an attachment.
+    pub attachments: u32,
+    /// How many agents.
+    pub agents: u32,
+    /// How many gates.
+    pub gates: u32,
+    /// How many imports.
+    pub imports: u32,
+    /// How many nodes the trace has.
+    pub trace_nodes: u32,
+    /// How many tables and files.
+    pub tables: u32,
+    /// How many files.
+    pub files: u32,
+    /// Issues by severity.
+    pub issues: Counts,
+    /// No run row: what was found instead.
+    pub missing: Option<String>,
+    /// Known keys of `.prose/.env`, masked where secret.
+    pub env: Vec<(String, String)>,
+    /// Other runs in the same database, by id.
+    pub other_runs: Vec<String>,
+}
+
+/// How many nodes have a status.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct StatusCount {
+    /// The status in words.
+    pub status: String,
+    /// How many.
+    pub count: u32,
+}
+
+/// Issues by severity.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Severity error.
+    pub error: u32,
+    /// Severity warning.
+    pub warning: u32,
+    /// Severity info.
+    pub info: u32,
+}
+
+impl Counts {
+    /// Counts issues.
+    pub fn of(issues: &[crate::issue::Issue]) -> Counts {
+        use crate::issue::Severity;
+        let mut counts = Counts::default();
+        for issue in issues {
+            match issue.severity {
+                Severity::Error => counts.error += 1,
+                Severity::Warning => counts.warning += 1,
+                Severity::Info => counts.info += 1,
+            }
+        }
+        counts
+    }
+
+    /// All of them.
+    pub fn total(self) -> u32 {
+        self.error + self.warning + self.info
+    }
+}
+
+/// What failed first, and what failed because of it (trace.md 9).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Failure {
+    /// The first cause.
+    pub cause: NodeRef,
+    /// Its error; `None`: no message was recorded.
+    pub error: Option<String>,
+    /// Failed or stopped because of it, from the inside out.
+    pub because_of: Vec<NodeRef>,
+}

@@ -1,0 +1,47 @@
+use serde::{Deserialize, Serialize};
+
+use super::Counts;
+use crate::issue::Issue;
+use crate::time::Stamp;
+
+/// The runs of a source, newest first.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunList {
+    /// What was looked through, in words.
+    pub label: String,
+    /// The runs.
+    pub runs: Vec<RunSummary>,
+    /// What was odd while looking (too many files, a database that cannot be opened …).
+    pub issues: Vec<Issue>,
+}
+
+/// One run in a list.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunSummary {
+    /// Its id, else its folder's name.
+    pub id: String,
+    /// Its place inside the source: the run folder, or the database file. What a shell passes back to open it.
+    pub place: String,
+    /// The program's name.
+    pub program: Option<String>,
+    /// What is believed of its status.
+    pub status: String,
+    /// Why, in one sentence.
+    pub reason: String,
+    /// `SQLite, append-only`, `folder, state.md` …
+    pub form: String,
+    /// When it started.
+    pub started: Option<Stamp>,
+    /// The last sign of life.
+    pub last_sign: Option<Stamp>,
+    /// From the start to the last sign of life, where both are recorded; milliseconds.
+    pub duration_ms: Option<i64>,
+    /// The same in words.
+    pub duration: Option<String>,
+    /// Gates that wait for a decision.
+    pub pending_gates: u32,
+    /// Issues by severity.
+    pub issues: Counts,
+    /// Why it could not be opened, with what to do next; everything else is then empty.
+    pub error: Option<String>,
+}
