@@ -1,2 +1,84 @@
-//! What the README commands call.
-fn main() {}
+//! What the README's commands call: `cargo xtask view`, `cargo xtask test` and their parts.
+//!
+//! Each command first sets up what it needs and this machine lacks ([`setup`]), then runs cargo with the one
+//! selection of packages and profiles that keeps SQLite from being compiled twice ([`cargo`]). Works from any
+//! folder of the checkout, and offline once the packages are fetched.
+
+mod bundle;
+mod cargo;
+mod lint;
+mod setup;
+mod step;
+mod test;
+mod view;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+/// Builds, tests and shows Prosescope, and installs what that takes.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Builds everything and opens a run in the local viewer; Ctrl-C ends it.
+    View(view::Args),
+    /// Runs all tests: the core, the command line, the viewer in a browser.
+    Test(test::Args),
+    /// Checks formatting, clippy (native and wasm32), documentation, dependencies.
+    Lint,
+    /// Runs what CI runs: lint, then test.
+    Ci,
+    /// Builds the viewer: one HTML file.
+    Bundle,
+    /// Installs `prose`, with the viewer inside, where cargo installs programs.
+    Install,
+    /// Writes docs/cli.md anew from the command line's own help.
+    Docs,
+    /// Takes the README's screenshot and those of every page (target/screenshots).
+    Screenshots,
+}
+
+fn main() -> ExitCode {
+    match run(&Args::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("error: {e:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: &Command) -> Result<()> {
+    let root = root();
+    match command {
+        Command::View(args) => view::run_view(&root, args),
+        Command::Test(args) => test::run_tests(&root, args),
+        Command::Lint => lint::run_lint(&root),
+        Command::Ci => {
+            lint::run_lint(&root)?;
+            test::run_tests(&root, &test::Args::default())
+        }
+        Command::Bundle => {
+            let html = view::bundle(&root)?;
+            println!("{}", html.display());
+            Ok(())
+        }
+        Command::Install => view::install(&root),
+        Command::Docs => test::write_docs(&root),
+        Command::Screenshots => test::screenshots(&root),
+    }
+}
+
+/// The checkout's top folder, wherever the command was given.
+fn root() -> PathBuf {
+    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
+    xtask.parent().unwrap_or(xtask).to_path_buf()
+}

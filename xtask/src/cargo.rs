@@ -1,0 +1,46 @@
+//! Calling cargo: one selection of packages for everything native, one profile for everything wasm.
+//!
+//! Cargo unifies features over the packages that a call selects, so two calls with different selections compile
+//! the same dependency twice, SQLite's C among them. All native calls therefore select the same packages, and
+//! all wasm calls use the profile `wasm`, clippy included.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::setup;
+
+/// The wasm target.
+pub(crate) const WASM: &str = "wasm32-unknown-unknown";
+
+/// Every package that runs natively: all but the viewer, and the purity check's cdylib.
+pub(crate) const NATIVE: &[&str] = &[
+    "--workspace",
+    "--exclude",
+    "prosescope-web",
+    "--exclude",
+    "prosescope-purity",
+];
+
+/// Cargo at the root of the checkout.
+pub(crate) fn cargo(root: &Path) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root);
+    // Left over from the `cargo run` that started us: nested builds would take it for theirs.
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy().into_owned();
+        if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// Cargo for wasm32: the target is installed, and the C compiler is one that this machine has.
+pub(crate) fn cargo_wasm(root: &Path) -> Result<Command> {
+    let clang = setup::wasm()?;
+    let mut command = cargo(root);
+    command.env("CC_wasm32_unknown_unknown", clang);
+    Ok(command)
+}

@@ -1,0 +1,259 @@
+//! Installing what a step needs and this machine lacks: Debian packages as root, the wasm target by rustup.
+//!
+//! A tool is looked for first, so nothing is asked of the network when it is there. Without apt or root, one
+//! line says what to install.
+
+use std::env;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use crate::cargo::WASM;
+use crate::step::{run, step};
+
+/// The version that was tried; cargo-deny's checks change between versions.
+const CARGO_DENY: &str = "0.20.2";
+
+/// A program that a step needs.
+struct Tool {
+    /// What to call it, and what it is for.
+    name: &'static str,
+    /// Names of the program, best first.
+    programs: &'static [&'static str],
+    /// Whether a program found under such a name will do.
+    fits: fn(&Path) -> bool,
+    /// Debian packages that bring it, best first: the first one that this Debian knows is installed.
+    packages: &'static [&'static str],
+}
+
+/// Compiles SQLite's C to WebAssembly. 19 is what CI uses; 14 is the oldest that was tried.
+const CLANG: Tool = Tool {
+    name: "clang (compiles SQLite to WebAssembly)",
+    programs: &[
+        "clang-19", "clang-20", "clang-21", "clang-18", "clang-17", "clang-16", "clang-15",
+        "clang-14", "clang",
+    ],
+    fits: targets_wasm,
+    packages: &["clang-19", "clang-16", "clang-15", "clang-14", "clang"],
+};
+
+/// Drives the viewer in the tests.
+const CHROMIUM: Tool = Tool {
+    name: "Chromium (the viewer's tests)",
+    programs: &["chromium", "chromium-browser", "google-chrome"],
+    fits: |_| true,
+    packages: &["chromium"],
+};
+
+/// Makes the tests' databases, with the documents' own SQL.
+const SQLITE: Tool = Tool {
+    name: "sqlite3 (makes the tests' databases)",
+    programs: &["sqlite3"],
+    fits: |_| true,
+    packages: &["sqlite3"],
+};
+
+/// Makes the wasm build possible, and returns the C compiler for it.
+pub(crate) fn wasm() -> Result<PathBuf> {
+    wasm_target()?;
+    ensure(&[&CLANG])?;
+    CLANG
+        .find()
+        .context("clang was installed, but is not on PATH")
+}
+
+/// Makes all tests possible, those in a browser included.
+pub(crate) fn tests() -> Result<()> {
+    wasm_target()?;
+    ensure(&[&CLANG, &CHROMIUM, &SQLITE])
+}
+
+/// Makes `cargo deny` possible.
+pub(crate) fn cargo_deny(root: &Path) -> Result<()> {
+    if on_path(&[OsStr::new("cargo-deny")]).is_some() {
+        return Ok(());
+    }
+    step("Installing cargo-deny (about 3 minutes, once)", || {
+        run(crate::cargo::cargo(root).args([
+            "install",
+            "cargo-deny",
+            "--version",
+            CARGO_DENY,
+            "--locked",
+        ]))
+    })
+}
+
+/// Adds the wasm target to the toolchain when its standard library is not there.
+fn wasm_target() -> Result<()> {
+    if has_wasm_target() {
+        return Ok(());
+    }
+    if on_path(&[OsStr::new("rustup")]).is_none() {
+        bail!(
+            "Missing: Rust's standard library for {WASM}, and rustup to install it. \
+             Install rustup, or your distribution's package of that library, then run this again."
+        );
+    }
+    step("Installing the Rust target for WebAssembly", || {
+        run(Command::new("rustup").args(["target", "add", WASM]))
+    })
+}
+
+fn has_wasm_target() -> bool {
+    Command::new("rustc")
+        .args(["--print", "target-libdir", "--target", WASM])
+        .stderr(Stdio::null())
+        .output()
+        .is_ok_and(|out| {
+            out.status.success() && Path::new(String::from_utf8_lossy(&out.stdout).trim()).is_dir()
+        })
+}
+
+/// Installs those of the tools that are missing.
+fn ensure(tools: &[&Tool]) -> Result<()> {
+    let missing: Vec<&Tool> = tools
+        .iter()
+        .copied()
+        .filter(|t| t.find().is_none())
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    if !can_install() {
+        bail!(what_to_install(&missing));
+    }
+    let names: Vec<&str> = missing.iter().map(|t| t.name).collect();
+    step(&format!("Installing {}", names.join(", ")), || {
+        install(&missing)
+    })?;
+    match tools.iter().find(|t| t.find().is_none()) {
+        None => Ok(()),
+        Some(tool) => bail!("{} was installed, but is not on PATH", tool.name),
+    }
+}
+
+fn install(missing: &[&Tool]) -> Result<()> {
+    if missing.iter().any(|t| t.package().is_none()) {
+        run(apt(&["update"]).stdout(Stdio::null()))?;
+    }
+    let mut packages = Vec::new();
+    for tool in missing {
+        packages.push(tool.package().with_context(|| {
+            format!(
+                "apt knows no package for {}: {}",
+                tool.name,
+                tool.packages.join(", ")
+            )
+        })?);
+    }
+    let args = ["install", "--yes", "--no-install-recommends"];
+    let try_it = || run(apt(&args).args(&packages).stdout(Stdio::null()));
+    // An old package list names files that the mirror has replaced.
+    try_it().or_else(|_| {
+        run(apt(&["update"]).stdout(Stdio::null()))?;
+        try_it()
+    })
+}
+
+fn apt(args: &[&str]) -> Command {
+    let mut command = Command::new("apt-get");
+    command
+        .args(["-o", "DPkg::Lock::Timeout=300", "--quiet"])
+        .args(args)
+        .env("DEBIAN_FRONTEND", "noninteractive");
+    command
+}
+
+/// The one line for people whose machine we cannot install to.
+fn what_to_install(missing: &[&Tool]) -> String {
+    let names: Vec<&str> = missing.iter().map(|t| t.name).collect();
+    let packages: Vec<&str> = missing
+        .iter()
+        .filter_map(|t| t.packages.first().copied())
+        .collect();
+    format!(
+        "Missing: {}. Install it, on Debian as root with \
+         `apt-get install --no-install-recommends {}`, then run this again.",
+        names.join(", "),
+        packages.join(" ")
+    )
+}
+
+/// Whether this is root on a machine with apt.
+fn can_install() -> bool {
+    let root = Command::new("id")
+        .arg("-u")
+        .output()
+        .is_ok_and(|o| o.stdout.trim_ascii() == b"0");
+    root && on_path(&[OsStr::new("apt-get")]).is_some()
+}
+
+impl Tool {
+    /// Where it is, when it is there and fits.
+    fn find(&self) -> Option<PathBuf> {
+        self.programs
+            .iter()
+            .find_map(|p| on_path(&[OsStr::new(p)]).filter(|path| (self.fits)(path)))
+    }
+
+    /// The first of its packages that apt can install.
+    fn package(&self) -> Option<&'static str> {
+        self.packages.iter().copied().find(|package| {
+            Command::new("apt-cache")
+                .args(["show", "--no-all-versions", package])
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status()
+                .is_ok_and(|s| s.success())
+        })
+    }
+}
+
+/// The first of these programs that is on PATH.
+pub(crate) fn on_path(programs: &[&OsStr]) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    let folders: Vec<PathBuf> = env::split_paths(&path).collect();
+    programs.iter().find_map(|program| {
+        folders
+            .iter()
+            .map(|folder| {
+                folder
+                    .join(program)
+                    .with_extension(env::consts::EXE_EXTENSION)
+            })
+            .find(|file| file.is_file())
+    })
+}
+
+fn targets_wasm(clang: &Path) -> bool {
+    Command::new(clang)
+        .arg("--print-targets")
+        .output()
+        .is_ok_and(|o| String::from_utf8_lossy(&o.stdout).contains("wasm32"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_line_says_what_to_install() {
+        let line = what_to_install(&[&CLANG, &CHROMIUM]);
+        assert_eq!(
+            line,
+            "Missing: clang (compiles SQLite to WebAssembly), Chromium (the viewer's tests). Install it, on \
+             Debian as root with `apt-get install --no-install-recommends clang-19 chromium`, then run this again."
+        );
+        assert_eq!(line.lines().count(), 1);
+    }
+
+    #[test]
+    fn programs_are_looked_for_in_the_order_given() {
+        let found = on_path(&[OsStr::new("no-such-program"), OsStr::new("sh")]).unwrap();
+        assert_eq!(found.file_stem().unwrap(), "sh");
+        assert_eq!(on_path(&[OsStr::new("no-such-program")]), None);
+    }
+}

@@ -1,0 +1,79 @@
+//! Steps that say what they do: a name when they begin, the time when they end.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+/// Runs one named step and prints how long it took. `f`'s own output goes through.
+pub(crate) fn step<T>(name: &str, f: impl FnOnce() -> Result<T>) -> Result<T> {
+    let start = Instant::now();
+    eprintln!("\n==> {name}");
+    let result = f().with_context(|| name.to_owned());
+    let verb = if result.is_ok() { "done" } else { "failed" };
+    eprintln!("    {verb} after {}", elapsed(start.elapsed()));
+    result
+}
+
+/// Runs a command to its end, its output going through.
+///
+/// # Errors
+/// When it cannot be started or does not end with success; the message holds the command.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let status = command
+        .status()
+        .with_context(|| format!("cannot start {}", line(command)))?;
+    if !status.success() {
+        bail!("`{}` ended with {status}", line(command));
+    }
+    Ok(())
+}
+
+/// A command as somebody would type it, for messages.
+fn line(command: &Command) -> String {
+    let program = command.get_program();
+    let name = std::path::Path::new(program).file_name();
+    let mut text = name.unwrap_or(program).to_string_lossy().into_owned();
+    for arg in command.get_args() {
+        text.push(' ');
+        text.push_str(&arg.to_string_lossy());
+    }
+    text
+}
+
+/// A duration as people say it: `0.4 s`, `42 s`, `2 min 05 s`.
+fn elapsed(d: Duration) -> String {
+    let s = d.as_secs();
+    match s {
+        0..10 => format!("{:.1} s", d.as_secs_f64()),
+        10..60 => format!("{s} s"),
+        _ => format!("{} min {:02} s", s / 60, s % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_read_as_people_say_them() {
+        for (millis, said) in [
+            (410, "0.4 s"),
+            (9_900, "9.9 s"),
+            (42_700, "42 s"),
+            (125_000, "2 min 05 s"),
+        ] {
+            assert_eq!(elapsed(Duration::from_millis(millis)), said);
+        }
+    }
+
+    #[test]
+    fn a_failing_command_is_named_with_its_arguments() {
+        let error = run(Command::new("false").arg("--because")).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .starts_with("`false --because` ended with")
+        );
+    }
+}

@@ -1,0 +1,99 @@
+//! `cargo xtask test`: everything the tests need, then all of them.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use crate::cargo::{NATIVE, WASM, cargo, cargo_wasm};
+use crate::setup;
+use crate::step::{run, step};
+use crate::view::{self, VIEWER_HTML, WASM_PROFILE};
+
+/// Tells the tests that nothing may be skipped: this command has set up all that they need.
+const REQUIRE_ALL: &str = "PROSE_TESTS_REQUIRE_ALL";
+
+/// Tells the purity test where the core's wasm lies.
+const PURITY_WASM: &str = "PROSE_PURITY_WASM";
+
+/// Tells the tests which `prose` to run.
+const PROSE: &str = "PROSE_BIN";
+
+/// Tells the test of docs/cli.md to write it instead of comparing.
+const WRITE_DOCS: &str = "PROSE_WRITE_DOCS";
+
+#[derive(clap::Args, Default)]
+pub(crate) struct Args {
+    /// Passed on to `cargo test`: a test's name, `-p PACKAGE`, `-- --nocapture`.
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "CARGO TEST ARGUMENT"
+    )]
+    cargo: Vec<OsString>,
+}
+
+/// Sets up, builds, and runs all tests; none is skipped.
+///
+/// # Errors
+/// When something is missing and cannot be installed, does not build, or a test fails.
+pub(crate) fn run_tests(root: &Path, args: &Args) -> Result<()> {
+    setup::tests()?;
+    let viewer = view::bundle(root)?;
+    let purity = purity(root)?;
+    let prose = view::prose(root, &viewer)?;
+    step("Running the tests", || {
+        run(cargo(root)
+            .arg("test")
+            .args(NATIVE)
+            .args(&args.cargo)
+            .env(REQUIRE_ALL, "1")
+            .env(VIEWER_HTML, &viewer)
+            .env(PURITY_WASM, &purity)
+            .env(PROSE, &prose))
+    })
+}
+
+/// Builds a wasm of the core alone. Alone, because cargo would unify features with the viewer's.
+fn purity(root: &Path) -> Result<PathBuf> {
+    step("Building the core alone as WebAssembly", || {
+        run(cargo_wasm(root)?.args([
+            "build",
+            "--package",
+            "prosescope-purity",
+            "--target",
+            WASM,
+            "--profile",
+            WASM_PROFILE,
+        ]))
+    })?;
+    Ok(view::target(root)
+        .join(WASM)
+        .join(WASM_PROFILE)
+        .join("prosescope_purity.wasm"))
+}
+
+/// Writes docs/cli.md anew: the command line's own test does it when asked to.
+///
+/// # Errors
+/// When the test does not build or fails.
+pub(crate) fn write_docs(root: &Path) -> Result<()> {
+    step("Writing docs/cli.md", || {
+        run(cargo(root)
+            .arg("test")
+            .args(NATIVE)
+            .args(["--test", "cli_reference"])
+            .env(WRITE_DOCS, "1"))
+    })
+}
+
+/// Takes the screenshots: of every page in target/screenshots, and docs/screenshot.png for the README.
+///
+/// # Errors
+/// As [`run_tests`].
+pub(crate) fn screenshots(root: &Path) -> Result<()> {
+    let cargo = ["--test", "e2e", "--", "screenshots"]
+        .map(OsString::from)
+        .to_vec();
+    run_tests(root, &Args { cargo })
+}
