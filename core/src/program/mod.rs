@@ -4,6 +4,8 @@
 //! what lies inside what. That is enough to tie rows and annotations to lines. A line that fits nothing is a
 //! statement of kind [`StatementKind::Other`].
 
+mod nest;
+
 use serde::{Deserialize, Serialize};
 
 /// A scanned program.
@@ -50,13 +52,14 @@ pub struct Statement {
     pub line: u32,
     /// The last line that belongs to it, its body included.
     pub end: u32,
-    /// What it is.
+    /// What it is: what runs, so `let x = do y()` and `output x = do y()` are [`StatementKind::Do`].
     pub kind: StatementKind,
     /// The name it binds, or declares: of `let x = …`, `x = …`, `agent x:`, `block x(…)`, `approve x:`, `input x`.
     pub name: Option<String>,
     /// What it refers to: the block of `do x(…)`, the agent of `session: x` and `resume: x`.
     pub target: Option<String>,
-    /// Whether the name is bound with `const`, `let`, or as an `input` or `output`.
+    /// How the name is bound: `const`, `let`, `input` or `output`; `None` for `x = …`, which binds a name that
+    /// exists, or a branch of a parallel.
     pub binds: Option<String>,
     /// The text of its first line, trimmed, without a trailing comment.
     pub text: String,

@@ -1,0 +1,178 @@
+//! What lies in what: bodies, enclosing constructs, the `catch` of a `try`, the branches of a parallel.
+//!
+//! [`crate::trace`] asks these questions to place rounds and to tell recovered failures (trace.md, 5 and 9).
+
+use std::ops::RangeInclusive;
+
+use super::{Listing, Statement, StatementKind};
+
+impl StatementKind {
+    /// Whether its body runs in rounds: `loop`, `repeat`, `for`. (A `parallel for` runs in branches.)
+    pub fn is_loop(self) -> bool {
+        matches!(
+            self,
+            StatementKind::Loop | StatementKind::Repeat | StatementKind::For
+        )
+    }
+
+    /// Whether it only declares something: running the program does not run it.
+    pub fn is_declaration(self) -> bool {
+        matches!(
+            self,
+            StatementKind::Use | StatementKind::Agent | StatementKind::Block
+        )
+    }
+
+    /// Whether the lines below it are statements rather than properties.
+    pub fn has_body(self) -> bool {
+        use StatementKind as K;
+        self.is_loop()
+            || matches!(
+                self,
+                K::Parallel
+                    | K::Try
+                    | K::Catch
+                    | K::Finally
+                    | K::Choice
+                    | K::Option
+                    | K::If
+                    | K::Elif
+                    | K::Else
+                    | K::Block
+                    | K::Do
+                    | K::Pipe
+            )
+    }
+}
+
+impl Statement {
+    /// The first property of that name; `_` and `-` are the same, as programs write both.
+    pub fn property(&self, name: &str) -> Option<&str> {
+        let same = |a: &str| {
+            a.len() == name.len()
+                && a.bytes()
+                    .zip(name.bytes())
+                    .all(|(a, b)| a == b || (matches!(a, b'_' | b'-') && matches!(b, b'_' | b'-')))
+        };
+        self.properties
+            .iter()
+            .find(|(key, _)| same(key))
+            .map(|(_, value)| value.as_str())
+    }
+}
+
+impl Listing {
+    /// The statement with that index.
+    pub fn get(&self, statement: u32) -> Option<&Statement> {
+        self.statements.get(usize::try_from(statement).ok()?)
+    }
+
+    /// The innermost statement that the line (from 1) belongs to.
+    pub fn statement_at(&self, line: u32) -> Option<u32> {
+        let at = usize::try_from(line).ok()?.checked_sub(1)?;
+        self.lines.get(at)?.statement
+    }
+
+    /// The lines (from 1, inclusive) of a statement's body: from its first inner statement to its end; `None`
+    /// when there is no statement inside.
+    pub fn body_of(&self, statement: u32) -> Option<RangeInclusive<u32>> {
+        let first = self.get(statement.checked_add(1)?)?;
+        let outer = self.get(statement)?;
+        (first.parent == Some(statement)).then(|| first.line..=outer.end)
+    }
+
+    /// Whether `inner` lies in `outer`, at any depth. A statement does not lie in itself.
+    pub fn contains(&self, outer: u32, inner: u32) -> bool {
+        match (self.get(outer), self.get(inner)) {
+            (Some(a), Some(b)) => inner > outer && b.line <= a.end,
+            _ => false,
+        }
+    }
+
+    /// The statements that it lies in, innermost first, without itself.
+    pub fn enclosing(&self, statement: u32) -> impl Iterator<Item = u32> + '_ {
+        let above = |of: u32| {
+            self.get(of)
+                .and_then(|s| s.parent)
+                .filter(|parent| *parent < of)
+        };
+        std::iter::successors(above(statement), move |of| above(*of))
+    }
+
+    /// The statements directly inside of one, in order.
+    pub fn children(&self, statement: u32) -> impl Iterator<Item = u32> + '_ {
+        let first = statement
+            .checked_add(1)
+            .filter(|at| self.get(*at).and_then(|s| s.parent) == Some(statement));
+        std::iter::successors(first, move |at| self.next_sibling(*at))
+    }
+
+    /// The statement after it in the same body.
+    pub fn next_sibling(&self, statement: u32) -> Option<u32> {
+        let this = self.get(statement)?;
+        let next = self.statements.partition_point(|s| s.line <= this.end);
+        let next = u32::try_from(next).ok()?.max(statement.checked_add(1)?);
+        (self.get(next)?.parent == this.parent).then_some(next)
+    }
+
+    /// The innermost `loop`, `repeat` or `for` whose body it lies in.
+    pub fn loop_of(&self, statement: u32) -> Option<u32> {
+        self.enclosing(statement)
+            .find(|at| self.get(*at).is_some_and(|s| s.kind.is_loop()))
+    }
+
+    /// The innermost `try` whose body it lies in. What lies in its `catch` or `finally` does not.
+    pub fn try_of(&self, statement: u32) -> Option<u32> {
+        self.enclosing(statement)
+            .find(|at| self.is(*at, StatementKind::Try))
+    }
+
+    /// The innermost `block` whose body it lies in.
+    pub fn block_of(&self, statement: u32) -> Option<u32> {
+        self.enclosing(statement)
+            .find(|at| self.is(*at, StatementKind::Block))
+    }
+
+    /// The innermost `catch` whose body it lies in.
+    pub fn within_catch(&self, statement: u32) -> Option<u32> {
+        self.enclosing(statement)
+            .find(|at| self.is(*at, StatementKind::Catch))
+    }
+
+    /// The `catch` that belongs to a `try`: the next statement beside it.
+    pub fn catch_of(&self, statement: u32) -> Option<u32> {
+        if !self.is(statement, StatementKind::Try) {
+            return None;
+        }
+        self.next_sibling(statement)
+            .filter(|at| self.is(*at, StatementKind::Catch))
+    }
+
+    /// The `finally` that belongs to a `try`: next to it, or next to its `catch`.
+    pub fn finally_of(&self, statement: u32) -> Option<u32> {
+        if !self.is(statement, StatementKind::Try) {
+            return None;
+        }
+        let after = self.catch_of(statement).unwrap_or(statement);
+        self.next_sibling(after)
+            .filter(|at| self.is(*at, StatementKind::Finally))
+    }
+
+    /// The first block of that name.
+    pub fn block_named(&self, name: &str) -> Option<u32> {
+        self.statements
+            .iter()
+            .position(|s| s.kind == StatementKind::Block && s.name.as_deref() == Some(name))
+            .and_then(|at| u32::try_from(at).ok())
+    }
+
+    /// The branch of that name in a parallel.
+    pub fn branch_of(&self, parallel: u32, name: &str) -> Option<u32> {
+        self.children(parallel)
+            .find(|at| self.get(*at).and_then(|s| s.name.as_deref()) == Some(name))
+    }
+
+    fn is(&self, statement: u32, kind: StatementKind) -> bool {
+        self.get(statement).is_some_and(|s| s.kind == kind)
+    }
+}
