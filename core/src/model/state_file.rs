@@ -37,7 +37,8 @@ pub struct StateFile {
 /// One line of the execution trace.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TraceLine {
-    /// The line's number in the program, from 1, where known.
+    /// The line's number, from 1: that of the program where the trace is a faithful window of it, as the form
+    /// demands. `None` after a line that stands for several (`...remaining stages...`).
     pub line: Option<u32>,
     /// The source without the annotation and trailing blanks.
     pub text: Text,
@@ -67,16 +68,18 @@ pub struct Annotation {
 }
 
 /// A parallel under "Active Constructs".
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ParallelState {
     /// First and last line in the program's source, where given.
     pub lines: Option<(u32, u32)>,
     /// Branch and status word, in order.
     pub branches: Vec<(Text, super::Status)>,
+    /// Other keys of the section (`strategy`, …), in order.
+    pub extra: Vec<(Text, Text)>,
 }
 
 /// A loop under "Active Constructs".
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct LoopState {
     /// First and last line in the program's source, where given.
     pub lines: Option<(u32, u32)>,
@@ -88,23 +91,27 @@ pub struct LoopState {
     pub max: Option<u32>,
     /// The condition without its asterisks.
     pub condition: Option<Text>,
+    /// Other keys of the section, in order.
+    pub extra: Vec<(Text, Text)>,
 }
 
 /// A row of the index of bindings.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct IndexedBinding {
     /// Its name.
     pub name: Text,
     /// Its kind as written.
     pub kind: Text,
-    /// Its path as written.
+    /// Its path as written; empty when none is given (`- round1: (pending)`).
     pub path: Text,
     /// Its frame; `None` is `(root)`.
     pub execution_id: Option<i64>,
+    /// Cells of columns that no document lists (`Status`), by heading.
+    pub other: Vec<(Text, Text)>,
 }
 
 /// A row of the index of agents.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct IndexedAgent {
     /// Its name.
     pub name: Text,
@@ -112,6 +119,8 @@ pub struct IndexedAgent {
     pub scope: Option<AgentScope>,
     /// Its path, where the table has that column.
     pub path: Option<Text>,
+    /// Cells of columns that no document lists (`Model`, `Prompt`), by heading.
+    pub other: Vec<(Text, Text)>,
 }
 
 /// A row of the call stack.

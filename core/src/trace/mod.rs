@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
-use crate::model::Text;
+use crate::model::{Run, Text};
 
 /// The folded trace of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -67,6 +67,24 @@ pub struct Node {
     pub first_row: Option<u32>,
     /// Index into [`crate::model::Run::executions`] of its last row.
     pub last_row: Option<u32>,
+    /// Index into [`crate::model::StateFile::trace`] of the annotated line that tells of it, in a run that has a
+    /// state file and no rows.
+    pub state_line: Option<u32>,
+}
+
+impl Node {
+    /// Its error message: that of its last row, else that of the state file's annotation.
+    pub fn error<'a>(&self, run: &'a Run) -> Option<&'a Text> {
+        if let Some(row) = self.last_row {
+            return run.executions.get(row as usize)?.error.as_ref();
+        }
+        let line = run
+            .state_file
+            .as_ref()?
+            .trace
+            .get(self.state_line? as usize)?;
+        line.annotation.as_ref()?.error.as_ref()
+    }
 }
 
 /// What a node is.
