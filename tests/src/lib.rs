@@ -1,1 +1,7 @@
-//! Builders and drivers for the end-to-end suite.
+//! What the end-to-end suite stands on: a browser driver, builders of databases and folders, and what a test needs
+//! of this machine. The tests themselves are in `tests/e2e`.
+
+pub mod browser;
+pub mod build;
+pub mod needs;
+pub mod sql_scan;

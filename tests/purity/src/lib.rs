@@ -1,1 +1,71 @@
-//! The core alone as a wasm: CI asserts that it has no imports.
+//! The core alone as WebAssembly, to show that it needs nothing from outside: no clock, no randomness, no files.
+//!
+//! SQLite's wasm port asks its host for five services. A shell answers them through `wasm-bindgen`; here they are
+//! stubs that say no, so that whatever import is left in the module is the core's own doing. CI asserts that there
+//! is none, and calls [`read`] in a browser with an empty object for imports.
+
+use std::sync::Mutex;
+
+use prosescope_core::decode::sqlite::from_bytes;
+
+/// The last answer of [`read`].
+static ANSWER: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+/// Room for `len` bytes of input.
+#[unsafe(no_mangle)]
+pub extern "C" fn room(len: usize) -> *mut u8 {
+    Box::leak(vec![0; len].into_boxed_slice()).as_mut_ptr()
+}
+
+/// Reads a database of `len` bytes at `input`, which [`room`] gave; returns the length of the answer.
+///
+/// # Safety
+/// `input` must be what [`room`] gave for this `len`, and is not used again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn read(input: *mut u8, len: usize) -> usize {
+    // SAFETY: the caller got this memory from `room` and gives it back.
+    let bytes = unsafe { Vec::from_raw_parts(input, len, len) };
+    let text = match from_bytes(&bytes) {
+        Ok(_) => "read".to_owned(),
+        Err(e) => format!("error: {e}"),
+    };
+    let Ok(mut answer) = ANSWER.lock() else {
+        return 0;
+    };
+    *answer = text.into_bytes();
+    answer.len()
+}
+
+/// Where the answer lies.
+#[unsafe(no_mangle)]
+pub extern "C" fn answer() -> *const u8 {
+    ANSWER
+        .lock()
+        .map_or(std::ptr::null(), |answer| answer.as_ptr())
+}
+
+/// The five services that SQLite asks of its host, refused. Status 1 is "unsupported".
+mod host {
+    #[unsafe(no_mangle)]
+    extern "C" fn rust_sqlite_wasm_host_sleep(_seconds: u64, _nanoseconds: u32) {}
+
+    #[unsafe(no_mangle)]
+    extern "C" fn rust_sqlite_wasm_host_random(_buf: *mut u8, _len: usize) -> usize {
+        0
+    }
+
+    #[unsafe(no_mangle)]
+    extern "C" fn rust_sqlite_wasm_host_epoch_timestamp_in_ms(_out: *mut i64) -> i32 {
+        1
+    }
+
+    #[unsafe(no_mangle)]
+    extern "C" fn rust_sqlite_wasm_host_fill_entropy(_buf: *mut u8, _len: usize) -> i32 {
+        1
+    }
+
+    #[unsafe(no_mangle)]
+    extern "C" fn rust_sqlite_wasm_host_localtime(_unix_seconds: i64, _out: *mut u8) -> i32 {
+        1
+    }
+}

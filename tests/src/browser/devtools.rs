@@ -1,0 +1,199 @@
+//! One DevTools connection: commands with answers, and the events that come between them.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tungstenite::{Error, Message, WebSocket};
+
+/// How long Chromium may take to answer one command.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// How long one read of the socket blocks, so that deadlines are seen.
+const TICK: Duration = Duration::from_millis(100);
+
+/// What the browser said of itself while the test ran, over the page and its workers.
+#[derive(Default)]
+pub(super) struct Log {
+    /// URLs that were requested, in order.
+    pub(super) requests: Vec<String>,
+    /// Errors on the console, uncaught exceptions, refused resources.
+    pub(super) errors: Vec<String>,
+    /// Texts of dialogs that opened; each is dismissed at once.
+    pub(super) dialogs: Vec<String>,
+    /// Sessions of the page's workers, by session id, with their URL.
+    pub(super) workers: BTreeMap<String, String>,
+    /// Files that the page offered for download, by name.
+    pub(super) downloads: Vec<String>,
+}
+
+/// A connection to one Chromium.
+pub(super) struct DevTools {
+    socket: WebSocket<TcpStream>,
+    last_id: u64,
+    pub(super) log: Log,
+}
+
+impl DevTools {
+    /// Connects to the browser's own endpoint: `/devtools/browser/…` at this port.
+    pub(super) fn connect(port: u16, path: &str) -> DevTools {
+        let stream = TcpStream::connect(("127.0.0.1", port)).expect("DevTools listens");
+        stream.set_read_timeout(Some(TICK)).expect("a read timeout");
+        stream.set_nodelay(true).expect("no delay");
+        // The handshake wants a blocking read; its answer comes within milliseconds.
+        let url = format!("ws://127.0.0.1:{port}{path}");
+        let deadline = Instant::now() + PATIENCE;
+        let mut handshake = tungstenite::client(url, stream);
+        let (socket, _) = loop {
+            match handshake {
+                Ok(done) => break done,
+                Err(tungstenite::HandshakeError::Interrupted(half))
+                    if Instant::now() < deadline =>
+                {
+                    handshake = half.handshake();
+                }
+                Err(e) => panic!("DevTools refused the connection: {e}"),
+            }
+        };
+        DevTools {
+            socket,
+            last_id: 0,
+            log: Log::default(),
+        }
+    }
+
+    /// Calls a method in a session and returns its result.
+    ///
+    /// # Errors
+    /// The protocol's error message, or that the browser has gone.
+    pub(super) fn try_call(
+        &mut self,
+        session: &str,
+        method: &str,
+        params: Value,
+    ) -> Result<Value, String> {
+        let id = self.send(session, method, &params)?;
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let Some(message) = self.read(deadline)? else {
+                return Err(format!(
+                    "{method}: no answer within {} s",
+                    PATIENCE.as_secs()
+                ));
+            };
+            if message["id"] == id {
+                return match &message["error"] {
+                    Value::Null => Ok(message["result"].clone()),
+                    error => Err(format!(
+                        "{method}: {}",
+                        error["message"].as_str().unwrap_or("error")
+                    )),
+                };
+            }
+        }
+    }
+
+    /// Reads what has come in, for at most this long, so that the log is up to date.
+    pub(super) fn settle(&mut self, time: Duration) {
+        let deadline = Instant::now() + time;
+        while matches!(self.read(deadline), Ok(Some(_))) {}
+    }
+
+    fn send(&mut self, session: &str, method: &str, params: &Value) -> Result<u64, String> {
+        self.last_id += 1;
+        let mut message = json!({"id": self.last_id, "method": method, "params": params});
+        if !session.is_empty() {
+            message["sessionId"] = session.into();
+        }
+        self.socket
+            .send(Message::text(message.to_string()))
+            .map_err(|e| format!("{method}: {e}"))?;
+        Ok(self.last_id)
+    }
+
+    /// The next message; events are logged on the way. `None` at the deadline.
+    fn read(&mut self, deadline: Instant) -> Result<Option<Value>, String> {
+        loop {
+            match self.socket.read() {
+                Ok(Message::Text(text)) => {
+                    let message: Value = serde_json::from_str(&text).map_err(|e| e.to_string())?;
+                    if message["id"].is_null() {
+                        self.event(&message);
+                    }
+                    return Ok(Some(message));
+                }
+                Ok(_) => {}
+                Err(Error::Io(e))
+                    if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) =>
+                {
+                    if Instant::now() >= deadline {
+                        return Ok(None);
+                    }
+                }
+                Err(e) => return Err(format!("Chromium has gone: {e}")),
+            }
+        }
+    }
+
+    fn event(&mut self, message: &Value) {
+        let params = &message["params"];
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        match message["method"].as_str().unwrap_or_default() {
+            "Network.requestWillBeSent" => self.log.requests.push(text(&params["request"]["url"])),
+            "Runtime.exceptionThrown" => {
+                let details = &params["exceptionDetails"];
+                let said = &details["exception"]["description"];
+                self.log.errors.push(text(if said.is_null() {
+                    &details["text"]
+                } else {
+                    said
+                }));
+            }
+            "Runtime.consoleAPICalled"
+                if matches!(params["type"].as_str(), Some("error" | "assert")) =>
+            {
+                let parts = params["args"].as_array().into_iter().flatten();
+                let words = parts.map(|arg| match &arg["value"] {
+                    Value::String(s) => s.clone(),
+                    Value::Null => text(&arg["description"]),
+                    other => other.to_string(),
+                });
+                self.log.errors.push(words.collect::<Vec<_>>().join(" "));
+            }
+            // Refusals (CSP, files that may not be loaded) are said here only.
+            "Log.entryAdded" if params["entry"]["level"] == "error" => {
+                let entry = &params["entry"];
+                self.log
+                    .errors
+                    .push(format!("{} {}", text(&entry["text"]), text(&entry["url"])));
+            }
+            "Page.javascriptDialogOpening" => {
+                self.log.dialogs.push(text(&params["message"]));
+                let session = text(&message["sessionId"]);
+                let _ = self.send(
+                    &session,
+                    "Page.handleJavaScriptDialog",
+                    &json!({"accept": false}),
+                );
+            }
+            "Browser.downloadWillBegin" => {
+                self.log.downloads.push(text(&params["suggestedFilename"]));
+            }
+            "Target.attachedToTarget" if params["targetInfo"]["type"] == "worker" => {
+                let session = text(&params["sessionId"]);
+                let url = text(&params["targetInfo"]["url"]);
+                for domain in ["Runtime.enable", "Network.enable", "Log.enable"] {
+                    let _ = self.send(&session, domain, &json!({}));
+                }
+                let _ = self.send(&session, "Runtime.runIfWaitingForDebugger", &json!({}));
+                self.log.workers.insert(session, url);
+            }
+            "Target.detachedFromTarget" => {
+                self.log.workers.remove(&text(&params["sessionId"]));
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,474 @@
+//! A headless Chromium, driven over its DevTools socket: real drops of files and folders, real keys, screenshots,
+//! and a log of everything that a page must not do (requests, console errors, dialogs).
+//!
+//! Each [`Page`] is a Chromium of its own with an empty profile, and ends with it, on a panic too.
+
+mod devtools;
+mod keys;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use serde_json::{Value, json};
+
+use devtools::DevTools;
+
+/// How long a condition may take to come true before a test fails.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A page in a browser of its own.
+///
+/// Its methods panic when something goes wrong, with what the page showed: they are for tests.
+pub struct Page {
+    devtools: DevTools,
+    session: String,
+    url: String,
+    chromium: Chromium,
+}
+
+impl Page {
+    /// Starts a browser and opens an address.
+    pub fn open(chromium: &Path, url: &str) -> Page {
+        let chromium = Chromium::start(chromium);
+        let (port, path) = chromium.endpoint();
+        let mut devtools = DevTools::connect(port, &path);
+        let call = |d: &mut DevTools, session: &str, method: &str, params: Value| {
+            d.try_call(session, method, params)
+                .unwrap_or_else(|e| panic!("{e}"))
+        };
+        let target = call(
+            &mut devtools,
+            "",
+            "Target.createTarget",
+            json!({"url": "about:blank"}),
+        );
+        let attach = json!({"targetId": target["targetId"], "flatten": true});
+        let session = call(&mut devtools, "", "Target.attachToTarget", attach)["sessionId"]
+            .as_str()
+            .expect("a session")
+            .to_owned();
+        for domain in [
+            "Page.enable",
+            "Runtime.enable",
+            "Network.enable",
+            "Log.enable",
+            "DOM.enable",
+        ] {
+            call(&mut devtools, &session, domain, json!({}));
+        }
+        // Workers wait until their domains are on, so that no request of theirs is missed.
+        let workers = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
+        call(&mut devtools, &session, "Target.setAutoAttach", workers);
+        let downloads = json!({"behavior": "allow", "eventsEnabled": true, "downloadPath": chromium.downloads()});
+        call(&mut devtools, "", "Browser.setDownloadBehavior", downloads);
+        let mut page = Page {
+            devtools,
+            session,
+            url: String::new(),
+            chromium,
+        };
+        page.go(url);
+        page
+    }
+
+    /// Opens a file on disk, as a double click would.
+    pub fn open_file(chromium: &Path, file: &Path) -> Page {
+        Page::open(chromium, &file_url(file))
+    }
+
+    /// Goes to another address.
+    pub fn go(&mut self, url: &str) {
+        self.url = url.to_owned();
+        let answer = self.call("Page.navigate", json!({"url": url}));
+        assert!(
+            answer["errorText"].is_null(),
+            "{url}: {}",
+            answer["errorText"]
+        );
+        self.wait("document.readyState === 'complete'");
+    }
+
+    /// Loads the page again.
+    pub fn reload(&mut self) {
+        self.eval("window.__before_reload = true");
+        self.call("Page.reload", json!({}));
+        self.wait("!window.__before_reload && document.readyState === 'complete'");
+    }
+
+    /// Calls a DevTools method of the page.
+    pub fn call(&mut self, method: &str, params: Value) -> Value {
+        let session = self.session.clone();
+        self.devtools
+            .try_call(&session, method, params)
+            .unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    /// Evaluates an expression, awaiting a promise, and returns its value.
+    pub fn eval(&mut self, js: &str) -> Value {
+        let params = json!({"expression": js, "returnByValue": true, "awaitPromise": true, "userGesture": true});
+        let answer = self.call("Runtime.evaluate", params);
+        let thrown = &answer["exceptionDetails"];
+        assert!(
+            thrown.is_null(),
+            "{js}\nthrew {}",
+            thrown["exception"]["description"]
+        );
+        answer["result"]["value"].clone()
+    }
+
+    /// Waits until an expression is true.
+    pub fn wait(&mut self, js: &str) {
+        self.wait_for(js, PATIENCE);
+    }
+
+    /// Waits until an expression is true, for at most this long, and returns how long it took.
+    pub fn wait_for(&mut self, js: &str, patience: Duration) -> Duration {
+        let start = Instant::now();
+        // An expression that throws is not true yet: an element that it names may still be to come.
+        let js = format!("(() => {{ try {{ return !!({js}) }} catch {{ return false }} }})()");
+        loop {
+            let params = json!({"expression": js, "returnByValue": true});
+            let session = self.session.clone();
+            // A page that is just being left has no context to evaluate in.
+            if let Ok(answer) = self.devtools.try_call(&session, "Runtime.evaluate", params)
+                && answer["result"]["value"] == json!(true)
+            {
+                return start.elapsed();
+            }
+            if start.elapsed() > patience {
+                panic!(
+                    "waited {} s for {js}\n{}",
+                    patience.as_secs(),
+                    self.describe()
+                );
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Waits until the page shows a text.
+    pub fn wait_text(&mut self, text: &str) {
+        self.wait(&format!(
+            "document.body.innerText.includes({})",
+            json!(text)
+        ));
+    }
+
+    /// The text that the page shows.
+    pub fn text(&mut self) -> String {
+        self.eval("document.body.innerText")
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    }
+
+    /// Drops files or folders on the page, as from a file manager.
+    pub fn drop_files(&mut self, files: &[&Path]) {
+        for kind in ["dragEnter", "dragOver", "drop"] {
+            let data = json!({"items": [], "files": files, "dragOperationsMask": 1});
+            self.call(
+                "Input.dispatchDragEvent",
+                json!({"type": kind, "x": 200, "y": 200, "data": data}),
+            );
+        }
+    }
+
+    /// Chooses files (or one folder, where the input takes folders) in a file input.
+    pub fn set_files(&mut self, selector: &str, files: &[&Path]) {
+        let expression = format!("document.querySelector({})", json!(selector));
+        let found = self.call("Runtime.evaluate", json!({"expression": expression}));
+        let object = &found["result"]["objectId"];
+        assert!(
+            object.is_string(),
+            "no element {selector}\n{}",
+            self.describe()
+        );
+        self.call(
+            "DOM.setFileInputFiles",
+            json!({"objectId": object, "files": files}),
+        );
+    }
+
+    /// Presses and releases a key: `Enter`, `j`, `Shift+Tab`, `Ctrl+o`.
+    pub fn key(&mut self, name: &str) {
+        for event in keys::events(name) {
+            self.call("Input.dispatchKeyEvent", event);
+        }
+    }
+
+    /// Types a text, key by key.
+    pub fn type_text(&mut self, text: &str) {
+        for c in text.chars() {
+            match c {
+                ' ' => self.key("Space"),
+                '\n' => self.key("Enter"),
+                _ => self.key(&c.to_string()),
+            }
+        }
+    }
+
+    /// Clicks the middle of an element with the mouse.
+    pub fn click(&mut self, selector: &str) {
+        self.wait(&format!("document.querySelector({})", json!(selector)));
+        let place = self.eval(&format!(
+            "(() => {{ const e = document.querySelector({}); e.scrollIntoView({{block: 'nearest'}}); \
+             const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] }})()",
+            json!(selector)
+        ));
+        for kind in ["mousePressed", "mouseReleased"] {
+            let at = json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
+            self.call("Input.dispatchMouseEvent", at);
+        }
+    }
+
+    /// Turns the wheel over the page's middle, downwards when positive.
+    pub fn wheel(&mut self, pixels: i32) {
+        let at = json!({"type": "mouseWheel", "x": 400, "y": 400, "deltaX": 0, "deltaY": pixels});
+        self.call("Input.dispatchMouseEvent", at);
+    }
+
+    /// The window's size in pixels, and the colour scheme that the system asks for.
+    pub fn look(&mut self, width: u32, height: u32, dark: bool) {
+        let size =
+            json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+        self.call("Emulation.setDeviceMetricsOverride", size);
+        let scheme = if dark { "dark" } else { "light" };
+        let media = json!({"features": [
+            {"name": "prefers-color-scheme", "value": scheme},
+            {"name": "prefers-reduced-motion", "value": "reduce"},
+        ]});
+        self.call("Emulation.setEmulatedMedia", media);
+    }
+
+    /// Takes a picture of the window at a size and colour scheme, and writes it as PNG.
+    pub fn screenshot(&mut self, file: &Path, width: u32, height: u32, dark: bool) {
+        self.look(width, height, dark);
+        // Two frames: one to lay out, one to draw.
+        self.eval("new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))");
+        let shot = self.call("Page.captureScreenshot", json!({"format": "png"}));
+        let png = base64::engine::general_purpose::STANDARD
+            .decode(shot["data"].as_str().unwrap_or_default())
+            .expect("a picture");
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder).expect("a folder for the picture");
+        }
+        fs::write(file, png).expect("the picture is written");
+    }
+
+    /// Runs a script in every page from now on, before the page's own.
+    pub fn before_each_load(&mut self, js: &str) {
+        self.call(
+            "Page.addScriptToEvaluateOnNewDocument",
+            json!({"source": js}),
+        );
+    }
+
+    /// Everything that the page and its workers asked for but the page itself; data and blobs are no requests.
+    pub fn requests(&mut self) -> Vec<String> {
+        self.devtools.settle(Duration::from_millis(50));
+        let page = self.url.split('#').next().unwrap_or_default();
+        let log = &self.devtools.log.requests;
+        let asked = |url: &&String| {
+            !url.starts_with("data:")
+                && !url.starts_with("blob:")
+                && url.split('#').next() != Some(page)
+        };
+        log.iter().filter(asked).cloned().collect()
+    }
+
+    /// Console errors, uncaught exceptions and refused resources, of the page and its workers.
+    pub fn errors(&mut self) -> Vec<String> {
+        self.devtools.settle(Duration::from_millis(50));
+        self.devtools.log.errors.clone()
+    }
+
+    /// Texts of the dialogs that opened; each was dismissed.
+    pub fn dialogs(&mut self) -> Vec<String> {
+        self.devtools.settle(Duration::from_millis(50));
+        self.devtools.log.dialogs.clone()
+    }
+
+    /// Fails when the page asked for anything, opened a dialog, or said an error.
+    pub fn assert_quiet(&mut self) {
+        assert_eq!(self.requests(), [] as [String; 0], "requests");
+        self.assert_no_errors();
+    }
+
+    /// Fails when the page opened a dialog or said an error.
+    pub fn assert_no_errors(&mut self) {
+        assert_eq!(self.dialogs(), [] as [String; 0], "dialogs");
+        assert_eq!(self.errors(), [] as [String; 0], "errors on the console");
+    }
+
+    /// The file that the page gave for download under this name, once it is whole.
+    pub fn downloaded(&mut self, name: &str) -> PathBuf {
+        let file = self.chromium.downloads().join(name);
+        let start = Instant::now();
+        while !file.is_file() {
+            assert!(
+                start.elapsed() < PATIENCE,
+                "no download {name}: {:?}",
+                self.devtools.log.downloads
+            );
+            self.devtools.settle(Duration::from_millis(50));
+        }
+        file
+    }
+
+    /// Bytes of WebAssembly memory, page and workers together.
+    pub fn wasm_memory(&mut self) -> u64 {
+        self.devtools.settle(Duration::from_millis(50));
+        let mut sessions: Vec<String> = self.devtools.log.workers.keys().cloned().collect();
+        sessions.push(self.session.clone());
+        sessions
+            .iter()
+            .map(|session| self.wasm_memory_of(session))
+            .sum()
+    }
+
+    /// How many workers the page has.
+    pub fn workers(&mut self) -> usize {
+        self.devtools.settle(Duration::from_millis(50));
+        self.devtools.log.workers.len()
+    }
+
+    fn wasm_memory_of(&mut self, session: &str) -> u64 {
+        let mut call = |method: &str, params: Value| {
+            self.devtools
+                .try_call(session, method, params)
+                .unwrap_or_else(|e| panic!("{e}"))
+        };
+        call("HeapProfiler.collectGarbage", json!({}));
+        let prototype = call(
+            "Runtime.evaluate",
+            json!({"expression": "WebAssembly.Memory.prototype"}),
+        );
+        let id = &prototype["result"]["objectId"];
+        let memories = call("Runtime.queryObjects", json!({"prototypeObjectId": id}));
+        // Memories that are shared or passed about may appear twice, by the same buffer.
+        let sum = "function() { return [...new Set(this.map(m => m.buffer))].reduce((n, b) => n + b.byteLength, 0) }";
+        let id = &memories["objects"]["objectId"];
+        let on = json!({"objectId": id, "functionDeclaration": sum, "returnByValue": true});
+        call("Runtime.callFunctionOn", on)["result"]["value"]
+            .as_u64()
+            .unwrap_or(0)
+    }
+
+    /// What a failing test should show of the page.
+    fn describe(&mut self) -> String {
+        let look = json!({"expression": "location.href + '\\n' + document.body?.innerText", "returnByValue": true});
+        let session = self.session.clone();
+        let shown = self
+            .devtools
+            .try_call(&session, "Runtime.evaluate", look)
+            .unwrap_or_default();
+        let shown: String = shown["result"]["value"]
+            .as_str()
+            .unwrap_or("(no page)")
+            .chars()
+            .take(2_000)
+            .collect();
+        format!("the page: {shown}\nerrors: {:#?}", self.devtools.log.errors)
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        // Asked first, so that its helpers end too and leave the profile alone.
+        let _ = self.devtools.try_call("", "Browser.close", json!({}));
+        self.chromium.wait_briefly();
+    }
+}
+
+/// The address of a file or folder on disk.
+pub fn file_url(file: &Path) -> String {
+    let path = fs::canonicalize(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    let mut url = String::from("file://");
+    for byte in path.to_string_lossy().bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' => {
+                url.push(char::from(byte));
+            }
+            _ => url.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    url
+}
+
+/// A running Chromium and its profile, ended and deleted together.
+struct Chromium {
+    process: Child,
+    profile: tempfile::TempDir,
+}
+
+impl Chromium {
+    fn start(program: &Path) -> Chromium {
+        let profile = tempfile::tempdir().expect("a folder for the profile");
+        let process = Command::new(program)
+            .args([
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-quic",
+                "--no-first-run",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+                "--remote-debugging-port=0",
+                "--window-size=1280,900",
+            ])
+            .arg(format!("--user-data-dir={}", profile.path().display()))
+            .arg("about:blank")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap_or_else(|e| panic!("{} does not start: {e}", program.display()));
+        Chromium { process, profile }
+    }
+
+    /// The port and path that it listens at: it writes them into its profile when it is ready.
+    fn endpoint(&self) -> (u16, String) {
+        let file = self.profile.path().join("DevToolsActivePort");
+        let start = Instant::now();
+        loop {
+            if let Ok(text) = fs::read_to_string(&file)
+                && let Some((port, path)) = text.split_once('\n')
+                && let Ok(port) = port.parse()
+                && !path.is_empty()
+            {
+                return (port, path.trim().to_owned());
+            }
+            assert!(
+                start.elapsed() < PATIENCE,
+                "Chromium did not start within {} s",
+                PATIENCE.as_secs()
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn wait_briefly(&mut self) {
+        let start = Instant::now();
+        while matches!(self.process.try_wait(), Ok(None))
+            && start.elapsed() < Duration::from_secs(3)
+        {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn downloads(&self) -> PathBuf {
+        self.profile.path().join("downloads")
+    }
+}
+
+impl Drop for Chromium {
+    fn drop(&mut self) {
+        // By its id, never by name: other Chromiums on this machine are not ours.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

@@ -1,0 +1,60 @@
+//! A shell holds no SQL: what is asked of a database is written once, in the core.
+
+use std::fs;
+use std::path::Path;
+
+use prosescope_tests::needs;
+use prosescope_tests::sql_scan::{in_rust, in_text};
+
+/// The shells' sources. The store is held to the same: it moves rows, the core says which.
+const SHELLS: &[&str] = &["cli/src", "store/src", "web", "pkg"];
+
+#[test]
+fn shells_hold_no_sql() {
+    let mut found = Vec::new();
+    let mut files = 0;
+    for shell in SHELLS {
+        let folder = needs::root().join(shell);
+        if folder.is_dir() {
+            scan(&folder, &mut found, &mut files);
+        }
+    }
+    assert!(
+        files >= 3,
+        "only {files} files were read: did the shells move?"
+    );
+    assert_eq!(
+        found,
+        [] as [String; 0],
+        "SQL belongs to the core (core/src/decode, core/src/schema)"
+    );
+}
+
+fn scan(folder: &Path, found: &mut Vec<String>, files: &mut usize) {
+    let mut entries: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .collect();
+    entries.sort();
+    for path in entries {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() {
+            if name != "node_modules" && name != "dist" && name != "target" {
+                scan(&path, found, files);
+            }
+            continue;
+        }
+        let read = || fs::read_to_string(&path).unwrap();
+        let hits = match path.extension().and_then(|e| e.to_str()) {
+            Some("rs") => in_rust(&read()).unwrap_or_else(|e| panic!("{}: {e}", path.display())),
+            Some("js" | "mjs" | "ts" | "html") => in_text(&read()),
+            Some("sql") => panic!("{}: SQL belongs to the core", path.display()),
+            _ => continue,
+        };
+        *files += 1;
+        found.extend(
+            hits.iter()
+                .map(|f| format!("{}:{}: {}", path.display(), f.line, f.text)),
+        );
+    }
+}
