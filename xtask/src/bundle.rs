@@ -1,15 +1,209 @@
-//! The viewer as one HTML file.
+//! Builds the viewer: one HTML file that opens from `file://` and from a server.
+//!
+//! ```text
+//! cargo build --profile wasm ──► wasm-bindgen (as a library) ──► gzip + base64 ──► target/viewer/viewer.html
+//! ```
+//!
+//! The page holds everything: style, glue, the compiled app. Its content security policy allows nothing but
+//! that: scripts and style by hash, no connection at all. A server that serves the page together with runs
+//! (`prose view`) turns two places into their opposite, see [`SERVED`].
 
+use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result, ensure};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use sha2::{Digest as _, Sha256};
 
-/// Builds the viewer with this profile, and returns the HTML file.
+use crate::cargo::{WASM, cargo_wasm};
+use crate::step::run;
+use crate::view::target;
+
+/// What a server replaces in the page, each exactly once: the page may then read from its own origin, and knows
+/// that there is something to read (`files.json` beside it, and `file/{path}` with ranges).
+pub const SERVED: [(&str, &str); 2] = [
+    ("connect-src 'none'", "connect-src 'self'"),
+    (
+        r#"<meta name="prosescope-served" content="no">"#,
+        r#"<meta name="prosescope-served" content="yes">"#,
+    ),
+];
+
+/// Set to the `wasm-opt` of npm's binaryen to make the page smaller by some 15 %. Other builds of it are not
+/// safe: an old one breaks the app without a word.
+const WASM_OPT: &str = "PROSESCOPE_WASM_OPT";
+
+/// Set to another cargo profile, such as `wasm-dev`, to build faster and bigger.
+const PROFILE: &str = "PROSESCOPE_WASM_PROFILE";
+
+/// Builds the viewer of the workspace at `root` with this profile and returns the page's path,
+/// `target/viewer/viewer.html`.
 ///
 /// # Errors
-/// When a build step fails.
-pub(crate) fn build(root: &Path, _profile: &str) -> Result<PathBuf> {
-    let html = root.join("target/viewer.html");
-    std::fs::write(&html, "<!doctype html><title>Prosescope</title>")?;
+/// When cargo fails, or a part of the page is not what the policy expects.
+pub(crate) fn build(root: &Path, profile: &str) -> Result<PathBuf> {
+    let profile = std::env::var(PROFILE).unwrap_or_else(|_| profile.to_owned());
+    let wasm = compile(root, &profile)?;
+    let out = target(root).join("viewer");
+    let (glue, wasm) = bind(&wasm, &out)?;
+    let wasm = match std::env::var_os(WASM_OPT) {
+        Some(tool) => shrink(Path::new(&tool), &wasm, &out)?,
+        None => wasm,
+    };
+    let html = page(root, &glue, &wasm)?;
+    let path = out.join("viewer.html");
+    fs::write(&path, &html).with_context(|| format!("writing {}", path.display()))?;
+    eprintln!(
+        "    {} KB of wasm, {} KB as one page",
+        wasm.len() / 1024,
+        html.len() / 1024
+    );
+    Ok(path)
+}
+
+fn compile(root: &Path, profile: &str) -> Result<PathBuf> {
+    run(cargo_wasm(root)?
+        .args(["build", "--package", "prosescope-web"])
+        .args(["--target", WASM, "--profile", profile]))?;
+    let folder = if profile == "dev" { "debug" } else { profile };
+    let folder = target(root).join(WASM).join(folder);
+    Ok(folder.join("prosescope-web.wasm"))
+}
+
+/// Runs wasm-bindgen; returns the JavaScript glue and the wasm.
+fn bind(wasm: &Path, out: &Path) -> Result<(String, Vec<u8>)> {
+    fs::create_dir_all(out).with_context(|| format!("making {}", out.display()))?;
+    wasm_bindgen_cli_support::Bindgen::new()
+        .input_path(wasm)
+        .out_name("viewer")
+        .no_modules(true)?
+        .typescript(false)
+        .remove_name_section(true)
+        .remove_producers_section(true)
+        .generate(out)
+        .context("wasm-bindgen")?;
+    let glue = fs::read_to_string(out.join("viewer.js")).context("reading the glue")?;
+    let wasm = fs::read(out.join("viewer_bg.wasm")).context("reading the bound wasm")?;
+    Ok((glue, wasm))
+}
+
+fn shrink(tool: &Path, wasm: &[u8], out: &Path) -> Result<Vec<u8>> {
+    let (from, to) = (out.join("viewer_bg.wasm"), out.join("viewer_opt.wasm"));
+    run(Command::new(tool).args(["-Oz", "--all-features"]).args([
+        from.as_os_str(),
+        "-o".as_ref(),
+        to.as_os_str(),
+    ]))
+    .with_context(|| format!("set by {WASM_OPT}"))?;
+    let small = fs::read(&to)?;
+    eprintln!(
+        "wasm-opt: {} KB to {} KB",
+        wasm.len() / 1024,
+        small.len() / 1024
+    );
+    Ok(small)
+}
+
+fn page(root: &Path, glue: &str, wasm: &[u8]) -> Result<String> {
+    let part = |name: &str| {
+        let path = root.join("web/page").join(name);
+        fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))
+    };
+    let (template, style, boot, icon) = (
+        part("template.html")?,
+        part("style.css")?,
+        part("boot.js")?,
+        part("icon.svg")?,
+    );
+    for (name, script) in [("the glue", glue), ("boot.js", &boot)] {
+        ensure!(
+            !script.contains("</script"),
+            "{name} would end its script element"
+        );
+    }
+    ensure!(
+        !style.contains("</style"),
+        "style.css would end its style element"
+    );
+
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    gzip.write_all(wasm)?;
+    let packed = BASE64.encode(gzip.finish()?);
+
+    let html = fill(
+        &template,
+        &[
+            ("@CSP@", &policy(&style, &[glue, &boot])),
+            (
+                "@ICON@",
+                &format!("data:image/svg+xml;base64,{}", BASE64.encode(icon)),
+            ),
+            ("@STYLE@", &style),
+            ("@WASM@", &packed),
+            ("@GLUE@", glue),
+            ("@BOOT@", &boot),
+        ],
+    )?;
+    for (from, _) in SERVED {
+        ensure!(
+            html.matches(from).count() == 1,
+            "the page must hold `{from}` exactly once"
+        );
+    }
     Ok(html)
+}
+
+/// Puts the parts in the place of their names, each of which stands in the template once. What a part holds is
+/// not looked at again.
+fn fill(template: &str, parts: &[(&str, &str)]) -> Result<String> {
+    let mut html = String::new();
+    let mut rest = template;
+    for (name, part) in parts {
+        let (before, after) = rest
+            .split_once(name)
+            .with_context(|| format!("template.html has no {name}, or not in order"))?;
+        html.push_str(before);
+        html.push_str(part);
+        rest = after;
+    }
+    html.push_str(rest);
+    Ok(html)
+}
+
+fn policy(style: &str, scripts: &[&str]) -> String {
+    let hash = |text: &str| format!("'sha256-{}'", BASE64.encode(Sha256::digest(text)));
+    let scripts: Vec<String> = scripts.iter().map(|script| hash(script)).collect();
+    format!(
+        "default-src 'none'; script-src {} 'wasm-unsafe-eval'; worker-src blob:; style-src {}; img-src data:; \
+         connect-src 'none'; base-uri 'none'; form-action 'none'",
+        scripts.join(" "),
+        hash(style)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_put_in_order_and_never_looked_at_again() {
+        let html = fill("<a>@A@</a><b>@B@</b>", &[("@A@", "@B@"), ("@B@", "x")]);
+        assert_eq!(html.unwrap(), "<a>@B@</a><b>x</b>");
+        let error = fill("<a></a>", &[("@A@", "")]).unwrap_err().to_string();
+        assert_eq!(error, "template.html has no @A@, or not in order");
+    }
+
+    #[test]
+    fn the_policy_lets_in_the_page_s_own_parts_only() {
+        let policy = policy("b{}", &["let a"]);
+        assert_eq!(
+            policy,
+            "default-src 'none'; script-src 'sha256-lhe7QvG5QCbTh0m4Fj8tYRn6Mn8pnrpDs0hUKCnkPUM=' 'wasm-unsafe-eval'; \
+             worker-src blob:; style-src 'sha256-X'; img-src data:; connect-src 'none'; base-uri 'none'; \
+             form-action 'none'"
+        );
+    }
 }
