@@ -1,2 +1,30 @@
-//! The browser viewer.
-fn main() {}
+//! The browser viewer: a page that draws, and a worker that reads.
+//!
+//! One wasm plays both roles: [`main`] asks where it runs. The page ([`ui`]) knows no file format and no rule
+//! about runs; it asks the worker ([`worker`]) for the core's view structs ([`protocol`]) and draws them. The
+//! worker owns the files ([`bytes`]), SQLite and the core.
+
+mod bytes;
+mod protocol;
+
+#[cfg(target_family = "wasm")]
+mod client;
+#[cfg(target_family = "wasm")]
+mod ui;
+#[cfg(target_family = "wasm")]
+mod worker;
+
+#[cfg(target_family = "wasm")]
+fn main() {
+    use wasm_bindgen::JsCast as _;
+
+    match js_sys::global().dyn_into::<web_sys::DedicatedWorkerGlobalScope>() {
+        Ok(scope) => worker::run(scope),
+        Err(_) => ui::start(),
+    }
+}
+
+#[cfg(not(target_family = "wasm"))]
+fn main() {
+    eprintln!("The viewer runs in a browser: build it with `cargo xtask view`.");
+}

@@ -24,7 +24,7 @@ use crate::view::target;
 
 /// What a server replaces in the page, each exactly once: the page may then read from its own origin, and knows
 /// that there is something to read (`files.json` beside it, and `file/{path}` with ranges).
-pub const SERVED: [(&str, &str); 2] = [
+pub(crate) const SERVED: [(&str, &str); 2] = [
     ("connect-src 'none'", "connect-src 'self'"),
     (
         r#"<meta name="prosescope-served" content="no">"#,
@@ -201,8 +201,8 @@ mod tests {
         let policy = policy("b{}", &["let a"]);
         assert_eq!(
             policy,
-            "default-src 'none'; script-src 'sha256-lhe7QvG5QCbTh0m4Fj8tYRn6Mn8pnrpDs0hUKCnkPUM=' 'wasm-unsafe-eval'; \
-             worker-src blob:; style-src 'sha256-X'; img-src data:; connect-src 'none'; base-uri 'none'; \
+            "default-src 'none'; script-src 'sha256-IfEXP/8HLuXoAiy0hZVrCAcjcLsZqYFpLOHDGj8enqE=' 'wasm-unsafe-eval'; \
+             worker-src blob:; style-src 'sha256-7yqHVAesot11p6HczDsgKRipvI5UPgs97z80zNXlans='; img-src data:; connect-src 'none'; base-uri 'none'; \
              form-action 'none'"
         );
     }

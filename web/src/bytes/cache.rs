@@ -1,0 +1,243 @@
+//! The block cache between SQLite and a slow file: bounded, shared by all files of a source.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Bytes of a block: what is fetched at least.
+pub(crate) const BLOCK: u64 = 64 * 1024;
+
+/// Blocks that are kept, 8 MB together.
+const KEPT: usize = 128;
+
+/// Blocks that a scan fetches at once, at most: 256 KB.
+const AHEAD: u64 = 4;
+
+/// How far ahead a read may jump and still count as a scan: an index page between two leaves makes small gaps.
+const GAP: u64 = 4;
+
+/// What was read, for tests and for whoever wonders.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Counters {
+    /// Reads that were asked for: a page of a database each.
+    pub(crate) reads: u64,
+    /// Bytes that were asked for.
+    pub(crate) bytes: u64,
+    /// Fetches from the file or the server.
+    pub(crate) fetches: u64,
+    /// Bytes that were fetched.
+    pub(crate) fetched: u64,
+}
+
+/// A least-recently-used cache of blocks, with read-ahead that grows while a scan goes on.
+#[derive(Debug, Default)]
+pub(crate) struct BlockCache {
+    blocks: BTreeMap<(usize, u64), Block>,
+    tick: u64,
+    scan: Scan,
+    counters: Counters,
+}
+
+#[derive(Debug)]
+struct Block {
+    bytes: Box<[u8]>,
+    used: u64,
+}
+
+/// Where the last fetch ended, and how many blocks it took.
+#[derive(Debug, Default)]
+struct Scan {
+    file: usize,
+    next: u64,
+    blocks: u64,
+}
+
+impl BlockCache {
+    /// What was read so far.
+    pub(crate) fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// Fills `buf` from `offset` of a file of `size` bytes and returns how much there was; `fetch` gives exactly
+    /// the bytes of a range, or says why not.
+    pub(crate) fn read<E>(
+        &mut self,
+        file: usize,
+        size: u64,
+        offset: u64,
+        buf: &mut [u8],
+        mut fetch: impl FnMut(Range<u64>) -> Result<Vec<u8>, E>,
+    ) -> Result<usize, E> {
+        self.counters.reads += 1;
+        self.counters.bytes += buf.len() as u64;
+        let wanted = (buf.len() as u64).min(size.saturating_sub(offset)) as usize;
+        let mut done = 0;
+        while done < wanted {
+            let at = offset + done as u64;
+            let number = at / BLOCK;
+            if !self.blocks.contains_key(&(file, number)) {
+                self.fetch(file, size, number, &mut fetch)?;
+            }
+            self.tick += 1;
+            let Some(block) = self.blocks.get_mut(&(file, number)) else {
+                return Ok(done);
+            };
+            block.used = self.tick;
+            let start = (at % BLOCK) as usize;
+            let part = block.bytes.get(start..).unwrap_or_default();
+            let length = part.len().min(wanted - done);
+            if length == 0 {
+                return Ok(done);
+            }
+            buf[done..done + length].copy_from_slice(&part[..length]);
+            done += length;
+        }
+        Ok(done)
+    }
+
+    fn fetch<E>(
+        &mut self,
+        file: usize,
+        size: u64,
+        number: u64,
+        fetch: &mut impl FnMut(Range<u64>) -> Result<Vec<u8>, E>,
+    ) -> Result<(), E> {
+        let goes_on = self.scan.file == file
+            && (self.scan.next..self.scan.next + GAP).contains(&number)
+            && self.scan.blocks > 0;
+        let blocks = if goes_on {
+            (self.scan.blocks * 2).min(AHEAD)
+        } else {
+            1
+        };
+        self.scan = Scan {
+            file,
+            next: number + blocks,
+            blocks,
+        };
+        self.make_room(blocks as usize);
+
+        let start = number * BLOCK;
+        let bytes = fetch(start..(start + blocks * BLOCK).min(size))?;
+        self.counters.fetches += 1;
+        self.counters.fetched += bytes.len() as u64;
+        self.tick += 1;
+        for (n, part) in bytes.chunks(BLOCK as usize).enumerate() {
+            let block = Block {
+                bytes: part.into(),
+                used: self.tick,
+            };
+            self.blocks.insert((file, number + n as u64), block);
+        }
+        Ok(())
+    }
+
+    fn make_room(&mut self, blocks: usize) {
+        while self.blocks.len() + blocks > KEPT {
+            let oldest = self.blocks.iter().min_by_key(|(_, block)| block.used);
+            let Some(key) = oldest.map(|(key, _)| *key) else {
+                return;
+            };
+            self.blocks.remove(&key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file whose byte at `i` is `i % 251`, and the ranges that were fetched from it.
+    fn read(
+        cache: &mut BlockCache,
+        size: u64,
+        offset: u64,
+        len: usize,
+        log: &mut Vec<Range<u64>>,
+    ) -> Vec<u8> {
+        let mut buf = vec![0; len];
+        let got = cache.read(0, size, offset, &mut buf, |range| {
+            log.push(range.clone());
+            Ok::<_, ()>(range.map(|i| (i % 251) as u8).collect())
+        });
+        buf.truncate(got.unwrap());
+        buf
+    }
+
+    fn bytes(range: Range<u64>) -> Vec<u8> {
+        range.map(|i| (i % 251) as u8).collect()
+    }
+
+    #[test]
+    fn gives_the_bytes_across_blocks_and_stops_at_the_end() {
+        let (mut cache, mut log) = (BlockCache::default(), Vec::new());
+        let size = 2 * BLOCK + 10;
+        let cases: [(u64, usize, Range<u64>); 5] = [
+            (0, 100, 0..100),
+            (BLOCK - 3, 6, BLOCK - 3..BLOCK + 3),
+            (0, 3 * BLOCK as usize, 0..size),
+            (size - 4, 100, size - 4..size),
+            (size + 5, 100, 0..0),
+        ];
+        for (offset, len, want) in cases {
+            assert_eq!(
+                read(&mut cache, size, offset, len, &mut log),
+                bytes(want),
+                "{offset}+{len}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_block_is_fetched_once() {
+        let (mut cache, mut log) = (BlockCache::default(), Vec::new());
+        for offset in [0, 4096, 8192, 100] {
+            read(&mut cache, 10 * BLOCK, offset, 4096, &mut log);
+        }
+        assert_eq!(
+            log,
+            vec![Range {
+                start: 0,
+                end: BLOCK
+            }]
+        );
+        assert_eq!(
+            cache.counters(),
+            Counters {
+                reads: 4,
+                bytes: 16384,
+                fetches: 1,
+                fetched: BLOCK
+            }
+        );
+    }
+
+    #[test]
+    fn a_scan_reads_ahead_up_to_four_blocks_and_a_jump_ends_it() {
+        let (mut cache, mut log) = (BlockCache::default(), Vec::new());
+        for number in [0, 1, 3, 7, 100] {
+            read(&mut cache, 200 * BLOCK, number * BLOCK, 16, &mut log);
+        }
+        let lengths: Vec<u64> = log.iter().map(|r| (r.end - r.start) / BLOCK).collect();
+        assert_eq!(lengths, [1, 2, 4, 4, 1]);
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let (mut cache, mut log) = (BlockCache::default(), Vec::new());
+        for number in 0..1000 {
+            read(&mut cache, 1000 * BLOCK, number * BLOCK, 16, &mut log);
+            assert!(cache.blocks.len() <= KEPT);
+        }
+    }
+
+    #[test]
+    fn a_failed_fetch_leaves_nothing_behind() {
+        let mut cache = BlockCache::default();
+        let mut buf = [0; 16];
+        assert_eq!(
+            cache.read(0, 100, 0, &mut buf, |_| Err("changed")),
+            Err("changed")
+        );
+        assert!(cache.blocks.is_empty());
+    }
+}

@@ -1,0 +1,317 @@
+//! The core's [`Source`] over what a browser can read.
+
+use std::cell::RefCell;
+use std::ops::Range;
+use std::rc::Rc;
+
+use rusqlite::{Connection, OpenFlags};
+use wasm_bindgen::{JsCast as _, JsValue};
+
+use prosescope_core::issue::Issue;
+use prosescope_core::source::{FileEntry, Source, SourceError};
+use prosescope_core::time::Stamp;
+
+use super::cache::{BlockCache, Counters};
+use super::remote::{self, Served};
+use super::vfs;
+
+/// Where a file's bytes are.
+enum Place {
+    /// A file that a person dropped or picked.
+    Browser(web_sys::File),
+    /// A file of the local server.
+    Server(Served),
+    /// Bytes that the page itself carries: the example.
+    Memory(Rc<[u8]>),
+}
+
+/// The files of one opening, and the cache that all of them share.
+pub(crate) struct Files {
+    entries: Vec<FileEntry>,
+    places: Vec<Place>,
+    base: String,
+    cache: RefCell<BlockCache>,
+    reader: Option<web_sys::FileReaderSync>,
+    /// The last thing that went wrong below SQLite, which only says "disk I/O error".
+    fault: RefCell<Option<SourceError>>,
+}
+
+/// What was opened: files in a browser or on the local server.
+pub(crate) struct WebSource {
+    label: String,
+    files: Rc<Files>,
+    mount: vfs::Mount,
+}
+
+impl WebSource {
+    /// A source of files that a person gave, each with its path.
+    pub(crate) fn of_files(label: String, files: Vec<(String, web_sys::File)>) -> WebSource {
+        let pairs = files.into_iter().map(|(path, file)| {
+            let modified = Some(Stamp::At(file.last_modified() as i64));
+            (
+                FileEntry {
+                    path,
+                    len: file.size() as u64,
+                    modified,
+                },
+                Place::Browser(file),
+            )
+        });
+        WebSource::new(label, String::new(), pairs.collect())
+    }
+
+    /// A source of the files that the server at `base` lists.
+    pub(crate) fn of_server(base: &str, listing: remote::Listing) -> WebSource {
+        let pairs = listing.files.into_iter().map(|file| {
+            let modified = file.modified.as_deref().map(Stamp::parse);
+            (
+                FileEntry {
+                    path: file.path.clone(),
+                    len: file.len,
+                    modified,
+                },
+                Place::Server(file),
+            )
+        });
+        WebSource::new(listing.label, base.to_owned(), pairs.collect())
+    }
+
+    /// A source of bytes in memory.
+    #[expect(dead_code, reason = "the example comes with the pages")]
+    pub(crate) fn of_bytes(label: String, files: Vec<(String, Vec<u8>)>) -> WebSource {
+        let pairs = files.into_iter().map(|(path, bytes)| {
+            let entry = FileEntry {
+                path,
+                len: bytes.len() as u64,
+                modified: None,
+            };
+            (entry, Place::Memory(bytes.into()))
+        });
+        WebSource::new(label, String::new(), pairs.collect())
+    }
+
+    fn new(label: String, base: String, mut pairs: Vec<(FileEntry, Place)>) -> WebSource {
+        pairs.sort_by(|a, b| a.0.path.cmp(&b.0.path));
+        pairs.dedup_by(|a, b| a.0.path == b.0.path);
+        let (entries, places) = pairs.into_iter().unzip();
+        let files = Rc::new(Files {
+            entries,
+            places,
+            base,
+            cache: RefCell::default(),
+            reader: web_sys::FileReaderSync::new().ok(),
+            fault: RefCell::default(),
+        });
+        WebSource {
+            label,
+            mount: vfs::mount(files.clone()),
+            files,
+        }
+    }
+
+    /// What was read so far.
+    pub(crate) fn counters(&self) -> Counters {
+        self.files.cache.borrow().counters()
+    }
+
+    /// Why the last read below SQLite failed, once.
+    pub(crate) fn take_fault(&self) -> Option<SourceError> {
+        self.files.fault.take()
+    }
+
+    #[expect(dead_code, reason = "downloads come with the pages")]
+    /// The browser's own file at a path, to hand it out whole without reading it.
+    pub(crate) fn browser_file(&self, path: &str) -> Option<web_sys::File> {
+        match self.files.places.get(self.files.index(path)?)? {
+            Place::Browser(file) => Some(file.clone()),
+            Place::Server(_) | Place::Memory(_) => None,
+        }
+    }
+
+    fn refuse(path: &str, cause: impl Into<String>, next: &str) -> SourceError {
+        SourceError::Database {
+            path: path.to_owned(),
+            cause: cause.into(),
+            next: next.to_owned(),
+        }
+    }
+
+    /// A journal that holds the way back from a write that did not finish.
+    fn has_hot_journal(&self, path: &str) -> bool {
+        const MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+        self.read(&format!("{path}-journal"), 0, 8)
+            .is_ok_and(|start| start == MAGIC)
+    }
+
+    fn wal_mode(&self, path: &str) -> bool {
+        self.read(path, 18, 2)
+            .is_ok_and(|versions| versions == [2, 2])
+    }
+}
+
+impl Source for WebSource {
+    fn label(&self) -> String {
+        self.label.clone()
+    }
+
+    fn files(&self) -> &[FileEntry] {
+        &self.files.entries
+    }
+
+    fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {
+        let index = self
+            .files
+            .index(path)
+            .ok_or_else(|| SourceError::NotFound(path.to_owned()))?;
+        let rest = self
+            .files
+            .size(index)
+            .saturating_sub(offset)
+            .min(len as u64);
+        let mut bytes = vec![0; rest as usize];
+        let got = self.files.read(index, offset, &mut bytes)?;
+        bytes.truncate(got);
+        Ok(bytes)
+    }
+
+    fn database(&self, path: &str) -> Result<Connection, SourceError> {
+        let index = self
+            .files
+            .index(path)
+            .ok_or_else(|| SourceError::NotFound(path.to_owned()))?;
+        if self.has_hot_journal(path) {
+            return Err(Self::refuse(
+                path,
+                "a write to it was cut off, and the way back lies in the -journal beside it; a browser only reads",
+                "Run `prose show` on it, which rolls a copy back, or `sqlite3 FILE \"SELECT 1\"` on a copy of both files.",
+            ));
+        }
+        let failed = |e: rusqlite::Error| match self.take_fault() {
+            Some(fault) => fault,
+            None => Self::refuse(
+                path,
+                format!("SQLite says: {e}"),
+                "Check that the file was copied whole.",
+            ),
+        };
+        let name = self.mount.name(index);
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection =
+            Connection::open_with_flags_and_vfs(name, flags, vfs::NAME).map_err(failed)?;
+        // First of all: without shared memory this is the one mode in which a WAL can be read.
+        connection
+            .pragma_update(None, "locking_mode", "exclusive")
+            .map_err(failed)?;
+        // The blocks are cached below; SQLite's own 16 MB a connection would hold them twice.
+        connection
+            .pragma_update(None, "cache_size", -2048)
+            .map_err(failed)?;
+        Ok(connection)
+    }
+
+    fn notes(&self, path: &str) -> Vec<Issue> {
+        let wal = format!("{path}-wal");
+        if !self.wal_mode(path) || self.files.index(&wal).is_some() {
+            return Vec::new();
+        }
+        let message =
+            format!("{path} is in WAL mode and came without {wal}: its newest rows may be missing");
+        vec![
+            Issue::warning("wal-missing", message)
+                .hint("Open the database together with its -wal, or its whole folder.")
+                .at_file(path),
+        ]
+    }
+}
+
+impl Files {
+    /// The place of a path among the files.
+    pub(crate) fn index(&self, path: &str) -> Option<usize> {
+        self.entries
+            .binary_search_by(|entry| entry.path.as_str().cmp(path))
+            .ok()
+    }
+
+    /// The path of a file.
+    pub(crate) fn path(&self, index: usize) -> &str {
+        self.entries
+            .get(index)
+            .map_or("", |entry| entry.path.as_str())
+    }
+
+    /// Bytes of a file.
+    pub(crate) fn size(&self, index: usize) -> u64 {
+        self.entries.get(index).map_or(0, |entry| entry.len)
+    }
+
+    /// Fills `buf` from `offset` of a file; returns how much there was.
+    pub(crate) fn read(
+        &self,
+        index: usize,
+        offset: u64,
+        buf: &mut [u8],
+    ) -> Result<usize, SourceError> {
+        let mut cache = self.cache.borrow_mut();
+        let result = cache.read(index, self.size(index), offset, buf, |range| {
+            self.fetch(index, range)
+        });
+        if let Err(fault) = &result {
+            self.fault.replace(Some(fault.clone()));
+        }
+        result
+    }
+
+    fn fetch(&self, index: usize, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
+        match self.places.get(index) {
+            Some(Place::Browser(file)) => self.slice(file, self.path(index), range),
+            Some(Place::Server(file)) => remote::range(&self.base, file, range),
+            Some(Place::Memory(bytes)) => Ok(bytes
+                .get(range.start as usize..range.end as usize)
+                .unwrap_or_default()
+                .to_vec()),
+            None => Err(SourceError::NotFound(self.path(index).to_owned())),
+        }
+    }
+
+    fn slice(
+        &self,
+        file: &web_sys::File,
+        path: &str,
+        range: Range<u64>,
+    ) -> Result<Vec<u8>, SourceError> {
+        let unreadable = |cause: &str| SourceError::Unreadable {
+            path: path.to_owned(),
+            cause: cause.to_owned(),
+        };
+        let reader = self
+            .reader
+            .as_ref()
+            .ok_or_else(|| unreadable("this browser reads files in workers only"))?;
+        let read = || -> Result<js_sys::ArrayBuffer, JsValue> {
+            let part = file.slice_with_f64_and_f64(range.start as f64, range.end as f64)?;
+            reader.read_as_array_buffer(&part)
+        };
+        let buffer = read().map_err(|error| match name_of(&error).as_str() {
+            // Chromium says so of a file whose date or size is no longer the one that was picked.
+            "NotReadableError" | "NotFoundError" => SourceError::Changed(path.to_owned()),
+            "SecurityError" => unreadable("the browser does not allow it"),
+            other => unreadable(other),
+        })?;
+        let bytes = js_sys::Uint8Array::new(&buffer).to_vec();
+        if (bytes.len() as u64) < range.end - range.start {
+            return Err(SourceError::Changed(path.to_owned()));
+        }
+        Ok(bytes)
+    }
+}
+
+fn name_of(error: &JsValue) -> String {
+    js_sys::Reflect::get(error, &"name".into())
+        .ok()
+        .and_then(|v| v.as_string())
+        .unwrap_or_else(|| {
+            error
+                .dyn_ref::<js_sys::Error>()
+                .map_or_else(String::new, |e| String::from(e.message()))
+        })
+}

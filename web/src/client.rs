@@ -1,0 +1,193 @@
+//! The page's side of the worker: questions go out, answers come back as futures.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use futures_channel::oneshot;
+use js_sys::{Array, Function, Object, Reflect};
+use serde::de::DeserializeOwned;
+use wasm_bindgen::prelude::*;
+use web_sys::{ErrorEvent, MessageEvent, Worker};
+
+use crate::protocol::{Request, Trouble};
+
+type Answer = Result<String, Trouble>;
+
+/// The worker, started when it is first asked, and started anew after it was stopped or broke.
+#[derive(Clone, Default)]
+pub(crate) struct Client {
+    inner: Rc<RefCell<Inner>>,
+}
+
+#[derive(Default)]
+struct Inner {
+    worker: Option<Worker>,
+    /// Which start of the worker this is; answers of an earlier one are not heard.
+    generation: u32,
+    ready: bool,
+    queue: Vec<JsValue>,
+    pending: BTreeMap<u32, oneshot::Sender<Answer>>,
+    next: u32,
+}
+
+impl Client {
+    /// Asks the worker and waits for the answer.
+    ///
+    /// # Errors
+    /// What the worker says, or that it is gone.
+    pub(crate) async fn ask<T: DeserializeOwned>(&self, request: &Request) -> Result<T, Trouble> {
+        self.ask_with(request, Vec::new()).await
+    }
+
+    /// The same, with files that the worker may read.
+    pub(crate) async fn ask_with<T: DeserializeOwned>(
+        &self,
+        request: &Request,
+        files: Vec<(String, web_sys::File)>,
+    ) -> Result<T, Trouble> {
+        let receiver = self.send(request, &files)?;
+        let answer = receiver.await.unwrap_or_else(|_| {
+            Err(Trouble::new(
+                "It was stopped.",
+                "Open it again when you like.",
+            ))
+        })?;
+        serde_json::from_str(&answer).map_err(|e| {
+            Trouble::new(
+                format!("The answer could not be read: {e}."),
+                "This is a defect of the viewer; please report it.",
+            )
+        })
+    }
+
+    /// Stops the worker at once, whatever it does; every question that waits is answered with that.
+    pub(crate) fn stop(&self) {
+        let mut inner = self.inner.borrow_mut();
+        if let Some(worker) = inner.worker.take() {
+            worker.terminate();
+        }
+        inner.ready = false;
+        inner.generation += 1;
+        inner.queue.clear();
+        inner.pending.clear();
+    }
+
+    fn send(
+        &self,
+        request: &Request,
+        files: &[(String, web_sys::File)],
+    ) -> Result<oneshot::Receiver<Answer>, Trouble> {
+        let failed = |what: &str| {
+            Trouble::new(
+                format!("The viewer's worker could not be {what}."),
+                "Reload the page; if that does not help, try another browser.",
+            )
+        };
+        let body = serde_json::to_string(request).map_err(|_| failed("asked"))?;
+        self.start().map_err(|_| failed("started"))?;
+
+        let mut inner = self.inner.borrow_mut();
+        let id = inner.next;
+        inner.next += 1;
+        let message = Object::new();
+        let pairs: Array = files
+            .iter()
+            .map(|(path, file)| Array::of2(&path.into(), file))
+            .collect();
+        for (key, value) in [
+            ("id", JsValue::from(id)),
+            ("body", body.into()),
+            ("files", pairs.into()),
+        ] {
+            Reflect::set(&message, &key.into(), &value).map_err(|_| failed("asked"))?;
+        }
+        let (sender, receiver) = oneshot::channel();
+        inner.pending.insert(id, sender);
+        match (&inner.worker, inner.ready) {
+            (Some(worker), true) => worker.post_message(&message).map_err(|_| failed("asked"))?,
+            _ => inner.queue.push(message.into()),
+        }
+        Ok(receiver)
+    }
+
+    fn start(&self) -> Result<(), JsValue> {
+        if self.inner.borrow().worker.is_some() {
+            return Ok(());
+        }
+        let spawn: Function =
+            Reflect::get(&js_sys::global(), &"prosescopeWorker".into())?.dyn_into()?;
+        let worker: Worker = spawn
+            .call1(&JsValue::NULL, &wasm_bindgen::module())?
+            .dyn_into()?;
+        let generation = self.inner.borrow().generation;
+
+        let client = self.clone();
+        let on_message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
+            client.hear(generation, &event.data());
+        });
+        worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
+        on_message.forget();
+
+        let client = self.clone();
+        let on_error = Closure::<dyn FnMut(ErrorEvent)>::new(move |event: ErrorEvent| {
+            event.prevent_default();
+            client.broke(generation, &event.message());
+        });
+        worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
+        on_error.forget();
+
+        self.inner.borrow_mut().worker = Some(worker);
+        Ok(())
+    }
+
+    fn hear(&self, generation: u32, data: &JsValue) {
+        let get = |key: &str| Reflect::get(data, &key.into()).ok();
+        let mut inner = self.inner.borrow_mut();
+        if inner.generation != generation {
+            return;
+        }
+        if get("ready").is_some_and(|v| v.is_truthy()) {
+            inner.ready = true;
+            let queue = std::mem::take(&mut inner.queue);
+            if let Some(worker) = &inner.worker {
+                for message in queue {
+                    // A message that cannot be cloned was built wrongly; its question stays unanswered otherwise.
+                    let _ = worker.post_message(&message);
+                }
+            }
+            return;
+        }
+        let Some(id) = get("id").and_then(|v| v.as_f64()) else {
+            return;
+        };
+        let Some(sender) = inner.pending.remove(&(id as u32)) else {
+            return;
+        };
+        drop(inner);
+        let answer = match get("ok").and_then(|v| v.as_string()) {
+            Some(ok) => Ok(ok),
+            None => {
+                let body = get("error").and_then(|v| v.as_string()).unwrap_or_default();
+                Err(serde_json::from_str(&body)
+                    .unwrap_or_else(|_| Trouble::new(body, String::new())))
+            }
+        };
+        // Whoever asked may have gone to another page.
+        let _ = sender.send(answer);
+    }
+
+    fn broke(&self, generation: u32, message: &str) {
+        if self.inner.borrow().generation != generation {
+            return;
+        }
+        let pending = std::mem::take(&mut self.inner.borrow_mut().pending);
+        self.stop();
+        for sender in pending.into_values() {
+            let _ = sender.send(Err(Trouble::new(
+                format!("The viewer's worker stopped: {message}."),
+                "Open the run again. If it happens again, please report it with the kind of file you opened.",
+            )));
+        }
+    }
+}
