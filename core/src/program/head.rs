@@ -475,12 +475,12 @@ impl Head {
     }
 
     /// `items | map: …`: adds every operation; false when there is none.
-    pub(super) fn pipe(&mut self, line: Line<'_>) -> bool {
+    fn pipe(&mut self, line: Line<'_>) -> bool {
         let mut found = false;
         for (at, token) in line.tokens.iter().enumerate() {
             if token.tok == Tok::Pipe
                 && token.depth == 0
-                && let Some(word) = line.word(at + 1).filter(|word| PIPES.contains(word))
+                && let Some(word) = line.word(at + 1).filter(|word| is_operation(word))
             {
                 self.properties.add("op", word);
                 found = true;
@@ -616,6 +616,11 @@ pub(super) fn is_known(key: &str) -> bool {
                 .zip(key.bytes())
                 .all(|(a, b)| a == b || (a == b'-' && b == b'_'))
     })
+}
+
+/// Whether a word is an operation of a pipe.
+pub(super) fn is_operation(word: &str) -> bool {
+    PIPES.contains(&word)
 }
 
 /// Whether a line, on its own, plainly begins a statement or a known property: a keyword in one of its shapes.

@@ -73,12 +73,10 @@ impl<'a> Source<'a> {
         let mut tab = None;
         while at < text.len() {
             let rest = text.get(at..).unwrap_or_default();
-            let (length, next) = match rest.find('\n') {
-                Some(end) => (end, end + 1),
-                None => (rest.len(), rest.len()),
+            let (line, next) = match rest.split_once('\n') {
+                Some((line, _)) => (line.strip_suffix('\r').unwrap_or(line), line.len() + 1),
+                None => (rest, rest.len()),
             };
-            let line = rest.get(..length).unwrap_or_default();
-            let line = line.strip_suffix('\r').unwrap_or(line);
             let spaces = line.bytes().take_while(|b| *b == b' ').count();
             if tab.is_none() && spaces > 0 && spaces < line.len() {
                 tab = Some(spaces.min(8));

@@ -78,7 +78,7 @@ impl Listing {
     pub fn body_of(&self, statement: u32) -> Option<RangeInclusive<u32>> {
         let first = self.get(statement.checked_add(1)?)?;
         let outer = self.get(statement)?;
-        (first.parent == Some(statement)).then(|| first.line..=outer.end)
+        (first.parent == Some(statement)).then_some(first.line..=outer.end)
     }
 
     /// Whether `inner` lies in `outer`, at any depth. A statement does not lie in itself.

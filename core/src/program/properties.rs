@@ -104,13 +104,15 @@ pub(super) fn slice<'t>(text: &'t str, tokens: &[Token]) -> &'t str {
         .unwrap_or_default()
 }
 
-/// A value without the quotes around it, when it is one text. Backslashes stay as written.
+/// A value without the quotes around it, when it is one text; triple quotes go with the blanks inside of them.
+/// Backslashes stay as written.
 pub(super) fn unquote(value: &str) -> &str {
     let value = value.trim();
     for quotes in ["\"\"\"", "\""] {
         if let Some(rest) = value.strip_prefix(quotes) {
             return match rest.strip_suffix(quotes) {
-                Some(inner) if quotes.len() == 3 || is_one(inner) => inner,
+                Some(inner) if quotes.len() == 3 => inner.trim(),
+                Some(inner) if is_one(inner) => inner,
                 None if !rest.contains('"') => rest,
                 _ => value,
             };

@@ -1,6 +1,6 @@
 //! From lines to statements, by indentation.
 
-use super::head::{Head, Line as Tokens, is_known, property_key};
+use super::head::{Head, Line as Tokens, is_known, is_operation, property_key};
 use super::lex::{Lexer, Logical, Source, Tok};
 use super::properties::{slice, unquote};
 use super::{Line, LineRole, Listing, Statement, StatementKind as Kind};
@@ -129,7 +129,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
             tokens: &logical.tokens,
         };
         let indent = self.source.indent(logical.first);
-        let mut head = Head::read(tokens.text, tokens.tokens);
+        let head = Head::read(tokens.text, tokens.tokens);
         let key = property_key(tokens).filter(|_| !head.keyword);
         self.close(indent, &head, key, tokens);
 
@@ -150,7 +150,6 @@ impl<'s, 'a> Scanner<'s, 'a> {
                 self.property(logical, indent, key, tokens);
             }
             (None, _) if is_pipe(tokens) && self.pipes(statement) => {
-                head.pipe(tokens);
                 self.join(logical, Kind::Pipe, head);
             }
             (None, _) if tokens.is(0, Tok::Arrow) && !body && indent > top.indent => {
@@ -383,74 +382,10 @@ impl<'s, 'a> Scanner<'s, 'a> {
 
 /// Whether a line goes on with `| map: …`.
 fn is_pipe(tokens: Tokens<'_>) -> bool {
-    tokens.is(0, Tok::Pipe) && Head::default().pipe(tokens)
+    tokens.is(0, Tok::Pipe) && tokens.word(1).is_some_and(is_operation)
 }
 
 /// The number of a line, from 1.
 fn number(index: usize) -> u32 {
     u32::try_from(index.saturating_add(1)).unwrap_or(u32::MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-    use std::path::{Path, PathBuf};
-
-    use super::*;
-
-    fn shared() -> Option<PathBuf> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let named = std::env::var_os("PROSESCOPE_SHARED").map(PathBuf::from);
-        named
-            .into_iter()
-            .chain([root.join("../shared"), root.join("../../shared")])
-            .find(|at| at.join("corpus").is_dir())
-    }
-
-    fn programs(folder: &Path, found: &mut Vec<PathBuf>) {
-        for entry in std::fs::read_dir(folder).unwrap().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                programs(&path, found);
-            } else if path.extension().is_some_and(|ext| ext == "prose") {
-                found.push(path);
-            }
-        }
-    }
-
-    #[test]
-    fn real_programs_are_understood() {
-        let Some(shared) = shared() else {
-            println!("skipped: no shared corpus beside the checkout");
-            return;
-        };
-        let mut files = Vec::new();
-        programs(&shared.join("corpus"), &mut files);
-        assert!(files.len() > 100);
-        let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
-        for file in &files {
-            let text = String::from_utf8_lossy(&std::fs::read(file).unwrap()).into_owned();
-            if text.starts_with('{') {
-                continue; // an encrypted envelope
-            }
-            let listing = scan(&text);
-            let mut other = 0;
-            for statement in &listing.statements {
-                *counts.entry(statement.kind).or_default() += 1;
-                if statement.kind == Kind::Other {
-                    other += 1;
-                    println!("{}:{} {}", file.display(), statement.line, statement.text);
-                }
-            }
-            assert!(
-                other * 100 <= listing.statements.len() * 4 + 100,
-                "{}: {other} of {}",
-                file.display(),
-                listing.statements.len()
-            );
-        }
-        for (kind, count) in counts {
-            println!("{count:6} {kind:?}");
-        }
-    }
 }
