@@ -173,7 +173,7 @@ impl Head {
         };
         match kind {
             None | Some(Kind::Block | Kind::Do) => {}
-            Some(Kind::Parallel) => {
+            Some(Kind::Parallel) if line.is(1, Tok::Open) => {
                 self.properties
                     .brackets(line.text, line.tokens, Some("strategy"));
             }

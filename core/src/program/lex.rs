@@ -275,6 +275,11 @@ impl<'s, 'a> Lexer<'s, 'a> {
         }
         let (_, from) = source.lines.get(line).copied()?;
         let sign = "***".get(..stars)?;
+        // `2 ** 3` opens nothing.
+        let inside = source.text.get(start + stars..from)?;
+        if inside.starts_with(char::is_whitespace) && !inside.trim().is_empty() {
+            return None;
+        }
         let Some(found) = source.text.get(from..).and_then(|rest| rest.find(sign)) else {
             if let Some(flag) = self.no_cond.get_mut(slot) {
                 *flag = true;

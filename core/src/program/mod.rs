@@ -9,6 +9,8 @@ mod lex;
 mod nest;
 mod properties;
 mod scan;
+#[cfg(test)]
+mod tests;
 
 use serde::{Deserialize, Serialize};
 
