@@ -17,7 +17,13 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(test),
-    deny(clippy::unwrap_used, clippy::expect_used, clippy::panic)
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::print_stdout,
+        clippy::print_stderr
+    )
 )]
 
 pub mod decode;
@@ -29,6 +35,7 @@ pub mod render;
 pub mod run_id;
 pub mod schema;
 pub mod scope;
+pub mod session;
 pub mod source;
 pub mod time;
 pub mod timeout;

@@ -1,1 +1,3 @@
-//! Facts as text: state.md, and the plain text of the terminal.
+//! Facts as text: state.md, and what a terminal may show.
+
+pub mod text;

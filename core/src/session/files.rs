@@ -1,0 +1,109 @@
+use super::Session;
+use super::index::node_of_row;
+use super::stub::sqlite;
+use crate::issue::{Issue, Location};
+use crate::source::SourceError;
+use crate::view::{Counts, FilesView, IssueView, IssuesView, TableRows};
+
+/// How much of a cell a table shows, in bytes.
+const CELL: usize = 512;
+
+impl Session {
+    /// Every file and every table.
+    pub fn files(&self) -> FilesView {
+        FilesView {
+            files: self.run.files.clone(),
+            tables: self.run.tables.clone(),
+        }
+    }
+
+    /// A window of a table's rows, large cells cut.
+    ///
+    /// # Errors
+    /// When there is no database, or it cannot be read.
+    pub fn table_rows(&self, table: &str, from: u64, len: u32) -> Result<TableRows, SourceError> {
+        let Some(db) = &self.db else {
+            return Err(SourceError::NotFound(format!(
+                "a database with a table {table}"
+            )));
+        };
+        if !self.run.tables.iter().any(|t| t.name == table) {
+            return Err(SourceError::NotFound(format!("{}, table {table}", db.name)));
+        }
+        let mut rows = sqlite::table_rows(&db.conn, table, from, len, CELL).map_err(|e| {
+            SourceError::Unreadable {
+                path: db.name.to_string(),
+                cause: e.to_string(),
+            }
+        })?;
+        rows.total = self
+            .run
+            .tables
+            .iter()
+            .find(|t| t.name == table)
+            .and_then(|t| t.rows);
+        Ok(rows)
+    }
+
+    /// All issues: of decoding, then of folding.
+    pub fn issues(&self) -> impl Iterator<Item = &Issue> {
+        self.run.issues.iter().chain(&self.trace.issues)
+    }
+
+    /// Issues by severity.
+    pub fn issue_counts(&self) -> Counts {
+        let mut counts = Counts::of(&self.run.issues);
+        let folding = Counts::of(&self.trace.issues);
+        counts.error += folding.error;
+        counts.warning += folding.warning;
+        counts.info += folding.info;
+        counts
+    }
+
+    /// The issues with links to their places: errors first.
+    pub fn issues_page(&self) -> IssuesView {
+        let mut issues: Vec<IssueView> = self
+            .issues()
+            .map(|issue| IssueView {
+                node: execution_of(&issue.location).and_then(|row| node_of_row(&self.trace, row)),
+                binding: self.binding_of(&issue.location),
+                place: place_words(&issue.location),
+                issue: issue.clone(),
+            })
+            .collect();
+        issues.sort_by_key(|view| std::cmp::Reverse(view.issue.severity));
+        IssuesView {
+            counts: self.issue_counts(),
+            issues,
+        }
+    }
+
+    fn binding_of(&self, at: &Location) -> Option<u32> {
+        use crate::model::ValueAt;
+        let found = self.run.bindings.iter().position(|b| {
+            match (&b.value, at.table.as_deref(), at.row, at.file.as_deref()) {
+                (ValueAt::Row { rowid, .. }, Some("bindings"), Some(row), _) => *rowid == row,
+                (ValueAt::File { path, .. }, _, _, Some(file)) => {
+                    path.as_ref() == file || path.strip_prefix(self.root.as_str()) == Some(file)
+                }
+                _ => false,
+            }
+        });
+        found.map(|b| b as u32)
+    }
+}
+
+fn execution_of(at: &Location) -> Option<i64> {
+    at.row.filter(|_| at.table.as_deref() == Some("execution"))
+}
+
+/// `execution, row 12, metadata`; `state.md, line 40`.
+pub(super) fn place_words(at: &Location) -> String {
+    let mut words: Vec<String> = Vec::new();
+    words.extend(at.file.clone());
+    words.extend(at.table.clone());
+    words.extend(at.row.map(|row| format!("row {row}")));
+    words.extend(at.column.clone());
+    words.extend(at.line.map(|line| format!("line {line}")));
+    words.join(", ")
+}

@@ -1,0 +1,259 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{Run, Text};
+use crate::program::Listing;
+use crate::trace::{NodeKind, Trace};
+
+/// What pages look up again and again, computed once when a run is opened.
+#[derive(Debug, Default)]
+pub struct NodeIndex {
+    /// For each node: its place among its siblings, from 1, and how many they are.
+    pub(super) place: Vec<(u32, u32)>,
+    /// For each node: direct children.
+    pub(super) children: Vec<u32>,
+    /// For each node: the node of the frame that it lies in; a frame's own node lies in the one above.
+    pub(super) frame: Vec<Option<u32>>,
+    /// `(node, binding)`: who wrote what, ascending.
+    pub(super) writes: Vec<(u32, u32)>,
+    /// `(line, node)`, ascending.
+    pub(super) lines: Vec<(u32, u32)>,
+    /// Bindings by scope: the root first, then frame by frame in the order of the trace.
+    pub(super) binding_order: Vec<u32>,
+    /// Bindings whose name and frame another row claims too (errata S2).
+    pub(super) claimed_twice: BTreeSet<u32>,
+}
+
+impl NodeIndex {
+    pub(super) fn build(run: &Run, trace: &Trace, listing: Option<&Listing>) -> NodeIndex {
+        let mut index = NodeIndex::default();
+        index.tree(trace);
+        index.lines = trace
+            .nodes
+            .iter()
+            .enumerate()
+            .filter_map(|(i, node)| node.line.map(|line| (line, i as u32)))
+            .collect();
+        index.lines.sort_unstable();
+        index.writes = writes(run, trace, listing, &index.frame);
+        index.binding_order = binding_order(run, trace);
+        index.claimed_twice = claimed_twice(run);
+        index
+    }
+
+    fn tree(&mut self, trace: &Trace) {
+        let count = trace.nodes.len();
+        self.place = vec![(1, 1); count];
+        self.children = vec![0; count];
+        self.frame = vec![None; count];
+        let mut roots = 0;
+        for (i, node) in trace.nodes.iter().enumerate() {
+            let nth = match node.parent {
+                Some(parent) => {
+                    let parent_at = parent as usize;
+                    let is_frame = trace
+                        .nodes
+                        .get(parent_at)
+                        .is_some_and(|p| matches!(p.kind, NodeKind::Frame { .. }));
+                    self.frame[i] = if is_frame {
+                        Some(parent)
+                    } else {
+                        self.frame.get(parent_at).copied().flatten()
+                    };
+                    self.children.get_mut(parent_at).map_or(1, |n| {
+                        *n += 1;
+                        *n
+                    })
+                }
+                None => {
+                    roots += 1;
+                    roots
+                }
+            };
+            self.place[i].0 = nth;
+        }
+        for (i, node) in trace.nodes.iter().enumerate() {
+            self.place[i].1 = node.parent.map_or(roots, |p| {
+                self.children.get(p as usize).copied().unwrap_or(1)
+            });
+        }
+    }
+
+    /// Bindings written by a node.
+    pub(super) fn written_by(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
+        let from = self.writes.partition_point(|&(n, _)| n < node);
+        self.writes
+            .get(from..)
+            .unwrap_or_default()
+            .iter()
+            .take_while(move |&&(n, _)| n == node)
+            .map(|&(_, b)| b)
+    }
+
+    /// Nodes tied to a line.
+    pub(super) fn at_line(&self, line: u32) -> impl Iterator<Item = u32> + '_ {
+        let from = self.lines.partition_point(|&(l, _)| l < line);
+        self.lines
+            .get(from..)
+            .unwrap_or_default()
+            .iter()
+            .take_while(move |&&(l, _)| l == line)
+            .map(|&(_, n)| n)
+    }
+}
+
+/// The node of a row id, its instance's when the row is an alias.
+pub(super) fn node_of_row(trace: &Trace, row: i64) -> Option<u32> {
+    trace
+        .by_row
+        .binary_search_by_key(&row, |&(id, _)| id)
+        .ok()
+        .and_then(|at| trace.by_row.get(at))
+        .map(|&(_, n)| n)
+}
+
+/// Which node wrote which binding: the last node in the binding's frame whose statement binds that name. Runs do
+/// not record it, so it is derived from names.
+fn writes(
+    run: &Run,
+    trace: &Trace,
+    listing: Option<&Listing>,
+    frames: &[Option<u32>],
+) -> Vec<(u32, u32)> {
+    let mut by_name: BTreeMap<(&str, Option<u32>), u32> = BTreeMap::new();
+    for (i, node) in trace.nodes.iter().enumerate() {
+        let from_program = node.line.and_then(|line| {
+            let listing = listing?;
+            let at = listing
+                .lines
+                .get(line.checked_sub(1)? as usize)?
+                .statement?;
+            let statement = listing.statements.get(at as usize)?;
+            (statement.line == line).then_some(statement.name.as_deref()?)
+        });
+        let name = match &node.kind {
+            NodeKind::Branch { branch } => Some(branch.as_ref()),
+            _ => bound_name(&node.text).or(from_program),
+        };
+        if let Some(name) = name {
+            by_name.insert((name, frames.get(i).copied().flatten()), i as u32);
+        }
+    }
+    let mut writes: Vec<(u32, u32)> = run
+        .bindings
+        .iter()
+        .enumerate()
+        .filter_map(|(b, binding)| {
+            let frame = match binding.execution_id {
+                Some(id) => Some(node_of_row(trace, id)?),
+                None => None,
+            };
+            by_name
+                .get(&(binding.name.as_ref(), frame))
+                .map(|&node| (node, b as u32))
+        })
+        .collect();
+    writes.sort_unstable();
+    writes
+}
+
+/// The name that a statement text binds: `let x = …`, `const x = …`, `output x = …`, `x = …`.
+fn bound_name(text: &str) -> Option<&str> {
+    let (left, _) = text.split_once('=')?;
+    let left = left.trim();
+    let name = ["let ", "const ", "output ", "input "]
+        .iter()
+        .find_map(|word| left.strip_prefix(word))
+        .unwrap_or(left)
+        .trim();
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    (!name.is_empty() && name.chars().all(plain)).then_some(name)
+}
+
+fn claimed_twice(run: &Run) -> BTreeSet<u32> {
+    let mut seen: BTreeMap<(&str, Option<i64>), u32> = BTreeMap::new();
+    let mut twice = BTreeSet::new();
+    for (b, binding) in run.bindings.iter().enumerate() {
+        if let Some(first) = seen.insert((binding.name.as_ref(), binding.execution_id), b as u32) {
+            twice.extend([first, b as u32]);
+        }
+    }
+    twice
+}
+
+fn binding_order(run: &Run, trace: &Trace) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..run.bindings.len() as u32).collect();
+    let key = |b: &u32| {
+        let id: Option<i64> = run
+            .bindings
+            .get(*b as usize)
+            .and_then(|binding| binding.execution_id);
+        // Frames in the order of the trace; those that the trace does not know come last, by id.
+        let node = id.map(|id| node_of_row(trace, id).unwrap_or(u32::MAX));
+        (node, id)
+    };
+    order.sort_by_key(key);
+    order
+}
+
+/// Words for the way to a frame, from the outside in.
+pub(super) fn frame_path(trace: &Trace, frames: &[Option<u32>], frame: Option<u32>) -> String {
+    let mut names: Vec<String> = Vec::new();
+    let mut at = frame;
+    // Longer ways are cut in the middle: a hundred thousand frames deep is legal, but nobody reads it.
+    while let Some(i) = at {
+        let Some(node) = trace.nodes.get(i as usize) else {
+            break;
+        };
+        let name: Text = node.text.clone();
+        names.push(match node.id {
+            Some(id) => format!("{} #{id}", short(&name, 40)),
+            None => short(&name, 40),
+        });
+        if names.len() == 6 {
+            names.push("…".to_owned());
+            break;
+        }
+        at = frames.get(i as usize).copied().flatten();
+    }
+    names.reverse();
+    names.join(" › ")
+}
+
+/// A text on one line, cut at `most` characters.
+pub(super) fn short(text: &str, most: usize) -> String {
+    let mut out = String::new();
+    for (n, c) in text.trim().chars().enumerate() {
+        if n == most {
+            out.push('…');
+            break;
+        }
+        out.push(if c.is_control() { ' ' } else { c });
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_name_that_a_statement_binds() {
+        for (text, name) in [
+            ("let research = session: researcher", Some("research")),
+            ("const a-b = \"x\"", Some("a-b")),
+            ("a = session \"A\"", Some("a")),
+            ("output report = research", Some("report")),
+            ("session \"a = b\"", None),
+            ("loop until **x == y**:", None),
+            ("", None),
+        ] {
+            assert_eq!(bound_name(text), name, "{text}");
+        }
+    }
+
+    #[test]
+    fn short_is_one_line() {
+        assert_eq!(short("  a\nb\u{1b}[31m  ", 10), "a b [31m");
+        assert_eq!(short("abcdef", 3), "abc…");
+    }
+}

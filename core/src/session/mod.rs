@@ -1,0 +1,106 @@
+//! An opened run: the decoded facts, and the way back to its values.
+//!
+//! A shell finds what a source holds with [`survey`], opens one place of it with [`Session::open`], and asks it
+//! for pages: one method a page, each returning a struct of [`crate::view`]. Everything is computed here, once;
+//! a shell only shows it. `now` is passed in where it matters, in milliseconds since 1970 UTC.
+
+mod agents;
+mod bindings;
+mod files;
+mod gates;
+mod imports;
+mod index;
+mod nodes;
+mod open;
+mod overview;
+mod program;
+mod state;
+mod story;
+mod stub;
+mod survey;
+mod values;
+
+use std::rc::Rc;
+
+use rusqlite::Connection;
+
+use crate::model::{AgentScope, Run, Text};
+use crate::program::Listing;
+use crate::source::Source;
+use crate::trace::Trace;
+
+pub use index::NodeIndex;
+pub use open::OpenError;
+pub use survey::{Found, FoundKind, Survey, survey};
+pub use values::ValueOf;
+
+/// An opened run (or an opened store of agents).
+pub struct Session {
+    source: Rc<dyn Source>,
+    place: String,
+    /// The run folder's path inside the source, ending in `/`, or empty.
+    root: String,
+    db: Option<Store>,
+    agent_stores: Vec<Store>,
+    run: Run,
+    listing: Option<Listing>,
+    trace: Trace,
+    index: NodeIndex,
+    other_runs: Vec<String>,
+}
+
+/// A database of this session and the name its rows go by.
+struct Store {
+    name: Text,
+    conn: Connection,
+}
+
+/// What a shell knows beside the run itself.
+#[derive(Default)]
+pub struct Options {
+    /// Milliseconds since 1970 UTC; without it nothing is called stale.
+    pub now: Option<i64>,
+    /// Where agents of wider scopes live.
+    pub around: Vec<Around>,
+    /// Which run of a database that holds several; the latest without it.
+    pub run_id: Option<String>,
+    /// Asked now and then while a database is read; `true` stops it. Deadlines and cancel buttons.
+    pub cancelled: Option<Rc<dyn Fn() -> bool>>,
+}
+
+/// A `.prose` folder whose agents a run may use.
+pub struct Around {
+    /// [`AgentScope::Project`] or [`AgentScope::User`].
+    pub scope: AgentScope,
+    /// The source that holds it.
+    pub source: Rc<dyn Source>,
+    /// Its path inside that source, ending in `/`, or empty.
+    pub prefix: String,
+}
+
+impl Session {
+    /// The decoded run.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// What happened.
+    pub fn trace(&self) -> &Trace {
+        &self.trace
+    }
+
+    /// The scanned program, where its source is there.
+    pub fn listing(&self) -> Option<&Listing> {
+        self.listing.as_ref()
+    }
+
+    /// The place inside the source that was opened.
+    pub fn place(&self) -> &str {
+        &self.place
+    }
+
+    /// The source.
+    pub fn source(&self) -> &Rc<dyn Source> {
+        &self.source
+    }
+}

@@ -1,0 +1,380 @@
+use std::rc::Rc;
+
+use super::stub::trace;
+use super::stub::{dotenv, folder, sqlite, state_md};
+use super::survey::{join, split};
+use super::{Around, NodeIndex, Options, Session, Store};
+use crate::issue::Issue;
+use crate::model::{Agent, AgentScope, FolderForm, Form, Run};
+use crate::program;
+use crate::source::{Source, SourceError};
+
+/// Why a place could not be opened: what was found, why that is no run, and what to do next.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    /// The source could not give a file or a database.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// A database that is not what it seems.
+    #[error("{path}: {cause}")]
+    Database {
+        /// The file.
+        path: String,
+        /// What was found, and why it cannot be read.
+        cause: String,
+        /// What to do next.
+        next: String,
+    },
+    /// There is no run in this place.
+    #[error("{place}: {found}")]
+    NoRun {
+        /// The place.
+        place: String,
+        /// What was found instead.
+        found: String,
+        /// What to do next.
+        next: String,
+    },
+}
+
+impl OpenError {
+    /// What to do next; may be empty.
+    pub fn next(&self) -> &str {
+        match self {
+            OpenError::Source(SourceError::Database { next, .. }) => next,
+            OpenError::Source(SourceError::Changed(_)) => "open it again",
+            OpenError::Source(_) => "",
+            OpenError::Database { next, .. } | OpenError::NoRun { next, .. } => next,
+        }
+    }
+
+    /// Whether nothing was there, rather than something unreadable.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, OpenError::Source(SourceError::NotFound(_)))
+    }
+}
+
+impl Session {
+    /// Opens a place of a source: a run folder's path (empty for the source itself), a database, or a lone state
+    /// file. Content decides what it is.
+    ///
+    /// # Errors
+    /// Only when nothing is usable; everything else becomes an issue of the run.
+    pub fn open(
+        source: Rc<dyn Source>,
+        place: &str,
+        options: &Options,
+    ) -> Result<Session, OpenError> {
+        let place = place.trim_end_matches('/');
+        let is_file = source.files().iter().any(|f| f.path == place);
+        let mut opened = if is_file {
+            open_file(&source, place, options)?
+        } else {
+            open_folder(&source, place, options)?
+        };
+        opened.around(&source, options);
+        let Opened {
+            mut run,
+            root,
+            db,
+            agent_stores,
+            other_runs,
+        } = opened;
+        if run.id.is_empty() && run.form != Form::Agents {
+            let name = split(root.trim_end_matches('/')).1;
+            run.id = if name.is_empty() {
+                source.label()
+            } else {
+                name.to_owned()
+            }
+            .into();
+        }
+        let listing = run.program.source.as_deref().map(program::scan);
+        let trace = trace::fold(&run, listing.as_ref(), options.now);
+        let index = NodeIndex::build(&run, &trace, listing.as_ref());
+        Ok(Session {
+            source,
+            place: place.to_owned(),
+            root,
+            db,
+            agent_stores,
+            run,
+            listing,
+            trace,
+            index,
+            other_runs,
+        })
+    }
+}
+
+struct Opened {
+    run: Run,
+    root: String,
+    db: Option<Store>,
+    agent_stores: Vec<Store>,
+    other_runs: Vec<String>,
+}
+
+fn open_file(source: &Rc<dyn Source>, path: &str, options: &Options) -> Result<Opened, OpenError> {
+    let head = source.read(path, 0, 4096)?;
+    let (dir, _) = split(path);
+    let root = if dir.is_empty() {
+        String::new()
+    } else {
+        format!("{dir}/")
+    };
+    if head.starts_with(b"SQLite format 3\0") {
+        return open_database(source, path, root, options);
+    }
+    let len = source
+        .files()
+        .iter()
+        .find(|f| f.path == path)
+        .map_or(0, |f| f.len);
+    let text = String::from_utf8_lossy(&head);
+    if state_md::form(&text) != FolderForm::Foreign {
+        let bytes = source.read(
+            path,
+            0,
+            usize::try_from(len)
+                .unwrap_or(usize::MAX)
+                .min(folder::STATE_FILE_MOST),
+        )?;
+        return Ok(Opened::of(
+            folder::lone_state_file(path, &String::from_utf8_lossy(&bytes)),
+            root,
+        ));
+    }
+    // Not a database and not a state file: the SQLite decoder knows how to say what it is instead.
+    let error = sqlite::DecodeError::not_sqlite(&head, len);
+    Err(OpenError::Database {
+        path: path.to_owned(),
+        cause: error.to_string(),
+        next: error.next_step().to_owned(),
+    })
+}
+
+fn open_database(
+    source: &Rc<dyn Source>,
+    path: &str,
+    root: String,
+    options: &Options,
+) -> Result<Opened, OpenError> {
+    let refused = |e: sqlite::DecodeError| OpenError::Database {
+        path: path.to_owned(),
+        cause: e.to_string(),
+        next: e.next_step().to_owned(),
+    };
+    let mut conn = source.database(path)?;
+    sqlite::guard(&mut conn, options.cancelled.clone()).map_err(refused)?;
+    let name = split(path).1;
+    let decoded = sqlite::decode(&conn, name, options.run_id.as_deref()).map_err(refused)?;
+    let mut run = decoded.run;
+    run.issues.extend(source.notes(path));
+    if run.form != Form::Agents {
+        folder::beside_database(source.as_ref(), &root, &mut run);
+    }
+    let db = Some(Store {
+        name: name.into(),
+        conn,
+    });
+    Ok(Opened {
+        run,
+        root,
+        db,
+        agent_stores: Vec::new(),
+        other_runs: decoded.other_runs,
+    })
+}
+
+fn open_folder(source: &Rc<dyn Source>, dir: &str, options: &Options) -> Result<Opened, OpenError> {
+    let root = if dir.is_empty() {
+        String::new()
+    } else {
+        format!("{dir}/")
+    };
+    let has = |name: &str| {
+        source
+            .files()
+            .iter()
+            .any(|f| f.path.strip_prefix(root.as_str()) == Some(name))
+    };
+    let below = source
+        .files()
+        .iter()
+        .filter(|f| f.path.starts_with(&root))
+        .count();
+    if below == 0 {
+        return Err(SourceError::NotFound(if dir.is_empty() {
+            source.label()
+        } else {
+            dir.to_owned()
+        })
+        .into());
+    }
+    let mut refused = None;
+    if has("state.db") {
+        match open_database(source, &join(dir, "state.db"), root.clone(), options) {
+            Ok(opened) => return Ok(opened),
+            Err(error) => refused = Some(error),
+        }
+    }
+    let mut run = folder::decode(source.as_ref(), &root);
+    let empty = run.bindings.is_empty()
+        && run.state_file.is_none()
+        && run.program.source.is_none()
+        && run.agents.is_empty();
+    let recognised = !matches!(
+        run.form,
+        Form::Folder {
+            form: FolderForm::Bare
+        } | Form::Unknown
+    );
+    if empty && !recognised {
+        return Err(refused.unwrap_or_else(|| OpenError::NoRun {
+            place: if dir.is_empty() {
+                source.label()
+            } else {
+                dir.to_owned()
+            },
+            found: format!(
+                "{below} files, but no state.db, no state.md, no program and no bindings"
+            ),
+            next:
+                "give the run's own folder (.prose/runs/{id}), its state.db, or the .prose folder"
+                    .to_owned(),
+        }));
+    }
+    if let Some(error) = refused {
+        run.issues.push(
+            Issue::error("database-unreadable", error.to_string())
+                .at_file("state.db")
+                .hint(format!(
+                    "the folder's own files are shown instead; {}",
+                    error.next()
+                )),
+        );
+    }
+    Ok(Opened::of(run, root))
+}
+
+impl Opened {
+    fn of(run: Run, root: String) -> Opened {
+        Opened {
+            run,
+            root,
+            db: None,
+            agent_stores: Vec::new(),
+            other_runs: Vec::new(),
+        }
+    }
+
+    /// Adds agents of wider scopes, and the settings beside the runs: of the `.prose` folder in the same source,
+    /// and of those that the shell names.
+    fn around(&mut self, source: &Rc<dyn Source>, options: &Options) {
+        if let Some(prefix) = prose_folder(&self.root) {
+            let own = Around {
+                scope: AgentScope::Project,
+                source: Rc::clone(source),
+                prefix,
+            };
+            self.add(&own, options);
+        }
+        for around in &options.around {
+            self.add(around, options);
+        }
+    }
+
+    fn add(&mut self, around: &Around, options: &Options) {
+        let source = around.source.as_ref();
+        let path = format!("{}agents.db", around.prefix);
+        if self.run.form != Form::Agents && source.files().iter().any(|f| f.path == path) {
+            match agents_of_database(source, &path, &around.scope, options) {
+                Ok((agents, store)) => {
+                    self.run.agents.extend(agents);
+                    self.agent_stores.push(store);
+                }
+                Err(error) => self.run.issues.push(
+                    Issue::warning("agents-unreadable", error.to_string())
+                        .at_file(path.clone())
+                        .hint("its agents are not shown"),
+                ),
+            }
+        }
+        let (agents, issues) = folder::agents(
+            source,
+            &format!("{}agents/", around.prefix),
+            around.scope.clone(),
+        );
+        self.run.agents.extend(agents);
+        self.run.issues.extend(issues);
+        let env = format!("{}.env", around.prefix);
+        if self.run.env.is_empty()
+            && around.scope == AgentScope::Project
+            && source.files().iter().any(|f| f.path == env)
+            && let Ok(bytes) = source.read(&env, 0, 64 << 10)
+        {
+            let (pairs, issues) = dotenv::parse_masked(&String::from_utf8_lossy(&bytes));
+            self.run.env = pairs;
+            self.run.issues.extend(issues);
+        }
+    }
+}
+
+fn agents_of_database(
+    source: &dyn Source,
+    path: &str,
+    scope: &AgentScope,
+    options: &Options,
+) -> Result<(Vec<Agent>, Store), OpenError> {
+    let refused = |e: sqlite::DecodeError| OpenError::Database {
+        path: path.to_owned(),
+        cause: e.to_string(),
+        next: e.next_step().to_owned(),
+    };
+    let mut conn = source.database(path)?;
+    sqlite::guard(&mut conn, options.cancelled.clone()).map_err(refused)?;
+    let name: std::sync::Arc<str> = format!("{}: {path}", scope.word()).into();
+    let decoded = sqlite::decode(&conn, &name, None).map_err(refused)?;
+    let agents = decoded.run.agents.into_iter().map(|mut agent| {
+        // The store decides how far an agent reaches (errata A1), whatever its row says.
+        agent.scope = scope.clone();
+        agent.store = std::sync::Arc::clone(&name);
+        agent
+    });
+    Ok((
+        agents.collect(),
+        Store {
+            name: std::sync::Arc::clone(&name),
+            conn,
+        },
+    ))
+}
+
+/// The `.prose` folder that a run folder lies in, when the source holds it: what is before `runs/`.
+fn prose_folder(root: &str) -> Option<String> {
+    let at = if root.starts_with("runs/") {
+        0
+    } else {
+        root.find("/runs/")? + 1
+    };
+    root.get(..at).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::prose_folder;
+
+    #[test]
+    fn finds_the_prose_folder_above_a_run() {
+        for (root, prose) in [
+            ("runs/a/", Some("")),
+            (".prose/runs/a/", Some(".prose/")),
+            ("x/.prose/runs/a/imports/r--b/", Some("x/.prose/")),
+            ("a/", None),
+            ("", None),
+        ] {
+            assert_eq!(prose_folder(root).as_deref(), prose, "{root}");
+        }
+    }
+}

@@ -1,0 +1,162 @@
+use std::collections::BTreeMap;
+
+use super::Session;
+use super::nodes::count;
+use crate::trace::NodeStatus;
+use crate::view::{ProgramLine, ProgramView};
+
+/// How many links one line carries.
+const LINKS: usize = 50;
+
+impl Session {
+    /// A window of the program's lines with what happened at each; without a source, the state file's trace.
+    pub fn program_page(&self, from: u32, len: u32) -> ProgramView {
+        let path = self.run.program.path.as_deref().map(str::to_owned);
+        if let Some(listing) = &self.listing {
+            let lines = listing
+                .lines
+                .iter()
+                .enumerate()
+                .skip(from as usize)
+                .take(len as usize);
+            return ProgramView {
+                path,
+                source_from: self.run.program.source_from.as_deref().map(str::to_owned),
+                note: None,
+                total: listing.lines.len() as u32,
+                from,
+                lines: lines
+                    .map(|(i, line)| {
+                        let number = i as u32 + 1;
+                        let begins = line
+                            .statement
+                            .and_then(|s| listing.statements.get(s as usize))
+                            .filter(|s| s.line == number);
+                        let kind = begins.map_or_else(String::new, |s| word(&s.kind));
+                        self.line(number, &line.text, kind, word(&line.role))
+                    })
+                    .collect(),
+            };
+        }
+        let Some(state) = self.run.state_file.as_ref().filter(|s| !s.trace.is_empty()) else {
+            return ProgramView {
+                path,
+                note: Some("no program in this run".to_owned()),
+                from,
+                ..ProgramView::default()
+            };
+        };
+        let lines = state
+            .trace
+            .iter()
+            .enumerate()
+            .skip(from as usize)
+            .take(len as usize);
+        ProgramView {
+            path,
+            source_from: None,
+            note: Some("the run holds no program; this is the trace of its state file".to_owned()),
+            total: state.trace.len() as u32,
+            from,
+            lines: lines
+                .map(|(i, at)| {
+                    let number = at.line.unwrap_or(i as u32 + 1);
+                    let mut line =
+                        self.line(number, &at.text, String::new(), "statement".to_owned());
+                    if let (true, Some(annotation)) = (line.annotation.is_empty(), &at.annotation) {
+                        line.annotation = annotation.raw.to_string();
+                        line.status = annotation
+                            .status
+                            .as_ref()
+                            .map_or_else(String::new, |s| s.word().to_owned());
+                    }
+                    line
+                })
+                .collect(),
+        }
+    }
+
+    fn line(&self, number: u32, text: &str, kind: String, role: String) -> ProgramLine {
+        let mut line = ProgramLine {
+            line: number,
+            text: text.to_owned(),
+            kind,
+            role,
+            ..ProgramLine::default()
+        };
+        let mut statuses: BTreeMap<&str, u32> = BTreeMap::new();
+        let mut latest: Option<&NodeStatus> = None;
+        let mut latest_word = "";
+        for node in self.index.at_line(number) {
+            let Some(at) = self.trace.nodes.get(node as usize) else {
+                continue;
+            };
+            line.node_count += 1;
+            line.guessed |= at.line_guessed;
+            let word = self.status_word(at);
+            *statuses.entry(word).or_default() += 1;
+            latest = Some(&at.status);
+            latest_word = word;
+            if line.nodes.len() < LINKS {
+                line.nodes.push(node);
+                line.bindings.extend(
+                    self.index
+                        .written_by(node)
+                        .filter_map(|b| self.binding_ref(b)),
+                );
+            }
+            line.position |= self.trace.positions.binary_search(&(node as usize)).is_ok();
+        }
+        line.bindings.truncate(LINKS);
+        if latest.is_some() {
+            // A failure anywhere on the line outweighs a later success; otherwise the latest pass speaks.
+            let failed = statuses.contains_key("failed");
+            line.status = if failed { "failed" } else { latest_word }.to_owned();
+            line.annotation = if line.node_count == 1 {
+                latest_word.to_owned()
+            } else {
+                statuses
+                    .iter()
+                    .map(|(word, n)| format!("{n} × {word}"))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            };
+        }
+        line
+    }
+
+    /// How many statements of the program may run: declarations and clauses are not counted.
+    pub(super) fn runnable_statements(&self) -> Option<u32> {
+        use crate::program::StatementKind as K;
+        let listing = self.listing.as_ref()?;
+        let runs = |kind: K| {
+            !matches!(
+                kind,
+                K::Use
+                    | K::Input
+                    | K::Agent
+                    | K::Block
+                    | K::Catch
+                    | K::Finally
+                    | K::Else
+                    | K::Elif
+                    | K::Option
+                    | K::Other
+            )
+        };
+        Some(listing.statements.iter().filter(|s| runs(s.kind)).count() as u32)
+    }
+}
+
+/// The kebab-case word of a unit variant.
+fn word<T: serde::Serialize>(value: &T) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => String::new(),
+    }
+}
+
+/// `3 statements`.
+pub(super) fn statements(n: u32) -> String {
+    count(n, "statement", "statements")
+}

@@ -1,0 +1,242 @@
+//! What happened, in words: one headline and three sentences.
+
+use super::index::short;
+use super::nodes::count;
+use super::program::statements;
+use crate::view::{NodeRef, Overview};
+
+/// One line that answers before any table.
+pub(super) fn headline(view: &Overview) -> String {
+    let at = |node: &NodeRef| short(&node.text, 60);
+    match view.status.as_str() {
+        "completed" => match &view.duration {
+            Some(took) => format!("Completed in {took}"),
+            None => "Completed".to_owned(),
+        },
+        "failed" => match &view.failure {
+            Some(failure) => format!("Failed at {}", at(&failure.cause)),
+            None => "Failed; no row says where".to_owned(),
+        },
+        "waiting" => match view.pending_gates.first() {
+            Some(gate) => match &gate.created {
+                Some(since) => format!("Waiting for an approval since {since}"),
+                None => format!("Waiting for an approval of {}", gate.id),
+            },
+            None => "Waiting".to_owned(),
+        },
+        "interrupted" => match view.positions.first() {
+            Some(position) => format!("Interrupted at {}", at(position)),
+            None => "Interrupted".to_owned(),
+        },
+        "running" if view.stale => match view
+            .last_sign_ago
+            .as_deref()
+            .map(|ago| ago.trim_end_matches(" ago"))
+        {
+            Some(silent) => format!("Running, but no sign of life for {silent}"),
+            None => "Running, but without a sign of life for over a day".to_owned(),
+        },
+        "running" => match view.positions.as_slice() {
+            [] => "Running".to_owned(),
+            [one] => format!("Running: {}", at(one)),
+            many => format!("Running in {} places", many.len()),
+        },
+        "" => "Nothing says how this run stands".to_owned(),
+        other => format!("Status: {other}"),
+    }
+}
+
+/// Three sentences: how much ran, what went wrong, where it stands.
+pub(super) fn sentences(view: &Overview) -> Vec<String> {
+    [progress(view), trouble(view), standing(view)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn progress(view: &Overview) -> Option<String> {
+    if view.statements == 0 {
+        return Some("Nothing was executed yet.".to_owned());
+    }
+    let ran = format!(
+        "{} of {} seen {} done",
+        view.statements_done,
+        statements(view.statements),
+        if view.statements_done == 1 {
+            "is"
+        } else {
+            "are"
+        }
+    );
+    let program = match view.statements_in_program {
+        Some(n) => format!(", in a program of {n}"),
+        None => String::new(),
+    };
+    Some(match (&view.duration, view.times_recorded) {
+        (Some(took), _) => format!("{ran}{program}, from start to last sign of life in {took}."),
+        (None, false) => format!("{ran}{program}; times were not recorded."),
+        (None, true) => format!("{ran}{program}."),
+    })
+}
+
+fn trouble(view: &Overview) -> Option<String> {
+    if let Some(failure) = &view.failure {
+        let place = match failure.cause.path.as_str() {
+            "" => String::new(),
+            path => format!(", inside {path}"),
+        };
+        let why = match &failure.error {
+            Some(error) => format!(": {}", short(error, 160)),
+            None => ", without a message".to_owned(),
+        };
+        let more = match failure.because_of.len() {
+            0 => String::new(),
+            n => format!("; {} failed or stopped because of it", n),
+        };
+        return Some(format!(
+            "{} failed first{place}{why}{more}.",
+            short(&failure.cause.text, 80)
+        ));
+    }
+    let retried = (view.retried > 0)
+        .then(|| format!("{} needed more than one attempt", statements(view.retried)));
+    let recovered = (view.recovered > 0).then(|| {
+        format!(
+            "{} recovered",
+            count(view.recovered, "failure was", "failures were")
+        )
+    });
+    match (retried, recovered) {
+        (None, None) => None,
+        (Some(one), None) | (None, Some(one)) => Some(format!("{one}.")),
+        (Some(a), Some(b)) => Some(format!("{a}; {b}.")),
+    }
+}
+
+fn standing(view: &Overview) -> Option<String> {
+    if let (Some(gate), false) = (
+        view.pending_gates.first(),
+        matches!(view.status.as_str(), "completed" | "failed"),
+    ) {
+        let until = match &gate.remaining {
+            Some(words) => format!(", which {words}"),
+            None => ", which has no deadline".to_owned(),
+        };
+        let reject = match &gate.on_reject {
+            Some(action) => format!("; on a rejection it does {}", short(action, 80)),
+            None => String::new(),
+        };
+        return Some(format!("It stands at gate {}{until}{reject}.", gate.id));
+    }
+    match view.status.as_str() {
+        "completed" => Some(format!(
+            "It left {}.",
+            count(view.bindings, "binding", "bindings")
+        )),
+        "failed" => None,
+        _ => match view.positions.as_slice() {
+            [] => None,
+            [one] => Some(format!(
+                "It stands at {}{}.",
+                short(&one.text, 80),
+                inside(one)
+            )),
+            many => Some(format!(
+                "It stands in {} places: {}{}.",
+                many.len(),
+                many.iter()
+                    .take(3)
+                    .map(|n| short(&n.text, 40))
+                    .collect::<Vec<_>>()
+                    .join(", "),
+                if many.len() > 3 { " …" } else { "" }
+            )),
+        },
+    }
+}
+
+fn inside(node: &NodeRef) -> String {
+    if node.path.is_empty() {
+        String::new()
+    } else {
+        format!(", inside {}", node.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::{Failure, GateView};
+
+    fn node(text: &str, path: &str) -> NodeRef {
+        NodeRef {
+            text: text.to_owned(),
+            path: path.to_owned(),
+            ..NodeRef::default()
+        }
+    }
+
+    #[test]
+    fn a_run_at_a_gate() {
+        let view = Overview {
+            status: "waiting".to_owned(),
+            statements: 29,
+            statements_done: 28,
+            retried: 1,
+            recovered: 1,
+            pending_gates: vec![GateView {
+                id: "production_deploy".to_owned(),
+                remaining: Some("expires in 3h 12m".to_owned()),
+                on_reject: Some("throw \"Deployment cancelled\"".to_owned()),
+                created: Some(crate::time::Stamp::parse("2026-01-25 13:04:20")),
+                ..GateView::default()
+            }],
+            ..Overview::default()
+        };
+        assert_eq!(
+            headline(&view),
+            "Waiting for an approval since 2026-01-25T13:04:20Z"
+        );
+        assert_eq!(
+            sentences(&view),
+            [
+                "28 of 29 statements seen are done; times were not recorded.",
+                "1 statement needed more than one attempt; 1 failure was recovered.",
+                "It stands at gate production_deploy, which expires in 3h 12m; on a rejection it does throw \"Deployment cancelled\".",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_failed_run_names_its_cause_and_where_it_lies() {
+        let view = Overview {
+            status: "failed".to_owned(),
+            statements: 5,
+            statements_done: 1,
+            duration: Some("9m".to_owned()),
+            failure: Some(Failure {
+                cause: node("session \"Process chunk\"", "loop › do process(half)"),
+                error: Some("Connection timeout".to_owned()),
+                because_of: vec![node("do process(half)", "")],
+            }),
+            ..Overview::default()
+        };
+        assert_eq!(headline(&view), "Failed at session \"Process chunk\"");
+        assert_eq!(
+            sentences(&view)[1],
+            "session \"Process chunk\" failed first, inside loop › do process(half): Connection timeout; 1 failed or stopped because of it."
+        );
+    }
+
+    #[test]
+    fn a_silent_run_says_for_how_long() {
+        let view = Overview {
+            status: "running".to_owned(),
+            stale: true,
+            last_sign_ago: Some("3d 4h ago".to_owned()),
+            ..Overview::default()
+        };
+        assert_eq!(headline(&view), "Running, but no sign of life for 3d 4h");
+        assert_eq!(sentences(&view), ["Nothing was executed yet."]);
+    }
+}
