@@ -1,2 +1,63 @@
-//! The `prose` command.
-fn main() {}
+//! The `prose` command: arguments in, one core session, text or JSON out.
+//!
+//! A command is an `Args` struct (`args.rs`) and one function (`commands/`). It finds a run (`locate.rs`), asks the
+//! core's session for a page, and prints it (`print/`). No command here writes to a run; those that will
+//! (recording, approving) get their own files beside these.
+
+mod args;
+mod commands;
+mod error;
+mod exit;
+mod locate;
+mod out;
+mod print;
+mod serve;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use prosescope_core::render::text::escape;
+
+use crate::args::Cli;
+use crate::exit::Exit;
+use crate::out::Out;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return code(if error.use_stderr() {
+                Exit::Usage
+            } else {
+                Exit::Done
+            });
+        }
+    };
+    let out = Out::new(cli.json);
+    match commands::run(cli.command, &out) {
+        Ok(exit) => code(exit),
+        Err(error) => {
+            // Messages carry names and paths from runs: untrusted.
+            anstream::eprintln!(
+                "{}error:{} {}",
+                print::style::BAD,
+                print::style::RESET,
+                escape(&error.message, true)
+            );
+            for hint in &error.hints {
+                anstream::eprintln!(
+                    "  {}→ {}{}",
+                    print::style::FAINT,
+                    escape(hint, true),
+                    print::style::RESET
+                );
+            }
+            code(error.exit)
+        }
+    }
+}
+
+fn code(exit: Exit) -> ExitCode {
+    ExitCode::from(exit as u8)
+}

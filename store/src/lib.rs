@@ -1,1 +1,13 @@
-//! Native stores: finding `.prose/`, run folders and SQLite files, opened without a trace.
+//! Native sources: run folders and SQLite files on disk, and finding them.
+//!
+//! It moves bytes and opens connections; what they mean is the core's. Nothing here writes beside a run: a database
+//! is opened as its neighbours on disk demand, so that no byte, time or listing changes.
+
+mod database;
+mod disk;
+mod error;
+mod find;
+
+pub use disk::Disk;
+pub use error::StoreError;
+pub use find::{home_prose, prose_dir};

@@ -1,0 +1,149 @@
+//! The command line as types; docs/cli.md is generated from it.
+
+use clap::{Args, Parser, Subcommand};
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done
+  1  done, but issues of severity error were found (a failed run is not one)
+  2  wrong usage
+  3  not found
+  4  refused: a rule says no
+  5  unreadable input
+  6  I/O failed";
+
+const RUN_HELP: &str =
+    "A run: its id, a unique beginning of it, `latest`, or a path to a run folder or a database";
+
+/// Look into the runs of OpenProse programs. Reading never changes a byte of what it reads.
+#[derive(Debug, Parser)]
+#[command(name = "prose", version, after_help = EXIT_CODES, max_term_width = 100)]
+pub(crate) struct Cli {
+    /// Print JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List the runs below `.prose/`
+    Runs(RunsArgs),
+    /// Say what happened in a run, where it stopped and why
+    Show(RunArgs),
+    /// Print the tree of what ran
+    Trace(TraceArgs),
+    /// Print state.md, rendered from the run's data
+    State(StateArgs),
+    /// List a run's bindings
+    Bindings(RunArgs),
+    /// Print the value of a name
+    Get(GetArgs),
+    /// List a run's agents with their memory and segments
+    Agents(RunArgs),
+    /// List approval gates; without RUN the pending ones of all runs
+    Gates(GatesArgs),
+    /// Print the audit log of a run's gates and verify its chain
+    Audit(AuditArgs),
+    /// Serve the viewer on 127.0.0.1, showing a run
+    View(ViewArgs),
+    /// Print a completion script for a shell
+    Completions(CompletionsArgs),
+}
+
+/// Looks for runs.
+#[derive(Debug, Args)]
+pub(crate) struct RunsArgs {
+    /// Where to look instead: a `.prose` folder, or any folder that holds runs
+    pub(crate) path: Option<String>,
+}
+
+/// Names a run.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    #[arg(default_value = "latest", help = RUN_HELP)]
+    pub(crate) run: String,
+}
+
+/// Prints the tree.
+#[derive(Debug, Args)]
+pub(crate) struct TraceArgs {
+    #[arg(default_value = "latest", help = RUN_HELP)]
+    pub(crate) run: String,
+    /// Print at most this many rows
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u32>,
+}
+
+/// Renders state.md.
+#[derive(Debug, Args)]
+pub(crate) struct StateArgs {
+    #[arg(default_value = "latest", help = RUN_HELP)]
+    pub(crate) run: String,
+    /// Write the whole program, not only what ran and what comes next
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Compare with the folder's own state file
+    #[arg(long)]
+    pub(crate) diff: bool,
+}
+
+/// Reads a value.
+#[derive(Debug, Args)]
+pub(crate) struct GetArgs {
+    /// The name; an import's binding reads `alias.name`
+    pub(crate) name: String,
+    #[arg(long, default_value = "latest", help = RUN_HELP)]
+    pub(crate) run: String,
+    /// Resolve from this frame, outward; without it from the root
+    #[arg(long, value_name = "EXECUTION_ID", allow_negative_numbers = true)]
+    pub(crate) from: Option<i64>,
+    /// Say why the name means this value: every candidate, the winner first
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Print control characters as they are, to a terminal too
+    #[arg(long)]
+    pub(crate) raw: bool,
+}
+
+/// Lists gates.
+#[derive(Debug, Args)]
+pub(crate) struct GatesArgs {
+    #[arg(help = RUN_HELP)]
+    pub(crate) run: Option<String>,
+    /// Only those that wait for a decision (the default without RUN)
+    #[arg(long, conflicts_with = "all")]
+    pub(crate) pending: bool,
+    /// Decided ones too (the default with RUN)
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+/// Reads the audit log.
+#[derive(Debug, Args)]
+pub(crate) struct AuditArgs {
+    #[arg(default_value = "latest", help = RUN_HELP)]
+    pub(crate) run: String,
+    /// Only this gate
+    #[arg(long, value_name = "ID")]
+    pub(crate) gate: Option<String>,
+}
+
+/// Serves the viewer.
+#[derive(Debug, Args)]
+pub(crate) struct ViewArgs {
+    /// Runs or paths to show; the latest run without any
+    #[arg(value_name = "RUN|PATH")]
+    pub(crate) runs: Vec<String>,
+    /// Listen on this port; any free one without it
+    #[arg(long, default_value_t = 0)]
+    pub(crate) port: u16,
+}
+
+/// Prints completions.
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}

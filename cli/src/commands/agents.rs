@@ -1,0 +1,17 @@
+use super::ended;
+use crate::args::RunArgs;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::out::Out;
+use crate::{locate, print};
+
+pub(super) fn run(args: &RunArgs, out: &Out) -> Result<Exit, CliError> {
+    let session = locate::open(&args.run)?;
+    let view = session.agents();
+    if out.json {
+        out.json(&view)?;
+    } else {
+        out.text(&print::agents(&view, out.width))?;
+    }
+    Ok(ended(&session))
+}

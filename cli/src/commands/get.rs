@@ -1,0 +1,112 @@
+use prosescope_core::render::text::escape;
+use prosescope_core::scope::Outcome;
+use prosescope_core::session::{Session, ValueOf};
+use prosescope_core::view::{ResolutionView, ValueView};
+use serde::Serialize;
+
+use super::ended;
+use crate::args::GetArgs;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::out::Out;
+use crate::{locate, print};
+
+/// How much of a value is read at a time.
+const PART: usize = 1 << 20;
+
+/// What `prose get --json` prints.
+#[derive(Serialize)]
+struct Got {
+    #[serde(flatten)]
+    value: Option<ValueView>,
+    resolution: ResolutionView,
+}
+
+pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
+    let session = locate::open(&args.run)?;
+    let resolution = session.resolve(&args.name, args.from);
+    let winner = resolution
+        .candidates
+        .iter()
+        .find(|c| c.outcome == Outcome::Wins)
+        .map(|c| ValueOf::Binding(c.row.binding));
+    if args.explain && !out.json {
+        out.text(&print::resolution(&resolution, out.width))?;
+        return if winner.is_some() {
+            Ok(ended(&session))
+        } else {
+            Err(missing(&session, args, &resolution))
+        };
+    }
+    let Some(winner) = winner else {
+        return Err(missing(&session, args, &resolution));
+    };
+    if out.json {
+        let value = session.value(&winner, usize::MAX)?;
+        out.json(&Got {
+            value: Some(value),
+            resolution,
+        })?;
+        return Ok(ended(&session));
+    }
+    // A missing attachment is said on standard error; the row's own value still goes to standard output.
+    if let Some(note) = session.value(&winner, 0)?.note {
+        anstream::eprintln!(
+            "{}note:{} {}",
+            print::style::WAIT,
+            print::style::RESET,
+            escape(&note, true)
+        );
+    }
+    let len = session.value_len(&winner)?;
+    let mut at = 0;
+    let mut held: Vec<u8> = Vec::new();
+    while at < len {
+        let part = session.value_part(&winner, at, PART)?;
+        if part.is_empty() {
+            break;
+        }
+        at += part.len() as u64;
+        if !out.terminal || args.raw {
+            out.bytes(&part)?;
+            continue;
+        }
+        // A character may lie across two parts.
+        held.extend_from_slice(&part);
+        let whole = match std::str::from_utf8(&held) {
+            Err(e) if e.error_len().is_none() && at < len => e.valid_up_to(),
+            _ => held.len(),
+        };
+        let rest = held.split_off(whole);
+        out.text(&escape(&String::from_utf8_lossy(&held), true))?;
+        held = rest;
+    }
+    if out.terminal && !args.raw {
+        out.text("\n")?;
+    }
+    Ok(ended(&session))
+}
+
+fn missing(session: &Session, args: &GetArgs, resolution: &ResolutionView) -> CliError {
+    let place = match args.from {
+        Some(id) => format!("from frame {id}"),
+        None => "at the root".to_owned(),
+    };
+    let error = CliError::not_found(format!(
+        "run {} has no binding {} that can be seen {place}",
+        session.run().id,
+        args.name
+    ));
+    let elsewhere: Vec<String> = resolution
+        .candidates
+        .iter()
+        .filter_map(|c| c.row.execution_id)
+        .take(5)
+        .map(|id| format!("--from {id}"))
+        .collect();
+    if elsewhere.is_empty() {
+        error.hint("`prose bindings RUN` lists what there is")
+    } else {
+        error.hint(format!("other frames have one: {}", elsewhere.join(", ")))
+    }
+}

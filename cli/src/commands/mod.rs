@@ -1,0 +1,45 @@
+//! One file a command.
+
+mod agents;
+mod audit;
+mod bindings;
+mod completions;
+mod gates;
+mod get;
+mod runs;
+mod show;
+mod state;
+mod trace;
+mod view;
+
+use prosescope_core::session::Session;
+
+use crate::args::Command;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::out::Out;
+
+pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
+    match command {
+        Command::Runs(args) => runs::run(&args, out),
+        Command::Show(args) => show::run(&args, out),
+        Command::Trace(args) => trace::run(&args, out),
+        Command::State(args) => state::run(&args, out),
+        Command::Bindings(args) => bindings::run(&args, out),
+        Command::Get(args) => get::run(&args, out),
+        Command::Agents(args) => agents::run(&args, out),
+        Command::Gates(args) => gates::run(&args, out),
+        Command::Audit(args) => audit::run(&args, out),
+        Command::View(args) => view::run(&args, out),
+        Command::Completions(args) => completions::run(&args, out),
+    }
+}
+
+/// How a command that read a run ends: issues of severity error are worth a code of their own.
+fn ended(session: &Session) -> Exit {
+    if session.issue_counts().error > 0 {
+        Exit::Issues
+    } else {
+        Exit::Done
+    }
+}

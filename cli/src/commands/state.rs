@@ -1,0 +1,28 @@
+use prosescope_core::render::text::escape;
+
+use super::ended;
+use crate::args::StateArgs;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::out::Out;
+use crate::{locate, print};
+
+pub(super) fn run(args: &StateArgs, out: &Out) -> Result<Exit, CliError> {
+    let session = locate::open(&args.run)?;
+    if out.json || args.diff {
+        let view = session.state_page(args.all);
+        if out.json {
+            out.json(&view)?;
+        } else {
+            out.text(&print::state_diff(&view))?;
+        }
+    } else {
+        let text = session.state_md(args.all);
+        if out.terminal {
+            out.text(&escape(&text, true))?;
+        } else {
+            out.bytes(text.as_bytes())?;
+        }
+    }
+    Ok(ended(&session))
+}

@@ -1,0 +1,19 @@
+use std::collections::BTreeSet;
+
+use super::ended;
+use crate::args::TraceArgs;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::out::Out;
+use crate::{locate, print};
+
+pub(super) fn run(args: &TraceArgs, out: &Out) -> Result<Exit, CliError> {
+    let session = locate::open(&args.run)?;
+    let view = session.trace_page(&BTreeSet::new(), 0, args.limit.unwrap_or(u32::MAX));
+    if out.json {
+        out.json(&view)?;
+    } else {
+        out.text(&print::trace(&view, out.width))?;
+    }
+    Ok(ended(&session))
+}

@@ -1,0 +1,20 @@
+use prosescope_core::render::text::escape;
+
+use crate::args::ViewArgs;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::out::Out;
+use crate::{locate, serve};
+
+pub(super) fn run(args: &ViewArgs, out: &Out) -> Result<Exit, CliError> {
+    let served = locate::served(&args.runs)?;
+    let server = serve::Server::listen(served, args.port)?;
+    if out.json {
+        out.json(&serde_json::json!({ "address": server.address }))?;
+    } else {
+        out.text(&format!("{}\n", escape(&server.address, false)))?;
+        anstream::eprintln!("serving the viewer on this machine only; end with Ctrl-C");
+    }
+    server.run()?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,72 @@
+//! What a person reads when a command cannot do its work: what was found, why, and what to do next.
+
+use std::fmt;
+
+use prosescope_core::session::OpenError;
+use prosescope_core::source::SourceError;
+
+use crate::exit::Exit;
+
+/// A command's error: its kind is its exit code.
+#[derive(Debug)]
+pub(crate) struct CliError {
+    pub(crate) exit: Exit,
+    pub(crate) message: String,
+    pub(crate) hints: Vec<String>,
+}
+
+impl CliError {
+    pub(crate) fn new(exit: Exit, message: impl Into<String>) -> CliError {
+        CliError {
+            exit,
+            message: message.into(),
+            hints: Vec::new(),
+        }
+    }
+
+    pub(crate) fn usage(message: impl Into<String>) -> CliError {
+        CliError::new(Exit::Usage, message)
+    }
+
+    pub(crate) fn not_found(message: impl Into<String>) -> CliError {
+        CliError::new(Exit::NotFound, message)
+    }
+
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> CliError {
+        let hint = hint.into();
+        if !hint.is_empty() {
+            self.hints.push(hint);
+        }
+        self
+    }
+}
+
+impl fmt::Display for CliError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl From<OpenError> for CliError {
+    fn from(error: OpenError) -> CliError {
+        let exit = if error.is_not_found() {
+            Exit::NotFound
+        } else {
+            Exit::Unreadable
+        };
+        CliError::new(exit, error.to_string()).hint(error.next())
+    }
+}
+
+impl From<SourceError> for CliError {
+    fn from(error: SourceError) -> CliError {
+        OpenError::from(error).into()
+    }
+}
+
+impl From<std::io::Error> for CliError {
+    fn from(error: std::io::Error) -> CliError {
+        CliError::new(Exit::Io, error.to_string())
+    }
+}

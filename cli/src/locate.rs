@@ -1,0 +1,428 @@
+//! From what a person types to an opened run.
+//!
+//! A run is named by its id, a unique beginning of it, `latest`, or a path to a run folder or a database; a nested
+//! run by `RUN/handle--slug`. `.prose/` is found upward from the working directory.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use prosescope_core::model::AgentScope;
+use prosescope_core::session::{Around, Found, FoundKind, Options, Session, survey};
+use prosescope_core::source::Source;
+use prosescope_core::view::{GateView, RunList};
+use prosescope_store::{Disk, StoreError, home_prose, prose_dir};
+
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::serve::Served;
+
+/// How long reading one database may take: long enough for gigabytes, and an end for a hostile one.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// A place to open, and the `.prose` folder around it.
+struct Located {
+    disk: Rc<Disk>,
+    place: String,
+    /// The `.prose` folder around a run that was given by its path.
+    prose: Option<PathBuf>,
+}
+
+/// Milliseconds since 1970 UTC.
+pub(crate) fn now() -> i64 {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Opens the run that `run` names.
+pub(crate) fn open(run: &str) -> Result<Session, CliError> {
+    let located = locate(run)?;
+    let options = options(located.prose.as_deref())?;
+    Ok(Session::open(located.disk, &located.place, &options)?)
+}
+
+/// The runs below `path`, or below the nearest `.prose`.
+pub(crate) fn list(path: Option<&str>) -> Result<RunList, CliError> {
+    let dir = match path {
+        Some(path) => PathBuf::from(path),
+        None => project()?,
+    };
+    let disk: Rc<dyn Source> = Rc::new(disk(&dir)?);
+    Ok(Session::list(&disk, &options(None)?))
+}
+
+/// The gates of all runs below the nearest `.prose`, those first that wait for a decision, the nearest deadline first.
+pub(crate) fn gates_of_all(now: Option<i64>) -> Result<(Vec<GateView>, Exit), CliError> {
+    let disk: Rc<dyn Source> = Rc::new(disk(&project()?)?);
+    let options = options(None)?;
+    let (mut gates, mut exit) = (Vec::new(), Exit::Done);
+    for found in survey(disk.as_ref()).found {
+        match Session::open(Rc::clone(&disk), &found.place, &options) {
+            Ok(session) => {
+                gates.extend(session.gates(now).gates.into_iter().map(|gate| GateView {
+                    place: Some(found.place.clone()),
+                    ..gate
+                }));
+            }
+            // One unreadable run hides no gate of another.
+            Err(error) => {
+                exit = Exit::Issues;
+                anstream::eprintln!(
+                    "{}",
+                    prosescope_core::render::text::escape(&format!("skipped: {error}"), false)
+                );
+            }
+        }
+    }
+    let deadline = |gate: &GateView| {
+        gate.deadline
+            .as_ref()
+            .and_then(|at| at.millis())
+            .unwrap_or(i64::MAX)
+    };
+    gates.sort_by_key(|gate| (gate.status != "pending", deadline(gate)));
+    Ok((gates, exit))
+}
+
+/// What `prose view` serves for these runs or paths.
+pub(crate) fn served(runs: &[String]) -> Result<Served, CliError> {
+    let latest = ["latest".to_owned()];
+    let runs = if runs.is_empty() { &latest[..] } else { runs };
+    let mut served = Served::new(&runs.join(", "));
+    for (n, run) in runs.iter().enumerate() {
+        let path = Path::new(run);
+        if looks_like_path(run) && path.is_dir() {
+            let disk = disk(path)?;
+            let name = path
+                .canonicalize()
+                .ok()
+                .and_then(|p| p.file_name().map(|n| n.to_string_lossy().into_owned()));
+            let prefix = if runs.len() == 1 {
+                String::new()
+            } else {
+                format!("{}/", name.unwrap_or_else(|| n.to_string()))
+            };
+            served.add(&disk, &prefix, |_| true);
+            continue;
+        }
+        let located = locate(run)?;
+        let root = match located.place.rsplit_once('/') {
+            Some((dir, _)) if located.disk.files().iter().any(|f| f.path == located.place) => {
+                dir.to_owned()
+            }
+            _ => located.place.clone(),
+        };
+        let beside =
+            |path: &str| path == "agents.db" || path == ".env" || path.starts_with("agents/");
+        served.add(&located.disk, "", |path| {
+            root.is_empty()
+                || path
+                    .strip_prefix(root.as_str())
+                    .is_some_and(|p| p.starts_with('/'))
+                || beside(path)
+        });
+    }
+    Ok(served)
+}
+
+fn locate(run: &str) -> Result<Located, CliError> {
+    if looks_like_path(run) && Path::new(run).exists() {
+        return by_path(Path::new(run));
+    }
+    let project = match project() {
+        Ok(project) => project,
+        // Without a `.prose` folder, a bare name may still be a file beside us.
+        Err(_) if Path::new(run).exists() => return by_path(Path::new(run)),
+        Err(error) => return Err(error),
+    };
+    let disk = Rc::new(disk(&project)?);
+    let (name, nested) = run
+        .split_once('/')
+        .map_or((run, None), |(name, nested)| (name, Some(nested)));
+    let found: Vec<Found> = survey(disk.as_ref())
+        .found
+        .into_iter()
+        .filter(|f| f.kind != FoundKind::Agents)
+        .collect();
+    let place = match by_name(&found, name, &disk)? {
+        Some(found) => found.place.clone(),
+        None if Path::new(run).exists() => return by_path(Path::new(run)),
+        None => return Err(unknown(name, &found, &project)),
+    };
+    let place = match nested {
+        Some(nested) => inside(&disk, &place, nested)?,
+        None => place,
+    };
+    Ok(Located {
+        disk,
+        place,
+        prose: None,
+    })
+}
+
+/// A run by `latest`, its whole id, or a unique beginning.
+fn by_name<'a>(
+    found: &'a [Found],
+    name: &str,
+    disk: &Rc<Disk>,
+) -> Result<Option<&'a Found>, CliError> {
+    if name == "latest" {
+        return latest(found, disk);
+    }
+    if let Some(exact) = found.iter().find(|f| f.name == name) {
+        return Ok(Some(exact));
+    }
+    let matching: Vec<&Found> = found.iter().filter(|f| f.name.starts_with(name)).collect();
+    match matching.as_slice() {
+        [] => Ok(None),
+        [one] => Ok(Some(one)),
+        many => {
+            let names: Vec<&str> = many.iter().take(5).map(|f| f.name.as_str()).collect();
+            Err(CliError::usage(format!(
+                "{name} begins {} runs: {}",
+                many.len(),
+                names.join(", ")
+            ))
+            .hint("give more of the id"))
+        }
+    }
+}
+
+fn latest<'a>(found: &'a [Found], disk: &Rc<Disk>) -> Result<Option<&'a Found>, CliError> {
+    let source: Rc<dyn Source> = Rc::<Disk>::clone(disk);
+    // The list is in the order that "latest" means; an unreadable run may still be the latest.
+    let newest = match found {
+        [] => {
+            return Err(
+                CliError::not_found(format!("there are no runs in {}", disk.label()))
+                    .hint("give a path to a run folder or a database"),
+            );
+        }
+        [one] => return Ok(Some(one)),
+        _ => Session::list(&source, &options(None)?)
+            .runs
+            .into_iter()
+            .find(|run| run.status != "agents"),
+    };
+    Ok(newest.and_then(|run| found.iter().find(|f| f.place == run.place)))
+}
+
+/// The place of `handle--slug` (or a unique beginning of it) below a run.
+fn inside(disk: &Disk, place: &str, nested: &str) -> Result<String, CliError> {
+    let mut place = place.to_owned();
+    for part in nested
+        .split('/')
+        .filter(|part| !part.is_empty() && *part != "imports")
+    {
+        let prefix = if place.is_empty() {
+            "imports/".to_owned()
+        } else {
+            format!("{place}/imports/")
+        };
+        let mut names: Vec<&str> = disk
+            .files()
+            .iter()
+            .filter_map(|f| {
+                f.path
+                    .strip_prefix(&prefix)?
+                    .split_once('/')
+                    .map(|(name, _)| name)
+            })
+            .filter(|name| {
+                *name == part
+                    || name
+                        .strip_prefix(part)
+                        .is_some_and(|rest| rest.starts_with("--"))
+            })
+            .collect();
+        names.dedup();
+        place = match names.as_slice() {
+            [one] => format!("{prefix}{one}"),
+            [] => return Err(CliError::not_found(format!("{place} has no import {part}"))),
+            many => {
+                return Err(CliError::usage(format!(
+                    "{part} may be {}",
+                    many.join(" or ")
+                )));
+            }
+        };
+    }
+    Ok(place)
+}
+
+fn by_path(path: &Path) -> Result<Located, CliError> {
+    let full = path
+        .canonicalize()
+        .map_err(|e| CliError::new(Exit::Io, format!("{}: {e}", path.display())))?;
+    let prose = full
+        .ancestors()
+        .skip(1)
+        .find(|dir| dir.file_name().is_some_and(|n| n == ".prose"))
+        .map(Path::to_owned);
+    // A state.db stands for its folder: the program and the attachments lie beside it.
+    let is_state_db = full.is_file() && full.file_name().is_some_and(|n| n == "state.db");
+    if is_state_db && let Some(dir) = path.parent().filter(|_| full.parent().is_some()) {
+        let dir = if dir.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            dir
+        };
+        let disk = Disk::open_where(dir, |p| !p.starts_with(".git/")).map_err(store)?;
+        return Ok(Located {
+            disk: Rc::new(disk),
+            place: "state.db".to_owned(),
+            prose,
+        });
+    }
+    let disk = Rc::new(disk(path)?);
+    if full.is_file() {
+        let place = full
+            .file_name()
+            .map(|n| n.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        return Ok(Located { disk, place, prose });
+    }
+    let found = survey(disk.as_ref()).found;
+    let runs: Vec<&Found> = found
+        .iter()
+        .filter(|f| f.kind != FoundKind::Agents)
+        .collect();
+    match runs.as_slice() {
+        [one] => Ok(Located {
+            place: one.place.clone(),
+            disk,
+            prose,
+        }),
+        [] => Ok(Located {
+            place: found.first().map(|f| f.place.clone()).unwrap_or_default(),
+            disk,
+            prose,
+        }),
+        many => match many.iter().find(|f| f.place.is_empty()) {
+            Some(_) => Ok(Located {
+                place: String::new(),
+                disk,
+                prose,
+            }),
+            None => Err(
+                CliError::usage(format!("{} holds {} runs", path.display(), many.len()))
+                    .hint(format!(
+                        "name one, such as {}",
+                        path.join(&many[0].place).display()
+                    ))
+                    .hint(format!("`prose runs {}` lists them", path.display())),
+            ),
+        },
+    }
+}
+
+fn unknown(name: &str, found: &[Found], project: &Path) -> CliError {
+    let error = CliError::not_found(format!("there is no run {name} in {}", project.display()));
+    if found.is_empty() {
+        return error.hint("it holds no runs yet; give a path to a run folder or a database");
+    }
+    let some: Vec<&str> = found
+        .iter()
+        .rev()
+        .take(3)
+        .map(|f| f.name.as_str())
+        .collect();
+    error.hint(format!(
+        "there are {} runs, such as {}; `prose runs` lists them",
+        found.len(),
+        some.join(", ")
+    ))
+}
+
+fn project() -> Result<PathBuf, CliError> {
+    let here = std::env::current_dir()?;
+    prose_dir(&here).ok_or_else(|| {
+        CliError::not_found(format!(
+            "there is no .prose folder in {} or above it",
+            here.display()
+        ))
+        .hint("go to the project, or give a path to a run folder or a database")
+    })
+}
+
+fn disk(path: &Path) -> Result<Disk, CliError> {
+    Disk::open(path).map_err(store)
+}
+
+fn store(error: StoreError) -> CliError {
+    let exit = if error.is_not_found() {
+        Exit::NotFound
+    } else {
+        Exit::Io
+    };
+    CliError::new(exit, error.to_string()).hint(error.next())
+}
+
+/// The agents around a run: the project's when it was given by its path, and the user's.
+fn options(prose: Option<&Path>) -> Result<Options, CliError> {
+    let agents_only = |path: &str| {
+        path == "agents.db"
+            || path.starts_with("agents.db-")
+            || path == ".env"
+            || path.starts_with("agents/")
+    };
+    let mut around = Vec::new();
+    let mut add = |scope: AgentScope, dir: &Path| -> Result<(), CliError> {
+        let source = Disk::open_where(dir, agents_only).map_err(store)?;
+        around.push(Around {
+            scope,
+            source: Rc::new(source),
+            prefix: String::new(),
+        });
+        Ok(())
+    };
+    if let Some(dir) = prose {
+        add(AgentScope::Project, dir)?;
+    }
+    let home = std::env::var_os("HOME")
+        .or_else(|| std::env::var_os("USERPROFILE"))
+        .map(PathBuf::from);
+    let user = home.as_deref().and_then(home_prose);
+    // In the home directory itself, the project's folder is the user's.
+    if let Some(dir) = user.filter(|dir| project().map_or(true, |project| project != *dir)) {
+        add(AgentScope::User, &dir)?;
+    }
+    let begun = Instant::now();
+    Ok(Options {
+        now: Some(now()),
+        around,
+        run_id: None,
+        cancelled: Some(Rc::new(move || begun.elapsed() > DEADLINE)),
+    })
+}
+
+/// Whether a person means a path rather than an id.
+fn looks_like_path(run: &str) -> bool {
+    run.contains('/')
+        || run.contains('\\')
+        || run.starts_with('.')
+        || run.ends_with(".db")
+        || run.ends_with(".md")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::looks_like_path;
+
+    #[test]
+    fn ids_are_not_paths() {
+        for (text, path) in [
+            ("20260115-143052-a7b3c9", false),
+            ("latest", false),
+            ("202601", false),
+            ("./run", true),
+            (".prose/runs/x", true),
+            ("state.db", true),
+            ("state.md", true),
+        ] {
+            assert_eq!(looks_like_path(text), path, "{text}");
+        }
+    }
+}

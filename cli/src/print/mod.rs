@@ -1,0 +1,67 @@
+//! View structs as text for a terminal. Everything returns text; [`crate::out`] writes it.
+
+mod gates;
+mod overview;
+pub(crate) mod style;
+mod table;
+mod values;
+
+pub(crate) use gates::{audit, gates};
+pub(crate) use overview::{overview, runs, trace};
+pub(crate) use values::{agents, bindings, resolution, state_diff};
+
+use prosescope_core::render::text::escape;
+
+/// Bytes in words: `812 B`, `4.1 KB`, `1.9 MB`.
+fn bytes(n: u64) -> String {
+    match n {
+        0..1000 => format!("{n} B"),
+        1000..1_000_000 => format!("{:.1} KB", n as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", n as f64 / 1e6),
+        _ => format!("{:.1} GB", n as f64 / 1e9),
+    }
+}
+
+/// Breaks words over lines of at most `width` columns, each after `indent`.
+fn wrap(text: &str, width: usize, indent: &str) -> String {
+    use unicode_width::UnicodeWidthStr;
+    let mut out = String::new();
+    let mut line = String::new();
+    for word in escape(text, false).split_whitespace() {
+        if !line.is_empty() && indent.width() + line.width() + 1 + word.width() > width {
+            out.push_str(&format!("{indent}{line}\n"));
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    if !line.is_empty() {
+        out.push_str(&format!("{indent}{line}\n"));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_read_well() {
+        for (n, text) in [
+            (0, "0 B"),
+            (999, "999 B"),
+            (4_096, "4.1 KB"),
+            (1_900_000, "1.9 MB"),
+            (3_100_000_000, "3.1 GB"),
+        ] {
+            assert_eq!(bytes(n), text);
+        }
+    }
+
+    #[test]
+    fn wraps_at_words() {
+        assert_eq!(wrap("one two three", 9, "  "), "  one two\n  three\n");
+    }
+}

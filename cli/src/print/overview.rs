@@ -1,0 +1,351 @@
+use std::fmt::Write as _;
+
+use anstyle::Style;
+use prosescope_core::issue::Severity;
+use prosescope_core::render::text::escape;
+use prosescope_core::view::{ImportsView, IssuesView, Overview, RunList, TracePage};
+
+use super::style::{BAD, BOLD, FAINT, RESET, WAIT, of, status};
+use super::table::{Fit, Table, cut};
+use super::{bytes, wrap};
+
+/// How many issues the first page prints; `--json` has them all.
+const ISSUES: usize = 10;
+
+pub(crate) fn overview(
+    view: &Overview,
+    imports: &ImportsView,
+    issues: &IssuesView,
+    width: usize,
+) -> String {
+    let mut out = String::new();
+    let tone = of(&view.status);
+    let _ = writeln!(
+        out,
+        "{BOLD}{}{RESET}  {FAINT}{}{RESET}",
+        escape(
+            view.program.as_deref().unwrap_or("(program not recorded)"),
+            false
+        ),
+        escape(&view.run, false)
+    );
+    let _ = writeln!(
+        out,
+        "{tone}{}{RESET}  {BOLD}{}{RESET}",
+        escape(&status(&view.status), false),
+        escape(&cut(&view.headline, width.saturating_sub(14)), false)
+    );
+    out.push('\n');
+    out.push_str(&wrap(&view.story.join(" "), width.min(88), ""));
+    out.push('\n');
+    facts(&mut out, view);
+    section(
+        &mut out,
+        "Where it stands",
+        view.positions.iter().map(|n| node_line(n, width)),
+    );
+    if let Some(failure) = &view.failure {
+        let first = std::iter::once(node_line(&failure.cause, width));
+        let error = failure.error.iter().map(|e| {
+            format!(
+                "    {BAD}{}{RESET}",
+                escape(&cut(e, width.saturating_sub(4)), false)
+            )
+        });
+        section(&mut out, "What failed first", first.chain(error));
+        section(
+            &mut out,
+            "Because of it",
+            failure.because_of.iter().map(|n| node_line(n, width)),
+        );
+    }
+    section(
+        &mut out,
+        "Waiting for a decision",
+        view.pending_gates.iter().map(|gate| {
+            let left = gate.remaining.as_deref().unwrap_or("no deadline");
+            format!(
+                "  {WAIT}◷{RESET} {}  {FAINT}{} · may decide: {}{RESET}\n    {}",
+                escape(&gate.id, false),
+                escape(left, false),
+                escape(&gate.allow_words, false),
+                escape(&cut(&gate.prompt, width.saturating_sub(4)), false)
+            )
+        }),
+    );
+    section(
+        &mut out,
+        "Imports",
+        imports.imports.iter().map(|import| {
+            let at = import
+                .nested_status
+                .as_deref()
+                .map(|s| format!("  {}", status(s)))
+                .unwrap_or_default();
+            format!(
+                "  {}  {FAINT}{}{RESET}{at}",
+                escape(&import.alias, false),
+                escape(import.source_url.as_deref().unwrap_or(""), false)
+            )
+        }),
+    );
+    section(
+        &mut out,
+        "Issues",
+        issues.issues.iter().take(ISSUES).map(|issue| {
+            let (mark, tone) = match issue.issue.severity {
+                Severity::Error => ("✗", BAD),
+                Severity::Warning => ("!", WAIT),
+                Severity::Info => ("·", FAINT),
+            };
+            let place = if issue.place.is_empty() {
+                String::new()
+            } else {
+                format!("  {FAINT}{}{RESET}", escape(&issue.place, false))
+            };
+            let text = wrap(&issue.issue.message, width, "    ");
+            format!(
+                "  {tone}{mark}{RESET} {}{place}\n{}",
+                escape(&issue.issue.rule, false),
+                text.trim_end()
+            )
+        }),
+    );
+    if issues.issues.len() > ISSUES {
+        let _ = writeln!(
+            out,
+            "  {FAINT}… {} more; --json prints them all{RESET}",
+            issues.issues.len() - ISSUES
+        );
+    }
+    out
+}
+
+fn facts(out: &mut String, view: &Overview) {
+    let none = || "not recorded".to_owned();
+    let mut fact = |name: &str, value: String| {
+        let _ = writeln!(out, "  {FAINT}{name:<15}{RESET}{}", escape(&value, false));
+    };
+    fact(
+        "started",
+        view.started.as_ref().map_or_else(none, ToString::to_string),
+    );
+    let sign = view.last_sign.as_ref().map_or_else(none, |at| {
+        let mut words = at.to_string();
+        if let Some(from) = &view.last_sign_from {
+            words.push_str(&format!(" ({from})"));
+        }
+        if let Some(ago) = &view.last_sign_ago {
+            words.push_str(&format!(", {ago}"));
+        }
+        words
+    });
+    fact("last sign", sign);
+    fact("took", view.duration.clone().unwrap_or_else(none));
+    fact(
+        "status says",
+        format!(
+            "{}{}",
+            view.status_source,
+            if view.status_reason.is_empty() {
+                String::new()
+            } else {
+                format!(": {}", view.status_reason)
+            }
+        ),
+    );
+    for (source, word) in &view.claims {
+        fact("", format!("{source} says {word}"));
+    }
+    let counts: Vec<String> = view
+        .by_status
+        .iter()
+        .map(|c| format!("{} {}", c.count, c.status))
+        .collect();
+    fact(
+        "statements",
+        if counts.is_empty() {
+            "none".to_owned()
+        } else {
+            counts.join(", ")
+        },
+    );
+    fact(
+        "bindings",
+        format!("{} ({})", view.bindings, bytes(view.bindings_bytes)),
+    );
+    fact("read as", view.form.clone());
+    if let Some(missing) = &view.missing {
+        fact("missing", missing.clone());
+    }
+    for id in &view.other_runs {
+        fact("also in here", id.clone());
+    }
+    let issues = view.issues;
+    fact(
+        "issues",
+        if issues.total() == 0 {
+            "none".to_owned()
+        } else {
+            format!(
+                "{} errors, {} warnings, {} notes",
+                issues.error, issues.warning, issues.info
+            )
+        },
+    );
+}
+
+fn section(out: &mut String, title: &str, lines: impl Iterator<Item = String>) {
+    let mut lines = lines.peekable();
+    if lines.peek().is_none() {
+        return;
+    }
+    let _ = writeln!(out, "\n{BOLD}{title}{RESET}");
+    for line in lines {
+        let _ = writeln!(out, "{line}");
+    }
+}
+
+fn node_line(node: &prosescope_core::view::NodeRef, width: usize) -> String {
+    let tone = of(&node.status);
+    let id = node.id.map(|id| format!(" #{id}")).unwrap_or_default();
+    let place = match (node.path.as_str(), node.line) {
+        ("", None) => String::new(),
+        ("", Some(line)) => format!("line {line}"),
+        (path, None) => format!("in {path}"),
+        (path, Some(line)) => format!("line {line}, in {path}"),
+    };
+    let room = width.saturating_sub(8 + id.len());
+    let text = cut(&escape(&node.text, false), room);
+    let place = if place.is_empty() {
+        String::new()
+    } else {
+        format!(
+            "\n    {FAINT}{}{RESET}",
+            cut(&escape(&place, false), width.saturating_sub(4))
+        )
+    };
+    format!(
+        "  {tone}{}{RESET} {text}{FAINT}{id}{RESET}{place}",
+        prosescope_core::view::icon(&node.status)
+    )
+}
+
+pub(crate) fn runs(list: &RunList, width: usize) -> String {
+    if list.runs.is_empty() {
+        return format!("no runs in {}\n", escape(&list.label, false));
+    }
+    let mut table = Table::new(&[
+        ("STATUS", Fit::Fixed),
+        ("RUN", Fit::Fixed),
+        ("PROGRAM", Fit::Shrinks),
+        ("STARTED", Fit::Fixed),
+        ("TOOK", Fit::Right),
+        ("GATES", Fit::Right),
+        ("ISSUES", Fit::Right),
+        ("", Fit::Shrinks),
+    ]);
+    let plain = Style::new();
+    for run in &list.runs {
+        let some = |n: u32| if n == 0 { String::new() } else { n.to_string() };
+        let word = if run.error.is_some() {
+            "unreadable"
+        } else {
+            &run.status
+        };
+        table.row(vec![
+            (
+                status(word),
+                if run.error.is_some() { BAD } else { of(word) },
+            ),
+            (run.id.clone(), BOLD),
+            (run.program.clone().unwrap_or_default(), plain),
+            (
+                run.started
+                    .as_ref()
+                    .map(ToString::to_string)
+                    .unwrap_or_default(),
+                FAINT,
+            ),
+            (run.duration.clone().unwrap_or_default(), plain),
+            (some(run.pending_gates), WAIT),
+            (
+                some(run.issues.error + run.issues.warning),
+                if run.issues.error > 0 { BAD } else { WAIT },
+            ),
+            (run.error.clone().unwrap_or_default(), BAD),
+        ]);
+    }
+    table.print(width)
+}
+
+pub(crate) fn trace(view: &TracePage, width: usize) -> String {
+    if view.rows.is_empty() {
+        return "nothing was executed yet\n".to_owned();
+    }
+    let mut table = Table::new(&[
+        ("STATUS", Fit::Fixed),
+        ("STATEMENT", Fit::Shrinks),
+        ("ID", Fit::Right),
+        ("LINE", Fit::Right),
+        ("TOOK", Fit::Right),
+        ("", Fit::Shrinks),
+    ]);
+    let plain = Style::new();
+    for row in &view.rows {
+        let mut text = "  ".repeat(row.level.min(20) as usize);
+        if row.level > 20 {
+            text.push_str(&format!("({}) ", row.level));
+        }
+        text.push_str(&row.text);
+        let mut notes: Vec<String> = Vec::new();
+        notes.extend(Some(row.detail.clone()).filter(|d| !d.is_empty()));
+        notes.extend(row.bindings.iter().map(|b| format!("→ {}", b.name)));
+        notes.extend(row.error.clone());
+        notes.extend(row.first_cause.then(|| "failed first".to_owned()));
+        notes.extend(row.inferred.then(|| "place inferred".to_owned()));
+        notes.extend(row.derived.then(|| "derived".to_owned()));
+        let style = if row.position || row.first_cause {
+            BOLD
+        } else {
+            plain
+        };
+        table.row(vec![
+            (status(&row.status), of(&row.status)),
+            (text, style),
+            (row.id.map(|id| id.to_string()).unwrap_or_default(), FAINT),
+            (
+                row.line
+                    .map(|l| {
+                        if row.line_guessed {
+                            format!("{l}?")
+                        } else {
+                            l.to_string()
+                        }
+                    })
+                    .unwrap_or_default(),
+                FAINT,
+            ),
+            (row.duration.clone().unwrap_or_default(), plain),
+            (
+                notes.join(" · "),
+                if row.error.is_some() { BAD } else { FAINT },
+            ),
+        ]);
+    }
+    let mut out = table.print(width);
+    let hidden = view
+        .total
+        .saturating_sub(view.from + view.rows.len() as u32);
+    if hidden > 0 {
+        let _ = writeln!(out, "{FAINT}… {hidden} more rows{RESET}");
+    }
+    if view
+        .rows
+        .iter()
+        .all(|r| r.started.is_none() && r.ended.is_none())
+    {
+        let _ = writeln!(out, "{FAINT}times were not recorded{RESET}");
+    }
+    out
+}

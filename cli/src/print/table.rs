@@ -1,0 +1,164 @@
+//! Aligned columns that fit a terminal.
+
+use anstyle::Style;
+use prosescope_core::render::text::escape;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::style::RESET;
+
+/// A column's behaviour when space is short.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fit {
+    /// Keeps its width.
+    Fixed,
+    /// Gives way: cut with an ellipsis.
+    Shrinks,
+    /// Keeps its width, aligned to the right.
+    Right,
+}
+
+/// A table: a header, and rows of `(text, style)`. Texts are escaped here, so that no cell can break out.
+pub(crate) struct Table {
+    fits: Vec<Fit>,
+    rows: Vec<Vec<(String, Style)>>,
+}
+
+impl Table {
+    pub(crate) fn new(columns: &[(&str, Fit)]) -> Table {
+        let header = columns
+            .iter()
+            .map(|(name, _)| ((*name).to_owned(), super::style::FAINT))
+            .collect();
+        Table {
+            fits: columns.iter().map(|(_, fit)| *fit).collect(),
+            rows: vec![header],
+        }
+    }
+
+    pub(crate) fn row(&mut self, cells: Vec<(String, Style)>) {
+        self.rows.push(
+            cells
+                .into_iter()
+                .map(|(text, style)| (escape(&text, false), style))
+                .collect(),
+        );
+    }
+
+    /// The table as text, no line wider than `width`; columns that are empty in every row are left out.
+    pub(crate) fn print(&self, width: usize) -> String {
+        let used: Vec<usize> = (0..self.fits.len())
+            .filter(|&c| {
+                self.rows
+                    .iter()
+                    .skip(1)
+                    .any(|row| row.get(c).is_some_and(|(t, _)| !t.is_empty()))
+            })
+            .collect();
+        let widths = self.widths(&used, width);
+        let mut out = String::new();
+        for row in &self.rows {
+            let mut line = String::new();
+            for (at, (&c, &wide)) in used.iter().zip(&widths).enumerate() {
+                let Some((text, style)) = row.get(c) else {
+                    continue;
+                };
+                let text = cut(text, wide);
+                let pad = " ".repeat(wide - text.width().min(wide));
+                let last = at + 1 == used.len();
+                let styled = format!("{style}{text}{RESET}");
+                let cell = match self.fits.get(c) {
+                    Some(Fit::Right) => format!("{pad}{styled}"),
+                    _ if last => styled,
+                    _ => format!("{styled}{pad}"),
+                };
+                if at > 0 {
+                    line.push_str("  ");
+                }
+                line.push_str(&cell);
+            }
+            out.push_str(line.trim_end());
+            out.push('\n');
+        }
+        out
+    }
+
+    fn widths(&self, used: &[usize], width: usize) -> Vec<usize> {
+        let natural = |c: usize| {
+            self.rows
+                .iter()
+                .filter_map(|r| r.get(c))
+                .map(|(t, _)| t.width())
+                .max()
+                .unwrap_or(0)
+        };
+        let mut widths: Vec<usize> = used.iter().map(|&c| natural(c)).collect();
+        let gaps = 2 * used.len().saturating_sub(1);
+        // The widest of those that may shrink gives way, one step at a time, down to eight columns each.
+        while widths.iter().sum::<usize>() + gaps > width {
+            let shrinks =
+                |at: &usize| used.get(*at).and_then(|&c| self.fits.get(c)) == Some(&Fit::Shrinks);
+            let widest = (0..widths.len())
+                .filter(shrinks)
+                .max_by_key(|&at| widths[at]);
+            match widest {
+                Some(at) if widths[at] > 8 => widths[at] -= 1,
+                _ => break,
+            }
+        }
+        widths
+    }
+}
+
+/// A text cut to `most` columns, with an ellipsis where something is gone.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    if text.width() <= most {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    let mut used = 0;
+    for c in text.chars() {
+        let wide = c.width().unwrap_or(0);
+        if used + wide + 1 > most {
+            break;
+        }
+        used += wide;
+        out.push(c);
+    }
+    out.push('…');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(table: &Table, width: usize) -> String {
+        anstream::adapter::strip_str(&table.print(width)).to_string()
+    }
+
+    #[test]
+    fn columns_align_and_the_long_one_gives_way() {
+        let mut table = Table::new(&[
+            ("NAME", Fit::Shrinks),
+            ("BYTES", Fit::Right),
+            ("EMPTY", Fit::Fixed),
+        ]);
+        let cell = |t: &str| (t.to_owned(), Style::new());
+        table.row(vec![cell("a very long name indeed"), cell("12"), cell("")]);
+        table.row(vec![cell("日本語"), cell("1234567"), cell("")]);
+        assert_eq!(
+            plain(&table, 24),
+            "NAME               BYTES\na very long na…       12\n日本語           1234567\n"
+        );
+        for line in plain(&table, 24).lines() {
+            assert!(line.width() <= 24, "{line}");
+        }
+    }
+
+    #[test]
+    fn no_cell_breaks_out_of_its_row() {
+        let mut table = Table::new(&[("A", Fit::Fixed)]);
+        table.row(vec![("x\u{1b}[2J\ny".to_owned(), Style::new())]);
+        assert_eq!(plain(&table, 80), "A\nx\\u{1b}[2J\\ny\n");
+    }
+}

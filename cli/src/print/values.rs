@@ -1,0 +1,187 @@
+use std::fmt::Write as _;
+
+use anstyle::Style;
+use prosescope_core::render::text::escape;
+use prosescope_core::scope::Outcome;
+use prosescope_core::view::{AgentsView, BindingsPage, ResolutionView, StateMdView};
+
+use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT};
+use super::table::{Fit, Table, cut};
+use super::{bytes, wrap};
+
+pub(crate) fn bindings(view: &BindingsPage, width: usize) -> String {
+    if view.rows.is_empty() {
+        return "no bindings\n".to_owned();
+    }
+    let mut table = Table::new(&[
+        ("NAME", Fit::Shrinks),
+        ("FRAME", Fit::Fixed),
+        ("KIND", Fit::Shrinks),
+        ("SIZE", Fit::Right),
+        ("VALUE", Fit::Shrinks),
+        ("", Fit::Shrinks),
+    ]);
+    let plain = Style::new();
+    for row in &view.rows {
+        let size = match (row.attachment_len, row.len) {
+            (Some(len), _) | (None, Some(len)) => bytes(len),
+            (None, None) => row.stored.clone(),
+        };
+        let mut notes: Vec<String> = Vec::new();
+        notes.extend(row.superseded.then(|| "superseded".to_owned()));
+        if let Some(path) = &row.attachment {
+            notes.push(if row.attachment_len.is_some() {
+                format!("↗ {path}")
+            } else {
+                format!("missing: {path}")
+            });
+        }
+        let missing = row.attachment.is_some() && row.attachment_len.is_none();
+        table.row(vec![
+            (row.name.clone(), if row.superseded { FAINT } else { BOLD }),
+            (
+                row.execution_id
+                    .map_or_else(|| "root".to_owned(), |id| format!("#{id}")),
+                FAINT,
+            ),
+            (row.kind.clone(), plain),
+            (size, plain),
+            (row.preview.clone(), FAINT),
+            (notes.join(" · "), if missing { BAD } else { FAINT }),
+        ]);
+    }
+    table.print(width)
+}
+
+pub(crate) fn resolution(view: &ResolutionView, width: usize) -> String {
+    let mut out = String::new();
+    let from = view
+        .from
+        .map_or_else(|| "the root".to_owned(), |id| format!("frame {id}"));
+    let _ = writeln!(
+        out,
+        "{BOLD}{}{RESET} from {from}",
+        escape(&view.name, false)
+    );
+    let shown: Vec<&str> = view.chain.iter().take(12).map(String::as_str).collect();
+    let more = if view.chain.len() > 12 {
+        format!(" → … {} more", view.chain.len() - 12)
+    } else {
+        String::new()
+    };
+    let _ = writeln!(out, "{FAINT}looked in {}{more}{RESET}", shown.join(" → "));
+    if view.candidates.is_empty() {
+        let _ = writeln!(out, "\nno binding of that name");
+    }
+    for at in &view.candidates {
+        let (mark, tone) = match at.outcome {
+            Outcome::Wins => ("✓", OK),
+            Outcome::Shadowed => ("–", FAINT),
+            Outcome::OutOfReach => ("·", FAINT),
+            Outcome::Superseded => ("–", WAIT),
+        };
+        let place = at
+            .row
+            .execution_id
+            .map_or_else(|| "root".to_owned(), |id| format!("frame {id}"));
+        let _ = writeln!(
+            out,
+            "\n{tone}{mark} {place}{RESET}  {}",
+            escape(&at.reason, false)
+        );
+        let _ = writeln!(
+            out,
+            "    {FAINT}{}{RESET}",
+            cut(&escape(&at.row.preview, false), width.saturating_sub(4))
+        );
+    }
+    for issue in &view.issues {
+        let _ = write!(
+            out,
+            "\n{WAIT}! {}{RESET}\n{}",
+            escape(&issue.rule, false),
+            wrap(&issue.message, width, "    ")
+        );
+    }
+    out
+}
+
+pub(crate) fn agents(view: &AgentsView, width: usize) -> String {
+    if view.agents.is_empty() {
+        return "no agents\n".to_owned();
+    }
+    let mut out = String::new();
+    for (i, agent) in view.agents.iter().enumerate() {
+        if i > 0 {
+            out.push('\n');
+        }
+        let memory = agent.memory_len.map_or_else(
+            || "no memory".to_owned(),
+            |n| format!("memory {}", bytes(n)),
+        );
+        let _ = writeln!(
+            out,
+            "{BOLD}{}{RESET}  {FAINT}{} · {} · {memory}{RESET}",
+            escape(&agent.name, false),
+            escape(&agent.scope, false),
+            escape(&agent.store, false)
+        );
+        if !agent.memory_preview.is_empty() {
+            let _ = writeln!(
+                out,
+                "  {}",
+                cut(
+                    &escape(&agent.memory_preview, false),
+                    width.saturating_sub(2)
+                )
+            );
+        }
+        for segment in &agent.segments {
+            let at = segment
+                .timestamp
+                .as_ref()
+                .map_or_else(|| "time not recorded".to_owned(), ToString::to_string);
+            let _ = writeln!(
+                out,
+                "  {:03}  {FAINT}{}{RESET}  {}",
+                segment.number,
+                escape(&at, false),
+                cut(
+                    &escape(segment.prompt.as_deref().unwrap_or(""), false),
+                    width.saturating_sub(30)
+                )
+            );
+            if let Some(summary) = &segment.summary {
+                let _ = writeln!(
+                    out,
+                    "       {FAINT}{}{RESET}",
+                    cut(&escape(summary, false), width.saturating_sub(7))
+                );
+            }
+        }
+    }
+    out
+}
+
+pub(crate) fn state_diff(view: &StateMdView) -> String {
+    let mut out = String::new();
+    if let Some(note) = &view.note {
+        let _ = writeln!(out, "{WAIT}{}{RESET}", escape(note, false));
+    }
+    if view.own.is_none() {
+        return "this run has no state file of its own\n".to_owned();
+    }
+    if !view.differs && view.note.is_none() {
+        let _ = writeln!(out, "{OK}the file and the data say the same{RESET}");
+    }
+    for line in &view.lines {
+        let tone = match line.mark {
+            '+' => OK,
+            '-' => BAD,
+            _ => FAINT,
+        };
+        let mark = if line.mark == '=' { ' ' } else { line.mark };
+        let _ = writeln!(out, "{tone}{mark} {}{RESET}", escape(&line.text, false));
+    }
+    out
+}

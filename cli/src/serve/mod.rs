@@ -1,0 +1,233 @@
+//! The local server of `prose view`: the viewer's page, a list of files, and ranges of them.
+//!
+//! It listens on 127.0.0.1 only. Every path begins with a token that nobody can guess, and requests that name
+//! another host are refused, so that no page from elsewhere can read a run through a rebound name. It reads files in
+//! ranges, keeps none of them, and never opens a database: SQLite runs in the page's worker.
+//!
+//! | request | answer |
+//! |---|---|
+//! | `GET /{token}/` | the page |
+//! | `GET /{token}/files.json` | what is served: label and files with their versions |
+//! | `GET /{token}/file/{path}?v={version}` | a range (206), or 409 when the file is no longer that version |
+
+mod files;
+mod range;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Path, Query, Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+
+use crate::error::CliError;
+use crate::exit::Exit;
+
+pub(crate) use files::Served;
+
+/// The viewer that the binary carries; empty in a build without one (see build.rs).
+const VIEWER: &str = include_str!(concat!(env!("OUT_DIR"), "/viewer.html"));
+
+struct Site {
+    token: String,
+    served: Served,
+    page: String,
+}
+
+/// A server that listens, and is not yet serving.
+pub(crate) struct Server {
+    listener: std::net::TcpListener,
+    site: Arc<Site>,
+    /// The page's address, token included.
+    pub(crate) address: String,
+}
+
+impl Server {
+    /// Listens on `port` of 127.0.0.1 (any free one for 0).
+    pub(crate) fn listen(served: Served, port: u16) -> Result<Server, CliError> {
+        if VIEWER.is_empty() {
+            return Err(
+                CliError::new(Exit::NotFound, "this build of prose carries no viewer")
+                    .hint("`cargo xtask view` builds the viewer and a prose that carries it"),
+            );
+        }
+        let mut random = [0_u8; 16];
+        getrandom::fill(&mut random).map_err(|e| {
+            CliError::new(Exit::Io, format!("no random numbers for the token: {e}"))
+        })?;
+        let token: String = random.iter().map(|b| format!("{b:02x}")).collect();
+        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|e| {
+            CliError::new(Exit::Io, format!("cannot listen on 127.0.0.1:{port}: {e}"))
+                .hint("choose another --port, or none")
+        })?;
+        let at: SocketAddr = listener.local_addr()?;
+        let address = format!("http://{at}/{token}/");
+        let site = Arc::new(Site {
+            token,
+            served,
+            page: served_page(VIEWER),
+        });
+        Ok(Server {
+            listener,
+            site,
+            address,
+        })
+    }
+
+    /// Serves until the process ends.
+    pub(crate) fn run(self) -> Result<(), CliError> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        runtime.block_on(async {
+            self.listener.set_nonblocking(true)?;
+            let listener = tokio::net::TcpListener::from_std(self.listener)?;
+            let app = Router::new()
+                .route("/{token}/", get(page))
+                .route("/{token}/files.json", get(list))
+                .route("/{token}/file/{*path}", get(file))
+                .layer(middleware::from_fn_with_state(
+                    Arc::clone(&self.site),
+                    guard,
+                ))
+                .with_state(self.site);
+            axum::serve(listener, app).await.map_err(CliError::from)
+        })
+    }
+}
+
+/// The page that this server gives may fetch from it; the file page may not fetch at all.
+fn served_page(viewer: &str) -> String {
+    viewer.replacen(
+        "default-src 'none';",
+        "default-src 'none'; connect-src 'self';",
+        1,
+    )
+}
+
+/// Lets a request through only with the token, to this machine by its own name, and never from another page.
+async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
+    let host = request
+        .headers()
+        .get(header::HOST)
+        .and_then(|h| h.to_str().ok())
+        .unwrap_or_default();
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    let token = request
+        .uri()
+        .path()
+        .trim_start_matches('/')
+        .split('/')
+        .next()
+        .unwrap_or_default();
+    if !matches!(name, "127.0.0.1" | "localhost") || !same(token, &site.token) {
+        return (StatusCode::NOT_FOUND, "not found\n").into_response();
+    }
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CACHE_CONTROL, "no-store"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+    ] {
+        headers.insert(name, header::HeaderValue::from_static(value));
+    }
+    headers.insert(
+        "cross-origin-resource-policy",
+        header::HeaderValue::from_static("same-origin"),
+    );
+    response
+}
+
+/// Compares in constant time: how much of a guess was right is nobody's business.
+fn same(a: &str, b: &str) -> bool {
+    a.len() == b.len()
+        && a.bytes()
+            .zip(b.bytes())
+            .fold(0, |diff, (x, y)| diff | (x ^ y))
+            == 0
+}
+
+async fn page(State(site): State<Arc<Site>>) -> Response {
+    (
+        [(header::CONTENT_TYPE, "text/html; charset=utf-8")],
+        site.page.clone(),
+    )
+        .into_response()
+}
+
+async fn list(State(site): State<Arc<Site>>) -> Response {
+    match serde_json::to_vec(&site.served.listing()) {
+        Ok(json) => ([(header::CONTENT_TYPE, "application/json")], json).into_response(),
+        Err(e) => (StatusCode::INTERNAL_SERVER_ERROR, e.to_string()).into_response(),
+    }
+}
+
+#[derive(serde::Deserialize)]
+struct Version {
+    #[serde(default)]
+    v: String,
+}
+
+async fn file(
+    State(site): State<Arc<Site>>,
+    Path((_, path)): Path<(String, String)>,
+    Query(version): Query<Version>,
+    headers: HeaderMap,
+) -> Response {
+    let wanted = headers
+        .get(header::RANGE)
+        .and_then(|h| h.to_str().ok())
+        .map(str::to_owned);
+    let read =
+        tokio::task::spawn_blocking(move || site.served.read(&path, &version.v, wanted.as_deref()))
+            .await;
+    match read {
+        Ok(Ok(part)) => {
+            let status = if part.whole {
+                StatusCode::OK
+            } else {
+                StatusCode::PARTIAL_CONTENT
+            };
+            let mut response = (
+                status,
+                [(header::CONTENT_TYPE, "application/octet-stream")],
+                Body::from(part.bytes),
+            )
+                .into_response();
+            if let Ok(value) = header::HeaderValue::from_str(&part.content_range) {
+                response.headers_mut().insert(header::CONTENT_RANGE, value);
+            }
+            response
+        }
+        Ok(Err(refused)) => (refused.status(), format!("{refused}\n")).into_response(),
+        Err(e) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{e}\n")).into_response(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_served_page_may_fetch() {
+        let page = served_page("<meta content=\"default-src 'none'; script-src x\">");
+        assert_eq!(
+            page,
+            "<meta content=\"default-src 'none'; connect-src 'self'; script-src x\">"
+        );
+    }
+
+    #[test]
+    fn tokens_compare_whole() {
+        assert!(same("abc", "abc"));
+        assert!(!same("abc", "abd"));
+        assert!(!same("ab", "abc"));
+        assert!(!same("", "abc"));
+    }
+}
