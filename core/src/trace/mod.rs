@@ -6,10 +6,42 @@
 //!
 //! Order is always by row id; times never order. No recursion on the stack: 100,000 levels are legal.
 
+mod caught;
+mod finish;
+mod from_state;
+mod gates;
+mod preorder;
+mod rounds;
+mod rows;
+mod sweep;
+mod ties;
+mod tree;
+mod verdict;
+mod words;
+
 use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
 use crate::model::{Run, Text};
+use crate::program::Listing;
+
+pub use from_state::from_state_file;
+
+/// Folds a run into what happened.
+///
+/// `program` is its scanned source, where it has one: it ties nodes to lines and decides what lies in a loop's
+/// body and in a `try`. `now` is milliseconds since 1970: with it, a run without a sign of life for a day says so.
+/// A run without execution rows is folded from its state file.
+pub fn fold(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
+    if run.executions.is_empty() && run.state_file.is_some() {
+        return from_state_file(run, program, now);
+    }
+    let mut ledger = rows::Ledger::default();
+    let rows = rows::Rows::new(&run.executions);
+    let instances = sweep::sweep(&rows, &mut ties::Ties::new(program), gates::by_row(run));
+    let nodes = tree::build(run, program, &rows, instances, &mut ledger);
+    finish::finish(run, program, nodes, verdict::recorded(run), now, ledger)
+}
 
 /// The folded trace of a run.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -1,0 +1,130 @@
+//! Failures that were dealt with: what lies in a `try` whose `catch` ran (trace.md 9).
+//!
+//! Two ways to know: the program says which statements lie in the `try`, and some row is tied into its `catch`;
+//! or `try` and `catch` are rows themselves.
+
+use std::collections::BTreeMap;
+
+use super::finish::{children, lead};
+use super::words::Lead;
+use super::{Node, NodeKind, NodeStatus};
+use crate::program::Listing;
+
+/// Marks failed nodes as recovered where a `catch` ran for them. Nodes stand in preorder.
+pub(super) fn recover(nodes: &mut [Node], program: Option<&Listing>) {
+    if !nodes.iter().any(|n| n.status == NodeStatus::Failed) {
+        return;
+    }
+    let mut caught = vec![false; nodes.len()];
+    by_rows(nodes, &mut caught);
+    if let Some(program) = program {
+        by_program(nodes, program, &mut caught);
+    }
+    for at in 0..nodes.len() {
+        let above = nodes
+            .get(at)
+            .and_then(|n| n.parent)
+            .and_then(|p| caught.get(p as usize))
+            .copied()
+            .unwrap_or(false);
+        if let (Some(node), Some(caught)) = (nodes.get_mut(at), caught.get_mut(at)) {
+            *caught |= above;
+            node.recovered |= *caught && node.status == NodeStatus::Failed;
+        }
+    }
+}
+
+fn ran(node: &Node) -> bool {
+    !node.derived && !matches!(node.status, NodeStatus::Pending | NodeStatus::Skipped)
+}
+
+/// A `try` row and the `catch` row after it: everything from one to the other.
+fn by_rows(nodes: &[Node], caught: &mut [bool]) {
+    let is = |node: &Node, what: Lead<'_>| lead(node) == Some(what);
+    if !nodes.iter().any(|node| is(node, Lead::Catch)) {
+        return;
+    }
+    let levels = std::iter::once(None).chain((0..nodes.len()).map(Some));
+    for parent in levels {
+        let mut since: Option<usize> = None;
+        let mut body: Vec<usize> = Vec::new();
+        for at in children(nodes, parent) {
+            let Some(node) = nodes.get(at) else { continue };
+            if is(node, Lead::Try) {
+                since = Some(at);
+                body.clear();
+            }
+            if is(node, Lead::Catch) && since.take().is_some() && ran(node) {
+                for at in body.drain(..) {
+                    if let Some(caught) = caught.get_mut(at) {
+                        *caught = true;
+                    }
+                }
+            }
+            if since.is_some() {
+                body.push(at);
+            }
+        }
+    }
+}
+
+/// A statement in the body of a `try`, and one tied into its `catch` later in the same round or frame.
+fn by_program(nodes: &[Node], program: &Listing, caught: &mut [bool]) {
+    // Programs do not nest deeper; the bound keeps hostile ones cheap.
+    const DEEPEST: usize = 32;
+    let statement = |node: &Node| node.line.and_then(|line| program.statement_at(line));
+    let mut around: Vec<Option<u32>> = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        // The round or frame that it runs in: a catch in another round has not caught it.
+        let inside = node.parent.and_then(|p| {
+            let parent = nodes.get(p as usize)?;
+            match parent.kind {
+                NodeKind::Round { .. } | NodeKind::Frame { .. } => Some(p),
+                _ => around.get(p as usize).copied().flatten(),
+            }
+        });
+        around.push(inside);
+    }
+    // The last node of a round or frame that ran in a catch.
+    let mut ran_in: BTreeMap<(Option<u32>, u32), usize> = BTreeMap::new();
+    for (at, (node, inside)) in nodes.iter().zip(&around).enumerate() {
+        let Some(statement) = statement(node).filter(|_| ran(node)) else {
+            continue;
+        };
+        let own = std::iter::once(statement);
+        for catch in own
+            .chain(program.enclosing(statement))
+            .take(DEEPEST)
+            .filter(|at| is_catch(program, *at))
+        {
+            ran_in.insert((*inside, catch), at);
+        }
+    }
+    if ran_in.is_empty() {
+        return;
+    }
+    for (at, (node, inside)) in nodes.iter().zip(&around).enumerate() {
+        let Some(statement) = statement(node) else {
+            continue;
+        };
+        let own = std::iter::once(statement);
+        let dealt_with = own
+            .chain(program.enclosing(statement))
+            .take(DEEPEST)
+            .filter_map(|outer| program.catch_of(outer))
+            .any(|catch| {
+                ran_in
+                    .get(&(*inside, catch))
+                    .is_some_and(|catching| *catching > at)
+            });
+        if dealt_with && let Some(caught) = caught.get_mut(at) {
+            *caught = true;
+        }
+    }
+}
+
+fn is_catch(program: &Listing, statement: u32) -> bool {
+    program
+        .get(statement)
+        .is_some_and(|s| s.kind == crate::program::StatementKind::Catch)
+}

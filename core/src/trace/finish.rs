@@ -1,0 +1,276 @@
+//! From a tree to its meaning: what was abandoned, what failed first and because of what, where the run stands
+//! (trace.md 7–10).
+//!
+//! Works on nodes in preorder alone, so that rows and state files share it.
+
+use super::rows::Ledger;
+use super::verdict::{self, Claim};
+use super::words::{self, Lead};
+use super::{Node, NodeKind, NodeStatus, Trace, caught};
+use crate::issue::{Issue, Severity};
+use crate::model::{Run, RunStatus};
+use crate::program::Listing;
+
+/// Finishes a trace whose nodes stand in preorder (see [`super::preorder::arrange`]).
+///
+/// `claims` are what the sources say of the run's status, the most trusted first; `now` is milliseconds since
+/// 1970.
+pub(crate) fn finish(
+    run: &Run,
+    program: Option<&Listing>,
+    mut nodes: Vec<Node>,
+    claims: Vec<Claim>,
+    now: Option<i64>,
+    mut ledger: Ledger,
+) -> Trace {
+    let believed = verdict::believed(&claims).map(|at| claims[at].status.clone());
+    let finished = believed.as_ref().is_some_and(RunStatus::is_finished);
+    let open = nodes.iter().filter(|n| stands_open(n)).count();
+    if finished {
+        abandon(&mut nodes, &believed, &mut ledger);
+    }
+    caught::recover(&mut nodes, program);
+    let rows = Order { run };
+    let (first_cause, because_of) = match believed {
+        Some(RunStatus::Completed) => (None, Vec::new()),
+        _ => failure(&nodes, &rows, believed == Some(RunStatus::Failed)),
+    };
+    let positions = if finished {
+        Vec::new()
+    } else {
+        positions(&nodes, &rows, &mut ledger)
+    };
+    let verdict = verdict::verdict(run, &nodes, &positions, claims, open, now, &mut ledger);
+    let mut by_row: Vec<(i64, u32)> = Vec::with_capacity(run.executions.len());
+    for (at, node) in nodes.iter().enumerate() {
+        let ids = node.id.iter().chain(&node.aliases);
+        by_row.extend(ids.map(|id| (*id, at as u32)));
+    }
+    by_row.sort_unstable();
+    Trace {
+        nodes,
+        positions,
+        first_cause,
+        because_of,
+        verdict,
+        by_row,
+        issues: ledger.finish(),
+    }
+}
+
+/// The order of events: the row that a node's last word is from, else its place in the tree.
+struct Order<'a> {
+    run: &'a Run,
+}
+
+impl Order<'_> {
+    fn last(&self, node: &Node, at: usize) -> i64 {
+        node.last_row
+            .and_then(|row| self.run.executions.get(row as usize))
+            .map_or(at as i64, |row| row.id)
+    }
+}
+
+/// Open, and something that a row (or a gate) speaks of: a round or an announced branch stands nowhere.
+fn stands_open(node: &Node) -> bool {
+    node.status.is_open()
+        && match node.kind {
+            NodeKind::Round { .. } => false,
+            NodeKind::Gate { .. } => true,
+            _ => !node.derived,
+        }
+}
+
+/// What never closed under a finished run is abandoned (trace.md 7). A word that no document lists may well mean
+/// an end, so it is kept.
+fn abandon(nodes: &mut [Node], believed: &Option<RunStatus>, ledger: &mut Ledger) {
+    let run = believed.as_ref().map_or("finished", RunStatus::word);
+    for node in nodes {
+        let unknown = matches!(&node.status, NodeStatus::Other(word) if !word.is_empty());
+        if !node.status.is_open() || unknown {
+            continue;
+        }
+        if let NodeKind::Round { .. } = node.kind {
+            node.status = NodeStatus::Abandoned;
+            node.derived = true;
+            continue;
+        }
+        if !stands_open(node) {
+            continue;
+        }
+        let said = std::mem::replace(&mut node.status, NodeStatus::Abandoned);
+        node.derived = true;
+        ledger.note(Severity::Warning, "abandoned", || {
+            let what = match node.id {
+                Some(id) => format!("execution {id}"),
+                None => format!("`{}`", node.text),
+            };
+            let message = format!("{what} still says {}, but the run is {run}", said.word());
+            let issue =
+                Issue::info("", message).hint("It was never closed; it is shown as abandoned.");
+            match node.id {
+                Some(id) => issue.at_row("execution", id),
+                None => issue,
+            }
+        });
+    }
+}
+
+/// The first cause, and what failed or was stopped because of it (trace.md 9).
+fn failure(nodes: &[Node], order: &Order<'_>, run_failed: bool) -> (Option<usize>, Vec<usize>) {
+    let failed = |node: &Node| node.status == NodeStatus::Failed && !node.recovered;
+    let mut below = vec![false; nodes.len()];
+    for (at, node) in nodes.iter().enumerate().rev() {
+        if (failed(node) || below.get(at) == Some(&true))
+            && let Some(parent) = node.parent.and_then(|p| below.get_mut(p as usize))
+        {
+            *parent = true;
+        }
+    }
+    let first = nodes
+        .iter()
+        .enumerate()
+        .filter(|(at, node)| failed(node) && below.get(*at) == Some(&false))
+        .min_by_key(|(at, node)| (order.last(node, *at), *at))
+        .map(|(at, _)| at);
+    // A gate that was turned down is no failed row, but it ends a run all the same.
+    let refused = || {
+        nodes
+            .iter()
+            .rposition(|node| matches!(node.status, NodeStatus::Rejected | NodeStatus::Timeout))
+    };
+    let Some(cause) = first.or_else(|| refused().filter(|_| run_failed)) else {
+        return (None, Vec::new());
+    };
+    let Some(node) = nodes.get(cause) else {
+        return (None, Vec::new());
+    };
+    let when = order.last(node, cause);
+    let mut because: Vec<usize> = Vec::new();
+    let mut stopped: Vec<usize> = Vec::new();
+    let mut at = cause;
+    loop {
+        let parent = nodes.get(at).and_then(|n| n.parent).map(|p| p as usize);
+        let parent_failed = parent.and_then(|p| nodes.get(p)).is_some_and(failed);
+        // In a run that goes on, a skipped statement may have been skipped for any reason.
+        if run_failed || parent_failed {
+            for sibling in children(nodes, parent) {
+                let Some(node) = nodes.get(sibling).filter(|_| sibling != at) else {
+                    continue;
+                };
+                let stops = match node.status {
+                    NodeStatus::Skipped => !node.derived && order.last(node, sibling) > when,
+                    NodeStatus::Abandoned => !matches!(node.kind, NodeKind::Round { .. }),
+                    _ => false,
+                };
+                if stops {
+                    stopped.push(sibling);
+                }
+            }
+        }
+        let Some(parent) = parent else { break };
+        if parent_failed {
+            because.push(parent);
+        }
+        at = parent;
+    }
+    stopped.sort_unstable();
+    because.extend(stopped);
+    (Some(cause), because)
+}
+
+/// The children of a node, or the roots.
+pub(super) fn children(nodes: &[Node], parent: Option<usize>) -> impl Iterator<Item = usize> + '_ {
+    let (mut at, end) = match parent.and_then(|at| Some((at, nodes.get(at)?))) {
+        Some((at, node)) => (at + 1, at + 1 + node.descendants as usize),
+        None => (0, nodes.len()),
+    };
+    std::iter::from_fn(move || {
+        let here = at;
+        let node = nodes.get(here).filter(|_| here < end)?;
+        at += 1 + node.descendants as usize;
+        Some(here)
+    })
+}
+
+/// Open instances without open descendants (trace.md 8), a set (errata X8).
+///
+/// Two kinds of open rows are passed over while there is any other: one whose construct was closed by a later
+/// row, as that row is the newer evidence; and a statement that is announced behind one that runs.
+fn positions(nodes: &[Node], order: &Order<'_>, ledger: &mut Ledger) -> Vec<usize> {
+    let mut closed_at = vec![i64::MIN; nodes.len()];
+    let mut over = vec![false; nodes.len()];
+    for (at, node) in nodes.iter().enumerate() {
+        let above = node
+            .parent
+            .and_then(|p| closed_at.get(p as usize))
+            .copied()
+            .unwrap_or(i64::MIN);
+        let last = order.last(node, at);
+        if let Some(slot) = over.get_mut(at) {
+            *slot = stands_open(node) && node.last_row.is_some() && above > last;
+        }
+        // What is updated in place closes at an unknown time: its row tells nothing of order.
+        let closes = !node.status.is_open()
+            && !node.aliases.is_empty()
+            && !matches!(node.kind, NodeKind::Round { .. });
+        if let Some(slot) = closed_at.get_mut(at) {
+            *slot = if closes { above.max(last) } else { above };
+        }
+    }
+    for (at, node) in nodes.iter().enumerate() {
+        if over.get(at) == Some(&true)
+            && let Some(id) = node.id
+        {
+            ledger.note(Severity::Warning, "open-under-closed", || {
+                let status = node.status.word();
+                Issue::info("", format!("execution {id} still says {status}, but what it lies in was closed after it"))
+                    .hint("The later row is believed: the run does not stand there.")
+                    .at_row("execution", id)
+            });
+        }
+    }
+    let found = collect(nodes, |at, node| {
+        stands_open(node) && over.get(at) == Some(&false)
+    });
+    if found.is_empty() {
+        return collect(nodes, |_, node| stands_open(node));
+    }
+    found
+}
+
+fn collect(nodes: &[Node], open: impl Fn(usize, &Node) -> bool) -> Vec<usize> {
+    let mut below = vec![false; nodes.len()];
+    for (at, node) in nodes.iter().enumerate().rev() {
+        if (open(at, node) || below.get(at) == Some(&true))
+            && let Some(parent) = node.parent.and_then(|p| below.get_mut(p as usize))
+        {
+            *parent = true;
+        }
+    }
+    // By parent, the root last: whether something stands open among the children so far.
+    let mut busy = vec![false; nodes.len() + 1];
+    let mut found = Vec::new();
+    for (at, node) in nodes.iter().enumerate() {
+        let inside = below.get(at) == Some(&true);
+        if !open(at, node) && !inside {
+            continue;
+        }
+        let level = node.parent.map_or(nodes.len(), |p| p as usize);
+        let ahead = node.status == NodeStatus::Pending
+            && node.kind == NodeKind::Statement
+            && busy.get(level) == Some(&true);
+        if let Some(busy) = busy.get_mut(level) {
+            *busy = true;
+        }
+        if !inside && !ahead {
+            found.push(at);
+        }
+    }
+    found
+}
+
+/// Whether a node's row is a `try` or a `catch` of its own.
+pub(super) fn lead(node: &Node) -> Option<Lead<'_>> {
+    (node.kind == NodeKind::Statement).then(|| words::read(&node.text).lead)
+}

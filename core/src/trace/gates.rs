@@ -1,0 +1,142 @@
+//! Which gate an instance waits at: the gates table wins over rows (trace.md 7, errata G1).
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::NodeStatus;
+use super::rows::Rows;
+use super::sweep::{Inst, Kind};
+use crate::model::{Gate, GateStatus, Run, Status};
+
+/// A gate's id without the `#2` of a later visit (errata G1).
+pub(super) fn base(id: &str) -> &str {
+    match id.rsplit_once('#') {
+        Some((base, visit))
+            if !base.is_empty()
+                && !visit.is_empty()
+                && visit.bytes().all(|b| b.is_ascii_digit()) =>
+        {
+            base
+        }
+        _ => id,
+    }
+}
+
+/// Which gate the gates table puts at an execution row, by the row's id and the gate's base id.
+pub(super) type ByRow<'a> = BTreeMap<(i64, &'a str), &'a str>;
+
+/// Reads `gates.execution_id`.
+pub(super) fn by_row(run: &Run) -> ByRow<'_> {
+    run.gates
+        .iter()
+        .filter_map(|gate| Some(((gate.execution_id?, base(&gate.id)), &*gate.id)))
+        .collect()
+}
+
+/// The word of a gate's row for a node.
+pub(super) fn status(gate: &Gate) -> NodeStatus {
+    match &gate.status {
+        GateStatus::Pending => NodeStatus::Pending,
+        GateStatus::Approved => NodeStatus::Approved,
+        GateStatus::Rejected => NodeStatus::Rejected,
+        GateStatus::Timeout => NodeStatus::Timeout,
+        GateStatus::Other(word) => NodeStatus::Other(word.clone()),
+    }
+}
+
+/// Gates and instances, tied.
+#[derive(Default)]
+pub(super) struct Ties {
+    /// Instance to place in [`Run::gates`].
+    pub(super) of_inst: BTreeMap<u32, usize>,
+    /// Gates that no row speaks of.
+    pub(super) alone: Vec<usize>,
+}
+
+/// Ties the gates table to instances: by `execution_id`, then by name, then by name without the visit. A row
+/// that waits and is named by a gate becomes a gate.
+pub(super) fn tie<'a>(
+    run: &'a Run,
+    rows: &Rows<'a>,
+    insts: &mut [Inst<'a>],
+    of_row: &[u32],
+) -> Ties {
+    let mut ties = Ties::default();
+    let mut by_name: BTreeMap<&str, VecDeque<u32>> = BTreeMap::new();
+    for (at, inst) in insts.iter().enumerate() {
+        if let Kind::Gate(name) = inst.kind {
+            by_name.entry(name).or_default().push_back(at as u32);
+        }
+    }
+    let foreign =
+        |gate: &Gate| !run.id.is_empty() && gate.run_id.as_ref().is_some_and(|id| *id != run.id);
+    let mut left: Vec<usize> = (0..run.gates.len()).collect();
+    left.sort_by_key(|at| run.gates.get(*at).is_some_and(foreign));
+    left.retain(|at| {
+        let Some((gate, inst_at)) = run.gates.get(*at).and_then(|gate| {
+            let pos = rows.find(gate.execution_id?)?;
+            Some((gate, *of_row.get(pos as usize)?))
+        }) else {
+            return true;
+        };
+        let Some(inst) = insts.get_mut(inst_at as usize) else {
+            return true;
+        };
+        let waits = rows
+            .get(inst.last)
+            .is_some_and(|row| matches!(row.status, Status::Pending | Status::Waiting));
+        let fits = match inst.kind {
+            Kind::Gate(name) => base(name) == base(&gate.id),
+            Kind::Statement => waits && !foreign(gate),
+            _ => false,
+        };
+        if !fits || ties.of_inst.contains_key(&inst_at) {
+            return true;
+        }
+        inst.kind = Kind::Gate(&gate.id);
+        ties.of_inst.insert(inst_at, *at);
+        false
+    });
+    for by_base in [false, true] {
+        left.retain(|at| {
+            let Some(gate) = run.gates.get(*at) else {
+                return false;
+            };
+            let name = if by_base { base(&gate.id) } else { &gate.id };
+            let free = by_name.get_mut(name).and_then(|insts| {
+                while let Some(inst) = insts.pop_front() {
+                    if !ties.of_inst.contains_key(&inst) {
+                        return Some(inst);
+                    }
+                }
+                None
+            });
+            if let Some(inst) = free {
+                ties.of_inst.insert(inst, *at);
+            }
+            free.is_none()
+        });
+    }
+    left.sort_unstable();
+    left.retain(|at| run.gates.get(*at).is_some_and(|gate| !foreign(gate)));
+    ties.alone = left;
+    ties
+}
+
+#[cfg(test)]
+mod tests {
+    use super::base;
+
+    #[test]
+    fn a_later_visit_has_the_same_base() {
+        for (id, expected) in [
+            ("deploy", "deploy"),
+            ("deploy#2", "deploy"),
+            ("deploy#12", "deploy"),
+            ("deploy#", "deploy#"),
+            ("deploy#two", "deploy#two"),
+            ("#2", "#2"),
+        ] {
+            assert_eq!(base(id), expected);
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Rounds: what a loop's rows say of its passes, and which children lie in which (trace.md 5).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::NodeStatus;
+use super::rows::{self, Ledger, Rows};
+use super::sweep::{Inst, Kind};
+use super::tree::{Budget, Slot, What};
+use crate::issue::Severity;
+use crate::model::Status;
+
+/// Makes rounds and puts the loops' children into them. Returns the children whose round is a guess.
+pub(super) fn place<'a>(
+    rows: &Rows<'a>,
+    list: &[Inst<'a>],
+    of_row: &[u32],
+    slots: &mut Vec<Slot<'a>>,
+    budget: &mut Budget,
+    ledger: &mut Ledger,
+) -> BTreeSet<u32> {
+    let loop_at = |at: u32| list.get(at as usize).filter(|i| i.kind == Kind::Loop);
+    let mut loops: BTreeMap<u32, Passing> = BTreeMap::new();
+    for (pos, at) in (0..rows.len()).zip(of_row.iter().copied()) {
+        let (Some(inst), Some(row)) = (list.get(at as usize), rows.get(pos)) else {
+            continue;
+        };
+        if inst.kind == Kind::Loop {
+            let passing = loops.entry(at).or_default();
+            let meta = row.meta.as_deref();
+            let number = meta
+                .and_then(|meta| meta.iteration)
+                .and_then(|n| u32::try_from(n).ok());
+            if row.status == Status::Iteration {
+                passing.mark(at, row.id, number, slots, ledger);
+            } else if meta.is_some_and(|meta| meta.in_place) {
+                passing.counted = number.unwrap_or(0);
+            }
+        }
+        if inst.first == pos && loop_at(inst.parent).is_some() {
+            loops.entry(inst.parent).or_default().children.push(at);
+        }
+    }
+    let mut guessed = BTreeSet::new();
+    for (at, passing) in loops {
+        let Some(inst) = loop_at(at) else { continue };
+        if inst.in_place && passing.last.is_none() {
+            in_place(at, inst, &passing, rows, list, slots, budget, ledger);
+            guessed.extend(passing.children);
+        } else if !passing.children.is_empty() {
+            let status = if inst.open {
+                NodeStatus::Started
+            } else {
+                NodeStatus::CutOff
+            };
+            passing.close(at, passing.next(), status, slots);
+        }
+    }
+    guessed
+}
+
+/// A loop while its rows go by.
+#[derive(Default)]
+struct Passing {
+    /// Children since the last marker.
+    children: Vec<u32>,
+    /// The number of the last round that ended.
+    last: Option<u32>,
+    /// `current_iteration` of the in-place dialect.
+    counted: u32,
+}
+
+impl Passing {
+    fn next(&self) -> u32 {
+        self.last.unwrap_or(0).saturating_add(1)
+    }
+
+    /// An `iteration` row: it ends a round.
+    fn mark(
+        &mut self,
+        at: u32,
+        row: i64,
+        number: Option<u32>,
+        slots: &mut Vec<Slot<'_>>,
+        ledger: &mut Ledger,
+    ) {
+        let mut n = number.unwrap_or_else(|| self.next());
+        if let Some(last) = self.last
+            && n <= last
+        {
+            // The same round told twice ends nothing.
+            if n == last && self.children.is_empty() {
+                return;
+            }
+            ledger.note(Severity::Warning, "round-number", || {
+                rows::at(
+                    row,
+                    format!("execution {row} ends round {n}, but round {last} ended before it"),
+                    "It is shown as the next round; a loop that begins again writes a started row.",
+                )
+            });
+            n = self.next();
+        }
+        self.close(at, n, NodeStatus::Completed, slots);
+        self.children.clear();
+        self.last = Some(n);
+    }
+
+    fn close(&self, at: u32, n: u32, status: NodeStatus, slots: &mut Vec<Slot<'_>>) {
+        let round = slots.len() as u32;
+        slots.push(Slot {
+            parent: at,
+            what: What::Round {
+                n,
+                status,
+                derived: false,
+            },
+        });
+        for child in &self.children {
+            if let Some(slot) = slots.get_mut(*child as usize) {
+                slot.parent = round;
+            }
+        }
+    }
+}
+
+/// In place one row stands for all rounds: their number is known, and nothing says where one ended. A statement
+/// that comes again under the loop begins another pass; the last pass is the last round, as rows that are
+/// updated show where the loop is now.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the end of one loop over all of them"
+)]
+fn in_place<'a>(
+    at: u32,
+    inst: &Inst<'a>,
+    passing: &Passing,
+    rows: &Rows<'a>,
+    list: &[Inst<'a>],
+    slots: &mut Vec<Slot<'a>>,
+    budget: &mut Budget,
+    ledger: &mut Ledger,
+) {
+    let mut pass = 0u32;
+    let mut seen: BTreeSet<(Option<i64>, &str)> = BTreeSet::new();
+    let mut pass_of = Vec::with_capacity(passing.children.len());
+    for child in &passing.children {
+        let first = list.get(*child as usize).and_then(|i| rows.get(i.first));
+        let key = match first.map(|row| (row.index, &*row.text)) {
+            Some((Some(index), _)) => (Some(index), ""),
+            Some((None, text)) => (None, text),
+            None => (None, ""),
+        };
+        if !seen.insert(key) {
+            seen.clear();
+            seen.insert(key);
+            pass += 1;
+        }
+        pass_of.push(pass);
+    }
+    let passes = if pass_of.is_empty() { 0 } else { pass + 1 };
+    let total = passing.counted.max(passes);
+    let empty = total - passes;
+    let listed = budget.take(empty);
+    if listed < empty {
+        let id = rows.id(inst.first);
+        ledger.note(Severity::Info, "rounds-not-listed", || {
+            rows::at(
+                id,
+                format!(
+                    "execution {id} counts {total} rounds; {} of them are not listed",
+                    empty - listed
+                ),
+                "Nothing but their number is known.",
+            )
+        });
+    }
+    let end = match rows.get(inst.last).map(|row| &row.status) {
+        _ if inst.open => NodeStatus::Started,
+        Some(Status::Failed | Status::Skipped) => NodeStatus::CutOff,
+        _ => NodeStatus::Completed,
+    };
+    let base = slots.len() as u32 + listed;
+    for n in (1..=listed).chain((0..passes).map(|pass| empty + 1 + pass)) {
+        slots.push(Slot {
+            parent: at,
+            what: What::Round {
+                n,
+                status: if n == total {
+                    end.clone()
+                } else {
+                    NodeStatus::Completed
+                },
+                derived: true,
+            },
+        });
+    }
+    for (child, pass) in passing.children.iter().zip(pass_of) {
+        if let Some(slot) = slots.get_mut(*child as usize) {
+            slot.parent = base + pass;
+        }
+    }
+}

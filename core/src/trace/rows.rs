@@ -1,0 +1,116 @@
+//! Rows in order of id, however the store listed them, and a ledger for issues that cannot run away.
+
+use std::collections::BTreeMap;
+
+use crate::issue::{Issue, Severity};
+use crate::model::{Execution, Meta};
+
+/// No such thing: an index that points nowhere.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Rows in order of id. Stores give them so; what does not is sorted here.
+pub(super) struct Rows<'a> {
+    list: &'a [Execution],
+    order: Option<Vec<u32>>,
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn new(list: &'a [Execution]) -> Rows<'a> {
+        let sorted = list.windows(2).all(|w| match w {
+            [a, b] => a.id <= b.id,
+            _ => true,
+        });
+        let order = (!sorted).then(|| {
+            let mut order: Vec<u32> = (0..list.len() as u32).collect();
+            order.sort_by_key(|at| list.get(*at as usize).map(|row| row.id));
+            order
+        });
+        Rows { list, order }
+    }
+
+    pub(super) fn len(&self) -> u32 {
+        self.list.len() as u32
+    }
+
+    /// The row's place in [`crate::model::Run::executions`].
+    pub(super) fn place(&self, pos: u32) -> u32 {
+        match &self.order {
+            Some(order) => order.get(pos as usize).copied().unwrap_or(NONE),
+            None => pos,
+        }
+    }
+
+    pub(super) fn get(&self, pos: u32) -> Option<&'a Execution> {
+        self.list.get(self.place(pos) as usize)
+    }
+
+    pub(super) fn id(&self, pos: u32) -> i64 {
+        self.get(pos).map_or(0, |row| row.id)
+    }
+
+    pub(super) fn meta(&self, pos: u32) -> Option<&'a Meta> {
+        self.get(pos)?.meta.as_deref()
+    }
+
+    /// Position of the first row with that id.
+    pub(super) fn find(&self, id: i64) -> Option<u32> {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let mid = low + (high - low) / 2;
+            if self.id(mid) < id {
+                low = mid + 1;
+            } else {
+                high = mid;
+            }
+        }
+        (low < self.len() && self.id(low) == id).then_some(low)
+    }
+}
+
+/// Issues of one fold. After [`Ledger::CAP`] of one rule the rest is counted: a table of 100,000 orphans is one
+/// problem, and every node still shows its own state.
+#[derive(Default)]
+pub(crate) struct Ledger {
+    list: Vec<Issue>,
+    counts: BTreeMap<&'static str, (Severity, u32)>,
+}
+
+impl Ledger {
+    const CAP: u32 = 1_000;
+
+    /// Notes an issue of a rule; the text is only made when there is room for it.
+    pub(crate) fn note(
+        &mut self,
+        severity: Severity,
+        rule: &'static str,
+        make: impl FnOnce() -> Issue,
+    ) {
+        let (_, count) = self.counts.entry(rule).or_insert((severity, 0));
+        *count = count.saturating_add(1);
+        if *count <= Ledger::CAP {
+            let mut issue = make();
+            issue.rule = rule.to_owned();
+            issue.severity = severity;
+            self.list.push(issue);
+        }
+    }
+
+    /// All of them, with a line for each rule that had more.
+    pub(crate) fn finish(mut self) -> Vec<Issue> {
+        for (rule, (severity, count)) in self.counts {
+            if count > Ledger::CAP {
+                let more = count - Ledger::CAP;
+                self.list.push(
+                    Issue::new(severity, rule, format!("and {more} more of the same"))
+                        .hint("The rows themselves show what became of each."),
+                );
+            }
+        }
+        self.list
+    }
+}
+
+/// An issue at a row of `execution`; rule and severity come from [`Ledger::note`].
+pub(super) fn at(row: i64, message: String, hint: &str) -> Issue {
+    Issue::info("", message).hint(hint).at_row("execution", row)
+}

@@ -1,0 +1,301 @@
+//! What is believed of the run's status, and why (trace.md 10).
+
+use super::rows::Ledger;
+use super::{Node, NodeKind, NodeStatus, Verdict};
+use crate::issue::{Issue, Severity};
+use crate::model::{AgentScope, Run, RunStatus};
+use crate::time::Stamp;
+
+/// What one source says of the run's status.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Claim {
+    /// Who says so: `run row`, `state file`, `disk`.
+    pub(crate) source: String,
+    /// What it says.
+    pub(crate) status: RunStatus,
+    /// When it was written, where that is recorded.
+    pub(crate) at: Option<Stamp>,
+}
+
+impl Claim {
+    /// A claim.
+    pub(crate) fn new(source: &str, status: RunStatus, at: Option<Stamp>) -> Claim {
+        Claim {
+            source: source.to_owned(),
+            status,
+            at,
+        }
+    }
+}
+
+/// What the run's own row and its state file say, in this order.
+pub(crate) fn recorded(run: &Run) -> Vec<Claim> {
+    let row = run
+        .status
+        .iter()
+        .map(|status| Claim::new("run row", status.clone(), run.updated.clone()));
+    let file = run.state_file.iter().filter_map(|file| {
+        let status = file.status.clone()?;
+        Some(Claim::new("state file", status, file.updated.clone()))
+    });
+    row.chain(file).collect()
+}
+
+/// Which claim is believed: an end is newer evidence than a marker of progress; of two ends the one written
+/// later, else the first.
+pub(crate) fn believed(claims: &[Claim]) -> Option<usize> {
+    let millis = |at: usize| {
+        claims
+            .get(at)
+            .and_then(|claim| claim.at.as_ref()?.millis())
+            .unwrap_or(i64::MIN)
+    };
+    let ends = (0..claims.len()).filter(|at| claims[*at].status.is_finished());
+    // The first of equals: max_by_key takes the last, so the list is turned round.
+    ends.rev()
+        .max_by_key(|at| millis(*at))
+        .or_else(|| (!claims.is_empty()).then_some(0))
+}
+
+/// The verdict over a finished tree. `open` is how many instances the rows leave open.
+pub(super) fn verdict(
+    run: &Run,
+    nodes: &[Node],
+    positions: &[usize],
+    claims: Vec<Claim>,
+    open: usize,
+    now: Option<i64>,
+    ledger: &mut Ledger,
+) -> Verdict {
+    let mut verdict = Verdict::default();
+    if let Some((at, from)) = last_sign(run) {
+        verdict.last_sign = Some(at);
+        verdict.last_sign_from = Some(from);
+    }
+    let claim = believed(&claims).and_then(|at| claims.get(at));
+    let waiting = waiting_gates(nodes, positions);
+    match claim.map(|claim| (&claim.status, claim)) {
+        Some((RunStatus::Completed | RunStatus::Failed | RunStatus::Interrupted, claim)) => {
+            verdict.status = claim.status.word().to_owned();
+            verdict.source.clone_from(&claim.source);
+            verdict.reason = says(claim);
+        }
+        Some((RunStatus::Other(word), claim)) if !word.trim().is_empty() => {
+            verdict.status = word.to_string();
+            verdict.source.clone_from(&claim.source);
+            verdict.reason = format!("{}; no document lists that word", says(claim));
+        }
+        _ if !waiting.is_empty() => {
+            verdict.status = "waiting".to_owned();
+            verdict.source = "pending gate at every position".to_owned();
+            verdict.reason = match waiting.as_slice() {
+                [gate] => format!("waiting at gate {gate}"),
+                gates => format!("waiting at {} gates: {}", gates.len(), first_few(gates)),
+            };
+        }
+        Some((RunStatus::Waiting, claim)) if !decided(nodes) => {
+            verdict.status = "waiting".to_owned();
+            verdict.source.clone_from(&claim.source);
+            verdict.reason = says(claim);
+        }
+        claim => running(&mut verdict, claim.map(|(_, claim)| claim), open, now),
+    }
+    compare(&mut verdict, &claims, open, ledger);
+    verdict
+}
+
+fn running(verdict: &mut Verdict, claim: Option<&Claim>, open: usize, now: Option<i64>) {
+    verdict.status = "running".to_owned();
+    verdict.source = match claim {
+        Some(claim) => claim.source.clone(),
+        None if open > 0 => "open rows".to_owned(),
+        None => "no end is recorded".to_owned(),
+    };
+    const DAY: i64 = 86_400_000;
+    let last = verdict.last_sign.as_ref().and_then(Stamp::millis);
+    let silent = now.zip(last).map(|(now, last)| now.saturating_sub(last));
+    verdict.reason = match (silent, &verdict.last_sign) {
+        (Some(ms), _) if ms >= DAY => {
+            verdict.stale = true;
+            format!("running, no sign of life for {} d", ms / DAY)
+        }
+        (_, Some(at)) => format!("running, last sign of life {at}"),
+        (_, None) => "running; no time is recorded".to_owned(),
+    };
+    if let Some(claim) = claim.filter(|claim| claim.status == RunStatus::Waiting) {
+        verdict.reason = format!(
+            "{}; the {} says waiting, but its gate is decided",
+            verdict.reason, claim.source
+        );
+    } else if claim.is_none() && open == 0 {
+        verdict
+            .reason
+            .push_str("; nothing is open, and no end is recorded");
+    }
+}
+
+/// All that disagree are shown, and why one is believed.
+fn compare(verdict: &mut Verdict, claims: &[Claim], open: usize, ledger: &mut Ledger) {
+    let word = |claim: &Claim| claim.status.word().to_owned();
+    let differ = claims.iter().any(|claim| word(claim) != verdict.status);
+    let finished = matches!(verdict.status.as_str(), "completed" | "failed");
+    let left_open = finished && open > 0;
+    if !differ && !left_open {
+        return;
+    }
+    verdict.claims = claims
+        .iter()
+        .map(|claim| (claim.source.clone(), word(claim)))
+        .collect();
+    if left_open {
+        verdict
+            .claims
+            .push(("execution rows".to_owned(), format!("{open} still open")));
+        verdict.reason.push_str(match open {
+            1 => "; one row was never closed",
+            _ => "; some rows were never closed",
+        });
+    } else if !claims.is_empty() && verdict.source.contains("gate") {
+        verdict
+            .claims
+            .push(("gates".to_owned(), verdict.status.clone()));
+    }
+    // Waiting is a way of running; only words that exclude each other are an issue.
+    let ways_of = |word: &str| match word {
+        "waiting" => "running".to_owned(),
+        other => other.to_owned(),
+    };
+    let said = ways_of(&verdict.status);
+    let against: Vec<String> = claims
+        .iter()
+        .filter(|claim| ways_of(claim.status.word()) != said)
+        .map(|claim| format!("the {} says {}", claim.source, claim.status.word()))
+        .collect();
+    if against.is_empty() {
+        return;
+    }
+    let against = against.join(", ");
+    if finished {
+        verdict
+            .reason
+            .push_str(&format!("; {against}, but an end is the newer evidence"));
+    }
+    ledger.note(Severity::Warning, "status-disagrees", || {
+        let message = format!("the {} says {}, {against}", verdict.source, verdict.status);
+        Issue::info("", message).hint(format!("Believed: {}.", verdict.status))
+    });
+}
+
+fn says(claim: &Claim) -> String {
+    format!("the {} says {}", claim.source, claim.status.word())
+}
+
+/// The gates at the positions, when all of them are pending gates; else none.
+fn waiting_gates(nodes: &[Node], positions: &[usize]) -> Vec<String> {
+    positions
+        .iter()
+        .map(
+            |at| match nodes.get(*at).map(|node| (&node.kind, &node.status)) {
+                Some((NodeKind::Gate { gate }, NodeStatus::Pending | NodeStatus::Waiting)) => {
+                    Some(gate.to_string())
+                }
+                _ => None,
+            },
+        )
+        .collect::<Option<_>>()
+        .unwrap_or_default()
+}
+
+/// Whether some gate is decided and none is pending.
+fn decided(nodes: &[Node]) -> bool {
+    let mut decided = false;
+    for node in nodes {
+        if let NodeKind::Gate { .. } = node.kind {
+            if node.status.is_open() {
+                return false;
+            }
+            decided = true;
+        }
+    }
+    decided
+}
+
+fn first_few(names: &[String]) -> String {
+    let mut text = names.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
+    if names.len() > 5 {
+        text.push_str(", …");
+    }
+    text
+}
+
+/// Where a time was read.
+enum From<'a> {
+    Run,
+    StateFile,
+    Execution(i64),
+    Binding(&'a str),
+    Gate(&'a str),
+    Audit(i64),
+    Agent(&'a str),
+}
+
+/// The latest time in any row of the run, else the file's date. Agents of the project and the user live on in
+/// other runs, so their times say nothing of this one.
+pub(crate) fn last_sign<'a>(run: &'a Run) -> Option<(Stamp, String)> {
+    let mut latest: Option<(i64, From<'a>)> = None;
+    let mut see = |stamp: &Option<Stamp>, from: From<'a>| {
+        if let Some(ms) = stamp.as_ref().and_then(Stamp::millis)
+            && latest.as_ref().is_none_or(|(best, _)| ms > *best)
+        {
+            latest = Some((ms, from));
+        }
+    };
+    see(&run.started, From::Run);
+    see(&run.updated, From::Run);
+    if let Some(file) = &run.state_file {
+        see(&file.started, From::StateFile);
+        see(&file.updated, From::StateFile);
+    }
+    for row in &run.executions {
+        see(&row.started, From::Execution(row.id));
+        see(&row.completed, From::Execution(row.id));
+    }
+    for binding in &run.bindings {
+        see(&binding.created, From::Binding(&binding.name));
+        see(&binding.updated, From::Binding(&binding.name));
+    }
+    for gate in &run.gates {
+        see(&gate.created, From::Gate(&gate.id));
+        see(&gate.resolved, From::Gate(&gate.id));
+    }
+    for event in &run.audit {
+        see(&event.timestamp, From::Audit(event.id));
+    }
+    for agent in &run.agents {
+        if agent.scope != AgentScope::Execution {
+            continue;
+        }
+        see(&agent.updated, From::Agent(&agent.name));
+        for segment in &agent.segments {
+            see(&segment.timestamp, From::Agent(&agent.name));
+        }
+    }
+    match latest {
+        Some((ms, from)) => {
+            let from = match from {
+                From::Run => "run row".to_owned(),
+                From::StateFile => "state file".to_owned(),
+                From::Execution(id) => format!("execution {id}"),
+                From::Binding(name) => format!("binding {name}"),
+                From::Gate(id) => format!("gate {id}"),
+                From::Audit(id) => format!("audit row {id}"),
+                From::Agent(name) => format!("agent {name}"),
+            };
+            Some((Stamp::At(ms), from))
+        }
+        None => {
+            let at = run.touched.clone().filter(|at| at.millis().is_some())?;
+            Some((at, "the file's date".to_owned()))
+        }
+    }
+}
