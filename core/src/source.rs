@@ -6,6 +6,7 @@
 
 use rusqlite::Connection;
 
+use crate::decode::sqlite;
 use crate::time::Stamp;
 
 /// A file that a source offers.
@@ -103,6 +104,15 @@ impl MemorySource {
         }
         source
     }
+
+    fn whole(&self, path: &str) -> Result<&[u8], SourceError> {
+        self.files
+            .binary_search_by(|f| f.path.as_str().cmp(path))
+            .ok()
+            .and_then(|at| self.bytes.get(at))
+            .map(Vec::as_slice)
+            .ok_or_else(|| SourceError::NotFound(path.to_owned()))
+    }
 }
 
 impl Source for MemorySource {
@@ -115,11 +125,7 @@ impl Source for MemorySource {
     }
 
     fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {
-        let at = self
-            .files
-            .binary_search_by(|f| f.path.as_str().cmp(path))
-            .map_err(|_| SourceError::NotFound(path.to_owned()))?;
-        let bytes = &self.bytes[at];
+        let bytes = self.whole(path)?;
         let start = usize::try_from(offset)
             .unwrap_or(usize::MAX)
             .min(bytes.len());
@@ -127,16 +133,30 @@ impl Source for MemorySource {
     }
 
     fn database(&self, path: &str) -> Result<Connection, SourceError> {
-        let entry = self
-            .files
-            .iter()
-            .find(|f| f.path == path)
-            .ok_or_else(|| SourceError::NotFound(path.to_owned()))?;
-        let bytes = self.read(path, 0, entry.len as usize)?;
-        crate::decode::sqlite::from_bytes(&bytes).map_err(|e| SourceError::Database {
+        let bytes = self.whole(path)?;
+        let wal = self.whole(&format!("{path}-wal")).unwrap_or_default();
+        sqlite::from_bytes_with_wal(bytes, wal).map_err(|e| SourceError::Database {
             path: path.to_owned(),
             cause: e.to_string(),
-            next: String::new(),
+            next: e.next_step().to_owned(),
         })
+    }
+
+    fn notes(&self, path: &str) -> Vec<crate::issue::Issue> {
+        let has_wal = self
+            .whole(&format!("{path}-wal"))
+            .is_ok_and(|wal| !wal.is_empty());
+        let in_wal_mode = self
+            .whole(path)
+            .and_then(|bytes| {
+                sqlite::Header::read(bytes, bytes.len() as u64)
+                    .map_err(|_| SourceError::NotFound(path.to_owned()))
+            })
+            .is_ok_and(|header| header.wal);
+        if in_wal_mode && !has_wal {
+            vec![sqlite::wal_missing(path)]
+        } else {
+            Vec::new()
+        }
     }
 }

@@ -32,7 +32,7 @@ pub struct Execution {
 
 /// The keys of `execution.metadata` that the documents and [`crate::trace`] know, both spellings read
 /// (errata, "Metadata keys come in pairs"). Identical metadata of many rows is held once.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Meta {
     /// Names the parallel block that a row speaks of.
     pub parallel_id: Option<Text>,

@@ -1,1 +1,22 @@
-//! Names of the documents' tables and columns, the corrected DDL, and deviations as issues.
+//! What the documents say a database looks like: names, the corrected DDL, and deviations as issues.
+//!
+//! [`STATE_SQL`] and [`AGENTS_SQL`] are what our own writer makes; [`check`] says where a database that was
+//! found differs from the documents. Reading needs none of it to hold: columns are discovered
+//! ([`crate::decode::sqlite`]).
+
+mod check;
+mod found;
+mod names;
+
+pub use check::{check, check_agents};
+pub use found::Found;
+pub use names::{
+    AGENT_MEMORY_HISTORY, AGENT_SEGMENTS, AGENTS, BINDING_HISTORY, BINDINGS, EXECUTION,
+    GATE_AUDIT_LOG, GATES, IMPORTS, RUN, TABLES, TableSpec, known_column, known_table, table_spec,
+};
+
+/// The corrected schema of a `state.db` (errata S1, G1, G7; with the history tables of B6 and A1). Idempotent.
+pub const STATE_SQL: &str = include_str!("state.sql");
+
+/// The schema of an `agents.db`. Idempotent.
+pub const AGENTS_SQL: &str = include_str!("agents.sql");

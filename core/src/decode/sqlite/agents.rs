@@ -1,0 +1,176 @@
+//! Rows of `agents` and `agent_segments`, without the memories.
+
+use std::collections::BTreeMap;
+
+use rusqlite::Connection;
+
+use super::bindings::{Kinds, length, recount, stored_kind};
+use super::error::DecodeError;
+use super::scan::{Reader, Want};
+use crate::issue::Issue;
+use crate::model::{Agent, AgentScope, Segment, Text, ValueAt};
+use crate::schema;
+
+/// Times that lie behind a memory of up to this size are read in the list; agents are few.
+pub const AGENT_EAGER: u32 = 64 << 10;
+
+const WANTS: &[Want] = &[
+    Want::short("name"),
+    Want::short("scope"),
+    Want::short("created_at").within(AGENT_EAGER),
+    Want::short("updated_at").within(AGENT_EAGER),
+];
+
+const SEGMENTS: &[Want] = &[
+    Want::short("agent_name"),
+    Want::short("segment_number"),
+    Want::short("timestamp"),
+    Want::long("prompt"),
+    Want::long("summary"),
+];
+
+/// Texts of segments that are held in one run, in bytes; beyond it only their beginnings.
+const HELD: usize = 16 << 20;
+/// That beginning.
+const BEGINNING: usize = 1 << 10;
+
+/// Reads agents with their segments. `store` names the database for people.
+pub(super) fn read(reader: &mut Reader<'_>, store: &str) -> Vec<Agent> {
+    let store: Text = store.into();
+    let mut agents = read_agents(reader, &store);
+    read_segments(reader, &mut agents, &store);
+    for agent in &mut agents {
+        // Numbers may have been given out of order; equal ones stay as they were written.
+        agent.segments.sort_by_key(|s| s.number);
+    }
+    agents
+}
+
+fn read_agents(reader: &mut Reader<'_>, store: &Text) -> Vec<Agent> {
+    let Some(found) = reader.shape.table(schema::AGENTS).cloned() else {
+        return Vec::new();
+    };
+    let extra = [stored_kind(&found, "memory"), length(&found, "memory")];
+    let kinds = Kinds::new();
+    let mut agents: Vec<Agent> = Vec::new();
+    reader.scan(schema::AGENTS, WANTS, &extra, |cells| {
+        let mut memory = kinds.value(cells.at, cells.extra(0), cells.extra_int(1));
+        if memory.len().is_none() {
+            memory = ValueAt::Missing;
+        }
+        agents.push(Agent {
+            name: cells.text(0).unwrap_or_else(|| "".into()),
+            scope: match cells.text(1) {
+                Some(word) => AgentScope::parse(&word),
+                None => AgentScope::Execution,
+            },
+            memory,
+            created: cells.stamp(2),
+            updated: cells.stamp(3),
+            segments: Vec::new(),
+            store: Text::clone(store),
+        });
+    });
+    if !reader.shape.utf8 {
+        for agent in &mut agents {
+            recount(reader.conn, schema::AGENTS, "memory", &mut agent.memory);
+        }
+    }
+    agents
+}
+
+fn read_segments(reader: &mut Reader<'_>, agents: &mut Vec<Agent>, store: &Text) {
+    let mut by_name: BTreeMap<Text, usize> = BTreeMap::new();
+    for (i, agent) in agents.iter().enumerate() {
+        // Segments name no scope: the first agent of a name has them (errata A1).
+        by_name.entry(Text::clone(&agent.name)).or_insert(i);
+    }
+    let mut held = 0_usize;
+    let mut shortened = 0_u64;
+    reader.scan(schema::AGENT_SEGMENTS, SEGMENTS, &[], |cells| {
+        let name = cells.text(0).unwrap_or_else(|| "".into());
+        let place = *by_name.entry(Text::clone(&name)).or_insert_with(|| {
+            // A1: foreign keys are off in the sqlite3 program, so a segment may come before its agent.
+            cells.notes.add(
+                Issue::warning(
+                    "segment-without-agent",
+                    format!("segments of {name} are recorded, but no such agent"),
+                )
+                .at_row(schema::AGENT_SEGMENTS, cells.at)
+                .at_column("agent_name")
+                .hint("It is shown as an agent without a memory."),
+            );
+            agents.push(Agent {
+                name: Text::clone(&name),
+                scope: AgentScope::Execution,
+                memory: ValueAt::Missing,
+                created: None,
+                updated: None,
+                segments: Vec::new(),
+                store: Text::clone(store),
+            });
+            agents.len() - 1
+        });
+        let mut text = |i: usize| -> Option<Text> {
+            let mut text = cells.string(i)?;
+            if held > HELD && text.len() > BEGINNING {
+                let end = text.floor_char_boundary(BEGINNING);
+                text.truncate(end);
+                shortened += 1;
+            }
+            held += text.len();
+            Some(text.into())
+        };
+        let (prompt, summary) = (text(3), text(4));
+        let number = cells.int(1).unwrap_or_else(|| {
+            cells.notes.add(
+                Issue::warning(
+                    "unnumbered-segment",
+                    format!("a segment of {name} has no number"),
+                )
+                .at_row(schema::AGENT_SEGMENTS, cells.at)
+                .at_column("segment_number")
+                .hint("It is shown as number 0."),
+            );
+            0
+        });
+        if let Some(agent) = agents.get_mut(place) {
+            agent.segments.push(Segment {
+                number,
+                timestamp: cells.stamp(2),
+                prompt,
+                summary,
+            });
+        }
+    });
+    if shortened > 0 {
+        reader.notes.add(
+            Issue::info(
+                "long-text",
+                format!(
+                    "the prompts and summaries of agents take over 16 MB; {shortened} are shown in their \
+                     first kilobyte"
+                ),
+            )
+            .at_table(schema::AGENT_SEGMENTS)
+            .hint("Open the row under files and tables to read one whole."),
+        );
+    }
+}
+
+/// Reads what a list left out of an agent whose memory is larger than [`AGENT_EAGER`]: its times.
+///
+/// # Errors
+/// When there is no such row, or it cannot be read.
+pub fn agent_tail(conn: &Connection, agent: &Agent) -> Result<Agent, DecodeError> {
+    const TAIL: &[Want] = &[Want::short("created_at"), Want::short("updated_at")];
+    let mut full = agent.clone();
+    let ValueAt::Row { rowid, .. } = &agent.memory else {
+        return Ok(full);
+    };
+    Reader::new(conn, "")?.scan_row(schema::AGENTS, TAIL, *rowid, |cells| {
+        full.created = cells.stamp(0);
+        full.updated = cells.stamp(1);
+    })?;
+    Ok(full)
+}

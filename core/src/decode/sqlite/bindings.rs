@@ -1,0 +1,279 @@
+//! Rows of `bindings`, without their values.
+
+use std::collections::BTreeMap;
+
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+
+use super::error::DecodeError;
+use super::notes::Notes;
+use super::scan::{Reader, Want, before};
+use super::shape::quoted;
+use crate::issue::Issue;
+use crate::model::{Binding, BindingKind, Execution, Text, ValueAt};
+use crate::schema::{self, Found};
+
+/// The rest of a row is read in a list where the value before it is no longer than this.
+const SMALL: u32 = 2048;
+
+const WANTS: &[Want] = &[
+    // Without these three a row means nothing: they are read wherever they stand.
+    Want::short("name"),
+    Want::short("execution_id"),
+    Want::short("kind"),
+    Want::long("source_statement").within(SMALL),
+    Want::short("created_at").within(SMALL),
+    Want::short("updated_at").within(SMALL),
+    Want::short("attachment_path").within(SMALL),
+];
+
+/// The same without conditions, for one row that somebody opened.
+const TAIL: &[Want] = &[
+    Want::long("source_statement"),
+    Want::short("created_at"),
+    Want::short("updated_at"),
+    Want::short("attachment_path"),
+];
+
+/// Reads all bindings: names, kinds and lengths; the rest where it does not lie behind a large value.
+pub(super) fn read(reader: &mut Reader<'_>, executions: &[Execution]) -> Vec<Binding> {
+    let Some(found) = reader.shape.table(schema::BINDINGS).cloned() else {
+        return Vec::new();
+    };
+    let extra = [
+        stored_kind(&found, "value"),
+        length(&found, "value"),
+        reached(&found, &WANTS[3..]),
+    ];
+    let mut bindings: Vec<Binding> = Vec::new();
+    let kinds = Kinds::new();
+    reader.scan(schema::BINDINGS, WANTS, &extra, |cells| {
+        let value = kinds.value(cells.at, cells.extra(0), cells.extra_int(1));
+        let name = cells.text(0).unwrap_or_else(|| {
+            cells.notes.add(
+                Issue::warning("unnamed-binding", "a binding has no name")
+                    .at_row(schema::BINDINGS, cells.at)
+                    .at_column("name")
+                    .hint("No statement can mean it."),
+            );
+            "".into()
+        });
+        let binding = Binding {
+            name,
+            execution_id: cells.int(1),
+            kind: BindingKind::parse(&cells.text(2).unwrap_or_else(|| "".into())),
+            value,
+            source: cells.text(3),
+            created: cells.stamp(4),
+            updated: cells.stamp(5),
+            attachment: cells.text(6),
+            tail_known: cells.extra_int(2) == Some(1),
+            parent_execution_id: None,
+            superseded: false,
+        };
+        check(&binding, cells.at, executions, cells.notes);
+        bindings.push(binding);
+    });
+    bindings.shrink_to_fit();
+    if !reader.shape.utf8 {
+        // Stored bytes are not the text's bytes: nothing for it but to read the values.
+        for binding in &mut bindings {
+            recount(reader.conn, schema::BINDINGS, "value", &mut binding.value);
+        }
+    }
+    supersede(&mut bindings, &mut reader.notes);
+    bindings
+}
+
+/// Reads what a list left out of a binding: its statement, times and attachment.
+///
+/// # Errors
+/// When there is no such row, or it cannot be read.
+pub fn binding_tail(conn: &Connection, binding: &Binding) -> Result<Binding, DecodeError> {
+    let ValueAt::Row { rowid, .. } = &binding.value else {
+        return Err(DecodeError::NotFound("row of this binding".into()));
+    };
+    let mut full = binding.clone();
+    let mut seen = false;
+    let mut reader = Reader::new(conn, "")?;
+    reader.scan_row(schema::BINDINGS, TAIL, *rowid, |cells| {
+        seen = true;
+        full.source = cells.text(0);
+        full.created = cells.stamp(1);
+        full.updated = cells.stamp(2);
+        full.attachment = cells.text(3);
+        full.tail_known = true;
+    })?;
+    if seen {
+        Ok(full)
+    } else {
+        Err(DecodeError::NotFound(format!("row {rowid} in bindings")))
+    }
+}
+
+/// `typeof` of a column, which looks at the row's header only.
+pub(super) fn stored_kind(found: &Found, column: &str) -> String {
+    match found.column(column) {
+        Some(column) => format!("typeof({})", quoted(column)),
+        None => "'null'".into(),
+    }
+}
+
+/// A column's length in bytes, from the row's header.
+pub(super) fn length(found: &Found, column: &str) -> String {
+    match found.column(column) {
+        Some(column) => format!("octet_length({})", quoted(column)),
+        None => "NULL".into(),
+    }
+}
+
+/// Whether every one of these columns is near enough to the row's beginning to have been read.
+pub(super) fn reached(found: &Found, wants: &[Want]) -> String {
+    let conditions: Vec<String> = wants
+        .iter()
+        .filter_map(|w| {
+            let column = found.column(w.column)?;
+            Some(format!("{} <= {}", before(found, column)?, w.within?))
+        })
+        .collect();
+    if conditions.is_empty() {
+        "1".into()
+    } else {
+        conditions.join(" AND ")
+    }
+}
+
+/// The five words of `typeof`, held once.
+pub(super) struct Kinds([Text; 5]);
+
+impl Kinds {
+    pub(super) fn new() -> Kinds {
+        Kinds(["text", "blob", "integer", "real", "null"].map(Text::from))
+    }
+
+    pub(super) fn value(&self, at: i64, kind: ValueRef<'_>, len: Option<i64>) -> ValueAt {
+        let word = kind.as_str().unwrap_or("null");
+        let [.., null] = &self.0;
+        let stored = self.0.iter().find(|k| &***k == word).unwrap_or(null);
+        ValueAt::Row {
+            rowid: at,
+            len: len.and_then(|n| u64::try_from(n).ok()),
+            stored: Text::clone(stored),
+        }
+    }
+}
+
+/// The length of a value as UTF-8, in a database that stores UTF-16.
+pub(super) fn recount(conn: &Connection, table: &str, column: &str, value: &mut ValueAt) {
+    let mut total = 0;
+    let counted = super::read::value_pieces(conn, table, column, value, &mut |piece| {
+        total += piece.len() as u64;
+        true
+    });
+    if let (Ok(()), ValueAt::Row { len: Some(len), .. }) = (counted, value) {
+        *len = total;
+    }
+}
+
+fn check(binding: &Binding, row: i64, executions: &[Execution], notes: &mut Notes) {
+    // B10: both are accepted by SQLite.
+    if let BindingKind::Other(word) = &binding.kind {
+        let found = if word.is_empty() {
+            "no kind".to_owned()
+        } else {
+            format!("the kind “{word}”")
+        };
+        notes.add(
+            Issue::warning("unknown-kind", format!("{} has {found}", binding.name))
+                .at_row(schema::BINDINGS, row)
+                .at_column("kind")
+                .hint("The documents know input, output, let and const."),
+        );
+    }
+    if let Some(id) = binding.execution_id
+        && executions.binary_search_by_key(&id, |e| e.id).is_err()
+    {
+        notes.add(
+            Issue::warning(
+                "unknown-execution",
+                format!(
+                    "{} belongs to execution {id}, which is not recorded",
+                    binding.name
+                ),
+            )
+            .at_row(schema::BINDINGS, row)
+            .at_column("execution_id")
+            .hint("No frame reaches it; it is shown where its row says."),
+        );
+    }
+    // B11: reading accepts any name; these could be taken for something else.
+    if let Some(why) = odd_name(&binding.name) {
+        notes.add(
+            Issue::info("odd-name", format!("the name “{}” {why}", binding.name))
+                .at_row(schema::BINDINGS, row)
+                .at_column("name")
+                .hint("It is shown as written; `prose` itself would refuse to write it."),
+        );
+    }
+}
+
+/// Why a name could be taken for something else (errata B11).
+fn odd_name(name: &str) -> Option<&'static str> {
+    let scoped = name
+        .rsplit_once("__")
+        .is_some_and(|(_, end)| !end.is_empty() && end.bytes().all(|b| b.is_ascii_digit()));
+    if scoped {
+        Some("reads like a name in a frame, as folders write it")
+    } else if name.contains(['/', '\\']) {
+        Some("reads like a path")
+    } else if !name.is_empty()
+        && !name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b))
+    {
+        Some("has characters that names do not have")
+    } else if name.len() > 200 {
+        Some("is longer than 200 bytes")
+    } else {
+        None
+    }
+}
+
+/// Of two rows that claim one name and frame the later one counts (errata S2, B5).
+fn supersede(bindings: &mut [Binding], notes: &mut Notes) {
+    let mut last: BTreeMap<(Text, Option<i64>), usize> = BTreeMap::new();
+    let mut earlier: Vec<(usize, usize)> = Vec::new();
+    for (i, binding) in bindings.iter().enumerate() {
+        let key = (Text::clone(&binding.name), binding.execution_id);
+        if let Some(before) = last.insert(key, i) {
+            earlier.push((before, i));
+        }
+    }
+    for (before, after) in earlier {
+        let rowid = |i: usize| match bindings.get(i).map(|b| &b.value) {
+            Some(ValueAt::Row { rowid, .. }) => *rowid,
+            _ => 0,
+        };
+        let (old, new) = (rowid(before), rowid(after));
+        let Some(binding) = bindings.get_mut(before) else {
+            continue;
+        };
+        binding.superseded = true;
+        let place = match binding.execution_id {
+            Some(id) => format!("in execution {id}"),
+            None => "at the root".into(),
+        };
+        notes.add(
+            Issue::warning(
+                "duplicate-binding",
+                format!(
+                    "{} stands twice {place}: rows {old} and {new}",
+                    binding.name
+                ),
+            )
+            .at_row(schema::BINDINGS, old)
+            .at_column("name")
+            .hint("The later row counts; the earlier one is shown as superseded."),
+        );
+    }
+}

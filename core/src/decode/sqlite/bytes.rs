@@ -1,0 +1,131 @@
+//! A database held in memory: its bytes, and those of its `-wal` where they are given.
+
+use std::io::Read;
+
+use rusqlite::Connection;
+
+use super::error::{DecodeError, bytes_in_words};
+use super::header::{HEAD, Header};
+use super::wal;
+
+/// Opens a database from its bytes, read-only.
+///
+/// A database in WAL mode is opened too: in our copy the header says "rollback journal", since a database in
+/// memory has no place for a `-wal` (build.md, "WAL"). What only the `-wal` holds is not there then; shells add
+/// [`super::wal_missing`].
+///
+/// # Errors
+/// When the bytes are no whole SQLite database.
+pub fn from_bytes(bytes: &[u8]) -> Result<Connection, DecodeError> {
+    let header = inspect(bytes)?;
+    header.whole()?;
+    open(bytes)
+}
+
+/// Opens a database from its bytes and those of its `-wal`, whose committed rows are laid over it.
+///
+/// A `-wal` of another database, or a damaged tail, is left out, as SQLite does when it recovers.
+///
+/// # Errors
+/// When the bytes are no whole SQLite database.
+pub fn from_bytes_with_wal(bytes: &[u8], wal: &[u8]) -> Result<Connection, DecodeError> {
+    let header = inspect(bytes)?;
+    match wal::apply(bytes, wal, header.page_size) {
+        Some(merged) => open(&merged),
+        None => {
+            header.whole()?;
+            open(bytes)
+        }
+    }
+}
+
+fn inspect(bytes: &[u8]) -> Result<Header, DecodeError> {
+    let head = bytes.get(..HEAD).unwrap_or(bytes);
+    Header::read(head, bytes.len() as u64)
+}
+
+/// Deserializes a copy whose header says that it is in rollback mode (bytes 18 and 19).
+fn open(bytes: &[u8]) -> Result<Connection, DecodeError> {
+    let (start, rest) = bytes
+        .split_at_checked(20)
+        .ok_or_else(|| DecodeError::Truncated {
+            expected: "at least 512 bytes".into(),
+            found: bytes_in_words(bytes.len() as u64),
+        })?;
+    let mut head = start.to_vec();
+    for byte in head.iter_mut().skip(18) {
+        if *byte == 2 {
+            *byte = 1;
+        }
+    }
+    let mut conn = Connection::open_in_memory()?;
+    let whole = head.as_slice().chain(rest);
+    conn.deserialize_read_exact(c"main", whole, bytes.len(), true)?;
+    Ok(conn)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(conn: &Connection) -> i64 {
+        conn.query_row("SELECT count(*) FROM t", [], |r| r.get(0))
+            .unwrap()
+    }
+
+    /// A database in WAL mode with three rows, the last two only in its `-wal`.
+    fn with_wal() -> (Vec<u8>, Vec<u8>) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.db");
+        #[allow(clippy::disallowed_methods)]
+        let conn = Connection::open(&path).unwrap();
+        conn.execute_batch(
+            "PRAGMA journal_mode=WAL; CREATE TABLE t(a); INSERT INTO t VALUES (1);
+             PRAGMA wal_checkpoint(TRUNCATE);
+             INSERT INTO t VALUES (2); INSERT INTO t VALUES (3);",
+        )
+        .unwrap();
+        let db = std::fs::read(&path).unwrap();
+        let wal = std::fs::read(dir.path().join("a.db-wal")).unwrap();
+        (db, wal)
+    }
+
+    #[test]
+    fn a_wal_header_is_opened_and_its_wal_is_laid_over() {
+        let (db, wal) = with_wal();
+        assert_eq!(count(&from_bytes(&db).unwrap()), 1);
+        assert_eq!(count(&from_bytes_with_wal(&db, &wal).unwrap()), 3);
+        assert_eq!(count(&from_bytes_with_wal(&db, &[]).unwrap()), 1);
+    }
+
+    #[test]
+    fn a_torn_wal_gives_what_was_committed() {
+        let (db, mut wal) = with_wal();
+        let last = wal.len() - 10;
+        wal[last] ^= 1;
+        assert_eq!(count(&from_bytes_with_wal(&db, &wal).unwrap()), 2);
+        wal.truncate(40);
+        assert_eq!(count(&from_bytes_with_wal(&db, &wal).unwrap()), 1);
+    }
+
+    #[test]
+    fn a_database_cut_off_is_refused_with_sizes() {
+        let (db, _) = with_wal();
+        let error = from_bytes(&db[..db.len() - 1]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the database is cut off: its header says 8192 bytes, the file has 8191 bytes"
+        );
+        assert!(error.next_step().starts_with("Copy it again"));
+        for n in 0..120 {
+            assert!(from_bytes(&db[..n]).is_err(), "{n}");
+        }
+    }
+
+    #[test]
+    fn our_copy_cannot_be_written() {
+        let (db, _) = with_wal();
+        let conn = from_bytes(&db).unwrap();
+        assert!(conn.execute_batch("INSERT INTO t VALUES (9)").is_err());
+    }
+}

@@ -1,0 +1,288 @@
+//! One row's cells as the model wants them, whatever type they were stored with.
+
+use std::collections::BTreeSet;
+
+use rusqlite::types::ValueRef;
+
+use super::notes::Notes;
+use crate::issue::Issue;
+use crate::model::Text;
+use crate::time::Stamp;
+
+/// Texts that many rows share are held once.
+#[derive(Debug, Default)]
+pub(super) struct Texts(BTreeSet<Text>);
+
+impl Texts {
+    pub(super) fn share(&mut self, text: &str) -> Text {
+        if let Some(known) = self.0.get(text) {
+            return Text::clone(known);
+        }
+        let new: Text = text.into();
+        self.0.insert(Text::clone(&new));
+        new
+    }
+}
+
+/// Where a cell is, for issues.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct At {
+    pub(super) table: &'static str,
+    pub(super) row: i64,
+    pub(super) column: &'static str,
+}
+
+impl At {
+    fn place(&self, issue: Issue) -> Issue {
+        issue.at_row(self.table, self.row).at_column(self.column)
+    }
+}
+
+/// A cell as text: numbers as SQLite writes them, blobs and broken UTF-8 with replacement characters.
+pub(super) fn text_of(value: ValueRef<'_>, at: At, notes: &mut Notes) -> Option<String> {
+    match value {
+        ValueRef::Null => None,
+        ValueRef::Text(bytes) => Some(text_from(bytes, at, notes)),
+        ValueRef::Integer(n) => {
+            notes.add(number_in_text(at));
+            Some(n.to_string())
+        }
+        ValueRef::Real(x) => {
+            notes.add(number_in_text(at));
+            Some(real_in_words(x))
+        }
+        ValueRef::Blob(bytes) => {
+            notes.add(
+                at.place(Issue::info(
+                    "blob-in-text",
+                    format!("{} is stored as a BLOB of {} bytes", at.column, bytes.len()),
+                ))
+                .hint("It is shown as text."),
+            );
+            Some(text_from(bytes, at, notes))
+        }
+    }
+}
+
+/// Bytes as text; what is no UTF-8 is replaced and reported.
+pub(super) fn text_from(bytes: &[u8], at: At, notes: &mut Notes) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(error) => {
+            notes.add(
+                at.place(Issue::warning(
+                    "invalid-utf8",
+                    format!(
+                        "{} is not valid UTF-8 from byte {} on",
+                        at.column,
+                        error.valid_up_to()
+                    ),
+                ))
+                .hint("What cannot be read is shown as \u{fffd}."),
+            );
+            String::from_utf8_lossy(bytes).into_owned()
+        }
+    }
+}
+
+/// A number as SQLite's `CAST … AS TEXT` writes it, near enough to be recognised: `3.0`, not `3`.
+pub(super) fn real_in_words(x: f64) -> String {
+    format!("{x:?}")
+}
+
+fn number_in_text(at: At) -> Issue {
+    at.place(Issue::info(
+        "number-in-text",
+        format!("{} is stored as a number", at.column),
+    ))
+    .hint("It is shown as text.")
+}
+
+/// A cell as a whole number.
+pub(super) fn int_of(value: ValueRef<'_>, at: At, notes: &mut Notes) -> Option<i64> {
+    let odd = |notes: &mut Notes, what: &str| {
+        notes.add(
+            at.place(Issue::warning(
+                "not-a-number",
+                format!("{} is {what}, not a whole number", at.column),
+            ))
+            .hint("It is read as if it were empty."),
+        );
+        None
+    };
+    match value {
+        ValueRef::Null => None,
+        ValueRef::Integer(n) => Some(n),
+        ValueRef::Real(x) if x.fract() == 0.0 && x.abs() < 9e15 => Some(x as i64),
+        ValueRef::Real(x) => odd(notes, &real_in_words(x)),
+        ValueRef::Blob(_) => odd(notes, "a BLOB"),
+        ValueRef::Text(bytes) => {
+            let text = String::from_utf8_lossy(bytes);
+            match text.trim() {
+                "" => None,
+                word => match word.parse() {
+                    Ok(n) => Some(n),
+                    Err(_) => {
+                        let shown: String = word.chars().take(40).collect();
+                        odd(notes, &format!("“{shown}”"))
+                    }
+                },
+            }
+        }
+    }
+}
+
+/// A cell as a time: the forms of [`Stamp::parse`], and the numbers that SQLite's date functions take (seconds
+/// or milliseconds since 1970, Julian days).
+pub(super) fn stamp_of(value: ValueRef<'_>, at: At, notes: &mut Notes) -> Option<Stamp> {
+    let from_number = |x: f64| -> Option<i64> {
+        // 2001 to 2286 in seconds and in milliseconds, 1995 to 2407 in Julian days: no two overlap.
+        if (1e9..1e10).contains(&x) {
+            Some((x * 1e3) as i64)
+        } else if (1e12..1e13).contains(&x) {
+            Some(x as i64)
+        } else if (2_450_000.0..2_600_000.0).contains(&x) {
+            Some(((x - 2_440_587.5) * 86_400_000.0).round() as i64)
+        } else {
+            None
+        }
+    };
+    let text = match value {
+        ValueRef::Null => return None,
+        ValueRef::Text(bytes) => String::from_utf8_lossy(bytes),
+        ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes),
+        ValueRef::Integer(n) => n.to_string().into(),
+        ValueRef::Real(x) => real_in_words(x).into(),
+    };
+    if text.trim().is_empty() {
+        return None;
+    }
+    let stamp = Stamp::parse(&text);
+    if stamp.millis().is_some() {
+        notes.time_form(at.table, at.column, &text);
+        return Some(stamp);
+    }
+    if let Some(ms) = text.trim().parse().ok().and_then(from_number) {
+        notes.add(
+            at.place(Issue::info(
+                "numeric-time",
+                format!("{} is a number, read as a time", at.column),
+            ))
+            .hint("The documents write YYYY-MM-DD HH:MM:SS in UTC."),
+        );
+        return Some(Stamp::At(ms));
+    }
+    let shown: String = text.chars().take(40).collect();
+    notes.add(
+        at.place(Issue::warning(
+            "unreadable-time",
+            format!("{} is “{shown}”, which cannot be read as a time", at.column),
+        ))
+        .hint("It is shown as written and counts as no time."),
+    );
+    Some(stamp)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AT: At = At {
+        table: "execution",
+        row: 7,
+        column: "started_at",
+    };
+
+    fn rules(notes: Notes) -> Vec<String> {
+        notes.finish().into_iter().map(|i| i.rule).collect()
+    }
+
+    #[test]
+    fn any_stored_type_reads_as_text() {
+        for (value, expected, rule) in [
+            (ValueRef::Null, None, None),
+            (ValueRef::Text(b"plain"), Some("plain"), None),
+            (ValueRef::Text(b"nul\0inside"), Some("nul\0inside"), None),
+            (
+                ValueRef::Text(b"bad \xff byte"),
+                Some("bad \u{fffd} byte"),
+                Some("invalid-utf8"),
+            ),
+            (ValueRef::Integer(-3), Some("-3"), Some("number-in-text")),
+            (ValueRef::Real(3.0), Some("3.0"), Some("number-in-text")),
+            (ValueRef::Blob(b"blob"), Some("blob"), Some("blob-in-text")),
+        ] {
+            let mut notes = Notes::new("state.db");
+            assert_eq!(text_of(value, AT, &mut notes).as_deref(), expected);
+            assert_eq!(rules(notes), Vec::from_iter(rule.map(str::to_owned)));
+        }
+    }
+
+    #[test]
+    fn any_stored_type_reads_as_a_whole_number() {
+        for (value, expected, rule) in [
+            (ValueRef::Null, None, None),
+            (ValueRef::Integer(43), Some(43), None),
+            (ValueRef::Real(43.0), Some(43), None),
+            (ValueRef::Text(b" 43 "), Some(43), None),
+            (ValueRef::Text(b""), None, None),
+            (ValueRef::Real(4.5), None, Some("not-a-number")),
+            (ValueRef::Real(1e300), None, Some("not-a-number")),
+            (ValueRef::Text(b"root"), None, Some("not-a-number")),
+            (ValueRef::Blob(b"1"), None, Some("not-a-number")),
+        ] {
+            let mut notes = Notes::new("state.db");
+            assert_eq!(int_of(value, AT, &mut notes), expected, "{value:?}");
+            assert_eq!(rules(notes), Vec::from_iter(rule.map(str::to_owned)));
+        }
+    }
+
+    #[test]
+    fn times_in_every_form_that_sqlite_writes() {
+        let at = Some(Stamp::At(1_768_487_452_000));
+        for (value, expected, rule) in [
+            (ValueRef::Null, None, None),
+            (ValueRef::Text(b""), None, None),
+            (ValueRef::Text(b"2026-01-15 14:30:52"), at.clone(), None),
+            (
+                ValueRef::Text(b"2026-01-15T15:30:52+01:00"),
+                at.clone(),
+                None,
+            ),
+            (
+                ValueRef::Integer(1_768_487_452),
+                at.clone(),
+                Some("numeric-time"),
+            ),
+            (
+                ValueRef::Text(b"1768487452"),
+                at.clone(),
+                Some("numeric-time"),
+            ),
+            (
+                ValueRef::Integer(1_768_487_452_000),
+                at.clone(),
+                Some("numeric-time"),
+            ),
+            (
+                ValueRef::Real(2_461_056.104_768_519),
+                at,
+                Some("numeric-time"),
+            ),
+            (
+                ValueRef::Text(b"soon"),
+                Some(Stamp::Odd("soon".into())),
+                Some("unreadable-time"),
+            ),
+            (
+                ValueRef::Integer(12),
+                Some(Stamp::Odd("12".into())),
+                Some("unreadable-time"),
+            ),
+        ] {
+            let mut notes = Notes::new("state.db");
+            assert_eq!(stamp_of(value, AT, &mut notes), expected, "{value:?}");
+            assert_eq!(rules(notes), Vec::from_iter(rule.map(str::to_owned)));
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Rows of `execution`, in order of id, and the dialect that they speak.
+
+use std::collections::BTreeMap;
+
+use super::meta::Metas;
+use super::scan::{Reader, Want};
+use crate::issue::Issue;
+use crate::model::{Dialect, Execution, Status, Text};
+use crate::schema;
+
+const WANTS: &[Want] = &[
+    Want::short("id"),
+    Want::short("statement_index"),
+    Want::long("statement_text"),
+    Want::short("status"),
+    Want::short("started_at"),
+    Want::short("completed_at"),
+    Want::long("error_message"),
+    Want::short("parent_id"),
+    Want::long("metadata"),
+];
+
+/// Reads all rows and decides the dialect.
+pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Execution>, Dialect) {
+    let mut rows: Vec<Execution> = Vec::new();
+    let mut metas = Metas::default();
+    let mut evidence = Evidence::default();
+    let has_id = reader
+        .shape
+        .table(schema::EXECUTION)
+        .is_some_and(|t| t.column("id").is_some());
+    let empty: Text = "".into();
+    reader.scan(schema::EXECUTION, WANTS, &[], |cells| {
+        let id = if has_id { cells.int(0) } else { Some(cells.at) };
+        let id = id.unwrap_or_else(|| {
+            cells.notes.add(
+                Issue::warning("missing-id", "a row of execution has no id of its own")
+                    .at_row(schema::EXECUTION, cells.at)
+                    .at_column("id")
+                    .hint("It is shown under its rowid; rows that name it as their parent do not find it."),
+            );
+            cells.at
+        });
+        let metadata = cells.string(8);
+        let parsed = metadata
+            .as_deref()
+            .map(|text| metas.parse(text, cells.texts))
+            .unwrap_or_default();
+        if let Some(why) = parsed.malformed {
+            cells.notes.add(malformed(schema::EXECUTION, id, "metadata", &why));
+        }
+        let row = Execution {
+            id,
+            index: cells.int(1),
+            text: cells.text(2).unwrap_or_else(|| Text::clone(&empty)),
+            status: status(cells.text(3)),
+            started: cells.stamp(4),
+            completed: cells.stamp(5),
+            error: cells.text(6),
+            parent: cells.int(7),
+            meta: parsed.meta,
+        };
+        evidence.see(&row, parsed.in_place_words);
+        rows.push(row);
+    });
+    rows.shrink_to_fit();
+    put_in_order(reader, &mut rows);
+    if !rows.is_empty() && !evidence.times {
+        // X14: rows of the append-only document carry no times.
+        reader.notes.add(
+            Issue::info("times-not-recorded", "no row of execution carries a time")
+                .at_table(schema::EXECUTION)
+                .hint("The order is known, durations are not; the append-only document writes no times."),
+        );
+    }
+    let dialect = evidence.dialect(&rows);
+    (rows, dialect)
+}
+
+/// An issue for a text that should be JSON (errata X13).
+pub(super) fn malformed(table: &str, row: i64, column: &str, why: &str) -> Issue {
+    Issue::warning("malformed-json", format!("{column} is not readable: {why}"))
+        .at_row(table, row)
+        .at_column(column)
+        .hint("The row is shown without it; the text itself is under files and tables.")
+}
+
+fn status(word: Option<Text>) -> Status {
+    match word {
+        Some(word) => match Status::parse(&word) {
+            // The text is held already.
+            Status::Other(_) if word.trim() == &*word => Status::Other(word),
+            known => known,
+        },
+        None => Status::Other("".into()),
+    }
+}
+
+/// Sorts by id, and reports ids that stand twice.
+fn put_in_order(reader: &mut Reader<'_>, rows: &mut [Execution]) {
+    if !rows.is_sorted_by_key(|r| r.id) {
+        rows.sort_by_key(|r| r.id);
+    }
+    for pair in rows.windows(2) {
+        if let [a, b] = pair
+            && a.id == b.id
+        {
+            reader.notes.add(
+                Issue::warning("duplicate-id", format!("two rows carry the id {}", a.id))
+                    .at_row(schema::EXECUTION, a.id)
+                    .at_column("id")
+                    .hint("Both are shown, in the order in which they are stored."),
+            );
+        }
+    }
+}
+
+/// What speaks for one dialect or the other (sqlite.md against sqlite-earlier.md).
+#[derive(Debug, Default)]
+struct Evidence {
+    /// Words that only events carry.
+    append: bool,
+    /// Keys that only updated rows carry.
+    in_place: bool,
+    /// A row that began and ended at different times: it was updated, or written once when it was over.
+    both_times: bool,
+    times: bool,
+}
+
+impl Evidence {
+    fn see(&mut self, row: &Execution, in_place_words: bool) {
+        self.append |= matches!(
+            row.status,
+            Status::Started | Status::Joined | Status::Iteration | Status::Exited | Status::Retry
+        );
+        self.in_place |= in_place_words;
+        self.times |= row.started.is_some() || row.completed.is_some();
+        self.both_times |=
+            row.started.is_some() && row.completed.is_some() && row.started != row.completed;
+    }
+
+    fn dialect(&self, rows: &[Execution]) -> Dialect {
+        match (self.append, self.in_place) {
+            (true, true) => Dialect::Mixed,
+            (true, false) => Dialect::AppendOnly,
+            (false, true) => Dialect::InPlace,
+            (false, false) if closed_by_a_later_row(rows) => Dialect::AppendOnly,
+            (false, false) if self.both_times => Dialect::InPlace,
+            (false, false) => Dialect::Undecided,
+        }
+    }
+}
+
+/// Whether a statement that was executing is followed by a row of the same statement that ends it (errata X7).
+fn closed_by_a_later_row(rows: &[Execution]) -> bool {
+    let mut open: BTreeMap<(i64, &str), ()> = BTreeMap::new();
+    for row in rows {
+        let Some(index) = row.index else { continue };
+        let key = (index, &*row.text);
+        if row.status.is_terminal() {
+            if open.contains_key(&key) {
+                return true;
+            }
+        } else {
+            open.insert(key, ());
+        }
+    }
+    false
+}

@@ -1,0 +1,282 @@
+//! Rows of `gates` and `gate_audit_log`.
+
+use std::collections::BTreeSet;
+
+use rusqlite::types::ValueRef;
+use serde_json::{Map, Value};
+
+use super::cells::real_in_words;
+use super::error::DecodeError;
+use super::execution::malformed;
+use super::scan::{LONG_TEXT, MOST_ROWS, Reader, Want, order};
+use super::shape::quoted;
+use crate::issue::Issue;
+use crate::model::{AuditEvent, AuditKind, Gate, GateStatus, Text};
+use crate::schema;
+
+const GATES: &[Want] = &[
+    Want::short("id"),
+    Want::short("run_id"),
+    Want::short("execution_id"),
+    Want::long("prompt"),
+    Want::long("allow"),
+    Want::short("timeout"),
+    Want::short("timeout_at"),
+    Want::long("on_reject"),
+    Want::short("status"),
+    Want::short("created_at"),
+    Want::short("resolved_at"),
+    Want::short("resolved_by"),
+    Want::long("resolution_comment"),
+    Want::long("metadata"),
+];
+
+const AUDIT: &[Want] = &[
+    Want::short("id"),
+    Want::short("gate_id"),
+    Want::short("run_id"),
+    Want::short("event_type"),
+    Want::short("principal"),
+    Want::long("comment"),
+    Want::short("timestamp"),
+    Want::long("metadata"),
+];
+
+/// The runs of a database, as far as its gates need to know them.
+pub(super) struct Runs<'a> {
+    /// The run that is read; empty when there is no run row.
+    pub(super) chosen: &'a str,
+    /// The other run rows.
+    pub(super) others: &'a BTreeSet<String>,
+}
+
+impl Runs<'_> {
+    /// Whether a row that names this run is left to another run of the database.
+    fn elsewhere(&self, run: Option<&str>) -> bool {
+        run.is_some_and(|run| run != self.chosen && self.others.contains(run))
+    }
+}
+
+/// Reads the gates of the chosen run, and those whose run is not recorded (errata G11).
+pub(super) fn read_gates(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<Gate> {
+    let mut gates: Vec<Gate> = Vec::new();
+    // Gates are chosen by their own run_id below: those of no recorded run stay.
+    let only_run = reader.only_run.take();
+    reader.scan(schema::GATES, GATES, &[], |cells| {
+        let run_id = cells.text(1);
+        if runs.elsewhere(run_id.as_deref()) {
+            return;
+        }
+        let gate = Gate {
+            id: cells.text(0).unwrap_or_else(|| "".into()),
+            run_id,
+            execution_id: cells.int(2),
+            prompt: cells.text(3),
+            allow: cells.text(4),
+            timeout: cells.text(5),
+            timeout_at: cells.stamp(6),
+            on_reject: cells.text(7),
+            status: GateStatus::parse(&cells.text(8).unwrap_or_else(|| "".into())),
+            created: cells.stamp(9),
+            resolved: cells.stamp(10),
+            resolved_by: cells.text(11),
+            comment: cells.text(12),
+            metadata: cells.text(13),
+        };
+        for (text, column) in [(&gate.allow, "allow"), (&gate.metadata, "metadata")] {
+            if let Some(why) = text.as_deref().and_then(not_json) {
+                cells
+                    .notes
+                    .add(malformed(schema::GATES, cells.at, column, &why));
+            }
+        }
+        match gate.run_id.as_deref() {
+            Some(run) if run == runs.chosen => {}
+            named => {
+                let named = named.map_or("no run".to_owned(), |run| format!("run {run}"));
+                cells.notes.add(
+                    Issue::warning(
+                        "gate-of-unknown-run",
+                        format!(
+                            "gate {} belongs to {named}, which is not recorded here",
+                            gate.id
+                        ),
+                    )
+                    .at_row(schema::GATES, cells.at)
+                    .at_column("run_id")
+                    .hint("The documents' queries would hide it; it is shown with this run."),
+                );
+            }
+        }
+        if let GateStatus::Other(word) = &gate.status {
+            cells.notes.add(
+                Issue::warning(
+                    "unknown-gate-status",
+                    format!("gate {} has the status “{word}”", gate.id),
+                )
+                .at_row(schema::GATES, cells.at)
+                .at_column("status")
+                .hint("The document knows pending, approved, rejected and timeout."),
+            );
+        }
+        gates.push(gate);
+    });
+    reader.only_run = only_run;
+    // In order of creation; those without a time stay where they are stored, before the others.
+    gates.sort_by_key(|g| g.created.as_ref().and_then(|c| c.millis()));
+    gates
+}
+
+/// Reads the audit log of the chosen run, in order of id (errata G8).
+pub(super) fn read_audit(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<AuditEvent> {
+    let only_run = reader.only_run.take();
+    let mut events: Vec<AuditEvent> = Vec::new();
+    let mut addresses: Vec<i64> = Vec::new();
+    reader.scan(schema::GATE_AUDIT_LOG, AUDIT, &[], |cells| {
+        let run_id = cells.text(2).unwrap_or_else(|| "".into());
+        if runs.elsewhere(Some(&run_id)) {
+            return;
+        }
+        let event = AuditEvent {
+            id: cells.int(0).unwrap_or(cells.at),
+            gate_id: cells.text(1).unwrap_or_else(|| "".into()),
+            run_id,
+            kind: AuditKind::parse(&cells.text(3).unwrap_or_else(|| "".into())),
+            principal: cells.text(4),
+            comment: cells.text(5),
+            timestamp: cells.stamp(6),
+            metadata: cells.text(7),
+            row_json: None,
+        };
+        if let Some(why) = event.metadata.as_deref().and_then(not_json) {
+            cells.notes.add(malformed(
+                schema::GATE_AUDIT_LOG,
+                event.id,
+                "metadata",
+                &why,
+            ));
+        }
+        addresses.push(cells.at);
+        events.push(event);
+    });
+    reader.only_run = only_run;
+    if let Err(error) = add_whole_rows(reader, &mut events, &addresses) {
+        reader.notes.add(
+            Issue::error(
+                "table-damaged",
+                format!("the rows of the audit log cannot be read whole: {error}"),
+            )
+            .at_table(schema::GATE_AUDIT_LOG)
+            .hint("The log is shown, but its chain cannot be verified."),
+        );
+    }
+    events.sort_by_key(|e| e.id);
+    events
+}
+
+fn not_json(text: &str) -> Option<String> {
+    if text.trim().is_empty() {
+        return None;
+    }
+    serde_json::from_str::<serde::de::IgnoredAny>(text)
+        .err()
+        .map(|e| e.to_string())
+}
+
+/// Bytes of all rows of the audit log that are held as JSON.
+const WHOLE: usize = 32 << 20;
+
+/// Gives every event its row as JSON: all columns, in the types in which they are stored, keys sorted, no blanks.
+/// A BLOB is `{"blob":"hex"}`, as is a text that is no UTF-8. The hash chain is taken over this (errata G7).
+fn add_whole_rows(
+    reader: &mut Reader<'_>,
+    events: &mut [AuditEvent],
+    addresses: &[i64],
+) -> Result<(), DecodeError> {
+    let Some(found) = reader.shape.table(schema::GATE_AUDIT_LOG) else {
+        return Ok(());
+    };
+    // Sorted here: whether a JSON object sorts its keys is a feature that any crate may switch.
+    let mut columns: Vec<&str> = found.stored_order();
+    columns.sort_unstable();
+    let list: Vec<String> = columns.iter().map(|c| quoted(c)).collect();
+    let sizes: Vec<String> = list
+        .iter()
+        .map(|c| format!("coalesce(octet_length({c}), 0) <= {}", 16 * LONG_TEXT))
+        .collect();
+    let guarded: Vec<String> = list
+        .iter()
+        .zip(&sizes)
+        .map(|(c, small)| format!("CASE WHEN {small} THEN {c} END"))
+        .collect();
+    if list.is_empty() || columns.len() > 200 {
+        return Ok(());
+    }
+    let sql = format!(
+        "SELECT {}, {}, {} FROM {} NOT INDEXED{}",
+        found.rowid_name().unwrap_or("NULL"),
+        sizes.join(" AND "),
+        guarded.join(", "),
+        quoted(&found.info.name),
+        order(found),
+    );
+    let by_rowid = found.rowid_name().is_some();
+    let (mut held, mut left_out) = (0_usize, 0_u64);
+    let mut wanted = addresses.iter().zip(events).peekable();
+    let mut statement = reader.conn.prepare(&sql)?;
+    let mut rows = statement.query([])?;
+    let mut place = 0_i64;
+    while let Some(row) = rows.next()? {
+        if place >= MOST_ROWS as i64 {
+            break;
+        }
+        let at: i64 = if by_rowid { row.get(0)? } else { place };
+        place += 1;
+        let Some((_, event)) = wanted.next_if(|(a, _)| **a == at) else {
+            continue;
+        };
+        if !row.get::<_, bool>(1)? || held > WHOLE {
+            left_out += 1;
+            continue;
+        }
+        let mut object = Map::new();
+        for (i, column) in columns.iter().enumerate() {
+            object.insert((*column).to_owned(), json(row.get_ref(i + 2)?));
+        }
+        let text = Value::Object(object).to_string();
+        held += text.len();
+        event.row_json = Some(Text::from(text));
+    }
+    drop(rows);
+    drop(statement);
+    if left_out > 0 {
+        reader.notes.add(
+            Issue::warning(
+                "audit-row-too-long",
+                format!("{left_out} rows of the audit log are too long to be verified"),
+            )
+            .at_table(schema::GATE_AUDIT_LOG)
+            .hint("Their chain is not checked."),
+        );
+    }
+    Ok(())
+}
+
+fn json(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(n) => n.into(),
+        ValueRef::Real(x) => serde_json::Number::from_f64(x)
+            .map_or_else(|| Value::String(real_in_words(x)), Value::Number),
+        ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => text.into(),
+            Err(_) => hex(bytes),
+        },
+        ValueRef::Blob(bytes) => hex(bytes),
+    }
+}
+
+fn hex(bytes: &[u8]) -> Value {
+    let text: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
+    serde_json::json!({ "blob": text })
+}

@@ -1,0 +1,297 @@
+//! What a connection to somebody else's database may do: read tables, slowly bounded, and nothing else.
+//!
+//! Source: reliability.md, "Untrusted files". A 170 KB file whose `run` is a view took a naive reader to
+//! 3.4 GB; triggers, virtual tables and generated columns are other ways in.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rusqlite::Connection;
+use rusqlite::config::DbConfig;
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::limits::Limit;
+
+use super::error::DecodeError;
+
+/// A question that SQLite asks while it reads: `true` stops it.
+pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
+
+/// How far reading may go.
+pub struct Guard {
+    /// Steps of SQLite's virtual machine that one statement may take. The core has no clock; 50 million take
+    /// about a second natively, and the largest honest list (a million rows) takes some 40.
+    pub steps: u64,
+    /// Asked every thousand steps; `true` stops the statement. A shell's clock, or its cancel button.
+    pub stop: Option<Stop>,
+    /// Bytes that SQLite may hold in the whole process, all connections together; it can be lowered, never
+    /// raised.
+    pub heap: Option<u64>,
+}
+
+impl Default for Guard {
+    fn default() -> Guard {
+        Guard {
+            steps: 50_000_000,
+            stop: None,
+            heap: Some(256 << 20),
+        }
+    }
+}
+
+impl std::fmt::Debug for Guard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Guard")
+            .field("steps", &self.steps)
+            .field("stop", &self.stop.is_some())
+            .field("heap", &self.heap)
+            .finish()
+    }
+}
+
+/// Asks SQLite for `locking_mode=exclusive`: with a VFS that has no shared memory, a database in WAL mode can
+/// be read only so (build.md, "WAL"). It must be the first statement on the connection; reads no page.
+///
+/// # Errors
+/// When SQLite refuses.
+pub fn exclusive(conn: &Connection) -> Result<(), DecodeError> {
+    // rusqlite's `pragma_update` would do as well, but this states what runs first.
+    Ok(conn.query_row("PRAGMA locking_mode=exclusive", [], |_| Ok(()))?)
+}
+
+/// Makes sure that a connection opens: reads the first page and the schema's version.
+///
+/// # Errors
+/// What SQLite says of the file: locked, damaged, encrypted, a hot journal that cannot be rolled back.
+pub fn probe(conn: &Connection) -> Result<(), DecodeError> {
+    Ok(conn.query_row("PRAGMA schema_version", [], |_| Ok(()))?)
+}
+
+/// Guards a connection before anything is read through it; see the module for what it forbids.
+///
+/// # Errors
+/// When the file is no database, or SQLite refuses a setting.
+pub fn guard(conn: &mut Connection, guard: Guard) -> Result<(), DecodeError> {
+    for (setting, on) in [
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, false),
+        (DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_ATTACH_CREATE, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_ATTACH_WRITE, false),
+        (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
+    ] {
+        conn.set_db_config(setting, on)?;
+    }
+    for (limit, most) in [
+        (Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE),
+        (Limit::SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
+        (Limit::SQLITE_LIMIT_VDBE_OP, 1 << 20),
+        (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 8),
+        (Limit::SQLITE_LIMIT_ATTACHED, 0),
+        (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 1),
+        (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
+        (Limit::SQLITE_LIMIT_VARIABLE_NUMBER, 64),
+    ] {
+        conn.set_limit(limit, most)?;
+    }
+    // Objects in the schema: a limit of newer libraries than wasm's.
+    let _ = conn.set_limit(Limit::SQLITE_LIMIT_SCHEMA, 10_000);
+
+    conn.pragma_update(None, "cell_size_check", true)?;
+    conn.pragma_update(None, "query_only", true)?;
+    // Answers with its value: a row that nobody needs.
+    conn.pragma_update_and_check(None, "mmap_size", 0, |_| Ok(()))
+        .or_else(no_row_is_fine)?;
+    conn.pragma_update(None, "temp_store", "memory")?;
+    if let Some(heap) = guard.heap {
+        let heap = i64::try_from(heap).unwrap_or(i64::MAX);
+        conn.pragma_update_and_check(None, "hard_heap_limit", heap, |_| Ok(()))
+            .or_else(no_row_is_fine)?;
+    }
+
+    let taken = Arc::new(AtomicU64::new(0));
+    let renewed = Arc::clone(&taken);
+    conn.authorizer(Some(move |context: AuthContext<'_>| {
+        // A statement is being prepared: its steps are counted from here.
+        renewed.store(0, Ordering::Relaxed);
+        allow(&context)
+    }))?;
+    let (most, stop) = (guard.steps, guard.stop);
+    conn.progress_handler(
+        STEPS,
+        Some(move || {
+            let so_far = taken.fetch_add(STEPS as u64, Ordering::Relaxed);
+            so_far >= most || stop.as_ref().is_some_and(|stop| stop())
+        }),
+    )?;
+    Ok(())
+}
+
+/// The longest value that is read in one piece. Longer ones are listed and read in parts.
+pub(super) const LONGEST_VALUE: i32 = 64 << 20;
+
+/// Steps between two questions of the progress handler.
+const STEPS: i32 = 1000;
+
+/// Functions that reach out of the database. All others only compute, within the limits; newer SQLite asks for
+/// those in a column's DEFAULT as well, which a file may choose freely and no reading evaluates.
+const NOT_FUNCTIONS: &[&str] = &[
+    "load_extension",
+    "fts3_tokenizer",
+    "readfile",
+    "writefile",
+    "edit",
+];
+
+/// Pragmas that tell something of the file and change nothing.
+const PRAGMAS: &[&str] = &["encoding", "page_count", "page_size", "schema_version"];
+
+/// Pragmas that take a table's name.
+const TABLE_PRAGMAS: &[&str] = &["table_list", "table_xinfo"];
+
+fn allow(context: &AuthContext<'_>) -> Authorization {
+    // Inside a view or a trigger: never ours.
+    if context.accessor.is_some() {
+        return Authorization::Deny;
+    }
+    let allowed = match context.action {
+        AuthAction::Select => true,
+        AuthAction::Read { .. } => context.database_name.is_none_or(|db| db == "main"),
+        AuthAction::Transaction { .. } => true,
+        AuthAction::Function { function_name } => !NOT_FUNCTIONS
+            .iter()
+            .any(|f| f.eq_ignore_ascii_case(function_name)),
+        AuthAction::Pragma {
+            pragma_name,
+            pragma_value,
+        } => {
+            let one_of = |names: &[&str]| names.iter().any(|n| n.eq_ignore_ascii_case(pragma_name));
+            one_of(TABLE_PRAGMAS) || (pragma_value.is_none() && one_of(PRAGMAS))
+        }
+        _ => false,
+    };
+    if allowed {
+        Authorization::Allow
+    } else {
+        Authorization::Deny
+    }
+}
+
+fn no_row_is_fine(error: rusqlite::Error) -> rusqlite::Result<()> {
+    match error {
+        rusqlite::Error::QueryReturnedNoRows => Ok(()),
+        other => Err(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guarded(sql: &str, options: Guard) -> Connection {
+        let mut conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch(sql).unwrap();
+        guard(&mut conn, options).unwrap();
+        conn
+    }
+
+    fn ask(conn: &Connection, sql: &str) -> Result<(), DecodeError> {
+        let mut statement = conn.prepare(sql)?;
+        let mut rows = statement.query([])?;
+        while rows.next()?.is_some() {}
+        Ok(())
+    }
+
+    #[test]
+    fn only_reads_pass() {
+        let conn = guarded(
+            // A default that calls a function: allowed, never evaluated.
+            "CREATE TABLE t(a, b, c DEFAULT (hex(randomblob(8)))); INSERT INTO t(a, b) VALUES (1, 'x');
+             CREATE VIEW v AS SELECT a FROM t;
+             CREATE TRIGGER g AFTER INSERT ON t BEGIN DELETE FROM t; END;",
+            Guard::default(),
+        );
+        for sql in [
+            "SELECT a, octet_length(b), typeof(b), c FROM t",
+            "SELECT count(*) FROM t",
+            "SELECT name FROM sqlite_schema",
+            "PRAGMA table_xinfo(\"t\")",
+            "PRAGMA table_list",
+            "PRAGMA encoding",
+            "BEGIN",
+            "ROLLBACK",
+        ] {
+            assert_eq!(ask(&conn, sql), Ok(()), "{sql}");
+        }
+        for sql in [
+            "INSERT INTO t VALUES (2, 'y')",
+            "DELETE FROM t",
+            "UPDATE t SET a = 3",
+            "CREATE TABLE u(a)",
+            "CREATE TEMP TABLE u(a)",
+            "DROP TABLE t",
+            "ATTACH ':memory:' AS other",
+            "VACUUM",
+            "VACUUM INTO '/tmp/x'",
+            "PRAGMA journal_mode=WAL",
+            "PRAGMA user_version=3",
+            "PRAGMA encoding='UTF-16'",
+            "PRAGMA query_only=0",
+            "SELECT load_extension('x')",
+            "SELECT randomblob(1000000000)",
+            "SELECT a FROM v",
+            "SAVEPOINT s",
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n",
+        ] {
+            let answer = ask(&conn, sql);
+            assert!(
+                matches!(
+                    answer,
+                    Err(DecodeError::Refused(_) | DecodeError::Sqlite(_) | DecodeError::TooBig(_))
+                ),
+                "{sql}: {answer:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_statement_that_takes_too_many_steps_is_stopped_and_the_next_starts_anew() {
+        let options = Guard {
+            steps: 20_000,
+            ..Guard::default()
+        };
+        let mut rows = String::from("CREATE TABLE t(a); BEGIN;");
+        for n in 0..1_000 {
+            rows.push_str(&format!("INSERT INTO t VALUES ({n});"));
+        }
+        rows.push_str("COMMIT;");
+        let conn = guarded(&rows, options);
+        let error = ask(&conn, "SELECT count(*) FROM t a, t b WHERE a.a + b.a < 0").unwrap_err();
+        assert_eq!(error, DecodeError::Stopped);
+        assert_eq!(
+            error.to_string(),
+            "reading was stopped because it took too long"
+        );
+        for _ in 0..10 {
+            assert_eq!(ask(&conn, "SELECT a FROM t WHERE a < 0"), Ok(()));
+        }
+    }
+
+    #[test]
+    fn a_shell_can_stop() {
+        let asked = AtomicU64::new(0);
+        let conn = guarded(
+            "CREATE TABLE t(a); INSERT INTO t VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9), (10);",
+            Guard {
+                stop: Some(Arc::new(move || asked.fetch_add(1, Ordering::Relaxed) > 3)),
+                ..Guard::default()
+            },
+        );
+        let cross =
+            "SELECT count(*) FROM t a, t b, t c, t d, t e WHERE a.a + b.a + c.a + d.a + e.a < 0";
+        assert_eq!(ask(&conn, cross), Err(DecodeError::Stopped));
+    }
+}

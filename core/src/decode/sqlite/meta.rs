@@ -1,0 +1,214 @@
+//! `execution.metadata`: the keys that the documents know, in both spellings.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::cells::Texts;
+use crate::model::{Meta, Text};
+
+/// What a metadata text was read as.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Parsed {
+    /// The known keys; `None` when there are none of them.
+    pub(super) meta: Option<Arc<Meta>>,
+    /// It has keys that only the in-place document writes.
+    pub(super) in_place_words: bool,
+    /// Why it could not be read (errata X13).
+    pub(super) malformed: Option<String>,
+}
+
+/// Metadata that many rows share is parsed and held once.
+#[derive(Debug, Default)]
+pub(super) struct Metas {
+    by_text: BTreeMap<String, Parsed>,
+    held: BTreeMap<Arc<Meta>, ()>,
+}
+
+/// Texts that are remembered; beyond it each is parsed anew.
+const REMEMBERED: usize = 4096;
+
+impl Metas {
+    pub(super) fn parse(&mut self, text: &str, texts: &mut Texts) -> Parsed {
+        if text.trim().is_empty() || text == "{}" {
+            return Parsed::default();
+        }
+        if let Some(known) = self.by_text.get(text) {
+            return known.clone();
+        }
+        let mut parsed = read(text, texts);
+        parsed.meta = parsed
+            .meta
+            .map(|meta| match self.held.get_key_value(&meta) {
+                Some((same, ())) => Arc::clone(same),
+                None => {
+                    self.held.insert(Arc::clone(&meta), ());
+                    meta
+                }
+            });
+        if self.by_text.len() < REMEMBERED {
+            self.by_text.insert(text.to_owned(), parsed.clone());
+        }
+        parsed
+    }
+}
+
+fn read(text: &str, texts: &mut Texts) -> Parsed {
+    let object = match serde_json::from_str(text) {
+        Ok(Value::Object(object)) => object,
+        Ok(_) => {
+            return Parsed {
+                malformed: Some("it is JSON, but not an object".into()),
+                ..Parsed::default()
+            };
+        }
+        Err(error) => {
+            return Parsed {
+                malformed: Some(error.to_string()),
+                ..Parsed::default()
+            };
+        }
+    };
+    let mut get = |key: &str| object.get(key).and_then(|v| word(v, texts));
+    let mut meta = Meta {
+        parallel_id: get("parallel_id"),
+        branch: get("branch"),
+        strategy: get("strategy"),
+        loop_id: get("loop_id"),
+        condition: get("condition"),
+        gate_id: get("gate_id"),
+        block: get("block"),
+        reason: get("reason"),
+        ..Meta::default()
+    };
+    meta.branches = match object.get("branches") {
+        Some(Value::Array(branches)) => branches.iter().filter_map(|v| word(v, texts)).collect(),
+        _ => Vec::new(),
+    };
+    // Keys come in pairs: append-only, in place (errata, "Words in use").
+    meta.iteration = first(&object, &["iteration", "current_iteration"]);
+    meta.max = first(&object, &["max", "max_iterations", "max_retries"]);
+    meta.attempt = first(&object, &["attempt", "retry_attempt"]);
+    meta.depth = first(&object, &["depth"]);
+    meta.in_place = object.contains_key("current_iteration");
+    let in_place_words = [
+        "current_iteration",
+        "max_iterations",
+        "retry_attempt",
+        "max_retries",
+    ]
+    .iter()
+    .any(|key| object.contains_key(*key));
+    Parsed {
+        meta: (meta != Meta::default()).then(|| Arc::new(meta)),
+        in_place_words,
+        malformed: None,
+    }
+}
+
+fn first(object: &Map<String, Value>, keys: &[&str]) -> Option<i64> {
+    keys.iter().find_map(|key| match object.get(*key)? {
+        Value::Number(n) => n
+            .as_i64()
+            .or_else(|| n.as_f64().filter(|x| x.fract() == 0.0).map(|x| x as i64)),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    })
+}
+
+fn word(value: &Value, texts: &mut Texts) -> Option<Text> {
+    match value {
+        Value::String(text) => Some(texts.share(text)),
+        Value::Number(n) => Some(texts.share(&n.to_string())),
+        Value::Bool(b) => Some(texts.share(&b.to_string())),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Parsed {
+        Metas::default().parse(text, &mut Texts::default())
+    }
+
+    #[test]
+    fn both_spellings_are_read() {
+        for (text, iteration, max, attempt, in_place) in [
+            (r#"{"loop_id": "l1", "max": 5}"#, None, Some(5), None, false),
+            (
+                r#"{"loop_id": "l1", "iteration": 2}"#,
+                Some(2),
+                None,
+                None,
+                false,
+            ),
+            (
+                r#"{"loop_id": "l1", "max_iterations": 5, "current_iteration": 0}"#,
+                Some(0),
+                Some(5),
+                None,
+                true,
+            ),
+            (r#"{"attempt": 2, "max": 3}"#, None, Some(3), Some(2), false),
+            (
+                r#"{"retry_attempt": "2", "max_retries": 3.0}"#,
+                None,
+                Some(3),
+                Some(2),
+                false,
+            ),
+        ] {
+            let meta = parse(text).meta.unwrap();
+            assert_eq!(
+                (meta.iteration, meta.max, meta.attempt, meta.in_place),
+                (iteration, max, attempt, in_place),
+                "{text}"
+            );
+        }
+        assert!(parse(r#"{"retry_attempt": 1}"#).in_place_words);
+        assert!(!parse(r#"{"attempt": 1}"#).in_place_words);
+    }
+
+    #[test]
+    fn a_parallel_announces_its_branches() {
+        let meta = parse(r#"{"parallel_id": 7, "strategy": "all", "branches": ["a", 2, null]}"#)
+            .meta
+            .unwrap();
+        assert_eq!(meta.parallel_id.as_deref(), Some("7"));
+        assert_eq!(meta.strategy.as_deref(), Some("all"));
+        let branches: Vec<&str> = meta.branches.iter().map(|b| &**b).collect();
+        assert_eq!(branches, ["a", "2"]);
+    }
+
+    /// X13: the documents' query fails as a whole; here it is one row's issue.
+    #[test]
+    fn x13_malformed_json_is_said_and_nothing_more() {
+        for (text, said) in [
+            (
+                r#"{"a": "#,
+                Some("EOF while parsing a value at line 1 column 6"),
+            ),
+            ("[1]", Some("it is JSON, but not an object")),
+            ("", None),
+            ("{}", None),
+            (r#"{"tokens": 12}"#, None),
+        ] {
+            let parsed = parse(text);
+            assert_eq!(parsed.meta, None);
+            assert_eq!(parsed.malformed.as_deref(), said, "{text}");
+        }
+        let deep = "[".repeat(100_000);
+        assert!(parse(&deep).malformed.unwrap().contains("recursion limit"));
+    }
+
+    #[test]
+    fn equal_metadata_is_held_once() {
+        let (mut metas, mut texts) = (Metas::default(), Texts::default());
+        let one = metas.parse(r#"{"branch": "a", "ms": 1}"#, &mut texts);
+        let two = metas.parse(r#"{"branch": "a", "ms": 2}"#, &mut texts);
+        assert!(Arc::ptr_eq(&one.meta.unwrap(), &two.meta.unwrap()));
+    }
+}

@@ -1,0 +1,402 @@
+//! Reading what a person opened: a value, a row, a page of a table. Nothing of it is held by the model.
+
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+
+use super::cells::real_in_words;
+use super::error::DecodeError;
+use super::guard::LONGEST_VALUE;
+use super::scan::{before, order, whole_characters};
+use super::shape::{find, is_utf8, quoted};
+use crate::model::ValueAt;
+use crate::schema::{self, Found};
+use crate::view::{Cell, TableRows};
+
+/// Bytes of a value from `offset`, at most `len`; fewer at its end. Numbers are given as SQLite writes them.
+///
+/// `bindings` hold theirs in `value`, `agents` in `memory`.
+///
+/// # Errors
+/// When there is no such row, or it cannot be read.
+pub fn value_bytes(
+    conn: &Connection,
+    table: &str,
+    column: &str,
+    value: &ValueAt,
+    offset: u64,
+    len: usize,
+) -> Result<Vec<u8>, DecodeError> {
+    cell_bytes(conn, table, column, address_of(value)?, offset, len)
+}
+
+/// Gives a value to `each` in pieces, from its beginning to its end, holding no more than a piece.
+///
+/// Much faster than [`value_bytes`] in a loop for values of hundreds of megabytes: the way to a place deep in
+/// a value is walked once.
+///
+/// # Errors
+/// When there is no such row, or it cannot be read. `each` stops the walk by returning `false`.
+pub fn value_pieces(
+    conn: &Connection,
+    table: &str,
+    column: &str,
+    value: &ValueAt,
+    each: &mut dyn FnMut(&[u8]) -> bool,
+) -> Result<(), DecodeError> {
+    let at = address_of(value)?;
+    let found = find(conn, table)?;
+    let column = column_of(&found, column)?;
+    if let Some(blob) = open_blob(conn, &found, column, at)? {
+        let mut piece = vec![0; PIECE.min(blob.len())];
+        let mut done = 0;
+        while done < blob.len() {
+            let n = blob.read_at(&mut piece, done)?;
+            if n == 0 || !each(piece.get(..n).unwrap_or(&[])) {
+                break;
+            }
+            done += n;
+        }
+        return Ok(());
+    }
+    let whole = whole_cell(conn, &found, column, at)?;
+    for piece in whole.chunks(PIECE) {
+        if !each(piece) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Bytes of any cell from `offset`, at most `len`; fewer at its end. NULL has none.
+///
+/// # Errors
+/// When there is no such table, column or row, or it cannot be read.
+pub fn cell_bytes(
+    conn: &Connection,
+    table: &str,
+    column: &str,
+    at: i64,
+    offset: u64,
+    len: usize,
+) -> Result<Vec<u8>, DecodeError> {
+    let found = find(conn, table)?;
+    let column = column_of(&found, column)?;
+    part(conn, &found, column, at, offset, len)
+}
+
+/// All columns of one row with their cells, each cut at `most` bytes; also those that no document lists.
+/// `at` is the row's rowid, or its place in a table without one. `None`: there is no such row.
+///
+/// # Errors
+/// When there is no such table, or it cannot be read.
+pub fn row(
+    conn: &Connection,
+    table: &str,
+    at: i64,
+    most: usize,
+) -> Result<Option<Vec<(String, Cell)>>, DecodeError> {
+    let found = find(conn, table)?;
+    let mut page = page(conn, &found, &address(&found), at, 1, most, u64::MAX)?;
+    let Some(cells) = page.rows.pop() else {
+        return Ok(None);
+    };
+    Ok(Some(page.columns.into_iter().zip(cells).collect()))
+}
+
+/// The row of `execution` that carries this id, with all its columns.
+///
+/// # Errors
+/// When there is no such table, or it cannot be read.
+pub fn execution_row(
+    conn: &Connection,
+    id: i64,
+) -> Result<Option<Vec<(String, Cell)>>, DecodeError> {
+    let found = find(conn, schema::EXECUTION)?;
+    let (Some(column), Some(rowid)) = (found.column("id"), found.rowid_name()) else {
+        return row(conn, schema::EXECUTION, id, OPENED);
+    };
+    let sql = format!(
+        "SELECT {rowid} FROM {} WHERE {} = ?1",
+        quoted(&found.info.name),
+        quoted(column)
+    );
+    let at = match conn.query_row(&sql, [id], |r| r.get(0)) {
+        Ok(at) => at,
+        // Rows without an id of their own are known by their rowid.
+        Err(rusqlite::Error::QueryReturnedNoRows) => id,
+        Err(error) => return Err(error.into()),
+    };
+    row(conn, schema::EXECUTION, at, OPENED)
+}
+
+/// `len` rows of a table from the `from`-th on, in the order in which they are stored; known tables or not.
+///
+/// Cells are cut at `most` bytes, and one that lies behind a large value is left empty and marked as cut: a
+/// list of rows costs no page of a value. Asked for a single row, all its cells are read.
+///
+/// # Errors
+/// When there is no such table, it is a view or a virtual table, or it cannot be read.
+pub fn table_rows(
+    conn: &Connection,
+    table: &str,
+    from: u64,
+    len: u32,
+    most: usize,
+) -> Result<TableRows, DecodeError> {
+    let found = find(conn, table)?;
+    if !found.is_table() {
+        return Err(DecodeError::Refused(format!(
+            "{} is a {}, whose rows the file's own SQL would compute",
+            found.info.name, found.info.kind
+        )));
+    }
+    let clause = format!("{} LIMIT ?2 OFFSET ?1", order(&found));
+    let start = i64::try_from(from).unwrap_or(i64::MAX);
+    let near = if len == 1 { u64::MAX } else { NEAR };
+    let mut rows = page(conn, &found, &clause, start, len, most, near)?;
+    rows.from = from;
+    Ok(rows)
+}
+
+/// Bytes of a cell of a row that somebody opened.
+const OPENED: usize = 64 << 10;
+/// A piece of a value.
+const PIECE: usize = 1 << 20;
+/// A page shows a cell when no more than this lies before it in its row.
+const NEAR: u64 = 64 << 10;
+
+fn address_of(value: &ValueAt) -> Result<i64, DecodeError> {
+    match value {
+        ValueAt::Row { rowid, .. } => Ok(*rowid),
+        _ => Err(DecodeError::NotFound("value in the database".into())),
+    }
+}
+
+fn column_of<'f>(found: &'f Found, column: &str) -> Result<&'f str, DecodeError> {
+    found
+        .column(column)
+        .ok_or_else(|| DecodeError::NotFound(format!("column {column} in {}", found.info.name)))
+}
+
+/// `WHERE` or `LIMIT` that finds the row of address `?1`; `?2` is 1.
+pub(super) fn address(found: &Found) -> String {
+    match found.rowid_name() {
+        Some(rowid) => format!(" WHERE {rowid} = ?1 LIMIT ?2"),
+        None => format!("{} LIMIT ?2 OFFSET ?1", order(found)),
+    }
+}
+
+/// The first `most` bytes of a cell and its whole length; `None` for NULL.
+pub(super) fn prefix(
+    conn: &Connection,
+    found: &Found,
+    column: &str,
+    at: i64,
+    most: u32,
+) -> Result<Option<(Vec<u8>, u64)>, DecodeError> {
+    let sql = format!(
+        "SELECT octet_length({}) FROM {} NOT INDEXED{}",
+        quoted(column),
+        quoted(&found.info.name),
+        address(found)
+    );
+    let total: Option<i64> = conn.query_row(&sql, [at, 1], |r| r.get(0))?;
+    let Some(total) = total.and_then(|n| u64::try_from(n).ok()) else {
+        return Ok(None);
+    };
+    let bytes = part(conn, found, column, at, 0, most as usize)?;
+    Ok(Some((bytes, total)))
+}
+
+fn part(
+    conn: &Connection,
+    found: &Found,
+    column: &str,
+    at: i64,
+    offset: u64,
+    len: usize,
+) -> Result<Vec<u8>, DecodeError> {
+    let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+    if let Some(blob) = open_blob(conn, found, column, at)? {
+        let rest = blob.len().saturating_sub(offset);
+        let mut bytes = vec![0; len.min(rest)];
+        if !bytes.is_empty() {
+            let n = blob.read_at(&mut bytes, offset)?;
+            bytes.truncate(n);
+        }
+        return Ok(bytes);
+    }
+    let whole = whole_cell(conn, found, column, at)?;
+    let end = offset.saturating_add(len).min(whole.len());
+    Ok(whole.get(offset..end).unwrap_or(&[]).to_vec())
+}
+
+/// A handle on a text or blob of a row; `None` where there can be none: no rowid, a number, UTF-16.
+fn open_blob<'c>(
+    conn: &'c Connection,
+    found: &Found,
+    column: &str,
+    at: i64,
+) -> Result<Option<rusqlite::blob::Blob<'c>>, DecodeError> {
+    if found.rowid_name().is_none() || !is_utf8(conn)? {
+        return Ok(None);
+    }
+    let sql = format!(
+        "SELECT typeof({}) FROM {} NOT INDEXED{}",
+        quoted(column),
+        quoted(&found.info.name),
+        address(found)
+    );
+    let kind: String = conn
+        .query_row(&sql, [at, 1], |r| r.get(0))
+        .map_err(|e| no_row(e, found, at))?;
+    if kind != "text" && kind != "blob" {
+        return Ok(None);
+    }
+    let name = found.info.name.as_str();
+    Ok(Some(conn.blob_open(c"main", name, column, at, true)?))
+}
+
+/// A whole cell as bytes of UTF-8; numbers as SQLite writes them.
+fn whole_cell(
+    conn: &Connection,
+    found: &Found,
+    column: &str,
+    at: i64,
+) -> Result<Vec<u8>, DecodeError> {
+    let sql = format!(
+        "SELECT {} FROM {} NOT INDEXED{}",
+        quoted(column),
+        quoted(&found.info.name),
+        address(found)
+    );
+    conn.query_row(&sql, [at, 1], |r| {
+        Ok(match r.get_ref(0)? {
+            ValueRef::Null => Vec::new(),
+            ValueRef::Integer(n) => n.to_string().into_bytes(),
+            ValueRef::Real(x) => real_in_words(x).into_bytes(),
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.to_vec(),
+        })
+    })
+    .map_err(|e| no_row(e, found, at))
+}
+
+fn no_row(error: rusqlite::Error, found: &Found, at: i64) -> DecodeError {
+    match error {
+        rusqlite::Error::QueryReturnedNoRows => {
+            DecodeError::NotFound(format!("row {at} in {}", found.info.name))
+        }
+        other => other.into(),
+    }
+}
+
+/// Reads rows: of each cell its type and length, which cost only the row's header; the cell itself where it is
+/// short and not behind something long; of a long one the beginning.
+fn page(
+    conn: &Connection,
+    found: &Found,
+    clause: &str,
+    start: i64,
+    len: u32,
+    most: usize,
+    near: u64,
+) -> Result<TableRows, DecodeError> {
+    let columns: Vec<&str> = found
+        .info
+        .columns
+        .iter()
+        .filter_map(|c| found.column(&c.name))
+        .collect();
+    let mut page = TableRows {
+        table: found.info.name.clone(),
+        columns: columns.iter().map(|c| (*c).to_owned()).collect(),
+        ..TableRows::default()
+    };
+    let mut addresses: Vec<i64> = Vec::new();
+    let sql = page_statement(found, &columns, clause, most, near);
+    let mut statement = conn.prepare(&sql)?;
+    let mut rows = statement.query([start, i64::from(len)])?;
+    while let Some(row) = rows.next()? {
+        addresses.push(match found.rowid_name() {
+            Some(_) => row.get(0)?,
+            None => start.saturating_add(i64::try_from(addresses.len()).unwrap_or(i64::MAX)),
+        });
+        let mut cells = Vec::with_capacity(columns.len());
+        for i in 0..columns.len() {
+            let len: Option<i64> = row.get(3 * i + 2)?;
+            let value = row.get_ref(3 * i + 3)?;
+            let stored = row.get_ref(3 * i + 1)?.as_str().unwrap_or("null");
+            cells.push(Cell {
+                text: shown(value),
+                len: len.and_then(|n| u64::try_from(n).ok()).unwrap_or(0),
+                // Not read yet.
+                cut: stored != "null" && matches!(value, ValueRef::Null),
+                stored: stored.to_owned(),
+            });
+        }
+        page.rows.push(cells);
+    }
+    drop(rows);
+
+    let stored = found.stored_order();
+    for (at, row) in addresses.into_iter().zip(&mut page.rows) {
+        let mut before = 0_u64;
+        for column in &stored {
+            let place = columns.iter().position(|c| c == column);
+            let Some(cell) = place.and_then(|i| row.get_mut(i)) else {
+                continue;
+            };
+            // Without a handle a value is read whole or not at all.
+            let in_reach = found.rowid_name().is_some() || cell.len <= LONGEST_VALUE as u64 / 4;
+            if cell.cut && before <= near && in_reach {
+                let bytes = part(conn, found, column, at, 0, most)?;
+                cell.cut = (bytes.len() as u64) < cell.len;
+                cell.text = if cell.stored == "blob" {
+                    hex(&bytes)
+                } else {
+                    String::from_utf8_lossy(whole_characters(&bytes)).into_owned()
+                };
+            }
+            before = before.saturating_add(cell.len);
+        }
+    }
+    Ok(page)
+}
+
+/// `SELECT address, (type, length, text where it is cheap) for each column`.
+fn page_statement(found: &Found, columns: &[&str], clause: &str, most: usize, near: u64) -> String {
+    let mut sql = format!("SELECT {}", found.rowid_name().unwrap_or("NULL"));
+    // The conditions grow with the square of the columns: a wide table's cells are read one by one.
+    let narrow = columns.len() <= 64;
+    for column in columns {
+        let name = quoted(column);
+        sql.push_str(&format!(", typeof({name}), octet_length({name})"));
+        let reach = match before(found, column) {
+            _ if !narrow => " AND 0".to_owned(),
+            Some(bytes) if near < u64::MAX => format!(" AND {bytes} <= {near}"),
+            _ => String::new(),
+        };
+        sql.push_str(&format!(
+            ", CASE WHEN octet_length({name}) <= {most}{reach} THEN {name} END"
+        ));
+    }
+    sql.push_str(&format!(
+        " FROM {} NOT INDEXED{clause}",
+        quoted(&found.info.name)
+    ));
+    sql
+}
+
+fn shown(value: ValueRef<'_>) -> String {
+    match value {
+        ValueRef::Null => String::new(),
+        ValueRef::Integer(n) => n.to_string(),
+        ValueRef::Real(x) => real_in_words(x),
+        ValueRef::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        ValueRef::Blob(bytes) => hex(bytes),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}

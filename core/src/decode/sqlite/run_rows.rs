@@ -1,0 +1,212 @@
+//! Rows of `run` and `imports`.
+
+use std::collections::BTreeSet;
+
+use super::error::DecodeError;
+use super::execution::malformed;
+use super::read;
+use super::scan::{Reader, Want, whole_characters};
+use crate::issue::Issue;
+use crate::model::{Import, Program, Run, RunStatus, Text};
+use crate::schema;
+use crate::time::Stamp;
+
+const RUNS: &[Want] = &[
+    Want::short("id"),
+    Want::short("started_at"),
+    Want::short("program_path"),
+    Want::short("updated_at"),
+    Want::short("status"),
+    Want::short("state_mode"),
+];
+
+const IMPORTS: &[Want] = &[
+    Want::short("alias"),
+    Want::short("source_url"),
+    Want::short("fetched_at"),
+    Want::long("inputs_schema"),
+    Want::long("outputs_schema"),
+];
+
+/// The longest program that is read whole.
+const PROGRAM: usize = 4 << 20;
+
+struct RunRow {
+    at: i64,
+    id: Option<Text>,
+    started: Option<Stamp>,
+    path: Option<Text>,
+    updated: Option<Stamp>,
+    status: Option<Text>,
+    state_mode: Option<Text>,
+}
+
+/// Fills in what the `run` row says: that of the run which was asked for, else of the one that started last.
+/// Returns the ids of the others.
+///
+/// # Errors
+/// When the run that was asked for is not there.
+pub(super) fn read_run(
+    reader: &mut Reader<'_>,
+    run: &mut Run,
+    wanted: Option<&str>,
+) -> Result<BTreeSet<String>, DecodeError> {
+    let mut rows: Vec<RunRow> = Vec::new();
+    reader.scan(schema::RUN, RUNS, &[], |cells| {
+        rows.push(RunRow {
+            at: cells.at,
+            id: cells.text(0),
+            started: cells.stamp(1),
+            path: cells.text(2),
+            updated: cells.stamp(3),
+            status: cells.text(4),
+            state_mode: cells.text(5),
+        });
+    });
+    let chosen = match wanted {
+        Some(id) => rows
+            .iter()
+            .rposition(|r| r.id.as_deref() == Some(id))
+            .ok_or_else(|| DecodeError::NotFound(format!("run {id} in this database")))?,
+        None => {
+            let latest = rows
+                .iter()
+                .enumerate()
+                .max_by_key(|(_, r)| r.started.as_ref().and_then(Stamp::millis));
+            match latest {
+                Some((i, _)) => i,
+                None => {
+                    no_row(reader);
+                    return Ok(BTreeSet::new());
+                }
+            }
+        }
+    };
+    let others: BTreeSet<String> = rows
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| *i != chosen)
+        .filter_map(|(_, r)| r.id.as_deref().map(str::to_owned))
+        .collect();
+    if rows.len() > 1 {
+        reader.notes.add(
+            Issue::warning(
+                "several-runs",
+                format!("this database holds {} runs; {} is shown", rows.len(), match wanted {
+                    Some(_) => "the one that was asked for",
+                    None => "the one that started last",
+                }),
+            )
+            .at_table(schema::RUN)
+            .hint(
+                "Executions and bindings name no run in the documents' schema: they are shown with this one.",
+            ),
+        );
+    }
+    let count = rows.len();
+    let Some(row) = rows.into_iter().nth(chosen) else {
+        return Ok(others);
+    };
+    run.id = row.id.unwrap_or_else(|| {
+        reader.notes.add(
+            Issue::warning("unnamed-run", "the row of run has no id")
+                .at_row(schema::RUN, row.at)
+                .at_column("id")
+                .hint("The folder's name is used."),
+        );
+        "".into()
+    });
+    run.started = row.started;
+    run.updated = row.updated;
+    run.status = row.status.as_deref().map(RunStatus::parse);
+    run.state_mode = row.state_mode;
+    run.program = Program {
+        path: row.path,
+        ..Program::default()
+    };
+    read_source(reader, &mut run.program, row.at);
+    if count > 1 {
+        reader.only_run = Some(Text::clone(&run.id));
+    }
+    Ok(others)
+}
+
+fn no_row(reader: &mut Reader<'_>) {
+    if reader.shape.table(schema::RUN).is_some() {
+        reader.notes.add(
+            Issue::warning("no-run-row", "the table run is empty")
+                .at_table(schema::RUN)
+                .hint("Program, start and status are not recorded; the rest is shown."),
+        );
+    }
+}
+
+fn read_source(reader: &mut Reader<'_>, program: &mut Program, at: i64) {
+    let Some(found) = reader.shape.table(schema::RUN) else {
+        return;
+    };
+    let Some(column) = found.column("program_source") else {
+        return;
+    };
+    match read::prefix(reader.conn, found, column, at, PROGRAM as u32) {
+        Ok(Some((bytes, total))) if total > 0 => {
+            if total > PROGRAM as u64 {
+                reader.notes.add(
+                    Issue::warning(
+                        "long-text",
+                        "the program takes more than 4 MB; the rest is not shown",
+                    )
+                    .at_row(schema::RUN, at)
+                    .at_column("program_source")
+                    .hint("The rest is under files and tables."),
+                );
+            }
+            let text = String::from_utf8_lossy(whole_characters(&bytes));
+            program.source = Some(text.into());
+            program.source_from = Some("run.program_source".into());
+        }
+        Ok(_) => {}
+        Err(error) => reader.notes.add(
+            Issue::error(
+                "table-damaged",
+                format!("the program cannot be read: {error}"),
+            )
+            .at_row(schema::RUN, at)
+            .at_column("program_source")
+            .hint(error.next_step()),
+        ),
+    }
+}
+
+/// Reads the imports.
+pub(super) fn read_imports(reader: &mut Reader<'_>) -> Vec<Import> {
+    let mut imports = Vec::new();
+    reader.scan(schema::IMPORTS, IMPORTS, &[], |cells| {
+        let import = Import {
+            alias: cells.text(0).unwrap_or_else(|| "".into()),
+            source_url: cells.text(1),
+            fetched: cells.stamp(2),
+            inputs_schema: cells.text(3),
+            outputs_schema: cells.text(4),
+            nested: None,
+        };
+        for (text, column) in [
+            (&import.inputs_schema, "inputs_schema"),
+            (&import.outputs_schema, "outputs_schema"),
+        ] {
+            let Some(text) = text.as_deref().filter(|t| !t.trim().is_empty()) else {
+                continue;
+            };
+            if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
+                cells.notes.add(malformed(
+                    schema::IMPORTS,
+                    cells.at,
+                    column,
+                    &error.to_string(),
+                ));
+            }
+        }
+        imports.push(import);
+    });
+    imports
+}

@@ -1,0 +1,135 @@
+//! Which tables and columns a database has; nothing is assumed of it.
+
+use rusqlite::Connection;
+
+use super::error::DecodeError;
+use crate::model::{ColumnInfo, TableInfo};
+use crate::schema::{Found, known_column, known_table};
+
+/// A database's tables, and how it encodes text.
+#[derive(Debug, Clone)]
+pub(super) struct Shape {
+    /// All tables and views but SQLite's own, in order of name.
+    pub(super) tables: Vec<Found>,
+    /// Whether text is stored as UTF-8, so that stored bytes are the text's bytes.
+    pub(super) utf8: bool,
+}
+
+impl Shape {
+    pub(super) fn discover(conn: &Connection) -> Result<Shape, DecodeError> {
+        let encoding: String = conn.query_row("PRAGMA encoding", [], |r| r.get(0))?;
+        let mut tables = Vec::new();
+        for listed in list(conn)? {
+            tables.push(describe(conn, listed)?);
+        }
+        Ok(Shape {
+            tables,
+            utf8: encoding == "UTF-8",
+        })
+    }
+
+    /// A table by name, when there is one and it can be read.
+    pub(super) fn table(&self, name: &str) -> Option<&Found> {
+        self.tables
+            .iter()
+            .find(|t| t.info.name.eq_ignore_ascii_case(name) && t.is_table())
+    }
+}
+
+/// Describes one table.
+pub(super) fn find(conn: &Connection, name: &str) -> Result<Found, DecodeError> {
+    let listed = list(conn)?
+        .into_iter()
+        .find(|t| t.name.eq_ignore_ascii_case(name))
+        .ok_or_else(|| DecodeError::NotFound(format!("table {name}")))?;
+    describe(conn, listed)
+}
+
+/// Whether the database stores text as UTF-8.
+pub(super) fn is_utf8(conn: &Connection) -> Result<bool, DecodeError> {
+    let encoding: String = conn.query_row("PRAGMA encoding", [], |r| r.get(0))?;
+    Ok(encoding == "UTF-8")
+}
+
+/// A name as SQL spells it.
+pub(super) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+struct Listed {
+    name: String,
+    kind: String,
+    without_rowid: bool,
+}
+
+fn list(conn: &Connection) -> Result<Vec<Listed>, DecodeError> {
+    let mut statement = conn.prepare("PRAGMA table_list")?;
+    let mut rows = statement.query([])?;
+    let mut tables = Vec::new();
+    while let Some(row) = rows.next()? {
+        let schema: String = row.get("schema")?;
+        let name = lossy(row.get_ref("name")?);
+        let own = name
+            .get(..7)
+            .is_some_and(|start| start.eq_ignore_ascii_case("sqlite_"));
+        if schema == "main" && !own {
+            tables.push(Listed {
+                name,
+                kind: row.get("type")?,
+                without_rowid: row.get("wr")?,
+            });
+        }
+    }
+    tables.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(tables)
+}
+
+fn describe(conn: &Connection, listed: Listed) -> Result<Found, DecodeError> {
+    let mut columns = Vec::new();
+    let mut key: Vec<(i64, String)> = Vec::new();
+    let mut computed = Vec::new();
+    // A view's columns come from its SQL, and a virtual table's from its module: neither is asked.
+    if listed.kind == "table" || listed.kind == "shadow" {
+        let sql = format!("PRAGMA table_xinfo({})", quoted(&listed.name));
+        let mut statement = conn.prepare(&sql)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let name = lossy(row.get_ref("name")?);
+            let place: i64 = row.get("pk")?;
+            if place > 0 {
+                key.push((place, name.clone()));
+            }
+            // 2: generated and virtual; 3: generated and stored, which reads like any other.
+            if row.get::<_, i64>("hidden")? == 2 {
+                computed.push(name.clone());
+            }
+            columns.push(ColumnInfo {
+                known: known_column(&listed.name, &name),
+                declared: lossy(row.get_ref("type")?),
+                name,
+            });
+        }
+    }
+    key.sort();
+    Ok(Found {
+        info: TableInfo {
+            known: known_table(&listed.name),
+            name: listed.name,
+            kind: listed.kind,
+            rows: None,
+            columns,
+        },
+        key: key.into_iter().map(|(_, name)| name).collect(),
+        without_rowid: listed.without_rowid,
+        computed,
+    })
+}
+
+fn lossy(value: rusqlite::types::ValueRef<'_>) -> String {
+    value
+        .as_bytes_or_null()
+        .ok()
+        .flatten()
+        .map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+        .unwrap_or_default()
+}
