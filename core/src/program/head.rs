@@ -5,7 +5,8 @@
 
 use super::StatementKind as Kind;
 use super::lex::{Tok, Token, tokens_of_line};
-use super::properties::{Properties, slice, unquote};
+use super::line::{Line, property_key};
+use super::properties::{Properties, unquote};
 
 /// Properties that are known by name, wherever they stand.
 const KNOWN: [&str; 40] = [
@@ -490,120 +491,6 @@ impl Head {
             self.properties.pipe_brackets(line.text, line.tokens);
         }
         found
-    }
-}
-
-/// The tokens of a line, or of its right side.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Line<'t> {
-    pub(super) text: &'t str,
-    pub(super) tokens: &'t [Token],
-}
-
-impl<'t> Line<'t> {
-    pub(super) fn len(&self) -> usize {
-        self.tokens.len()
-    }
-
-    pub(super) fn tok(&self, at: usize) -> Option<Tok> {
-        self.tokens.get(at).map(|token| token.tok)
-    }
-
-    pub(super) fn is(&self, at: usize, tok: Tok) -> bool {
-        self.tok(at) == Some(tok)
-    }
-
-    pub(super) fn slice(&self, at: usize) -> &'t str {
-        self.tokens
-            .get(at)
-            .and_then(|token| self.text.get(token.start..token.end))
-            .unwrap_or_default()
-    }
-
-    pub(super) fn word(&self, at: usize) -> Option<&'t str> {
-        self.is(at, Tok::Word).then(|| self.slice(at))
-    }
-
-    fn from(&self, at: usize) -> Line<'t> {
-        Line {
-            text: self.text,
-            tokens: self.tokens.get(at..).unwrap_or_default(),
-        }
-    }
-
-    /// Whether the head ends there: with a colon, or with the line.
-    fn ends_at(&self, at: usize) -> bool {
-        matches!(self.tok(at), None | Some(Tok::Colon))
-    }
-
-    /// Index of the first such token outside of brackets.
-    fn top(&self, tok: Tok) -> Option<usize> {
-        self.tokens
-            .iter()
-            .position(|token| token.tok == tok && token.depth == 0)
-    }
-
-    /// Index of the `=` of `x = …`, `x.y = …`, `x[0] = …`, `{ a, b } = …`, the left side beginning at `at`.
-    fn left_of_equals(&self, at: usize) -> Option<usize> {
-        let rest = self.from(at);
-        let equals = rest.top(Tok::Equals)?;
-        let simple = match rest.tok(0)? {
-            Tok::Word => equals == 1 || matches!(rest.tok(1), Some(Tok::Open)),
-            Tok::Open => true,
-            _ => false,
-        };
-        // `let x: type = …`
-        let typed = at == 1 && rest.is(1, Tok::Colon) && equals <= 8;
-        let called = rest.word(0).is_some_and(|word| {
-            equals != 1 && matches!(word, "parallel" | "loop" | "session" | "exec" | "do")
-        });
-        ((simple || typed) && !called).then_some(at + equals)
-    }
-
-    /// Index of a word outside of brackets.
-    fn find_word(&self, word: &str) -> Option<usize> {
-        (0..self.len()).find(|at| {
-            self.tokens.get(*at).is_some_and(|token| token.depth == 0)
-                && self.word(*at) == Some(word)
-        })
-    }
-
-    fn after_word(&self, word: &str) -> Option<&'t str> {
-        self.find_word(word).and_then(|at| self.word(at + 1))
-    }
-
-    /// The text from token `at` to the colon, the options in brackets or the `as x` that ends it.
-    fn until_colon(&self, at: usize) -> &'t str {
-        let mut to = at;
-        while let Some(token) = self.tokens.get(to) {
-            let stop = token.depth == 0
-                && match token.tok {
-                    Tok::Colon => true,
-                    Tok::Open => to > at && self.slice(to) == "(" && self.is(to + 2, Tok::Colon),
-                    Tok::Word => {
-                        self.slice(to) == "as"
-                            && matches!(self.tok(to + 2), None | Some(Tok::Colon | Tok::Open))
-                    }
-                    _ => false,
-                };
-            if stop {
-                break;
-            }
-            to += 1;
-        }
-        slice(self.text, self.tokens.get(at..to).unwrap_or_default())
-    }
-}
-
-/// The key of a property line `key: …`.
-pub(super) fn property_key<'t>(line: Line<'t>) -> Option<&'t str> {
-    if !line.is(1, Tok::Colon) {
-        return None;
-    }
-    match line.tok(0)? {
-        Tok::Word => line.word(0),
-        Tok::Str => Some(unquote(line.slice(0))),
-        _ => None,
     }
 }
 

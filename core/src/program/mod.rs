@@ -5,22 +5,30 @@
 //! statement of kind [`StatementKind::Other`].
 
 mod head;
+mod keys;
 mod lex;
+mod line;
 mod nest;
 mod properties;
+mod row;
 mod scan;
 #[cfg(test)]
 mod tests;
+mod tie;
+
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
 /// A scanned program.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct Listing {
     /// Every line of the source, in order; `lines[0]` is line 1.
     pub lines: Vec<Line>,
     /// Every statement, in order of its first line.
     pub statements: Vec<Statement>,
+    /// Made when the first row is tied.
+    ready: OnceLock<tie::Ready>,
 }
 
 /// A line of the source.
@@ -143,16 +151,17 @@ pub enum StatementKind {
 pub struct Tie {
     /// Index into [`Listing::statements`].
     pub statement: u32,
-    /// Whether it is a guess (shortened, reworded or repeated text).
+    /// Whether it is a guess: the text was shortened or reworded, or several statements have it and the index
+    /// does not single one out. A name that only one statement has is no guess.
     pub guessed: bool,
 }
 
 pub use scan::{classify, scan};
+pub use tie::Ties;
 
-impl Listing {
-    /// Ties a row to a statement: by its text first (texts are often shortened: a prefix will do), its index
-    /// only deciding between equals and where the text says nothing (documents count statements or lines).
-    pub fn tie(&self, _text: &str, _index: Option<i64>) -> Option<Tie> {
-        None
+/// What a listing says; what was prepared for ties does not count.
+impl PartialEq for Listing {
+    fn eq(&self, other: &Listing) -> bool {
+        self.lines == other.lines && self.statements == other.statements
     }
 }

@@ -1,7 +1,8 @@
 //! From lines to statements, by indentation.
 
-use super::head::{Head, Line as Tokens, is_known, is_operation, property_key};
+use super::head::{Head, is_known, is_operation};
 use super::lex::{Lexer, Logical, Source, Tok};
+use super::line::{Line as Tokens, property_key};
 use super::properties::{slice, unquote};
 use super::{Line, LineRole, Listing, Statement, StatementKind as Kind};
 
@@ -39,7 +40,7 @@ pub fn classify(text: &str) -> Kind {
     }
 }
 
-fn by_first_word(text: &str) -> Kind {
+pub(super) fn by_first_word(text: &str) -> Kind {
     let word = text
         .trim()
         .split(|c: char| !c.is_ascii_alphanumeric())
@@ -353,6 +354,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
         Listing {
             lines: self.lines,
             statements: self.statements,
+            ..Listing::default()
         }
     }
 

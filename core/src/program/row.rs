@@ -1,0 +1,199 @@
+//! Texts of rows and statements as they are compared.
+
+use super::StatementKind as Kind;
+use super::head::Head;
+use super::lex::{Tok, Token, tokens_of_line};
+use super::properties::unquote;
+use super::scan::by_first_word;
+
+/// How much of a text is compared, in bytes.
+pub(super) const LIMIT: usize = 600;
+
+/// A text as rows and statements are compared: blanks, case, quotes, comments and what ends it set aside.
+#[derive(Debug, Default)]
+pub(super) struct Row {
+    /// The first line.
+    pub(super) canonical: String,
+    /// All lines.
+    pub(super) whole: String,
+    /// The first line right of `x =`.
+    pub(super) right: Option<String>,
+    /// Whether it ends in dots or an open quote: it was cut.
+    pub(super) cut: bool,
+    pub(super) kind: Option<Kind>,
+    pub(super) name: Option<String>,
+    pub(super) target: Option<String>,
+    pub(super) arguments: Option<String>,
+    /// `a` of `parallel:a`.
+    pub(super) branch: Option<String>,
+    pub(super) texts: Vec<String>,
+}
+
+impl Row {
+    pub(super) fn of_many_lines(text: &str) -> Row {
+        let text = clip(text, LIMIT * 4);
+        let mut lines = text
+            .lines()
+            .filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'));
+        let mut row = Row::new(lines.next().unwrap_or_default());
+        for line in lines.take(40) {
+            append(&mut row.whole, line);
+        }
+        row
+    }
+
+    pub(super) fn new(line: &str) -> Row {
+        let line = clip(line.trim(), LIMIT);
+        let tokens = tokens_of_line(line);
+        let head = Head::read(line, &tokens);
+        let slice = |token: &Token| line.get(token.start..token.end).unwrap_or_default();
+        let (canonical, cut) = canonical(line, &tokens);
+        let equals = tokens
+            .iter()
+            .position(|token| token.tok == Tok::Equals)
+            .filter(|_| head.assigns);
+        let right = equals.and_then(|at| tokens.get(at + 1..));
+        let kind = match head.kind() {
+            Kind::Other => by_first_word(line),
+            kind => kind,
+        };
+        let texts = tokens
+            .iter()
+            .filter(|token| matches!(token.tok, Tok::Str | Tok::Cond))
+            .map(|token| inner_text(slice(token)))
+            .collect();
+        let lower = |text: &String| text.to_lowercase();
+        let mut row = Row {
+            whole: canonical.clone(),
+            right: right.map(|tokens| self::canonical(line, tokens).0),
+            canonical,
+            cut,
+            kind: (kind != Kind::Other).then_some(kind),
+            name: head.name.as_ref().map(lower),
+            target: head.target.as_ref().map(lower),
+            arguments: None,
+            branch: None,
+            texts,
+        };
+        let arguments = head.properties.0.iter().find(|(key, _)| key == "args");
+        row.arguments = arguments.map(|(_, value)| value.to_lowercase());
+        row.loosely(line, &tokens);
+        row
+    }
+
+    /// Shapes that rows have and programs have not.
+    fn loosely(&mut self, line: &str, tokens: &[Token]) {
+        let slice = |token: &Token| line.get(token.start..token.end).unwrap_or_default();
+        let words: Vec<(Tok, &str)> = tokens.iter().map(|t| (t.tok, slice(t))).collect();
+        let name = |word: &str| Some(word.to_lowercase());
+        match words.as_slice() {
+            [
+                (_, "parallel"),
+                (Tok::Colon, _),
+                (Tok::Word, branch),
+                rest @ ..,
+            ]
+            | [
+                (_, "branch"),
+                (Tok::Colon, _),
+                (Tok::Word, branch),
+                rest @ ..,
+            ]
+            | [(_, "branch"), (Tok::Word, branch), rest @ ..]
+                if matches!(rest, [] | [(Tok::Colon | Tok::Op, _), ..]) =>
+            {
+                self.branch = name(branch);
+            }
+            [(Tok::Word, word)] if self.kind.is_none() => self.name = name(word),
+            // `process(half)`
+            [(Tok::Word, word), (Tok::Open, "("), ..] if self.kind.is_none() => {
+                self.target = name(word);
+                let inside = line.split_once('(').map(|(_, rest)| rest.trim_end());
+                self.arguments = inside
+                    .and_then(|rest| rest.strip_suffix(')'))
+                    .map(str::to_lowercase);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether it is a keyword and nothing else.
+    pub(super) fn is_keyword(&self) -> bool {
+        self.kind.is_some() && !self.canonical.contains(' ')
+    }
+}
+
+/// Tokens joined by single blanks, in lower case, texts in single quotes, without the colon or the dots at the
+/// end; and whether the text was cut.
+fn canonical(text: &str, tokens: &[Token]) -> (String, bool) {
+    let slice = |token: &Token| text.get(token.start..token.end).unwrap_or_default();
+    let dots = |token: &Token| token.tok == Tok::Op && matches!(slice(token), "." | "…");
+    let mut tokens = tokens;
+    let mut cut = false;
+    while let Some((last, rest)) = tokens.split_last() {
+        if dots(last) {
+            cut = true;
+        } else if last.tok != Tok::Colon {
+            break;
+        }
+        tokens = rest;
+    }
+    let mut out = String::new();
+    for (at, token) in tokens.iter().enumerate() {
+        if at > 0 {
+            out.push(' ');
+        }
+        let own = slice(token);
+        if token.tok != Tok::Str {
+            out.extend(
+                own.split_whitespace()
+                    .flat_map(str::chars)
+                    .flat_map(char::to_lowercase),
+            );
+            continue;
+        }
+        out.push('"');
+        let inner = inner_text(own);
+        let whole = inner.trim_end_matches(['.', '…']);
+        let open = own.len() < 2 || !own.ends_with('"');
+        if at + 1 == tokens.len() && (open || inner.ends_with("...") || inner.ends_with('…')) {
+            cut = true;
+            out.push_str(whole);
+        } else {
+            out.push_str(&inner);
+            out.push('"');
+        }
+    }
+    (out, cut)
+}
+
+/// The words of a text or a condition without what is around them, blanks collapsed, in lower case.
+pub(super) fn inner_text(text: &str) -> String {
+    let text = unquote(text).trim_matches('*');
+    let mut out = String::new();
+    for word in text.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.extend(word.chars().flat_map(char::to_lowercase));
+    }
+    out
+}
+
+pub(super) fn append(whole: &mut String, line: &str) {
+    let line = clip(line.trim(), LIMIT);
+    let (more, _) = canonical(line, &tokens_of_line(line));
+    if !more.is_empty() {
+        whole.push(' ');
+        whole.push_str(&more);
+    }
+}
+
+/// At most that many bytes of a text, at a boundary of characters.
+pub(super) fn clip(text: &str, most: usize) -> &str {
+    let mut end = text.len().min(most);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
