@@ -1,6 +1,5 @@
 use std::rc::Rc;
 
-use super::stub::trace;
 use super::stub::{dotenv, folder, sqlite, state_md};
 use super::survey::{join, split};
 use super::{Around, NodeIndex, Options, Session, Store};
@@ -8,6 +7,7 @@ use crate::issue::Issue;
 use crate::model::{Agent, AgentScope, FolderForm, Form, Run};
 use crate::program;
 use crate::source::{Source, SourceError};
+use crate::trace;
 
 /// Why a place could not be opened: what was found, why that is no run, and what to do next.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -123,14 +123,6 @@ pub mod render {
         String::new()
     }
 }
-pub mod trace {
-    use crate::model::Run;
-    use crate::program::Listing;
-    use crate::trace::Trace;
-    pub fn fold(run: &Run, listing: Option<&Listing>, now: Option<i64>) -> Trace {
-        Trace::default()
-    }
-}
 pub mod run_id {
     pub struct RunId;
     impl RunId {
