@@ -1,0 +1,564 @@
+//! One line of the execution trace: the source, and what stands behind it.
+//!
+//! | line | read as |
+//! |------|---------|
+//! | `let a = session "A"   # --> bindings/a.md` | done, output at that path |
+//! | `a = session "A"       # --> bindings/a.md (complete)` | the same, for a branch |
+//! | `session "A"           # (failed: no network)` | failed, with its message |
+//! | `session "A"           # <-- RETRYING (attempt 2/3)` | the second attempt is under way |
+//! | `agent x:              # [registered]` | a declaration |
+//! | `loop until **x**:     # [not yet entered]` | ahead |
+//! | `use "x" as y          ✓ defined` | a declaration; no `#` (dialects.md, "A") |
+//! | `session "issue #42"   # my own note` | source as it is: no annotation |
+//!
+//! The **last** comment of a line that reads as an annotation is it. A line that ends with a bare `#` has none:
+//! so a writer protects a source line whose own comment looks like an annotation.
+
+use super::escape::{escape, escape_first, is_hidden, unescape};
+use crate::model::{Annotation, Status};
+
+/// Comments tried from the end of a line; a line of a million `#` is no reason to read it a million times.
+const MOST_COMMENTS: usize = 64;
+/// The longest annotation read without a `#` in front of it.
+const LONGEST_BARE: usize = 200;
+
+/// Splits a line of the trace into its source and its annotation. The source has no trailing blanks.
+pub(crate) fn split(line: &str) -> (&str, Option<Annotation>) {
+    let line = line.trim_end();
+    let marks = Marks::of(line);
+    if marks.bare_hash {
+        let source = line.strip_suffix('#').unwrap_or(line);
+        return (source.trim_end(), None);
+    }
+    for &at in marks.hashes.iter().rev() {
+        let (source, comment) = line.split_at(at);
+        let comment = comment.strip_prefix('#').unwrap_or(comment);
+        if let Some(annotation) = parse(comment, source.trim().is_empty()) {
+            return (source.trim_end(), Some(annotation));
+        }
+    }
+    for at in marks.bare.into_iter().flatten() {
+        let (source, tail) = line.split_at(at);
+        if tail.len() <= LONGEST_BARE
+            && !source.trim().is_empty()
+            && let Some(annotation) = parse_bare(tail)
+        {
+            return (source.trim_end(), Some(annotation));
+        }
+    }
+    (line, None)
+}
+
+/// Writes an annotation as the form has it, without its `#`; as it was read, where that says the same.
+///
+/// `line` puts an annotation behind its source. Without one the source stands alone, protected by a bare `#`
+/// where its own comment would be taken for an annotation.
+pub(crate) fn write(
+    source: &str,
+    annotation: Option<&Annotation>,
+    line: impl Fn(&str) -> String,
+) -> String {
+    if let Some(annotation) = annotation {
+        let plain = write_plain(annotation);
+        let raw = annotation.raw.trim();
+        if !raw.is_empty() && raw != plain && !raw.chars().any(is_hidden) {
+            // As written, unless the fields were changed since or the line would read differently.
+            let as_written = line(raw);
+            if reads_as(&as_written, source, annotation) {
+                return as_written;
+            }
+        }
+        let written = line(&plain);
+        if matches!(split(&written), (read, Some(_)) if read == source) {
+            return written;
+        }
+    }
+    if stands_alone(source) {
+        source.to_owned()
+    } else {
+        line("").trim_end().to_owned()
+    }
+}
+
+/// Whether a source line can stand without an annotation as it is.
+fn stands_alone(source: &str) -> bool {
+    matches!(split(source), (same, None) if same == source)
+}
+
+fn reads_as(line: &str, source: &str, annotation: &Annotation) -> bool {
+    matches!(split(line), (read, Some(said)) if read == source && said.raw == annotation.raw && same(&said, annotation))
+}
+
+fn same(a: &Annotation, b: &Annotation) -> bool {
+    let facts = |x: &Annotation| {
+        (
+            x.status.clone(),
+            x.path.clone(),
+            x.attempt,
+            x.error.clone(),
+            x.gate.clone(),
+            x.ahead,
+            x.declared,
+        )
+    };
+    facts(a) == facts(b)
+}
+
+fn write_plain(annotation: &Annotation) -> String {
+    if let Some(path) = annotation.path.as_deref().filter(|p| !p.is_empty()) {
+        let mut out = format!("--> {}", write_path(path));
+        if annotation.status.is_some() || annotation.attempt.is_some() {
+            out.push(' ');
+            out.push_str(&write_phrase(annotation));
+        }
+        return out;
+    }
+    if annotation.ahead {
+        return "[not yet entered]".to_owned();
+    }
+    if annotation.declared {
+        return "[registered]".to_owned();
+    }
+    match &annotation.status {
+        Some(Status::Executing) => format!("<-- EXECUTING{}", attempt_group(annotation)),
+        Some(Status::Retry) => format!("<-- RETRYING{}", attempt_group(annotation)),
+        Some(Status::Waiting) => match annotation.gate.as_deref().filter(|g| !g.is_empty()) {
+            Some(gate) if gate.starts_with(':') => {
+                format!("<-- WAITING (gate {})", escape_first(gate, &['#', '"']))
+            }
+            Some(gate) => format!("<-- WAITING (gate {})", escape_text(gate)),
+            None => format!("<-- WAITING{}", attempt_group(annotation)),
+        },
+        Some(Status::Started) => format!("<-- STARTED{}", attempt_group(annotation)),
+        Some(Status::Iteration) => format!("<-- ITERATION{}", attempt_group(annotation)),
+        Some(Status::Other(word)) if !word.is_empty() && !DECISIONS.contains(&&**word) => {
+            format!("<-- {}{}", write_word(word), attempt_group(annotation))
+        }
+        _ => write_phrase(annotation),
+    }
+}
+
+/// `(complete)`, `(complete, attempt 2/3)`, `(failed, attempt 3/3: message)`.
+fn write_phrase(annotation: &Annotation) -> String {
+    let word = match &annotation.status {
+        None | Some(Status::Completed) => "complete".to_owned(),
+        Some(Status::Other(word)) if word.is_empty() => "status".to_owned(),
+        Some(Status::Other(word)) if !DECISIONS.contains(&&**word) => {
+            format!("status {}", escape(word, &['#', '"', ',', ':', '(', ')']))
+        }
+        Some(status) => status.word().to_owned(),
+    };
+    let mut out = format!("({word}");
+    if let Some(attempt) = annotation.attempt {
+        out.push_str(", attempt ");
+        out.push_str(&write_attempt(attempt));
+    }
+    if let Some(error) = annotation.error.as_deref().filter(|e| !e.trim().is_empty()) {
+        out.push_str(": ");
+        out.push_str(&escape_text(error));
+    }
+    out.push(')');
+    out
+}
+
+fn attempt_group(annotation: &Annotation) -> String {
+    annotation
+        .attempt
+        .map(|a| format!(" (attempt {})", write_attempt(a)))
+        .unwrap_or_default()
+}
+
+fn write_attempt((attempt, most): (u32, Option<u32>)) -> String {
+    match most {
+        Some(most) => format!("{attempt}/{most}"),
+        None => attempt.to_string(),
+    }
+}
+
+/// A text inside an annotation: no second comment may begin in it.
+fn escape_text(text: &str) -> String {
+    let comment =
+        text.starts_with('#') || text.contains(|c: char| c.is_whitespace()) && text.contains('#');
+    escape(text, if comment { &['#', '"'] } else { &['"'] })
+}
+
+/// A path: blanks end it, so they are written as references.
+fn write_path(path: &str) -> String {
+    // Brackets at its end would be read as what is said of it.
+    let bracketed = path.ends_with(')');
+    let apart =
+        |c: &char| c.is_whitespace() || matches!(c, '"' | '`' | ',') || bracketed && *c == '(';
+    let blanks: Vec<char> = path.chars().filter(apart).collect();
+    let written = escape(path, &blanks);
+    if written.starts_with(['(', '[', '`', '#']) || read_path(&written).as_deref() != Some(path) {
+        escape_first(path, &blanks)
+    } else {
+        written
+    }
+}
+
+/// A status word that no document lists.
+fn write_word(word: &str) -> String {
+    let written = escape(word, &['(', '#', '"']);
+    match marker_status(&written) {
+        Status::Other(read) if *read == *word => written,
+        _ => escape_first(word, &['(', '#', '"']),
+    }
+}
+
+/// Where annotations may begin in a line.
+struct Marks {
+    /// Byte offsets of `#` behind a blank (or first), outside of quotes; the last ones only.
+    hashes: Vec<usize>,
+    /// The line ends with a `#` that stands alone.
+    bare_hash: bool,
+    /// Where an annotation without `#` may begin: an arrow or bracket, a check mark.
+    bare: [Option<usize>; 3],
+}
+
+impl Marks {
+    fn of(line: &str) -> Marks {
+        let mut outside: Vec<usize> = Vec::new();
+        let mut all: Vec<usize> = Vec::new();
+        let mut bare = [None; 3];
+        let mut quoted = false;
+        let mut escaped = false;
+        let mut blank_before = true;
+        for (i, c) in line.char_indices() {
+            if c == '#' && blank_before {
+                if !quoted {
+                    keep_last(&mut outside, i);
+                }
+                keep_last(&mut all, i);
+            } else if !quoted && blank_before {
+                let tail = line.get(i..).unwrap_or_default();
+                match c {
+                    '-' if tail.starts_with("--> ") => bare[0] = Some(i),
+                    '<' if tail.starts_with("<-- ") => bare[0] = Some(i),
+                    '[' if tail.len() < 40 => bare[2] = Some(i),
+                    '✓' | '✔' | '✅' | '☑' | '✗' | '✘' | '❌' | '✖' | '⊘' => {
+                        bare[1] = Some(i);
+                    }
+                    _ => {}
+                }
+            }
+            quoted ^= c == '"' && !escaped;
+            escaped = c == '\\' && !escaped;
+            blank_before = c.is_whitespace();
+        }
+        Marks {
+            bare_hash: line.trim_start().len() > 1
+                && line.ends_with('#')
+                && all.last() == Some(&(line.len() - 1)),
+            // A quote that never ends says nothing about what is inside.
+            hashes: if quoted { all } else { outside },
+            bare,
+        }
+    }
+}
+
+fn keep_last(list: &mut Vec<usize>, at: usize) {
+    if list.len() == 2 * MOST_COMMENTS {
+        list.drain(..MOST_COMMENTS);
+    }
+    list.push(at);
+}
+
+/// Reads what stands behind a `#`; `None`: it is somebody's comment.
+fn parse(comment: &str, alone: bool) -> Option<Annotation> {
+    let raw = comment.trim();
+    // A comment that has its line to itself is the program's own, unless it is one of the form's arrows.
+    if alone && strip_any(raw, &["-->", "<--"]).is_none() {
+        return None;
+    }
+    let mut annotation = if let Some(path) = strip_any(raw, &["-->", "--&gt;"]) {
+        arrow(path)
+    } else if let Some(path) = strip_any(raw, &["⟶", "→"]) {
+        Some(arrow(path)).filter(|a| a.path.is_some())?
+    } else if let Some(marker) = strip_any(raw, &["<--", "&lt;--", "←", "⟵"]) {
+        marker_annotation(marker)?
+    } else if let Some(inside) = raw.strip_prefix('[').and_then(|r| r.strip_suffix(']')) {
+        phrase(inside.trim_matches(|c: char| c == '.' || c == '…' || c.is_whitespace()))?
+    } else if let Some(inside) = raw.strip_prefix('(').and_then(|r| r.strip_suffix(')')) {
+        phrase(inside)?
+    } else {
+        check_mark(raw)?
+    };
+    annotation.raw = raw.into();
+    Some(annotation)
+}
+
+/// Reads an annotation without a `#`: only what cannot be source.
+fn parse_bare(tail: &str) -> Option<Annotation> {
+    let raw = tail.trim();
+    if let Some(rest) = strip_any(raw, &["✓", "✔", "✅", "☑"]) {
+        // `✓ DONE`, `✓ defined`; a check mark before other words may be part of a prompt.
+        let rest = rest.trim();
+        if !rest.is_empty() && phrase(rest).is_none() {
+            return None;
+        }
+    } else if raw.starts_with('[')
+        && !matches!(raw, "[not yet entered]" | "[...next...]" | "[registered]")
+    {
+        return None;
+    }
+    parse(raw, false)
+}
+
+fn strip_any<'a>(text: &'a str, heads: &[&str]) -> Option<&'a str> {
+    heads.iter().find_map(|head| text.strip_prefix(head))
+}
+
+/// `--> bindings/a.md (complete)`: done, and where.
+fn arrow(text: &str) -> Annotation {
+    let text = text.trim();
+    let first = text.split_whitespace().next().unwrap_or_default();
+    let behind = text.get(first.len()..).unwrap_or_default().trim_start();
+    let (rest, said) = match bracketed(behind, behind.split_once('(')) {
+        Some(("", said)) => (first, Some(said)),
+        _ => match bracketed(text, text.rsplit_once('(')) {
+            Some((before, said)) => (before, Some(said)),
+            None => (text, None),
+        },
+    };
+    let mut annotation = said.unwrap_or_default();
+    annotation.path = read_path(rest).map(Into::into);
+    // Done, though it names no binding (`--> exceptions.py created`).
+    if annotation.path.is_none() && annotation.status.is_none() {
+        annotation.status = Some(Status::Completed);
+    }
+    annotation
+}
+
+/// What stands in the brackets at the end of a text that was cut at the one that opens them, and what before.
+fn bracketed<'a>(text: &'a str, cut: Option<(&'a str, &'a str)>) -> Option<(&'a str, Annotation)> {
+    let (before, inside) = cut.filter(|_| text.ends_with(')'))?;
+    let inside = inside.strip_suffix(')')?;
+    Some((before.trim_end(), phrase(inside)?))
+}
+
+/// The path of an arrow: one word, or the first one when it lies in `bindings/`.
+fn read_path(text: &str) -> Option<String> {
+    let text = text.trim();
+    let first = text.split_whitespace().next()?;
+    let alone = first.len() == text.len();
+    let word = match first.strip_prefix('`').and_then(|w| w.strip_suffix('`')) {
+        Some(inside) if !inside.is_empty() => inside,
+        _ => first.trim_end_matches(','),
+    };
+    let path = unescape(word);
+    (!path.is_empty() && (alone || path.starts_with("bindings/"))).then(|| path.into_owned())
+}
+
+/// `<-- RETRYING (attempt 2/3)`, `<-- WAITING (gate id)`.
+fn marker_annotation(text: &str) -> Option<Annotation> {
+    let text = text.trim();
+    let (word, group) = match text.split_once('(') {
+        Some((word, group)) => (
+            word.trim_end(),
+            group.strip_suffix(')').unwrap_or(group).trim(),
+        ),
+        None => (text, ""),
+    };
+    if word.is_empty() {
+        return None;
+    }
+    let mut annotation = Annotation {
+        status: Some(marker_status(word)),
+        ..Annotation::default()
+    };
+    if let Some(gate) = strip_word(group, "gate") {
+        let gate = gate.strip_prefix(':').unwrap_or(gate).trim();
+        annotation.gate = Some(unescape(gate).into());
+    } else if let Some(attempt) = strip_word(group, "attempt") {
+        annotation.attempt = read_attempt(attempt).map(|(attempt, _)| attempt);
+    }
+    Some(annotation)
+}
+
+fn marker_status(word: &str) -> Status {
+    match word.trim().to_lowercase().as_str() {
+        "executing"
+        | "running"
+        | "in progress"
+        | "in_progress"
+        | "currently executing"
+        | "current"
+        | "here"
+        | "you are here" => Status::Executing,
+        "retrying" | "retry" => Status::Retry,
+        "waiting" | "paused" | "blocked" => Status::Waiting,
+        "complete" | "completed" | "done" => Status::Completed,
+        _ => match Status::parse(&unescape(word)) {
+            // The documents' words come from the text as it stands only: what is escaped is another word.
+            Status::Other(other) => Status::Other(other),
+            known if known == Status::parse(word) => known,
+            _ => Status::Other(unescape(word).into()),
+        },
+    }
+}
+
+/// A gate's outcome is no status of a statement, but real files say it in its place.
+const DECISIONS: [&str; 3] = ["approved", "rejected", "timed out"];
+
+/// Words in brackets, longest first; what follows must be punctuation or one of a few small words.
+const PHRASES: &[(&str, Phrase)] = &[
+    ("not yet entered", Phrase::Ahead),
+    ("not yet reached", Phrase::Ahead),
+    ("not yet started", Phrase::Ahead),
+    ("not started", Phrase::Ahead),
+    ("not reached", Phrase::Ahead),
+    ("upcoming", Phrase::Ahead),
+    ("next", Phrase::Ahead),
+    ("registered", Phrase::Declared),
+    ("declared", Phrase::Declared),
+    ("defined", Phrase::Declared),
+    ("completed", Phrase::Is(Status::Completed)),
+    ("complete", Phrase::Is(Status::Completed)),
+    ("finished", Phrase::Is(Status::Completed)),
+    ("succeeded", Phrase::Is(Status::Completed)),
+    ("success", Phrase::Is(Status::Completed)),
+    ("done", Phrase::Is(Status::Completed)),
+    ("failed", Phrase::Is(Status::Failed)),
+    ("failure", Phrase::Is(Status::Failed)),
+    ("error", Phrase::Is(Status::Failed)),
+    ("skipped", Phrase::Is(Status::Skipped)),
+    ("deferred", Phrase::Is(Status::Skipped)),
+    ("pending", Phrase::Is(Status::Pending)),
+    ("executing", Phrase::Is(Status::Executing)),
+    ("in progress", Phrase::Is(Status::Executing)),
+    ("running", Phrase::Is(Status::Executing)),
+    ("started", Phrase::Is(Status::Started)),
+    ("waiting", Phrase::Is(Status::Waiting)),
+    ("iteration", Phrase::Is(Status::Iteration)),
+    ("retrying", Phrase::Is(Status::Retry)),
+    ("retry", Phrase::Is(Status::Retry)),
+    ("joined", Phrase::Is(Status::Joined)),
+    ("exited", Phrase::Is(Status::Exited)),
+    ("approved", Phrase::Decision),
+    ("rejected", Phrase::Decision),
+    ("timed out", Phrase::Decision),
+    ("status", Phrase::Word),
+];
+
+enum Phrase {
+    Is(Status),
+    Ahead,
+    Declared,
+    /// One of [`DECISIONS`].
+    Decision,
+    /// `status` and any word.
+    Word,
+}
+
+/// What stands inside brackets: a known word, perhaps an attempt, perhaps a message.
+fn phrase(inside: &str) -> Option<Annotation> {
+    let inside = inside.trim();
+    let (name, kind, rest) = PHRASES
+        .iter()
+        .find_map(|(name, kind)| Some((*name, kind, strip_word(inside, name)?)))?;
+    let mut annotation = Annotation::default();
+    let mut rest = rest;
+    match kind {
+        Phrase::Ahead => annotation.ahead = true,
+        Phrase::Declared => annotation.declared = true,
+        Phrase::Is(status) => annotation.status = Some(status.clone()),
+        Phrase::Decision => annotation.status = Some(Status::Other(name.into())),
+        Phrase::Word => {
+            let end = rest.find([',', ':']).unwrap_or(rest.len());
+            let (word, tail) = rest.split_at(end);
+            annotation.status = Some(Status::Other(unescape(word.trim()).into()));
+            rest = tail;
+        }
+    }
+    let rest = rest.trim_start();
+    if let Some(attempt) = rest
+        .strip_prefix(',')
+        .and_then(|r| strip_word(r.trim_start(), "attempt"))
+        && let Some((attempt, tail)) = read_attempt(attempt)
+    {
+        annotation.attempt = Some(attempt);
+        annotation.error = message(&annotation, tail);
+        return Some(annotation);
+    }
+    let small = ["after", "at", "by", "in", "on", "with", "via"];
+    let ends_word = rest.is_empty()
+        || rest
+            .starts_with(|c: char| c.is_ascii_punctuation() || matches!(c, '–' | '—' | '…' | '→'))
+        || small.iter().any(|w| strip_word(rest, w).is_some());
+    if !ends_word {
+        return None;
+    }
+    annotation.error = message(&annotation, rest);
+    Some(annotation)
+}
+
+/// The message behind `failed`, whatever separates them.
+fn message(annotation: &Annotation, rest: &str) -> Option<crate::model::Text> {
+    let rest = rest.trim_start();
+    let text = rest
+        .strip_prefix([':', '-', '–', '—', ','])
+        .unwrap_or(rest)
+        .trim();
+    let speaks = annotation.status == Some(Status::Failed) || rest.starts_with(':');
+    (speaks && !text.is_empty() && annotation.status != Some(Status::Completed))
+        .then(|| unescape(text).into())
+}
+
+/// A check mark or a cross, and perhaps words or a path behind it.
+fn check_mark(raw: &str) -> Option<Annotation> {
+    let (status, rest) = if let Some(rest) = strip_any(raw, &["✓", "✔", "✅", "☑"]) {
+        (Status::Completed, rest)
+    } else if let Some(rest) = strip_any(raw, &["✗", "✘", "❌", "✖"]) {
+        (Status::Failed, rest)
+    } else {
+        (Status::Skipped, strip_any(raw, &["⊘", "⏭"])?)
+    };
+    // Some of these marks come with a variation selector that asks for colour.
+    let rest = rest.trim_start_matches('\u{fe0f}').trim();
+    if let Some((_, path)) = rest.split_once("-->") {
+        return Some(arrow(path));
+    }
+    let inside = rest
+        .strip_prefix('(')
+        .and_then(|r| r.strip_suffix(')'))
+        .unwrap_or(rest);
+    let mut annotation = phrase(inside).unwrap_or_default();
+    if annotation.declared {
+        return Some(annotation);
+    }
+    if status == Status::Failed
+        && annotation.error.is_none()
+        && annotation.status != Some(Status::Failed)
+    {
+        annotation.error = (!inside.is_empty()).then(|| unescape(inside).into());
+    }
+    annotation.ahead = false;
+    annotation.status = Some(status);
+    Some(annotation)
+}
+
+/// `2/3`, `2 of 3`, `2`; and what follows.
+fn read_attempt(text: &str) -> Option<((u32, Option<u32>), &str)> {
+    let (attempt, rest) = read_number(text.trim_start())?;
+    let tail = rest.trim_start();
+    let most = tail.strip_prefix('/').or_else(|| strip_word(tail, "of"));
+    match most.and_then(|m| read_number(m.trim_start())) {
+        Some((most, rest)) => Some(((attempt, Some(most)), rest)),
+        None => Some(((attempt, None), rest)),
+    }
+}
+
+pub(super) fn read_number(text: &str) -> Option<(u32, &str)> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, rest) = (text.get(..digits)?, text.get(digits..)?);
+    Some((number.parse().ok()?, rest))
+}
+
+/// Takes a word off the front, whatever its case; a longer word is another word.
+fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+    let head = text.get(..word.len())?;
+    let rest = text.get(word.len()..)?;
+    let ends = !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    (head.eq_ignore_ascii_case(word) && ends).then_some(rest)
+}

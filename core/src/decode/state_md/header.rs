@@ -1,0 +1,118 @@
+//! The keys under the title.
+
+use super::MOST_EXTRAS;
+use super::escape::{escape, escape_first, unescape};
+use super::read::{Reader, short};
+use super::table::cell_text;
+use crate::decode::text::is_nothing;
+use crate::issue::Issue;
+use crate::model::{RunStatus, Text};
+use crate::time::Stamp;
+
+impl Reader<'_> {
+    pub(super) fn header(&mut self, text: &str) {
+        let item = text
+            .strip_prefix("- ")
+            .or_else(|| text.strip_prefix("* "))
+            .unwrap_or(text);
+        let plain;
+        let item = if item.starts_with("**") {
+            plain = item.replacen("**", "", 2);
+            plain.as_str()
+        } else {
+            item
+        };
+        let Some((key, value)) = item
+            .split_once(':')
+            .filter(|(key, _)| !key.trim().is_empty() && key.len() <= 400)
+        else {
+            self.keep(text);
+            return;
+        };
+        let raw = value.trim();
+        let value: Option<Text> = (!is_nothing(raw)).then(|| cell_text(raw).as_ref().into());
+        let key = key.trim();
+        match header_key(key).unwrap_or_default() {
+            "run" if self.file.run.is_none() => self.file.run = value,
+            "program" if self.file.program.is_none() => self.file.program = value,
+            "started" if self.file.started.is_none() => self.file.started = self.time(key, value),
+            "updated" if !self.seen.updated => {
+                self.seen.updated = true;
+                // `completed:` came first; it is kept beside it.
+                if let Some(before) = self.file.updated.take() {
+                    self.file
+                        .extra
+                        .push(("completed".into(), before.to_string().into()));
+                }
+                self.file.updated = self.time(key, value);
+            }
+            "completed" if self.file.updated.is_none() && !self.seen.updated => {
+                self.file.updated = self.time(key, value);
+            }
+            "status" if self.file.status.is_none() => {
+                self.file.status = value.map(|_| run_status(raw));
+            }
+            _ if self.file.extra.len() < MOST_EXTRAS => {
+                self.file
+                    .extra
+                    .push((unescape(key).into(), value.unwrap_or_default()));
+            }
+            _ => self.keep(text),
+        }
+    }
+
+    fn time(&mut self, key: &str, value: Option<Text>) -> Option<Stamp> {
+        let stamp = Stamp::parse(&value?);
+        if let Stamp::Odd(text) = &stamp {
+            let message = format!(
+                "\u{201c}{}\u{201d} under {} is no time",
+                short(text),
+                short(key)
+            );
+            self.issue(Issue::warning("unreadable-time", message).hint("It is shown as written."));
+        }
+        Some(stamp)
+    }
+}
+
+/// Whether a header key, as written, is one of the form.
+pub(crate) fn header_key(raw: &str) -> Option<&'static str> {
+    Some(
+        match raw.trim().to_lowercase().replace([' ', '-'], "_").as_str() {
+            "run" | "run_id" => "run",
+            "program" => "program",
+            "started" | "started_at" => "started",
+            "updated" | "updated_at" => "updated",
+            "completed" | "completed_at" => "completed",
+            "status" => "status",
+            _ => return None,
+        },
+    )
+}
+
+/// A run's status: the documents' words, those of real files, and whatever else was written.
+fn run_status(raw: &str) -> RunStatus {
+    let read = |word: &str| match word.trim().to_lowercase().as_str() {
+        "done" | "finished" | "success" | "succeeded" => RunStatus::Completed,
+        "in progress" | "in_progress" | "in-progress" | "active" => RunStatus::Running,
+        "error" | "failure" => RunStatus::Failed,
+        "paused" | "suspended" => RunStatus::Interrupted,
+        _ => RunStatus::parse(word),
+    };
+    let plain = raw.trim_matches(['*', '`', ' ']);
+    let known = |word: &str| Some(read(word)).filter(|s| !matches!(s, RunStatus::Other(_)));
+    let first = plain.split([' ', ',', ';']).next().unwrap_or(plain);
+    known(plain)
+        .or_else(|| known(first))
+        .unwrap_or_else(|| RunStatus::Other(cell_text(raw).as_ref().into()))
+}
+
+/// How a status word is written so that it is read again.
+pub(crate) fn write_run_status(status: &RunStatus) -> String {
+    let written = escape(status.word(), &[]);
+    if is_nothing(&written) || run_status(&written) != *status {
+        escape_first(status.word(), &[])
+    } else {
+        written
+    }
+}

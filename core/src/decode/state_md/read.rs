@@ -1,0 +1,528 @@
+use std::collections::BTreeMap;
+
+use super::annotation::{read_number, split};
+use super::escape::unescape;
+use super::lines::{Lines, closes, fence, heading};
+use super::table::{cell_text, cells, column_name, is_rule};
+use super::{MOST_EXTRAS, MOST_LINES, MOST_ROWS};
+use crate::decode::text::is_nothing;
+use crate::issue::Issue;
+use crate::model::{LoopState, ParallelState, StateFile, Text, TraceLine};
+
+/// Fences without an end that are searched for to the end of the file; more are taken as they are.
+const MOST_SEARCHES: u32 = 16;
+
+/// Where the reader stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Section {
+    Header,
+    Trace,
+    Constructs,
+    Parallel,
+    Loop,
+    Index,
+    Bindings,
+    Agents,
+    Stack,
+    /// Index into `kept`; and whether it is a part of a known section, which a heading of level 3 ends.
+    Extra(usize, Option<Part>),
+}
+
+/// A known section that an unknown part lies in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Constructs,
+    Index,
+}
+
+impl Section {
+    /// The section of that heading, as written.
+    fn known(name: &str) -> Option<Section> {
+        Some(
+            match name
+                .trim_end_matches(':')
+                .trim_end()
+                .to_lowercase()
+                .as_str()
+            {
+                "execution trace" | "trace" => Section::Trace,
+                "active constructs" => Section::Constructs,
+                "index" => Section::Index,
+                "bindings" | "binding index" => Section::Bindings,
+                "agents" | "agent index" => Section::Agents,
+                "call stack" => Section::Stack,
+                _ => return None,
+            },
+        )
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Section::Header => "Header",
+            Section::Trace => "Execution Trace",
+            Section::Constructs | Section::Parallel | Section::Loop => "Active Constructs",
+            Section::Index | Section::Bindings | Section::Agents => "Index",
+            Section::Stack => "Call Stack",
+            Section::Extra(..) => "",
+        }
+    }
+}
+
+/// Whether a heading, as written, begins a section of the form.
+pub(crate) fn is_known_heading(raw: &str) -> bool {
+    Section::known(raw).is_some()
+}
+
+pub(super) struct Reader<'a> {
+    lines: Lines<'a>,
+    pub(super) file: StateFile,
+    pub(super) issues: Vec<Issue>,
+    pub(super) section: Section,
+    /// Sections of no document: heading and text.
+    kept: Vec<(String, String)>,
+    /// Where the odd lines of a known section are kept.
+    leftovers: BTreeMap<&'static str, usize>,
+    /// The headings of the table that the reader is in.
+    pub(super) columns: Option<Vec<Heading>>,
+    /// The fence of a kept text that is open.
+    fence: Option<(u8, usize)>,
+    pub(super) seen: Seen,
+    elided: bool,
+    searches: u32,
+    lines_cut: bool,
+}
+
+/// The heading of a column: for comparing, and as written.
+pub(super) struct Heading {
+    pub(super) name: String,
+    pub(super) shown: Text,
+}
+
+impl Heading {
+    fn new(raw: &str) -> Heading {
+        Heading {
+            name: column_name(raw),
+            shown: cell_text(raw).as_ref().into(),
+        }
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Seen {
+    title: bool,
+    trace: bool,
+    index: bool,
+    pub(super) updated: bool,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(text: &'a str) -> Reader<'a> {
+        Reader {
+            lines: Lines::new(text),
+            file: StateFile::default(),
+            issues: Vec::new(),
+            section: Section::Header,
+            kept: Vec::new(),
+            leftovers: BTreeMap::new(),
+            columns: None,
+            fence: None,
+            seen: Seen::default(),
+            elided: false,
+            searches: 0,
+            lines_cut: false,
+        }
+    }
+
+    pub(super) fn read(mut self) -> (StateFile, Vec<Issue>) {
+        while let Some(line) = self.lines.next() {
+            self.line(line);
+        }
+        self.finish();
+        (self.file, self.issues)
+    }
+
+    pub(super) fn issue(&mut self, issue: Issue) {
+        let line = self.lines.number;
+        match self.issues.len() {
+            n if n < MOST_EXTRAS => self.issues.push(issue.at_line(line)),
+            n if n == MOST_EXTRAS => {
+                let more = Issue::warning(
+                    "too-many-issues",
+                    "this file has more oddities than are listed",
+                );
+                self.issues.push(more.at_line(line));
+            }
+            _ => {}
+        }
+    }
+
+    fn line(&mut self, line: &'a str) {
+        if let Some((mark, count)) = self.fence {
+            if closes(line, mark, count) {
+                self.fence = None;
+            }
+            self.keep(line);
+            return;
+        }
+        if let Some((mark, count, info)) = fence(line) {
+            let is_trace = match self.section {
+                Section::Trace => true,
+                Section::Header => {
+                    !self.seen.trace && (info.is_empty() || info.starts_with("prose"))
+                }
+                _ => false,
+            };
+            if is_trace {
+                self.section = Section::Trace;
+                self.seen.trace = true;
+                self.trace(mark, count);
+            } else {
+                self.fence = Some((mark, count));
+                self.keep(line);
+            }
+            return;
+        }
+        if let Some((level, name)) = heading(line)
+            && self.heading(level, name)
+        {
+            self.columns = None;
+            return;
+        }
+        self.body(line);
+    }
+
+    /// Enters the section of a heading; `false` when the heading is text of the section that is open.
+    fn heading(&mut self, level: usize, name: &str) -> bool {
+        if !self.seen.title && level == 1 {
+            self.seen.title = true;
+            if !name.to_lowercase().starts_with("execution state") {
+                self.issue(Issue::warning(
+                    "state-file-title",
+                    format!(
+                        "the title is \u{201c}{}\u{201d}, not \u{201c}Execution State\u{201d}",
+                        short(name)
+                    ),
+                ));
+            }
+            return true;
+        }
+        let part = match self.section {
+            Section::Extra(_, None) if level > 2 => return false,
+            Section::Extra(_, Some(_)) if level > 3 => return false,
+            Section::Extra(_, part) if level > 2 => part,
+            Section::Constructs | Section::Parallel | Section::Loop if level > 2 => {
+                Some(Part::Constructs)
+            }
+            Section::Index | Section::Bindings | Section::Agents if level > 2 => Some(Part::Index),
+            _ => None,
+        };
+        let lower = name.to_lowercase();
+        if part == Some(Part::Constructs) && lower.starts_with("parallel") {
+            self.section = Section::Parallel;
+            if self.room(self.file.parallels.len()) {
+                self.file.parallels.push(ParallelState {
+                    lines: line_range(&lower),
+                    ..ParallelState::default()
+                });
+            }
+        } else if part == Some(Part::Constructs)
+            && ["loop", "repeat", "for"]
+                .iter()
+                .any(|w| lower.starts_with(w))
+        {
+            self.section = Section::Loop;
+            if self.room(self.file.loops.len()) {
+                self.file.loops.push(LoopState {
+                    lines: line_range(&lower),
+                    ..LoopState::default()
+                });
+            }
+        } else if let Some(section) = Section::known(name) {
+            self.seen.index |= matches!(section, Section::Index | Section::Bindings);
+            self.section = section;
+        } else {
+            let heading = match part {
+                Some(Part::Constructs) => format!("Active Constructs: {}", unescape(name)),
+                Some(Part::Index) => format!("Index: {}", unescape(name)),
+                None => unescape(name).into_owned(),
+            };
+            self.issue(
+                Issue::info(
+                    "extra-section",
+                    format!(
+                        "no document has the section \u{201c}{}\u{201d}",
+                        short(name)
+                    ),
+                )
+                .hint("It is kept and shown as text."),
+            );
+            let at = self.kept_at(heading);
+            self.section = Section::Extra(at, part);
+        }
+        true
+    }
+
+    /// A new kept section; past the cap all share the last one.
+    fn kept_at(&mut self, heading: String) -> usize {
+        if self.kept.len() < MOST_EXTRAS {
+            self.kept.push((heading, String::new()));
+        }
+        self.kept.len().saturating_sub(1)
+    }
+
+    /// Keeps a line that belongs to nothing that is understood.
+    pub(super) fn keep(&mut self, line: &str) {
+        let at = match self.section {
+            Section::Extra(at, _) => at,
+            known => match self.leftovers.get(known.word()) {
+                Some(&at) => at,
+                None => {
+                    let at = self.kept_at(format!("{} (text)", known.word()));
+                    self.leftovers.insert(known.word(), at);
+                    at
+                }
+            },
+        };
+        if let Some((_, text)) = self.kept.get_mut(at) {
+            // An escaped heading is text; see `render::state_md::print`.
+            let line = match line.strip_prefix('\\') {
+                Some(rest)
+                    if self.fence.is_none() && rest.trim_start_matches('\\').starts_with('#') =>
+                {
+                    rest
+                }
+                _ => line,
+            };
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+
+    fn body(&mut self, line: &'a str) {
+        let text = line.trim();
+        match self.section {
+            Section::Extra(..) => self.keep(line),
+            _ if text.is_empty() => self.columns = None,
+            Section::Header => self.header(text),
+            Section::Trace => self.keep(line),
+            _ if text.contains('|') && !text.starts_with(['-', '*', '+']) => self.row(text),
+            _ if is_nothing(text.trim_start_matches(['-', '*', '+'])) => {}
+            Section::Constructs | Section::Stack => self.keep(line),
+            Section::Parallel | Section::Loop => self.construct_item(line),
+            Section::Index | Section::Bindings | Section::Agents => self.index_item(line),
+        }
+    }
+
+    /// Reads the trace from behind its opening fence.
+    fn trace(&mut self, mark: u8, count: usize) {
+        let end = self.trace_end(mark, count);
+        while self.lines.number + 1 < end
+            && let Some(line) = self.lines.next()
+        {
+            self.trace_line(line);
+        }
+        // The closing fence itself; an unclosed trace ends before a heading, which is read as such.
+        let mut ahead = self.lines;
+        if ahead.next().is_some_and(|line| closes(line, mark, count)) {
+            self.lines = ahead;
+        }
+    }
+
+    /// The number of the line that ends the trace: its closing fence, or where it must have ended.
+    fn trace_end(&mut self, mark: u8, count: usize) -> u32 {
+        self.searches += 1;
+        let mut section = None;
+        let mut other_fence = false;
+        if self.searches <= MOST_SEARCHES {
+            let mut ahead = self.lines;
+            while let Some(line) = ahead.next() {
+                if closes(line, mark, count) {
+                    // A fence that opens behind a section's heading shows that ours was never closed.
+                    if let (Some(at), true) = (section, other_fence) {
+                        return self.unclosed(at);
+                    }
+                    return ahead.number;
+                }
+                if section.is_none()
+                    && heading(line)
+                        .is_some_and(|(level, name)| level == 2 && is_known_heading(name))
+                {
+                    section = Some(ahead.number);
+                }
+                other_fence |= section.is_some()
+                    && fence(line).is_some_and(|(m, n, _)| m == mark && n >= count);
+            }
+        }
+        self.unclosed(section.unwrap_or(u32::MAX))
+    }
+
+    fn unclosed(&mut self, at: u32) -> u32 {
+        self.issue(
+            Issue::warning("unclosed-fence", "the execution trace has no closing fence")
+                .hint("It was read up to the next section of the form."),
+        );
+        at
+    }
+
+    fn trace_line(&mut self, line: &str) {
+        if self.file.trace.len() >= MOST_LINES {
+            if !self.lines_cut {
+                self.lines_cut = true;
+                let message = format!("the execution trace has more than {MOST_LINES} lines");
+                self.issue(
+                    Issue::warning("state-file-cut", message)
+                        .hint("The rest is not held; the file itself shows it."),
+                );
+            }
+            return;
+        }
+        let (source, annotation) = split(line);
+        let trimmed = source.trim();
+        // `...remaining stages...`: from here on nobody knows the numbers.
+        let stands_for_many = annotation.is_none()
+            && (trimmed.starts_with("...") || trimmed.starts_with('…'))
+            && (trimmed.ends_with("...") || trimmed.ends_with('…'));
+        if stands_for_many && !self.elided {
+            self.elided = true;
+            self.issue(
+                Issue::info("elided-trace", "the execution trace leaves lines out")
+                    .hint("Lines below it are tied to the program by their text."),
+            );
+        }
+        let line = u32::try_from(self.file.trace.len() + 1)
+            .ok()
+            .filter(|_| !self.elided);
+        self.file.trace.push(TraceLine {
+            line,
+            text: source.into(),
+            annotation,
+        });
+    }
+
+    pub(super) fn room(&mut self, held: usize) -> bool {
+        if held == MOST_ROWS {
+            let message = format!("{} has more than {MOST_ROWS} entries", self.section.word());
+            self.issue(
+                Issue::warning("state-file-cut", message)
+                    .hint("The rest is not held; the file itself shows it."),
+            );
+        }
+        held < MOST_ROWS
+    }
+
+    fn row(&mut self, text: &str) {
+        let cells = cells(text);
+        if is_rule(&cells) {
+            return;
+        }
+        if self.columns.is_none() {
+            let mut ahead = self.lines;
+            let ruled = ahead
+                .next()
+                .is_some_and(|next| next.contains('-') && is_rule(&super::table::cells(next)));
+            let names: Vec<Heading> = cells.iter().map(|c| Heading::new(c)).collect();
+            if ruled
+                || names
+                    .iter()
+                    .any(|n| n.name == "name" || n.name == "execution id")
+            {
+                self.index_columns(&names);
+                self.columns = Some(names);
+                return;
+            }
+            self.columns = Some(Vec::new());
+        }
+        if cells.iter().all(|c| is_nothing(c)) {
+            return;
+        }
+        if !self.table_row(&cells) {
+            self.keep(text);
+        }
+    }
+
+    /// A list item as key and value.
+    pub(super) fn item<'t>(&self, line: &'t str) -> Option<(&'t str, &'t str)> {
+        let item = line.trim().strip_prefix(['-', '*', '+'])?.trim();
+        match item.split_once(':') {
+            Some((key, value)) => Some((key.trim(), value.trim())),
+            None => Some((item, "")),
+        }
+    }
+
+    fn finish(&mut self) {
+        self.unfenced_trace();
+        let missing: Vec<&str> = [
+            ("the run's id", self.file.run.is_none()),
+            ("the program", self.file.program.is_none()),
+            ("when it started", self.file.started.is_none()),
+            ("when it was updated", self.file.updated.is_none()),
+            ("the execution trace", self.file.trace.is_empty()),
+            ("the index", !self.seen.index),
+        ]
+        .into_iter()
+        .filter_map(|(what, missing)| missing.then_some(what))
+        .collect();
+        if !missing.is_empty() {
+            let message = format!("the state file does not have {}", missing.join(", "));
+            self.issues
+                .push(Issue::info("state-file-incomplete", message));
+        }
+        self.file.sections = std::mem::take(&mut self.kept)
+            .into_iter()
+            .map(|(heading, text)| {
+                (
+                    heading.into(),
+                    text.trim_matches(['\n', '\r']).trim_end().into(),
+                )
+            })
+            .collect();
+    }
+
+    /// A trace whose fence was lost stands as plain text under its heading.
+    fn unfenced_trace(&mut self) {
+        if self.seen.trace {
+            return;
+        }
+        let Some(&at) = self.leftovers.get(Section::Trace.word()) else {
+            return;
+        };
+        if self.kept.len() >= MOST_EXTRAS {
+            return;
+        }
+        let (_, text) = self.kept.remove(at);
+        if is_nothing(&text) {
+            return;
+        }
+        self.issue(Issue::info(
+            "unfenced-trace",
+            "the execution trace stands without a fence",
+        ));
+        for line in text.trim_end().lines() {
+            self.trace_line(line);
+        }
+    }
+}
+
+/// `(lines 8-10)`, `(line 12)`, in whatever dashes.
+fn line_range(heading: &str) -> Option<(u32, u32)> {
+    let (_, tail) = heading.split_once("line")?;
+    let tail = tail.strip_prefix('s').unwrap_or(tail).trim_start();
+    let (first, rest) = read_number(tail)?;
+    let rest = rest.trim_start().trim_start_matches(['-', '–', '—']);
+    let rest = rest.strip_prefix("to").unwrap_or(rest).trim_start();
+    let last = read_number(rest).map_or(first, |(last, _)| last);
+    Some((first, last))
+}
+
+pub(super) fn short(text: &str) -> String {
+    let cut: String = text
+        .chars()
+        .take(60)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    if cut.len() < text.len() {
+        format!("{cut}…")
+    } else {
+        cut
+    }
+}

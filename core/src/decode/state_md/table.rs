@@ -1,0 +1,119 @@
+//! Tables and lists of the index and the call stack.
+
+use std::borrow::Cow;
+
+use super::escape::unescape;
+use crate::decode::text::is_nothing;
+
+/// Cells of a row that are told apart; what lies behind is one more.
+const MOST_CELLS: usize = 64;
+
+/// Splits a row at its pipes; an escaped pipe belongs to its cell. Cells are as written, trimmed.
+pub(super) fn cells(row: &str) -> Vec<&str> {
+    let row = row.trim();
+    let row = row.strip_prefix('|').unwrap_or(row);
+    let mut cells = Vec::new();
+    let mut start = 0;
+    let mut escaped = false;
+    for (i, b) in row.bytes().enumerate() {
+        if b == b'|' && !escaped {
+            cells.push(row.get(start..i).unwrap_or_default().trim());
+            start = i + 1;
+            if cells.len() == MOST_CELLS {
+                break;
+            }
+        }
+        escaped = b == b'\\' && !escaped;
+    }
+    let last = row.get(start..).unwrap_or_default().trim();
+    if !last.is_empty() {
+        cells.push(last);
+    }
+    cells
+}
+
+/// `|------|:----:|`
+pub(super) fn is_rule(cells: &[&str]) -> bool {
+    let dashes = |c: &&str| c.contains('-') && c.bytes().all(|b| matches!(b, b'-' | b':' | b' '));
+    !cells.is_empty() && cells.iter().all(dashes)
+}
+
+/// What a cell says, without the marks that people put around it: `code`, **bold**, a link's text.
+pub(super) fn cell_text(raw: &str) -> Cow<'_, str> {
+    unescape(unwrap(raw))
+}
+
+/// A path in a cell: a link's target, else its text.
+pub(super) fn cell_path(raw: &str) -> Cow<'_, str> {
+    unescape(link(raw).map_or_else(|| unwrap(raw), |(_, target)| target))
+}
+
+fn unwrap(raw: &str) -> &str {
+    if let Some((text, _)) = link(raw) {
+        return text;
+    }
+    for mark in ["**", "`"] {
+        if let Some(inside) = raw.strip_prefix(mark).and_then(|r| r.strip_suffix(mark))
+            && !inside.trim().is_empty()
+            && !inside.contains(mark)
+        {
+            return inside.trim();
+        }
+    }
+    raw
+}
+
+/// `[text](target)`
+fn link(raw: &str) -> Option<(&str, &str)> {
+    let (text, target) = raw.strip_prefix('[')?.strip_suffix(')')?.split_once("](")?;
+    (!text.is_empty() && !target.is_empty() && !target.contains(['(', ')']))
+        .then_some((text, target))
+}
+
+/// Whether a raw cell would be read as something else than its plain text.
+pub(crate) fn is_marked(raw: &str) -> bool {
+    is_nothing(raw) || raw.starts_with(['*', '`', '[']) || is_rule(&[raw])
+}
+
+/// The headings of a table, in lower case and with blanks, however they are spelled.
+pub(super) fn column_name(raw: &str) -> String {
+    cell_text(raw)
+        .trim()
+        .to_lowercase()
+        .replace(['_', '-'], " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splits_rows() {
+        for (row, expected) in [
+            ("| a | b |", &["a", "b"][..]),
+            ("a | b", &["a", "b"]),
+            (r"| a\|b | c\\| d |", &[r"a\|b", r"c\\", "d"]),
+            ("| (none yet) | | | |", &["(none yet)", "", "", ""]),
+            ("|", &[]),
+        ] {
+            assert_eq!(cells(row), expected, "{row}");
+        }
+        assert!(is_rule(&cells("|------|:---:|")));
+        assert!(!is_rule(&cells("| - | a |")));
+    }
+
+    #[test]
+    fn reads_cells_through_their_marks() {
+        for (raw, text, path) in [
+            ("`bindings/a.md`", "bindings/a.md", "bindings/a.md"),
+            ("**a**", "a", "a"),
+            ("[a](bindings/a.md)", "a", "bindings/a.md"),
+            (r"result\_\_43", "result__43", "result__43"),
+            ("`", "`", "`"),
+            ("****", "****", "****"),
+        ] {
+            assert_eq!(cell_text(raw), text);
+            assert_eq!(cell_path(raw), path);
+        }
+    }
+}

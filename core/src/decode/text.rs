@@ -1,0 +1,164 @@
+//! Bytes as text, and what files say when they say nothing.
+
+use std::borrow::Cow;
+
+use crate::issue::Issue;
+
+/// Reads bytes as text: UTF-8, or UTF-16 with a byte order mark. Never fails; what is no text becomes U+FFFD,
+/// which is an issue.
+pub fn lossy(bytes: &[u8]) -> (Cow<'_, str>, Vec<Issue>) {
+    let units = |swap: bool| -> Vec<u16> {
+        let pair = |p: &[u8]| match (p.first(), p.get(1)) {
+            (Some(&a), Some(&b)) if swap => u16::from_be_bytes([a, b]),
+            (Some(&a), Some(&b)) => u16::from_le_bytes([a, b]),
+            _ => 0xFFFD,
+        };
+        bytes
+            .get(2..)
+            .unwrap_or_default()
+            .chunks(2)
+            .map(pair)
+            .collect()
+    };
+    let wide = match bytes {
+        [0xFF, 0xFE, ..] => Some(units(false)),
+        [0xFE, 0xFF, ..] => Some(units(true)),
+        _ => None,
+    };
+    if let Some(wide) = wide {
+        let issue = Issue::info("utf-16-text", "the file is written in UTF-16")
+            .hint("It was read as such; the documents' files are UTF-8.");
+        return (Cow::Owned(String::from_utf16_lossy(&wide)), vec![issue]);
+    }
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    match String::from_utf8_lossy(bytes) {
+        Cow::Borrowed(text) => (Cow::Borrowed(text), Vec::new()),
+        Cow::Owned(text) => {
+            let issue = Issue::warning(
+                "invalid-utf-8",
+                "the file holds bytes that are no UTF-8 text",
+            )
+            .hint("They are shown as \u{FFFD}; all else is as written.");
+            (Cow::Owned(text), vec![issue])
+        }
+    }
+}
+
+/// Whether a cell, an item or a line says that there is nothing (dialects.md, "A"): `None`,
+/// `(none - execution complete)`, `Empty (root scope)`, `-`, or nothing at all.
+pub(crate) fn is_nothing(text: &str) -> bool {
+    let mark = |c: char| {
+        c.is_whitespace()
+            || matches!(
+                c,
+                '*' | '_' | '`' | '(' | ')' | '[' | ']' | '|' | '.' | '-' | '–' | '—'
+            )
+    };
+    let said = text.trim_matches(mark);
+    if said.is_empty() {
+        return true;
+    }
+    [
+        "none",
+        "empty",
+        "nothing",
+        "n/a",
+        "nil",
+        "no active",
+        "not applicable",
+    ]
+    .iter()
+    .any(|word| {
+        let head = said.get(..word.len());
+        let tail = said.get(word.len()..).unwrap_or_default();
+        head.is_some_and(|h| h.eq_ignore_ascii_case(word))
+            && !tail.starts_with(|c: char| {
+                c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':')
+            })
+    })
+}
+
+/// Whether a path is plain: `/` between its parts, no part empty, `.` or `..`, no root, no drive, no NUL.
+/// Only such paths are read (reliability.md, "Untrusted files").
+pub fn is_plain_path(path: &str) -> bool {
+    !path.is_empty()
+        && !path.contains('\0')
+        && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
+        && !path.as_bytes().get(1).is_some_and(|&c| {
+            c == b':' && path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_always_text() {
+        for (bytes, text, rule) in [
+            (&b"plain"[..], "plain", None),
+            (b"\xEF\xBB\xBFwith a mark", "with a mark", None),
+            (b"\xFF\xFEa\0b\0", "ab", Some("utf-16-text")),
+            (b"\xFE\xFF\0a\0b\0", "ab\u{FFFD}", Some("utf-16-text")),
+            (b"a\xFFb", "a\u{FFFD}b", Some("invalid-utf-8")),
+            (b"", "", None),
+        ] {
+            let (read, issues) = lossy(bytes);
+            assert_eq!(read, text);
+            assert_eq!(issues.first().map(|i| i.rule.as_str()), rule, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn many_words_for_nothing() {
+        for text in [
+            "",
+            " - ",
+            "None",
+            "_None._",
+            "(none - execution complete)",
+            "Empty (root scope)",
+            "(none yet)",
+            "N/A",
+            "—",
+            "**none**",
+            "No active constructs",
+            "(empty)",
+        ] {
+            assert!(is_nothing(text), "{text}");
+        }
+        for text in [
+            "none_of_these",
+            "nonempty",
+            "empty-list",
+            "bindings/none.md",
+            "noneed",
+            "x",
+            "(stateless)",
+            "none.md",
+            "none: complete",
+        ] {
+            assert!(!is_nothing(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn only_plain_paths_are_read() {
+        for path in ["a", "bindings/a b.md", "a..b", ".env", "日本"] {
+            assert!(is_plain_path(path), "{path}");
+        }
+        for path in [
+            "",
+            "/etc/passwd",
+            "../x",
+            "a/../b",
+            "a//b",
+            "a/",
+            "./a",
+            "C:/x",
+            "a\0b",
+        ] {
+            assert!(!is_plain_path(path), "{path}");
+        }
+    }
+}

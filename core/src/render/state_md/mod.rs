@@ -1,0 +1,11 @@
+//! state.md of form A, written from any run (design: state-md.md).
+//!
+//! [`crate::decode::state_md`] reads it. What is written and read again carries the run's id and status, the
+//! source lines with their annotations, open constructs, the index and the call stack; rendering what was read
+//! gives the same text.
+
+mod print;
+#[cfg(test)]
+mod tests;
+
+pub use print::from_state_file;

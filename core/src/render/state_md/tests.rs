@@ -1,0 +1,417 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::decode::state_md::parse;
+use crate::model::{
+    AgentScope, Annotation, CallFrame, IndexedAgent, IndexedBinding, LoopState, ParallelState,
+    RunStatus, StateFile, Status, Text, TraceLine,
+};
+use crate::time::Stamp;
+
+const SAMPLE: &str = include_str!("sample.md");
+
+/// Renders, reads back, renders again: the text must not change.
+fn stable(file: &StateFile) -> (String, StateFile) {
+    let text = from_state_file(file);
+    let (read, _) = parse(&text);
+    assert_eq!(from_state_file(&read), text);
+    (text, read)
+}
+
+#[test]
+fn the_sample_comes_out_as_it_went_in() {
+    let (file, _) = parse(SAMPLE);
+    assert_eq!(from_state_file(&file), SAMPLE);
+}
+
+#[test]
+fn an_empty_state_has_an_index() {
+    let (text, _) = stable(&StateFile::default());
+    assert_eq!(
+        text,
+        "# Execution State\n\n## Index\n\n### Bindings\n\n| Name | Kind | Path | Execution ID |\n|------|------|------|--------------|\n"
+    );
+}
+
+#[test]
+fn real_words_stay_as_they_were() {
+    let real = concat!(
+        "# Execution State\n\nrun: r\nstatus: completed\nmode: fast\n\n## Execution Trace\n\n```prose\n",
+        "a                                            # (complete - APPROVED)\n",
+        "b                                            # --> exceptions.py created\n",
+        "c  # (complete)                              #\n",
+        "```\n\n## Index\n\n### Bindings\n\n| Name | Kind | Path | Execution ID | Status |\n",
+        "|------|------|------|--------------|--------|\n| a | let |  | (root) | pending |\n\n## Results\n\n\\# one\n### two\n"
+    );
+    let (file, _) = parse(real);
+    assert_eq!(from_state_file(&file), real);
+    assert_eq!(file.sections[0].1.as_ref(), "# one\n### two");
+}
+
+/// What must be equal after render and parse (state-md.md, "Carried").
+#[derive(Debug, PartialEq)]
+struct Carried {
+    header: (
+        Option<Text>,
+        Option<Text>,
+        Option<String>,
+        Option<String>,
+        Option<RunStatus>,
+    ),
+    lines: Vec<(Text, Option<Said>)>,
+    parallels: Vec<ParallelState>,
+    loops: Vec<LoopState>,
+    bindings: Vec<IndexedBinding>,
+    agents: Vec<IndexedAgent>,
+    call_stack: Vec<CallFrame>,
+    extra: Vec<(Text, Text)>,
+}
+
+type Said = (
+    Option<Status>,
+    Option<Text>,
+    Option<(u32, Option<u32>)>,
+    Option<Text>,
+    Option<Text>,
+    bool,
+    bool,
+);
+
+fn carried(file: &StateFile) -> Carried {
+    let said = |a: &Annotation| {
+        (
+            a.status.clone(),
+            a.path.clone(),
+            a.attempt,
+            a.error.clone(),
+            a.gate.clone(),
+            a.ahead,
+            a.declared,
+        )
+    };
+    Carried {
+        header: (
+            file.run.clone(),
+            file.program.clone(),
+            file.started.as_ref().map(ToString::to_string),
+            file.updated.as_ref().map(ToString::to_string),
+            file.status.clone(),
+        ),
+        lines: file
+            .trace
+            .iter()
+            .map(|l| (l.text.clone(), l.annotation.as_ref().map(said)))
+            .collect(),
+        parallels: file.parallels.clone(),
+        loops: file.loops.clone(),
+        bindings: file.bindings.clone(),
+        agents: file.agents.clone(),
+        call_stack: file.call_stack.clone(),
+        extra: file.extra.clone(),
+    }
+}
+
+/// Names of any kind: plain ones, and every character and word that means something to the form.
+fn name() -> impl Strategy<Value = Text> {
+    prop_oneof![
+        "[a-z_]{1,8}",
+        "[a-z|\\\\&#;:`*\\[\\]() \n\r\t\u{1b}\u{202e}\u{2028}é\"'/_.-]{1,12}",
+        proptest::sample::select(vec![
+            "none",
+            "None",
+            "(none)",
+            "-",
+            "---",
+            "(root)",
+            "n/a",
+            "status",
+            "strategy",
+            "iteration",
+            "condition",
+            "*a*",
+            "**a**",
+            "`a`",
+            "[a](b)",
+            "a__43",
+            "../x",
+            "| a |",
+            "# Index",
+            "```",
+            "&#10;",
+            "\\",
+            "x\\",
+            "complete",
+            "run",
+            "#",
+            "✓",
+            "running",
+            "executing (2)",
+            "a #(complete)",
+            "bindings/a b.md",
+            "()",
+            "--> x",
+            "a: b",
+        ])
+        .prop_map(str::to_owned),
+    ]
+    .prop_map(|s| Text::from(s.as_str()))
+}
+
+fn status() -> impl Strategy<Value = Status> {
+    prop_oneof![
+        4 => proptest::sample::select(vec![
+            Status::Pending, Status::Executing, Status::Started, Status::Waiting, Status::Iteration, Status::Retry,
+            Status::Completed, Status::Failed, Status::Skipped, Status::Joined, Status::Exited,
+        ]),
+        1 => name().prop_map(|n| Status::parse(&n)),
+    ]
+}
+
+fn attempt() -> impl Strategy<Value = Option<(u32, Option<u32>)>> {
+    proptest::option::weighted(0.3, (1..20u32, proptest::option::of(1..20u32)))
+}
+
+/// Annotations as a writer makes them: each says one thing.
+fn annotation() -> impl Strategy<Value = Annotation> {
+    let done = proptest::option::of(proptest::sample::select(vec![
+        Status::Completed,
+        Status::Skipped,
+    ]));
+    prop_oneof![
+        (name(), done).prop_map(|(path, status)| Annotation {
+            path: Some(path),
+            status,
+            ..Annotation::default()
+        }),
+        (name(), proptest::option::of(name()), attempt()).prop_map(|(path, error, attempt)| {
+            Annotation {
+                path: Some(path),
+                status: Some(Status::Failed),
+                error: error.filter(|e| !e.trim().is_empty()),
+                attempt,
+                ..Annotation::default()
+            }
+        }),
+        (status(), attempt()).prop_map(|(status, attempt)| Annotation {
+            status: Some(status),
+            attempt,
+            ..Annotation::default()
+        }),
+        (proptest::option::of(name()), attempt()).prop_map(|(error, attempt)| Annotation {
+            status: Some(Status::Failed),
+            error: error.filter(|e| !e.trim().is_empty()),
+            attempt,
+            ..Annotation::default()
+        }),
+        name().prop_map(|gate| Annotation {
+            status: Some(Status::Waiting),
+            gate: Some(gate),
+            ..Annotation::default()
+        }),
+        Just(Annotation {
+            ahead: true,
+            ..Annotation::default()
+        }),
+        Just(Annotation {
+            declared: true,
+            ..Annotation::default()
+        }),
+    ]
+}
+
+fn source_line() -> impl Strategy<Value = Text> {
+    prop_oneof![
+        "[ ]{0,4}[a-z]{1,8} = session \"[a-z #(]{0,12}\"",
+        "[ ]{0,2}[a-z`#|\"() \u{1b}\\\\]{1,20}",
+        proptest::sample::select(vec![
+            "",
+            "```",
+            "````prose",
+            "~~~",
+            "## Index",
+            "# (complete)",
+            "x # (complete)",
+            "#",
+            "x #",
+            "x   # --> y",
+            "...",
+            "...more...",
+            "parallel:",
+            "prompt: \"\"\"",
+            "✓ done",
+            "x ✓ done",
+            "x [registered]",
+            "x <-- y",
+            "# Execution State",
+        ])
+        .prop_map(str::to_owned),
+    ]
+    .prop_map(|s| s.trim_end().into())
+}
+
+fn line() -> impl Strategy<Value = TraceLine> {
+    (source_line(), proptest::option::of(annotation())).prop_map(|(text, annotation)| TraceLine {
+        line: None,
+        // A line of its own is somebody's comment: only statements are annotated.
+        annotation: annotation.filter(|_| !text.trim().is_empty()),
+        text,
+    })
+}
+
+fn lines_at() -> impl Strategy<Value = Option<(u32, u32)>> {
+    proptest::option::of((1..500u32, 1..500u32))
+}
+
+fn other() -> impl Strategy<Value = Vec<(Text, Text)>> {
+    proptest::option::weighted(0.2, name())
+        .prop_map(|v| v.map(|v| (Text::from("Status"), v)).into_iter().collect())
+}
+
+fn state_file() -> impl Strategy<Value = StateFile> {
+    use proptest::collection::vec;
+    use proptest::option::of;
+    let at = of(prop_oneof![
+        (0..4_102_444_800i64).prop_map(|s| Stamp::At(s * 1000)),
+        name().prop_map(|n| Stamp::parse(&n))
+    ]);
+    let header = (
+        of(name()),
+        of(name()),
+        at.clone(),
+        at,
+        of(name().prop_map(|n| RunStatus::parse(&n))),
+    );
+    let parallel =
+        (lines_at(), vec((name(), status()), 0..4)).prop_map(|(lines, branches)| ParallelState {
+            lines,
+            branches,
+            extra: Vec::new(),
+        });
+    let looped = (lines_at(), name(), of(0..9u32), of(0..9u32), of(name())).prop_map(
+        |(lines, status, iteration, max, condition)| LoopState {
+            lines,
+            status,
+            iteration,
+            max,
+            condition,
+            extra: Vec::new(),
+        },
+    );
+    let binding = (name(), name(), name(), of(-9..99i64), other()).prop_map(
+        |(name, kind, path, execution_id, other)| IndexedBinding {
+            name,
+            kind,
+            path,
+            execution_id,
+            other,
+        },
+    );
+    let agent = (
+        name(),
+        of(name().prop_map(|n| AgentScope::parse(&n))),
+        of(name()),
+        other(),
+    )
+        .prop_map(|(name, scope, path, other)| IndexedAgent {
+            name,
+            scope,
+            path,
+            other,
+        });
+    let frame = (-9..99i64, name(), of(-9..99i64), status()).prop_map(
+        |(execution_id, block, depth, status)| CallFrame {
+            execution_id,
+            block,
+            depth,
+            status,
+        },
+    );
+    let sections = vec(
+        (
+            name(),
+            vec(source_line(), 0..4).prop_map(|l| Text::from(l.join("\n").as_str())),
+        ),
+        0..3,
+    );
+    (
+        header,
+        vec((name(), name()), 0..3),
+        vec(line(), 0..8),
+        (vec(parallel, 0..3), vec(looped, 0..3)),
+        (vec(binding, 0..4), vec(agent, 0..3), vec(frame, 0..4)),
+        sections,
+    )
+        .prop_map(
+            |(
+                (run, program, started, updated, status),
+                extra,
+                trace,
+                (parallels, loops),
+                rows,
+                sections,
+            )| {
+                let (bindings, agents, call_stack) = rows;
+                StateFile {
+                    run,
+                    program,
+                    started,
+                    updated,
+                    status,
+                    extra,
+                    trace,
+                    parallels,
+                    loops,
+                    bindings,
+                    agents,
+                    call_stack,
+                    sections,
+                }
+            },
+        )
+}
+
+/// What cannot be told from nothing at all, or from another spelling, is made the same before comparing.
+fn normal(mut file: StateFile) -> StateFile {
+    let blank = |t: &Text| t.trim().is_empty();
+    // A time that is no time is carried without the blanks around it.
+    for at in [&mut file.started, &mut file.updated] {
+        *at = at
+            .take()
+            .map(|at| Stamp::parse(at.to_string().trim()))
+            .filter(|at| !at.to_string().is_empty());
+    }
+    // `a` and `a` with a blank at its end are the same status word (`Status::parse`).
+    file.agents
+        .retain(|a| a.scope != Some(AgentScope::Other("".into())));
+    file.status = file.status.filter(|s| !s.word().is_empty());
+    // The trace has the lines that a viewer would call lines.
+    file.trace.iter_mut().for_each(|l| l.line = None);
+    file.bindings
+        .iter_mut()
+        .for_each(|b| b.other.retain(|(_, v)| !blank(v)));
+    file.agents
+        .iter_mut()
+        .for_each(|a| a.other.retain(|(_, v)| !blank(v)));
+    file
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_carried_comes_back(file in state_file()) {
+        let file = normal(file);
+        let text = from_state_file(&file);
+        let (read, _) = parse(&text);
+        prop_assert_eq!(carried(&normal(read.clone())), carried(&file), "{}", text);
+        prop_assert_eq!(from_state_file(&read), text);
+    }
+
+    #[test]
+    fn any_text_renders_stably(text in "([#|`\\- a:()>\\[\\]\n\r*\"✓\\\\&;]|## |### Bindings\n|```prose\n|# --> |\\| a \\| b \\|\n){0,60}") {
+        let (file, _) = parse(&text);
+        stable(&file);
+        let (file, _) = parse(&format!("# Execution State\n## Index\n{text}"));
+        stable(&file);
+    }
+}
