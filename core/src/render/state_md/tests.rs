@@ -51,13 +51,8 @@ fn real_words_stay_as_they_were() {
 /// What must be equal after render and parse (state-md.md, "Carried").
 #[derive(Debug, PartialEq)]
 struct Carried {
-    header: (
-        Option<Text>,
-        Option<Text>,
-        Option<String>,
-        Option<String>,
-        Option<RunStatus>,
-    ),
+    ids: (Option<Text>, Option<Text>, Option<RunStatus>),
+    times: (Option<String>, Option<String>),
     lines: Vec<(Text, Option<Said>)>,
     parallels: Vec<ParallelState>,
     loops: Vec<LoopState>,
@@ -90,12 +85,10 @@ fn carried(file: &StateFile) -> Carried {
         )
     };
     Carried {
-        header: (
-            file.run.clone(),
-            file.program.clone(),
+        ids: (file.run.clone(), file.program.clone(), file.status.clone()),
+        times: (
             file.started.as_ref().map(ToString::to_string),
             file.updated.as_ref().map(ToString::to_string),
-            file.status.clone(),
         ),
         lines: file
             .trace
