@@ -1,1 +1,441 @@
-//! Gate timeouts: `30s 30m 4h 7d 2h30m` (sqlite.md "Timeout Parsing Rules"; errata "Timeouts").
+//! How long a gate waits: the duration of a program, its deadline, and how both are shown.
+//!
+//! The grammar is that of errata.md, "Timeouts": units d, h, m, s, each at most once, the largest first, a whole
+//! number before each, blanks only around it.
+//!
+//! | text | seconds | SQLite modifiers |
+//! |---|---|---|
+//! | `30s` | 30 | `+30 seconds` |
+//! | `4h` | 14400 | `+4 hours` |
+//! | `2h30m` | 9000 | `+2 hours`, `+30 minutes` |
+//!
+//! ```
+//! use prosescope_core::timeout::{Timeout, expires_in};
+//! let timeout = Timeout::parse(" 2h30m ")?;
+//! assert_eq!(timeout.seconds(), 9000);
+//! assert_eq!(timeout.deadline(0)?, 9_000_000);
+//! assert_eq!(expires_in(9_000_000, 0), "expires in 2h 30m");
+//! assert_eq!(
+//!     Timeout::parse("30m2h").unwrap_err().to_string(),
+//!     "`h` at character 5 comes after a smaller unit: write the largest first (d, h, m, s)"
+//! );
+//! # Ok::<(), prosescope_core::timeout::TimeoutError>(())
+//! ```
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use crate::time::human_duration;
+
+/// Milliseconds of 10000-01-01 UTC: from there on SQLite's `datetime` is NULL, and a gate would never expire.
+pub const END_OF_TIME_MS: i64 = 253_402_300_800_000;
+
+/// The units, largest first: letter, seconds, SQLite's word.
+const UNITS: [(char, u64, &str); 4] = [
+    ('d', 86_400, "days"),
+    ('h', 3_600, "hours"),
+    ('m', 60, "minutes"),
+    ('s', 1, "seconds"),
+];
+
+/// A duration as programs write it, above zero.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Timeout {
+    text: String,
+    /// The number before each of [`UNITS`].
+    counts: [Option<u64>; 4],
+    seconds: u64,
+}
+
+/// What is wrong with a duration. Characters are counted from 1, blanks around it included.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum TimeoutError {
+    /// Nothing but blanks.
+    #[error("the timeout is empty: write a number and a unit, such as `30s`, `4h`, or `2h30m`")]
+    Empty,
+    /// Something else where a number must be.
+    #[error("{found} at character {at}: expected a whole number{}", hint(.found))]
+    ExpectedNumber {
+        /// Position of the character.
+        at: usize,
+        /// What stands there.
+        found: Found,
+    },
+    /// Something else where a unit must be.
+    #[error("{found} at character {at}: expected a unit after `{number}`: d, h, m or s{}", hint(.found))]
+    ExpectedUnit {
+        /// Position of the character, or of the end.
+        at: usize,
+        /// What stands there.
+        found: Found,
+        /// The number before it.
+        number: String,
+    },
+    /// A unit twice.
+    #[error("`{unit}` at character {at} is there for the second time: give each unit once")]
+    Repeated {
+        /// Position of the unit.
+        at: usize,
+        /// The unit.
+        unit: char,
+    },
+    /// A larger unit after a smaller one.
+    #[error(
+        "`{unit}` at character {at} comes after a smaller unit: write the largest first (d, h, m, s)"
+    )]
+    OutOfOrder {
+        /// Position of the unit.
+        at: usize,
+        /// The unit.
+        unit: char,
+    },
+    /// All numbers are zero.
+    #[error("`{text}` is no time at all: the sum must be above zero")]
+    Zero {
+        /// The duration.
+        text: String,
+    },
+    /// Too large to count.
+    #[error(
+        "the number at character {at} is too large: the deadline must be before the year 10000"
+    )]
+    TooLarge {
+        /// Position of the number.
+        at: usize,
+    },
+    /// The deadline is in the year 10000 or later.
+    #[error(
+        "`{text}` from now is beyond the year 9999, where no deadline can be kept: give a shorter timeout"
+    )]
+    DeadlineTooFar {
+        /// The duration.
+        text: String,
+    },
+}
+
+/// What stands at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found {
+    /// The end of the text.
+    End,
+    /// A character.
+    Sign(char),
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Found::End => f.write_str("the end"),
+            Found::Sign(sign) if sign.is_whitespace() => f.write_str("a blank"),
+            Found::Sign(sign) => write!(f, "`{}`", sign.escape_debug()),
+        }
+    }
+}
+
+fn hint(found: &Found) -> &'static str {
+    match found {
+        Found::Sign(sign) if sign.is_whitespace() => " (no blanks inside)",
+        Found::Sign('.' | ',') => " (no fractions: `1h30m`, not `1.5h`)",
+        Found::Sign('D' | 'H' | 'M' | 'S') => " (in small letters)",
+        Found::Sign('w') => " (a week is `7d`)",
+        Found::Sign('-' | '+') => " (no sign)",
+        _ => "",
+    }
+}
+
+impl Timeout {
+    /// Reads a duration (errata.md, "Timeouts").
+    ///
+    /// # Errors
+    /// What is wrong, where, and what was expected there.
+    pub fn parse(text: &str) -> Result<Timeout, TimeoutError> {
+        let trimmed = text.trim();
+        if trimmed.is_empty() {
+            return Err(TimeoutError::Empty);
+        }
+        let before = text.len() - text.trim_start().len();
+        let before = text.get(..before).unwrap_or_default().chars().count();
+        let mut signs = (before + 1..).zip(trimmed.chars()).peekable();
+        let end = before + 1 + trimmed.chars().count();
+        let mut counts = [None; 4];
+        let mut seconds = 0_u64;
+        let mut smallest = None;
+        while let Some(&(start, first)) = signs.peek() {
+            let mut number = String::new();
+            while let Some((_, digit)) = signs.next_if(|(_, sign)| sign.is_ascii_digit()) {
+                number.push(digit);
+            }
+            if number.is_empty() {
+                return Err(TimeoutError::ExpectedNumber {
+                    at: start,
+                    found: Found::Sign(first),
+                });
+            }
+            let (at, found) = match signs.next() {
+                Some((at, sign)) => (at, Found::Sign(sign)),
+                None => (end, Found::End),
+            };
+            let unit = UNITS
+                .iter()
+                .position(|(letter, ..)| found == Found::Sign(*letter));
+            let Some((index, slot)) = unit.and_then(|i| Some((i, counts.get_mut(i)?))) else {
+                return Err(TimeoutError::ExpectedUnit { at, found, number });
+            };
+            let (unit, length, _) = UNITS.get(index).copied().unwrap_or(('s', 1, "seconds"));
+            if slot.is_some() {
+                return Err(TimeoutError::Repeated { at, unit });
+            }
+            if smallest.is_some_and(|smallest| index < smallest) {
+                return Err(TimeoutError::OutOfOrder { at, unit });
+            }
+            smallest = Some(index);
+            let too_large = TimeoutError::TooLarge { at: start };
+            let sum = number.parse::<u64>().ok().and_then(|count| {
+                *slot = Some(count);
+                seconds.checked_add(count.checked_mul(length)?)
+            });
+            // No deadline before the year 10000 is further from any other time than all years.
+            seconds = sum
+                .filter(|sum| i64::try_from(*sum).is_ok_and(|sum| sum < END_OF_TIME_MS / 1000))
+                .ok_or(too_large)?;
+        }
+        if seconds == 0 {
+            return Err(TimeoutError::Zero {
+                text: trimmed.to_owned(),
+            });
+        }
+        Ok(Timeout {
+            text: text.to_owned(),
+            counts,
+            seconds,
+        })
+    }
+
+    /// The text as it was written, for display.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Its length in seconds.
+    pub fn seconds(&self) -> u64 {
+        self.seconds
+    }
+
+    /// What SQLite's `datetime('now', …)` takes, one modifier a unit: `'+2 hours +30 minutes'` in one gives NULL
+    /// (errata G12).
+    pub fn sqlite_modifiers(&self) -> Vec<String> {
+        self.counts
+            .iter()
+            .zip(UNITS)
+            .filter_map(|(count, (.., word))| {
+                (*count)
+                    .filter(|count| *count > 0)
+                    .map(|count| format!("+{count} {word}"))
+            })
+            .collect()
+    }
+
+    /// The deadline of a gate created at `from_ms`, both in milliseconds since 1970 UTC.
+    ///
+    /// # Errors
+    /// [`TimeoutError::DeadlineTooFar`] when it is not before the year 10000.
+    pub fn deadline(&self, from_ms: i64) -> Result<i64, TimeoutError> {
+        i64::try_from(self.seconds)
+            .ok()
+            .and_then(|seconds| seconds.checked_mul(1000))
+            .and_then(|length| from_ms.checked_add(length))
+            .filter(|deadline| *deadline < END_OF_TIME_MS)
+            .ok_or_else(|| TimeoutError::DeadlineTooFar {
+                text: self.text.trim().to_owned(),
+            })
+    }
+}
+
+impl FromStr for Timeout {
+    type Err = TimeoutError;
+
+    fn from_str(text: &str) -> Result<Timeout, TimeoutError> {
+        Timeout::parse(text)
+    }
+}
+
+/// How far a deadline is: `expires in 3h 12m`, `expired 5m ago`. At the deadline itself it is not past yet.
+pub fn expires_in(deadline_ms: i64, now_ms: i64) -> String {
+    let left = deadline_ms.saturating_sub(now_ms);
+    if left < 0 {
+        format!("expired {} ago", human_duration(left.saturating_neg()))
+    } else if left == 0 {
+        "expires now".to_owned()
+    } else {
+        format!("expires in {}", human_duration(left))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_read_as_the_document_writes_them() {
+        for (text, seconds, modifiers) in [
+            ("30s", 30, &["+30 seconds"][..]),
+            ("30m", 1800, &["+30 minutes"]),
+            ("4h", 14_400, &["+4 hours"]),
+            ("7d", 604_800, &["+7 days"]),
+            // Errata G12: one modifier each.
+            ("2h30m", 9000, &["+2 hours", "+30 minutes"]),
+            (
+                "1d2h3m4s",
+                93_784,
+                &["+1 days", "+2 hours", "+3 minutes", "+4 seconds"],
+            ),
+            (" \t90m\n", 5400, &["+90 minutes"]),
+            ("\u{a0}1s\u{a0}", 1, &["+1 seconds"]),
+            ("0d1s", 1, &["+1 seconds"]),
+            ("007s", 7, &["+7 seconds"]),
+        ] {
+            let timeout = Timeout::parse(text).unwrap();
+            assert_eq!(timeout.seconds(), seconds, "{text:?}");
+            assert_eq!(timeout.sqlite_modifiers(), modifiers, "{text:?}");
+            assert_eq!(timeout.as_str(), text, "the original is kept");
+        }
+    }
+
+    #[test]
+    fn errors_point_at_the_character_and_say_what_was_expected() {
+        for (text, message) in [
+            (
+                "",
+                "the timeout is empty: write a number and a unit, such as `30s`, `4h`, or `2h30m`",
+            ),
+            (
+                "  ",
+                "the timeout is empty: write a number and a unit, such as `30s`, `4h`, or `2h30m`",
+            ),
+            ("h", "`h` at character 1: expected a whole number"),
+            (
+                "-4h",
+                "`-` at character 1: expected a whole number (no sign)",
+            ),
+            (
+                "+4h",
+                "`+` at character 1: expected a whole number (no sign)",
+            ),
+            ("4hm", "`m` at character 3: expected a whole number"),
+            (
+                "2h 30m",
+                "a blank at character 3: expected a whole number (no blanks inside)",
+            ),
+            (
+                "  2 h",
+                "a blank at character 4: expected a unit after `2`: d, h, m or s (no blanks inside)",
+            ),
+            (
+                "30",
+                "the end at character 3: expected a unit after `30`: d, h, m or s",
+            ),
+            (
+                "1.5h",
+                "`.` at character 2: expected a unit after `1`: d, h, m or s (no fractions: `1h30m`, not `1.5h`)",
+            ),
+            (
+                "4H",
+                "`H` at character 2: expected a unit after `4`: d, h, m or s (in small letters)",
+            ),
+            (
+                "2w",
+                "`w` at character 2: expected a unit after `2`: d, h, m or s (a week is `7d`)",
+            ),
+            (
+                "4 hours",
+                "a blank at character 2: expected a unit after `4`: d, h, m or s (no blanks inside)",
+            ),
+            ("4hours", "`o` at character 3: expected a whole number"),
+            (
+                "4\u{202e}h",
+                "`\\u{202e}` at character 2: expected a unit after `4`: d, h, m or s",
+            ),
+            ("٣h", "`٣` at character 1: expected a whole number"),
+            (
+                "2h2h",
+                "`h` at character 4 is there for the second time: give each unit once",
+            ),
+            (
+                "30m2h",
+                "`h` at character 5 comes after a smaller unit: write the largest first (d, h, m, s)",
+            ),
+            ("0s", "`0s` is no time at all: the sum must be above zero"),
+            (
+                " 0h0m ",
+                "`0h0m` is no time at all: the sum must be above zero",
+            ),
+            (
+                "1h99999999999999999999s",
+                "the number at character 3 is too large: the deadline must be before the year 10000",
+            ),
+            (
+                "9000000d",
+                "the number at character 1 is too large: the deadline must be before the year 10000",
+            ),
+        ] {
+            let error = Timeout::parse(text).unwrap_err();
+            assert_eq!(error.to_string(), message, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn deadlines_end_before_the_year_10000() {
+        let second = Timeout::parse("1s").unwrap();
+        assert_eq!(second.deadline(1_500), Ok(2_500));
+        assert_eq!(
+            second.deadline(END_OF_TIME_MS - 1_001),
+            Ok(END_OF_TIME_MS - 1)
+        );
+        for from in [END_OF_TIME_MS - 1_000, i64::MAX] {
+            let error = second.deadline(from).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                "`1s` from now is beyond the year 9999, where no deadline can be kept: give a shorter timeout"
+            );
+        }
+        let last = chrono::DateTime::from_timestamp_millis(END_OF_TIME_MS - 1).unwrap();
+        assert_eq!(last.to_rfc3339(), "9999-12-31T23:59:59.999+00:00");
+    }
+
+    /// Errata G12: SQLite itself takes one modifier each, and none of several in one.
+    #[test]
+    fn sqlite_comes_to_the_same_deadline_g12() {
+        let db = rusqlite::Connection::open_in_memory().unwrap();
+        let at = |modifiers: &str| -> Option<i64> {
+            let sql = format!("SELECT unixepoch(datetime(0, 'unixepoch', {modifiers}))");
+            db.query_row(&sql, [], |row| row.get(0)).unwrap()
+        };
+        for text in ["30s", "2h30m", "1d2h3m4s", "0d5m"] {
+            let timeout = Timeout::parse(text).unwrap();
+            let quoted: Vec<_> = timeout
+                .sqlite_modifiers()
+                .iter()
+                .map(|modifier| format!("'{modifier}'"))
+                .collect();
+            let deadline = timeout.deadline(0).unwrap() / 1000;
+            assert_eq!(at(&quoted.join(", ")), Some(deadline), "{text}");
+        }
+        assert_eq!(at("'+2 hours +30 minutes'"), None);
+    }
+
+    #[test]
+    fn time_left_reads_like_speech() {
+        for (deadline, now, text) in [
+            (11_520_000, 0, "expires in 3h 12m"),
+            (0, 300_000, "expired 5m ago"),
+            (5, 5, "expires now"),
+            (500, 0, "expires in 500ms"),
+            (i64::MAX, i64::MIN, "expires in 106751991167d 7h"),
+            (i64::MIN, i64::MAX, "expired 106751991167d 7h ago"),
+        ] {
+            assert_eq!(expires_in(deadline, now), text);
+        }
+    }
+}
