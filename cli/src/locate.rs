@@ -393,8 +393,8 @@ fn options(prose: Option<&Path>) -> Result<Options, CliError> {
     Ok(Options {
         now: Some(now()),
         around,
-        run_id: None,
-        cancelled: Some(Rc::new(move || begun.elapsed() > DEADLINE)),
+        stop: Some(std::sync::Arc::new(move || begun.elapsed() > DEADLINE)),
+        ..Options::default()
     })
 }
 

@@ -187,12 +187,24 @@ fn facts(out: &mut String, view: &Overview) {
         if issues.total() == 0 {
             "none".to_owned()
         } else {
-            format!(
-                "{} errors, {} warnings, {} notes",
-                issues.error, issues.warning, issues.info
-            )
+            counted(issues)
         },
     );
+}
+
+/// `1 error, 2 notes`: what there is none of is not said.
+fn counted(issues: prosescope_core::view::Counts) -> String {
+    let words = [
+        (issues.error, "error"),
+        (issues.warning, "warning"),
+        (issues.info, "note"),
+    ];
+    let words: Vec<String> = words
+        .iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, word)| format!("{n} {word}{}", if *n == 1 { "" } else { "s" }))
+        .collect();
+    words.join(", ")
 }
 
 fn section(out: &mut String, title: &str, lines: impl Iterator<Item = String>) {

@@ -64,11 +64,17 @@ impl Table {
                 };
                 let text = cut(text, wide);
                 let pad = " ".repeat(wide - text.width().min(wide));
-                let last = at + 1 == used.len();
+                let rest_is_empty = used
+                    .iter()
+                    .skip(at + 1)
+                    .all(|&c| row.get(c).is_none_or(|(t, _)| t.is_empty()));
+                if text.is_empty() && rest_is_empty {
+                    break;
+                }
                 let styled = format!("{style}{text}{RESET}");
                 let cell = match self.fits.get(c) {
                     Some(Fit::Right) => format!("{pad}{styled}"),
-                    _ if last => styled,
+                    _ if rest_is_empty => styled,
                     _ => format!("{styled}{pad}"),
                 };
                 if at > 0 {

@@ -1,6 +1,6 @@
 use super::Session;
 use super::index::node_of_row;
-use super::stub::sqlite;
+use crate::decode::sqlite;
 use crate::issue::{Issue, Location};
 use crate::source::SourceError;
 use crate::view::{Counts, FilesView, IssueView, IssuesView, TableRows};

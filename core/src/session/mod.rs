@@ -24,6 +24,7 @@ use std::rc::Rc;
 
 use rusqlite::Connection;
 
+use crate::decode::sqlite;
 use crate::model::{AgentScope, Run, Text};
 use crate::program::Listing;
 use crate::source::Source;
@@ -65,7 +66,20 @@ pub struct Options {
     /// Which run of a database that holds several; the latest without it.
     pub run_id: Option<String>,
     /// Asked now and then while a database is read; `true` stops it. Deadlines and cancel buttons.
-    pub cancelled: Option<Rc<dyn Fn() -> bool>>,
+    pub stop: Option<sqlite::Stop>,
+    /// Bytes that SQLite may hold in the whole process; the core's default without it.
+    pub heap: Option<u64>,
+}
+
+impl Options {
+    fn guard(&self) -> sqlite::Guard {
+        let default = sqlite::Guard::default();
+        sqlite::Guard {
+            stop: self.stop.clone(),
+            heap: self.heap.or(default.heap),
+            ..default
+        }
+    }
 }
 
 /// A `.prose` folder whose agents a run may use.

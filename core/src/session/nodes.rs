@@ -356,7 +356,8 @@ impl Session {
 
 pub(super) fn span(from: &Option<Stamp>, to: &Option<Stamp>) -> Option<i64> {
     let (from, to) = (from.as_ref()?.millis()?, to.as_ref()?.millis()?);
-    (to >= from).then_some(to - from)
+    // Two equal times are one moment that was recorded twice, not a duration of nothing.
+    (to > from).then_some(to - from)
 }
 
 /// `1 branch`, `3 branches`.

@@ -1,8 +1,9 @@
 use std::rc::Rc;
 
-use super::stub::{dotenv, folder, sqlite, state_md};
+use super::stub::{dotenv, folder, state_md};
 use super::survey::{join, split};
 use super::{Around, NodeIndex, Options, Session, Store};
+use crate::decode::sqlite;
 use crate::issue::Issue;
 use crate::model::{Agent, AgentScope, FolderForm, Form, Run};
 use crate::program;
@@ -166,7 +167,7 @@ fn open_database(
         next: e.next_step().to_owned(),
     };
     let mut conn = source.database(path)?;
-    sqlite::guard(&mut conn, options.cancelled.clone()).map_err(refused)?;
+    sqlite::guard(&mut conn, options.guard()).map_err(refused)?;
     let name = split(path).1;
     let decoded = sqlite::decode(&conn, name, options.run_id.as_deref()).map_err(refused)?;
     let mut run = decoded.run;
@@ -333,7 +334,7 @@ fn agents_of_database(
         next: e.next_step().to_owned(),
     };
     let mut conn = source.database(path)?;
-    sqlite::guard(&mut conn, options.cancelled.clone()).map_err(refused)?;
+    sqlite::guard(&mut conn, options.guard()).map_err(refused)?;
     let name: std::sync::Arc<str> = format!("{}: {path}", scope.word()).into();
     let decoded = sqlite::decode(&conn, &name, None).map_err(refused)?;
     let agents = decoded.run.agents.into_iter().map(|mut agent| {

@@ -7,68 +7,6 @@
     clippy::all
 )]
 
-pub mod sqlite {
-    use crate::model::{Binding, Run, ValueAt};
-    use crate::view::{Cell, TableRows};
-    use rusqlite::Connection;
-    use std::rc::Rc;
-    #[derive(Debug, thiserror::Error)]
-    #[error("not yet")]
-    pub struct DecodeError;
-    impl DecodeError {
-        pub fn next_step(&self) -> &'static str {
-            ""
-        }
-        pub fn not_sqlite(head: &[u8], len: u64) -> DecodeError {
-            DecodeError
-        }
-    }
-    pub struct Decoded {
-        pub run: Run,
-        pub other_runs: Vec<String>,
-    }
-    pub fn guard(
-        conn: &mut Connection,
-        stop: Option<Rc<dyn Fn() -> bool>>,
-    ) -> Result<(), DecodeError> {
-        Ok(())
-    }
-    pub fn decode(
-        conn: &Connection,
-        name: &str,
-        run: Option<&str>,
-    ) -> Result<Decoded, DecodeError> {
-        Err(DecodeError)
-    }
-    pub fn value_bytes(
-        conn: &Connection,
-        table: &str,
-        column: &str,
-        at: &ValueAt,
-        offset: u64,
-        len: usize,
-    ) -> Result<Vec<u8>, DecodeError> {
-        Err(DecodeError)
-    }
-    pub fn binding_tail(conn: &Connection, binding: &Binding) -> Result<Binding, DecodeError> {
-        Err(DecodeError)
-    }
-    pub fn execution_row(
-        conn: &Connection,
-        id: i64,
-    ) -> Result<Option<Vec<(String, Cell)>>, DecodeError> {
-        Err(DecodeError)
-    }
-    pub fn table_rows(
-        conn: &Connection,
-        table: &str,
-        from: u64,
-        len: u32,
-        most: usize,
-    ) -> Result<TableRows, DecodeError> {
-        Err(DecodeError)
-    }
-}
 pub mod folder {
     use crate::issue::Issue;
     use crate::model::{Agent, AgentScope, Run};

@@ -1,5 +1,5 @@
-use super::stub::sqlite;
 use super::{Session, Store};
+use crate::decode::sqlite;
 use crate::model::{Binding, Text, ValueAt};
 use crate::source::SourceError;
 use crate::view::{Cell, ValueFormat, ValueView};
