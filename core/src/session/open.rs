@@ -1,9 +1,9 @@
 use std::rc::Rc;
 
-use super::stub::{dotenv, folder, state_md};
+use super::stub::{dotenv, folder};
 use super::survey::{join, split};
 use super::{Around, NodeIndex, Options, Session, Store};
-use crate::decode::sqlite;
+use crate::decode::{sqlite, state_md};
 use crate::issue::Issue;
 use crate::model::{Agent, AgentScope, FolderForm, Form, Run};
 use crate::program;

@@ -1,6 +1,6 @@
 use super::Session;
 use super::stub::render;
-use super::stub::state_md;
+use crate::decode::state_md;
 use crate::model::FolderForm;
 use crate::view::{StateLine, StateMdView};
 

@@ -27,16 +27,6 @@ pub mod folder {
         (Vec::new(), Vec::new())
     }
 }
-pub mod state_md {
-    use crate::issue::Issue;
-    use crate::model::{FolderForm, StateFile};
-    pub fn form(text: &str) -> FolderForm {
-        FolderForm::Foreign
-    }
-    pub fn parse(text: &str) -> (StateFile, Vec<Issue>) {
-        (StateFile::default(), Vec::new())
-    }
-}
 pub mod dotenv {
     use crate::issue::Issue;
     use crate::model::Text;
