@@ -1,0 +1,217 @@
+//! Which binding a name means in a frame: nearest by distance up the parent chain, the root last.
+//!
+//! Sources: sqlite.md "Scope Resolution Query", filesystem.md "Scoped Bindings"; errata B1–B5, B12.
+
+mod parents;
+mod reasons;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::issue::Issue;
+use crate::model::{Binding, Run, ValueAt};
+use crate::trace::Trace;
+
+pub use parents::{Bend, Parents, Walk, parents};
+
+/// The answer to "what does `name` mean here", and why.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Resolution {
+    /// The name that was asked for.
+    pub name: String,
+    /// The frame it was asked from; `None` is the root.
+    pub from: Option<i64>,
+    /// Index into [`Run::bindings`] of the one that wins.
+    pub winner: Option<usize>,
+    /// Every binding of that name in the run, the winner first, then by distance, then those out of reach.
+    pub candidates: Vec<Candidate>,
+    /// The executions that were passed, from the one asked from outward: frames, and the branches, loops and
+    /// parallels between them. The root is not listed.
+    pub chain: Vec<i64>,
+    /// A cycle, an unknown frame, an orphan: what bent the walk (errata B2, B3).
+    pub issues: Vec<Issue>,
+}
+
+/// A binding of the name that was asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// Index into [`Run::bindings`].
+    pub binding: usize,
+    /// Its frame; `None` is the root.
+    pub execution_id: Option<i64>,
+    /// Steps up from the frame asked from, counted in executions: 0 is the frame itself; `None` for the root and
+    /// for those out of reach.
+    pub distance: Option<u32>,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// One sentence: why it won, or why not.
+    pub reason: String,
+}
+
+/// What became of a candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// It is what the name means.
+    Wins,
+    /// In reach, but another is nearer.
+    Shadowed,
+    /// Not on the way from the frame to the root.
+    OutOfReach,
+    /// A later row claims the same name and frame (errata S2).
+    Superseded,
+}
+
+/// Resolves a name from a frame (`None`: from the root; errata B5).
+///
+/// A frame named by an alias means its instance. A dotted name that no binding carries resolves at the root to
+/// the import's binding (errata B12). Linear in the chain, and no recursion: chains of 100,000 are legal.
+pub fn resolve(run: &Run, trace: &Trace, name: &str, from: Option<i64>) -> Resolution {
+    let parents = parents(run, trace);
+    let mut issues = Vec::new();
+    let found = candidates(run, name, &mut issues);
+    let walk = from.map(|from| parents.walk(from)).unwrap_or_default();
+
+    // Candidates by frame, then one walk along the chain.
+    let mut places = places(&found, &parents);
+    let mut reach: BTreeMap<Option<i64>, u32> = BTreeMap::new();
+    for (distance, id) in (0u32..).zip(&walk.chain) {
+        if places.contains_key(&Some(*id)) {
+            reach.entry(Some(*id)).or_insert(distance);
+        }
+    }
+    let known = |id: i64| parents.knows(id) || from == Some(id);
+    if let Some(id) = from
+        && !parents.knows(id)
+        && !places.contains_key(&Some(id))
+    {
+        issues.push(reasons::unknown_frame(id));
+    }
+    issues.extend(walk.bends.iter().map(|bend| reasons::bent(bend, from)));
+
+    let nearest = reach.iter().min_by_key(|(_, d)| **d);
+    let winning = match nearest {
+        Some((place, _)) => Some(*place),
+        None => places.contains_key(&None).then_some(None),
+    };
+    let mut candidates = Vec::with_capacity(found.len());
+    for (place, mut bindings) in std::mem::take(&mut places) {
+        // The last row that is not marked wins its frame (errata S2).
+        let current = bindings
+            .iter()
+            .rposition(|at| run.bindings.get(*at).is_some_and(|b| !b.superseded))
+            .unwrap_or(bindings.len().saturating_sub(1));
+        let current = bindings.remove(current);
+        let distance = place.and_then(|_| reach.get(&place).copied());
+        let in_reach = place.is_none() || distance.is_some();
+        let outcome = match (Some(place) == winning, in_reach) {
+            (true, _) => Outcome::Wins,
+            (false, true) => Outcome::Shadowed,
+            (false, false) => Outcome::OutOfReach,
+        };
+        let asked = reasons::Asked {
+            name,
+            from,
+            walk: &walk,
+            winning: winning.flatten(),
+            place,
+            distance,
+        };
+        let mut push = |binding: usize, outcome, reason| {
+            candidates.push(Candidate {
+                binding,
+                execution_id: run.bindings.get(binding).and_then(|b| b.execution_id),
+                distance,
+                outcome,
+                reason,
+            });
+        };
+        let exists = place.is_none_or(known);
+        push(current, outcome, asked.reason(outcome, exists));
+        for earlier in bindings.into_iter().rev() {
+            push(earlier, Outcome::Superseded, asked.superseded());
+        }
+    }
+    candidates.sort_by_key(|c| {
+        let group = match (c.outcome, c.distance, c.execution_id) {
+            (Outcome::Wins, ..) => 0,
+            (_, Some(_), _) => 1,
+            (_, None, None) => 2,
+            _ => 3,
+        };
+        (group, c.distance, c.outcome == Outcome::Superseded)
+    });
+    Resolution {
+        name: name.to_owned(),
+        from,
+        winner: candidates
+            .first()
+            .filter(|c| c.outcome == Outcome::Wins)
+            .map(|c| c.binding),
+        candidates,
+        chain: walk.chain,
+        issues,
+    }
+}
+
+/// The bindings that a name may mean, in store order; one pass over all of them.
+fn candidates(run: &Run, name: &str, issues: &mut Vec<Issue>) -> Vec<(usize, Option<i64>)> {
+    let exact: Vec<_> = run
+        .bindings
+        .iter()
+        .enumerate()
+        .filter(|(_, binding)| *binding.name == *name)
+        .map(|(at, binding)| (at, binding.execution_id))
+        .collect();
+    if !exact.is_empty() {
+        return exact;
+    }
+    // `research.findings`: the binding `findings` of the import `research` (errata B12).
+    let Some((handle, inner)) = name.split_once('.') else {
+        return exact;
+    };
+    let Some(import) = run.imports.iter().find(|import| *import.alias == *handle) else {
+        return exact;
+    };
+    let Some(nested) = import.nested.as_deref() else {
+        return exact;
+    };
+    let inside: Vec<_> = run
+        .bindings
+        .iter()
+        .enumerate()
+        .filter(|(_, binding)| *binding.name == *inner && lies_in(binding, nested))
+        .map(|(at, _)| (at, None))
+        .collect();
+    if inside.is_empty() {
+        issues.push(reasons::in_import(handle, inner, nested));
+    }
+    inside
+}
+
+fn lies_in(binding: &Binding, folder: &str) -> bool {
+    match &binding.value {
+        ValueAt::File { path, .. } => path
+            .strip_prefix(folder.trim_end_matches('/'))
+            .is_some_and(|rest| rest.starts_with("/bindings/")),
+        _ => false,
+    }
+}
+
+/// Candidates by the instance of their frame; `None` is the root.
+fn places(
+    found: &[(usize, Option<i64>)],
+    parents: &Parents<'_>,
+) -> BTreeMap<Option<i64>, Vec<usize>> {
+    let mut places: BTreeMap<Option<i64>, Vec<usize>> = BTreeMap::new();
+    for (at, frame) in found {
+        places
+            .entry(frame.map(|id| parents.instance(id)))
+            .or_default()
+            .push(*at);
+    }
+    places
+}

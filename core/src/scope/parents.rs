@@ -1,0 +1,188 @@
+//! Which frame lies in which: from the trace of rows, or from what a folder records.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::Run;
+use crate::trace::{Node, Trace};
+
+/// The parent of every frame of a run.
+///
+/// A frame is named by the id in its own store (errata B4). Of rows the trace knows: aliases mean their
+/// instance, a branch lies in its parallel. A folder has no rows: the call stack orders the frames that are
+/// open, and `parent_execution_id` in a binding's header names the parent of one that is finished.
+#[derive(Debug)]
+pub struct Parents<'a> {
+    run: &'a Run,
+    trace: &'a Trace,
+    recorded: BTreeMap<i64, Option<i64>>,
+}
+
+/// The way from a frame to the root.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Walk {
+    /// The executions on it, from the one asked from outward.
+    pub chain: Vec<i64>,
+    /// What bent it.
+    pub bends: Vec<Bend>,
+}
+
+/// Why a way ended where it did, when it should have gone on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bend {
+    /// The execution's parents lead back to it (errata B2).
+    Circle(i64),
+    /// The execution names a parent that does not exist.
+    Orphan(i64, i64),
+    /// The execution names itself.
+    Itself(i64),
+    /// The execution names no parent, though its metadata says that it lies deeper (errata B3).
+    NoParent(i64, i64),
+}
+
+/// The parents of a run's frames.
+pub fn parents<'a>(run: &'a Run, trace: &'a Trace) -> Parents<'a> {
+    let mut recorded = BTreeMap::new();
+    if run.executions.is_empty() {
+        if let Some(file) = &run.state_file {
+            // Written innermost first; a frame's parent is the nearest one above it of a lower depth.
+            let mut above: Vec<(i64, i64)> = Vec::new();
+            for (count, frame) in (1i64..).zip(file.call_stack.iter().rev()) {
+                let depth = frame.depth.unwrap_or(count);
+                while above.last().is_some_and(|(_, outer)| *outer >= depth) {
+                    above.pop();
+                }
+                let parent = above.last().map(|(id, _)| *id);
+                recorded.entry(frame.execution_id).or_insert(parent);
+                above.push((frame.execution_id, depth));
+            }
+        }
+        for binding in &run.bindings {
+            if let (Some(id), Some(parent)) = (binding.execution_id, binding.parent_execution_id) {
+                recorded.entry(id).or_insert(Some(parent));
+            }
+        }
+    }
+    Parents {
+        run,
+        trace,
+        recorded,
+    }
+}
+
+impl Parents<'_> {
+    /// Whether a row, the call stack, or a binding's header speaks of that execution.
+    pub fn knows(&self, id: i64) -> bool {
+        self.node(id).is_some() || self.recorded.contains_key(&id)
+    }
+
+    /// The instance that an id means: the first row's id where it names a later one (trace.md 3).
+    pub fn instance(&self, id: i64) -> i64 {
+        self.node(id)
+            .and_then(|at| self.trace.nodes.get(at)?.id)
+            .unwrap_or(id)
+    }
+
+    /// The execution that one lies in; `None`: the root, or unknown.
+    pub fn parent(&self, id: i64) -> Option<i64> {
+        match self.recorded.get(&id) {
+            Some(parent) => *parent,
+            None => {
+                let above = self.above(self.node(id)?)?;
+                self.trace.nodes.get(above)?.id
+            }
+        }
+    }
+
+    /// The way from an execution to the root. Never longer than there are executions, whatever they say.
+    pub fn walk(&self, from: i64) -> Walk {
+        match self.node(from) {
+            Some(node) if self.recorded.is_empty() => self.along_rows(node),
+            _ => self.along_recorded(from),
+        }
+    }
+
+    fn node(&self, id: i64) -> Option<usize> {
+        let at = self.trace.by_row.partition_point(|(row, _)| *row < id);
+        let (row, node) = self.trace.by_row.get(at)?;
+        (*row == id).then_some(*node as usize)
+    }
+
+    /// The next instance above a node; rounds have no id and are passed.
+    fn above(&self, node: usize) -> Option<usize> {
+        let mut at = self.trace.nodes.get(node)?.parent? as usize;
+        loop {
+            let node = self.trace.nodes.get(at)?;
+            if node.id.is_some() {
+                return Some(at);
+            }
+            at = node.parent? as usize;
+        }
+    }
+
+    fn along_rows(&self, from: usize) -> Walk {
+        let mut walk = Walk::default();
+        let mut passed: Vec<usize> = Vec::new();
+        // Only after the place where the trace cut a circle can a node come again.
+        let mut seen: Option<BTreeSet<usize>> = None;
+        let mut at = from;
+        loop {
+            let Some(node) = self.trace.nodes.get(at) else {
+                return walk;
+            };
+            if let Some(seen) = &mut seen
+                && !seen.insert(at)
+            {
+                return walk;
+            }
+            passed.push(at);
+            walk.chain.extend(node.id);
+            if let Some(above) = self.above(at) {
+                at = above;
+                continue;
+            }
+            if seen.is_some() {
+                return walk;
+            }
+            let Some((bend, next)) = self.end(node) else {
+                return walk;
+            };
+            walk.bends.push(bend);
+            let Some(next) = next else { return walk };
+            seen = Some(passed.iter().copied().collect());
+            at = next;
+        }
+    }
+
+    /// What is odd about a way that ends at this node, and where it would go on.
+    fn end(&self, node: &Node) -> Option<(Bend, Option<usize>)> {
+        let id = node.id?;
+        let row = self.run.executions.get(node.first_row? as usize)?;
+        let Some(parent) = row.parent else {
+            let depth = row.meta.as_deref().and_then(|meta| meta.depth)?;
+            return (depth > 1).then_some((Bend::NoParent(id, depth), None));
+        };
+        match self.node(parent) {
+            None => Some((Bend::Orphan(id, parent), None)),
+            Some(_) if self.instance(parent) == id => Some((Bend::Itself(id), None)),
+            Some(next) => Some((Bend::Circle(id), Some(next))),
+        }
+    }
+
+    fn along_recorded(&self, from: i64) -> Walk {
+        let mut walk = Walk::default();
+        let mut seen = BTreeSet::new();
+        let mut at = from;
+        while seen.insert(at) {
+            walk.chain.push(at);
+            match self.parent(at) {
+                Some(parent) => at = parent,
+                None => return walk,
+            }
+        }
+        walk.bends.push(match walk.chain.as_slice() {
+            [one] => Bend::Itself(*one),
+            _ => Bend::Circle(at),
+        });
+        walk
+    }
+}

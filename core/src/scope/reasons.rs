@@ -1,0 +1,163 @@
+//! Why a candidate won or lost, in one sentence each.
+
+use super::Outcome;
+use super::parents::{Bend, Walk};
+use crate::issue::Issue;
+
+/// The question, and what is known of one candidate's place.
+pub(super) struct Asked<'a> {
+    pub(super) name: &'a str,
+    pub(super) from: Option<i64>,
+    pub(super) walk: &'a Walk,
+    /// The winner's frame; `None` is the root.
+    pub(super) winning: Option<i64>,
+    /// The candidate's frame; `None` is the root.
+    pub(super) place: Option<i64>,
+    pub(super) distance: Option<u32>,
+}
+
+impl Asked<'_> {
+    pub(super) fn reason(&self, outcome: Outcome, exists: bool) -> String {
+        match outcome {
+            Outcome::Wins => self.wins(),
+            Outcome::Shadowed => self.shadowed(),
+            Outcome::OutOfReach => self.out_of_reach(exists),
+            Outcome::Superseded => self.superseded(),
+        }
+    }
+
+    /// A later row with the same name and frame (errata S2).
+    pub(super) fn superseded(&self) -> String {
+        let place = match self.place {
+            Some(id) => format!("in execution {id}"),
+            None => "at the root".to_owned(),
+        };
+        format!("a later row has the same name {place}")
+    }
+
+    fn wins(&self) -> String {
+        match (self.place, self.from, self.distance) {
+            (Some(id), _, Some(0)) => format!("it belongs to execution {id} itself"),
+            (Some(id), Some(from), Some(steps)) => format!(
+                "it is the nearest: execution {id} is {} execution {from}",
+                above(steps)
+            ),
+            (_, None, _) if self.name.contains('.') => {
+                "a name of an import lies at the root".to_owned()
+            }
+            (_, None, _) => "it lies at the root, and no frame was asked from".to_owned(),
+            (_, Some(from), _) => format!(
+                "nothing between execution {from} and the root has one; the root comes last{}",
+                self.why()
+            ),
+        }
+    }
+
+    fn shadowed(&self) -> String {
+        let nearer = match self.winning {
+            Some(id) if Some(id) == self.walk.chain.first().copied() => {
+                format!("execution {id} itself has one")
+            }
+            Some(id) => format!("execution {id} has one"),
+            None => "another is nearer".to_owned(),
+        };
+        match (self.place, self.from, self.distance) {
+            (Some(id), Some(from), Some(steps)) => format!(
+                "execution {id} is {} execution {from}, but {nearer}, which is nearer",
+                above(steps)
+            ),
+            _ => format!("the root comes last, and {nearer}"),
+        }
+    }
+
+    fn out_of_reach(&self, exists: bool) -> String {
+        let id = self.place.unwrap_or_default();
+        match self.from {
+            _ if !exists => format!("there is no execution {id}, so no way leads through it"),
+            None => format!("asked from the root, from where execution {id} is not seen"),
+            Some(from) => format!(
+                "execution {id} is not on the way from execution {from} to the root{}",
+                self.why()
+            ),
+        }
+    }
+
+    /// Why the way is shorter than one may expect (errata B3).
+    fn why(&self) -> String {
+        match (self.walk.bends.first(), self.walk.chain.as_slice()) {
+            (Some(Bend::Orphan(id, parent)), _) => {
+                format!(": execution {id} names parent {parent}, and there is no such row")
+            }
+            (Some(Bend::Circle(id)), _) => {
+                format!(": the parents of execution {id} lead back to it")
+            }
+            (Some(Bend::Itself(id)), _) => format!(": execution {id} names itself as its parent"),
+            (Some(Bend::NoParent(id, _)), _) | (None, [id]) => {
+                format!(": execution {id} names no parent")
+            }
+            (None, _) => String::new(),
+        }
+    }
+}
+
+fn above(steps: u32) -> String {
+    match steps {
+        1 => "1 step above".to_owned(),
+        n => format!("{n} steps above"),
+    }
+}
+
+/// The frame asked from is not known.
+pub(super) fn unknown_frame(id: i64) -> Issue {
+    Issue::warning("unknown-frame", format!("there is no execution {id}"))
+        .hint("Only the root was searched.")
+        .at_row("execution", id)
+}
+
+/// What bent the way.
+pub(super) fn bent(bend: &Bend, from: Option<i64>) -> Issue {
+    let from = from.unwrap_or_default();
+    let (rule, row, message, hint) = match bend {
+        Bend::Circle(id) => (
+            "parent-cycle",
+            *id,
+            format!("the parents of execution {id} lead back to it"),
+            "The way stops where it would come to an execution again; the root comes next.",
+        ),
+        Bend::Orphan(id, parent) => (
+            "orphan-parent",
+            *id,
+            format!("execution {id} names parent {parent}, and there is no such row"),
+            "The way goes on at the root.",
+        ),
+        Bend::Itself(id) => (
+            "self-parent",
+            *id,
+            format!("execution {id} names itself as its parent"),
+            "The way goes on at the root.",
+        ),
+        Bend::NoParent(id, depth) => (
+            "missing-parent",
+            *id,
+            format!("execution {id} says depth {depth} but names no parent"),
+            "The way goes on at the root, past the frames that it may lie in.",
+        ),
+    };
+    let message = match row == from {
+        true => message,
+        false => format!("{message}, on the way from execution {from}"),
+    };
+    Issue::warning(rule, message)
+        .hint(hint)
+        .at_row("execution", row)
+}
+
+/// The name belongs to a run of its own (errata B12).
+pub(super) fn in_import(handle: &str, inner: &str, nested: &str) -> Issue {
+    Issue::info(
+        "import-binding",
+        format!("`{handle}` is an import: `{inner}` is looked up in its own run, {nested}"),
+    )
+    .hint("Open the nested run to see its bindings.")
+    .at_file(nested)
+}
