@@ -20,7 +20,7 @@ pub fn sql_with(database: &Path, args: &[&str], script: &str) -> String {
         fs::create_dir_all(folder).expect("a folder for the database");
     }
     let mut sqlite = Command::new("sqlite3")
-        .args(["-batch", "-bail", "-init", ""])
+        .args(["-batch", "-bail", "-init", "/dev/null"])
         .args(args)
         .arg(database)
         .stdin(Stdio::piped())

@@ -55,8 +55,9 @@ const SQLITE: Tool = Tool {
     packages: &["sqlite3"],
 };
 
-/// Makes the wasm build possible, and returns the C compiler for it.
-pub(crate) fn wasm() -> Result<PathBuf> {
+/// Makes the wasm build possible, and returns the C compiler for it: a name on PATH, as `.cargo/config.toml` gives
+/// it, so that plain cargo calls and ours share what they build.
+pub(crate) fn wasm() -> Result<&'static str> {
     wasm_target()?;
     ensure(&[&CLANG])?;
     CLANG
@@ -192,11 +193,11 @@ fn can_install() -> bool {
 }
 
 impl Tool {
-    /// Where it is, when it is there and fits.
-    fn find(&self) -> Option<PathBuf> {
-        self.programs
-            .iter()
-            .find_map(|p| on_path(&[OsStr::new(p)]).filter(|path| (self.fits)(path)))
+    /// The name that it is found by, when it is there and fits.
+    fn find(&self) -> Option<&'static str> {
+        let fits =
+            |name: &&str| on_path(&[OsStr::new(name)]).is_some_and(|path| (self.fits)(&path));
+        self.programs.iter().copied().find(fits)
     }
 
     /// The first of its packages that apt can install.

@@ -1,6 +1,7 @@
 //! The end-to-end suite, in one binary: the viewer in a real browser, the core's purity, the shells' sources.
 
 mod driver;
+mod examples;
 mod page;
 mod purity;
 mod shells;
