@@ -1,12 +1,27 @@
-//! Opening a database without a trace (a first step: plain read-only; the table of build.md follows).
+//! Opening somebody's database without a trace: the file, its folder's listing and every time stay as they are.
+//!
+//! Plain read-only opening of a database in WAL mode makes a `-wal` and a `-shm`; `immutable` loses rows that are
+//! only in the `-wal`; a hot journal cannot be rolled back without writing. So what lies beside the database
+//! decides (build.md, "Opening a foreign database without a trace"):
+//!
+//! | beside the database | opened with |
+//! |---|---|
+//! | `-wal` of 32 bytes or more, and `-shm` | `mode=ro&readonly_shm=1` |
+//! | `-wal`, no `-shm` | `mode=ro&vfs=unix-none`, then `locking_mode=exclusive` |
+//! | WAL header, no or empty `-wal` | `mode=ro&immutable=1` |
+//! | hot `-journal`, refused by `mode=ro` | copied aside with its journal, rolled back there |
+//! | otherwise | `mode=ro` |
 
-use std::path::Path;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
+use prosescope_core::decode::sqlite::{self, DecodeError, Header};
 use prosescope_core::issue::Issue;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
-
-use crate::error::StoreError;
 
 /// An opened database.
 pub(crate) struct Opened {
@@ -14,17 +29,308 @@ pub(crate) struct Opened {
     pub(crate) conn: Connection,
     /// What a person should know of how it was opened.
     pub(crate) notes: Vec<Issue>,
-    /// The copy that it was opened from, where one was needed.
+    /// The copy that it was opened from, where one was needed; it must outlive the connection.
     pub(crate) aside: Option<TempDir>,
+    /// Says whether the files changed under a reader that takes no locks.
+    pub(crate) watch: Watch,
 }
 
-/// Opens a database read-only.
-pub(crate) fn open(path: &Path) -> Result<Opened, StoreError> {
-    let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
-        .map_err(|e| StoreError::io(path, std::io::Error::other(e.to_string())))?;
-    Ok(Opened {
-        conn,
-        notes: Vec::new(),
-        aside: None,
-    })
+/// Why a database was not opened.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DatabaseError {
+    /// It is no database, or no whole one.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    /// The system refused.
+    #[error("it cannot be read: {0}")]
+    Io(#[from] io::Error),
+    /// It has a hot journal and could not be copied.
+    #[error(
+        "its last writer stopped in the middle of a change, and it could not be copied to undo that: {0}"
+    )]
+    Copy(io::Error),
+    /// It was being written all the time.
+    #[error("it changed while it was being copied")]
+    Busy,
+}
+
+impl DatabaseError {
+    /// What to do next.
+    pub(crate) fn next(&self) -> &'static str {
+        match self {
+            DatabaseError::Decode(error) => error.next_step(),
+            DatabaseError::Io(_) => "Check that you may read it, and its folder.",
+            DatabaseError::Copy(_) => {
+                "Make room in the folder for temporary files, or open it once with its writer."
+            }
+            DatabaseError::Busy => "Wait until its writer is done, and open it again.",
+        }
+    }
+}
+
+/// How a database is opened: a row of the table above.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum How {
+    SharedMemory,
+    Alone,
+    Immutable,
+    Plain,
+}
+
+/// Opens a database read-only and without a trace.
+pub(crate) fn open(path: &Path) -> Result<Opened, DatabaseError> {
+    // SQLite looks for what belongs to a database beside the file itself, not beside a link to it.
+    let path = fs::canonicalize(path)?;
+    let watch = Watch::new(&path);
+    let header = header(&path)?;
+    let wal = watch.len(Part::Wal);
+    let how = match (wal, watch.exists(Part::Shm), header.wal) {
+        (Some(32..), true, _) => How::SharedMemory,
+        (Some(32..), false, _) => How::Alone,
+        (_, _, true) => How::Immutable,
+        _ => How::Plain,
+    };
+    if how != How::SharedMemory && how != How::Alone {
+        // With a -wal the missing pages may be there.
+        header.whole()?;
+    }
+
+    let mut notes = Vec::new();
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if how == How::Immutable {
+        notes.push(sqlite::wal_missing(&name));
+    }
+    match connect(&path, how) {
+        Ok(conn) => Ok(Opened {
+            conn,
+            notes,
+            aside: None,
+            watch: watch.of(how),
+        }),
+        // A lock means that the writer lives and the journal is its own.
+        Err(error)
+            if how == How::Plain
+                && error != DecodeError::Locked
+                && watch.len(Part::Journal).is_some_and(|n| n > 0) =>
+        {
+            let (conn, aside) = roll_back_aside(&path, &watch)?;
+            notes.push(rolled_back(&name));
+            Ok(Opened {
+                conn,
+                notes,
+                aside: Some(aside),
+                watch,
+            })
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn rolled_back(name: &str) -> Issue {
+    Issue::warning(
+        "hot-journal",
+        format!("the last writer of {name} stopped in the middle of a change, which is left out"),
+    )
+    .at_file(name)
+    .hint(
+        "It was undone in a copy; the database itself is as it was, and its next writer will undo it there.",
+    )
+}
+
+fn header(path: &Path) -> Result<Header, DatabaseError> {
+    let mut head = Vec::new();
+    let file = File::open(path)?;
+    let len = file.metadata()?.len();
+    file.take(sqlite::HEAD as u64).read_to_end(&mut head)?;
+    Ok(Header::read(&head, len)?)
+}
+
+/// Opens, and reads the first page, so that a refusal comes here and not later.
+fn connect(path: &Path, how: How) -> Result<Connection, DecodeError> {
+    let parameters = match how {
+        How::SharedMemory => "mode=ro&readonly_shm=1",
+        How::Alone if cfg!(unix) => "mode=ro&vfs=unix-none",
+        How::Alone => "mode=ro&vfs=win32-none",
+        How::Immutable => "mode=ro&immutable=1",
+        How::Plain => "mode=ro",
+    };
+    let conn = Connection::open_with_flags(
+        uri(path, parameters),
+        OpenFlags::SQLITE_OPEN_READ_ONLY
+            | OpenFlags::SQLITE_OPEN_URI
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+    )?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    conn.busy_timeout(PATIENCE)?;
+    if how == How::Alone {
+        sqlite::exclusive(&conn)?;
+    }
+    sqlite::probe(&conn)?;
+    Ok(conn)
+}
+
+/// How long to wait for a writer in the middle of its commit.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A `file:` URI for SQLite. Everything that could mean something in it is escaped, `% ? #` above all.
+fn uri(path: &Path, parameters: &str) -> String {
+    let mut uri = String::from("file://");
+    if !cfg!(unix) {
+        uri.push('/');
+    }
+    for byte in bytes_of(path) {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' => {
+                uri.push(char::from(byte));
+            }
+            b'\\' if !cfg!(unix) => uri.push('/'),
+            b':' if !cfg!(unix) => uri.push(':'),
+            other => uri.push_str(&format!("%{other:02x}")),
+        }
+    }
+    format!("{uri}?{parameters}")
+}
+
+#[cfg(unix)]
+fn bytes_of(path: &Path) -> Vec<u8> {
+    use std::os::unix::ffi::OsStrExt;
+    path.as_os_str().as_bytes().to_vec()
+}
+
+#[cfg(not(unix))]
+fn bytes_of(path: &Path) -> Vec<u8> {
+    let text = path.to_string_lossy();
+    // What `canonicalize` puts before a path is not understood in a URI.
+    text.strip_prefix(r"\\?\")
+        .unwrap_or(&text)
+        .as_bytes()
+        .to_vec()
+}
+
+/// Copies a database and its hot journal to a folder of ours and lets SQLite undo the change there.
+fn roll_back_aside(path: &Path, watch: &Watch) -> Result<(Connection, TempDir), DatabaseError> {
+    let aside = tempfile::tempdir().map_err(DatabaseError::Copy)?;
+    let copy = aside.path().join("copy.db");
+    let mut before = watch.clone();
+    for _ in 0..3 {
+        fs::copy(path, &copy).map_err(DatabaseError::Copy)?;
+        match fs::copy(beside(path, "-journal"), beside(&copy, "-journal")) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            other => {
+                other.map_err(DatabaseError::Copy)?;
+            }
+        }
+        let after = Watch::new(path);
+        if after.seen == before.seen {
+            // A copy keeps the permissions, and a database that may only be read cannot be rolled back.
+            writable(&copy).map_err(DatabaseError::Copy)?;
+            {
+                let writer = Connection::open_with_flags(
+                    uri(&copy, "mode=rw"),
+                    OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI,
+                )
+                .map_err(DecodeError::from)?;
+                sqlite::probe(&writer)?;
+            }
+            return Ok((connect(&copy, How::Plain)?, aside));
+        }
+        before = after;
+    }
+    Err(DatabaseError::Busy)
+}
+
+#[cfg(unix)]
+fn writable(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))
+}
+
+#[cfg(not(unix))]
+fn writable(path: &Path) -> io::Result<()> {
+    let mut permissions = fs::metadata(path)?.permissions();
+    permissions.set_readonly(false);
+    fs::set_permissions(path, permissions)
+}
+
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}
+
+/// What lies beside a database, and the database itself.
+#[derive(Debug, Clone, Copy)]
+enum Part {
+    Database,
+    Wal,
+    Shm,
+    Journal,
+}
+
+const PARTS: [(Part, &str); 4] = [
+    (Part::Database, ""),
+    (Part::Wal, "-wal"),
+    (Part::Shm, "-shm"),
+    (Part::Journal, "-journal"),
+];
+
+/// How the files looked when they were opened: length and time of each, in the order of [`PARTS`].
+#[derive(Debug, Clone)]
+pub(crate) struct Watch {
+    path: PathBuf,
+    seen: [Option<(u64, Option<SystemTime>)>; 4],
+    /// The reader takes no locks: a writer beside it goes unnoticed, and what is read may be torn.
+    lockless: bool,
+}
+
+impl Watch {
+    fn new(path: &Path) -> Watch {
+        let seen = PARTS.map(|(_, end)| {
+            let meta = fs::metadata(beside(path, end)).ok()?;
+            Some((meta.len(), meta.modified().ok()))
+        });
+        Watch {
+            path: path.to_owned(),
+            seen,
+            lockless: false,
+        }
+    }
+
+    fn of(mut self, how: How) -> Watch {
+        self.lockless = matches!(how, How::Alone | How::Immutable);
+        self
+    }
+
+    fn len(&self, part: Part) -> Option<u64> {
+        self.seen
+            .get(part as usize)
+            .copied()
+            .flatten()
+            .map(|(len, _)| len)
+    }
+
+    fn exists(&self, part: Part) -> bool {
+        self.len(part).is_some()
+    }
+
+    /// To be asked after reading: an issue when somebody wrote to a database that was read without locks.
+    pub(crate) fn changed(&self) -> Option<Issue> {
+        if !self.lockless || Watch::new(&self.path).seen == self.seen {
+            return None;
+        }
+        let name = self
+            .path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        Some(
+            Issue::error(
+                "changed-while-reading",
+                format!("{name} was written to while it was read: what is shown may be wrong"),
+            )
+            .at_file(name)
+            .hint("Open it again."),
+        )
+    }
 }

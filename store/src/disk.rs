@@ -10,6 +10,7 @@ use prosescope_core::source::{FileEntry, Source, SourceError};
 use prosescope_core::time::Stamp;
 use rusqlite::Connection;
 
+use crate::database::Watch;
 use crate::error::StoreError;
 
 /// Entries that a listing holds at most: a run folder is small, and `/` is no run folder.
@@ -24,7 +25,7 @@ pub struct Disk {
     root: PathBuf,
     files: Vec<FileEntry>,
     issues: Vec<Issue>,
-    notes: RefCell<BTreeMap<String, Vec<Issue>>>,
+    notes: RefCell<BTreeMap<String, (Vec<Issue>, Watch)>>,
     /// Copies that a database was opened from live as long as the source.
     aside: RefCell<Vec<tempfile::TempDir>>,
 }
@@ -200,13 +201,18 @@ impl Source for Disk {
             })?;
         self.notes
             .borrow_mut()
-            .insert(path.to_owned(), opened.notes);
+            .insert(path.to_owned(), (opened.notes, opened.watch));
         self.aside.borrow_mut().extend(opened.aside);
         Ok(opened.conn)
     }
 
     fn notes(&self, path: &str) -> Vec<Issue> {
-        let mut notes = self.notes.borrow().get(path).cloned().unwrap_or_default();
+        let mut notes = Vec::new();
+        if let Some((found, watch)) = self.notes.borrow().get(path) {
+            notes.extend(found.iter().cloned());
+            // Looked at again after reading: no lock told a writer that we read (build.md).
+            notes.extend(watch.changed());
+        }
         notes.extend(self.issues.iter().cloned());
         notes
     }

@@ -1,0 +1,470 @@
+//! Opening and reading leaves every byte, time and listing as it was: one test a row of the table in
+//! `store/src/database.rs` (build.md, "Opening a foreign database without a trace").
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::SystemTime;
+
+use prosescope_core::decode::sqlite::{self, Guard};
+use prosescope_core::issue::Issue;
+use prosescope_core::model::Run;
+use prosescope_core::schema::STATE_SQL;
+use prosescope_core::source::{Source, SourceError};
+use prosescope_store::Disk;
+use rusqlite::Connection;
+use sha2::{Digest, Sha256};
+use tempfile::TempDir;
+
+/// Everything that a reader could change: names, bytes and times of all files, and the folder's own time.
+type Trace = BTreeMap<String, (SystemTime, Option<Vec<u8>>)>;
+
+fn trace(dir: &Path) -> Trace {
+    let time = |path: &Path| fs::metadata(path).unwrap().modified().unwrap();
+    let mut found = Trace::from([(".".to_owned(), (time(dir), None))]);
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let hash = Sha256::digest(fs::read(&path).unwrap()).to_vec();
+        found.insert(name, (time(&path), Some(hash)));
+    }
+    found
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(dir)
+        .unwrap()
+        .map(|e| e.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// Opens as the shells do, reads everything, closes.
+fn read(path: &Path) -> (Run, Vec<Issue>) {
+    let disk = Disk::open(path).unwrap();
+    let name = path.file_name().unwrap().to_string_lossy().into_owned();
+    let mut conn = disk.database(&name).unwrap();
+    sqlite::guard(&mut conn, Guard::default()).unwrap();
+    let run = sqlite::decode(&conn, &name, None).unwrap().run;
+    for binding in &run.bindings {
+        sqlite::value_bytes(&conn, "bindings", "value", &binding.value, 0, 1 << 20).unwrap();
+        sqlite::binding_tail(&conn, binding).unwrap();
+    }
+    sqlite::table_rows(&conn, "execution", 0, 50, 200).unwrap();
+    let notes = disk.notes(&name);
+    (run, notes)
+}
+
+fn rules(notes: &[Issue]) -> Vec<&str> {
+    notes.iter().map(|n| n.rule.as_str()).collect()
+}
+
+/// Opens, reads, and compares the folder before and after.
+fn leaves_no_trace(dir: &Path, name: &str, rows: usize, expected: &[&str]) {
+    let before = trace(dir);
+    let (run, notes) = read(&dir.join(name));
+    assert_eq!(run.executions.len(), rows, "rows of execution");
+    assert_eq!(rules(&notes), expected);
+    assert_eq!(trace(dir), before, "something was left behind");
+}
+
+fn make(path: &Path, pragma: &str) -> Connection {
+    let conn = Connection::open(path).unwrap();
+    conn.execute_batch(pragma).unwrap();
+    conn.execute_batch(STATE_SQL).unwrap();
+    conn.execute_batch("INSERT INTO run(id) VALUES ('r1')")
+        .unwrap();
+    add(&conn, 3);
+    conn
+}
+
+/// Adds rows to two tables in one transaction: any snapshot has as many of the one as of the other.
+fn add(conn: &Connection, rows: usize) {
+    conn.execute_batch("BEGIN IMMEDIATE").unwrap();
+    for _ in 0..rows {
+        conn.execute_batch(
+            "INSERT INTO execution(statement_index, statement_text, status)
+             VALUES (1, 'session \"a\"', 'completed');
+             INSERT INTO bindings(name, kind, value)
+             VALUES ('b' || (SELECT count(*) FROM bindings), 'let', hex(randomblob(3000)))",
+        )
+        .unwrap();
+    }
+    conn.execute_batch("COMMIT").unwrap();
+}
+
+fn copy(from: &Path, to: &Path, ends: &[&str]) {
+    for end in ends {
+        let beside = |path: &Path| PathBuf::from(format!("{}{end}", path.display()));
+        fs::copy(beside(from), beside(to)).unwrap();
+    }
+}
+
+/// A database in WAL mode whose last two rows are only in its `-wal`, copied with the files that `ends` names.
+fn in_wal_mode(ends: &[&str]) -> TempDir {
+    let (live, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let path = live.path().join("state.db");
+    let conn = make(&path, "PRAGMA journal_mode=WAL");
+    conn.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")
+        .unwrap();
+    add(&conn, 2);
+    copy(&path, &dir.path().join("state.db"), ends);
+    dir
+}
+
+#[test]
+fn a_database_in_rollback_mode() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(make(&dir.path().join("state.db"), ""));
+    leaves_no_trace(dir.path(), "state.db", 3, &[]);
+}
+
+#[test]
+fn wal_and_shared_memory_of_a_writer_that_crashed() {
+    let dir = in_wal_mode(&["", "-wal", "-shm"]);
+    leaves_no_trace(dir.path(), "state.db", 5, &[]);
+}
+
+#[test]
+fn wal_without_shared_memory() {
+    let dir = in_wal_mode(&["", "-wal"]);
+    leaves_no_trace(dir.path(), "state.db", 5, &[]);
+}
+
+#[test]
+fn a_wal_header_without_its_wal() {
+    let dir = in_wal_mode(&[""]);
+    leaves_no_trace(dir.path(), "state.db", 3, &["wal-missing"]);
+    fs::write(dir.path().join("state.db-wal"), b"").unwrap();
+    leaves_no_trace(dir.path(), "state.db", 3, &["wal-missing"]);
+}
+
+/// A transaction that spilled to the database and was cut off: the journal beside it is hot.
+fn with_hot_journal() -> TempDir {
+    let (live, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let path = live.path().join("state.db");
+    let conn = make(&path, "PRAGMA cache_size=2; PRAGMA cache_spill=1");
+    conn.execute_batch("BEGIN IMMEDIATE; UPDATE bindings SET value = 'half done'")
+        .unwrap();
+    for _ in 0..50 {
+        conn.execute_batch("INSERT INTO execution(statement_text) VALUES (hex(randomblob(3000)))")
+            .unwrap();
+    }
+    copy(&path, &dir.path().join("state.db"), &["", "-journal"]);
+    dir
+}
+
+#[test]
+fn a_hot_journal_is_rolled_back_in_a_copy() {
+    let dir = with_hot_journal();
+    let path = dir.path().join("state.db");
+    let refused = Connection::open_with_flags(&path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)
+        .unwrap()
+        .query_row("SELECT count(*) FROM execution", [], |_| Ok(()));
+    assert!(
+        refused.is_err(),
+        "the journal is not hot: this test shows nothing"
+    );
+    leaves_no_trace(dir.path(), "state.db", 3, &["hot-journal"]);
+
+    let mut permissions = fs::metadata(&path).unwrap().permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(&path, permissions).unwrap();
+    leaves_no_trace(dir.path(), "state.db", 3, &["hot-journal"]);
+}
+
+#[test]
+fn a_journal_that_is_not_hot_is_no_reason_to_copy() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(make(
+        &dir.path().join("state.db"),
+        "PRAGMA journal_mode=PERSIST",
+    ));
+    assert_eq!(names(dir.path()), ["state.db", "state.db-journal"]);
+    leaves_no_trace(dir.path(), "state.db", 3, &[]);
+}
+
+#[test]
+fn names_that_mean_something_in_a_uri() {
+    for name in [
+        "100%.db",
+        "what?.db",
+        "a#b.db",
+        "it's.db",
+        "a b&mode=rw.db",
+        "%41.db",
+        "é~.db",
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        drop(make(&dir.path().join(name), ""));
+        leaves_no_trace(dir.path(), name, 3, &[]);
+        let wal = in_wal_mode(&["", "-wal"]);
+        copy(
+            &wal.path().join("state.db"),
+            &dir.path().join(name),
+            &["", "-wal"],
+        );
+        leaves_no_trace(dir.path(), name, 5, &[]);
+    }
+    let outer = tempfile::tempdir().unwrap();
+    let dir = outer.path().join("50% #done?");
+    fs::create_dir(&dir).unwrap();
+    drop(make(&dir.join("state.db"), ""));
+    leaves_no_trace(&dir, "state.db", 3, &[]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_finds_the_wal_beside_the_database_itself() {
+    let dir = in_wal_mode(&["", "-wal"]);
+    let links = tempfile::tempdir().unwrap();
+    let link = links.path().join("latest.db");
+    std::os::unix::fs::symlink(dir.path().join("state.db"), &link).unwrap();
+    let before = (trace(dir.path()), names(links.path()));
+    assert_eq!(read(&link).0.executions.len(), 5);
+    assert_eq!((trace(dir.path()), names(links.path())), before);
+}
+
+#[test]
+fn somebody_who_writes_where_no_lock_tells_is_noticed() {
+    let dir = in_wal_mode(&[""]);
+    let path = dir.path().join("state.db");
+    let disk = Disk::open(&path).unwrap();
+    let conn = disk.database("state.db").unwrap();
+    assert_eq!(rules(&disk.notes("state.db")), ["wal-missing"]);
+    add(&Connection::open(&path).unwrap(), 1);
+    let notes = disk.notes("state.db");
+    assert_eq!(rules(&notes), ["wal-missing", "changed-while-reading"]);
+    assert_eq!(notes[1].hint, "Open it again.");
+    drop(conn);
+}
+
+#[test]
+fn what_cannot_be_opened_says_why_and_what_next() {
+    let dir = tempfile::tempdir().unwrap();
+    let whole = dir.path().join("whole.db");
+    drop(make(&whole, ""));
+    let bytes = fs::read(&whole).unwrap();
+    let cut = format!(
+        "the database is cut off: its header says {} KB, the file has 5000 bytes",
+        (bytes.len() as f64 / 1e3).round()
+    );
+    for (name, bytes, cause, next) in [
+        (
+            "empty.db",
+            &b""[..],
+            "the file is empty (0 bytes)",
+            "Nothing was written to it",
+        ),
+        (
+            "text.db",
+            b"not a database",
+            "this is not a SQLite database: 14 bytes, beginning with \"not a database\" (text)",
+            "Open the run's state.db",
+        ),
+        ("cut.db", &bytes[..5000], cut.as_str(), "Copy it again"),
+    ] {
+        let path = dir.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        let before = trace(dir.path());
+        let error = Disk::open(&path).unwrap().database(name).unwrap_err();
+        let SourceError::Database {
+            path,
+            cause: said,
+            next: step,
+        } = error
+        else {
+            panic!("{error}");
+        };
+        assert_eq!((path.as_str(), said.as_str()), (name, cause));
+        assert!(step.starts_with(next), "{step}");
+        assert_eq!(trace(dir.path()), before);
+    }
+}
+
+// A writer in a process of its own: SQLite's connections within one process share their locks and the mapping
+// of the `-shm`, which would prove nothing.
+
+const PLAY: &str = "PROSESCOPE_TEST_WRITER";
+
+/// Starts this test binary again in a role; gives the child when it said that it is ready.
+fn child(role: &str, path: &Path, prepare: impl FnOnce(&mut Command)) -> Option<Child> {
+    let mut command = Command::new(env::current_exe().unwrap());
+    command
+        .args(["--exact", "in_a_process_of_its_own", "--nocapture"])
+        .env(PLAY, role)
+        .env("PROSESCOPE_TEST_PATH", path)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    prepare(&mut command);
+    let mut child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) => {
+            eprintln!("skipped: a second process cannot be started: {error}");
+            return None;
+        }
+    };
+    let mut lines = BufReader::new(child.stdout.take().unwrap())
+        .lines()
+        .map_while(Result::ok);
+    let ready = lines.any(|line| line.contains("ready"));
+    assert!(ready, "the other process did not come up");
+    // What else it says is read away, or its last words fail.
+    std::thread::spawn(move || lines.count());
+    Some(child)
+}
+
+/// Not a test of its own: what the second process does.
+#[test]
+fn in_a_process_of_its_own() {
+    let Ok(role) = env::var(PLAY) else { return };
+    let path = PathBuf::from(env::var_os("PROSESCOPE_TEST_PATH").unwrap());
+    let wait = || {
+        println!("\nready");
+        let _ = std::io::stdin().read_line(&mut String::new());
+    };
+    match role.as_str() {
+        "idle" => {
+            let conn = Connection::open(&path).unwrap();
+            add(&conn, 2);
+            wait();
+        }
+        "busy" => {
+            println!("\nready");
+            let conn = Connection::open(&path).unwrap();
+            conn.busy_timeout(std::time::Duration::from_secs(30))
+                .unwrap();
+            conn.execute_batch("PRAGMA wal_autocheckpoint=20").unwrap();
+            for _ in 0..100 {
+                add(&conn, 4);
+                // Else SQLite lets nobody in who asks politely, reader or not.
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+        }
+        "reader" => {
+            let (run, notes) = read(&path);
+            assert_eq!(rules(&notes), [] as [&str; 0]);
+            println!("\nready {}", run.executions.len());
+        }
+        other => panic!("no role {other}"),
+    }
+}
+
+#[test]
+fn a_writer_that_lives_beside_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("state.db");
+    drop(make(&path, "PRAGMA journal_mode=WAL"));
+    let Some(mut writer) = child("idle", &path, |_| ()) else {
+        return;
+    };
+    assert_eq!(
+        names(dir.path()),
+        ["state.db", "state.db-shm", "state.db-wal"]
+    );
+    leaves_no_trace(dir.path(), "state.db", 5, &[]);
+    drop(writer.stdin.take());
+    assert!(writer.wait().unwrap().success());
+    assert_eq!(names(dir.path()), ["state.db"], "nothing of ours stays");
+}
+
+#[test]
+fn a_busy_writer_beside_it() {
+    for pragma in ["PRAGMA journal_mode=WAL", "PRAGMA journal_mode=DELETE"] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state.db");
+        let keep = make(&path, pragma);
+        let Some(mut writer) = child("busy", &path, |_| ()) else {
+            return;
+        };
+        // In WAL mode a connection that stays open keeps the -shm there from the first read to the last; it
+        // belongs to the writer's side.
+        let mut seen = Vec::new();
+        while writer.try_wait().unwrap().is_none() {
+            let (run, notes) = read(&path);
+            let broken: Vec<&Issue> = run
+                .issues
+                .iter()
+                .chain(&notes)
+                .filter(|i| i.severity == prosescope_core::issue::Severity::Error)
+                .collect();
+            assert_eq!(broken, [] as [&Issue; 0], "{pragma}");
+            assert_eq!(
+                run.executions.len(),
+                run.bindings.len(),
+                "{pragma}: two moments mixed"
+            );
+            seen.push(run.executions.len());
+        }
+        assert!(writer.wait().unwrap().success());
+        assert!(seen.is_sorted(), "{pragma}: {seen:?}");
+        assert!(
+            seen.len() > 3,
+            "{pragma}: the writer was not busy: {seen:?}"
+        );
+        drop(keep);
+        assert_eq!(names(dir.path()), ["state.db"], "{pragma}");
+        leaves_no_trace(
+            dir.path(),
+            "state.db",
+            403,
+            if pragma.ends_with("WAL") {
+                &["wal-missing"]
+            } else {
+                &[]
+            },
+        );
+    }
+}
+
+/// Somebody without the right to write into the folder reads all the same. Root may write everywhere, so the
+/// reader is a process of another user.
+#[cfg(unix)]
+#[test]
+fn a_folder_that_may_only_be_read() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+
+    let sources = [
+        (in_wal_mode(&["", "-wal"]), 5),
+        (in_wal_mode(&["", "-wal", "-shm"]), 5),
+        (
+            {
+                let dir = tempfile::tempdir().unwrap();
+                drop(make(&dir.path().join("state.db"), ""));
+                dir
+            },
+            3,
+        ),
+    ];
+    for (dir, rows) in sources {
+        for name in names(dir.path()) {
+            fs::set_permissions(dir.path().join(name), fs::Permissions::from_mode(0o444)).unwrap();
+        }
+        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o555)).unwrap();
+        let before = trace(dir.path());
+        let root = Command::new("id")
+            .arg("-u")
+            .output()
+            .is_ok_and(|o| o.stdout == b"0\n");
+        let reader = child("reader", &dir.path().join("state.db"), |command| {
+            if root {
+                command.uid(65_534).gid(65_534);
+            }
+        });
+        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let Some(mut reader) = reader else { return };
+        drop(reader.stdin.take());
+        assert!(
+            reader.wait().unwrap().success(),
+            "{rows} rows were expected"
+        );
+        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o555)).unwrap();
+        assert_eq!(trace(dir.path()), before);
+        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+}
