@@ -51,14 +51,3 @@ pub mod render {
         String::new()
     }
 }
-pub mod run_id {
-    pub struct RunId;
-    impl RunId {
-        pub fn parse(text: &str) -> RunId {
-            RunId
-        }
-        pub fn started(&self) -> Option<i64> {
-            None
-        }
-    }
-}

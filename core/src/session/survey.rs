@@ -1,9 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::stub::run_id;
 use super::{Options, Session};
 use crate::issue::Issue;
+use crate::run_id;
 use crate::source::Source;
 use crate::view::{RunList, RunSummary};
 
@@ -81,7 +81,7 @@ pub fn survey(source: &dyn Source) -> Survey {
                     .next()
                     .is_some_and(|(d, _)| d.starts_with(&*below) || **d == below[..below.len() - 1])
             });
-        let dated = run_id::RunId::parse(last(dir)).started().is_some();
+        let dated = run_id::RunId::parse(last(dir)).millis().is_some();
         if holds_runs || (only_program && !has_parts && !dated && !dir.is_empty()) {
             continue;
         }
@@ -186,7 +186,7 @@ impl Session {
 fn newest(run: &RunSummary) -> Option<i64> {
     let started = |s: &Option<crate::time::Stamp>| s.as_ref().and_then(crate::time::Stamp::millis);
     run_id::RunId::parse(&run.id)
-        .started()
+        .millis()
         .or_else(|| started(&run.started))
         .or_else(|| started(&run.last_sign))
 }

@@ -103,7 +103,7 @@ fn a_run_is_named_by_id_beginning_latest_or_path() {
             .as_str()
             .map(str::to_owned)
     };
-    for run in ["latest", NEW, "20260116", "2026011614"] {
+    for run in ["latest", NEW, "20260116", "20260116-14"] {
         assert_eq!(shown(run).as_deref(), Some(NEW), "{run}");
     }
     assert_eq!(shown("20260115").as_deref(), Some(OLD));
