@@ -4,9 +4,11 @@
 //! stubs that say no, so that whatever import is left in the module is the core's own doing. CI asserts that there
 //! is none, and calls [`read`] in a browser with an empty object for imports.
 
+use std::rc::Rc;
 use std::sync::Mutex;
 
-use prosescope_core::decode::sqlite::from_bytes;
+use prosescope_core::session::{Options, Session};
+use prosescope_core::source::MemorySource;
 
 /// The last answer of [`read`].
 static ANSWER: Mutex<Vec<u8>> = Mutex::new(Vec::new());
@@ -17,7 +19,8 @@ pub extern "C" fn room(len: usize) -> *mut u8 {
     Box::leak(vec![0; len].into_boxed_slice()).as_mut_ptr()
 }
 
-/// Reads a database of `len` bytes at `input`, which [`room`] gave; returns the length of the answer.
+/// Reads a `state.db` of `len` bytes at `input`, which [`room`] gave, all the way: decoded, folded, as views,
+/// rendered. Returns the length of the answer.
 ///
 /// # Safety
 /// `input` must be what [`room`] gave for this `len`, and is not used again.
@@ -25,8 +28,12 @@ pub extern "C" fn room(len: usize) -> *mut u8 {
 pub unsafe extern "C" fn read(input: *mut u8, len: usize) -> usize {
     // SAFETY: the caller got this memory from `room` and gives it back.
     let bytes = unsafe { Vec::from_raw_parts(input, len, len) };
-    let text = match from_bytes(&bytes) {
-        Ok(_) => "read".to_owned(),
+    let source = MemorySource::new("memory", [("state.db".to_owned(), bytes)]);
+    let text = match Session::open(Rc::new(source), "state.db", &Options::default()) {
+        Ok(session) => {
+            let overview = serde_json::to_string(&session.overview(None)).unwrap_or_default();
+            format!("{overview}\n{}", session.state_md(true))
+        }
         Err(e) => format!("error: {e}"),
     };
     let Ok(mut answer) = ANSWER.lock() else {
