@@ -4,10 +4,12 @@ mod gates;
 mod overview;
 pub(crate) mod style;
 mod table;
+mod trace;
 mod values;
 
 pub(crate) use gates::{audit, gates};
-pub(crate) use overview::{overview, runs, trace};
+pub(crate) use overview::{overview, runs};
+pub(crate) use trace::trace;
 pub(crate) use values::{agents, bindings, resolution, state_diff};
 
 use prosescope_core::render::text::escape;

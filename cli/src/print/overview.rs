@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use anstyle::Style;
 use prosescope_core::issue::Severity;
 use prosescope_core::render::text::escape;
-use prosescope_core::view::{ImportsView, IssuesView, Overview, RunList, TracePage};
+use prosescope_core::view::{ImportsView, IssuesView, Overview, RunList};
 
 use super::style::{BAD, BOLD, FAINT, RESET, WAIT, of, status};
 use super::table::{Fit, Table, cut};
@@ -255,109 +255,44 @@ pub(crate) fn runs(list: &RunList, width: usize) -> String {
         ("TOOK", Fit::Right),
         ("GATES", Fit::Right),
         ("ISSUES", Fit::Right),
-        ("", Fit::Shrinks),
     ]);
     let plain = Style::new();
     for run in &list.runs {
         let some = |n: u32| if n == 0 { String::new() } else { n.to_string() };
-        let word = if run.error.is_some() {
-            "unreadable"
-        } else {
-            &run.status
+        let (word, tone) = match run.error {
+            Some(_) => ("unreadable", BAD),
+            None => (run.status.as_str(), of(&run.status)),
         };
+        let issue = if run.issues.error > 0 { BAD } else { WAIT };
         table.row(vec![
-            (
-                status(word),
-                if run.error.is_some() { BAD } else { of(word) },
-            ),
+            (status(word), tone),
             (run.id.clone(), BOLD),
             (run.program.clone().unwrap_or_default(), plain),
-            (
-                run.started
-                    .as_ref()
-                    .map(ToString::to_string)
-                    .unwrap_or_default(),
-                FAINT,
-            ),
+            (run.started.as_ref().map(minute).unwrap_or_default(), FAINT),
             (run.duration.clone().unwrap_or_default(), plain),
             (some(run.pending_gates), WAIT),
-            (
-                some(run.issues.error + run.issues.warning),
-                if run.issues.error > 0 { BAD } else { WAIT },
-            ),
-            (run.error.clone().unwrap_or_default(), BAD),
-        ]);
-    }
-    table.print(width)
-}
-
-pub(crate) fn trace(view: &TracePage, width: usize) -> String {
-    if view.rows.is_empty() {
-        return "nothing was executed yet\n".to_owned();
-    }
-    let mut table = Table::new(&[
-        ("STATUS", Fit::Fixed),
-        ("STATEMENT", Fit::Shrinks),
-        ("ID", Fit::Right),
-        ("LINE", Fit::Right),
-        ("TOOK", Fit::Right),
-        ("", Fit::Shrinks),
-    ]);
-    let plain = Style::new();
-    for row in &view.rows {
-        let mut text = "  ".repeat(row.level.min(20) as usize);
-        if row.level > 20 {
-            text.push_str(&format!("({}) ", row.level));
-        }
-        text.push_str(&row.text);
-        let mut notes: Vec<String> = Vec::new();
-        notes.extend(Some(row.detail.clone()).filter(|d| !d.is_empty()));
-        notes.extend(row.bindings.iter().map(|b| format!("→ {}", b.name)));
-        notes.extend(row.error.clone());
-        notes.extend(row.first_cause.then(|| "failed first".to_owned()));
-        notes.extend(row.inferred.then(|| "place inferred".to_owned()));
-        notes.extend(row.derived.then(|| "derived".to_owned()));
-        let style = if row.position || row.first_cause {
-            BOLD
-        } else {
-            plain
-        };
-        table.row(vec![
-            (status(&row.status), of(&row.status)),
-            (text, style),
-            (row.id.map(|id| id.to_string()).unwrap_or_default(), FAINT),
-            (
-                row.line
-                    .map(|l| {
-                        if row.line_guessed {
-                            format!("{l}?")
-                        } else {
-                            l.to_string()
-                        }
-                    })
-                    .unwrap_or_default(),
-                FAINT,
-            ),
-            (row.duration.clone().unwrap_or_default(), plain),
-            (
-                notes.join(" · "),
-                if row.error.is_some() { BAD } else { FAINT },
-            ),
+            (some(run.issues.error + run.issues.warning), issue),
         ]);
     }
     let mut out = table.print(width);
-    let hidden = view
-        .total
-        .saturating_sub(view.from + view.rows.len() as u32);
-    if hidden > 0 {
-        let _ = writeln!(out, "{FAINT}… {hidden} more rows{RESET}");
-    }
-    if view
-        .rows
-        .iter()
-        .all(|r| r.started.is_none() && r.ended.is_none())
-    {
-        let _ = writeln!(out, "{FAINT}times were not recorded{RESET}");
+    for run in &list.runs {
+        if let Some(error) = &run.error {
+            let _ = write!(
+                out,
+                "\n{BAD}✗ {}{RESET}\n{}",
+                escape(&run.id, false),
+                wrap(error, width, "  ")
+            );
+        }
     }
     out
+}
+
+/// A time to the minute, as a list shows it: `2026-01-25 12:55`, UTC.
+fn minute(at: &prosescope_core::time::Stamp) -> String {
+    let text = at.to_string();
+    match (at.millis(), text.get(..16)) {
+        (Some(_), Some(short)) => short.replace('T', " "),
+        _ => text,
+    }
 }

@@ -81,10 +81,7 @@ fn progress(view: &Overview) -> Option<String> {
 
 fn trouble(view: &Overview) -> Option<String> {
     if let Some(failure) = &view.failure {
-        let place = match failure.cause.path.as_str() {
-            "" => String::new(),
-            path => format!(", inside {path}"),
-        };
+        let place = inside(&failure.cause);
         let why = match &failure.error {
             Some(error) => format!(": {}", short(error, 160)),
             None => ", without a message".to_owned(),
@@ -155,11 +152,17 @@ fn standing(view: &Overview) -> Option<String> {
     }
 }
 
+/// `, inside do process(half) › round 2`: the innermost two of what is around a node; its page shows them all.
 fn inside(node: &NodeRef) -> String {
-    if node.path.is_empty() {
-        String::new()
-    } else {
-        format!(", inside {}", node.path)
+    let parts: Vec<&str> = node
+        .path
+        .split(" › ")
+        .filter(|part| !part.is_empty())
+        .collect();
+    match parts.as_slice() {
+        [] => String::new(),
+        [.., a, b] => format!(", inside {a} › {b}"),
+        [a] => format!(", inside {a}"),
     }
 }
 

@@ -161,7 +161,12 @@ impl Session {
             issues: found.issues,
             runs: Vec::new(),
         };
+        // Stores of agents are listed only where there is nothing else: runs show them on their own pages.
+        let only_agents = found.found.iter().all(|f| f.kind == FoundKind::Agents);
         for place in found.found {
+            if place.kind == FoundKind::Agents && !only_agents {
+                continue;
+            }
             let summary = match Session::open(Rc::clone(source), &place.place, options) {
                 Ok(session) => session.summary(options.now),
                 Err(error) => RunSummary {

@@ -1,0 +1,116 @@
+use std::fmt::Write as _;
+
+use prosescope_core::render::text::escape;
+use prosescope_core::view::{TracePage, TreeRow};
+use unicode_width::UnicodeWidthStr;
+
+use super::style::{BAD, BOLD, FAINT, RESET, of, status};
+use super::table::cut;
+
+/// Columns of the status, of a duration, and of an id.
+const STATUS: usize = 11;
+const TOOK: usize = 8;
+
+/// Deeper than this, the level is a number: a hundred levels of blanks help nobody.
+const INDENTED: u32 = 12;
+
+/// The tree: a row a node, what is worth saying beside it where it fits, below it where not.
+pub(crate) fn trace(view: &TracePage, width: usize) -> String {
+    if view.rows.is_empty() {
+        return "nothing was executed yet\n".to_owned();
+    }
+    let mut out = String::new();
+    let ids = view
+        .rows
+        .iter()
+        .filter_map(|r| r.id)
+        .max()
+        .map_or(0, |id| id.to_string().len() + 1);
+    let times = view.rows.iter().any(|r| r.duration.is_some());
+    let right = ids + 2 + if times { TOOK + 2 } else { 0 };
+    let room = width.saturating_sub(STATUS + 2 + right).max(16);
+    for row in &view.rows {
+        print_row(&mut out, row, room, ids, times, width);
+    }
+    let hidden = view
+        .total
+        .saturating_sub(view.from + view.rows.len() as u32);
+    if hidden > 0 {
+        let _ = writeln!(out, "{FAINT}… {hidden} more rows{RESET}");
+    }
+    if view
+        .rows
+        .iter()
+        .all(|r| r.started.is_none() && r.ended.is_none())
+    {
+        let _ = writeln!(out, "{FAINT}times were not recorded{RESET}");
+    }
+    out
+}
+
+fn print_row(out: &mut String, row: &TreeRow, room: usize, ids: usize, times: bool, width: usize) {
+    let indent = match row.level {
+        level if level <= INDENTED => "  ".repeat(level as usize),
+        level => format!("{}({level}) ", "  ".repeat(INDENTED as usize)),
+    };
+    let tone = of(&row.status);
+    let word = cut(&escape(&status(&row.status), false), STATUS);
+    let text = cut(
+        &escape(&row.text, false),
+        room.saturating_sub(indent.width()).max(8),
+    );
+    let notes = escape(&notes(row).join(" · "), false);
+    let used = indent.width() + text.width();
+    let beside = !notes.is_empty() && used + 2 + notes.width() <= room;
+    let pad = |have: usize, want: usize| " ".repeat(want.saturating_sub(have));
+    let strong = if row.position || row.first_cause {
+        BOLD
+    } else {
+        anstyle::Style::new()
+    };
+    let _ = write!(
+        out,
+        "{tone}{word}{RESET}{}  {indent}{strong}{text}{RESET}",
+        pad(word.width(), STATUS)
+    );
+    let mut filled = used;
+    if beside {
+        let _ = write!(out, "  {FAINT}{notes}{RESET}");
+        filled += 2 + notes.width();
+    }
+    let mut tail = String::new();
+    if times {
+        let _ = write!(tail, "  {:>TOOK$}", row.duration.as_deref().unwrap_or(""));
+    }
+    if let Some(id) = row.id {
+        let _ = write!(tail, "  {FAINT}{:>ids$}{RESET}", format!("#{id}"));
+    }
+    if !tail.trim().is_empty() {
+        let _ = write!(out, "{}{}", pad(filled, room), tail.trim_end());
+    }
+    out.push('\n');
+    let below = " ".repeat(STATUS + 2 + indent.width() + 2);
+    let left = width.saturating_sub(below.width()).max(16);
+    if !notes.is_empty() && !beside {
+        let _ = writeln!(out, "{below}{FAINT}{}{RESET}", cut(&notes, left));
+    }
+    if let Some(error) = &row.error {
+        let _ = writeln!(
+            out,
+            "{below}{BAD}{}{RESET}",
+            cut(&escape(error, false), left)
+        );
+    }
+}
+
+fn notes(row: &TreeRow) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    notes.extend(row.first_cause.then(|| "failed first".to_owned()));
+    notes.extend(row.position.then(|| "stands here".to_owned()));
+    notes.extend(Some(row.detail.clone()).filter(|d| !d.is_empty()));
+    notes.extend(row.bindings.iter().map(|b| format!("→ {}", b.name)));
+    notes.extend(row.recovered.then(|| "recovered".to_owned()));
+    notes.extend(row.inferred.then(|| "inferred".to_owned()));
+    notes.extend(row.derived.then(|| "derived".to_owned()));
+    notes
+}
