@@ -1,19 +1,23 @@
-//! Rows and the trees that must come out: `fixtures/trace.json` is the project's golden file, `trace-more.json`
-//! goes beyond it. Fields that a case does not list are free.
-
-use std::sync::Arc;
+//! `fixtures/trace.json` is the project's golden file, `trace-more.json` goes beyond it. Fields that a case does
+//! not list are free.
 
 use prosescope_core::issue::Issue;
-use prosescope_core::model::{
-    Execution, Gate, GateStatus, Meta, Program, Run, RunStatus, StateFile, Status,
-};
+use prosescope_core::model::Run;
 use prosescope_core::time::Stamp;
 use prosescope_core::trace::{Node, NodeKind, Trace, fold};
 use serde_json::Value;
 
+use crate::make::run_of;
+use crate::sound::sound;
+
 #[test]
 fn every_golden_case_comes_out_as_written() {
-    check_file(include_str!("fixtures/trace.json"), 8);
+    check_file(include_str!("../fixtures/trace.json"), 8);
+}
+
+#[test]
+fn every_case_of_our_own_comes_out_as_written() {
+    check_file(include_str!("../fixtures/trace-more.json"), 80);
 }
 
 /// Reads cases and reports all that fail at once.
@@ -166,130 +170,5 @@ fn short(node: &Node) -> String {
         (_, Some(id)) => id.to_string(),
         (NodeKind::Round { n }, None) => format!("round {n}"),
         (kind, None) => format!("{} {}", kind.word(), node.text),
-    }
-}
-
-/// What holds for every trace: preorder, levels, descendants, each row in one node, by_row, positions.
-fn sound(run: &Run, trace: &Trace, wrong: &mut Vec<String>) {
-    let mut seen: Vec<(i64, u32)> = Vec::new();
-    let mut open: Vec<(usize, usize)> = Vec::new();
-    for (at, node) in trace.nodes.iter().enumerate() {
-        while open.last().is_some_and(|(_, end)| *end < at) {
-            open.pop();
-        }
-        let parent = open.last().map(|(at, _)| *at as u32);
-        if node.parent != parent || node.level as usize != open.len() {
-            wrong.push(format!("node {at} is out of place: {node:?}"));
-        }
-        let end = at + node.descendants as usize;
-        if end >= trace.nodes.len() || open.last().is_some_and(|(_, outer)| end > *outer) {
-            wrong.push(format!("node {at} counts too many descendants: {node:?}"));
-        }
-        open.push((at, end));
-        let ids = node.id.iter().chain(&node.aliases);
-        seen.extend(ids.map(|id| (*id, at as u32)));
-        if node.text.is_empty() && node.id.is_none() {
-            wrong.push(format!("node {at} has neither a row nor a name"));
-        }
-    }
-    seen.sort_unstable();
-    if seen != trace.by_row {
-        wrong.push("by_row is not what the nodes say".to_owned());
-    }
-    let mut rows: Vec<i64> = run.executions.iter().map(|row| row.id).collect();
-    rows.sort_unstable();
-    let placed: Vec<i64> = seen.iter().map(|(id, _)| *id).collect();
-    if rows != placed {
-        wrong.push(format!("rows {rows:?} became {placed:?}"));
-    }
-    if !trace.positions.is_sorted() || trace.positions.iter().any(|at| *at >= trace.nodes.len()) {
-        wrong.push(format!("positions {:?}", trace.positions));
-    }
-}
-
-fn run_of(case: &Value) -> Run {
-    let rows = case["rows"].as_array().expect("a case lists rows");
-    let time = |value: &Value| value.as_str().map(Stamp::parse);
-    Run {
-        status: case["run_status"].as_str().map(RunStatus::parse),
-        program: Program {
-            source: case["program"].as_str().map(Arc::from),
-            ..Program::default()
-        },
-        executions: rows.iter().map(row_of).collect(),
-        gates: case["gates"]
-            .as_array()
-            .map(|gates| gates.iter().map(gate_of).collect())
-            .unwrap_or_default(),
-        state_file: case["state_file"].as_object().map(|file| StateFile {
-            status: file["status"].as_str().map(RunStatus::parse),
-            updated: file.get("updated").and_then(time),
-            ..StateFile::default()
-        }),
-        updated: time(&case["updated"]),
-        ..Run::default()
-    }
-}
-
-/// `[id, parent_id, statement_index, statement_text, status, metadata, error?, started?]`
-fn row_of(row: &Value) -> Execution {
-    Execution {
-        id: row[0].as_i64().expect("a row has an id"),
-        parent: row[1].as_i64(),
-        index: row[2].as_i64(),
-        text: row[3].as_str().unwrap_or_default().into(),
-        status: Status::parse(row[4].as_str().unwrap_or_default()),
-        meta: meta_of(&row[5]).map(Arc::new),
-        error: row[6].as_str().map(Arc::from),
-        started: row[7].as_str().map(Stamp::parse),
-        completed: None,
-    }
-}
-
-fn meta_of(meta: &Value) -> Option<Meta> {
-    let text = |key: &str| meta[key].as_str().map(Arc::from);
-    let number = |a: &str, b: &str| meta[a].as_i64().or(meta[b].as_i64());
-    meta.as_object().filter(|map| !map.is_empty())?;
-    Some(Meta {
-        parallel_id: text("parallel_id"),
-        branch: text("branch"),
-        branches: meta["branches"]
-            .as_array()
-            .map(|names| names.iter().filter_map(Value::as_str).map(Arc::from))
-            .map(Iterator::collect)
-            .unwrap_or_default(),
-        strategy: text("strategy"),
-        loop_id: text("loop_id"),
-        iteration: number("iteration", "current_iteration"),
-        max: meta["max"]
-            .as_i64()
-            .or_else(|| number("max_iterations", "max_retries")),
-        condition: text("condition"),
-        attempt: number("attempt", "retry_attempt"),
-        gate_id: text("gate_id"),
-        block: text("block"),
-        depth: meta["depth"].as_i64(),
-        reason: text("reason"),
-        in_place: !meta["current_iteration"].is_null(),
-    })
-}
-
-fn gate_of(gate: &Value) -> Gate {
-    let text = |key: &str| gate[key].as_str().map(Arc::from);
-    Gate {
-        id: text("id").expect("a gate has an id"),
-        run_id: text("run_id"),
-        execution_id: gate["execution_id"].as_i64(),
-        prompt: None,
-        allow: None,
-        timeout: None,
-        timeout_at: None,
-        on_reject: None,
-        status: GateStatus::parse(gate["status"].as_str().unwrap_or_default()),
-        created: None,
-        resolved: None,
-        resolved_by: None,
-        comment: None,
-        metadata: None,
     }
 }
