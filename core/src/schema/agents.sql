@@ -1,6 +1,6 @@
--- Agents that outlive a run: `.prose/agents.db` (project) and `~/.prose/agents.db` (user); sqlite.md,
--- "Project-Scoped and User-Scoped Agents". Scopes live in stores of their own (A1).
--- Loads in one go in sqlite3 3.40.1, and again over itself.
+/* Agents that outlive a run: `.prose/agents.db` (project) and `~/.prose/agents.db` (user); sqlite.md,
+   "Project-Scoped and User-Scoped Agents". Scopes live in stores of their own (A1).
+   Loads in one go in sqlite3 3.40.1, and again over itself. */
 
 CREATE TABLE IF NOT EXISTS agents (
     name TEXT PRIMARY KEY,

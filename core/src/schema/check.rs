@@ -148,7 +148,7 @@ fn odd_key(table: &Found, spec: &TableSpec) -> Option<Issue> {
             "A frame's binding and a root binding of one name cannot both be recorded: \
              the later one replaced the earlier one, or was refused.",
         ),
-        (super::EXECUTION, key) if key != ["id"] => (
+        (super::EXECUTION, key) if key != ["id"] && table.column("id").is_some() => (
             "the primary key of execution is not its id",
             "Two rows may carry one id; all are shown, in the order in which they are stored.",
         ),

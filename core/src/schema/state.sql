@@ -1,7 +1,7 @@
--- The state of one run: sqlite.md, "Core Schema", corrected as the errata say.
--- Loads in one go in sqlite3 3.40.1, and again over itself.
--- Columns that may hold large values stand last in their row: SQLite reads a row's columns in order, so a list
--- of the others touches no page of a value.
+/* The state of one run: sqlite.md, "Core Schema", corrected as the errata say.
+   Loads in one go in sqlite3 3.40.1, and again over itself.
+   Columns that may hold large values stand last in their row: SQLite reads a row's columns in order, so a list
+   of the others touches no page of a value. */
 
 CREATE TABLE IF NOT EXISTS run (
     id TEXT PRIMARY KEY,

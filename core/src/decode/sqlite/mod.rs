@@ -34,6 +34,7 @@ mod execution;
 mod gates;
 mod guard;
 mod header;
+mod history;
 mod meta;
 mod notes;
 mod read;
@@ -50,6 +51,7 @@ pub use bytes::{from_bytes, from_bytes_with_wal};
 pub use error::DecodeError;
 pub use guard::{Guard, Stop, exclusive, guard, probe};
 pub use header::{HEAD, Header, wal_missing};
+pub use history::{Version, binding_versions, memory_versions, version_counts};
 pub use read::{cell_bytes, execution_row, row, table_rows, value_bytes, value_pieces};
 
 use crate::issue::Issue;

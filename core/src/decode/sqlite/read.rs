@@ -112,18 +112,22 @@ pub fn execution_row(
     id: i64,
 ) -> Result<Option<Vec<(String, Cell)>>, DecodeError> {
     let found = find(conn, schema::EXECUTION)?;
-    let (Some(column), Some(rowid)) = (found.column("id"), found.rowid_name()) else {
+    let Some(column) = found.column("id") else {
         return row(conn, schema::EXECUTION, id, OPENED);
     };
-    let sql = format!(
-        "SELECT {rowid} FROM {} WHERE {} = ?1",
-        quoted(&found.info.name),
-        quoted(column)
-    );
+    let (table, column) = (quoted(&found.info.name), quoted(column));
+    let sql = match found.rowid_name() {
+        Some(rowid) => format!("SELECT {rowid} FROM {table} WHERE {column} = ?1"),
+        // Its place in the key's order.
+        None => format!(
+            "SELECT (SELECT count(*) FROM {table} WHERE {column} < ?1) FROM {table} WHERE {column} = ?1"
+        ),
+    };
     let at = match conn.query_row(&sql, [id], |r| r.get(0)) {
         Ok(at) => at,
-        // Rows without an id of their own are known by their rowid.
-        Err(rusqlite::Error::QueryReturnedNoRows) => id,
+        // Rows whose id is no number are known by their rowid.
+        Err(rusqlite::Error::QueryReturnedNoRows) if !found.without_rowid => id,
+        Err(rusqlite::Error::QueryReturnedNoRows) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
     row(conn, schema::EXECUTION, at, OPENED)

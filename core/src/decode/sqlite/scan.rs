@@ -74,6 +74,8 @@ pub(super) struct Reader<'c> {
     pub(super) only_run: Option<Text>,
     /// Rows of the tables that were walked over from end to end.
     pub(super) counts: BTreeMap<&'static str, u64>,
+    /// What stopped the last walk that was stopped; it is in the notes as well.
+    pub(super) failed: Option<DecodeError>,
 }
 
 impl<'c> Reader<'c> {
@@ -85,6 +87,7 @@ impl<'c> Reader<'c> {
             texts: Texts::default(),
             only_run: None,
             counts: BTreeMap::new(),
+            failed: None,
         })
     }
 }
@@ -93,6 +96,7 @@ impl<'c> Reader<'c> {
 pub(super) struct Cells<'a, 'r> {
     row: &'a Row<'r>,
     conn: &'a Connection,
+    table: &'static str,
     found: &'a Found,
     wants: &'a [Want],
     /// The row's address: its rowid, or its place in the table's order.
@@ -125,7 +129,7 @@ impl Reader<'_> {
         sql.push_str(&order(&found));
         let filtered = filter.is_some();
         let mut count = 0_usize;
-        let walked = self.walk(&found, &sql, filter, wants, |cells| {
+        let walked = self.walk((table, &found), &sql, filter, wants, |cells| {
             count += 1;
             let more = count <= MOST_ROWS;
             if more {
@@ -146,18 +150,21 @@ impl Reader<'_> {
             Ok(()) => {
                 self.counts.insert(table, count as u64);
             }
-            Err(error) => self.notes.add(
-                Issue::error(
-                    if error.is_stopped() {
-                        "reading-stopped"
-                    } else {
-                        "table-damaged"
-                    },
-                    format!("{table} was read up to row {count}: {error}"),
-                )
-                .at_table(table)
-                .hint(error.next_step()),
-            ),
+            Err(error) => {
+                self.notes.add(
+                    Issue::error(
+                        if error.is_stopped() {
+                            "reading-stopped"
+                        } else {
+                            "table-damaged"
+                        },
+                        format!("{table} was read up to row {count}: {error}"),
+                    )
+                    .at_table(table)
+                    .hint(error.next_step()),
+                );
+                self.failed = Some(error);
+            }
         }
     }
 
@@ -176,7 +183,7 @@ impl Reader<'_> {
             .ok_or_else(|| DecodeError::NotFound(format!("table {table}")))?;
         let mut sql = select(&found, wants, &[]);
         sql.push_str(&read::address(&found).replace("?2", "1"));
-        self.walk(&found, &sql, Some(at.into()), wants, |cells| {
+        self.walk((table, &found), &sql, Some(at.into()), wants, |cells| {
             each(cells);
             false
         })
@@ -185,7 +192,7 @@ impl Reader<'_> {
     /// Runs a statement of [`select`]; `each` says whether to go on.
     fn walk(
         &mut self,
-        found: &Found,
+        (table, found): (&'static str, &Found),
         sql: &str,
         parameter: Option<rusqlite::types::Value>,
         wants: &[Want],
@@ -202,6 +209,7 @@ impl Reader<'_> {
                 cut: row.get::<_, Option<i64>>(1)?.unwrap_or(0) > 0,
                 row,
                 conn: self.conn,
+                table,
                 found,
                 wants,
                 at,
@@ -231,7 +239,7 @@ impl Cells<'_, '_> {
 
     fn place(&self, i: usize) -> At {
         At {
-            table: crate::schema::table_spec(&self.found.info.name).map_or("", |t| t.name),
+            table: self.table,
             row: self.at,
             column: self.wants.get(i).map_or("", |w| w.column),
         }

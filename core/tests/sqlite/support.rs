@@ -1,0 +1,168 @@
+//! Making databases and decoding them.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use prosescope_core::decode::sqlite::{self, Decoded, Guard};
+use prosescope_core::issue::Issue;
+use prosescope_core::model::{Binding, Run};
+use rusqlite::{Connection, OpenFlags};
+use tempfile::TempDir;
+
+macro_rules! fixture {
+    ($name:literal) => {
+        include_str!(concat!("../fixtures/sql/", $name, ".sql"))
+    };
+}
+
+pub(crate) const SCHEMA: &str = fixture!("schema");
+pub(crate) const SCHEMA_GATES: &str = fixture!("schema_gates");
+pub(crate) const BINDINGS_PLAIN_KEY: &str = fixture!("bindings_plain_key");
+pub(crate) const APPEND_ONLY: &str = fixture!("append_only");
+pub(crate) const IN_PLACE: &str = fixture!("in_place");
+pub(crate) const VALUES: &str = fixture!("values");
+pub(crate) const GATES: &str = fixture!("gates");
+pub(crate) const EXTENSIONS: &str = fixture!("extensions");
+
+/// A database in a folder of its own.
+pub(crate) struct Db {
+    dir: TempDir,
+}
+
+/// What the `sqlite3` program answered.
+pub(crate) struct Answer {
+    pub(crate) ok: bool,
+    pub(crate) said: String,
+    pub(crate) errors: String,
+}
+
+/// Whether the `sqlite3` program is there. `cargo xtask test` installs it and says that nothing may be missing.
+pub(crate) fn has_sqlite3() -> bool {
+    let found = Command::new("sqlite3").arg("--version").output().is_ok();
+    if !found {
+        assert!(
+            std::env::var_os("PROSE_TESTS_REQUIRE_ALL").is_none(),
+            "the sqlite3 program is not installed"
+        );
+        // Straight to the terminal: a captured line would look like a test that passed.
+        let _ = writeln!(
+            std::io::stderr(),
+            "skipped: the sqlite3 program is not installed"
+        );
+    }
+    found
+}
+
+impl Db {
+    pub(crate) fn new() -> Db {
+        Db {
+            dir: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    /// A database that rusqlite made of this SQL.
+    pub(crate) fn of(sql: &str) -> Db {
+        let db = Db::new();
+        db.run(sql);
+        db
+    }
+
+    pub(crate) fn path(&self) -> std::path::PathBuf {
+        self.dir.path().join("state.db")
+    }
+
+    pub(crate) fn run(&self, sql: &str) {
+        let conn = Connection::open(self.path()).unwrap();
+        // As the sqlite3 program has them.
+        conn.pragma_update(None, "foreign_keys", false).unwrap();
+        conn.pragma_update(None, "synchronous", "off").unwrap();
+        conn.execute_batch(sql).unwrap();
+    }
+
+    /// Runs SQL through the `sqlite3` program as the documents do: `sqlite3 state.db "…"`. It stops at the first
+    /// error.
+    pub(crate) fn sqlite3(&self, sql: &str) -> Answer {
+        let output = Command::new("sqlite3")
+            .arg(self.path())
+            .arg(sql)
+            .output()
+            .unwrap();
+        Answer::of(output)
+    }
+
+    /// Pipes SQL into the `sqlite3` program, which goes on after an error.
+    pub(crate) fn piped(&self, sql: &str) -> Answer {
+        let mut child = Command::new("sqlite3")
+            .arg(self.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(sql.as_bytes())
+            .unwrap();
+        Answer::of(child.wait_with_output().unwrap())
+    }
+
+    pub(crate) fn open(&self) -> Connection {
+        open(&self.path())
+    }
+
+    pub(crate) fn decode(&self) -> Decoded {
+        sqlite::decode(&self.open(), "state.db", None).unwrap()
+    }
+
+    pub(crate) fn read(&self) -> Run {
+        self.decode().run
+    }
+}
+
+impl Answer {
+    fn of(output: std::process::Output) -> Answer {
+        Answer {
+            ok: output.status.success(),
+            said: String::from_utf8(output.stdout).unwrap(),
+            errors: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+/// Opens read-only and guarded, as shells do.
+pub(crate) fn open(path: &Path) -> Connection {
+    let mut conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    sqlite::guard(&mut conn, Guard::default()).unwrap();
+    conn
+}
+
+/// `rule: message` of every issue.
+pub(crate) fn said(issues: &[Issue]) -> Vec<String> {
+    issues
+        .iter()
+        .map(|i| format!("{}: {}", i.rule, i.message))
+        .collect()
+}
+
+/// Whether there is an issue of this rule whose message contains these words.
+#[track_caller]
+pub(crate) fn assert_said(run: &Run, rule: &str, words: &str) {
+    assert!(
+        run.issues
+            .iter()
+            .any(|i| i.rule == rule && i.message.contains(words)),
+        "no {rule} says “{words}”: {:#?}",
+        said(&run.issues)
+    );
+}
+
+/// The value of a binding.
+pub(crate) fn value(conn: &Connection, binding: &Binding) -> String {
+    let len = binding.value.len().unwrap_or(0) as usize;
+    let bytes =
+        sqlite::value_bytes(conn, "bindings", "value", &binding.value, 0, len + 10).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
