@@ -1,5 +1,10 @@
 //! Bytes in, tables out: what a file is (by content), and one decoder a format.
 
+pub mod binding_md;
+pub mod dotenv;
+pub mod folder;
+pub mod gates_json;
+pub mod memory_md;
 pub mod sqlite;
 pub mod state_md;
 pub mod text;

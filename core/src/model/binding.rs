@@ -86,7 +86,7 @@ pub enum ValueAt {
     },
     /// A part of a file of the run: from `start` to the end.
     File {
-        /// Path inside the run folder.
+        /// Path inside the source that the run was read from.
         path: Text,
         /// Where the value begins, in bytes.
         start: u64,

@@ -11,10 +11,10 @@ use crate::time::Stamp;
 
 /// Texts that many rows share are held once.
 #[derive(Debug, Default)]
-pub(super) struct Texts(BTreeSet<Text>);
+pub(crate) struct Texts(BTreeSet<Text>);
 
 impl Texts {
-    pub(super) fn share(&mut self, text: &str) -> Text {
+    pub(crate) fn share(&mut self, text: &str) -> Text {
         if let Some(known) = self.0.get(text) {
             return Text::clone(known);
         }

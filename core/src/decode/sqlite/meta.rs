@@ -10,18 +10,18 @@ use crate::model::{Meta, Text};
 
 /// What a metadata text was read as.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Parsed {
+pub(crate) struct Parsed {
     /// The known keys; `None` when there are none of them.
-    pub(super) meta: Option<Arc<Meta>>,
+    pub(crate) meta: Option<Arc<Meta>>,
     /// It has keys that only the in-place document writes.
-    pub(super) in_place_words: bool,
+    pub(crate) in_place_words: bool,
     /// Why it could not be read (errata X13).
-    pub(super) malformed: Option<String>,
+    pub(crate) malformed: Option<String>,
 }
 
 /// Metadata that many rows share is parsed and held once.
 #[derive(Debug, Default)]
-pub(super) struct Metas {
+pub(crate) struct Metas {
     by_text: BTreeMap<String, Parsed>,
     held: BTreeMap<Arc<Meta>, ()>,
 }
@@ -30,7 +30,7 @@ pub(super) struct Metas {
 const REMEMBERED: usize = 4096;
 
 impl Metas {
-    pub(super) fn parse(&mut self, text: &str, texts: &mut Texts) -> Parsed {
+    pub(crate) fn parse(&mut self, text: &str, texts: &mut Texts) -> Parsed {
         if text.trim().is_empty() || text == "{}" {
             return Parsed::default();
         }

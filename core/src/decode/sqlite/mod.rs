@@ -28,14 +28,14 @@
 mod agents;
 mod bindings;
 mod bytes;
-mod cells;
+pub(crate) mod cells;
 mod error;
 mod execution;
 mod gates;
 mod guard;
 mod header;
 mod history;
-mod meta;
+pub(crate) mod meta;
 mod notes;
 mod read;
 mod run_rows;

@@ -1,0 +1,555 @@
+//! Binding files: a header, a `---`, and the value (filesystem.md, "bindings/{name}.md").
+//!
+//! ````
+//! use prosescope_core::decode::binding_md::{parse, Read};
+//! let file = b"# result\n\nkind: let\nexecution_id: 43\n\nsource:\n```prose\nlet result = session\n```\n\n---\n\nthe value";
+//! let Read::Done(head) = parse(file, true, "result") else { panic!() };
+//! assert_eq!(head.execution_id, Some(43));
+//! assert_eq!(&file[head.start as usize..], b"the value");
+//! ````
+//!
+//! Only the first `---` behind the header ends it: values hold `---` and `# ` lines of their own (errata, "Folder
+//! form"). Files without a header are values as a whole (dialects.md, "Bindings": 20 of 151, and 39 encrypted
+//! envelopes). Only the head of a file is read, as the value may be large.
+
+use std::borrow::Cow;
+
+use super::state_md::escape::unescape;
+use super::state_md::lines::{closes, fence, heading};
+use super::text::is_nothing;
+use crate::issue::Issue;
+use crate::model::Text;
+
+/// The first part of a file that is read for its header.
+pub const FIRST_PART: usize = 16 << 10;
+/// Where the search for the header's end is given up.
+pub const LONGEST_HEADER: usize = 1 << 20;
+/// Fields of no document that are held.
+const MOST_EXTRAS: usize = 100;
+
+/// What the head of a file said.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Read {
+    /// The header, or that there is none.
+    Done(Head),
+    /// The header goes on behind these bytes: read more of the file, and parse again.
+    More,
+}
+
+/// A binding file without its value.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Head {
+    /// The heading; it may differ from the file's name.
+    pub name: Option<Text>,
+    /// `kind:` as written.
+    pub kind: Option<Text>,
+    /// `execution_id:`; the frame that the binding belongs to.
+    pub execution_id: Option<i64>,
+    /// `execution_id: (root)`: the header says that it belongs to no frame.
+    pub says_root: bool,
+    /// `parent_execution_id:`, which our own writer adds.
+    pub parent_execution_id: Option<i64>,
+    /// The statement that made it: the fence under `source:`, or what follows on its line (`source: caller`).
+    pub source: Option<Text>,
+    /// `attachment:` or `attachment_path:` as written: not checked, not trusted.
+    pub attachment: Option<Text>,
+    /// Other fields, before or behind the source (`agent`, `exit_code`, `stderr`), in order.
+    pub extra: Vec<(Text, Text)>,
+    /// Where the value begins, in bytes.
+    pub start: u64,
+    /// Whether there is a header at all; without one the whole file is the value.
+    pub has_header: bool,
+    /// The file is an encrypted envelope.
+    pub encrypted: bool,
+    /// What was odd.
+    pub issues: Vec<Issue>,
+}
+
+/// Reads the head of a binding file. `whole`: these bytes are all of it, or all that will be read. `stem` is the
+/// file's name without its ending: a heading of that name makes a header even where `kind:` is missing.
+///
+/// Never fails; linear in the header.
+pub fn parse(bytes: &[u8], whole: bool, stem: &str) -> Read {
+    let mut reader = Reader {
+        bytes,
+        at: if bytes.starts_with(b"\xEF\xBB\xBF") {
+            3
+        } else {
+            0
+        },
+        number: 0,
+        head: Head::default(),
+        known: false,
+        last_key: None,
+        stem,
+    };
+    let text = bytes
+        .get(reader.at..)
+        .unwrap_or_default()
+        .trim_ascii_start();
+    if text.starts_with(b"{") {
+        let envelope = |mark: &[u8]| text.windows(mark.len()).take(FIRST_PART).any(|w| w == mark);
+        reader.head.encrypted = envelope(b"\"ENC[") || envelope(b"\"sops\"");
+        return Read::Done(reader.head);
+    }
+    match reader.header(whole) {
+        End::Value(start) => {
+            let mut head = reader.head;
+            head.start = start as u64;
+            head.has_header = true;
+            Read::Done(head)
+        }
+        End::NoHeader => Read::Done(Head::default()),
+        End::Cut if whole => Read::Done(Head {
+            issues: vec![
+                Issue::warning("binding-header-unended", "the header has no end")
+                    .hint("The whole file is shown as the value."),
+            ],
+            ..Head::default()
+        }),
+        End::Cut => Read::More,
+    }
+}
+
+/// How the search for the header's end went.
+enum End {
+    /// The value begins there.
+    Value(usize),
+    /// The file is a value as a whole.
+    NoHeader,
+    /// The bytes end first.
+    Cut,
+}
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    number: u32,
+    head: Head,
+    /// A field that only headers have was seen.
+    known: bool,
+    /// The field that an indented line or a fence belongs to.
+    last_key: Option<String>,
+    stem: &'a str,
+}
+
+impl<'a> Reader<'a> {
+    /// The next line and where it begins; `None` at the end. `complete` is false for a line that the cut went
+    /// through.
+    fn line(&mut self, whole: bool) -> Option<(usize, Cow<'a, str>, bool)> {
+        let rest = self.bytes.get(self.at..).filter(|r| !r.is_empty())?;
+        let start = self.at;
+        let end = rest.iter().position(|&b| b == b'\n');
+        let line = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+        self.at += end.map_or(rest.len(), |n| n + 1);
+        self.number = self.number.saturating_add(1);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        Some((start, String::from_utf8_lossy(line), end.is_some() || whole))
+    }
+
+    fn header(&mut self, whole: bool) -> End {
+        let mut front_matter = false;
+        let mut titled = false;
+        while let Some((start, line, complete)) = self.line(whole) {
+            if !complete {
+                return End::Cut;
+            }
+            let text = line.trim();
+            if text.is_empty() {
+                continue;
+            }
+            if is_rule(text) {
+                // `---` as the very first line opens front matter instead.
+                if !titled && !self.known && self.last_key.is_none() && !front_matter {
+                    front_matter = true;
+                    continue;
+                }
+                return self.ended();
+            }
+            if let Some((mark, count, _)) = fence(&line) {
+                if !titled && !self.known {
+                    return End::NoHeader;
+                }
+                if let Some(end) = self.fence(mark, count, whole) {
+                    return end;
+                }
+                continue;
+            }
+            if let (false, Some((1, name))) = (titled, heading(&line)) {
+                titled = true;
+                self.head.name = Some(unescape(name).into());
+                continue;
+            }
+            if line.starts_with([' ', '\t']) && self.last_key.is_some() {
+                self.continued(&line);
+                continue;
+            }
+            if self.field(text) && (titled || self.known || front_matter) {
+                continue;
+            }
+            return self.broken_off(start);
+        }
+        if !whole {
+            return End::Cut;
+        }
+        // All header and no value.
+        if self.known {
+            End::Value(self.bytes.len())
+        } else {
+            End::NoHeader
+        }
+    }
+
+    /// The header ended as it should: the value begins behind the `---` and one blank line.
+    fn ended(&mut self) -> End {
+        let named = self.head.name.as_deref().is_some_and(|name| {
+            let base = self
+                .stem
+                .rsplit_once("__")
+                .map_or(self.stem, |(base, _)| base);
+            name == self.stem || name == base
+        });
+        // A heading and a rule are how many a text begins.
+        if !self.known && !named {
+            return End::NoHeader;
+        }
+        let mut start = self.at;
+        for blank in [&b"\r\n"[..], b"\n"] {
+            if self
+                .bytes
+                .get(start..)
+                .is_some_and(|rest| rest.starts_with(blank))
+            {
+                start += blank.len();
+                break;
+            }
+        }
+        End::Value(start)
+    }
+
+    /// A line that is no header's: the value begins with it, when there was a header at all.
+    fn broken_off(&mut self, start: usize) -> End {
+        if !self.known {
+            return End::NoHeader;
+        }
+        let issue = Issue::warning("binding-header-unended", "no --- ends the header")
+            .hint("The value is taken to begin at this line.");
+        self.head.issues.push(issue.at_line(self.number));
+        End::Value(start)
+    }
+
+    /// The text of a fence: the value of the field above it.
+    fn fence(&mut self, mark: u8, count: usize, whole: bool) -> Option<End> {
+        let mut text = String::new();
+        let opened = self.number;
+        // Where the header ends if the fence is never closed.
+        let mut rule: Option<(usize, String)> = None;
+        while let Some((_, line, complete)) = self.line(whole) {
+            if !complete {
+                return Some(End::Cut);
+            }
+            if closes(&line, mark, count) {
+                let key = self.last_key.take().unwrap_or_else(|| "source".to_owned());
+                self.set(&key, text.trim_end_matches('\n'));
+                return None;
+            }
+            if rule.is_none() && is_rule(line.trim()) {
+                rule = Some((self.at, text.clone()));
+            }
+            text.push_str(&line);
+            text.push('\n');
+        }
+        if !whole {
+            return Some(End::Cut);
+        }
+        let issue = Issue::warning(
+            "unclosed-fence",
+            "the source in the header has no closing fence",
+        );
+        let issue = issue.hint("It was read up to the first ---, else to the end.");
+        self.head.issues.push(issue.at_line(opened));
+        let (at, before) = rule.unwrap_or((self.bytes.len(), text));
+        let key = self.last_key.take().unwrap_or_else(|| "source".to_owned());
+        self.set(&key, before.trim_end_matches('\n'));
+        self.at = at;
+        Some(self.ended())
+    }
+
+    /// `key: value`; `false` when the line is none.
+    fn field(&mut self, text: &str) -> bool {
+        let plain;
+        let text = if text.starts_with("**") {
+            plain = text.replacen("**", "", 2);
+            plain.as_str()
+        } else {
+            text
+        };
+        let Some((key, value)) = text.split_once(':') else {
+            return false;
+        };
+        let key = unescape(key.trim());
+        let fits = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ');
+        if key.is_empty()
+            || key.len() > 60
+            || !key.chars().all(fits)
+            || !(value.is_empty() || value.starts_with([' ', '\t']))
+        {
+            return false;
+        }
+        let key = key.to_lowercase().replace([' ', '-'], "_");
+        let value = value.trim();
+        if !value.is_empty() {
+            self.set(&key, value);
+        } else {
+            self.known |= is_known(&key);
+        }
+        self.last_key = Some(key);
+        true
+    }
+
+    fn continued(&mut self, line: &str) {
+        let Some(key) = self.last_key.clone() else {
+            return;
+        };
+        let more = |old: Option<&Text>| -> Text {
+            old.map_or_else(
+                || line.trim().to_owned(),
+                |old| format!("{old}\n{}", line.trim_end()),
+            )
+            .into()
+        };
+        match key.as_str() {
+            "source" => self.head.source = Some(more(self.head.source.as_ref())),
+            _ => {
+                if let Some((_, old)) = self.head.extra.iter_mut().rev().find(|(k, _)| **k == *key)
+                {
+                    *old = more(Some(old));
+                } else {
+                    self.set(&key, line.trim());
+                }
+            }
+        }
+    }
+
+    fn set(&mut self, key: &str, value: &str) {
+        self.known |= is_known(key);
+        let text = || Some(unescape(value).into());
+        match key {
+            "kind" if self.head.kind.is_none() => self.head.kind = text(),
+            "source" | "source_statement" if self.head.source.is_none() => {
+                self.head.source = Some(value.into());
+            }
+            "attachment" | "attachment_path" if self.head.attachment.is_none() => {
+                self.head.attachment = text();
+            }
+            "execution_id" | "parent_execution_id" => {
+                let root = is_nothing(value)
+                    || matches!(value.trim_matches(['(', ')', '`']), "root" | "null");
+                let id = value.trim_matches(['`', '#', '"', ' ']).parse::<i64>();
+                match (id, key) {
+                    (Ok(id), "execution_id") if self.head.execution_id.is_none() => {
+                        self.head.execution_id = Some(id);
+                    }
+                    (Ok(id), _) if self.head.parent_execution_id.is_none() => {
+                        self.head.parent_execution_id = Some(id);
+                    }
+                    (_, "execution_id") if root => self.head.says_root = true,
+                    (_, _) if root => {}
+                    _ => {
+                        let issue =
+                            Issue::warning("unreadable-frame", format!("{key} is not a number"));
+                        self.head.issues.push(issue.at_line(self.number));
+                        self.keep(key, value);
+                    }
+                }
+            }
+            _ => self.keep(key, value),
+        }
+    }
+
+    fn keep(&mut self, key: &str, value: &str) {
+        if self.head.extra.len() < MOST_EXTRAS {
+            self.head.extra.push((key.into(), value.into()));
+        }
+    }
+}
+
+/// Fields that only a binding's header has.
+fn is_known(key: &str) -> bool {
+    matches!(
+        key,
+        "kind" | "source" | "execution_id" | "parent_execution_id"
+    )
+}
+
+/// `---`, of any length.
+fn is_rule(text: &str) -> bool {
+    text.len() >= 3 && text.bytes().all(|b| b == b'-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(file: &str, stem: &str) -> Head {
+        match parse(file.as_bytes(), true, stem) {
+            Read::Done(head) => head,
+            Read::More => panic!("a whole file is enough"),
+        }
+    }
+
+    /// The header in a few words, and the value.
+    fn check(file: &str, said: &str, value: &str) {
+        let head = head(file, "result__43");
+        let mut words: Vec<String> = Vec::new();
+        words.extend(head.name.map(|n| format!("name {n}")));
+        words.extend(head.kind.map(|n| format!("kind {n}")));
+        words.extend(head.execution_id.map(|n| format!("frame {n}")));
+        words.extend(head.says_root.then(|| "root".to_owned()));
+        words.extend(head.parent_execution_id.map(|n| format!("parent {n}")));
+        words.extend(head.source.map(|n| format!("source {n:?}")));
+        words.extend(head.extra.iter().map(|(k, v)| format!("{k} {v:?}")));
+        words.extend(head.issues.iter().map(|i| i.rule.clone()));
+        assert_eq!(
+            (words.join(", ").as_str(), &file[head.start as usize..]),
+            (said, value),
+            "{file}"
+        );
+    }
+
+    #[test]
+    fn reads_headers() {
+        for (file, said, value) in [
+            // filesystem.md, and errata's parent_execution_id.
+            (
+                "# result\n\nkind: let\nexecution_id: 43\nparent_execution_id: 42\n\nsource:\n```prose\nlet x\n  prompt: \"---\"\n```\n\n---\n\nvalue\n---\nmore\n",
+                "name result, kind let, frame 43, parent 42, source \"let x\\n  prompt: \\\"---\\\"\"",
+                "value\n---\nmore\n",
+            ),
+            // dialects.md, "Bindings".
+            (
+                "# verify\n\nkind: let\n\nsource:\n```prose\nx\n```\n\nexit_code: 0\nstderr: (empty)\n\n---\n\nv",
+                "name verify, kind let, source \"x\", exit_code \"0\", stderr \"(empty)\"",
+                "v",
+            ),
+            (
+                "# a\n\nkind: let (reassigned in if-branch)\nagent: x\nsource: caller\n\n---\n\n# heading\n",
+                "name a, kind let (reassigned in if-branch), source \"caller\", agent \"x\"",
+                "# heading\n",
+            ),
+            (
+                "\u{feff}# result\\_\\_43\r\n\r\nkind: let\r\n\r\n---\r\n\r\nvalue\r\n",
+                "name result__43, kind let",
+                "value\r\n",
+            ),
+            (
+                "# a\nkind: const\nexecution_id: (root)\n---\nvalue",
+                "name a, kind const, root",
+                "value",
+            ),
+            (
+                "---\nkind: let\nname: a\n---\nvalue",
+                "kind let, name \"a\"",
+                "value",
+            ),
+            (
+                "# a\n\n**kind:** let\nsource: let a = session\n  prompt: \"x\"\n\n---\n\nv",
+                "name a, kind let, source \"let a = session\\n  prompt: \\\"x\\\"\"",
+                "v",
+            ),
+            ("# result\n\n---\n\nvalue", "name result", "value"),
+            (
+                "# a\nkind: let\nexecution_id: forty\n---\nv",
+                "name a, kind let, execution_id \"forty\", unreadable-frame",
+                "v",
+            ),
+            (
+                "# a\nkind: let\n---\n\n\nvalue",
+                "name a, kind let",
+                "\nvalue",
+            ),
+            ("# a\nkind: let\n", "name a, kind let", ""),
+            // The end of the header is missing.
+            (
+                "# a\nkind: let\n\nThe value.\n---\nmore",
+                "name a, kind let, binding-header-unended",
+                "The value.\n---\nmore",
+            ),
+            (
+                "# a\nkind: let\nsource:\n```prose\nlet a\n---\nv",
+                "name a, kind let, source \"let a\", unclosed-fence",
+                "v",
+            ),
+        ] {
+            check(file, said, value);
+        }
+    }
+
+    #[test]
+    fn files_without_a_header_are_values() {
+        for file in [
+            "# Stage Complete\n\n## Summary\n\nText\n\n---\n\nmore\n",
+            "# Report\n\n---\n\nText",
+            "# Report\n\nAuthor: me\n\n---\n\nText",
+            "plain",
+            "```\ncode\n```\n",
+            "---\ntitle: x\n---\ntext",
+            "- kind: let\n---\nx",
+            "",
+            "\u{feff}",
+        ] {
+            let head = head(file, "anon_001");
+            assert_eq!((head.start, head.has_header), (0, false), "{file}");
+        }
+        let envelope = head(
+            "{\n\t\"data\": \"ENC[AES256_GCM,data:x]\",\n\t\"sops\": {}\n}\n",
+            "a",
+        );
+        assert!(envelope.encrypted && !envelope.has_header);
+        assert!(!head("{\"a\": 1}", "a").encrypted);
+    }
+
+    #[test]
+    fn reads_no_more_than_it_needs() {
+        let file = format!(
+            "# a\nkind: let\nsource:\n```prose\n{}```\n---\nvalue",
+            "line\n".repeat(10_000)
+        );
+        assert_eq!(parse(&file.as_bytes()[..100], false, "a"), Read::More);
+        let Read::Done(head) = parse(file.as_bytes(), false, "a") else {
+            panic!()
+        };
+        assert_eq!(&file[head.start as usize..], "value");
+        // A value needs no end to be found.
+        let long = format!("no header {}", "x".repeat(100_000));
+        assert!(matches!(
+            parse(&long.as_bytes()[..FIRST_PART], false, "a"),
+            Read::More | Read::Done(_)
+        ));
+        // A header that never ends leaves no value.
+        let Read::Done(head) = parse(b"# a\nkind: let\nsource:\n```\nx", true, "a") else {
+            panic!()
+        };
+        assert_eq!((head.has_header, head.issues.len()), (true, 1));
+        assert_eq!(head.source.as_deref(), Some("x"));
+    }
+
+    #[test]
+    fn no_bytes_are_too_odd() {
+        for bytes in [
+            &b"# \xff\nkind: \xfe\n---\n\xff"[..],
+            b"\0\0\0",
+            b"# a\nkind: let\n---",
+            b"---",
+            b"---\n---\n",
+            b"```",
+            b"#",
+        ] {
+            for whole in [true, false] {
+                if let Read::Done(head) = parse(bytes, whole, "a") {
+                    assert!(head.start as usize <= bytes.len());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Persistent agents of a folder: `agents/{name}/memory.md` and its segments.
+
+use std::collections::BTreeMap;
+
+use super::tree::Tree;
+use crate::decode::memory_md::{SEGMENT_MOST, SegmentFile, agent_of, segment, segment_number};
+use crate::decode::text::lossy;
+use crate::issue::Issue;
+use crate::model::{Agent, AgentScope, Segment, ValueAt};
+use crate::source::FileEntry;
+
+/// Segments of all agents that are read; more are listed by their numbers.
+const MOST_SEGMENTS: usize = 20_000;
+
+/// Reads the agents below `dir`, a path inside the tree that ends in `/`. `store` names the folder of each, from
+/// its agent's name.
+pub(super) fn read(tree: &mut Tree<'_>, dir: &str, scope: &AgentScope, store: &str) -> Vec<Agent> {
+    let mut by_name: BTreeMap<&str, Vec<(&str, &FileEntry)>> = BTreeMap::new();
+    for place in tree.under(dir) {
+        let Some(file) = tree.at(place) else { continue };
+        let inside = tree.relative(file).get(dir.len()..).unwrap_or_default();
+        if let Some((name, rest)) = inside.split_once('/') {
+            by_name.entry(name).or_default().push((rest, file));
+        }
+    }
+    let mut left = MOST_SEGMENTS;
+    by_name
+        .into_iter()
+        .map(|(name, files)| {
+            agent(
+                tree,
+                name,
+                &files,
+                scope,
+                &format!("{store}{name}/"),
+                &mut left,
+            )
+        })
+        .collect()
+}
+
+fn agent(
+    tree: &mut Tree<'_>,
+    name: &str,
+    files: &[(&str, &FileEntry)],
+    scope: &AgentScope,
+    store: &str,
+    left: &mut usize,
+) -> Agent {
+    let mut agent = Agent {
+        name: name.into(),
+        scope: scope.clone(),
+        memory: ValueAt::Missing,
+        created: None,
+        updated: None,
+        segments: Vec::new(),
+        store: store.into(),
+    };
+    for (rest, file) in files {
+        if *rest == "memory.md" {
+            agent.memory = ValueAt::File {
+                path: file.path.as_str().into(),
+                start: 0,
+                len: file.len,
+            };
+            if let Some(head) = tree.head(file, 512) {
+                let (head, _) = lossy(&head);
+                if let Some(said) = agent_of(&head).filter(|said| *said != name) {
+                    let message = format!("the memory of {name} says that it is of {said}");
+                    let issue =
+                        Issue::info("memory-of-another", message).at_file(tree.relative(file));
+                    tree.issue(issue.hint("The folder's name decides."));
+                }
+            }
+        } else if let Some(number) = segment_number(name, rest) {
+            let read = if *left > 0 {
+                *left -= 1;
+                tree.text(file, SEGMENT_MOST).map(|text| segment(&text))
+            } else {
+                None
+            };
+            let read = read.unwrap_or_else(SegmentFile::default);
+            if read.number.is_some_and(|said| said != number) {
+                let message = format!(
+                    "{rest} says that it is segment {}",
+                    read.number.unwrap_or_default()
+                );
+                let issue = Issue::info("segment-number", message).at_file(tree.relative(file));
+                tree.issue(issue.hint("The file's name decides."));
+            }
+            agent.segments.push(Segment {
+                number,
+                timestamp: read.timestamp,
+                prompt: read.prompt,
+                summary: read.summary,
+            });
+        }
+    }
+    agent.segments.sort_by_key(|segment| segment.number);
+    for pair in agent.segments.windows(2) {
+        if let [a, b] = pair
+            && a.number == b.number
+        {
+            let message = format!("agent {name} has two segments numbered {}", a.number);
+            tree.issue(
+                Issue::warning("duplicate-segment", message)
+                    .at_file(store)
+                    .hint("Both are shown."),
+            );
+        }
+    }
+    if *left == 0 && !agent.segments.is_empty() {
+        let message = format!("there are more than {MOST_SEGMENTS} segments");
+        tree.issue(
+            Issue::warning("segments-cut", message)
+                .hint("The later ones are listed without their text."),
+        );
+    }
+    agent
+}

@@ -1,0 +1,223 @@
+//! Bindings of a run folder: what their names, headers and the index say.
+
+use std::collections::BTreeMap;
+
+use super::compare::relative;
+use super::tree::Tree;
+use crate::decode::binding_md::{self, FIRST_PART, Head, LONGEST_HEADER, Read};
+use crate::issue::Issue;
+use crate::model::{Binding, BindingKind, Run, Text, ValueAt};
+use crate::source::FileEntry;
+
+/// Binding files that are read; more are listed as files.
+const MOST_BINDINGS: usize = 100_000;
+
+/// Reads all bindings, in the order of the index where there is one, else of their paths.
+pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
+    let places = tree.under("bindings/");
+    if places.len() > MOST_BINDINGS {
+        let message = format!(
+            "there are {} binding files; the first {MOST_BINDINGS} are read",
+            places.len()
+        );
+        tree.issue(Issue::warning("bindings-cut", message).hint("The others are listed as files."));
+    }
+    let mut unknown: BTreeMap<String, Vec<Text>> = BTreeMap::new();
+    let mut found: Vec<(String, Binding)> = Vec::new();
+    for place in places.take(MOST_BINDINGS) {
+        let Some(file) = tree.at(place) else { continue };
+        let path = tree.relative(file);
+        let name = path.strip_prefix("bindings/").unwrap_or(path);
+        let Some(binding) = read_one(tree, file, name) else {
+            continue;
+        };
+        if let BindingKind::Other(kind) = &binding.kind
+            && !kind.is_empty()
+        {
+            unknown
+                .entry(kind.to_string())
+                .or_default()
+                .push(binding.name.clone());
+        }
+        found.push((path.to_owned(), binding));
+    }
+    for (kind, names) in unknown {
+        // Errata B10.
+        let message = format!(
+            "the kind \u{201c}{}\u{201d} of {} is none of input, output, let, const",
+            kind,
+            few(&names)
+        );
+        tree.issue(Issue::info("unknown-kind", message).hint("It is shown as written."));
+    }
+    let place: BTreeMap<&str, usize> = match &run.state_file {
+        Some(file) => {
+            let rows = file.bindings.iter().enumerate().rev();
+            rows.map(|(i, row)| (relative(&row.path, &run.id), i))
+                .collect()
+        }
+        None => BTreeMap::new(),
+    };
+    found.sort_by_key(|(path, _)| place.get(path.as_str()).copied().unwrap_or(usize::MAX));
+    clashes(tree, &mut found);
+    run.bindings
+        .extend(found.into_iter().map(|(_, binding)| binding));
+}
+
+/// One binding by its file; `name` is its path below `bindings/`.
+pub(super) fn read_one(tree: &mut Tree<'_>, file: &FileEntry, name: &str) -> Option<Binding> {
+    let path = file
+        .path
+        .get(tree.root.len()..)
+        .unwrap_or(&file.path)
+        .to_owned();
+    let stem = name.strip_suffix(".md").unwrap_or(name);
+    let head = head(tree, file, stem).unwrap_or_default();
+    for issue in &head.issues {
+        tree.issue(issue.clone().at_file(path.clone()));
+    }
+    if head.encrypted {
+        let issue = Issue::info(
+            "encrypted-value",
+            format!("{path} is an encrypted envelope"),
+        );
+        tree.issue(
+            issue
+                .at_file(path.clone())
+                .hint("It is shown as it is; only its owner can open it."),
+        );
+    }
+    let (name, execution_id) = scope(tree, &path, stem, &head);
+    Some(Binding {
+        name,
+        execution_id,
+        kind: BindingKind::parse(head.kind.as_deref().unwrap_or_default()),
+        value: ValueAt::File {
+            path: file.path.as_str().into(),
+            start: head.start,
+            len: file.len.saturating_sub(head.start),
+        },
+        source: head.source,
+        created: None,
+        updated: None,
+        attachment: head.attachment,
+        tail_known: true,
+        parent_execution_id: head.parent_execution_id,
+        superseded: false,
+    })
+}
+
+fn head(tree: &mut Tree<'_>, file: &FileEntry, stem: &str) -> Option<Head> {
+    let base = stem.rsplit('/').next().unwrap_or(stem);
+    let mut most = FIRST_PART;
+    loop {
+        let bytes = tree.head(file, most)?;
+        let whole = bytes.len() < most || bytes.len() as u64 >= file.len || most >= LONGEST_HEADER;
+        match binding_md::parse(&bytes, whole, base) {
+            Read::Done(head) => return Some(head),
+            Read::More if whole => return Some(Head::default()),
+            Read::More => most = most.saturating_mul(8).min(LONGEST_HEADER),
+        }
+    }
+}
+
+/// The name and the frame of a binding: `result__43` is `result` of frame 43 when its header agrees or says nothing
+/// (errata, "Folder form" and B11).
+fn scope(tree: &mut Tree<'_>, path: &str, stem: &str, head: &Head) -> (Text, Option<i64>) {
+    let by_name = scoped(stem);
+    let Some((base, by_name)) = by_name else {
+        if let Some(id) = head.execution_id {
+            let message =
+                format!("{path} says that it belongs to frame {id}, but its name does not");
+            tree.issue(
+                Issue::warning("binding-frame", message)
+                    .at_file(path)
+                    .hint(format!(
+                        "The header is believed; the document would call the file {stem}__{id}.md."
+                    )),
+            );
+        }
+        return (stem.into(), head.execution_id);
+    };
+    let said = match head.execution_id {
+        Some(id) if id == by_name => return (base.into(), Some(by_name)),
+        Some(id) => Some(id),
+        None if head.says_root => None,
+        None => return (base.into(), Some(by_name)),
+    };
+    let words = said.map_or("the root".to_owned(), |id| format!("frame {id}"));
+    tree.issue(
+        Issue::warning(
+            "binding-frame",
+            format!("{path} is named for frame {by_name}, but its header says {words}"),
+        )
+        .at_file(path)
+        .hint("The header is believed: a name alone may just look like a frame's."),
+    );
+    // Only a name that the header itself has is a name without its number.
+    let name = if head.name.as_deref() == Some(base) {
+        base
+    } else {
+        stem
+    };
+    (name.into(), said)
+}
+
+/// `result__43` is `result` and 43.
+pub(super) fn scoped(stem: &str) -> Option<(&str, i64)> {
+    let (base, digits) = stem.rsplit_once("__")?;
+    let plain =
+        !base.is_empty() && !base.ends_with('/') && digits.bytes().all(|b| b.is_ascii_digit());
+    Some((base, plain.then(|| digits.parse().ok()).flatten()?))
+}
+
+/// Two files for one binding, and names that only case tells apart.
+fn clashes(tree: &mut Tree<'_>, found: &mut [(String, Binding)]) {
+    let mut seen: BTreeMap<(Text, Option<i64>), usize> = BTreeMap::new();
+    let mut folded: BTreeMap<(String, Option<i64>), usize> = BTreeMap::new();
+    let mut superseded: Vec<usize> = Vec::new();
+    for (i, (path, binding)) in found.iter().enumerate() {
+        let frame = binding.execution_id;
+        if let Some(before) = seen.insert((binding.name.clone(), frame), i) {
+            superseded.push(before);
+            let first = found.get(before).map_or("", |(path, _)| path.as_str());
+            let message = format!(
+                "{first} and {path} are both {} of {}",
+                binding.name,
+                words(frame)
+            );
+            tree.issue(
+                Issue::warning("duplicate-binding", message)
+                    .at_file(path.clone())
+                    .hint("The latter is believed."),
+            );
+        } else if let Some(before) = folded.insert((binding.name.to_lowercase(), frame), i) {
+            let first = found.get(before).map_or("", |(path, _)| path.as_str());
+            let message = format!("{first} and {path} differ only in case");
+            tree.issue(
+                Issue::info("name-clash", message)
+                    .at_file(path.clone())
+                    .hint("On some file systems they are one file."),
+            );
+        }
+    }
+    for i in superseded {
+        if let Some((_, binding)) = found.get_mut(i) {
+            binding.superseded = true;
+        }
+    }
+}
+
+pub(super) fn words(frame: Option<i64>) -> String {
+    frame.map_or("the root".to_owned(), |id| format!("frame {id}"))
+}
+
+/// The first few of a list of names.
+pub(super) fn few<T: AsRef<str>>(names: &[T]) -> String {
+    let mut out: Vec<&str> = names.iter().take(5).map(AsRef::as_ref).collect();
+    let more = format!("{} more", names.len().saturating_sub(5));
+    if names.len() > 5 {
+        out.push(&more);
+    }
+    out.join(", ")
+}

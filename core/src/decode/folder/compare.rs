@@ -1,0 +1,219 @@
+//! The index of the state file against what lies on disk.
+
+use std::collections::BTreeMap;
+
+use super::bindings::{few, scoped, words};
+use super::tree::Tree;
+use crate::decode::text::{is_nothing, is_plain_path};
+use crate::issue::Issue;
+use crate::model::{Agent, AgentScope, Binding, BindingKind, IndexedBinding, Run, Text, ValueAt};
+
+/// Adds what the index names and the disk does not have, and reports where they disagree.
+pub(super) fn bindings(tree: &mut Tree<'_>, run: &mut Run) {
+    let Some(state) = &run.state_file else { return };
+    let root = tree.root.clone();
+    let on_disk = |b: &Binding| match &b.value {
+        ValueAt::File { path, .. } => path.get(root.len()..).map(str::to_owned),
+        _ => None,
+    };
+    let by_path: BTreeMap<String, usize> = run
+        .bindings
+        .iter()
+        .enumerate()
+        .filter_map(|(i, b)| Some((on_disk(b)?, i)))
+        .collect();
+    let by_name: BTreeMap<(Text, Option<i64>), usize> = run
+        .bindings
+        .iter()
+        .enumerate()
+        .map(|(i, b)| ((b.name.clone(), b.execution_id), i))
+        .collect();
+    let mut indexed = vec![false; run.bindings.len()];
+    let mut renamed: Vec<(usize, Text)> = Vec::new();
+    let mut missing: Vec<Binding> = Vec::new();
+    for row in &state.bindings {
+        let path = relative(&row.path, &run.id);
+        if path.is_empty() {
+            continue;
+        }
+        let found = by_path
+            .get(path)
+            .or_else(|| by_path.get(&format!("bindings/{path}")))
+            .or_else(|| by_name.get(&(row.name.clone(), row.execution_id)));
+        match found.and_then(|&at| Some((at, run.bindings.get(at)?))) {
+            Some((at, binding)) => {
+                if let Some(indexed) = indexed.get_mut(at) {
+                    *indexed = true;
+                }
+                if let Some(issue) = disagreement(row, binding) {
+                    tree.issue(issue.at_file("state.md"));
+                }
+                // A file cannot carry every name (errata B11): the index knows better.
+                if binding.name != row.name
+                    && binding.execution_id == row.execution_id
+                    && !row.name.is_empty()
+                {
+                    renamed.push((at, row.name.clone()));
+                }
+            }
+            None => {
+                if !is_plain_path(path) {
+                    let message = format!("the index gives {} the path {path}", row.name);
+                    tree.issue(
+                        Issue::warning("unsafe-path", message)
+                            .at_file("state.md")
+                            .hint("It leads out of the run and is not followed."),
+                    );
+                }
+                missing.push(named_only(row));
+            }
+        }
+    }
+    for (at, name) in renamed {
+        if let Some(binding) = run.bindings.get_mut(at) {
+            binding.name = name;
+        }
+    }
+    let names: Vec<&str> = missing.iter().map(|b| &*b.name).collect();
+    if !names.is_empty() {
+        let message = format!("the index names {}, but there is no such file", few(&names));
+        let issue = Issue::warning("binding-missing", message).at_file("state.md");
+        tree.issue(issue.hint("The file was not written, or not handed over with the run."));
+    }
+    let own = run
+        .bindings
+        .iter()
+        .zip(&indexed)
+        .filter(|(b, indexed)| !**indexed && !b.superseded);
+    let unnamed: Vec<String> = own
+        .filter_map(|(b, _)| on_disk(b))
+        .filter(|path| path.starts_with("bindings/"))
+        .collect();
+    if !unnamed.is_empty() {
+        let message = match unnamed.as_slice() {
+            [one] => format!("{one} is on disk, but not in the index"),
+            many => format!(
+                "{} bindings are on disk, but not in the index: {}",
+                many.len(),
+                few(many)
+            ),
+        };
+        let issue = Issue::warning("binding-not-indexed", message).at_file("state.md");
+        tree.issue(
+            issue.hint(
+                "The state file was not updated after they were written; the disk is believed.",
+            ),
+        );
+    }
+    run.bindings.extend(missing);
+}
+
+/// The path as one inside the run: real files also write it from the project's root.
+pub(super) fn relative<'p>(path: &'p str, run: &str) -> &'p str {
+    let path = path.trim().trim_start_matches("./");
+    if is_nothing(path) || (path.starts_with('(') && path.ends_with(')')) {
+        return "";
+    }
+    match path.split_once(run) {
+        Some((_, rest)) if !run.is_empty() && rest.starts_with('/') => rest.trim_start_matches('/'),
+        _ => path,
+    }
+}
+
+fn disagreement(row: &IndexedBinding, binding: &Binding) -> Option<Issue> {
+    let kind = binding.kind.word();
+    let mut parts: Vec<String> = Vec::new();
+    if row.execution_id != binding.execution_id {
+        parts.push(format!(
+            "puts it in {}, the file in {}",
+            words(row.execution_id),
+            words(binding.execution_id)
+        ));
+    }
+    if !row.kind.is_empty() && !kind.is_empty() && BindingKind::parse(&row.kind) != binding.kind {
+        parts.push(format!("calls it {}, the file {kind}", row.kind));
+    }
+    if parts.is_empty() {
+        return None;
+    }
+    let message = format!("{}: the index {}", row.path, parts.join("; it "));
+    Some(Issue::warning("index-disagrees", message).hint("The file is believed."))
+}
+
+/// A binding of which only the index speaks.
+pub(super) fn named_only(row: &IndexedBinding) -> Binding {
+    let stem = row.path.rsplit('/').next().unwrap_or_default();
+    let stem = stem.strip_suffix(".md").unwrap_or(stem);
+    let name = if row.name.is_empty() {
+        scoped(stem).map_or(stem, |(base, _)| base)
+    } else {
+        &row.name
+    };
+    Binding {
+        name: name.into(),
+        execution_id: row.execution_id,
+        kind: BindingKind::parse(&row.kind),
+        value: ValueAt::Missing,
+        source: None,
+        created: None,
+        updated: None,
+        attachment: None,
+        tail_known: true,
+        parent_execution_id: None,
+        superseded: false,
+    }
+}
+
+/// Puts agents in the order of the index, and adds those that it says have a folder and that have none.
+pub(super) fn agents(tree: &mut Tree<'_>, run: &mut Run) {
+    let Some(state) = &run.state_file else { return };
+    let place: BTreeMap<&str, usize> = state
+        .agents
+        .iter()
+        .enumerate()
+        .rev()
+        .map(|(i, a)| (&*a.name, i))
+        .collect();
+    run.agents
+        .sort_by_key(|agent| place.get(&*agent.name).copied().unwrap_or(usize::MAX));
+    for row in &state.agents {
+        let own = row
+            .scope
+            .as_ref()
+            .is_none_or(|scope| *scope == AgentScope::Execution);
+        let path = row
+            .path
+            .as_deref()
+            .map(|path| relative(path, &run.id))
+            .unwrap_or_default();
+        let placed = path
+            .strip_prefix("agents/")
+            .is_some_and(|rest| !rest.is_empty());
+        if !own || !placed || run.agents.iter().any(|agent| agent.name == row.name) {
+            continue;
+        }
+        let message = format!(
+            "the index gives agent {} the folder {path}, which is not there",
+            row.name
+        );
+        tree.issue(
+            Issue::info("agent-missing", message)
+                .at_file("state.md")
+                .hint("It may not have been asked yet."),
+        );
+        run.agents.push(named_agent(&row.name, path));
+    }
+}
+
+/// An agent of which only the index speaks.
+pub(super) fn named_agent(name: &Text, path: &str) -> Agent {
+    Agent {
+        name: name.clone(),
+        scope: AgentScope::Execution,
+        memory: ValueAt::Missing,
+        created: None,
+        updated: None,
+        segments: Vec::new(),
+        store: path.into(),
+    }
+}

@@ -1,0 +1,101 @@
+//! What each file of a run folder is.
+
+use super::tree::Tree;
+use crate::decode::memory_md::segment_number;
+use crate::model::FileInfo;
+
+/// Every file with its role, in order of path.
+pub(super) fn list(tree: &Tree<'_>) -> Vec<FileInfo> {
+    tree.files()
+        .iter()
+        .map(|file| {
+            let path = tree.relative(file);
+            FileInfo {
+                path: path.to_owned(),
+                len: file.len,
+                role: role(path).map(str::to_owned),
+            }
+        })
+        .collect()
+}
+
+/// What a file is, by its place in the run folder (filesystem.md, "Directory Structure"; dialects.md; errata, "Folder
+/// form"); `None` for what no document lists.
+pub(super) fn role(path: &str) -> Option<&'static str> {
+    let (top, rest) = path
+        .split_once('/')
+        .map_or((path, None), |(top, rest)| (top, Some(rest)));
+    let Some(rest) = rest else {
+        return Some(match top {
+            "state.db" => "database",
+            "state.db-wal" | "state.db-shm" | "state.db-journal" => "database",
+            "agents.db" => "agents",
+            "x_events.jsonl" => "events",
+            "run.json" => "run record",
+            "receipts.jsonl" => "receipts",
+            "manifest.md" => "manifest",
+            ".env" => "settings",
+            "root.prose.md" => "program",
+            _ if is_state_name(top) => "state file",
+            _ if top.ends_with(".prose") => "program",
+            _ => return None,
+        });
+    };
+    match top {
+        "bindings" => Some("binding"),
+        "agents" => {
+            let (agent, file) = rest.split_once('/')?;
+            match file {
+                "memory.md" => Some("memory"),
+                _ => segment_number(agent, file).map(|_| "segment"),
+            }
+        }
+        "imports" => rest.contains('/').then_some("nested run"),
+        "attachments" => Some("attachment"),
+        "gates" if rest == "audit.jsonl" => Some("audit log"),
+        "gates" => rest.ends_with(".json").then_some("gate"),
+        "x_history" => Some("history"),
+        "sources" => Some("source"),
+        "services" => Some("service"),
+        _ => None,
+    }
+}
+
+/// Names that a state file goes by.
+pub(super) fn is_state_name(name: &str) -> bool {
+    name.eq_ignore_ascii_case("state.md") || name == "vm.log.md"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::role;
+
+    #[test]
+    fn every_place_has_a_role() {
+        for (path, expected) in [
+            ("state.md", Some("state file")),
+            ("STATE.md", Some("state file")),
+            ("vm.log.md", Some("state file")),
+            ("program.prose", Some("program")),
+            ("current.prose", Some("program")),
+            ("bindings/a.md", Some("binding")),
+            ("bindings/caller/request.md", Some("binding")),
+            ("agents/captain/memory.md", Some("memory")),
+            ("agents/captain/captain-1000.md", Some("segment")),
+            ("agents/captain/notes.md", None),
+            ("agents/stray.md", None),
+            ("imports/r--research/state.md", Some("nested run")),
+            ("attachments/report@2.md", Some("attachment")),
+            ("gates/deploy.pending.json", Some("gate")),
+            ("gates/audit.jsonl", Some("audit log")),
+            ("x_events.jsonl", Some("events")),
+            ("x_history/a/1.md", Some("history")),
+            ("receipts.jsonl", Some("receipts")),
+            ("state.db-wal", Some("database")),
+            ("notes.txt", None),
+            ("some/where/else", None),
+        ] {
+            assert_eq!(role(path), expected, "{path}");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Gates, their audit log and execution events of a run folder.
+
+use std::collections::BTreeMap;
+
+use super::tree::Tree;
+use crate::decode::gates_json;
+use crate::issue::Issue;
+use crate::model::{Gate, Run};
+use crate::source::FileEntry;
+
+/// Bytes of one gate file that are read.
+const GATE_MOST: usize = 1 << 20;
+/// Bytes of a log that are read.
+const LOG_MOST: usize = 64 << 20;
+
+/// Adds what `gates/` and `x_events.jsonl` hold.
+pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
+    let mut by_id: BTreeMap<&str, [Option<&FileEntry>; 2]> = BTreeMap::new();
+    for place in tree.under("gates/") {
+        let Some(file) = tree.at(place) else { continue };
+        let Some(name) = tree
+            .relative(file)
+            .strip_prefix("gates/")
+            .and_then(|n| n.strip_suffix(".json"))
+        else {
+            continue;
+        };
+        match (
+            name.strip_suffix(".resolved"),
+            name.strip_suffix(".pending"),
+        ) {
+            (Some(id), _) => by_id.entry(id).or_default()[1] = Some(file),
+            (_, Some(id)) => by_id.entry(id).or_default()[0] = Some(file),
+            _ => by_id.entry(name).or_default()[0] = Some(file),
+        }
+    }
+    for (id, [pending, resolved]) in by_id {
+        let mut text = |file: Option<&FileEntry>| file.and_then(|file| tree.text(file, GATE_MOST));
+        let (pending, resolved) = (text(pending), text(resolved));
+        let (gate, issues) = gates_json::gate(id, pending.as_deref(), resolved.as_deref());
+        for issue in issues {
+            tree.issue(issue.at_file(format!("gates/{id}.json")));
+        }
+        run.gates.extend(gate);
+    }
+    // In order of creation, as far as it is recorded; the names decide between equals.
+    let created = |gate: &Gate| {
+        gate.created
+            .as_ref()
+            .and_then(crate::time::Stamp::millis)
+            .unwrap_or(i64::MAX)
+    };
+    run.gates.sort_by_key(created);
+    if let Some(log) = tree
+        .get("gates/audit.jsonl")
+        .and_then(|file| tree.text(file, LOG_MOST))
+    {
+        let (audit, issues) = gates_json::audit(&log);
+        run.audit = audit;
+        placed(tree, issues, "gates/audit.jsonl");
+    }
+    if let Some(log) = tree
+        .get("x_events.jsonl")
+        .and_then(|file| tree.text(file, LOG_MOST))
+    {
+        let (rows, issues) = gates_json::events(&log);
+        run.executions = rows;
+        placed(tree, issues, "x_events.jsonl");
+    }
+}
+
+fn placed(tree: &mut Tree<'_>, issues: Vec<Issue>, path: &str) {
+    for issue in issues {
+        tree.issue(issue.at_file(path));
+    }
+}

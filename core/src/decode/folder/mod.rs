@@ -1,0 +1,222 @@
+//! A run folder: paths and parts of bytes in, a [`Run`] out (filesystem.md, "Directory Structure"; dialects.md).
+//!
+//! ```
+//! use prosescope_core::{decode::folder, source::MemorySource};
+//! let files = [
+//!     ("state.md", "# Execution State\n\nrun: r1\n"),
+//!     ("program.prose", "let a = session \"A\"\n"),
+//!     ("bindings/a.md", "# a\n\nkind: let\n\n---\n\nthe value"),
+//! ];
+//! let source = MemorySource::new("dropped", files.map(|(p, t)| (p.to_owned(), t.as_bytes().to_vec())));
+//! let run = folder::decode(&source, "");
+//! assert_eq!(&*run.id, "r1");
+//! assert_eq!((&*run.bindings[0].name, run.bindings[0].value.len()), ("a", Some(9)));
+//! ```
+//!
+//! Only heads of bindings are read, values stay where they are. Names, headers, the index and the disk may
+//! contradict each other: each contradiction is an issue that says which is believed. Nested runs
+//! (`imports/{handle}--{slug}/`) are named and opened as runs of their own, at any depth. Paths that are not plain
+//! are never read.
+
+mod agents;
+mod bindings;
+mod compare;
+mod files;
+mod gates;
+mod imports;
+mod program;
+mod state;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+use crate::decode::dotenv::parse_masked;
+use crate::decode::text::lossy;
+use crate::issue::Issue;
+use crate::model::{Agent, AgentScope, FileInfo, FolderForm, Program, Run};
+use crate::source::Source;
+use tree::Tree;
+
+pub use state::STATE_FILE_MOST;
+
+/// Bytes of `.prose/.env` that are read.
+const ENV_MOST: usize = 64 << 10;
+
+/// Decodes the run folder at `root` (its path inside the source, empty for the source itself). Never fails: a folder
+/// without anything of a run gives a run without anything.
+pub fn decode(source: &dyn Source, root: &str) -> Run {
+    let mut tree = Tree::new(source, root);
+    let mut run = Run::default();
+    let form = state::read(&mut tree, &mut run);
+    run.form = state::form_of(form);
+    if run.id.is_empty() {
+        run.id = tree
+            .root
+            .trim_end_matches('/')
+            .rsplit('/')
+            .next()
+            .unwrap_or_default()
+            .into();
+    }
+    let named = run.program.path.clone();
+    run.program = program::read(&mut tree, named.as_deref());
+    bindings::read(&mut tree, &mut run);
+    compare::bindings(&mut tree, &mut run);
+    run.agents = agents::read(&mut tree, "agents/", &AgentScope::Execution, "agents/");
+    compare::agents(&mut tree, &mut run);
+    imports::read(&mut tree, &mut run);
+    gates::read(&mut tree, &mut run);
+    settings(source, &tree.root, &mut run);
+    run.files = files::list(&tree);
+    run.touched = tree.touched();
+    if form == FolderForm::Bare && !run.files.is_empty() {
+        tree.issues.push(
+            Issue::warning("no-state-file", "the folder has no state file")
+                .hint("What ran is told from the bindings; all else is unknown."),
+        );
+    }
+    run.issues = tree.issues;
+    run
+}
+
+/// Adds what lies beside a run's `state.db`: its files, its program where the database has none, nested runs, its
+/// state file, and the settings above it.
+pub fn beside_database(source: &dyn Source, root: &str, run: &mut Run) {
+    let mut tree = Tree::new(source, root);
+    run.files = files::list(&tree);
+    run.touched = tree.touched();
+    if run.program.source.is_none() {
+        let named = run.program.path.clone();
+        run.program = program::read(&mut tree, named.as_deref());
+    }
+    imports::read(&mut tree, run);
+    // One run, told twice: what the state file says is kept beside the rows.
+    if run.state_file.is_none() {
+        let mut told = Run::default();
+        state::read(&mut tree, &mut told);
+        if let (Some(file), true) = (&told.state_file, !told.id.is_empty() && told.id != run.id) {
+            let message = format!(
+                "the state file speaks of run {}, the database of {}",
+                file.run.as_deref().unwrap_or_default(),
+                run.id
+            );
+            tree.issue(
+                Issue::warning("another-run", message)
+                    .at_file("state.md")
+                    .hint("The database is shown."),
+            );
+        } else {
+            run.state_file = told.state_file;
+        }
+    }
+    if tree.under("bindings/").next().is_some() {
+        tree.issue(
+            Issue::info(
+                "bindings-beside-database",
+                "the folder holds binding files beside its database",
+            )
+            .at_file("bindings")
+            .hint("The database's rows are shown as the bindings, these as files."),
+        );
+    }
+    settings(source, &tree.root, run);
+    run.issues.extend(tree.issues);
+}
+
+/// The files of a folder with what each is.
+pub fn files_of(source: &dyn Source, root: &str) -> Vec<FileInfo> {
+    files::list(&Tree::new(source, root))
+}
+
+/// The program in a folder; `named` is what its run calls it.
+pub fn program_of(source: &dyn Source, root: &str, named: Option<&str>) -> (Program, Vec<Issue>) {
+    let mut tree = Tree::new(source, root);
+    let program = program::read(&mut tree, named);
+    (program, tree.issues)
+}
+
+/// A state file that was given alone: what it says, with bindings and agents as its index names them.
+pub fn lone_state_file(path: &str, text: &str) -> Run {
+    let mut run = Run::default();
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let (form, issues) = if name == "vm.log.md" {
+        (FolderForm::VmLog, Vec::new())
+    } else {
+        state::from_text(&mut run, text)
+    };
+    run.form = state::form_of(form);
+    run.issues
+        .extend(issues.into_iter().map(|issue| issue.at_file(name)));
+    if let Some(file) = &run.state_file {
+        let written = file.bindings.iter().filter(|row| !row.path.is_empty());
+        run.bindings = written.map(compare::named_only).collect();
+        let placed = |path: &str| path.starts_with("agents/");
+        run.agents = file
+            .agents
+            .iter()
+            .filter_map(|row| Some((row, row.path.as_deref().filter(|p| placed(p))?)))
+            .map(|(row, path)| compare::named_agent(&row.name, path))
+            .collect();
+    }
+    run.files = vec![FileInfo {
+        path: name.to_owned(),
+        len: text.len() as u64,
+        role: Some("state file".to_owned()),
+    }];
+    run.issues.push(
+        Issue::info("state-file-alone", "only the state file was given")
+            .at_file(name)
+            .hint("Its bindings and memories are named, but not here: give the whole run folder to see them."),
+    );
+    run
+}
+
+/// The agents below a folder of agents, such as `.prose/agents/`: `dir` is its path inside the source.
+pub fn agents(source: &dyn Source, dir: &str, scope: AgentScope) -> (Vec<Agent>, Vec<Issue>) {
+    let mut tree = Tree::new(source, dir);
+    let store = tree.root.clone();
+    let agents = agents::read(&mut tree, "", &scope, &store);
+    let mut issues = tree.issues;
+    for issue in &mut issues {
+        issue.location.file = issue.location.file.take().map(|file| {
+            if file.starts_with(&store) {
+                file
+            } else {
+                format!("{store}{file}")
+            }
+        });
+    }
+    (agents, issues)
+}
+
+/// Reads `.prose/.env`, two levels above `.prose/runs/{id}/`, where it is inside the source.
+fn settings(source: &dyn Source, root: &str, run: &mut Run) {
+    let Some(prose) = root
+        .strip_suffix('/')
+        .and_then(|dir| match dir.rsplit_once('/') {
+            Some(("runs", _)) => Some(""),
+            Some((runs, _)) => runs.strip_suffix("/runs"),
+            None => None,
+        })
+    else {
+        return;
+    };
+    let path = if prose.is_empty() {
+        ".env".to_owned()
+    } else {
+        format!("{prose}/.env")
+    };
+    let files = source.files();
+    if files
+        .binary_search_by(|f| f.path.as_str().cmp(&path))
+        .is_err()
+    {
+        return;
+    }
+    if let Ok(bytes) = source.read(&path, 0, ENV_MOST) {
+        let (pairs, issues) = parse_masked(&lossy(&bytes).0);
+        run.env = pairs;
+        run.issues
+            .extend(issues.into_iter().map(|issue| issue.at_file(path.clone())));
+    }
+}

@@ -1,0 +1,56 @@
+//! The program that a run folder holds.
+
+use super::tree::Tree;
+use crate::issue::Issue;
+use crate::model::Program;
+
+/// Bytes of a program that are read.
+const PROGRAM_MOST: usize = 8 << 20;
+
+/// Names that a run's own copy of its program goes by, the document's first (dialects.md: "may be missing, shortened
+/// or called `current.prose`").
+const NAMES: [&str; 3] = ["program.prose", "current.prose", "root.prose.md"];
+
+/// Finds and reads the program; `named` is what the state file or the database calls it.
+pub(super) fn read(tree: &mut Tree<'_>, named: Option<&str>) -> Program {
+    let own = NAMES.iter().find_map(|name| tree.get(name));
+    let base = named.map(|name| name.rsplit(['/', '\\']).next().unwrap_or(name));
+    let others: Vec<_> = tree
+        .files()
+        .iter()
+        .copied()
+        .filter(|f| {
+            let path = tree.relative(f);
+            !path.contains('/') && path.ends_with(".prose") && !NAMES.contains(&path)
+        })
+        .collect();
+    let by_name = others
+        .iter()
+        .find(|f| Some(tree.relative(f)) == base)
+        .copied();
+    let file = own.or(by_name).or_else(|| others.first().copied());
+    let Some(file) = file else {
+        return Program {
+            path: named.map(Into::into),
+            ..Program::default()
+        };
+    };
+    let path = tree.relative(file);
+    if own.is_none() && by_name.is_none() && others.len() > 1 {
+        let names: Vec<&str> = others.iter().take(5).map(|f| tree.relative(f)).collect();
+        tree.issue(
+            Issue::info(
+                "several-programs",
+                format!("the folder holds several programs: {}", names.join(", ")),
+            )
+            .at_file(path)
+            .hint("None is called program.prose; the first is taken for the run's."),
+        );
+    }
+    let source = tree.text(file, PROGRAM_MOST);
+    Program {
+        path: Some(named.filter(|n| !n.is_empty()).unwrap_or(path).into()),
+        source: source.map(|text| text.as_str().into()),
+        source_from: Some(path.into()),
+    }
+}

@@ -1,0 +1,179 @@
+//! The files of one run folder, read in parts and never beyond a cap.
+
+use std::ops::Range;
+
+use crate::decode::text::{is_plain_path, lossy};
+use crate::issue::Issue;
+use crate::source::{FileEntry, Source};
+use crate::time::Stamp;
+
+/// Issues of one kind that are listed one by one.
+const MOST_LISTED: usize = 50;
+
+/// A run folder inside a source.
+pub(super) struct Tree<'a> {
+    source: &'a dyn Source,
+    /// The folder's path, ending in `/`, or empty.
+    pub(super) root: String,
+    /// Its files, in order of path; those with odd paths are left out.
+    files: Vec<&'a FileEntry>,
+    pub(super) issues: Vec<Issue>,
+}
+
+impl<'a> Tree<'a> {
+    pub(super) fn new(source: &'a dyn Source, root: &str) -> Tree<'a> {
+        let root = match root.trim_end_matches('/') {
+            "" => String::new(),
+            root => format!("{root}/"),
+        };
+        let all = source.files();
+        let start = all.partition_point(|f| f.path.as_str() < root.as_str());
+        let inside = all
+            .get(start..)
+            .unwrap_or_default()
+            .iter()
+            .take_while(|f| f.path.starts_with(&root));
+        let mut tree = Tree {
+            source,
+            root: root.clone(),
+            files: Vec::new(),
+            issues: Vec::new(),
+        };
+        let mut odd: Vec<&str> = Vec::new();
+        for file in inside {
+            if is_plain_path(tree.relative(file)) {
+                tree.files.push(file);
+            } else {
+                odd.push(&file.path);
+            }
+        }
+        if let [first, more @ ..] = odd.as_slice() {
+            let message = match more.len() {
+                0 => format!("the path {first} is not plain"),
+                n => format!("the path {first} and {n} others are not plain"),
+            };
+            tree.issues.push(
+                Issue::warning("unsafe-path", message)
+                    .hint("Parts of a path that are empty, `.` or `..` may lead out of the run; these files are not read."),
+            );
+        }
+        tree
+    }
+
+    /// A file's path inside the run folder.
+    pub(super) fn relative(&self, file: &'a FileEntry) -> &'a str {
+        file.path.get(self.root.len()..).unwrap_or_default()
+    }
+
+    pub(super) fn files(&self) -> &[&'a FileEntry] {
+        &self.files
+    }
+
+    /// The file at that path inside the run folder.
+    pub(super) fn get(&self, path: &str) -> Option<&'a FileEntry> {
+        let at = self
+            .files
+            .binary_search_by(|f| self.relative(f).cmp(path))
+            .ok()?;
+        self.files.get(at).copied()
+    }
+
+    /// Files whose path inside the run folder begins with `dir` (which ends in `/`).
+    pub(super) fn under(&self, dir: &str) -> Range<usize> {
+        let start = self.files.partition_point(|f| self.relative(f) < dir);
+        let rest = self.files.get(start..).unwrap_or_default();
+        start
+            ..start
+                + rest
+                    .iter()
+                    .take_while(|f| self.relative(f).starts_with(dir))
+                    .count()
+    }
+
+    /// A file by its place in [`Tree::files`].
+    pub(super) fn at(&self, place: usize) -> Option<&'a FileEntry> {
+        self.files.get(place).copied()
+    }
+
+    /// The first bytes of a file; unreadable is an issue.
+    pub(super) fn head(&mut self, file: &FileEntry, most: usize) -> Option<Vec<u8>> {
+        match self.source.read(&file.path, 0, most) {
+            Ok(bytes) => Some(bytes),
+            Err(error) => {
+                let path = file
+                    .path
+                    .get(self.root.len()..)
+                    .unwrap_or(&file.path)
+                    .to_owned();
+                self.issue(
+                    Issue::error("file-unreadable", error.to_string())
+                        .at_file(path)
+                        .hint("What it says is missing here."),
+                );
+                None
+            }
+        }
+    }
+
+    /// A file as text, cut at `most` bytes with an issue.
+    pub(super) fn text(&mut self, file: &FileEntry, most: usize) -> Option<String> {
+        let bytes = self.head(file, most)?;
+        let path = file
+            .path
+            .get(self.root.len()..)
+            .unwrap_or(&file.path)
+            .to_owned();
+        if file.len > bytes.len() as u64 {
+            let message = format!(
+                "{path} is {} bytes long; the first {} were read",
+                file.len,
+                bytes.len()
+            );
+            self.issue(
+                Issue::warning("file-cut", message)
+                    .at_file(path.clone())
+                    .hint("Open the file itself for the rest."),
+            );
+        }
+        let (text, issues) = lossy(&bytes);
+        let text = text.into_owned();
+        for issue in issues {
+            self.issue(issue.at_file(path.clone()));
+        }
+        Some(text)
+    }
+
+    /// Notes an issue; of one rule not more than can be read.
+    pub(super) fn issue(&mut self, issue: Issue) {
+        let same = self
+            .issues
+            .iter()
+            .rev()
+            .filter(|i| i.rule == issue.rule)
+            .take(MOST_LISTED + 1)
+            .count();
+        match same {
+            n if n < MOST_LISTED => self.issues.push(issue),
+            n if n == MOST_LISTED => self.issues.push(
+                Issue::new(
+                    issue.severity,
+                    &issue.rule,
+                    "there are more of this kind than are listed",
+                )
+                .hint(issue.hint),
+            ),
+            _ => {}
+        }
+    }
+
+    /// The latest change of any file of the run; nested runs are runs of their own.
+    pub(super) fn touched(&self) -> Option<Stamp> {
+        let own = self
+            .files
+            .iter()
+            .filter(|f| !self.relative(f).starts_with("imports/"));
+        own.filter_map(|f| f.modified.as_ref()?.millis())
+            .max()
+            .map(Stamp::At)
+    }
+}

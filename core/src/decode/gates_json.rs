@@ -1,0 +1,324 @@
+//! Gates and events of a run folder: what the folder form has no place for and our writer puts beside it (errata,
+//! "Folder form").
+//!
+//! | file | holds |
+//! |------|-------|
+//! | `gates/{id}.pending.json` | the gate as it was created |
+//! | `gates/{id}.resolved.json` | `gate_id`, `decision`, `principal`, `timestamp`, `comment`, and the table's columns |
+//! | `gates/audit.jsonl` | one row of the audit log a line |
+//! | `x_events.jsonl` | one row of `execution` a line, with times |
+//!
+//! Keys are the columns of the tables (`sqlite.md`); unknown keys stay in the files. What is no JSON is an issue,
+//! the lines around it are read.
+
+use serde_json::{Map, Value};
+
+use super::sqlite::cells::Texts;
+use super::sqlite::meta::Metas;
+use crate::issue::Issue;
+use crate::model::{AuditEvent, AuditKind, Execution, Gate, GateStatus, Status, Text};
+use crate::time::Stamp;
+
+/// Lines of a log that are read.
+const MOST_LINES: usize = 1_000_000;
+/// Unreadable lines that are listed one by one.
+const MOST_LISTED: usize = 20;
+
+/// Makes one gate of its files: `resolved` decides, `pending` fills what it does not say. `id` is the name that
+/// the files go by. `None` when neither is readable; then the issues say why.
+pub fn gate(id: &str, pending: Option<&str>, resolved: Option<&str>) -> (Option<Gate>, Vec<Issue>) {
+    let mut issues = Vec::new();
+    let mut read = |text: Option<&str>, what: &str| -> Option<Map<String, Value>> {
+        match serde_json::from_str(text?) {
+            Ok(Value::Object(object)) => Some(object),
+            Ok(_) => {
+                issues.push(malformed(format!(
+                    "gate {id}: the {what} file is JSON, but not an object"
+                )));
+                None
+            }
+            Err(error) => {
+                issues.push(malformed(format!(
+                    "gate {id}: the {what} file is not readable: {error}"
+                )));
+                None
+            }
+        }
+    };
+    let pending = read(pending, "pending");
+    let resolved = read(resolved, "resolved");
+    let files: Vec<&Map<String, Value>> = resolved.iter().chain(&pending).collect();
+    if files.is_empty() {
+        return (None, issues);
+    }
+    let get = |keys: &[&str]| {
+        files
+            .iter()
+            .find_map(|file| keys.iter().find_map(|key| text(file.get(*key)?)))
+    };
+    let of = |file: &Option<Map<String, Value>>, keys: &[&str]| -> Option<Text> {
+        let file = file.as_ref()?;
+        keys.iter().find_map(|key| text(file.get(*key)?))
+    };
+    let stamp = |at: Option<Text>| at.map(|at| Stamp::parse(&at));
+    let status = get(&["decision"])
+        .or_else(|| of(&resolved, &["status"]))
+        .or_else(|| get(&["status"]));
+    let gate = Gate {
+        id: get(&["id", "gate_id"]).unwrap_or_else(|| id.into()),
+        run_id: get(&["run_id"]),
+        execution_id: files
+            .iter()
+            .find_map(|file| integer(file.get("execution_id")?)),
+        prompt: get(&["prompt"]),
+        allow: get(&["allow"]),
+        timeout: get(&["timeout"]),
+        timeout_at: stamp(get(&["timeout_at"])),
+        on_reject: get(&["on_reject"]),
+        status: match status.as_deref().map(decision) {
+            Some(status) => status,
+            None if resolved.is_some() => GateStatus::Other("".into()),
+            None => GateStatus::Pending,
+        },
+        created: stamp(get(&["created_at"]).or_else(|| of(&pending, &["timestamp"]))),
+        resolved: stamp(get(&["resolved_at"]).or_else(|| of(&resolved, &["timestamp"]))),
+        resolved_by: get(&["resolved_by"]).or_else(|| of(&resolved, &["principal"])),
+        comment: get(&["resolution_comment"]).or_else(|| of(&resolved, &["comment"])),
+        metadata: get(&["metadata"]),
+    };
+    (Some(gate), issues)
+}
+
+/// Reads `gates/audit.jsonl`, in order of id (errata G8); a line without an id has the number of its line.
+pub fn audit(log: &str) -> (Vec<AuditEvent>, Vec<Issue>) {
+    let mut events: Vec<AuditEvent> = Vec::new();
+    let issues = lines(log, |number, object| {
+        let get = |key: &str| object.get(key).and_then(text);
+        events.push(AuditEvent {
+            id: object.get("id").and_then(integer).unwrap_or(number),
+            gate_id: get("gate_id").unwrap_or_else(|| "".into()),
+            run_id: get("run_id").unwrap_or_else(|| "".into()),
+            kind: AuditKind::parse(&get("event_type").unwrap_or_else(|| "".into())),
+            principal: get("principal"),
+            comment: get("comment"),
+            timestamp: get("timestamp").map(|at| Stamp::parse(&at)),
+            metadata: get("metadata"),
+            row_json: Some(row(&object)),
+        });
+        Ok(())
+    });
+    events.sort_by_key(|event| event.id);
+    (events, issues)
+}
+
+/// Reads `x_events.jsonl`: rows of `execution`, in order of id.
+pub fn events(log: &str) -> (Vec<Execution>, Vec<Issue>) {
+    let mut rows: Vec<Execution> = Vec::new();
+    let (mut metas, mut texts) = (Metas::default(), Texts::default());
+    let issues = lines(log, |number, object| {
+        let get = |key: &str| object.get(key).and_then(text);
+        let stamp = |key: &str| get(key).map(|at| Stamp::parse(&at));
+        let parsed = metas.parse(&get("metadata").unwrap_or_else(|| "".into()), &mut texts);
+        rows.push(Execution {
+            id: object.get("id").and_then(integer).unwrap_or(number),
+            index: object.get("statement_index").and_then(integer),
+            text: texts.share(&get("statement_text").unwrap_or_else(|| "".into())),
+            status: Status::parse(&get("status").unwrap_or_else(|| "".into())),
+            parent: object.get("parent_id").and_then(integer),
+            started: stamp("started_at"),
+            completed: stamp("completed_at"),
+            error: get("error_message"),
+            meta: parsed.meta,
+        });
+        parsed.malformed.map_or(Ok(()), |why| {
+            Err(format!("metadata is not readable: {why}"))
+        })
+    });
+    rows.sort_by_key(|row| row.id);
+    (rows, issues)
+}
+
+/// Hands every line that is a JSON object on, with its number; the others are issues.
+fn lines(
+    log: &str,
+    mut take: impl FnMut(i64, Map<String, Value>) -> Result<(), String>,
+) -> Vec<Issue> {
+    let mut issues = Vec::new();
+    let mut odd = 0_usize;
+    let log = log.strip_prefix('\u{feff}').unwrap_or(log);
+    for (number, line) in (1..).zip(log.lines()) {
+        let line = line.trim();
+        if line.is_empty() {
+            continue;
+        }
+        if number > MOST_LINES as i64 {
+            let message = format!("the log has more than {MOST_LINES} lines");
+            issues.push(
+                Issue::warning("log-cut", message)
+                    .hint("The rest is not held; the file itself shows it."),
+            );
+            break;
+        }
+        let why = match serde_json::from_str(line) {
+            Ok(Value::Object(object)) => take(number, object).err(),
+            Ok(_) => Some("it is JSON, but not an object".to_owned()),
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(why) = why {
+            odd += 1;
+            if odd <= MOST_LISTED {
+                let at = u32::try_from(number).unwrap_or(u32::MAX);
+                issues.push(malformed(format!("a line is not readable: {why}")).at_line(at));
+            }
+        }
+    }
+    if odd > MOST_LISTED {
+        issues.push(malformed(format!(
+            "{odd} lines are not readable; the first {MOST_LISTED} are listed"
+        )));
+    }
+    issues
+}
+
+fn malformed(message: String) -> Issue {
+    Issue::warning("malformed-json", message).hint("It was left out; the file itself shows it.")
+}
+
+/// A value as the table's TEXT column would hold it.
+fn text(value: &Value) -> Option<Text> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.as_str().into()),
+        other => Some(other.to_string().into()),
+    }
+}
+
+fn integer(value: &Value) -> Option<i64> {
+    match value {
+        Value::Number(n) => n.as_i64(),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+fn decision(word: &str) -> GateStatus {
+    match word.trim().to_lowercase().as_str() {
+        "approve" => GateStatus::Approved,
+        "reject" => GateStatus::Rejected,
+        "timed out" | "timed_out" | "expired" => GateStatus::Timeout,
+        _ => GateStatus::parse(word),
+    }
+}
+
+/// The line as the table's row: metadata is TEXT there, keys are sorted.
+fn row(object: &Map<String, Value>) -> Text {
+    let mut keys: Vec<&String> = object.keys().collect();
+    keys.sort_unstable();
+    let mut sorted = Map::new();
+    for key in keys {
+        if let Some(value) = object.get(key) {
+            let value = match value {
+                Value::Object(_) | Value::Array(_) => Value::String(value.to_string()),
+                other => other.clone(),
+            };
+            sorted.insert(key.clone(), value);
+        }
+    }
+    Value::Object(sorted).to_string().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gate_is_its_two_files() {
+        let pending = r#"{"gate_id":"deploy","run_id":"r","execution_id":7,"prompt":"Go?","allow":["user","ops"],"timeout":"4h",
+            "timeout_at":"2026-01-15 18:00:00","on_reject":"throw","created_at":"2026-01-15 14:00:00","status":"pending"}"#;
+        let (gate_, issues) = gate("deploy", Some(pending), None);
+        let waiting = gate_.unwrap();
+        assert!(issues.is_empty());
+        assert_eq!(
+            (waiting.status, waiting.execution_id),
+            (GateStatus::Pending, Some(7))
+        );
+        assert_eq!(waiting.allow.as_deref(), Some(r#"["user","ops"]"#));
+        assert_eq!(
+            waiting.timeout_at.map(|t| t.to_string()).as_deref(),
+            Some("2026-01-15T18:00:00Z")
+        );
+
+        let resolved = r#"{"gate_id":"deploy","decision":"reject","principal":"raymond","timestamp":"2026-01-15T15:00:00Z","comment":"no"}"#;
+        let decided = gate("deploy", Some(pending), Some(resolved)).0.unwrap();
+        assert_eq!(decided.status, GateStatus::Rejected);
+        assert_eq!(
+            (decided.resolved_by.as_deref(), decided.comment.as_deref()),
+            (Some("raymond"), Some("no"))
+        );
+        assert_eq!(
+            decided.created.map(|t| t.to_string()).as_deref(),
+            Some("2026-01-15T14:00:00Z")
+        );
+        assert_eq!(decided.prompt.as_deref(), Some("Go?"));
+    }
+
+    #[test]
+    fn an_unreadable_file_hides_only_itself() {
+        let (found, issues) = gate("a#2", Some("{"), Some(r#"{"decision":"approved"}"#));
+        assert_eq!(
+            found.map(|g| (g.id.to_string(), g.status)),
+            Some(("a#2".to_owned(), GateStatus::Approved))
+        );
+        assert_eq!(
+            issues[0].message,
+            "gate a#2: the pending file is not readable: EOF while parsing an object at line 1 column 1"
+        );
+        let (none, issues) = gate("a", Some("[]"), None);
+        assert_eq!((none, issues.len()), (None, 1));
+        // A JSON bomb is an unreadable file.
+        let deep = "[".repeat(100_000);
+        assert_eq!(gate("a", Some(&deep), None).1.len(), 1);
+    }
+
+    /// Errata G8: in order of id.
+    #[test]
+    fn reads_the_audit_log() {
+        let log = concat!(
+            r#"{"id":2,"gate_id":"g","run_id":"r","event_type":"approved","principal":"me","timestamp":"2026-01-15T15:00:00Z","metadata":{"b":1,"a":2}}"#,
+            "\nnot json\n\n",
+            r#"{"gate_id":"g","run_id":"r","event_type":"created"}"#,
+            "\n",
+            r#"{"id":1,"gate_id":"g","run_id":"r","event_type":"viewed","metadata":"{}"}"#
+        );
+        let (events, issues) = audit(log);
+        let read: Vec<_> = events.iter().map(|e| (e.id, e.kind.word())).collect();
+        assert_eq!(read, [(1, "viewed"), (2, "approved"), (4, "created")]);
+        assert_eq!(events[1].metadata.as_deref(), Some(r#"{"a":2,"b":1}"#));
+        assert_eq!(
+            events[0].row_json.as_deref(),
+            Some(r#"{"event_type":"viewed","gate_id":"g","id":1,"metadata":"{}","run_id":"r"}"#)
+        );
+        assert_eq!((issues.len(), issues[0].location.line), (1, Some(2)));
+    }
+
+    #[test]
+    fn reads_execution_events() {
+        let (rows, issues) = events(concat!(
+            r#"{"id":1,"statement_index":2,"statement_text":"parallel:","status":"started","started_at":"2026-01-15T15:00:00Z","metadata":{"parallel_id":"p1","branches":["a","b"]}}"#,
+            "\n",
+            r#"{"id":2,"parent_id":1,"statement_text":"parallel:a","status":"complete","metadata":"{\"branch\""}"#,
+        ));
+        assert_eq!(rows[0].meta.as_ref().map(|m| m.branches.len()), Some(2));
+        assert_eq!(
+            (rows[1].parent, &rows[1].status),
+            (Some(1), &Status::Completed)
+        );
+        assert_eq!(issues[0].rule, "malformed-json");
+        let many = "x\n".repeat(MOST_LISTED + 5);
+        let (_, issues) = events(&many);
+        assert_eq!(
+            issues.last().unwrap().message,
+            "25 lines are not readable; the first 20 are listed"
+        );
+    }
+}
