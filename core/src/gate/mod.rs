@@ -1,1 +1,39 @@
-//! Gates: who may decide, deadlines, and the audit chain's verification (errata G1–G12).
+//! Gates: who may decide, how they stand, and whether their audit log holds together.
+//!
+//! | Question | Answer |
+//! |---|---|
+//! | Who may decide? | [`allow::Allow`] |
+//! | How does it stand at a time? | [`lifecycle::Lifecycle`] |
+//! | What contradicts what? | [`issues`] |
+//! | Was the audit log changed? | [`audit::verify`], [`chain`] |
+//! | What do the shells show? | [`view::gates`] |
+//!
+//! Nothing here decides a gate: reading never does. Who decided is a claim of the row that says so (errata G4).
+
+pub mod allow;
+pub mod audit;
+mod canonical;
+pub mod chain;
+mod issues;
+pub mod lifecycle;
+mod report;
+pub mod view;
+
+pub use issues::issues;
+
+/// A gate's id without the visit, and the visit: a gate that is met again has the id `id#2` (errata G1).
+///
+/// ```
+/// use prosescope_core::gate::visit;
+/// assert_eq!(visit("deploy#2"), ("deploy", 2));
+/// assert_eq!(visit("deploy"), ("deploy", 1));
+/// assert_eq!(visit("issue#x"), ("issue#x", 1));
+/// ```
+pub fn visit(id: &str) -> (&str, u32) {
+    let split = id.rsplit_once('#').and_then(|(base, visit)| {
+        let digits = visit.bytes().all(|b| b.is_ascii_digit());
+        let visit = visit.parse().ok().filter(|visit| digits && *visit > 1)?;
+        (!base.is_empty()).then_some((base, visit))
+    });
+    split.unwrap_or((id, 1))
+}

@@ -1,0 +1,295 @@
+//! Who may decide a gate: the column `allow` (errata G4).
+//!
+//! | recorded | who |
+//! |---|---|
+//! | NULL | as `["user"]` |
+//! | `["user"]` | any person |
+//! | `["ops-team"]` | `ops-team` itself, and whoever acts for it |
+//! | `[]` | nobody |
+//! | anything else | refused: nobody, until it is mended |
+//!
+//! A name is a claim: nothing here knows who somebody is.
+
+use serde_json::Value;
+use thiserror::Error;
+
+/// The entry that admits any person.
+pub const ANY_PERSON: &str = "user";
+/// The principal of time-outs: nobody decides in its name.
+pub const RESERVED: &str = "system";
+
+/// Who may decide a gate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Allow {
+    entries: Vec<String>,
+}
+
+/// Why `allow` cannot be read: the gate then refuses everybody.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum AllowError {
+    /// It is no JSON.
+    #[error("`allow` is no JSON ({0}): expected a list of names, such as [\"user\"]")]
+    NotJson(String),
+    /// It is JSON, but no list.
+    #[error("`allow` is {0}: expected a list of names, such as [\"user\"]")]
+    NotAList(&'static str),
+    /// One of its entries is no name. Entries are counted from 1.
+    #[error("entry {at} of `allow` is {what}: expected a name in quotes")]
+    NotAName {
+        /// Which entry.
+        at: usize,
+        /// What it is.
+        what: &'static str,
+    },
+}
+
+/// Why somebody may not decide a gate.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Refusal {
+    /// The name is blank.
+    #[error("a decision needs a name")]
+    Nameless,
+    /// `system` is the name of time-outs.
+    #[error("`{RESERVED}` is reserved for time-outs: nobody decides in its name")]
+    Reserved,
+    /// The list is empty.
+    #[error("nobody may decide this gate: its `allow` is empty")]
+    Nobody,
+    /// Not on the list.
+    #[error("{who} may not decide this gate: it admits {admitted}")]
+    NotListed {
+        /// Who asked, and for whom.
+        who: String,
+        /// Who may.
+        admitted: String,
+    },
+}
+
+impl Allow {
+    /// Reads the column.
+    ///
+    /// # Errors
+    /// What is wrong with it. Such a gate admits nobody (errata G4).
+    pub fn parse(recorded: Option<&str>) -> Result<Allow, AllowError> {
+        let Some(text) = recorded else {
+            return Ok(Allow {
+                entries: vec![ANY_PERSON.to_owned()],
+            });
+        };
+        let value: Value =
+            serde_json::from_str(text).map_err(|e| AllowError::NotJson(e.to_string()))?;
+        let Value::Array(list) = value else {
+            return Err(AllowError::NotAList(kind(&value)));
+        };
+        let name = |(at, entry): (usize, Value)| match entry {
+            Value::String(name) if !name.trim().is_empty() => Ok(name.trim().to_owned()),
+            other => Err(AllowError::NotAName {
+                at: at + 1,
+                what: kind(&other),
+            }),
+        };
+        let entries = list.into_iter().enumerate().map(name);
+        Ok(Allow {
+            entries: entries.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The names, as recorded.
+    pub fn entries(&self) -> &[String] {
+        &self.entries
+    }
+
+    /// Whether a principal may decide, for itself or acting for another.
+    pub fn admits(&self, principal: &str, acting_for: Option<&str>) -> bool {
+        self.check(principal, acting_for).is_ok()
+    }
+
+    /// Whether a principal may decide, for itself or acting for another.
+    ///
+    /// # Errors
+    /// Why it may not.
+    pub fn check(&self, principal: &str, acting_for: Option<&str>) -> Result<(), Refusal> {
+        let principal = principal.trim();
+        let acting_for = acting_for.map(str::trim);
+        if principal.is_empty() || acting_for == Some("") {
+            return Err(Refusal::Nameless);
+        }
+        if principal == RESERVED || acting_for == Some(RESERVED) {
+            return Err(Refusal::Reserved);
+        }
+        if self.entries.is_empty() {
+            return Err(Refusal::Nobody);
+        }
+        let listed = |name: &str| self.entries.iter().any(|entry| entry == name);
+        if listed(ANY_PERSON) || listed(principal) || acting_for.is_some_and(listed) {
+            return Ok(());
+        }
+        Err(Refusal::NotListed {
+            who: match acting_for {
+                Some(other) => format!("`{principal}`, acting for `{other}`,"),
+                None => format!("`{principal}`"),
+            },
+            admitted: self.words(),
+        })
+    }
+
+    /// Who may decide, in words: `anyone`, `ops-team or raymond`, `nobody`.
+    pub fn words(&self) -> String {
+        if self.entries.iter().any(|entry| entry == ANY_PERSON) {
+            return "anyone".to_owned();
+        }
+        let names: Vec<&str> = self
+            .entries
+            .iter()
+            .map(String::as_str)
+            .filter(|name| *name != RESERVED)
+            .collect();
+        match names.split_last() {
+            None => "nobody".to_owned(),
+            Some((only, [])) => (*only).to_owned(),
+            Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+        }
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a truth value",
+        Value::Number(_) => "a number",
+        Value::String(text) if text.trim().is_empty() => "an empty text",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Errata G4.
+    #[test]
+    fn who_may_decide_g4() {
+        for (recorded, principal, acting_for, expected) in [
+            (None, "user", None, true),
+            (None, "raymond", None, true),
+            (Some(r#"["user"]"#), "raymond", None, true),
+            (Some(r#"["user"]"#), "raymond", Some("ops-team"), true),
+            (Some(r#"["ops-team"]"#), "raymond", None, false),
+            (Some(r#"["ops-team"]"#), "user", None, false),
+            (Some(r#"["ops-team"]"#), "ops-team", None, true),
+            (Some(r#"["ops-team"]"#), "raymond", Some("ops-team"), true),
+            (Some(r#"["ops-team"]"#), "raymond", Some("dev-team"), false),
+            (Some(r#"["ops-team"]"#), "Ops-Team", None, false),
+            (Some(r#"["a", " b "]"#), " b ", None, true),
+            (Some("[]"), "user", None, false),
+            (Some(r#"["user", "system"]"#), "system", None, false),
+            (Some(r#"["system"]"#), "system", None, false),
+            (Some(r#"["user"]"#), "raymond", Some("system"), false),
+            (Some(r#"["user"]"#), " ", None, false),
+            (Some(r#"["user"]"#), "raymond", Some(""), false),
+        ] {
+            let allow = Allow::parse(recorded).unwrap();
+            assert_eq!(
+                allow.admits(principal, acting_for),
+                expected,
+                "{recorded:?} {principal:?} {acting_for:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_refusal_says_who_is_admitted() {
+        for (recorded, principal, acting_for, message) in [
+            (
+                r#"["ops-team", "raymond", "lee"]"#,
+                "user",
+                None,
+                "`user` may not decide this gate: it admits ops-team, raymond or lee",
+            ),
+            (
+                r#"["ops-team"]"#,
+                "lee",
+                Some("dev"),
+                "`lee`, acting for `dev`, may not decide this gate: it admits ops-team",
+            ),
+            (
+                "[]",
+                "lee",
+                None,
+                "nobody may decide this gate: its `allow` is empty",
+            ),
+            (
+                "[]",
+                "system",
+                None,
+                "`system` is reserved for time-outs: nobody decides in its name",
+            ),
+            ("[]", "", None, "a decision needs a name"),
+        ] {
+            let refusal = Allow::parse(Some(recorded))
+                .unwrap()
+                .check(principal, acting_for);
+            assert_eq!(refusal.unwrap_err().to_string(), message);
+        }
+    }
+
+    #[test]
+    fn who_is_admitted_in_words() {
+        for (recorded, words) in [
+            (None, "anyone"),
+            (Some(r#"["lee", "user"]"#), "anyone"),
+            (Some(r#"["lee"]"#), "lee"),
+            (Some(r#"["a", "b"]"#), "a or b"),
+            (Some("[]"), "nobody"),
+            (Some(r#"["system"]"#), "nobody"),
+        ] {
+            assert_eq!(Allow::parse(recorded).unwrap().words(), words);
+        }
+    }
+
+    /// Errata G4: what is malformed refuses.
+    #[test]
+    fn malformed_lists_are_errors_g4() {
+        for (recorded, message) in [
+            (
+                "user",
+                "`allow` is no JSON (expected value at line 1 column 1): expected a list of names, such as [\"user\"]",
+            ),
+            (
+                "",
+                "`allow` is no JSON (EOF while parsing a value at line 1 column 0): expected a list of names, such as [\"user\"]",
+            ),
+            (
+                "\"user\"",
+                "`allow` is a text: expected a list of names, such as [\"user\"]",
+            ),
+            (
+                "null",
+                "`allow` is null: expected a list of names, such as [\"user\"]",
+            ),
+            (
+                "{}",
+                "`allow` is an object: expected a list of names, such as [\"user\"]",
+            ),
+            (
+                "[\"a\", 3]",
+                "entry 2 of `allow` is a number: expected a name in quotes",
+            ),
+            (
+                "[\" \"]",
+                "entry 1 of `allow` is an empty text: expected a name in quotes",
+            ),
+            (
+                "[[\"a\"]]",
+                "entry 1 of `allow` is a list: expected a name in quotes",
+            ),
+        ] {
+            assert_eq!(
+                Allow::parse(Some(recorded)).unwrap_err().to_string(),
+                message
+            );
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! How a gate stands at a time: pending → approved, rejected or timeout (sqlite.md, "Gate Lifecycle").
+//!
+//! Deadlines are compared as instants, never as text: `…T16:00:00Z` sorts behind every `… 17:00:00` of its day
+//! (errata G5). A gate past its deadline stays pending until somebody records the time-out; it is shown as
+//! overdue, and could only be timed out (errata G3).
+
+use std::collections::BTreeMap;
+
+use crate::model::{AuditEvent, Gate, GateStatus, Text};
+use crate::time::Stamp;
+use crate::timeout::expires_in;
+
+/// How a gate stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Nobody decided yet.
+    Pending,
+    /// Past its deadline, time-out not recorded yet.
+    Overdue,
+    /// Approved.
+    Approved,
+    /// Rejected.
+    Rejected,
+    /// Timed out, which for the program is a rejection by `system`.
+    TimedOut,
+    /// A status that the document does not know.
+    Other,
+}
+
+/// Who decided, when, and why: from the gate's own row, which wins over the log (errata, "Gates"). A gate has one
+/// resolution, however many rows of the log resolve it (errata G10).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resolution {
+    /// Who, as claimed. A time-out without a name is `system`'s (errata G6, G9).
+    pub by: Option<Text>,
+    /// For whom they acted: `metadata.on_behalf_of` (errata G4).
+    pub on_behalf_of: Option<String>,
+    /// When.
+    pub at: Option<Stamp>,
+    /// Their comment.
+    pub comment: Option<Text>,
+}
+
+/// A gate at a time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lifecycle {
+    /// How it stands.
+    pub standing: Standing,
+    /// The same in words: `pending`, `pending, past its deadline: time-out not recorded yet`.
+    pub words: String,
+    /// `expires in 3h 12m`, `expired 5m ago`; `None` without a deadline, without `now`, or once it was decided.
+    pub remaining: Option<String>,
+    /// How long it waited, or waits, in milliseconds.
+    pub waited_ms: Option<i64>,
+    /// Once it was decided.
+    pub resolution: Option<Resolution>,
+}
+
+impl Lifecycle {
+    /// A gate as it stands at `now` (milliseconds since 1970 UTC); without it nothing is past its deadline.
+    pub fn of(gate: &Gate, now: Option<i64>) -> Lifecycle {
+        let pending = gate.status == GateStatus::Pending;
+        let deadline = gate.timeout_at.as_ref().and_then(Stamp::millis);
+        let overdue = pending && deadline.zip(now).is_some_and(|(at, now)| at < now);
+        let (standing, words) = match &gate.status {
+            GateStatus::Pending if overdue => (
+                Standing::Overdue,
+                "pending, past its deadline: time-out not recorded yet",
+            ),
+            GateStatus::Pending => (Standing::Pending, "pending"),
+            GateStatus::Approved => (Standing::Approved, "approved"),
+            GateStatus::Rejected => (Standing::Rejected, "rejected"),
+            GateStatus::Timeout => (Standing::TimedOut, "timed out"),
+            GateStatus::Other(word) => (Standing::Other, &**word),
+        };
+        let created = gate.created.as_ref().and_then(Stamp::millis);
+        let until = match pending {
+            true => now,
+            false => gate.resolved.as_ref().and_then(Stamp::millis),
+        };
+        let waited = created
+            .zip(until)
+            .and_then(|(from, to)| to.checked_sub(from));
+        Lifecycle {
+            standing,
+            words: words.to_owned(),
+            remaining: deadline
+                .zip(now)
+                .filter(|_| pending)
+                .map(|(deadline, now)| expires_in(deadline, now)),
+            waited_ms: waited.filter(|ms| *ms >= 0),
+            resolution: matches!(
+                standing,
+                Standing::Approved | Standing::Rejected | Standing::TimedOut
+            )
+            .then(|| resolution(gate)),
+        }
+    }
+}
+
+fn resolution(gate: &Gate) -> Resolution {
+    let by = gate.resolved_by.clone();
+    Resolution {
+        by: by.or_else(|| (gate.status == GateStatus::Timeout).then(|| "system".into())),
+        on_behalf_of: on_behalf_of(gate.metadata.as_deref()),
+        at: gate.resolved.clone(),
+        comment: gate.comment.clone(),
+    }
+}
+
+pub(super) fn on_behalf_of(metadata: Option<&str>) -> Option<String> {
+    let value: serde_json::Value = serde_json::from_str(metadata?).ok()?;
+    Some(value.get("on_behalf_of")?.as_str()?.to_owned())
+}
+
+/// The log by gate.
+#[derive(Debug, Clone, Default)]
+pub struct History<'a> {
+    by_gate: BTreeMap<&'a str, Vec<&'a AuditEvent>>,
+}
+
+impl<'a> History<'a> {
+    /// Sorts a log by gate.
+    pub fn new(log: &'a [AuditEvent]) -> History<'a> {
+        let mut by_gate: BTreeMap<&str, Vec<&AuditEvent>> = BTreeMap::new();
+        for event in log {
+            by_gate.entry(&event.gate_id).or_default().push(event);
+        }
+        for rows in by_gate.values_mut() {
+            rows.sort_by_key(|event| event.id);
+        }
+        History { by_gate }
+    }
+
+    /// The rows that speak of a gate, in order of id (errata G8: times tie within a second). A gate without a run
+    /// has the rows of all runs (errata G11).
+    pub fn of(&self, gate: &Gate) -> impl Iterator<Item = &'a AuditEvent> {
+        let rows = self.by_gate.get(&*gate.id).map_or(&[][..], Vec::as_slice);
+        rows.iter()
+            .copied()
+            .filter(|event| gate.run_id.as_ref().is_none_or(|run| *run == event.run_id))
+    }
+
+    /// The gates that it speaks of, each with its first row.
+    pub fn gates(&self) -> impl Iterator<Item = (&'a str, &'a AuditEvent)> {
+        self.by_gate
+            .iter()
+            .filter_map(|(gate, rows)| Some((*gate, *rows.first()?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::AuditKind;
+
+    const HOUR: i64 = 3_600_000;
+
+    fn gate(status: &str) -> Gate {
+        Gate {
+            id: "deploy".into(),
+            run_id: Some("r1".into()),
+            execution_id: None,
+            prompt: None,
+            allow: Some(r#"["ops-team"]"#.into()),
+            timeout: None,
+            timeout_at: None,
+            on_reject: None,
+            status: GateStatus::parse(status),
+            created: Some(Stamp::parse("2026-01-25 12:00:00")),
+            resolved: None,
+            resolved_by: None,
+            comment: None,
+            metadata: None,
+        }
+    }
+
+    fn event(id: i64, kind: &str) -> AuditEvent {
+        AuditEvent {
+            id,
+            gate_id: "deploy".into(),
+            run_id: "r1".into(),
+            kind: AuditKind::parse(kind),
+            principal: None,
+            comment: None,
+            timestamp: Some(Stamp::parse("2026-01-25 12:00:00")),
+            metadata: None,
+            row_json: None,
+        }
+    }
+
+    fn now(text: &str) -> Option<i64> {
+        Stamp::parse(text).millis()
+    }
+
+    /// Errata G5: `T…Z` and `… …` are instants, on the same day too. Errata G3: past it, it is still pending.
+    #[test]
+    fn a_gate_past_its_deadline_is_overdue_g3_g5() {
+        for (deadline, at, standing, remaining) in [
+            (
+                "2026-01-25T16:00:00Z",
+                "2026-01-25 15:59:59",
+                Standing::Pending,
+                "expires in 1s",
+            ),
+            (
+                "2026-01-25T16:00:00Z",
+                "2026-01-25 16:00:00",
+                Standing::Pending,
+                "expires now",
+            ),
+            (
+                "2026-01-25T16:00:00Z",
+                "2026-01-25 16:05:00",
+                Standing::Overdue,
+                "expired 5m ago",
+            ),
+            (
+                "2026-01-25 16:00:00",
+                "2026-01-25T16:05:00Z",
+                Standing::Overdue,
+                "expired 5m ago",
+            ),
+            (
+                "2026-01-25T17:00:00+01:00",
+                "2026-01-25 12:48:00",
+                Standing::Pending,
+                "expires in 3h 12m",
+            ),
+        ] {
+            let mut gate = gate("pending");
+            gate.timeout_at = Some(Stamp::parse(deadline));
+            let life = Lifecycle::of(&gate, now(at));
+            assert_eq!(life.standing, standing, "{deadline} at {at}");
+            assert_eq!(life.remaining.as_deref(), Some(remaining));
+            assert_eq!(life.resolution, None);
+        }
+        let mut odd = gate("pending");
+        odd.timeout_at = Some(Stamp::parse("soon"));
+        let life = Lifecycle::of(&odd, Some(i64::MAX));
+        assert_eq!((life.standing, life.remaining), (Standing::Pending, None));
+        odd.timeout_at = Some(Stamp::parse("2026-01-25 16:00:00"));
+        let life = Lifecycle::of(&odd, None);
+        assert_eq!((life.standing, life.remaining), (Standing::Pending, None));
+    }
+
+    #[test]
+    fn what_was_decided_has_one_resolution_from_its_own_row() {
+        let mut gate = gate("Approved");
+        gate.resolved_by = Some("raymond".into());
+        gate.metadata = Some(r#"{"on_behalf_of": "ops-team"}"#.into());
+        gate.resolved = Some(Stamp::parse("2026-01-25T14:00:00Z"));
+        gate.timeout_at = Some(Stamp::parse("2026-01-25 13:00:00"));
+        let life = Lifecycle::of(&gate, now("2027-01-01"));
+        assert_eq!(
+            (life.standing, &*life.words),
+            (Standing::Approved, "approved")
+        );
+        assert_eq!((life.remaining, life.waited_ms), (None, Some(2 * HOUR)));
+        let resolution = life.resolution.unwrap();
+        assert_eq!(resolution.by.as_deref(), Some("raymond"));
+        assert_eq!(resolution.on_behalf_of.as_deref(), Some("ops-team"));
+        // Errata G6, G9: the documents' time-out names nobody.
+        let life = Lifecycle::of(&self::gate("timeout"), None);
+        assert_eq!(life.standing, Standing::TimedOut);
+        assert_eq!(life.resolution.unwrap().by.as_deref(), Some("system"));
+        let life = Lifecycle::of(&self::gate("paused"), None);
+        assert_eq!((life.standing, &*life.words), (Standing::Other, "paused"));
+        assert_eq!(life.resolution, None);
+    }
+
+    #[test]
+    fn waiting_is_counted_to_now_or_to_the_decision() {
+        let mut gate = gate("pending");
+        assert_eq!(
+            Lifecycle::of(&gate, now("2026-01-25 13:00:00")).waited_ms,
+            Some(HOUR)
+        );
+        assert_eq!(
+            Lifecycle::of(&gate, now("2026-01-25 11:00:00")).waited_ms,
+            None
+        );
+        assert_eq!(Lifecycle::of(&gate, None).waited_ms, None);
+        gate.created = None;
+        assert_eq!(
+            Lifecycle::of(&gate, now("2026-01-25 13:00:00")).waited_ms,
+            None
+        );
+    }
+
+    /// Errata G8: by id; the times tie.
+    #[test]
+    fn history_is_in_order_of_id_g8() {
+        let mut other = event(2, "viewed");
+        other.gate_id = "other".into();
+        let mut elsewhere = event(4, "viewed");
+        elsewhere.run_id = "r2".into();
+        let log = [event(3, "approved"), other, event(1, "created"), elsewhere];
+        let history = History::new(&log);
+        let ids: Vec<i64> = history.of(&gate("approved")).map(|e| e.id).collect();
+        assert_eq!(ids, [1, 3]);
+        // Errata G11: a gate of no run has the rows of all.
+        let mut lost = gate("approved");
+        lost.run_id = None;
+        assert_eq!(history.of(&lost).count(), 3);
+    }
+}

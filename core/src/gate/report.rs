@@ -1,0 +1,161 @@
+//! What the verification of an audit log says.
+
+use serde::{Deserialize, Serialize};
+
+use crate::issue::{Issue, Severity};
+use crate::model::Text;
+
+/// What a verification says of a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChainState {
+    /// There is no row.
+    Empty,
+    /// Every row is sealed, and the chain agrees with them.
+    Consistent,
+    /// Rows are sealed and agree; others are not sealed.
+    Partly,
+    /// No row is sealed: whoever wrote them keeps no chain.
+    Unsealed,
+    /// Something was changed, is missing, or stands elsewhere.
+    Broken,
+}
+
+impl ChainState {
+    /// The word for people.
+    pub fn word(self) -> &'static str {
+        match self {
+            ChainState::Empty => "empty",
+            ChainState::Consistent => "consistent",
+            ChainState::Partly => "partly sealed",
+            ChainState::Unsealed => "unsealed",
+            ChainState::Broken => "broken",
+        }
+    }
+}
+
+/// The last sealed row of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Head {
+    /// The run.
+    pub run: Text,
+    /// How many rows its chain has: the `seq` of the last.
+    pub count: u64,
+    /// The hash of the last.
+    pub hash: String,
+}
+
+/// What a verification found at a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The row's id; `None` when it speaks of the log.
+    pub row: Option<i64>,
+    /// The rule's name, as issues have it.
+    pub rule: &'static str,
+    /// What was found, in one sentence.
+    pub message: String,
+}
+
+impl Finding {
+    /// Whether it means that the log was changed.
+    pub fn is_error(&self) -> bool {
+        self.severity() == Severity::Error
+    }
+
+    fn severity(&self) -> Severity {
+        match self.rule {
+            "audit-row-unsealed" | "audit-more-findings" => Severity::Info,
+            "audit-row-unchecked" => Severity::Warning,
+            _ => Severity::Error,
+        }
+    }
+
+    /// The same as an issue.
+    pub fn issue(&self) -> Issue {
+        let issue = Issue::new(self.severity(), self.rule, &*self.message).hint(match self.rule {
+            "audit-row-unsealed" => {
+                "Another tool wrote it; it may be right, but nothing would show a change."
+            }
+            "audit-row-unchecked" => "It was too long to be read whole.",
+            "audit-more-findings" => "",
+            "audit-tail-cut" => {
+                "Rows at the end of the log were deleted since that head was noted."
+            }
+            "audit-head-differs" => "The log was written anew since that head was noted.",
+            _ => "The log was changed after it was written; do not rely on it.",
+        });
+        match self.row {
+            Some(row) => issue.at_row("gate_audit_log", row),
+            None => issue.at_table("gate_audit_log"),
+        }
+    }
+}
+
+/// What a verification says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChainReport {
+    /// The sum of it.
+    pub state: ChainState,
+    /// How many rows are sealed.
+    pub sealed: usize,
+    /// How many are not.
+    pub unsealed: usize,
+    /// How many of the sealed ones were not read whole, so that only their links were checked.
+    pub unchecked: usize,
+    /// The last sealed row of every run, by run.
+    pub heads: Vec<Head>,
+    /// What was found, in order of the log.
+    pub findings: Vec<Finding>,
+}
+
+impl ChainReport {
+    /// The last sealed row, when the log is of one run.
+    pub fn head(&self) -> Option<&Head> {
+        match self.heads.as_slice() {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+
+    /// The sum of it in one sentence. Never "proof": the hash needs no secret.
+    pub fn sentence(&self) -> String {
+        let rows = |n: usize| {
+            if n == 1 {
+                "1 row".to_owned()
+            } else {
+                format!("{n} rows")
+            }
+        };
+        match self.state {
+            ChainState::Empty => "There is no audit row.".to_owned(),
+            ChainState::Consistent => {
+                format!("The log agrees with its chain ({}).", rows(self.sealed))
+            }
+            ChainState::Unsealed => format!(
+                "No row carries a chain ({}): a change would not show.",
+                rows(self.unsealed)
+            ),
+            ChainState::Partly => {
+                let mut parts = vec![format!(
+                    "{} of {} agree with the chain",
+                    self.sealed - self.unchecked,
+                    rows(self.sealed + self.unsealed)
+                )];
+                if self.unsealed > 0 {
+                    parts.push(format!(
+                        "{} without one, as other tools write them",
+                        self.unsealed
+                    ));
+                }
+                if self.unchecked > 0 {
+                    parts.push(format!("{} too long to be checked", self.unchecked));
+                }
+                format!("{}.", parts.join("; "))
+            }
+            ChainState::Broken => {
+                let first = self.findings.iter().find(|finding| finding.is_error());
+                first.map_or_else(String::new, |finding| finding.message.clone())
+            }
+        }
+    }
+}
