@@ -96,6 +96,8 @@ fn abandon(nodes: &mut [Node], believed: &Option<RunStatus>, ledger: &mut Ledger
             continue;
         }
         if !stands_open(node) {
+            // An announced branch that was never seen.
+            node.status = NodeStatus::Skipped;
             continue;
         }
         let said = std::mem::replace(&mut node.status, NodeStatus::Abandoned);

@@ -159,4 +159,39 @@ mod tests {
         assert_eq!(cut_cycles(&mut ring).len(), 1);
         assert_eq!(ring[0], NONE);
     }
+
+    #[test]
+    fn nodes_given_in_any_order_are_arranged() {
+        let node = |name: &str, parent| Node {
+            parent,
+            ..super::super::tree::derived(
+                super::super::NodeKind::Statement,
+                name.into(),
+                super::super::NodeStatus::Completed,
+            )
+        };
+        let nodes = arrange(vec![
+            node("c", Some(2)),
+            node("d", Some(9)),
+            node("a", None),
+            node("b", Some(0)),
+            node("e", Some(5)),
+            node("f", Some(4)),
+        ]);
+        let told: Vec<_> = nodes
+            .iter()
+            .map(|n| (&*n.text, n.parent, n.level, n.descendants))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("d", None, 0, 0),
+                ("a", None, 0, 2),
+                ("c", Some(1), 1, 1),
+                ("b", Some(2), 2, 0),
+                ("e", None, 0, 1),
+                ("f", Some(4), 1, 0),
+            ]
+        );
+    }
 }

@@ -249,10 +249,10 @@ impl<'a> Sweep<'a, '_> {
             Lead::Gate(name) => Some(meta.gate_id.as_deref().unwrap_or(name)),
             _ => meta.gate_id.as_deref(),
         };
-        let own_loop = meta.loop_id.as_deref().filter(|_| {
-            matches!(row.status, Status::Iteration | Status::Exited)
-                || matches!(words.lead, Lead::Loop | Lead::Unknown)
-        });
+        let own_loop = meta
+            .loop_id
+            .as_deref()
+            .filter(|id| self.speaks_of_loop(id, row, words, named));
         if gate.is_some() || own_loop.is_some() {
             // A gate or a loop inside of a branch says so in its metadata, when its parent does not.
             if free && let Some(inside) = self.branch_around(meta, row, named) {
@@ -300,7 +300,9 @@ impl<'a> Sweep<'a, '_> {
             && branch.is_none()
         {
             let own = row.status == Status::Joined
-                || matches!(words.lead, Lead::Parallel | Lead::Unknown);
+                || words.lead == Lead::Parallel
+                || (words.lead == Lead::Unknown
+                    && !self.is_inside(Key::Parallel(id), Kind::Parallel, id, row, named));
             if own {
                 return Subject {
                     parent,
@@ -321,6 +323,42 @@ impl<'a> Sweep<'a, '_> {
             id: "",
             by_meta,
         }
+    }
+
+    /// Whether a row with a `loop_id` is the loop's own, or only says which loop it runs in.
+    fn speaks_of_loop(&self, id: &'a str, row: &Execution, words: Words<'a>, named: Named) -> bool {
+        match (words.lead, &row.status) {
+            (_, Status::Iteration | Status::Exited) | (Lead::Loop, _) => true,
+            (Lead::Unknown, Status::Started) => true,
+            (Lead::Unknown, _) => !self.is_inside(Key::Loop(id), Kind::Loop, id, row, named),
+            _ => false,
+        }
+    }
+
+    /// Whether a row of unknown words lies in the construct that it names: that is its parent, or it is open and
+    /// of another statement, as the rows of a loop or a parallel share theirs.
+    fn is_inside(
+        &self,
+        key: Key<'a>,
+        kind: Kind<'a>,
+        id: &str,
+        row: &Execution,
+        named: Named,
+    ) -> bool {
+        let index_of = |i: &Inst<'a>| self.rows.get(i.first).and_then(|first| first.index);
+        if let Named::Inst(at) = named
+            && self.inst(at).is_some_and(|i| i.kind == kind && i.id == id)
+        {
+            return true;
+        }
+        self.latest
+            .get(&(self.scope(named), key))
+            .and_then(|at| self.inst(*at))
+            .filter(|i| i.open)
+            .is_some_and(|i| match (index_of(i), row.index) {
+                (Some(own), Some(index)) => own != index,
+                _ => false,
+            })
     }
 
     /// A row that names a branch (trace.md 4).
@@ -665,7 +703,7 @@ impl<'a> Sweep<'a, '_> {
     /// The innermost open loop of the same parent whose body the statement lies in (trace.md 5).
     fn open_loop(&mut self, scope: Scope, inst: &Inst<'a>, row: &Execution) -> Option<u32> {
         // Deeper nests without a single parent_id are no programs; the bound keeps hostile rows cheap.
-        const DEEPEST: usize = 64;
+        const DEEPEST: usize = 16;
         let loops = self.loops.get_mut(&scope)?;
         while let Some(at) = loops.last().copied() {
             if self.out.list.get(at as usize).is_some_and(|i| i.open) {

@@ -371,6 +371,10 @@ impl<'a> Emit<'a, '_> {
             pos = pos.and_then(|pos| self.next_row.get(pos as usize).copied());
         }
         aliases.shrink_to_fit();
+        let text = match text.trim().is_empty() {
+            true => self.any_text(inst.first).unwrap_or(text),
+            false => text,
+        };
         let meta = rows.meta(inst.first);
         let frame = matches!(inst.kind, Kind::Frame(_))
             || (matches!(inst.kind, Kind::Branch(_))
@@ -434,6 +438,18 @@ impl<'a> Emit<'a, '_> {
             last_row: Some(rows.place(inst.last)),
             state_line: None,
         }
+    }
+
+    /// The first text that any row of an instance has.
+    fn any_text(&self, first: u32) -> Option<Text> {
+        let later = |pos: &u32| {
+            let next = self.next_row.get(*pos as usize).copied();
+            next.filter(|pos| *pos != NONE)
+        };
+        std::iter::successors(Some(first), later)
+            .filter_map(|pos| self.rows.get(pos))
+            .find(|row| !row.text.trim().is_empty())
+            .map(|row| row.text.clone())
     }
 
     /// The gates table wins over the row (trace.md 7).

@@ -79,6 +79,9 @@ pub(super) fn verdict(
             verdict.status = claim.status.word().to_owned();
             verdict.source.clone_from(&claim.source);
             verdict.reason = says(claim);
+            if !waiting.is_empty() {
+                verdict.reason.push_str(&format!("; {}", waits(&waiting)));
+            }
         }
         Some((RunStatus::Other(word), claim)) if !word.trim().is_empty() => {
             verdict.status = word.to_string();
@@ -88,15 +91,16 @@ pub(super) fn verdict(
         _ if !waiting.is_empty() => {
             verdict.status = "waiting".to_owned();
             verdict.source = "pending gate at every position".to_owned();
-            verdict.reason = match waiting.as_slice() {
-                [gate] => format!("waiting at gate {gate}"),
-                gates => format!("waiting at {} gates: {}", gates.len(), first_few(gates)),
-            };
+            verdict.reason = waits(&waiting);
         }
         Some((RunStatus::Waiting, claim)) if !decided(nodes) => {
             verdict.status = "waiting".to_owned();
             verdict.source.clone_from(&claim.source);
             verdict.reason = says(claim);
+        }
+        None if nodes.is_empty() => {
+            verdict.source = "nothing".to_owned();
+            verdict.reason = "nothing says how this run stands".to_owned();
         }
         claim => running(&mut verdict, claim.map(|(_, claim)| claim), open, now),
     }
@@ -127,6 +131,10 @@ fn running(verdict: &mut Verdict, claim: Option<&Claim>, open: usize, now: Optio
             "{}; the {} says waiting, but its gate is decided",
             verdict.reason, claim.source
         );
+        verdict.claims = vec![
+            (claim.source.clone(), "waiting".to_owned()),
+            ("gates".to_owned(), "decided".to_owned()),
+        ];
     } else if claim.is_none() && open == 0 {
         verdict
             .reason
@@ -136,16 +144,24 @@ fn running(verdict: &mut Verdict, claim: Option<&Claim>, open: usize, now: Optio
 
 /// All that disagree are shown, and why one is believed.
 fn compare(verdict: &mut Verdict, claims: &[Claim], open: usize, ledger: &mut Ledger) {
-    let word = |claim: &Claim| claim.status.word().to_owned();
-    let differ = claims.iter().any(|claim| word(claim) != verdict.status);
-    let finished = matches!(verdict.status.as_str(), "completed" | "failed");
+    // Waiting is a way of running: words that exclude each other disagree.
+    let way = |word: &str| match word {
+        "waiting" => "running".to_owned(),
+        other => other.to_owned(),
+    };
+    let said = way(&verdict.status);
+    let against: Vec<&Claim> = claims
+        .iter()
+        .filter(|claim| way(claim.status.word()) != said)
+        .collect();
+    let finished = matches!(said.as_str(), "completed" | "failed");
     let left_open = finished && open > 0;
-    if !differ && !left_open {
+    if against.is_empty() && !left_open {
         return;
     }
     verdict.claims = claims
         .iter()
-        .map(|claim| (claim.source.clone(), word(claim)))
+        .map(|claim| (claim.source.clone(), claim.status.word().to_owned()))
         .collect();
     if left_open {
         verdict
@@ -155,35 +171,29 @@ fn compare(verdict: &mut Verdict, claims: &[Claim], open: usize, ledger: &mut Le
             1 => "; one row was never closed",
             _ => "; some rows were never closed",
         });
-    } else if !claims.is_empty() && verdict.source.contains("gate") {
-        verdict
-            .claims
-            .push(("gates".to_owned(), verdict.status.clone()));
     }
-    // Waiting is a way of running; only words that exclude each other are an issue.
-    let ways_of = |word: &str| match word {
-        "waiting" => "running".to_owned(),
-        other => other.to_owned(),
-    };
-    let said = ways_of(&verdict.status);
-    let against: Vec<String> = claims
-        .iter()
-        .filter(|claim| ways_of(claim.status.word()) != said)
-        .map(|claim| format!("the {} says {}", claim.source, claim.status.word()))
-        .collect();
     if against.is_empty() {
         return;
     }
-    let against = against.join(", ");
-    if finished {
-        verdict
-            .reason
-            .push_str(&format!("; {against}, but an end is the newer evidence"));
-    }
+    let told: Vec<String> = against.iter().map(|claim| says(claim)).collect();
+    let told = told.join(", ");
+    let why = match (finished, against.iter().any(|c| c.status.is_finished())) {
+        (true, false) => ", but an end is the newer evidence",
+        (true, true) if against.iter().all(|c| c.at.is_some()) => ", but that was written earlier",
+        _ => "",
+    };
+    verdict.reason.push_str(&format!("; {told}{why}"));
     ledger.note(Severity::Warning, "status-disagrees", || {
-        let message = format!("the {} says {}, {against}", verdict.source, verdict.status);
+        let message = format!("the {} says {}, {told}", verdict.source, verdict.status);
         Issue::info("", message).hint(format!("Believed: {}.", verdict.status))
     });
+}
+
+fn waits(gates: &[String]) -> String {
+    match gates {
+        [gate] => format!("waiting at gate {gate}"),
+        gates => format!("waiting at {} gates: {}", gates.len(), first_few(gates)),
+    }
 }
 
 fn says(claim: &Claim) -> String {
@@ -296,6 +306,107 @@ pub(crate) fn last_sign<'a>(run: &'a Run) -> Option<(Stamp, String)> {
         None => {
             let at = run.touched.clone().filter(|at| at.millis().is_some())?;
             Some((at, "the file's date".to_owned()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Agent, Binding, BindingKind, ValueAt};
+
+    fn agent(name: &str, scope: AgentScope, updated: &str) -> Agent {
+        Agent {
+            name: name.into(),
+            scope,
+            memory: ValueAt::Missing,
+            created: None,
+            updated: Some(Stamp::parse(updated)),
+            segments: Vec::new(),
+            store: "state.db".into(),
+        }
+    }
+
+    fn sign(run: &Run) -> Option<(String, String)> {
+        last_sign(run).map(|(at, from)| (at.to_string(), from))
+    }
+
+    #[test]
+    fn the_last_sign_is_the_latest_time_of_any_row_in_any_form() {
+        let mut run = Run {
+            started: Some(Stamp::parse("2026-01-15T10:00:00Z")),
+            updated: Some(Stamp::parse("soon")),
+            touched: Some(Stamp::parse("2026-01-20 00:00:00")),
+            ..Run::default()
+        };
+        let told = |at: &str, from: &str| Some((at.to_owned(), from.to_owned()));
+        assert_eq!(sign(&run), told("2026-01-15T10:00:00Z", "run row"));
+        run.bindings.push(Binding {
+            name: "a".into(),
+            execution_id: None,
+            kind: BindingKind::Let,
+            value: ValueAt::Missing,
+            source: None,
+            created: None,
+            updated: Some(Stamp::parse("2026-01-15 12:30:00+02:00")),
+            attachment: None,
+            tail_known: true,
+            parent_execution_id: None,
+            superseded: false,
+        });
+        assert_eq!(sign(&run), told("2026-01-15T10:30:00Z", "binding a"));
+        run.agents = vec![
+            agent("captain", AgentScope::Execution, "2026-01-15 11:00:00"),
+            agent("advisor", AgentScope::Project, "2026-01-16 11:00:00"),
+            agent("me", AgentScope::User, "2026-01-16 11:00:00"),
+        ];
+        assert_eq!(sign(&run), told("2026-01-15T11:00:00Z", "agent captain"));
+    }
+
+    #[test]
+    fn without_a_time_in_any_row_the_files_date_is_the_last_sign() {
+        let mut run = Run {
+            touched: Some(Stamp::parse("2026-01-20 00:00:00")),
+            ..Run::default()
+        };
+        let file = (
+            "2026-01-20T00:00:00Z".to_owned(),
+            "the file's date".to_owned(),
+        );
+        assert_eq!(sign(&run), Some(file));
+        run.touched = Some(Stamp::parse("?"));
+        assert_eq!(sign(&run), None);
+    }
+
+    #[test]
+    fn an_end_is_believed_before_progress_and_the_later_end_before_the_earlier() {
+        let claim = |status: &str, at: Option<&str>| {
+            Claim::new(status, RunStatus::parse(status), at.map(Stamp::parse))
+        };
+        for (claims, expected) in [
+            (vec![], None),
+            (
+                vec![claim("running", None), claim("waiting", None)],
+                Some(0),
+            ),
+            (vec![claim("running", None), claim("failed", None)], Some(1)),
+            (
+                vec![claim("completed", None), claim("failed", None)],
+                Some(0),
+            ),
+            (
+                vec![
+                    claim("completed", Some("2026-01-01")),
+                    claim("failed", Some("2026-01-02")),
+                ],
+                Some(1),
+            ),
+            (
+                vec![claim("interrupted", None), claim("completed", None)],
+                Some(1),
+            ),
+        ] {
+            assert_eq!(believed(&claims), expected, "{claims:?}");
         }
     }
 }

@@ -42,6 +42,7 @@ pub(crate) fn run_of(case: &Value) -> Run {
     let rows = case["rows"].as_array().expect("a case lists rows");
     let time = |value: &Value| value.as_str().map(Stamp::parse);
     Run {
+        id: case["run"].as_str().unwrap_or_default().into(),
         status: case["run_status"].as_str().map(RunStatus::parse),
         program: Program {
             source: case["program"].as_str().map(Arc::from),
