@@ -43,6 +43,8 @@ pub struct Session {
     root: String,
     db: Option<Store>,
     agent_stores: Vec<Store>,
+    /// Which source a store of agents that is a folder lies in.
+    folders: Vec<(Text, Rc<dyn Source>)>,
     run: Run,
     listing: Option<Listing>,
     trace: Trace,

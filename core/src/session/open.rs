@@ -1,11 +1,10 @@
 use std::rc::Rc;
 
-use super::stub::{dotenv, folder};
 use super::survey::{join, split};
 use super::{Around, NodeIndex, Options, Session, Store};
-use crate::decode::{sqlite, state_md};
+use crate::decode::{dotenv, folder, sqlite, state_md};
 use crate::issue::Issue;
-use crate::model::{Agent, AgentScope, FolderForm, Form, Run};
+use crate::model::{Agent, AgentScope, FolderForm, Form, Run, Text};
 use crate::program;
 use crate::source::{Source, SourceError};
 use crate::trace;
@@ -79,6 +78,7 @@ impl Session {
             root,
             db,
             agent_stores,
+            folders,
             other_runs,
         } = opened;
         if run.id.is_empty() && run.form != Form::Agents {
@@ -99,6 +99,7 @@ impl Session {
             root,
             db,
             agent_stores,
+            folders,
             run,
             listing,
             trace,
@@ -113,6 +114,7 @@ struct Opened {
     root: String,
     db: Option<Store>,
     agent_stores: Vec<Store>,
+    folders: Vec<(Text, Rc<dyn Source>)>,
     other_runs: Vec<String>,
 }
 
@@ -184,6 +186,7 @@ fn open_database(
         root,
         db,
         agent_stores: Vec::new(),
+        folders: Vec::new(),
         other_runs: decoded.other_runs,
     })
 }
@@ -266,6 +269,7 @@ impl Opened {
             root,
             db: None,
             agent_stores: Vec::new(),
+            folders: Vec::new(),
             other_runs: Vec::new(),
         }
     }
@@ -307,7 +311,13 @@ impl Opened {
             &format!("{}agents/", around.prefix),
             around.scope.clone(),
         );
-        self.run.agents.extend(agents);
+        for mut agent in agents {
+            // Two sources may have folders of the same name: the store's name tells them apart.
+            agent.store = format!("{}: {}", around.scope.word(), agent.store).into();
+            self.folders
+                .push((agent.store.clone(), Rc::clone(&around.source)));
+            self.run.agents.push(agent);
+        }
         self.run.issues.extend(issues);
         let env = format!("{}.env", around.prefix);
         if self.run.env.is_empty()

@@ -231,7 +231,18 @@ impl Session {
     ) -> Result<Vec<u8>, SourceError> {
         match at {
             ValueAt::Missing => Ok(Vec::new()),
-            ValueAt::File { path, start, .. } => self.source.read(path, start + offset, len),
+            ValueAt::File { path, start, .. } => {
+                let own = &self.source;
+                let source = match &table {
+                    Table::Agents(store) => self
+                        .folders
+                        .iter()
+                        .find(|(name, _)| name == store)
+                        .map_or(own, |(_, s)| s),
+                    Table::Bindings => own,
+                };
+                source.read(path, start + offset, len)
+            }
             ValueAt::Row { .. } => {
                 let Some(store) = table.store(self) else {
                     return Err(SourceError::NotFound(
