@@ -7,9 +7,11 @@
 //! Order is always by row id; times never order. No recursion on the stack: 100,000 levels are legal.
 
 mod caught;
+mod emit;
 mod finish;
 mod from_state;
 mod gates;
+mod parents;
 mod preorder;
 mod rounds;
 mod rows;

@@ -164,7 +164,7 @@ mod tests {
     fn nodes_given_in_any_order_are_arranged() {
         let node = |name: &str, parent| Node {
             parent,
-            ..super::super::tree::derived(
+            ..super::super::emit::derived(
                 super::super::NodeKind::Statement,
                 name.into(),
                 super::super::NodeStatus::Completed,

@@ -1,0 +1,317 @@
+//! Whose row it is: what a row speaks of, and what that lies in (trace.md 1 and 4).
+
+use super::{Inst, Key, Kind, Named, Scope, Subject, Sweep};
+use crate::model::{Execution, Meta, Status};
+use crate::trace::gates;
+use crate::trace::words::{Lead, Words};
+
+impl<'a> Sweep<'a, '_> {
+    pub(super) fn named(&self, pos: u32, row: &Execution) -> Named {
+        match row.parent {
+            None => Named::Root,
+            Some(id) if id == row.id => Named::Itself,
+            Some(id) => self
+                .rows
+                .find(id)
+                .filter(|at| *at < pos)
+                .and_then(|at| self.out.of_row.get(at as usize))
+                .map_or(Named::Unseen(id), |at| Named::Inst(*at)),
+        }
+    }
+
+    /// Names are those of instances: an alias as a parent is its instance (trace.md 3).
+    pub(super) fn scope(&self, parent: Named) -> Scope {
+        match parent {
+            Named::Root | Named::Itself => None,
+            Named::Inst(at) => self.inst(at).map(|i| self.rows.id(i.first)),
+            Named::Unseen(id) => Some(id),
+        }
+    }
+
+    pub(super) fn subject(
+        &mut self,
+        row: &'a Execution,
+        words: Words<'a>,
+        named: Named,
+    ) -> Subject<'a> {
+        static EMPTY: Meta = Meta {
+            parallel_id: None,
+            branch: None,
+            branches: Vec::new(),
+            strategy: None,
+            loop_id: None,
+            iteration: None,
+            max: None,
+            condition: None,
+            attempt: None,
+            gate_id: None,
+            block: None,
+            depth: None,
+            reason: None,
+            in_place: false,
+        };
+        let meta = row.meta.as_deref().unwrap_or(&EMPTY);
+        let free = !matches!(named, Named::Inst(_));
+        let mut parent = named;
+        let mut by_meta = false;
+
+        let gate = match words.lead {
+            Lead::Gate(name) => Some(meta.gate_id.as_deref().unwrap_or(name)),
+            _ => meta.gate_id.as_deref(),
+        };
+        let own_loop = meta
+            .loop_id
+            .as_deref()
+            .filter(|id| self.speaks_of_loop(id, row, words, named));
+        if gate.is_some() || own_loop.is_some() {
+            // A gate or a loop inside of a branch says so in its metadata, when its parent does not.
+            if free && let Some(inside) = self.branch_around(meta, row, named) {
+                (parent, by_meta) = (Named::Inst(inside), true);
+            }
+            let (key, kind, id) = match (gate, own_loop) {
+                (Some(gate), _) => {
+                    let base = gates::base(gate);
+                    let gate = self.gates.get(&(row.id, base)).copied().unwrap_or(gate);
+                    (Key::Gate(base), Kind::Gate(gate), gate)
+                }
+                (None, id) => {
+                    let id = id.unwrap_or("");
+                    (Key::Loop(id), Kind::Loop, id)
+                }
+            };
+            return Subject {
+                parent,
+                key,
+                kind,
+                id,
+                by_meta,
+            };
+        }
+
+        if free
+            && let Some(id) = meta.loop_id.as_deref()
+            && let Some(around) = self.loop_around(id, named)
+        {
+            (parent, by_meta) = (Named::Inst(around), true);
+        }
+
+        let pid = meta.parallel_id.as_deref();
+        let branch = match (meta.branch.as_deref(), words.lead) {
+            (Some(name), _) | (None, Lead::Branch(name)) => Some(name),
+            (None, Lead::Parallel | Lead::Loop) => None,
+            _ => pid.and(words.name),
+        };
+        if let Some(name) = branch
+            && let Some(subject) = self.branch(row, words, named, pid, name)
+        {
+            return subject;
+        }
+        if let Some(id) = pid
+            && branch.is_none()
+        {
+            let own = row.status == Status::Joined
+                || words.lead == Lead::Parallel
+                || (words.lead == Lead::Unknown
+                    && !self.is_inside(Key::Parallel(id), Kind::Parallel, id, row, named));
+            if own {
+                return Subject {
+                    parent,
+                    key: Key::Parallel(id),
+                    kind: Kind::Parallel,
+                    id,
+                    by_meta,
+                };
+            }
+            if free && let Some(around) = self.parallel(named, pid, row) {
+                (parent, by_meta) = (Named::Inst(around), true);
+            }
+        }
+        Subject {
+            parent,
+            key: row.index.map_or(Key::Text(&row.text), Key::Index),
+            kind: plain_kind(row, meta, words),
+            id: "",
+            by_meta,
+        }
+    }
+
+    /// Whether a row with a `loop_id` is the loop's own, or only says which loop it runs in.
+    fn speaks_of_loop(&self, id: &'a str, row: &Execution, words: Words<'a>, named: Named) -> bool {
+        match (words.lead, &row.status) {
+            (_, Status::Iteration | Status::Exited) | (Lead::Loop, _) => true,
+            (Lead::Unknown, Status::Started) => true,
+            (Lead::Unknown, _) => !self.is_inside(Key::Loop(id), Kind::Loop, id, row, named),
+            _ => false,
+        }
+    }
+
+    /// Whether a row of unknown words lies in the construct that it names: that is its parent, or it is open and
+    /// of another statement, as the rows of a loop or a parallel share theirs.
+    fn is_inside(
+        &self,
+        key: Key<'a>,
+        kind: Kind<'a>,
+        id: &str,
+        row: &Execution,
+        named: Named,
+    ) -> bool {
+        let index_of = |i: &Inst<'a>| self.rows.get(i.first).and_then(|first| first.index);
+        if let Named::Inst(at) = named
+            && self.inst(at).is_some_and(|i| i.kind == kind && i.id == id)
+        {
+            return true;
+        }
+        self.latest
+            .get(&(self.scope(named), key))
+            .and_then(|at| self.inst(*at))
+            .filter(|i| i.open)
+            .is_some_and(|i| match (index_of(i), row.index) {
+                (Some(own), Some(index)) => own != index,
+                _ => false,
+            })
+    }
+
+    /// A row that names a branch (trace.md 4).
+    fn branch(
+        &mut self,
+        row: &'a Execution,
+        words: Words<'a>,
+        named: Named,
+        pid: Option<&'a str>,
+        name: &'a str,
+    ) -> Option<Subject<'a>> {
+        // A statement inside of the branch may carry the branch's names: its parent is that very branch.
+        if let Named::Inst(at) = named
+            && let Some(around) = self.inst(at)
+            && around.kind == Kind::Branch(name)
+            && self.rows.get(around.first).is_some_and(|first| {
+                first.index != row.index || (first.index.is_none() && first.text != row.text)
+            })
+        {
+            return None;
+        }
+        if let Some(parallel) = self.parallel(named, pid, row) {
+            return Some(Subject {
+                parent: Named::Inst(parallel),
+                key: Key::Branch(name),
+                kind: Kind::Branch(name),
+                id: "",
+                by_meta: true,
+            });
+        }
+        // `branch` alone, and no parallel anywhere: some other branch is meant.
+        let pid = match (pid, words.lead) {
+            (Some(pid), _) => pid,
+            (None, Lead::Branch(_)) => "",
+            (None, _) => return None,
+        };
+        Some(Subject {
+            parent: named,
+            key: Key::Early(pid, name),
+            kind: Kind::Branch(name),
+            id: pid,
+            by_meta: false,
+        })
+    }
+
+    /// The parallel that a branch row belongs to: the open one of that id, else the one that was open last. A
+    /// parent_id decides only between those (errata X2).
+    fn parallel(&mut self, named: Named, pid: Option<&'a str>, row: &Execution) -> Option<u32> {
+        let scope = self.scope(named);
+        let at_index = row
+            .index
+            .and_then(|index| self.built_at.get(&(scope, index)).copied())
+            .filter(|at| self.inst(*at).is_some_and(|i| i.kind == Kind::Parallel));
+        let Some(pid) = pid else {
+            let parent = match named {
+                Named::Inst(at) => self
+                    .inst(at)
+                    .is_some_and(|i| i.kind == Kind::Parallel)
+                    .then_some(at),
+                _ => None,
+            };
+            let last = self.last_parallel.get(&scope).copied();
+            return parent
+                .or_else(|| last.filter(|at| self.is_open(*at)))
+                .or(at_index)
+                .or(last)
+                .filter(|at| self.inst(*at).is_some_and(|i| !i.ends_only(self.rows)));
+        };
+        let open = self.latest_open(Key::Parallel(pid));
+        if let Named::Inst(at) = named
+            && let Some(parent) = self.inst(at)
+            && parent.kind == Kind::Parallel
+            && parent.id == pid
+            // One that was closed by a row of its own before this row cannot take it while another is open; of
+            // one that was updated in place nobody knows when.
+            && (parent.open || parent.first == parent.last || open.is_none())
+            && !parent.ends_only(self.rows)
+        {
+            return Some(at);
+        }
+        let beside = self.latest.get(&(scope, Key::Parallel(pid))).copied();
+        if let Some(at) = beside.filter(|at| self.is_open(*at)).or(open) {
+            return Some(at);
+        }
+        // The parallel's own row lost its metadata, the branch's has it: they share the statement index.
+        if let Some(at) = at_index
+            && let Some(parallel) = self.out.list.get_mut(at as usize)
+            && parallel.id.is_empty()
+        {
+            parallel.id = pid;
+            self.latest.insert((scope, Key::Parallel(pid)), at);
+            self.open_by_id
+                .entry(Key::Parallel(pid))
+                .or_default()
+                .push(at);
+            return Some(at);
+        }
+        beside
+            .filter(|at| self.inst(*at).is_some_and(|i| !i.ends_only(self.rows)))
+            .or_else(|| self.closed_parallel.get(pid).copied())
+    }
+
+    /// The branch, else the parallel, that a row's metadata puts it in.
+    fn branch_around(&mut self, meta: &'a Meta, row: &Execution, named: Named) -> Option<u32> {
+        let pid = meta.parallel_id.as_deref()?;
+        let parallel = self.parallel(named, Some(pid), row)?;
+        let scope = self.scope(Named::Inst(parallel));
+        meta.branch
+            .as_deref()
+            .and_then(|name| self.latest.get(&(scope, Key::Branch(name))).copied())
+            .or(Some(parallel))
+    }
+
+    /// The open loop that a row's metadata puts it in.
+    fn loop_around(&mut self, id: &'a str, named: Named) -> Option<u32> {
+        let scope = self.scope(named);
+        self.latest
+            .get(&(scope, Key::Loop(id)))
+            .copied()
+            .filter(|at| self.is_open(*at))
+            .or_else(|| self.latest_open(Key::Loop(id)))
+    }
+
+    pub(super) fn latest_open(&mut self, key: Key<'a>) -> Option<u32> {
+        let stack = self.open_by_id.get_mut(&key)?;
+        while let Some(at) = stack.last().copied() {
+            if self.out.list.get(at as usize).is_some_and(|i| i.open) {
+                return Some(at);
+            }
+            stack.pop();
+        }
+        None
+    }
+}
+
+/// What a row without an id of its own is.
+fn plain_kind<'a>(row: &Execution, meta: &'a Meta, words: Words<'a>) -> Kind<'a> {
+    match (words.lead, &row.status) {
+        (Lead::Parallel, _) | (Lead::Unknown, Status::Joined) => Kind::Parallel,
+        (Lead::Loop, _) | (Lead::Unknown, Status::Iteration | Status::Exited) => Kind::Loop,
+        (Lead::Do(block), _) => Kind::Frame(meta.block.as_deref().unwrap_or(block)),
+        // `block` on a session only says where it runs.
+        (Lead::Unknown, _) => meta.block.as_deref().map_or(Kind::Statement, Kind::Frame),
+        _ => Kind::Statement,
+    }
+}
