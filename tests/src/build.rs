@@ -5,6 +5,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 /// Runs SQL in a database through the `sqlite3` program; the file is made when it is not there.
 ///
@@ -57,4 +58,88 @@ pub fn folder(folder: &Path, files: &[(&str, &str)]) -> PathBuf {
 /// A text as an SQL literal.
 pub fn quote(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
+}
+
+/// How many execution rows [`large`] has.
+pub const LARGE_EXECUTIONS: usize = 100_000;
+
+/// How many bindings [`large`] has.
+pub const LARGE_BINDINGS: usize = 20_000;
+
+/// A `state.db` of more than 1 GB with the documents' own tables: 100,000 execution rows (100 loops of 100 rounds),
+/// 20,000 bindings of 4 KB to 1 MB, none of them a BLOB. Made once and kept in the target folder.
+pub fn large() -> PathBuf {
+    static ONCE: OnceLock<PathBuf> = OnceLock::new();
+    ONCE.get_or_init(|| {
+        let script = large_script();
+        let folder = target().join("large-run");
+        let (database, made_by) = (folder.join("state.db"), folder.join("made-by.sql"));
+        if fs::read_to_string(&made_by).ok().as_deref() != Some(script.as_str()) {
+            let _ = fs::remove_dir_all(&folder);
+            sql(&database, &script);
+            fs::write(&made_by, script).expect("a note beside the database");
+        }
+        database
+    })
+    .clone()
+}
+
+fn large_script() -> String {
+    format!(
+        "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA page_size = 4096;
+{schema}
+BEGIN;
+INSERT INTO run (id, program_path, program_source, started_at, updated_at, status)
+VALUES ('20260110-000000-large1', 'large.prose', 'loop until **done** (max: 100):\n  session \"Step\"\n',
+  '2026-01-10 00:00:00', '2026-01-11 03:46:40', 'completed');
+
+-- A loop is 1,000 rows: started, 99 rounds of 9 steps and their end, 7 steps and the exit of the last one.
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < {executions})
+INSERT INTO execution (statement_index, statement_text, status, completed_at, parent_id, metadata)
+SELECT
+  CASE WHEN i % 1000 = 0 OR i % 10 = 9 THEN 1 ELSE 2 END,
+  CASE WHEN i % 1000 = 0 OR i % 10 = 9 THEN 'loop until **done** (max: 100):' ELSE 'session \"Step ' || i || '\"' END,
+  CASE WHEN i % 1000 = 0 THEN 'started' WHEN i % 1000 = 999 THEN 'exited' WHEN i % 10 = 9 THEN 'iteration' ELSE 'completed' END,
+  datetime('2026-01-10', '+' || i || ' seconds'),
+  CASE WHEN i % 1000 = 0 OR i % 10 = 9 THEN NULL ELSE i - i % 1000 + 1 END,
+  CASE WHEN i % 1000 = 0 OR i % 10 = 9
+    THEN json_object('loop_id', 'l' || (i / 1000), 'max', 100, 'iteration', (i % 1000 + 1) / 10) ELSE '{{}}' END
+FROM n;
+
+CREATE TEMP TABLE words AS
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 130000)
+SELECT group_concat('word' || (i * 7919 % 9973), ' ') AS text FROM n;
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < {bindings})
+INSERT INTO bindings (name, execution_id, kind, value, source_statement, created_at, updated_at)
+SELECT 'value_' || i, CASE WHEN i % 2 THEN i * 5 + 2 END, 'let',
+  substr(text, 1 + i % 977, CASE WHEN i % 50 = 0 THEN 1048576 ELSE 4096 + (i % 8) * 8192 END),
+  'let value_' || i || ' = session \"Step\"', '2026-01-10 00:00:00', '2026-01-10 00:00:00'
+FROM n, words;
+COMMIT;
+",
+        schema = earlier_schema(),
+        executions = LARGE_EXECUTIONS,
+        bindings = LARGE_BINDINGS,
+    )
+}
+
+/// The tables of sqlite-earlier.md in its own column order: a value stands in the middle of its row.
+pub fn earlier_schema() -> &'static str {
+    include_str!("../../examples/record/sqlite-earlier.sql")
+}
+
+/// The tables of sqlite.md as our own writer makes them, corrected as the errata say.
+pub fn state_schema() -> &'static str {
+    include_str!("../../core/src/schema/state.sql")
+}
+
+/// Cargo's target folder: this test lies in one of its subfolders.
+pub fn target() -> PathBuf {
+    let test = std::env::current_exe().expect("a test knows where it is");
+    let target = test
+        .ancestors()
+        .find(|folder| folder.join("CACHEDIR.TAG").is_file());
+    target
+        .expect("tests lie in cargo's target folder")
+        .to_path_buf()
 }

@@ -3,6 +3,7 @@
 mod cli;
 mod driver;
 mod examples;
+mod large;
 mod page;
 mod purity;
 mod shells;
