@@ -438,4 +438,33 @@ mod tests {
             assert_eq!(expires_in(deadline, now), text);
         }
     }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig {
+            failure_persistence: None,
+            ..Default::default()
+        })]
+
+        #[test]
+        fn any_text_is_read_or_refused(text in "[0-9dhms .]{0,12}") {
+            if let Ok(timeout) = Timeout::parse(&text) {
+                // What was read is what the modifiers say.
+                let unit = |modifier: &String| {
+                    let (count, word) = modifier[1..].split_once(' ').unwrap();
+                    let (.., length, _) = UNITS.iter().map(|(a, b, c)| (a, *b, c))
+                        .find(|(.., name)| **name == word).unwrap();
+                    count.parse::<u64>().unwrap() * length
+                };
+                let sum: u64 = timeout.sqlite_modifiers().iter().map(unit).sum();
+                proptest::prop_assert_eq!(sum, timeout.seconds());
+                proptest::prop_assert!(sum > 0 && timeout.deadline(0).is_ok());
+            }
+        }
+
+        #[test]
+        fn whatever_is_written_by_the_grammar_is_read(d in 0..900_u64, h in 0..99_u64, m in 0..99_u64, s in 1..99_u64) {
+            let timeout = Timeout::parse(&format!("{d}d{h}h{m}m{s}s")).unwrap();
+            proptest::prop_assert_eq!(timeout.seconds(), d * 86_400 + h * 3_600 + m * 60 + s);
+        }
+    }
 }

@@ -634,4 +634,35 @@ mod tests {
         let deep = format!("{{\"a\":{}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
         assert!(seal(None, &deep).is_err(), "no stack recursion over input");
     }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig {
+            failure_persistence: None,
+            ..Default::default()
+        })]
+
+        /// Errata G7: no single value of a sealed log can change, and no row but the last can go.
+        #[test]
+        fn any_one_change_is_found_g7(
+            at in 0..6_usize,
+            column in proptest::sample::select(vec![
+                "id", "gate_id", "event_type", "principal", "comment", "timestamp",
+            ]),
+            value in "\\PC{0,6}",
+            number in 100..900_i64,
+            remove in proptest::bool::ANY,
+        ) {
+            let mut log = log(6);
+            if remove && at < 5 {
+                log.remove(at);
+            } else if column == "id" {
+                log[at]["id"] = number.into();
+            } else {
+                proptest::prop_assume!(log[at][column] != value.as_str());
+                log[at][column] = value.into();
+            }
+            let report = report(&log, None);
+            proptest::prop_assert_eq!(report.state, ChainState::Broken);
+        }
+    }
 }
