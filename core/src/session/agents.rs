@@ -7,7 +7,8 @@ use crate::view::{AgentView, AgentsView, SegmentView};
 impl Session {
     /// The agents with their segments, and what changed from one segment to the next.
     pub fn agents(&self) -> AgentsView {
-        let agents = self.run.agents.iter().enumerate().map(|(i, agent)| {
+        let agents = self.run.agents.iter().enumerate().map(|(i, short)| {
+            let agent = &self.agent_tail(short);
             let mut before: Option<&str> = None;
             let segments = agent.segments.iter().map(|segment| {
                 let summary = segment.summary.as_deref();

@@ -1,6 +1,6 @@
 use super::{Session, Store};
 use crate::decode::sqlite;
-use crate::model::{Binding, Text, ValueAt};
+use crate::model::{Agent, Binding, Text, ValueAt};
 use crate::source::SourceError;
 use crate::view::{Cell, ValueFormat, ValueView};
 
@@ -89,6 +89,17 @@ impl Session {
             full.tail_known = true;
         }
         full
+    }
+
+    /// Times of an agent: from the model where they were read, else from its row, behind a large memory.
+    pub(super) fn agent_tail(&self, agent: &Agent) -> Agent {
+        let large = agent.memory.len().unwrap_or(0) > u64::from(sqlite::AGENT_EAGER);
+        let known = agent.created.is_some() || agent.updated.is_some();
+        Table::Agents(agent.store.clone())
+            .store(self)
+            .filter(|_| large && !known)
+            .and_then(|store| sqlite::agent_tail(&store.conn, agent).ok())
+            .unwrap_or_else(|| agent.clone())
     }
 
     /// The beginning of a value on one line.

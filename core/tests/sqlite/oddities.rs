@@ -637,3 +637,13 @@ fn bytes_in_memory_with_and_without_their_wal() {
         "a.db: this is not a SQLite database: 5 bytes, beginning with \"hello\" (text)"
     );
 }
+
+#[test]
+fn a_value_beside_a_computed_column_is_read_all_the_same() {
+    let db = Db::of(
+        "CREATE TABLE bindings(name, twice AS (name || name), value);
+         INSERT INTO bindings(name, value) VALUES ('a', hex(zeroblob(50000)))",
+    );
+    let (conn, run) = (db.open(), db.read());
+    assert_eq!(value(&conn, &run.bindings[0]).len(), 100_000);
+}

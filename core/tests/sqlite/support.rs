@@ -166,3 +166,25 @@ pub(crate) fn value(conn: &Connection, binding: &Binding) -> String {
         sqlite::value_bytes(conn, "bindings", "value", &binding.value, 0, len + 10).unwrap();
     String::from_utf8(bytes).unwrap()
 }
+
+/// Bytes that this thread asked the system for while `work` ran; `None` where the system does not count them.
+pub(crate) fn bytes_read(work: impl FnOnce()) -> Option<u64> {
+    let count = || -> Option<u64> {
+        let text = std::fs::read_to_string("/proc/thread-self/io").ok()?;
+        text.lines()
+            .find_map(|l| l.strip_prefix("rchar: "))?
+            .trim()
+            .parse()
+            .ok()
+    };
+    let before = count();
+    work();
+    let read = count().zip(before).map(|(after, before)| after - before);
+    if read.is_none() {
+        let _ = writeln!(
+            std::io::stderr(),
+            "skipped: this system does not count what a thread reads"
+        );
+    }
+    read
+}

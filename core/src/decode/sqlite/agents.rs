@@ -11,8 +11,8 @@ use crate::issue::Issue;
 use crate::model::{Agent, AgentScope, Segment, Text, ValueAt};
 use crate::schema;
 
-/// Times that lie behind a memory of up to this size are read in the list; agents are few.
-pub const AGENT_EAGER: u32 = 64 << 10;
+/// Times that lie behind a memory of up to this size are read in the list; [`agent_tail`] reads the others.
+pub const AGENT_EAGER: u32 = 2048;
 
 const WANTS: &[Want] = &[
     Want::short("name"),
@@ -168,7 +168,7 @@ pub fn agent_tail(conn: &Connection, agent: &Agent) -> Result<Agent, DecodeError
     let ValueAt::Row { rowid, .. } = &agent.memory else {
         return Ok(full);
     };
-    Reader::new(conn, "")?.scan_row(schema::AGENTS, TAIL, *rowid, |cells| {
+    Reader::of_table(conn, schema::AGENTS)?.scan_row(schema::AGENTS, TAIL, *rowid, |cells| {
         full.created = cells.stamp(0);
         full.updated = cells.stamp(1);
     })?;

@@ -95,7 +95,7 @@ pub fn binding_tail(conn: &Connection, binding: &Binding) -> Result<Binding, Dec
     };
     let mut full = binding.clone();
     let mut seen = false;
-    let mut reader = Reader::new(conn, "")?;
+    let mut reader = Reader::of_table(conn, schema::BINDINGS)?;
     reader.scan_row(schema::BINDINGS, TAIL, *rowid, |cells| {
         seen = true;
         full.source = cells.text(0);

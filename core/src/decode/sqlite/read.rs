@@ -7,7 +7,7 @@ use super::cells::real_in_words;
 use super::error::DecodeError;
 use super::guard::LONGEST_VALUE;
 use super::scan::{before, order, whole_characters};
-use super::shape::{find, is_utf8, quoted};
+use super::shape::{find, has_plain_rowid, is_utf8, quoted};
 use crate::model::ValueAt;
 use crate::schema::{self, Found};
 use crate::view::{Cell, TableRows};
@@ -26,7 +26,17 @@ pub fn value_bytes(
     offset: u64,
     len: usize,
 ) -> Result<Vec<u8>, DecodeError> {
-    cell_bytes(conn, table, column, address_of(value)?, offset, len)
+    let at = address_of(value)?;
+    // A list asks for the beginning of every value that is on screen: without looking at the table first.
+    if let ValueAt::Row { stored, .. } = value
+        && matches!(&**stored, "text" | "blob")
+        && is_utf8(conn)?
+        && has_plain_rowid(conn, table)?
+        && let Ok(blob) = conn.blob_open(c"main", table, column, at, true)
+    {
+        return blob_part(&blob, offset, len);
+    }
+    cell_bytes(conn, table, column, at, offset, len)
 }
 
 /// Gives a value to `each` in pieces, from its beginning to its end, holding no more than a piece.
@@ -167,7 +177,7 @@ const OPENED: usize = 64 << 10;
 /// A piece of a value.
 const PIECE: usize = 1 << 20;
 /// A page shows a cell when no more than this lies before it in its row.
-const NEAR: u64 = 64 << 10;
+const NEAR: u64 = 2048;
 
 fn address_of(value: &ValueAt) -> Result<i64, DecodeError> {
     match value {
@@ -220,22 +230,31 @@ fn part(
     offset: u64,
     len: usize,
 ) -> Result<Vec<u8>, DecodeError> {
-    let offset = usize::try_from(offset).unwrap_or(usize::MAX);
     if let Some(blob) = open_blob(conn, found, column, at)? {
-        let rest = blob.len().saturating_sub(offset);
-        let mut bytes = vec![0; len.min(rest)];
-        if !bytes.is_empty() {
-            let n = blob.read_at(&mut bytes, offset)?;
-            bytes.truncate(n);
-        }
-        return Ok(bytes);
+        return blob_part(&blob, offset, len);
     }
     let whole = whole_cell(conn, found, column, at)?;
+    let offset = usize::try_from(offset).unwrap_or(usize::MAX);
     let end = offset.saturating_add(len).min(whole.len());
     Ok(whole.get(offset..end).unwrap_or(&[]).to_vec())
 }
 
-/// A handle on a text or blob of a row; `None` where there can be none: no rowid, a number, UTF-16.
+fn blob_part(
+    blob: &rusqlite::blob::Blob<'_>,
+    offset: u64,
+    len: usize,
+) -> Result<Vec<u8>, DecodeError> {
+    let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+    let mut bytes = vec![0; len.min(blob.len().saturating_sub(offset))];
+    if !bytes.is_empty() {
+        let n = blob.read_at(&mut bytes, offset)?;
+        bytes.truncate(n);
+    }
+    Ok(bytes)
+}
+
+/// A handle on a text or blob of a row; `None` where there can be none: no rowid, a number, UTF-16, a computed
+/// column beside it.
 fn open_blob<'c>(
     conn: &'c Connection,
     found: &Found,
@@ -258,7 +277,12 @@ fn open_blob<'c>(
         return Ok(None);
     }
     let name = found.info.name.as_str();
-    Ok(Some(conn.blob_open(c"main", name, column, at, true)?))
+    match conn.blob_open(c"main", name, column, at, true) {
+        Ok(blob) => Ok(Some(blob)),
+        // SQLite opens none on a table that has a computed column anywhere.
+        Err(_) if !found.computed.is_empty() => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// A whole cell as bytes of UTF-8; numbers as SQLite writes them.

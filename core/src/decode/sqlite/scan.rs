@@ -14,7 +14,7 @@ use super::cells::{At, Texts, int_of, stamp_of, text_from, text_of};
 use super::error::{DecodeError, bytes_in_words};
 use super::notes::Notes;
 use super::read;
-use super::shape::{Shape, quoted};
+use super::shape::{self, Shape, quoted};
 use crate::issue::Issue;
 use crate::model::Text;
 use crate::schema::Found;
@@ -80,15 +80,28 @@ pub(super) struct Reader<'c> {
 
 impl<'c> Reader<'c> {
     pub(super) fn new(conn: &'c Connection, name: &str) -> Result<Reader<'c>, DecodeError> {
-        Ok(Reader {
+        Ok(Reader::of(conn, Shape::discover(conn)?, name))
+    }
+
+    /// A reader that knows one table only.
+    pub(super) fn of_table(conn: &'c Connection, table: &str) -> Result<Reader<'c>, DecodeError> {
+        let shape = Shape {
+            tables: vec![shape::find(conn, table)?],
+            utf8: shape::is_utf8(conn)?,
+        };
+        Ok(Reader::of(conn, shape, ""))
+    }
+
+    fn of(conn: &'c Connection, shape: Shape, name: &str) -> Reader<'c> {
+        Reader {
             conn,
-            shape: Shape::discover(conn)?,
+            shape,
             notes: Notes::new(name),
             texts: Texts::default(),
             only_run: None,
             counts: BTreeMap::new(),
             failed: None,
-        })
+        }
     }
 }
 

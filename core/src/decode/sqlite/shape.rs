@@ -51,6 +51,19 @@ pub(super) fn is_utf8(conn: &Connection) -> Result<bool, DecodeError> {
     Ok(encoding == "UTF-8")
 }
 
+/// Whether no column of a table takes one of the rowid's names, so that rows are known by their rowid. Says nothing
+/// of tables that have none.
+pub(super) fn has_plain_rowid(conn: &Connection, table: &str) -> Result<bool, DecodeError> {
+    let mut statement = conn.prepare(&format!("PRAGMA table_xinfo({})", quoted(table)))?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        if lossy(row.get_ref("name")?).eq_ignore_ascii_case("_rowid_") {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// A name as SQL spells it.
 pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
