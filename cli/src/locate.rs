@@ -10,6 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use prosescope_core::model::AgentScope;
 use prosescope_core::session::{Around, Found, FoundKind, Options, Session, survey};
 use prosescope_core::source::Source;
+use prosescope_core::time::Stamp;
 use prosescope_core::view::{GateView, RunList};
 use prosescope_store::{Disk, StoreError, home_prose, prose_dir};
 
@@ -28,8 +29,14 @@ struct Located {
     prose: Option<PathBuf>,
 }
 
-/// Milliseconds since 1970 UTC.
+/// Milliseconds since 1970 UTC; `PROSE_NOW` (RFC 3339) sets another time, for tests and documentation.
 pub(crate) fn now() -> i64 {
+    let set = std::env::var("PROSE_NOW")
+        .ok()
+        .and_then(|text| Stamp::parse(&text).millis());
+    if let Some(now) = set {
+        return now;
+    }
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();

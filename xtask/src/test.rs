@@ -19,7 +19,7 @@ const PURITY_WASM: &str = "PROSE_PURITY_WASM";
 /// Tells the tests which `prose` to run.
 const PROSE: &str = "PROSE_BIN";
 
-/// Tells the test of docs/cli.md to write it instead of comparing.
+/// Tells the tests of docs/cli.md and docs/json.md to write them instead of comparing.
 const WRITE_DOCS: &str = "PROSE_WRITE_DOCS";
 
 #[derive(clap::Args, Default)]
@@ -73,16 +73,17 @@ fn purity(root: &Path) -> Result<PathBuf> {
         .join("prosescope_purity.wasm"))
 }
 
-/// Writes docs/cli.md anew: the command line's own test does it when asked to.
+/// Writes docs/cli.md and docs/json.md anew: their own tests do it when asked to.
 ///
 /// # Errors
 /// When the test does not build or fails.
 pub(crate) fn write_docs(root: &Path) -> Result<()> {
-    step("Writing docs/cli.md", || {
+    step("Writing docs/cli.md and docs/json.md", || {
         run(cargo(root)
             .arg("test")
             .args(NATIVE)
-            .args(["--test", "cli_reference"])
+            .args(["--test", "cli_reference", "--test", "e2e"])
+            .args(["--", "reference", "json::"])
             .env(WRITE_DOCS, "1"))
     })
 }

@@ -1,12 +1,187 @@
+use std::collections::BTreeMap;
+
 use super::Session;
-use crate::view::{AuditView, GatesView};
+use super::index::node_of_row;
+use crate::gate::allow::Allow;
+use crate::gate::audit::{self, Finding};
+use crate::gate::lifecycle::{History, Lifecycle, Standing};
+use crate::issue::Issue;
+use crate::model::{AuditEvent, Gate, GateStatus, Run};
+use crate::time::human_duration;
+use crate::trace::NodeKind;
+use crate::view::{AuditRow, AuditView, GateView, GatesView};
 
 impl Session {
     /// The gates as they stand at `now`, and the audit log with what its verification says.
-    pub fn gates(&self, _now: Option<i64>) -> GatesView {
+    pub fn gates(&self, now: Option<i64>) -> GatesView {
+        let history = History::new(&self.run.audit);
+        let nodes = self.gate_nodes();
+        let view = |gate: &Gate| self.gate_view(gate, &history, &nodes, now);
         GatesView {
-            gates: Vec::new(),
-            audit: AuditView::default(),
+            gates: self.run.gates.iter().map(view).collect(),
+            audit: self.audit(),
+        }
+    }
+
+    /// How many gates wait for a decision.
+    pub fn pending_gates(&self) -> u32 {
+        self.run
+            .gates
+            .iter()
+            .filter(|gate| gate.status == GateStatus::Pending)
+            .count() as u32
+    }
+
+    fn audit(&self) -> AuditView {
+        let report = audit::verify(&self.run.audit, None);
+        AuditView {
+            rows: self.run.audit.iter().map(audit_row).collect(),
+            chain: report.state.word().to_owned(),
+            chain_reason: report.sentence(),
+            head: report.head().map(|head| (head.count, head.hash.clone())),
+            issues: report
+                .findings
+                .iter()
+                .filter(|f| f.is_error())
+                .map(Finding::issue)
+                .collect(),
+        }
+    }
+
+    /// The node of each gate, by its id: the last one that stands for it.
+    fn gate_nodes(&self) -> BTreeMap<&str, u32> {
+        let nodes = self.trace.nodes.iter().enumerate();
+        nodes
+            .filter_map(|(i, node)| match &node.kind {
+                NodeKind::Gate { gate } => Some((gate.as_ref(), i as u32)),
+                _ => None,
+            })
+            .collect()
+    }
+
+    fn gate_view(
+        &self,
+        gate: &Gate,
+        history: &History<'_>,
+        nodes: &BTreeMap<&str, u32>,
+        now: Option<i64>,
+    ) -> GateView {
+        let at = Lifecycle::of(gate, now);
+        let allow = Allow::parse(gate.allow.as_deref());
+        let run = gate.run_id.as_deref().unwrap_or(&self.run.id);
+        let own_row = gate
+            .execution_id
+            .and_then(|id| node_of_row(&self.trace, id));
+        let resolution = at.resolution;
+        let text = |t: &Option<crate::model::Text>| t.as_deref().map(str::to_owned);
+        GateView {
+            run: run.to_owned(),
+            place: None,
+            id: gate.id.to_string(),
+            status: gate.status.word().to_owned(),
+            overdue: at.standing == Standing::Overdue,
+            standing: at.words,
+            prompt: text(&gate.prompt).unwrap_or_default(),
+            allow_words: match &allow {
+                Ok(allow) => allow.words(),
+                Err(error) => format!("unreadable, so nobody: {error}"),
+            },
+            allow: allow
+                .map(|allow| allow.entries().to_vec())
+                .unwrap_or_default(),
+            timeout: text(&gate.timeout),
+            deadline: gate.timeout_at.clone(),
+            remaining: at.remaining,
+            on_reject: text(&gate.on_reject),
+            created: gate.created.clone(),
+            resolved: resolution.as_ref().and_then(|r| r.at.clone()),
+            resolved_by: resolution.as_ref().and_then(|r| {
+                let by = r.by.as_deref()?;
+                Some(match &r.on_behalf_of {
+                    Some(other) => format!("{by}, for {other}"),
+                    None => by.to_owned(),
+                })
+            }),
+            comment: resolution.as_ref().and_then(|r| text(&r.comment)),
+            waited: at.waited_ms.map(human_duration),
+            waited_ms: at.waited_ms,
+            execution_id: gate.execution_id,
+            node: nodes.get(gate.id.as_ref()).copied().or(own_row),
+            history: history.of(gate).map(audit_row).collect(),
+            metadata: text(&gate.metadata),
+            approve_command: format!(
+                "prose approve {} {} --as NAME",
+                quoted(run),
+                quoted(&gate.id)
+            ),
+            reject_command: format!(
+                "prose reject {} {} --reason TEXT --as NAME",
+                quoted(run),
+                quoted(&gate.id)
+            ),
+        }
+    }
+}
+
+/// What gates and their log contradict, and where the chain is broken.
+pub(super) fn issues(run: &Run) -> Vec<Issue> {
+    let mut issues = crate::gate::issues(&run.gates, &run.audit);
+    issues.extend(
+        audit::verify(&run.audit, None)
+            .findings
+            .iter()
+            .filter(|f| f.is_error())
+            .map(Finding::issue),
+    );
+    issues
+}
+
+fn audit_row(event: &AuditEvent) -> AuditRow {
+    AuditRow {
+        id: event.id,
+        gate: event.gate_id.to_string(),
+        run: event.run_id.to_string(),
+        event: event.kind.word().to_owned(),
+        principal: event.principal.as_deref().map(str::to_owned),
+        comment: event.comment.as_deref().map(str::to_owned),
+        timestamp: event.timestamp.clone(),
+        metadata: event.metadata.as_deref().map(str::to_owned),
+        sealed: audit::is_sealed(event),
+    }
+}
+
+/// A word for a shell: as it is when nothing in it could mean something else, else in single quotes. Names of runs and
+/// gates are untrusted, and this line is made to be pasted.
+fn quoted(word: &str) -> String {
+    let plain =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/' | '#' | '@');
+    if !word.is_empty() && !word.starts_with(['-', '#']) && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    let safe: String = word
+        .chars()
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect();
+    format!("'{}'", safe.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn a_command_to_paste_runs_nothing_else() {
+        for (word, line) in [
+            ("production_deploy", "production_deploy"),
+            ("gate#2", "gate#2"),
+            ("a b", "'a b'"),
+            ("$(rm -rf ~)", "'$(rm -rf ~)'"),
+            ("it's", "'it'\\''s'"),
+            ("--as", "'--as'"),
+            ("x\ny", "'x\u{fffd}y'"),
+            ("", "''"),
+        ] {
+            assert_eq!(quoted(word), line);
         }
     }
 }

@@ -92,6 +92,7 @@ impl Session {
         }
         let listing = run.program.source.as_deref().map(program::scan);
         let trace = trace::fold(&run, listing.as_ref(), options.now);
+        run.issues.extend(super::gates::issues(&run));
         let index = NodeIndex::build(&run, &trace, listing.as_ref());
         Ok(Session {
             source,

@@ -99,7 +99,7 @@ impl Session {
     }
 
     /// The run as one line of a list.
-    pub fn summary(&self, now: Option<i64>) -> RunSummary {
+    pub fn summary(&self) -> RunSummary {
         let verdict = &self.trace.verdict;
         let duration_ms = super::nodes::span(&self.run.started, &verdict.last_sign);
         let name = super::survey::split(&self.place).1;
@@ -122,12 +122,7 @@ impl Session {
             last_sign: verdict.last_sign.clone(),
             duration: duration_ms.map(human_duration),
             duration_ms,
-            pending_gates: self
-                .gates(now)
-                .gates
-                .iter()
-                .filter(|g| g.status == "pending")
-                .count() as u32,
+            pending_gates: self.pending_gates(),
             issues: self.issue_counts(),
             error: None,
         }

@@ -168,7 +168,7 @@ impl Session {
                 continue;
             }
             let summary = match Session::open(Rc::clone(source), &place.place, options) {
-                Ok(session) => session.summary(options.now),
+                Ok(session) => session.summary(),
                 Err(error) => RunSummary {
                     id: place.name,
                     place: place.place,

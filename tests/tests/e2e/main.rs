@@ -3,6 +3,7 @@
 mod cli;
 mod driver;
 mod examples;
+mod json;
 mod large;
 mod page;
 mod purity;
