@@ -2,9 +2,9 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 use prosescope_core::render::text::escape;
-use prosescope_core::view::{AuditView, GateView};
+use prosescope_core::view::{AuditView, GateView, icon};
 
-use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT, of, status};
+use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT, of};
 use super::table::{Fit, Table};
 use super::wrap;
 
@@ -21,11 +21,13 @@ pub(crate) fn gates(gates: &[GateView], width: usize) -> String {
         let _ = writeln!(
             out,
             "{tone}{}{RESET}  {BOLD}{}{RESET}  {FAINT}{}{RESET}",
-            escape(&status(&gate.standing), false),
+            escape(&format!("{} {}", icon(&gate.status), gate.standing), false),
             escape(&gate.id, false),
             escape(&gate.run, false)
         );
-        out.push_str(&wrap(&gate.prompt, width.min(88), "  "));
+        for line in gate.prompt.lines() {
+            out.push_str(&wrap(line, width.min(88), "  "));
+        }
         let mut fact = |name: &str, value: &str| {
             let _ = writeln!(out, "  {FAINT}{name:<12}{RESET}{}", escape(value, false));
         };
@@ -91,6 +93,8 @@ pub(crate) fn audit(view: &AuditView, width: usize) -> String {
         ("", Fit::Fixed),
     ]);
     let plain = Style::new();
+    // Where nothing is sealed, the first line has said so.
+    let none_sealed = view.rows.iter().all(|row| !row.sealed);
     for row in &view.rows {
         table.row(vec![
             (row.id.to_string(), FAINT),
@@ -105,7 +109,7 @@ pub(crate) fn audit(view: &AuditView, width: usize) -> String {
             (row.principal.clone().unwrap_or_default(), plain),
             (row.comment.clone().unwrap_or_default(), plain),
             (
-                if row.sealed {
+                if row.sealed || none_sealed {
                     String::new()
                 } else {
                     "unsealed".to_owned()
