@@ -96,8 +96,8 @@ impl Keys {
         }
         self.by_text(&row)
             .or_else(|| self.by_name(listing, &row))
-            .or_else(|| self.by_beginning(&row))
             .or_else(|| self.by_target(listing, &row))
+            .or_else(|| self.by_beginning(&row))
             .or_else(|| self.by_quoted(listing, &row))
             .or_else(|| self.by_words(listing, &row))
             .or_else(|| self.by_kind(&row))

@@ -368,6 +368,9 @@ session "Report"
             ("session \"Analyze risk", None, -12),
             ("session \"Analyze risk...\"", None, -12),
             ("session \"Risky\"", None, -30),
+            ("session \"Proc...", None, -24),
+            ("session \"Proc…\"", None, -24),
+            ("session \"Proc", None, -24),
             ("loop", None, -15),
             ("loop until", None, -15),
             ("parallel:", None, -11),
@@ -383,6 +386,9 @@ session "Report"
             ("do process(topic, 3)", None, 28),
             ("process(topic, 3)", None, -28),
             ("resume captain", None, -20),
+            ("do process", Some(25), -25),
+            ("do process", Some(28), -28),
+            ("do process(half)", Some(25), -25),
             // Names filled in.
             ("session \"Analyze risk B of whales\"", None, -13),
             (
@@ -496,6 +502,13 @@ session "Report"
             lines.push(line(&listing, tie));
         }
         assert_eq!(lines, [-16, -18, 29, -37, -38, 29]);
+    }
+
+    #[test]
+    fn a_shortened_text_ends_with_a_word_if_it_can() {
+        let listing = scan("note the jobs\nnote the job 1\nnote the job 2\n");
+        assert_eq!(line(&listing, listing.tie("note the job", None)), -2);
+        assert_eq!(line(&listing, listing.tie("note the job…", None)), -1);
     }
 
     #[test]
