@@ -260,12 +260,13 @@ pub(crate) fn last_sign<'a>(run: &'a Run) -> Option<(Stamp, String)> {
             latest = Some((ms, from));
         }
     };
-    see(&run.started, From::Run);
-    see(&run.updated, From::Run);
+    // A folder's run has its times from its state file: of two equal ones, the first seen is named.
     if let Some(file) = &run.state_file {
         see(&file.started, From::StateFile);
         see(&file.updated, From::StateFile);
     }
+    see(&run.started, From::Run);
+    see(&run.updated, From::Run);
     for row in &run.executions {
         see(&row.started, From::Execution(row.id));
         see(&row.completed, From::Execution(row.id));
