@@ -40,7 +40,11 @@ pub fn fold(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
     }
     let mut ledger = rows::Ledger::default();
     let rows = rows::Rows::new(&run.executions);
-    let instances = sweep::sweep(&rows, &mut ties::Ties::new(program), gates::by_row(run));
+    let instances = sweep::sweep(
+        &rows,
+        &mut ties::Ties::new(program, &run.executions),
+        gates::by_row(run),
+    );
     let nodes = tree::build(run, program, &rows, instances, &mut ledger);
     finish::finish(run, program, nodes, verdict::recorded(run), now, ledger)
 }

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use super::rows::NONE;
 use crate::model::Execution;
-use crate::program::{Listing, Tie};
+use crate::program::{self, Listing, Tie};
 
 /// Ties of rows to statements; each text is tied once.
 pub(super) struct Ties<'a> {
     program: Option<&'a Listing>,
+    /// It has learned from all rows how their indices count.
+    learned: Option<program::Ties<'a>>,
     rows: BTreeMap<(&'a str, Option<i64>), Option<Tie>>,
     branches: BTreeMap<(u32, &'a str), Option<u32>>,
 }
@@ -18,9 +20,16 @@ pub(super) struct Ties<'a> {
 type Place = (u32, bool, Option<i64>);
 
 impl<'a> Ties<'a> {
-    pub(super) fn new(program: Option<&'a Listing>) -> Ties<'a> {
+    pub(super) fn new(program: Option<&'a Listing>, rows: &'a [Execution]) -> Ties<'a> {
+        let program = program.filter(|p| !p.statements.is_empty());
+        let learned = program.map(|program| {
+            let mut ties = program.ties();
+            ties.learn(rows.iter().map(|row| (&*row.text, row.index)));
+            ties
+        });
         Ties {
-            program: program.filter(|p| !p.statements.is_empty()),
+            program,
+            learned,
             rows: BTreeMap::new(),
             branches: BTreeMap::new(),
         }
@@ -28,11 +37,11 @@ impl<'a> Ties<'a> {
 
     /// The statement of a row.
     pub(super) fn row(&mut self, row: &'a Execution) -> Option<Tie> {
-        let program = self.program?;
+        let learned = self.learned.as_mut()?;
         *self
             .rows
             .entry((&row.text, row.index))
-            .or_insert_with(|| program.tie(&row.text, row.index))
+            .or_insert_with(|| learned.tie(&row.text, row.index))
     }
 
     /// The statement of a branch: the one of that name in its parallel, else its row's own.
@@ -85,5 +94,41 @@ impl<'a> Ties<'a> {
         let line = u32::try_from(index?).ok()?;
         let at = program.statement_at(line)?;
         (program.get(at)?.line == line).then_some(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Status;
+
+    /// The rows of a run teach how its indices count: here from 0, so that 2 is not the second statement.
+    #[test]
+    fn equal_texts_are_told_apart_by_the_counting_of_the_run() {
+        let row = |id, index, text: &str| Execution {
+            id,
+            index: Some(index),
+            text: text.into(),
+            status: Status::Completed,
+            parent: None,
+            started: None,
+            completed: None,
+            error: None,
+            meta: None,
+        };
+        let program = crate::program::scan(
+            "session \"a\"\nsession \"same\"\nsession \"same\"\nsession \"b\"\n",
+        );
+        let rows = [
+            row(1, 0, "session \"a\""),
+            row(2, 2, "session \"same\""),
+            row(3, 3, "session \"b\""),
+        ];
+        let mut ties = Ties::new(Some(&program), &rows);
+        let tie = Tie {
+            statement: 2,
+            guessed: false,
+        };
+        assert_eq!(ties.row(&rows[1]), Some(tie));
     }
 }
