@@ -229,6 +229,24 @@ fn b4_frames_of_a_folder_are_named_by_its_own_ids() {
 }
 
 #[test]
+fn two_frames_of_one_depth_lie_in_the_one_below_both() {
+    let frame = |execution_id, depth| CallFrame {
+        execution_id,
+        block: "process".into(),
+        depth: Some(depth),
+        status: Status::Waiting,
+    };
+    let mut run = run(&[], &[("x", Some(42)), ("x", Some(41))]);
+    run.state_file = Some(StateFile {
+        call_stack: vec![frame(43, 2), frame(42, 2), frame(41, 1)],
+        ..StateFile::default()
+    });
+    let found = ask(&run, "x", Some(43));
+    assert_eq!(found.chain, [43, 41]);
+    assert_eq!(winner(&run, &found), Ok(Some(41)));
+}
+
+#[test]
 fn a_folder_whose_headers_lead_in_a_circle_ends_too() {
     let mut run = run(&[], &[("x", Some(1)), ("x", Some(2)), ("y", None)]);
     run.bindings[0].parent_execution_id = Some(2);

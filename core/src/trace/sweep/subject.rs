@@ -180,10 +180,14 @@ impl<'a> Sweep<'a, '_> {
         pid: Option<&'a str>,
         name: &'a str,
     ) -> Option<Subject<'a>> {
-        // A statement inside of the branch may carry the branch's names: its parent is that very branch.
+        // A statement inside of the branch may carry the branch's names: its parent is that very branch, and no
+        // parallel of that id is open in there.
+        let beside = pid.and_then(|pid| self.latest.get(&(self.scope(named), Key::Parallel(pid))));
         if let Named::Inst(at) = named
             && let Some(around) = self.inst(at)
             && around.kind == Kind::Branch(name)
+            && !matches!(words.lead, Lead::Branch(_))
+            && !beside.is_some_and(|at| self.is_open(*at))
             && self.rows.get(around.first).is_some_and(|first| {
                 first.index != row.index || (first.index.is_none() && first.text != row.text)
             })
@@ -245,7 +249,6 @@ impl<'a> Sweep<'a, '_> {
             // One that was closed by a row of its own before this row cannot take it while another is open; of
             // one that was updated in place nobody knows when.
             && (parent.open || parent.first == parent.last || open.is_none())
-            && !parent.ends_only(self.rows)
         {
             return Some(at);
         }
