@@ -13,6 +13,9 @@ pub struct Run {
     pub id: Text,
     /// What it was read as.
     pub form: Form,
+    /// The run folder's path inside its source, ending in `/`, or empty: [`Run::files`] are named from there, the
+    /// paths of [`super::ValueAt::File`] begin with it.
+    pub root: Text,
     /// The program.
     pub program: Program,
     /// When it started, as recorded.

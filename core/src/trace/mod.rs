@@ -24,7 +24,7 @@ mod words;
 use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
-use crate::model::{Run, Text};
+use crate::model::{Form, Run, Text};
 use crate::program::Listing;
 
 pub use from_state::from_state_file;
@@ -33,9 +33,10 @@ pub use from_state::from_state_file;
 ///
 /// `program` is its scanned source, where it has one: it ties nodes to lines and decides what lies in a loop's
 /// body and in a `try`. `now` is milliseconds since 1970: with it, a run without a sign of life for a day says so.
-/// A run without execution rows is folded from its state file.
+/// A run without execution rows is folded from its state file, a folder without one from its bindings.
 pub fn fold(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
-    if run.executions.is_empty() && run.state_file.is_some() {
+    let folder = matches!(run.form, Form::Folder { .. });
+    if run.executions.is_empty() && (run.state_file.is_some() || folder) {
         return from_state_file(run, program, now);
     }
     let mut ledger = rows::Ledger::default();

@@ -3,7 +3,7 @@
 use super::rows::Ledger;
 use super::{Node, NodeKind, NodeStatus, Verdict};
 use crate::issue::{Issue, Severity};
-use crate::model::{AgentScope, Run, RunStatus};
+use crate::model::{AgentScope, Form, Run, RunStatus};
 use crate::time::Stamp;
 
 /// What one source says of the run's status.
@@ -30,10 +30,15 @@ impl Claim {
 
 /// What the run's own row and its state file say, in this order.
 pub(crate) fn recorded(run: &Run) -> Vec<Claim> {
+    // A folder has no row: what it records beside its state file is the head of a log, or a run.json.
+    let who = match run.form {
+        Form::Folder { .. } => "run's own record",
+        _ => "run row",
+    };
     let row = run
         .status
         .iter()
-        .map(|status| Claim::new("run row", status.clone(), run.updated.clone()));
+        .map(|status| Claim::new(who, status.clone(), run.updated.clone()));
     let file = run.state_file.iter().filter_map(|file| {
         let status = file.status.clone()?;
         Some(Claim::new("state file", status, file.updated.clone()))
@@ -294,6 +299,7 @@ pub(crate) fn last_sign<'a>(run: &'a Run) -> Option<(Stamp, String)> {
     match latest {
         Some((ms, from)) => {
             let from = match from {
+                From::Run if matches!(run.form, Form::Folder { .. }) => "state file".to_owned(),
                 From::Run => "run row".to_owned(),
                 From::StateFile => "state file".to_owned(),
                 From::Execution(id) => format!("execution {id}"),

@@ -49,6 +49,7 @@ pub fn decode(source: &dyn Source, root: &str) -> Run {
     let mut run = Run::default();
     let form = state::read(&mut tree, &mut run);
     run.form = state::form_of(form);
+    run.root = tree.root.as_str().into();
     if run.id.is_empty() {
         run.id = tree
             .root
@@ -83,6 +84,7 @@ pub fn decode(source: &dyn Source, root: &str) -> Run {
 /// state file, and the settings above it.
 pub fn beside_database(source: &dyn Source, root: &str, run: &mut Run) {
     let mut tree = Tree::new(source, root);
+    run.root = tree.root.as_str().into();
     run.files = files::list(&tree);
     run.touched = tree.touched();
     if run.program.source.is_none() {

@@ -1,0 +1,111 @@
+//! What each source says of the run's status, and why one is believed (trace.md 10).
+
+use super::build::{is_work, runs};
+use super::disk::Stale;
+use super::facts::Facts;
+use crate::model::{Run, RunStatus};
+use crate::trace::verdict::{Claim, recorded};
+use crate::trace::{Node, NodeKind, NodeStatus, Trace};
+
+/// What is recorded; and where nothing recorded says that the run ended, that every statement of it is over.
+pub(super) fn of(run: &Run, facts: &Facts<'_>, nodes: &[Node]) -> Vec<Claim> {
+    let mut claims = recorded(run);
+    let ended = claims
+        .iter()
+        .any(|c| c.status.is_finished() || c.status == RunStatus::Interrupted);
+    if !ended && all_is_over(run, facts, nodes) {
+        claims.push(Claim::new(who(run), RunStatus::Completed, None));
+    }
+    claims
+}
+
+/// Who says that all is over, where no status does.
+fn who(run: &Run) -> &'static str {
+    if run.state_file.is_some() {
+        "execution trace"
+    } else {
+        "disk"
+    }
+}
+
+/// Whether every statement at the top of the program is over, as far as statements always run.
+fn all_is_over(run: &Run, facts: &Facts<'_>, nodes: &[Node]) -> bool {
+    let file = run.state_file.as_ref();
+    let elided = facts.is_trace && file.is_some_and(|f| f.trace.iter().any(|l| l.line.is_none()));
+    let open = |n: &Node| n.status.is_open() && !matches!(n.kind, NodeKind::Round { .. });
+    if elided
+        || file.is_some_and(|f| !f.call_stack.is_empty())
+        || nodes
+            .iter()
+            .any(|n| open(n) || n.status == NodeStatus::Failed)
+    {
+        return false;
+    }
+    let lines: std::collections::BTreeSet<u32> = nodes.iter().filter_map(|n| n.line).collect();
+    let top = facts
+        .listing
+        .statements
+        .iter()
+        .filter(|s| s.parent.is_none() && runs(s) && is_work(s));
+    let mut any = false;
+    for statement in top {
+        any = true;
+        if !lines.contains(&statement.line) {
+            return false;
+        }
+    }
+    any
+}
+
+/// Names all sources in the verdict where the disk overruled the state file's markers.
+pub(super) fn explain(run: &Run, stale: &Stale, trace: &mut Trace) {
+    let Some(file) = &run.state_file else {
+        return;
+    };
+    let verdict = &mut trace.verdict;
+    if verdict.source == who(run) {
+        verdict.reason = "every statement is over, and nothing says otherwise".to_owned();
+        if file.status.is_some() {
+            verdict.reason =
+                "every statement is over, though the state file does not say so".to_owned();
+        }
+    }
+    if stale.overruled.is_empty() && stale.unmarked == 0 && stale.rounds.is_empty() {
+        return;
+    }
+    let claim = |source: &str, says: String| (source.to_owned(), says);
+    let said = file.status.as_ref().map_or("no status", RunStatus::word);
+    if !verdict
+        .claims
+        .iter()
+        .any(|(source, _)| source == "state file")
+    {
+        verdict.claims.push(claim("state file", said.to_owned()));
+    }
+    let markers = match stale.overruled.as_slice() {
+        [] => "none at what is written".to_owned(),
+        [one] => format!("{one} is under way"),
+        [first, more @ ..] => format!("{first} and {} others are under way", more.len()),
+    };
+    verdict.claims.push(claim("execution markers", markers));
+    let mut disk: Vec<String> = Vec::new();
+    let written = stale.overruled.len() + stale.unmarked;
+    if written > 0 {
+        disk.push(format!(
+            "{written} of the statements have written their binding"
+        ));
+    }
+    disk.extend(
+        stale
+            .rounds
+            .iter()
+            .take(3)
+            .map(|round| format!("{round} is written")),
+    );
+    verdict
+        .claims
+        .push(claim("bindings on disk", disk.join(", ")));
+    verdict
+        .reason
+        .push_str("; bindings on disk are newer evidence than the state file's markers");
+}

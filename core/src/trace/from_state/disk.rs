@@ -1,0 +1,200 @@
+//! Bindings on disk against the markers of the state file (trace.md 10; dialects.md: "often stale").
+
+use std::collections::BTreeMap;
+
+use super::facts::{Fact, Facts};
+use crate::issue::{Issue, Severity};
+use crate::model::{Binding, Run, ValueAt};
+use crate::program::{Statement, StatementKind};
+use crate::trace::NodeStatus;
+use crate::trace::rows::Ledger;
+
+/// Where the state file and the disk disagree.
+#[derive(Debug, Default)]
+pub(super) struct Stale {
+    /// Statements that are marked as running, or not marked at all, whose binding is written.
+    pub(super) overruled: Vec<String>,
+    /// Statements that nothing but a binding speaks of.
+    pub(super) unmarked: usize,
+    /// Rounds that the disk has and the state file has not reached.
+    pub(super) rounds: Vec<String>,
+}
+
+/// Completes statements whose binding is written, and notes where a marker says otherwise.
+pub(super) fn compare(run: &Run, facts: &mut Facts<'_>, ledger: &mut Ledger) -> Stale {
+    let mut stale = Stale::default();
+    rounds(run, facts, &mut stale, ledger);
+    let mut there: BTreeMap<(&str, Option<i64>), &Binding> = BTreeMap::new();
+    for binding in run.bindings.iter().filter(|b| is_there(b)) {
+        there.insert((&binding.name, binding.execution_id), binding);
+    }
+    let mut innermost: BTreeMap<u32, i64> = BTreeMap::new();
+    for frame in run
+        .state_file
+        .iter()
+        .flat_map(|file| file.call_stack.iter().rev())
+    {
+        if let Some(block) = facts.blocks.get(&*frame.block) {
+            innermost.insert(*block, frame.execution_id);
+        }
+    }
+    let mut ties = facts.listing.ties();
+    let mut anonymous: BTreeMap<u32, &Binding> = BTreeMap::new();
+    let unnamed = |b: &&&Binding| b.name.starts_with("anon_") && b.execution_id.is_none();
+    for binding in there.values().filter(unnamed) {
+        let first = binding
+            .source
+            .as_deref()
+            .and_then(|s| s.lines().next())
+            .unwrap_or_default();
+        let tie = (!first.trim().is_empty())
+            .then(|| ties.tie(first, None))
+            .flatten();
+        if let Some(tie) = tie {
+            anonymous.insert(tie.statement, binding);
+        }
+    }
+    for (at, statement) in (0_u32..).zip(&facts.listing.statements) {
+        use StatementKind as K;
+        if statement.kind.is_declaration() || statement.kind == K::Input {
+            continue;
+        }
+        let Some(fact) = facts.get(at) else { continue };
+        // In a block's body the markers speak of the innermost frame that runs it.
+        let frame = match fact.block {
+            None => None,
+            Some(block) => match innermost.get(&block) {
+                Some(id) => Some(*id),
+                None => continue,
+            },
+        };
+        let named = bound(statement).and_then(|name| there.get(&(name, frame)));
+        let Some(binding) = named.or_else(|| anonymous.get(&at)) else {
+            continue;
+        };
+        if fact.is_over() || !proves(facts, fact) {
+            continue;
+        }
+        let marked = fact.status.clone();
+        if let Some(fact) = facts.of.get_mut(at as usize) {
+            fact.status = Some(NodeStatus::Completed);
+            fact.derived = marked.is_none();
+            fact.ahead = false;
+        }
+        match marked {
+            Some(marker) => {
+                stale.overruled.push(format!("`{}`", statement.text));
+                ledger.note(Severity::Warning, "marker-contradicts-disk", || {
+                    let message = format!("{} is marked {}, but {} is written", statement.text, marker.word(), binding.name);
+                    Issue::info("", message)
+                        .at_file("state.md")
+                        .hint("A binding on disk is newer evidence than a marker: the statement is shown as completed.")
+                });
+            }
+            None => stale.unmarked += 1,
+        }
+    }
+    if stale.unmarked > 0 && run.state_file.is_some() {
+        let n = stale.unmarked;
+        ledger.note(Severity::Warning, "state-file-behind", || {
+            let message = match n {
+                1 => "a binding is written whose statement the state file does not mark".to_owned(),
+                n => format!(
+                    "{n} bindings are written whose statements the state file does not mark"
+                ),
+            };
+            Issue::info("", message)
+                .at_file("state.md")
+                .hint("Their statements are shown as completed: nothing else writes a binding.")
+        });
+    }
+    stale
+}
+
+/// Whether a binding on disk shows that this pass of the statement is over: in a loop it may be of an earlier round.
+fn proves(facts: &Facts<'_>, fact: &Fact) -> bool {
+    let Some(inside) = fact.in_loop.and_then(|l| facts.get(l)) else {
+        return true;
+    };
+    match (&fact.status, inside.round) {
+        _ if inside.is_over() => true,
+        // Marked as running: it runs again.
+        (Some(_), _) => false,
+        (None, Some(round)) => round <= 1,
+        (None, None) => true,
+    }
+}
+
+/// The name that running the statement binds.
+pub(super) fn bound(statement: &Statement) -> Option<&str> {
+    let name = statement.name.as_deref()?;
+    let assigns = || {
+        statement
+            .text
+            .strip_prefix(name)
+            .is_some_and(|rest| rest.trim_start().starts_with('='))
+    };
+    (statement.binds.is_some() || assigns()).then_some(name)
+}
+
+pub(super) fn is_there(binding: &Binding) -> bool {
+    matches!(binding.value, ValueAt::File { .. } | ValueAt::Row { .. }) && !binding.superseded
+}
+
+/// Files of a later round than the state file says: `verify_round4` while it stands at round 1.
+fn rounds(run: &Run, facts: &mut Facts<'_>, stale: &mut Stale, ledger: &mut Ledger) {
+    let mut names: BTreeMap<&str, (u32, &str)> = BTreeMap::new();
+    for binding in run.bindings.iter().filter(|b| is_there(b)) {
+        if let Some((base, round)) = round_of(&binding.name) {
+            let known = names.entry(base).or_insert((round, &binding.name));
+            if round > known.0 {
+                *known = (round, &binding.name);
+            }
+        }
+    }
+    if names.is_empty() {
+        return;
+    }
+    for (at, statement) in (0_u32..).zip(&facts.listing.statements) {
+        let Some(&(round, name)) = statement.name.as_deref().and_then(|n| names.get(n)) else {
+            continue;
+        };
+        let Some(inside) = facts.get(at).and_then(|f| f.in_loop) else {
+            continue;
+        };
+        let Some(fact) = facts.of.get_mut(inside as usize) else {
+            continue;
+        };
+        let said = fact.round.unwrap_or(0);
+        if round <= said {
+            continue;
+        }
+        fact.round = Some(round);
+        fact.ahead = false;
+        if fact.status.is_none() {
+            fact.status = Some(NodeStatus::Started);
+            fact.derived = true;
+        }
+        if run.state_file.is_some() {
+            stale.rounds.push(format!("round {round} ({name})"));
+            ledger.note(Severity::Warning, "round-behind-disk", || {
+                Issue::info(
+                    "",
+                    format!("the state file is at round {said} of a loop, but {name} is written"),
+                )
+                .at_file("state.md")
+                .hint(format!(
+                    "The disk is the newer evidence: the loop is shown in round {round}."
+                ))
+            });
+        }
+    }
+}
+
+/// `verify_round2_final` is `verify` in round 2.
+fn round_of(name: &str) -> Option<(&str, u32)> {
+    let (base, rest) = name.split_once("_round")?;
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let round = rest.get(..digits)?.parse().ok()?;
+    (!base.is_empty()).then_some((base, round))
+}

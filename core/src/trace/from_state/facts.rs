@@ -1,0 +1,282 @@
+//! Which statement each annotated line speaks of, and what it says of it.
+
+use std::collections::BTreeMap;
+
+use crate::issue::{Issue, Severity};
+use crate::model::{Annotation, Run, Status, Text};
+use crate::program::{LineRole, Listing, Statement, StatementKind};
+use crate::trace::NodeStatus;
+use crate::trace::rows::Ledger;
+use crate::trace::tree::word;
+
+/// What is known of the statements of a program.
+pub(super) struct Facts<'a> {
+    pub(super) listing: &'a Listing,
+    /// By statement.
+    pub(super) of: Vec<Fact>,
+    /// Annotated lines that no statement of the program is like.
+    pub(super) strays: Vec<Stray>,
+    /// Blocks by name.
+    pub(super) blocks: BTreeMap<&'a str, u32>,
+    /// There is no program: the listing is the trace itself.
+    pub(super) is_trace: bool,
+    /// Some line was annotated at all.
+    pub(super) annotated: bool,
+}
+
+/// What is known of one statement.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Fact {
+    /// How it stands, when anything says so.
+    pub(super) status: Option<NodeStatus>,
+    /// Its line in the state file's trace, from 0.
+    pub(super) state_line: Option<u32>,
+    /// The tie of that line is a guess.
+    pub(super) guessed: bool,
+    /// `[...next...]`: it comes next.
+    pub(super) ahead: bool,
+    pub(super) attempt: Option<(u32, Option<u32>)>,
+    /// The gate that it waits at.
+    pub(super) gate: Option<Text>,
+    /// A declaration that the state file marks.
+    pub(super) declared: bool,
+    /// Nothing but a binding on disk says so.
+    pub(super) derived: bool,
+    /// What "Active Constructs" says of it: an index into the file's parallels or loops.
+    pub(super) construct: Option<u32>,
+    /// The round of a loop: what the state file says, or the disk where that is further.
+    pub(super) round: Option<u32>,
+    /// The block whose body it lies in.
+    pub(super) block: Option<u32>,
+    /// The innermost loop that it lies in.
+    pub(super) in_loop: Option<u32>,
+    /// It lies in an `if`, a `choice`, a `try`: it need not run.
+    pub(super) may_not_run: bool,
+}
+
+/// An annotated line that is not in the program.
+pub(super) struct Stray {
+    pub(super) fact: Fact,
+    pub(super) text: Text,
+    /// The statement that it lies in, by the trace's own indentation.
+    pub(super) inside: Option<u32>,
+    /// The statement tied before it.
+    pub(super) after: Option<u32>,
+}
+
+impl<'a> Facts<'a> {
+    /// Ties the annotated lines of the state file. `told` is its trace, scanned.
+    pub(super) fn of(
+        run: &Run,
+        listing: &'a Listing,
+        told: &Listing,
+        is_trace: bool,
+        ledger: &mut Ledger,
+    ) -> Facts<'a> {
+        let mut facts = Facts {
+            listing,
+            of: surroundings(listing),
+            strays: Vec::new(),
+            blocks: BTreeMap::new(),
+            is_trace,
+            annotated: false,
+        };
+        for (at, statement) in (0..).zip(&listing.statements) {
+            if let (StatementKind::Block, Some(name)) = (statement.kind, statement.name.as_deref())
+            {
+                facts.blocks.entry(name).or_insert(at);
+            }
+        }
+        facts.tie(run, told, ledger);
+        facts
+    }
+
+    pub(super) fn get(&self, statement: u32) -> Option<&Fact> {
+        self.of.get(statement as usize)
+    }
+
+    pub(super) fn statement(&self, statement: u32) -> Option<&'a Statement> {
+        self.listing.get(statement)
+    }
+
+    fn tie(&mut self, run: &Run, told: &Listing, ledger: &mut Ledger) {
+        let Some(file) = &run.state_file else { return };
+        let said = annotations(run, told);
+        let mut ties = self.listing.ties();
+        let mut after: Option<u32> = None;
+        // Statements of the trace, tied: an annotated line may lie in one that is not annotated.
+        let mut tied: Vec<Option<u32>> = Vec::with_capacity(told.statements.len());
+        let mut strays = 0_u32;
+        for (at, statement) in (0_usize..).zip(&told.statements) {
+            let line = file
+                .trace
+                .get(statement.line.saturating_sub(1) as usize)
+                .and_then(|l| l.line);
+            let is_trace = self.is_trace.then_some(at as u32);
+            let exact = is_trace.or_else(|| self.same_line(line?, told, statement.line));
+            let tie = match exact {
+                Some(exact) => Some((exact, false)),
+                // Only statements that are spoken of are searched for.
+                None if said.contains_key(&(at as u32)) || statement.kind.has_body() => ties
+                    .tie_after(&statement.text, after)
+                    .map(|tie| (tie.statement, tie.guessed)),
+                None => None,
+            };
+            if let Some((statement, _)) = tie.filter(|(_, guessed)| !guessed) {
+                after = Some(statement);
+            }
+            tied.push(tie.map(|(statement, _)| statement));
+            let Some((line, annotation)) = said.get(&(at as u32)) else {
+                continue;
+            };
+            self.annotated = true;
+            let fact = fact(*line, annotation, tie.is_some_and(|(_, guessed)| guessed));
+            match tie.and_then(|(statement, _)| self.of.get_mut(statement as usize)) {
+                // Of two lines for one statement the later one is nearer to where the run is.
+                Some(known) if known.state_line.is_none() || !fact.ahead => known.take(fact),
+                Some(_) => {}
+                None if fact.declared => {}
+                None => {
+                    strays += 1;
+                    let inside = statement
+                        .parent
+                        .and_then(|p| tied.get(p as usize).copied().flatten());
+                    let text = statement.text.as_str().into();
+                    self.strays.push(Stray {
+                        fact,
+                        text,
+                        inside,
+                        after,
+                    });
+                }
+            }
+        }
+        if strays > 0 && !self.is_trace {
+            ledger.note(Severity::Info, "trace-beyond-program", || {
+                Issue::info("", format!("{strays} annotated lines of the state file are not in the program"))
+                    .at_file("state.md")
+                    .hint("The program may have been shortened or changed; they are shown without a line.")
+            });
+        }
+    }
+
+    /// The statement that begins at that line, when its text is that of the trace's line.
+    fn same_line(&self, line: u32, told: &Listing, told_line: u32) -> Option<u32> {
+        let text = |listing: &Listing, line: u32| {
+            listing
+                .lines
+                .get(line.checked_sub(1)? as usize)
+                .map(|l| l.text.trim_end().to_owned())
+        };
+        let same = text(self.listing, line)? == text(told, told_line)?;
+        let at = self.listing.statement_at(line).filter(|_| same)?;
+        (self.statement(at)?.line == line).then_some(at)
+    }
+}
+
+impl Fact {
+    /// Takes what a line says, and keeps what surrounds the statement.
+    fn take(&mut self, said: Fact) {
+        *self = Fact {
+            block: self.block,
+            in_loop: self.in_loop,
+            may_not_run: self.may_not_run,
+            ..said
+        };
+    }
+
+    /// Whether it is said to have begun.
+    pub(super) fn ran(&self) -> bool {
+        self.status.is_some()
+    }
+
+    /// Whether it is said to be over.
+    pub(super) fn is_over(&self) -> bool {
+        self.status.as_ref().is_some_and(|status| !status.is_open())
+    }
+}
+
+/// The annotation of each statement of the trace, by its own line first: the line in the file, and what it says.
+fn annotations<'r>(run: &'r Run, told: &Listing) -> BTreeMap<u32, (u32, &'r Annotation)> {
+    let mut said: BTreeMap<u32, (u32, &Annotation)> = BTreeMap::new();
+    let mut last: Option<u32> = None;
+    let lines = run.state_file.iter().flat_map(|file| &file.trace);
+    for (at, line) in (0_u32..).zip(lines) {
+        let scanned = told.lines.get(at as usize);
+        let own = scanned.and_then(|l| l.statement);
+        if scanned.is_some_and(|l| l.role == LineRole::Statement) {
+            last = own;
+        }
+        // A line of its own speaks of the statement above it.
+        let Some((annotation, statement)) = line.annotation.as_ref().zip(own.or(last)) else {
+            continue;
+        };
+        let begins = told.get(statement).is_some_and(|s| s.line == at + 1);
+        if begins {
+            said.insert(statement, (at, annotation));
+        } else {
+            said.entry(statement).or_insert((at, annotation));
+        }
+    }
+    said
+}
+
+fn fact(line: u32, annotation: &Annotation, guessed: bool) -> Fact {
+    let status = match &annotation.status {
+        _ if annotation.ahead || annotation.declared => None,
+        // A path alone says that it was written.
+        None => Some(NodeStatus::Completed),
+        Some(Status::Other(said)) => Some(match &**said {
+            "approved" => NodeStatus::Approved,
+            "rejected" => NodeStatus::Rejected,
+            "timed out" => NodeStatus::Timeout,
+            _ => NodeStatus::Other(said.clone()),
+        }),
+        Some(status) => Some(word(status)),
+    };
+    Fact {
+        status,
+        state_line: Some(line),
+        guessed,
+        ahead: annotation.ahead,
+        declared: annotation.declared,
+        attempt: annotation.attempt,
+        gate: annotation.gate.clone(),
+        ..Fact::default()
+    }
+}
+
+/// What each statement lies in. Linear: parents come before their children.
+fn surroundings(listing: &Listing) -> Vec<Fact> {
+    use StatementKind as K;
+    let mut of: Vec<Fact> = Vec::with_capacity(listing.statements.len());
+    for (at, statement) in (0_u32..).zip(&listing.statements) {
+        let parent = statement.parent.filter(|p| *p < at);
+        let above = parent
+            .and_then(|p| of.get(p as usize).cloned())
+            .unwrap_or_default();
+        let outer = parent.and_then(|p| listing.get(p)).map(|s| s.kind);
+        let optional = matches!(
+            outer,
+            Some(
+                K::If | K::Elif | K::Else | K::Choice | K::Option | K::Try | K::Catch | K::Finally
+            )
+        );
+        of.push(Fact {
+            block: if outer == Some(K::Block) {
+                parent
+            } else {
+                above.block
+            },
+            // A block's body runs in frames of its own, wherever the block is written.
+            in_loop: match outer {
+                Some(K::Block) => None,
+                Some(kind) if kind.is_loop() => parent,
+                _ => above.in_loop,
+            },
+            may_not_run: optional || above.may_not_run,
+            ..Fact::default()
+        });
+    }
+    of
+}
