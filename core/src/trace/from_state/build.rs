@@ -7,8 +7,8 @@ use super::facts::Facts;
 use super::frames::{self, Open};
 use crate::model::{Run, Text};
 use crate::program::{Statement, StatementKind};
+use crate::trace::emit::{derived, word};
 use crate::trace::gates::{base, status as gate_status};
-use crate::trace::tree::{derived, word};
 use crate::trace::verdict::recorded;
 use crate::trace::{Node, NodeKind, NodeStatus};
 

@@ -6,8 +6,8 @@ use crate::issue::{Issue, Severity};
 use crate::model::{Annotation, Run, Status, Text};
 use crate::program::{LineRole, Listing, Statement, StatementKind};
 use crate::trace::NodeStatus;
+use crate::trace::emit::word;
 use crate::trace::rows::Ledger;
-use crate::trace::tree::word;
 
 /// What is known of the statements of a program.
 pub(super) struct Facts<'a> {

@@ -7,7 +7,7 @@ use super::disk::{bound, is_there};
 use super::facts::Facts;
 use crate::model::{Binding, Run, Text};
 use crate::program::StatementKind;
-use crate::trace::tree::{derived, word};
+use crate::trace::emit::{derived, word};
 use crate::trace::{NodeKind, NodeStatus};
 
 /// A frame of the call stack.

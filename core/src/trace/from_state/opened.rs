@@ -6,7 +6,7 @@ use super::facts::Facts;
 use crate::model::{LoopState, ParallelState, Run};
 use crate::program::StatementKind;
 use crate::trace::NodeStatus;
-use crate::trace::tree::word;
+use crate::trace::emit::word;
 
 /// Takes the sections into the facts. Those that fit no statement are left to [`super::build`].
 pub(super) fn read(run: &Run, facts: &mut Facts<'_>) {
