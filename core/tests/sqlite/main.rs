@@ -7,6 +7,7 @@
     reason = "tests make files and run programs"
 )]
 
+mod damage;
 mod documents;
 mod large;
 mod lists;

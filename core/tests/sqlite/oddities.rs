@@ -1,6 +1,6 @@
 //! Tables of any shape, rows of any type, and files that are no database of ours.
 
-use prosescope_core::decode::sqlite::{self, DecodeError, Guard};
+use prosescope_core::decode::sqlite::{self, Guard};
 use prosescope_core::issue::Severity;
 use prosescope_core::model::{Binding, Dialect, Form, Run, ValueAt};
 use prosescope_core::schema::{AGENTS_SQL, STATE_SQL};
@@ -505,49 +505,6 @@ fn a_database_with_one_table_of_a_run_is_a_run() {
 }
 
 #[test]
-fn damage_in_one_table_leaves_the_others() {
-    let db = Db::of(&format!(
-        "PRAGMA page_size=512; {STATE_SQL} INSERT INTO run(id) VALUES ('r1')"
-    ));
-    let mut rows = String::from("BEGIN;");
-    for n in 1..=500 {
-        rows.push_str(&format!(
-            "INSERT INTO execution(id, status, statement_text) VALUES ({n}, 'completed', 'session {n}');"
-        ));
-    }
-    db.run(&format!("{rows} COMMIT;"));
-    let whole = std::fs::read(db.path()).unwrap();
-    // A leaf of execution in the middle, overwritten with noise.
-    let at = whole.windows(11).position(|w| w == b"session 250").unwrap() / 512 * 512;
-    let mut broken = whole.clone();
-    broken[at..at + 512].fill(0xa5);
-    std::fs::write(db.path(), broken).unwrap();
-    let run = db.read();
-    assert_eq!(&*run.id, "r1");
-    assert!(
-        (100..250).contains(&run.executions.len()),
-        "{}",
-        run.executions.len()
-    );
-    assert_said(
-        &run,
-        "table-damaged",
-        "the database is damaged: database disk image is malformed",
-    );
-
-    // The page that holds the schema itself.
-    let mut broken = whole;
-    broken[100..512].fill(0xa5);
-    std::fs::write(db.path(), broken).unwrap();
-    let mut conn = Connection::open(db.path()).unwrap();
-    let answer = sqlite::guard(&mut conn, Guard::default())
-        .and_then(|()| sqlite::decode(&conn, "state.db", None).map(|_| ()));
-    let error = answer.unwrap_err();
-    assert!(matches!(error, DecodeError::Damaged(_)), "{error:?}");
-    assert!(error.next_step().contains(".recover"));
-}
-
-#[test]
 fn reading_that_takes_too_long_gives_what_was_read_and_says_so() {
     let db = Db::of(STATE_SQL);
     let mut rows = String::from("BEGIN;");
@@ -647,3 +604,36 @@ fn a_value_beside_a_computed_column_is_read_all_the_same() {
     let (conn, run) = (db.open(), db.read());
     assert_eq!(value(&conn, &run.bindings[0]).len(), 100_000);
 }
+
+/// Longer than what is read in one piece (64 MB): listed, and read in parts.
+#[test]
+fn a_value_beyond_the_limit_is_listed_and_read_in_parts() {
+    let db = Db::of(&format!(
+        "{SCHEMA_OF_BINDINGS} INSERT INTO bindings VALUES ('huge', zeroblob(70000000), 'let', 'let huge = session')"
+    ));
+    let (conn, run) = (db.open(), db.read());
+    let huge = &run.bindings[0];
+    assert_eq!(
+        (huge.value.len(), huge.tail_known),
+        (Some(70_000_000), false)
+    );
+    let end =
+        sqlite::value_bytes(&conn, "bindings", "value", &huge.value, 69_999_990, 100).unwrap();
+    assert_eq!(end, [0; 10]);
+    let tail = sqlite::binding_tail(&conn, huge).unwrap();
+    assert_eq!(tail.source.as_deref(), Some("let huge = session"));
+    let row = sqlite::table_rows(&conn, "bindings", 0, 1, 20).unwrap();
+    assert_eq!(
+        (row.rows[0][1].len, row.rows[0][3].text.as_str()),
+        (70_000_000, "let huge = session")
+    );
+    let mut total = 0;
+    sqlite::value_pieces(&conn, "bindings", "value", &huge.value, &mut |piece| {
+        total += piece.len();
+        true
+    })
+    .unwrap();
+    assert_eq!(total, 70_000_000);
+}
+
+const SCHEMA_OF_BINDINGS: &str = "CREATE TABLE bindings(name, value, kind, source_statement);";

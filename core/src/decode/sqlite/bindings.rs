@@ -226,10 +226,9 @@ fn odd_name(name: &str) -> Option<&'static str> {
         Some("reads like a name in a frame, as folders write it")
     } else if name.contains(['/', '\\']) {
         Some("reads like a path")
-    } else if !name.is_empty()
-        && !name
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b))
+    } else if !name
+        .chars()
+        .all(|c| c.is_alphanumeric() || "_-.".contains(c))
     {
         Some("has characters that names do not have")
     } else if name.len() > 200 {

@@ -1,0 +1,161 @@
+//! Damaged databases: what can be read is read, nothing panics, nothing runs away.
+
+use std::time::Instant;
+
+use prosescope_core::decode::sqlite::{self, DecodeError, Guard};
+use prosescope_core::schema::STATE_SQL;
+use rusqlite::Connection;
+
+use crate::support::{APPEND_ONLY, Db, GATES, VALUES, assert_said};
+
+#[test]
+fn damage_in_one_table_leaves_the_others() {
+    let db = Db::of(&format!(
+        "PRAGMA page_size=512; {STATE_SQL} INSERT INTO run(id) VALUES ('r1')"
+    ));
+    let mut rows = String::from("BEGIN;");
+    for n in 1..=500 {
+        rows.push_str(&format!(
+            "INSERT INTO execution(id, status, statement_text) VALUES ({n}, 'completed', 'session {n}');"
+        ));
+    }
+    db.run(&format!("{rows} COMMIT;"));
+    let whole = std::fs::read(db.path()).unwrap();
+    // A leaf of execution in the middle, overwritten with noise.
+    let at = whole.windows(11).position(|w| w == b"session 250").unwrap() / 512 * 512;
+    let mut broken = whole.clone();
+    broken[at..at + 512].fill(0xa5);
+    std::fs::write(db.path(), broken).unwrap();
+    let run = db.read();
+    assert_eq!(&*run.id, "r1");
+    assert!(
+        (100..250).contains(&run.executions.len()),
+        "{}",
+        run.executions.len()
+    );
+    assert_said(
+        &run,
+        "table-damaged",
+        "the database is damaged: database disk image is malformed",
+    );
+
+    // The page that holds the schema itself.
+    let mut broken = whole;
+    broken[100..512].fill(0xa5);
+    std::fs::write(db.path(), broken).unwrap();
+    let mut conn = Connection::open(db.path()).unwrap();
+    let answer = sqlite::guard(&mut conn, Guard::default())
+        .and_then(|()| sqlite::decode(&conn, "state.db", None).map(|_| ()));
+    let error = answer.unwrap_err();
+    assert!(matches!(error, DecodeError::Damaged(_)), "{error:?}");
+    assert!(error.next_step().contains(".recover"));
+}
+
+/// Numbers that are the same in every run of the tests.
+struct Dice(u64);
+
+impl Dice {
+    fn throw(&mut self, sides: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % sides as u64) as usize
+    }
+}
+
+/// Does with a database what the shells do; any answer is fine.
+fn use_it(bytes: &[u8], wal: Option<&[u8]>) -> Result<(), DecodeError> {
+    let mut conn = match wal {
+        Some(wal) => sqlite::from_bytes_with_wal(bytes, wal)?,
+        None => sqlite::from_bytes(bytes)?,
+    };
+    sqlite::guard(&mut conn, Guard::default())?;
+    let run = sqlite::decode(&conn, "state.db", None)?.run;
+    for table in &run.tables {
+        let _ = sqlite::table_rows(&conn, &table.name, 0, 20, 100);
+        let _ = sqlite::row(&conn, &table.name, 1, 100);
+    }
+    for binding in &run.bindings {
+        let _ = sqlite::value_bytes(&conn, "bindings", "value", &binding.value, 0, 1 << 20);
+        let _ = sqlite::binding_tail(&conn, binding);
+    }
+    for execution in &run.executions {
+        let _ = sqlite::execution_row(&conn, execution.id);
+    }
+    Ok(())
+}
+
+#[test]
+fn any_damage_is_borne() {
+    let db = Db::of(&format!(
+        "PRAGMA page_size=1024; {STATE_SQL} {APPEND_ONLY} {GATES} {VALUES}
+         INSERT INTO bindings(name, kind, value) VALUES ('large', 'let', hex(zeroblob(5000)))"
+    ));
+    let whole = std::fs::read(db.path()).unwrap();
+    use_it(&whole, None).unwrap();
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let (mut read, mut refused) = (0, 0);
+    for _ in 0..300 {
+        let mut bytes = whole.clone();
+        for _ in 0..=dice.throw(12) {
+            let at = dice.throw(bytes.len());
+            match dice.throw(4) {
+                0 => bytes[at] = dice.throw(256) as u8,
+                1 => bytes[at] ^= 1 << dice.throw(8),
+                2 => {
+                    let end = (at + dice.throw(200)).min(bytes.len());
+                    bytes[at..end].fill([0, 0xff, 0x2e][dice.throw(3)]);
+                }
+                // The header, the schema and the heads of pages decide more than the rest.
+                _ => bytes[at / 1024 * 1024 + dice.throw(120)] = dice.throw(256) as u8,
+            }
+        }
+        if dice.throw(8) == 0 {
+            bytes.truncate(dice.throw(whole.len()));
+        }
+        let start = Instant::now();
+        match use_it(&bytes, None) {
+            Ok(()) => read += 1,
+            Err(error) => {
+                assert!(!error.to_string().is_empty() && !error.next_step().is_empty());
+                refused += 1;
+            }
+        }
+        assert!(
+            start.elapsed().as_secs() < 10,
+            "one file took {:?}",
+            start.elapsed()
+        );
+    }
+    assert!(
+        read > 50 && refused > 50,
+        "{read} read, {refused} refused: the damage shows nothing"
+    );
+}
+
+#[test]
+fn any_wal_is_borne() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("state.db");
+    let conn = Connection::open(&path).unwrap();
+    conn.execute_batch(&format!(
+        "PRAGMA journal_mode=WAL; {STATE_SQL} {APPEND_ONLY}"
+    ))
+    .unwrap();
+    let db = std::fs::read(&path).unwrap();
+    let wal = std::fs::read(dir.path().join("state.db-wal")).unwrap();
+    use_it(&db, Some(&wal)).unwrap();
+    let mut dice = Dice(7);
+    for _ in 0..200 {
+        let mut bytes = wal.clone();
+        for _ in 0..=dice.throw(3) {
+            let most = [64, bytes.len()][dice.throw(2)];
+            let at = dice.throw(most);
+            bytes[at] = dice.throw(256) as u8;
+        }
+        if dice.throw(4) == 0 {
+            bytes.truncate(dice.throw(wal.len()));
+        }
+        let _ = use_it(&db, Some(&bytes));
+    }
+}
