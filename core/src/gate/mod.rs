@@ -6,7 +6,6 @@
 //! | How does it stand at a time? | [`lifecycle::Lifecycle`] |
 //! | What contradicts what? | [`issues`] |
 //! | Was the audit log changed? | [`audit::verify`], [`chain`] |
-//! | What do the shells show? | [`view::gates`] |
 //!
 //! Nothing here decides a gate: reading never does. Who decided is a claim of the row that says so (errata G4).
 
@@ -17,7 +16,6 @@ pub mod chain;
 mod issues;
 pub mod lifecycle;
 mod report;
-pub mod view;
 
 pub use issues::issues;
 
