@@ -100,13 +100,20 @@ impl Server {
     }
 }
 
-/// The page that this server gives may fetch from it; the file page may not fetch at all.
+/// What the served page says differently, each once (xtask's bundle promises both): it may fetch from this server, and
+/// it knows that there is something to fetch.
+const SERVED: [(&str, &str); 2] = [
+    ("connect-src 'none'", "connect-src 'self'"),
+    (
+        r#"<meta name="prosescope-served" content="no">"#,
+        r#"<meta name="prosescope-served" content="yes">"#,
+    ),
+];
+
 fn served_page(viewer: &str) -> String {
-    viewer.replacen(
-        "default-src 'none';",
-        "default-src 'none'; connect-src 'self';",
-        1,
-    )
+    SERVED.iter().fold(viewer.to_owned(), |page, (from, to)| {
+        page.replacen(from, to, 1)
+    })
 }
 
 /// Lets a request through only with the token, to this machine by its own name, and never from another page.
@@ -216,10 +223,10 @@ mod tests {
 
     #[test]
     fn only_the_served_page_may_fetch() {
-        let page = served_page("<meta content=\"default-src 'none'; script-src x\">");
+        let page = "<meta content=\"default-src 'none'; connect-src 'none'\"><meta name=\"prosescope-served\" content=\"no\">";
         assert_eq!(
-            page,
-            "<meta content=\"default-src 'none'; connect-src 'self'; script-src x\">"
+            served_page(page),
+            "<meta content=\"default-src 'none'; connect-src 'self'\"><meta name=\"prosescope-served\" content=\"yes\">"
         );
     }
 
