@@ -9,7 +9,7 @@
 mod caught;
 mod emit;
 mod finish;
-mod from_state;
+pub(crate) mod from_state;
 mod gates;
 mod parents;
 mod preorder;

@@ -4,8 +4,11 @@
 //! source lines with their annotations, open constructs, the index and the call stack; rendering what was read
 //! gives the same text.
 
+mod build;
+mod marks;
 mod print;
 #[cfg(test)]
 mod tests;
 
+pub use build::{RenderOptions, from_run, state_file_of};
 pub use print::from_state_file;

@@ -408,3 +408,245 @@ proptest! {
         stable(&file);
     }
 }
+
+/// Opens a folder of a state file, a program and other files, and renders it.
+fn rendered(files: &[(&str, &str)]) -> String {
+    let source = crate::source::MemorySource::new(
+        "d",
+        files
+            .iter()
+            .map(|(p, t)| ((*p).to_owned(), t.as_bytes().to_vec())),
+    );
+    let run = crate::decode::folder::decode(&source, "");
+    let listing = run.program.source.as_deref().map(crate::program::scan);
+    let trace = crate::trace::fold(&run, listing.as_ref(), None);
+    from_run(&run, &trace, listing.as_ref(), &RenderOptions::default())
+}
+
+/// The sample's program: what its trace shows, without the annotations.
+fn sample_program() -> String {
+    let (file, _) = parse(SAMPLE);
+    file.trace
+        .iter()
+        .map(|line| format!("{}\n", line.text))
+        .collect()
+}
+
+#[test]
+fn a_folder_renders_as_its_state_file_says() {
+    let program = sample_program();
+    let files = [
+        ("state.md", SAMPLE),
+        ("program.prose", program.as_str()),
+        ("bindings/research.md", "# research\nkind: let\n---\nx"),
+        ("bindings/a.md", "# a\nkind: let\n---\nx"),
+        (
+            "bindings/result__43.md",
+            "# result\nkind: let\nexecution_id: 43\n---\nx",
+        ),
+        ("agents/captain/memory.md", "x"),
+    ];
+    assert_eq!(rendered(&files), SAMPLE);
+    // The state file alone carries the same.
+    assert_eq!(rendered(&files[..2]), SAMPLE);
+    assert_eq!(rendered(&files[..1]), SAMPLE);
+}
+
+/// Rows as the golden cases have them, with a program.
+fn of_rows(
+    program: Option<&str>,
+    status: &str,
+    rows: &[(i64, Option<i64>, &str, &str, &str)],
+) -> String {
+    let lines: Vec<String> = rows
+        .iter()
+        .map(|(id, parent, text, status, metadata)| {
+            let (parent, text) = (serde_json::json!(parent), serde_json::json!(text));
+            format!("{{\"id\":{id},\"parent_id\":{parent},\"statement_text\":{text},\"status\":\"{status}\",\"error_message\":\"no\\nnetwork\",\"metadata\":{metadata}}}")
+        })
+        .collect();
+    let (executions, issues) = crate::decode::gates_json::events(&lines.join("\n"));
+    assert!(issues.is_empty());
+    let run = crate::model::Run {
+        id: "r".into(),
+        status: Some(RunStatus::parse(status)),
+        program: crate::model::Program {
+            path: program.map(|_| "program.prose".into()),
+            ..crate::model::Program::default()
+        },
+        executions,
+        ..crate::model::Run::default()
+    };
+    let listing = program.map(crate::program::scan);
+    let trace = crate::trace::fold(&run, listing.as_ref(), None);
+    let text = from_run(&run, &trace, listing.as_ref(), &RenderOptions::default());
+    // What was rendered is a run again, and says the same.
+    let mut files = vec![("state.md", text.as_str())];
+    files.extend(program.map(|p| ("program.prose", p)));
+    assert_eq!(rendered(&files), text);
+    text
+}
+
+const LOOPED: &str = "let research = session \"R\"\nparallel:\n  a = session \"A\"\n  b = session \"B\"\nloop until **complete** (max: 5):\n  session \"Improve\"\n  session \"Check\"\nsession \"Risky\"\n  retry: 3\nsession \"End\"\n";
+
+#[test]
+fn rows_render_as_the_present_round() {
+    let rows = [
+        (1, None, "let research = session", "completed", "{}"),
+        (
+            2,
+            None,
+            "parallel:",
+            "started",
+            r#"{"parallel_id":"p1","branches":["a","b"]}"#,
+        ),
+        (
+            3,
+            None,
+            "parallel:a",
+            "completed",
+            r#"{"parallel_id":"p1","branch":"a"}"#,
+        ),
+        (
+            4,
+            None,
+            "parallel:b",
+            "completed",
+            r#"{"parallel_id":"p1","branch":"b"}"#,
+        ),
+        (5, None, "parallel:", "joined", r#"{"parallel_id":"p1"}"#),
+        (
+            6,
+            None,
+            "loop",
+            "started",
+            r#"{"loop_id":"l1","max":5,"condition":"**complete**"}"#,
+        ),
+        (7, Some(6), "session \"Improve\"", "completed", "{}"),
+        (8, Some(6), "session \"Check\"", "completed", "{}"),
+        (
+            9,
+            None,
+            "loop",
+            "iteration",
+            r#"{"loop_id":"l1","iteration":1}"#,
+        ),
+        (10, Some(6), "session \"Improve\"", "executing", "{}"),
+    ];
+    let text = of_rows(Some(LOOPED), "running", &rows);
+    assert_eq!(
+        text,
+        concat!(
+            "# Execution State\n\nrun: r\nprogram: program.prose\nstatus: running\n\n## Execution Trace\n\n```prose\n",
+            "let research = session \"R\"                   # (complete)\n",
+            "parallel:                                    # (complete)\n",
+            "  a = session \"A\"                            # (complete)\n",
+            "  b = session \"B\"                            # (complete)\n",
+            "loop until **complete** (max: 5):\n",
+            "  session \"Improve\"                          # <-- EXECUTING\n",
+            "  session \"Check\"                            # [...next...]\n",
+            "session \"Risky\"                              # [...next...]\n",
+            "  retry: 3\n",
+            "session \"End\"                                # [...next...]\n",
+            "```\n\n## Active Constructs\n\n### Loop (lines 5-7)\n\n- status: executing\n- iteration: 2/5\n- condition: complete\n",
+            "\n## Index\n\n### Bindings\n\n| Name | Kind | Path | Execution ID |\n|------|------|------|--------------|\n",
+        )
+    );
+}
+
+#[test]
+fn failures_retries_and_programs_that_are_missing() {
+    let rows = [
+        (1, None, "let research = session", "completed", "{}"),
+        (2, None, "session \"Risky\"", "failed", "{}"),
+        (
+            3,
+            None,
+            "session \"Risky\"",
+            "retry",
+            r#"{"attempt":2,"max":3}"#,
+        ),
+    ];
+    let text = of_rows(Some(LOOPED), "running", &rows);
+    assert!(
+        text.contains(
+            "session \"Risky\"                              # <-- RETRYING (attempt 2/3)\n"
+        ),
+        "{text}"
+    );
+    let text = of_rows(Some(LOOPED), "failed", &rows[..2]);
+    assert!(
+        text.contains(
+            "session \"Risky\"                              # (failed: no&#10;network)\n"
+        ),
+        "{text}"
+    );
+    // Nothing comes next in a run that is over.
+    assert!(!text.contains("next"), "{text}");
+    let text = of_rows(None, "running", &rows);
+    assert!(text.contains("```prose\nlet research = session                       # (complete)\nsession \"Risky\"  "), "{text}");
+}
+
+#[test]
+fn frames_render_innermost_first() {
+    let program = "block process(data):\n  let parts = session \"Split\"\n  let r = do process(parts)\n  session \"Join\"\n\nlet data = session \"Load\"\ndo process(data)\n";
+    let text = of_rows(
+        Some(program),
+        "running",
+        &[
+            (1, None, "let data = session \"Load\"", "completed", "{}"),
+            (
+                2,
+                None,
+                "do process(data)",
+                "executing",
+                r#"{"block":"process","depth":1}"#,
+            ),
+            (
+                3,
+                Some(2),
+                "let parts = session \"Split\"",
+                "completed",
+                "{}",
+            ),
+            (
+                4,
+                Some(2),
+                "let r = do process(parts)",
+                "executing",
+                r#"{"block":"process","depth":2}"#,
+            ),
+            (
+                5,
+                Some(4),
+                "let parts = session \"Split\"",
+                "executing",
+                "{}",
+            ),
+        ],
+    );
+    assert!(text.ends_with("## Call Stack\n\n| execution_id | block | depth | status |\n|--------------|-------|-------|--------|\n| 4 | process | 2 | executing |\n| 2 | process | 1 | waiting |\n"), "{text}");
+    assert!(
+        text.contains("  let parts = session \"Split\"                # <-- EXECUTING\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_window_ends_five_to_ten_lines_ahead() {
+    let program: String = (1..=100)
+        .map(|i| format!("session \"{i}\"\n  prompt: \"x\"\n"))
+        .collect();
+    let text = of_rows(
+        Some(&program),
+        "running",
+        &[(1, None, "session \"10\"", "executing", "{}")],
+    );
+    let lines = text
+        .lines()
+        .skip_while(|l| !l.starts_with("```"))
+        .skip(1)
+        .take_while(|l| !l.starts_with("```"))
+        .count();
+    assert_eq!(lines, 30);
+}

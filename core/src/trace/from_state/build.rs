@@ -702,12 +702,12 @@ impl<'a> Builder<'_, 'a> {
 }
 
 /// Whether a statement is one that runs, rather than one that declares or receives.
-pub(super) fn runs(statement: &Statement) -> bool {
+pub(crate) fn runs(statement: &Statement) -> bool {
     !statement.kind.is_declaration() && statement.kind != StatementKind::Input
 }
 
 /// Whether running it does something that a state file would mark.
-pub(super) fn is_work(statement: &Statement) -> bool {
+pub(crate) fn is_work(statement: &Statement) -> bool {
     use StatementKind as K;
     !matches!(
         statement.kind,

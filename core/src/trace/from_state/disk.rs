@@ -126,7 +126,7 @@ fn proves(facts: &Facts<'_>, fact: &Fact) -> bool {
 }
 
 /// The name that running the statement binds.
-pub(super) fn bound(statement: &Statement) -> Option<&str> {
+pub(crate) fn bound(statement: &Statement) -> Option<&str> {
     let name = statement.name.as_deref()?;
     let assigns = || {
         statement

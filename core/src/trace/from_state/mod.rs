@@ -10,9 +10,9 @@
 //! A state file is often stale: `<-- EXECUTING` with its binding on disk. Then the disk is believed, all sources are
 //! named in the verdict, and an issue says so. What no source speaks of is not in the tree.
 
-mod build;
+pub(crate) mod build;
 mod claims;
-mod disk;
+pub(crate) mod disk;
 mod facts;
 mod frames;
 mod opened;

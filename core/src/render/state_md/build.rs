@@ -1,0 +1,381 @@
+//! A state file of any run: what the form carries of its rows, its trace and its program.
+
+use std::collections::BTreeMap;
+
+use super::marks::{Marks, ahead, live, path_of, status};
+use crate::model::{
+    AgentScope, CallFrame, IndexedAgent, IndexedBinding, LoopState, ParallelState, Run, RunStatus,
+    StateFile, Status, Text, TraceLine,
+};
+use crate::program::{Listing, Statement, StatementKind, scan};
+use crate::trace::from_state::build::{is_work, runs};
+use crate::trace::from_state::source_of_trace;
+use crate::trace::{NodeKind, Trace};
+
+/// Lines ahead of what ran: at least so many, and so many at most.
+const AHEAD: (usize, usize) = (5, 10);
+/// The deepest indentation of a trace that is made of nodes.
+const DEEPEST: u32 = 40;
+
+/// What of the program is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RenderOptions {
+    /// All of it, not only what ran and five to ten lines ahead.
+    pub whole_program: bool,
+}
+
+/// Renders a run as a state.md of form A, database or folder. See [`state_file_of`].
+pub fn from_run(
+    run: &Run,
+    trace: &Trace,
+    program: Option<&Listing>,
+    options: &RenderOptions,
+) -> String {
+    super::from_state_file(&state_file_of(run, trace, program, options))
+}
+
+/// What a state.md of a run says: its annotated source, open constructs, index and call stack.
+///
+/// A run without its program is written from its own state file's lines, else from the statements' texts. Of
+/// several rounds and frames the present one is marked.
+pub fn state_file_of(
+    run: &Run,
+    trace: &Trace,
+    program: Option<&Listing>,
+    options: &RenderOptions,
+) -> StateFile {
+    let word = Some(trace.verdict.status.as_str()).filter(|s| !s.is_empty());
+    let mut file = StateFile {
+        run: Some(run.id.clone()).filter(|id| !id.is_empty()),
+        program: run.program.path.clone(),
+        started: run.started.clone(),
+        updated: run
+            .updated
+            .clone()
+            .or_else(|| trace.verdict.last_sign.clone()),
+        status: word.map(RunStatus::parse).or_else(|| run.status.clone()),
+        bindings: bindings(run),
+        agents: agents(run),
+        call_stack: call_stack(trace),
+        ..StateFile::default()
+    };
+    if let Some(kept) = &run.state_file {
+        file.extra.clone_from(&kept.extra);
+        file.sections.clone_from(&kept.sections);
+    }
+    let told;
+    let mut lines = None;
+    let listing = match program {
+        Some(listing) => listing,
+        None => {
+            let own = source_of_trace(run);
+            told = if run.executions.is_empty() && !own.is_empty() {
+                scan(&own)
+            } else {
+                let (text, of_node) = texts(trace);
+                lines = Some(of_node);
+                scan(&text)
+            };
+            &told
+        }
+    };
+    let marks = Marks::new(run, trace, listing, lines.as_ref());
+    let window = Window::new(&marks, &file, options.whole_program || program.is_none());
+    file.trace = window.lines(&marks);
+    constructs(&marks, &window, &mut file);
+    file
+}
+
+/// The statements' texts as a program, and the line of each node.
+fn texts(trace: &Trace) -> (String, BTreeMap<u32, u32>) {
+    let live = live(trace);
+    let mut text = String::new();
+    let mut lines = BTreeMap::new();
+    let mut number = 1;
+    let mut indents: Vec<u32> = Vec::with_capacity(trace.nodes.len());
+    for (at, node) in (0_u32..).zip(&trace.nodes) {
+        let round = matches!(node.kind, NodeKind::Round { .. });
+        let above = node
+            .parent
+            .and_then(|p| indents.get(p as usize))
+            .copied()
+            .unwrap_or(0);
+        indents.push((above + u32::from(!round)).min(DEEPEST));
+        if round || live.get(at as usize) != Some(&true) {
+            continue;
+        }
+        lines.insert(at, number);
+        let said = match (&node.kind, node.text.trim()) {
+            (NodeKind::Branch { branch }, text) if text.starts_with("parallel") => {
+                format!("{branch} = session")
+            }
+            (_, "") => node.kind.word().to_owned(),
+            (_, text) => text.to_owned(),
+        };
+        for line in said.lines() {
+            text.push_str(&"  ".repeat(above as usize));
+            text.push_str(line.trim_end());
+            text.push('\n');
+            number += 1;
+        }
+    }
+    (text, lines)
+}
+
+/// The lines that are written, and what is ahead among them.
+struct Window {
+    /// The last line.
+    end: u32,
+    /// Statements that come next.
+    ahead: Vec<u32>,
+}
+
+impl Window {
+    fn new(marks: &Marks<'_>, file: &StateFile, whole: bool) -> Window {
+        let mut last = 0;
+        for (at, statement) in (0_u32..).zip(&marks.listing.statements) {
+            if let Some(node) = marks
+                .node(at)
+                .filter(|n| !(n.inferred && n.status == crate::trace::NodeStatus::Pending))
+            {
+                let leaf = !statement.kind.has_body()
+                    || (statement.kind == StatementKind::Do && statement.target.is_some());
+                let pending = node.status == crate::trace::NodeStatus::Pending && node.derived;
+                if !pending {
+                    last = last.max(if leaf { statement.end } else { statement.line });
+                }
+            }
+        }
+        let count = marks.listing.lines.len() as u32;
+        let end = if whole {
+            count
+        } else {
+            end(marks.listing, last)
+        };
+        let open = !file.status.as_ref().is_some_and(RunStatus::is_finished);
+        let comes = |at: &u32| {
+            let Some(statement) = marks.listing.get(*at) else {
+                return false;
+            };
+            let inside =
+                statement
+                    .parent
+                    .is_none_or(|p| match marks.listing.get(p).map(|s| s.kind) {
+                        Some(StatementKind::Block) => matches!(marks.open_frame(*at), Ok(Some(_))),
+                        _ => marks.node(p).is_some_and(|n| n.status.is_open()),
+                    });
+            let declared = !runs(statement) || !is_work(statement);
+            statement.line > last
+                && statement.line <= end
+                && marks.node(*at).is_none()
+                && inside
+                && !declared
+        };
+        let ahead = (0..marks.of.len() as u32)
+            .filter(|at| open && comes(at))
+            .collect();
+        Window { end, ahead }
+    }
+
+    fn lines(&self, marks: &Marks<'_>) -> Vec<TraceLine> {
+        let mut said = BTreeMap::new();
+        for (at, statement) in (0_u32..).zip(&marks.listing.statements) {
+            let annotation = match self.ahead.binary_search(&at) {
+                Ok(_) => Some(ahead(statement.kind)),
+                Err(_) => marks.annotation(at),
+            };
+            if let Some(annotation) = annotation {
+                said.insert(statement.line, annotation);
+            }
+        }
+        (1..=self.end)
+            .zip(&marks.listing.lines)
+            .map(|(number, line)| TraceLine {
+                line: Some(number),
+                text: line.text.trim_end().into(),
+                annotation: said.remove(&number),
+            })
+            .collect()
+    }
+}
+
+/// Where a window ends: ten lines behind what ran, back to where a statement or a paragraph ends, five at least.
+fn end(listing: &Listing, last: u32) -> u32 {
+    let count = listing.lines.len();
+    let (least, most) = (last as usize + AHEAD.0, last as usize + AHEAD.1);
+    let breaks = |at: usize| {
+        let Some(next) = listing.lines.get(at) else {
+            return true;
+        };
+        next.text.trim().is_empty() || !next.text.starts_with([' ', '\t'])
+    };
+    let mut end = (least..=most)
+        .rev()
+        .find(|at| breaks(*at))
+        .unwrap_or(most)
+        .min(count);
+    while end > last as usize
+        && listing
+            .lines
+            .get(end - 1)
+            .is_some_and(|l| l.text.trim().is_empty())
+    {
+        end -= 1;
+    }
+    end as u32
+}
+
+/// Open parallels and loops, and the loops that are ahead.
+fn constructs(marks: &Marks<'_>, window: &Window, file: &mut StateFile) {
+    let spoken: BTreeMap<u32, u32> = (0_u32..)
+        .zip(&marks.of)
+        .filter_map(|(s, n)| Some(((*n)?, s)))
+        .collect();
+    let live = live(marks.trace);
+    for (at, node) in (0_u32..).zip(&marks.trace.nodes) {
+        let statement = spoken.get(&at).and_then(|s| marks.listing.get(*s));
+        // Tied to a line, but a later pass or a deeper frame speaks there now.
+        let passed = statement.is_none() && node.line.is_some();
+        if !node.status.is_open() || passed || live.get(at as usize) != Some(&true) {
+            continue;
+        }
+        let lines = statement.map(|s| (s.line, s.end));
+        let children = || {
+            let last = at + node.descendants;
+            (at + 1..=last)
+                .filter_map(|i| marks.trace.nodes.get(i as usize))
+                .filter(move |n| n.parent == Some(at))
+        };
+        match node.kind {
+            NodeKind::Parallel => {
+                let branches = children().filter_map(|child| match &child.kind {
+                    NodeKind::Branch { branch } => {
+                        Some((branch.clone(), branch_status(&status(&child.status))))
+                    }
+                    _ => None,
+                });
+                file.parallels.push(ParallelState {
+                    lines,
+                    branches: branches.collect(),
+                    extra: Vec::new(),
+                });
+            }
+            NodeKind::Loop => {
+                let round = children().filter_map(|child| match child.kind {
+                    NodeKind::Round { n } => Some(n),
+                    _ => None,
+                });
+                let round = round.max().unwrap_or(0);
+                file.loops
+                    .push(looped(statement, lines, "executing", round, node.max));
+            }
+            _ => {}
+        }
+    }
+    for at in &window.ahead {
+        if let Some(statement) = marks.listing.get(*at).filter(|s| s.kind.is_loop()) {
+            file.loops.push(looped(
+                Some(statement),
+                Some((statement.line, statement.end)),
+                "not yet entered",
+                0,
+                None,
+            ));
+        }
+    }
+}
+
+/// A branch that has begun is executing; `started` is a word for whole constructs.
+fn branch_status(status: &Status) -> Status {
+    match status {
+        Status::Started | Status::Iteration => Status::Executing,
+        other => other.clone(),
+    }
+}
+
+fn looped(
+    statement: Option<&Statement>,
+    lines: Option<(u32, u32)>,
+    word: &str,
+    round: u32,
+    max: Option<u32>,
+) -> LoopState {
+    let property = |name: &str| statement.and_then(|s| s.property(name));
+    LoopState {
+        lines,
+        status: word.into(),
+        iteration: Some(round),
+        max: max.or_else(|| property("max")?.trim().parse().ok()),
+        condition: property("condition")
+            .map(|c| Text::from(c.trim().trim_matches('*').trim()))
+            .filter(|c| !c.is_empty()),
+        extra: Vec::new(),
+    }
+}
+
+fn bindings(run: &Run) -> Vec<IndexedBinding> {
+    let row = |binding: &crate::model::Binding| IndexedBinding {
+        name: binding.name.clone(),
+        kind: binding.kind.word().into(),
+        path: path_of(run, binding),
+        execution_id: binding.execution_id,
+        other: Vec::new(),
+    };
+    run.bindings
+        .iter()
+        .filter(|b| !b.superseded)
+        .map(row)
+        .collect()
+}
+
+fn agents(run: &Run) -> Vec<IndexedAgent> {
+    let row = |agent: &crate::model::Agent| IndexedAgent {
+        name: agent.name.clone(),
+        scope: Some(agent.scope.clone()),
+        path: Some(match agent.scope {
+            AgentScope::Project => format!(".prose/agents/{}/", agent.name).into(),
+            AgentScope::User => format!("~/.prose/agents/{}/", agent.name).into(),
+            _ => format!("agents/{}/", agent.name).into(),
+        }),
+        other: Vec::new(),
+    };
+    run.agents.iter().map(row).collect()
+}
+
+/// Open frames, the innermost first.
+fn call_stack(trace: &Trace) -> Vec<CallFrame> {
+    let is_open = |at: usize| {
+        let node = trace.nodes.get(at)?;
+        match &node.kind {
+            NodeKind::Frame { block, depth } if node.status.is_open() => {
+                Some((node, block, *depth))
+            }
+            _ => None,
+        }
+    };
+    let mut calls = vec![false; trace.nodes.len()];
+    for (at, node) in trace.nodes.iter().enumerate().rev() {
+        let below = calls.get(at) == Some(&true) || is_open(at).is_some();
+        if let (true, Some(slot)) = (below, node.parent.and_then(|p| calls.get_mut(p as usize))) {
+            *slot = true;
+        }
+    }
+    (0..trace.nodes.len())
+        .rev()
+        .filter_map(|at| {
+            let (node, block, depth) = is_open(at)?;
+            let waits =
+                calls.get(at) == Some(&true) || node.status == crate::trace::NodeStatus::Waiting;
+            Some(CallFrame {
+                execution_id: node.id?,
+                block: block.clone(),
+                depth: Some(i64::from(depth)),
+                status: if waits {
+                    Status::Waiting
+                } else {
+                    Status::Executing
+                },
+            })
+        })
+        .collect()
+}

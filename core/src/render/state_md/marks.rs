@@ -1,0 +1,337 @@
+//! Which node speaks for each statement now, and what stands behind its line.
+
+use std::collections::BTreeMap;
+
+use crate::model::{Annotation, Binding, Run, Status, Text, ValueAt};
+use crate::program::{Listing, StatementKind};
+use crate::trace::from_state::disk::bound;
+use crate::trace::{Node, NodeKind, NodeStatus, Trace};
+
+/// The current node of each statement, and where values were written.
+pub(super) struct Marks<'a> {
+    run: &'a Run,
+    pub(super) trace: &'a Trace,
+    pub(super) listing: &'a Listing,
+    /// By statement: an index into the trace's nodes.
+    pub(super) of: Vec<Option<u32>>,
+    /// The block that each statement lies in, and the open or last frame that runs a block.
+    block: Vec<Option<u32>>,
+    frame: BTreeMap<&'a str, u32>,
+    bindings: BTreeMap<(&'a str, Option<i64>), &'a Binding>,
+    anonymous: BTreeMap<u32, &'a Binding>,
+}
+
+impl<'a> Marks<'a> {
+    pub(super) fn new(
+        run: &'a Run,
+        trace: &'a Trace,
+        listing: &'a Listing,
+        lines: Option<&BTreeMap<u32, u32>>,
+    ) -> Marks<'a> {
+        let live = live(trace);
+        let mut marks = Marks {
+            run,
+            trace,
+            listing,
+            of: vec![None; listing.statements.len()],
+            block: blocks(listing),
+            frame: BTreeMap::new(),
+            bindings: BTreeMap::new(),
+            anonymous: BTreeMap::new(),
+        };
+        for (at, node) in (0_u32..).zip(&trace.nodes) {
+            if let (NodeKind::Frame { block, .. }, Some(true)) = (&node.kind, live.get(at as usize))
+            {
+                let known = marks
+                    .frame
+                    .get(&**block)
+                    .and_then(|f| trace.nodes.get(*f as usize));
+                if node.status.is_open() || known.is_none_or(|k| !k.status.is_open()) {
+                    marks.frame.insert(block, at);
+                }
+            }
+        }
+        let mut above: Vec<Option<u32>> = Vec::with_capacity(trace.nodes.len());
+        for (at, node) in (0_u32..).zip(&trace.nodes) {
+            let parent = node
+                .parent
+                .and_then(|p| Some((p, trace.nodes.get(p as usize)?)));
+            let frame = match parent {
+                Some((p, parent)) if matches!(parent.kind, NodeKind::Frame { .. }) => Some(p),
+                Some((p, _)) => above.get(p as usize).copied().flatten(),
+                None => None,
+            };
+            above.push(frame);
+            let line = match lines {
+                Some(lines) => lines.get(&at).copied(),
+                None => node.line,
+            };
+            let statement = line.and_then(|line| listing.statement_at(line));
+            if let Some(statement) = statement
+                .filter(|s| live.get(at as usize) == Some(&true) && marks.speaks_of(*s, frame))
+                && let Some(slot) = marks.of.get_mut(statement as usize)
+            {
+                *slot = Some(at);
+            }
+        }
+        for binding in run.bindings.iter().filter(|b| !b.superseded) {
+            marks
+                .bindings
+                .insert((&binding.name, binding.execution_id), binding);
+        }
+        marks.tie_anonymous();
+        marks
+    }
+
+    pub(super) fn node(&self, statement: u32) -> Option<&'a Node> {
+        let at = self.of.get(statement as usize).copied().flatten()?;
+        self.trace.nodes.get(at as usize)
+    }
+
+    /// The open frame that runs the block a statement lies in; `Err` when it lies in one that does not run.
+    pub(super) fn open_frame(&self, statement: u32) -> Result<Option<&'a Node>, ()> {
+        let Some(block) = self.block.get(statement as usize).copied().flatten() else {
+            return Ok(None);
+        };
+        let name = self
+            .listing
+            .get(block)
+            .and_then(|s| s.name.as_deref())
+            .unwrap_or_default();
+        let frame = self
+            .frame
+            .get(name)
+            .and_then(|f| self.trace.nodes.get(*f as usize));
+        frame.filter(|f| f.status.is_open()).map(Some).ok_or(())
+    }
+
+    /// A statement of a block's body is marked by the frame that runs the block now.
+    fn speaks_of(&self, statement: u32, frame: Option<u32>) -> bool {
+        let Some(block) = self.block.get(statement as usize).copied().flatten() else {
+            return true;
+        };
+        let name = self
+            .listing
+            .get(block)
+            .and_then(|s| s.name.as_deref())
+            .unwrap_or_default();
+        self.frame
+            .get(name)
+            .is_none_or(|current| frame == Some(*current))
+    }
+
+    /// Sessions without a name: by the statement that the binding records, else in order where the numbers agree.
+    fn tie_anonymous(&mut self) {
+        let unnamed: Vec<&Binding> = self
+            .run
+            .bindings
+            .iter()
+            .filter(|b| b.name.starts_with("anon_") && b.execution_id.is_none() && !b.superseded)
+            .collect();
+        if unnamed.is_empty() {
+            return;
+        }
+        let mut ties = self.listing.ties();
+        for binding in &unnamed {
+            let first = binding
+                .source
+                .as_deref()
+                .and_then(|s| s.lines().next())
+                .unwrap_or_default();
+            if let Some(tie) = (!first.trim().is_empty())
+                .then(|| ties.tie(first, None))
+                .flatten()
+            {
+                self.anonymous.insert(tie.statement, binding);
+            }
+        }
+        let over = |at: &u32| {
+            let statement = self.listing.get(*at);
+            let session = statement.is_some_and(|s| {
+                matches!(s.kind, StatementKind::Session | StatementKind::Resume)
+                    && bound(s).is_none()
+            });
+            session
+                && self.node(*at).is_some_and(|n| {
+                    n.status == NodeStatus::Completed && !matches!(n.kind, NodeKind::Branch { .. })
+                })
+        };
+        let done: Vec<u32> = (0..self.of.len() as u32).filter(over).collect();
+        if self.anonymous.is_empty() && done.len() == unnamed.len() {
+            self.anonymous = done.into_iter().zip(unnamed).collect();
+        }
+    }
+
+    /// Where a statement's value lies, when it is written.
+    fn path(&self, statement: u32, node: Option<&Node>) -> Option<Text> {
+        let frame = match self.block.get(statement as usize).copied().flatten() {
+            None => None,
+            Some(block) => {
+                let name = self.listing.get(block)?.name.as_deref()?;
+                Some(self.trace.nodes.get(*self.frame.get(name)? as usize)?.id?)
+            }
+        };
+        let own = self.listing.get(statement)?;
+        let name = match node.map(|n| &n.kind) {
+            Some(NodeKind::Branch { branch }) => Some(&**branch),
+            _ if own.kind == StatementKind::Input => own.name.as_deref(),
+            _ => bound(own),
+        };
+        let named = name.and_then(|name| self.bindings.get(&(name, frame)));
+        if let Some(binding) = named.or_else(|| self.anonymous.get(&statement)) {
+            return Some(path_of(self.run, binding));
+        }
+        // What a state file said and nothing else knows.
+        let file = self.run.state_file.as_ref()?;
+        let line = file.trace.get(node?.state_line? as usize)?;
+        line.annotation.as_ref()?.path.clone()
+    }
+
+    /// What stands behind the line of a statement.
+    pub(super) fn annotation(&self, statement: u32) -> Option<Annotation> {
+        let kind = self.listing.get(statement)?.kind;
+        let Some(node) = self.node(statement) else {
+            let path = (kind == StatementKind::Input)
+                .then(|| self.path(statement, None))
+                .flatten()?;
+            return Some(Annotation {
+                path: Some(path),
+                ..Annotation::default()
+            });
+        };
+        let holds = matches!(node.kind, NodeKind::Parallel | NodeKind::Loop);
+        let branch = matches!(node.kind, NodeKind::Branch { .. });
+        let attempt = (node.attempts > 1)
+            .then_some((node.attempts, node.max))
+            .filter(|_| !holds);
+        let mut said = Annotation {
+            attempt,
+            ..Annotation::default()
+        };
+        match &node.status {
+            NodeStatus::Completed => {
+                said.path = self.path(statement, Some(node));
+                let plain = said.path.is_some() && !branch && attempt.is_none();
+                said.status = (!plain).then_some(Status::Completed);
+            }
+            NodeStatus::Failed => {
+                said.status = Some(Status::Failed);
+                said.error = node
+                    .error(self.run)
+                    .cloned()
+                    .filter(|e| !e.trim().is_empty());
+            }
+            status if matches!(node.kind, NodeKind::Gate { .. }) && status.is_open() => {
+                said.status = Some(Status::Waiting);
+                if let NodeKind::Gate { gate } = &node.kind {
+                    said.gate = Some(gate.clone());
+                }
+            }
+            NodeStatus::Pending if branch => return None,
+            NodeStatus::Pending if node.derived || node.inferred => return Some(ahead(kind)),
+            status if holds && (status.is_open() || *status == NodeStatus::Abandoned) => {
+                return None;
+            }
+            NodeStatus::Started if node.derived => return None,
+            NodeStatus::Retry => {
+                said.status = Some(Status::Retry);
+                said.attempt = Some((node.attempts, node.max));
+            }
+            NodeStatus::Abandoned | NodeStatus::Started | NodeStatus::Waiting
+                if node.kind != NodeKind::Statement =>
+            {
+                said.status = Some(Status::Executing);
+            }
+            other => said.status = Some(status(other)),
+        }
+        Some(said)
+    }
+}
+
+/// What comes next: a construct is entered, a statement is next.
+pub(super) fn ahead(kind: StatementKind) -> Annotation {
+    let raw = if kind.has_body() && kind != StatementKind::Do {
+        "[not yet entered]"
+    } else {
+        "[...next...]"
+    };
+    Annotation {
+        ahead: true,
+        raw: raw.into(),
+        ..Annotation::default()
+    }
+}
+
+/// The word of a node for a row.
+pub(super) fn status(status: &NodeStatus) -> Status {
+    match status {
+        NodeStatus::Pending => Status::Pending,
+        NodeStatus::Executing | NodeStatus::Abandoned => Status::Executing,
+        NodeStatus::Started => Status::Started,
+        NodeStatus::Waiting => Status::Waiting,
+        NodeStatus::Iteration => Status::Iteration,
+        NodeStatus::Retry => Status::Retry,
+        NodeStatus::Completed => Status::Completed,
+        NodeStatus::Failed => Status::Failed,
+        NodeStatus::Skipped => Status::Skipped,
+        NodeStatus::Approved => Status::Other("approved".into()),
+        NodeStatus::Rejected => Status::Other("rejected".into()),
+        NodeStatus::Timeout => Status::Other("timed out".into()),
+        NodeStatus::CutOff => Status::Skipped,
+        NodeStatus::Other(word) => Status::Other(word.clone()),
+    }
+}
+
+/// Where a binding lies: its file, else the file that the folder form would give it.
+pub(super) fn path_of(run: &Run, binding: &Binding) -> Text {
+    if let ValueAt::File { path, .. } = &binding.value {
+        return path.strip_prefix(&*run.root).unwrap_or(path).into();
+    }
+    let indexed = run.state_file.iter().flat_map(|file| &file.bindings);
+    let known = (binding.value == ValueAt::Missing).then(|| {
+        indexed
+            .into_iter()
+            .find(|row| row.name == binding.name && row.execution_id == binding.execution_id)
+    });
+    match (known.flatten(), binding.execution_id) {
+        (Some(row), _) => row.path.clone(),
+        (None, Some(id)) => format!("bindings/{}__{id}.md", binding.name).into(),
+        (None, None) => format!("bindings/{}.md", binding.name).into(),
+    }
+}
+
+/// Whether a node is of the present: not of an earlier round.
+pub(super) fn live(trace: &Trace) -> Vec<bool> {
+    let mut last: BTreeMap<u32, u32> = BTreeMap::new();
+    for (at, node) in (0_u32..).zip(&trace.nodes) {
+        if let (NodeKind::Round { .. }, Some(parent)) = (&node.kind, node.parent) {
+            last.insert(parent, at);
+        }
+    }
+    let mut live: Vec<bool> = Vec::with_capacity(trace.nodes.len());
+    for (at, node) in (0_u32..).zip(&trace.nodes) {
+        let above = node
+            .parent
+            .is_none_or(|p| live.get(p as usize) == Some(&true));
+        let current = match (&node.kind, node.parent) {
+            (NodeKind::Round { .. }, Some(parent)) => last.get(&parent) == Some(&at),
+            _ => true,
+        };
+        live.push(above && current);
+    }
+    live
+}
+
+/// The block that each statement lies in. Linear: parents come before their children.
+fn blocks(listing: &Listing) -> Vec<Option<u32>> {
+    let mut blocks: Vec<Option<u32>> = Vec::with_capacity(listing.statements.len());
+    for (at, statement) in (0_u32..).zip(&listing.statements) {
+        let parent = statement.parent.filter(|p| *p < at);
+        let block = parent.and_then(|p| match listing.get(p) {
+            Some(outer) if outer.kind == StatementKind::Block => Some(p),
+            _ => blocks.get(p as usize).copied().flatten(),
+        });
+        blocks.push(block);
+    }
+    blocks
+}
