@@ -16,7 +16,6 @@ mod overview;
 mod program;
 mod state;
 mod story;
-mod stub;
 mod survey;
 mod values;
 

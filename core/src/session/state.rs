@@ -1,7 +1,7 @@
 use super::Session;
-use super::stub::render;
 use crate::decode::state_md;
 use crate::model::FolderForm;
+use crate::render::state_md as render;
 use crate::view::{StateLine, StateMdView};
 
 /// How much of a state file is compared and shown.
