@@ -11,9 +11,6 @@ use crate::exit::Exit;
 use crate::out::Out;
 use crate::{locate, print};
 
-/// How much of a value is read at a time.
-const PART: usize = 1 << 20;
-
 /// What `prose get --json` prints.
 #[derive(Serialize)]
 struct Got {
@@ -58,31 +55,33 @@ pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
             escape(&note, true)
         );
     }
-    let len = session.value_len(&winner)?;
-    let mut at = 0;
-    let mut held: Vec<u8> = Vec::new();
-    while at < len {
-        let part = session.value_part(&winner, at, PART)?;
-        if part.is_empty() {
-            break;
-        }
-        at += part.len() as u64;
-        if !out.terminal || args.raw {
-            out.bytes(&part)?;
-            continue;
-        }
-        // A character may lie across two parts.
-        held.extend_from_slice(&part);
-        let whole = match std::str::from_utf8(&held) {
-            Err(e) if e.error_len().is_none() && at < len => e.valid_up_to(),
-            _ => held.len(),
-        };
-        let rest = held.split_off(whole);
+    let mut failed = None;
+    if !out.terminal || args.raw {
+        session.value_pieces(&winner, &mut |piece| {
+            failed = out.bytes(piece).err();
+            failed.is_none()
+        })?;
+    } else {
+        // A character may lie across two pieces: what is not whole yet waits for the next.
+        let mut held: Vec<u8> = Vec::new();
+        session.value_pieces(&winner, &mut |piece| {
+            held.extend_from_slice(piece);
+            let whole = match std::str::from_utf8(&held) {
+                Err(e) if e.error_len().is_none() => e.valid_up_to(),
+                _ => held.len(),
+            };
+            let rest = held.split_off(whole);
+            failed = out
+                .text(&escape(&String::from_utf8_lossy(&held), true))
+                .err();
+            held = rest;
+            failed.is_none()
+        })?;
         out.text(&escape(&String::from_utf8_lossy(&held), true))?;
-        held = rest;
-    }
-    if out.terminal && !args.raw {
         out.text("\n")?;
+    }
+    if let Some(error) = failed {
+        return Err(error);
     }
     Ok(ended(&session))
 }

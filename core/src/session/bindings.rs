@@ -1,7 +1,7 @@
 use super::Session;
 use super::index::{frame_path, node_of_row};
 use super::values::Table;
-use crate::model::ValueAt;
+use crate::model::{Binding, ValueAt};
 use crate::scope;
 use crate::view::{BindingRow, BindingsPage, CandidateView, ResolutionView};
 
@@ -36,8 +36,12 @@ impl Session {
         let at = self.binding_tail(short);
         let frame_node = at.execution_id.and_then(|id| node_of_row(&self.trace, id));
         let attachment = at.attachment.as_deref().filter(|p| !p.is_empty());
-        let same = |other: &&crate::model::Binding| {
-            other.name == at.name && other.execution_id == at.execution_id
+        let same =
+            |other: &&Binding| other.name == at.name && other.execution_id == at.execution_id;
+        let claims = if self.index.claimed_twice.contains(&binding) {
+            self.run.bindings.iter().filter(same).count() as u32
+        } else {
+            1
         };
         Some(BindingRow {
             binding,
@@ -64,13 +68,15 @@ impl Session {
             attachment_len: attachment
                 .and_then(|path| self.attachment(path))
                 .map(|(_, len)| len),
-            versions: if self.index.claimed_twice.contains(&binding) {
-                self.run.bindings.iter().filter(same).count() as u32
-            } else {
-                1
-            },
+            versions: claims + self.earlier_versions(&at),
             superseded: at.superseded,
         })
+    }
+
+    /// How many earlier values the store keeps aside (errata B6).
+    fn earlier_versions(&self, binding: &Binding) -> u32 {
+        let key = (binding.name.clone(), binding.execution_id);
+        self.earlier.get(&key).copied().unwrap_or(0)
     }
 
     /// What a name means in a frame, and why: every candidate, the winner first.

@@ -19,6 +19,7 @@ mod story;
 mod survey;
 mod values;
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use rusqlite::Connection;
@@ -49,6 +50,8 @@ pub struct Session {
     trace: Trace,
     index: NodeIndex,
     other_runs: Vec<String>,
+    /// How many earlier values of a name and frame the store keeps.
+    earlier: BTreeMap<(Text, Option<i64>), u32>,
 }
 
 /// A database of this session and the name its rows go by.

@@ -90,6 +90,8 @@ impl Session {
             }
             .into();
         }
+        let counts = db.as_ref().map(|db| sqlite::version_counts(&db.conn));
+        let earlier = counts.and_then(Result::ok).unwrap_or_default();
         let listing = run.program.source.as_deref().map(program::scan);
         let trace = trace::fold(&run, listing.as_ref(), options.now);
         run.issues.extend(super::gates::issues(&run));
@@ -106,6 +108,7 @@ impl Session {
             trace,
             index,
             other_runs,
+            earlier,
         })
     }
 }

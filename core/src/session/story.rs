@@ -79,11 +79,16 @@ fn progress(view: &Overview) -> Option<String> {
     })
 }
 
+/// A statement inside a sentence: in backticks, so that a page can set it apart.
+fn code(text: &str, most: usize) -> String {
+    format!("`{}`", short(text, most).replace('`', "'"))
+}
+
 fn trouble(view: &Overview) -> Option<String> {
     if let Some(failure) = &view.failure {
         let place = inside(&failure.cause);
         let why = match &failure.error {
-            Some(error) => format!(": {}", short(error, 160)),
+            Some(error) => format!(": {}", short(error, 160).trim_end_matches('.')),
             None => ", without a message".to_owned(),
         };
         let more = match failure.because_of.len() {
@@ -92,7 +97,7 @@ fn trouble(view: &Overview) -> Option<String> {
         };
         return Some(format!(
             "{} failed first{place}{why}{more}.",
-            short(&failure.cause.text, 80)
+            code(&failure.cause.text, 80)
         ));
     }
     let retried = (view.retried > 0)
@@ -120,7 +125,7 @@ fn standing(view: &Overview) -> Option<String> {
             None => ", which has no deadline".to_owned(),
         };
         let reject = match &gate.on_reject {
-            Some(action) => format!("; on a rejection it does {}", short(action, 80)),
+            Some(action) => format!("; on a rejection it does {}", code(action, 80)),
             None => String::new(),
         };
         return Some(format!("It stands at gate {}{until}{reject}.", gate.id));
@@ -135,7 +140,7 @@ fn standing(view: &Overview) -> Option<String> {
             [] => None,
             [one] => Some(format!(
                 "It stands at {}{}.",
-                short(&one.text, 80),
+                code(&one.text, 80),
                 inside(one)
             )),
             many => Some(format!(
@@ -143,7 +148,7 @@ fn standing(view: &Overview) -> Option<String> {
                 many.len(),
                 many.iter()
                     .take(3)
-                    .map(|n| short(&n.text, 40))
+                    .map(|n| code(&n.text, 40))
                     .collect::<Vec<_>>()
                     .join(", "),
                 if many.len() > 3 { " …" } else { "" }
@@ -205,7 +210,7 @@ mod tests {
             [
                 "28 of 29 statements seen are done; times were not recorded.",
                 "1 statement needed more than one attempt; 1 failure was recovered.",
-                "It stands at gate production_deploy, which expires in 3h 12m; on a rejection it does throw \"Deployment cancelled\".",
+                "It stands at gate production_deploy, which expires in 3h 12m; on a rejection it does `throw \"Deployment cancelled\"`.",
             ]
         );
     }
@@ -227,7 +232,7 @@ mod tests {
         assert_eq!(headline(&view), "Failed at session \"Process chunk\"");
         assert_eq!(
             sentences(&view)[1],
-            "session \"Process chunk\" failed first, inside loop › do process(half): Connection timeout; 1 failed or stopped because of it."
+            "`session \"Process chunk\"` failed first, inside loop › do process(half): Connection timeout; 1 failed or stopped because of it."
         );
     }
 

@@ -17,6 +17,9 @@ pub enum ValueOf {
     File(String),
 }
 
+/// How much of a file is held at a time, in bytes.
+const PIECE: usize = 1 << 20;
+
 /// How much a preview shows, in bytes read.
 const PREVIEW: usize = 640;
 
@@ -71,6 +74,34 @@ impl Session {
         len: usize,
     ) -> Result<Vec<u8>, SourceError> {
         self.locate(of)?.read(self, offset, len)
+    }
+
+    /// Gives a whole value to `each`, piece by piece, byte for byte; `each` stops it by returning `false`.
+    ///
+    /// # Errors
+    /// When there is no such value, or its store cannot give it.
+    pub fn value_pieces(
+        &self,
+        of: &ValueOf,
+        each: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Result<(), SourceError> {
+        let place = self.locate(of)?;
+        // The way to a place deep in a row's value is long: a row is walked once, a file part by part.
+        if let At::Value(table, at @ ValueAt::Row { len: Some(_), .. }) = &place.at
+            && let Some(store) = table.store(self)
+        {
+            return sqlite::value_pieces(&store.conn, table.name(), table.column(), at, each)
+                .map_err(|e| unreadable(store, &e));
+        }
+        let mut offset = 0;
+        while offset < place.len {
+            let piece = place.read(self, offset, PIECE)?;
+            if piece.is_empty() || !each(&piece) {
+                break;
+            }
+            offset += piece.len() as u64;
+        }
+        Ok(())
     }
 
     /// Source statement, times and attachment of a binding: from the model where they were read, else from its row.
@@ -261,12 +292,16 @@ impl Session {
                     ));
                 };
                 sqlite::value_bytes(&store.conn, table.name(), table.column(), at, offset, len)
-                    .map_err(|e| SourceError::Unreadable {
-                        path: store.name.to_string(),
-                        cause: e.to_string(),
-                    })
+                    .map_err(|e| unreadable(store, &e))
             }
         }
+    }
+}
+
+fn unreadable(store: &Store, error: &sqlite::DecodeError) -> SourceError {
+    SourceError::Unreadable {
+        path: store.name.to_string(),
+        cause: error.to_string(),
     }
 }
 
