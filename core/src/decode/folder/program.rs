@@ -47,7 +47,19 @@ pub(super) fn read(tree: &mut Tree<'_>, named: Option<&str>) -> Program {
             .hint("None is called program.prose; the first is taken for the run's."),
         );
     }
-    let source = tree.text(file, PROGRAM_MOST);
+    let mut source = tree.text(file, PROGRAM_MOST);
+    let sealed = |text: &str| text.trim_start().starts_with('{') && text.contains("\"ENC[");
+    if source.as_deref().is_some_and(sealed) {
+        source = None;
+        tree.issue(
+            Issue::warning(
+                "program-encrypted",
+                format!("{path} is an encrypted envelope"),
+            )
+            .at_file(path)
+            .hint("Nothing can be tied to its lines; the file itself shows it as it is."),
+        );
+    }
     Program {
         path: Some(named.filter(|n| !n.is_empty()).unwrap_or(path).into()),
         source: source.map(|text| text.as_str().into()),

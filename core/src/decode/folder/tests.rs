@@ -486,6 +486,9 @@ fn the_program_goes_by_many_names() {
             "{files:?}"
         );
     }
+    let sealed = run(&[("program.prose", "{\n\t\"data\": \"ENC[x]\"\n}\n")]);
+    assert_eq!(sealed.program.source, None);
+    assert_eq!(rules(&sealed), ["program-encrypted", "no-state-file"]);
     let source = folder(&[("a.prose", "1"), ("b.prose", "2")]);
     let (program, issues) = program_of(&source, "", None);
     assert_eq!(

@@ -92,14 +92,7 @@ fn push_reference(out: &mut String, c: char) {
     out.push(';');
 }
 
-/// Control, bidirectional and other format characters: never written as they are into a name or a path, as they
-/// change what is seen of the rest of the line.
-pub(crate) fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(u32::from(c),
-            0xAD | 0x61C | 0x180E | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F | 0xFEFF | 0xFFF9..=0xFFFB
-            | 0xE0000..=0xE007F)
-}
+pub(crate) use crate::render::text::is_hazard as is_hidden;
 
 #[cfg(test)]
 mod tests {
