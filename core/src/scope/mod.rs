@@ -7,7 +7,7 @@ mod reasons;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -28,8 +28,8 @@ pub struct Resolution {
     pub winner: Option<usize>,
     /// Every binding of that name in the run, the winner first, then by distance, then those out of reach.
     pub candidates: Vec<Candidate>,
-    /// The executions that were passed, from the one asked from outward: frames, and the branches, loops and
-    /// parallels between them. The root is not listed.
+    /// The scopes that were looked in, from the execution asked from outward: frames, and whatever else on the way
+    /// some binding names as its frame. The root is not listed.
     pub chain: Vec<i64>,
     /// A cycle, an unknown frame, an orphan: what bent the walk (errata B2, B3).
     pub issues: Vec<Issue>,
@@ -42,8 +42,8 @@ pub struct Candidate {
     pub binding: usize,
     /// Its frame; `None` is the root.
     pub execution_id: Option<i64>,
-    /// Steps up from the frame asked from, counted in executions: 0 is the frame itself; `None` for the root and
-    /// for those out of reach.
+    /// Steps up from the frame asked from, along the chain: 0 is the frame itself; `None` for the root and for
+    /// those out of reach.
     pub distance: Option<u32>,
     /// What became of it.
     pub outcome: Outcome,
@@ -72,8 +72,10 @@ pub enum Outcome {
 pub fn resolve(run: &Run, trace: &Trace, name: &str, from: Option<i64>) -> Resolution {
     let parents = parents(run, trace);
     let mut issues = Vec::new();
-    let found = candidates(run, name, &mut issues);
-    let walk = from.map(|from| parents.walk(from)).unwrap_or_default();
+    let mut scopes = BTreeSet::new();
+    let found = candidates(run, name, &parents, &mut scopes, &mut issues);
+    let mut walk = from.map(|from| parents.walk(from)).unwrap_or_default();
+    walk.keep_scopes(&scopes);
 
     // Candidates by frame, then one walk along the chain.
     let mut places = places(&found, &parents);
@@ -157,15 +159,26 @@ pub fn resolve(run: &Run, trace: &Trace, name: &str, from: Option<i64>) -> Resol
     }
 }
 
-/// The bindings that a name may mean, in store order; one pass over all of them.
-fn candidates(run: &Run, name: &str, issues: &mut Vec<Issue>) -> Vec<(usize, Option<i64>)> {
-    let exact: Vec<_> = run
-        .bindings
-        .iter()
-        .enumerate()
-        .filter(|(_, binding)| *binding.name == *name)
-        .map(|(at, binding)| (at, binding.execution_id))
-        .collect();
+/// The bindings that a name may mean, in store order, and the scopes of all others; one pass over all of them.
+fn candidates(
+    run: &Run,
+    name: &str,
+    parents: &Parents<'_>,
+    scopes: &mut BTreeSet<i64>,
+    issues: &mut Vec<Issue>,
+) -> Vec<(usize, Option<i64>)> {
+    let mut exact = Vec::new();
+    let mut last = None;
+    for (at, binding) in run.bindings.iter().enumerate() {
+        // Bindings of one frame are mostly written one after another.
+        if binding.execution_id != last {
+            last = binding.execution_id;
+            scopes.extend(last.map(|id| parents.instance(id)));
+        }
+        if *binding.name == *name {
+            exact.push((at, binding.execution_id));
+        }
+    }
     if !exact.is_empty() {
         return exact;
     }

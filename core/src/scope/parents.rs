@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::Run;
-use crate::trace::{Node, Trace};
+use crate::trace::{Node, NodeKind, Trace};
 
 /// The parent of every frame of a run.
 ///
@@ -24,6 +24,22 @@ pub struct Walk {
     pub chain: Vec<i64>,
     /// What bent it.
     pub bends: Vec<Bend>,
+    /// Which of the chain are frames.
+    frames: Vec<bool>,
+}
+
+impl Walk {
+    /// Leaves out what is no scope: statements, loops and parallels that no binding belongs to. Where the walk
+    /// began stays.
+    pub(super) fn keep_scopes(&mut self, scopes: &BTreeSet<i64>) {
+        let mut frames = self.frames.iter();
+        let mut first = true;
+        self.chain.retain(|id| {
+            let frame = frames.next().is_none_or(|frame| *frame);
+            std::mem::take(&mut first) || frame || scopes.contains(id)
+        });
+        self.frames.clear();
+    }
 }
 
 /// Why a way ended where it did, when it should have gone on.
@@ -135,7 +151,11 @@ impl Parents<'_> {
                 return walk;
             }
             passed.push(at);
-            walk.chain.extend(node.id);
+            if let Some(id) = node.id {
+                walk.chain.push(id);
+                walk.frames
+                    .push(matches!(node.kind, NodeKind::Frame { .. }));
+            }
             if let Some(above) = self.above(at) {
                 at = above;
                 continue;

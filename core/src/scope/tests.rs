@@ -425,8 +425,16 @@ fn a_branch_looks_up_through_its_parallel_whatever_its_parent_id_says() {
     run.executions[1].meta = meta(None);
     run.executions[2].meta = meta(Some("b"));
     let found = ask(&run, "x", Some(3));
-    assert_eq!(found.chain, [3, 2, 1]);
+    // The parallel is no scope, and no binding belongs to it.
+    assert_eq!(found.chain, [3, 1]);
     assert_eq!(winner(&run, &found), Ok(Some(1)));
+    assert_eq!(found.candidates[0].distance, Some(1));
+    run.bindings.push(binding("y", Some(2)));
+    assert_eq!(ask(&run, "x", Some(3)).chain, [3, 2, 1]);
+    assert_eq!(
+        parents(&run, &fold(&run, None, None)).walk(3).chain,
+        [3, 2, 1]
+    );
 }
 
 #[test]

@@ -3,6 +3,7 @@ use super::index::{frame_path, node_of_row};
 use super::values::Table;
 use crate::model::{Binding, ValueAt};
 use crate::scope;
+use crate::trace::NodeKind;
 use crate::view::{BindingRow, BindingsPage, CandidateView, ResolutionView};
 
 impl Session {
@@ -79,10 +80,21 @@ impl Session {
         self.earlier.get(&key).copied().unwrap_or(0)
     }
 
+    /// `frame 43`; what is no frame is called what it is, as a resolution may begin in a statement.
+    fn scope_name(&self, id: i64) -> String {
+        let node = node_of_row(&self.trace, id).and_then(|at| self.trace.nodes.get(at as usize));
+        let word = match node.map(|node| &node.kind) {
+            None => "frame",
+            Some(NodeKind::Statement) => "execution",
+            Some(kind) => kind.word(),
+        };
+        format!("{word} {id}")
+    }
+
     /// What a name means in a frame, and why: every candidate, the winner first.
     pub fn resolve(&self, name: &str, from: Option<i64>) -> ResolutionView {
         let found = scope::resolve(&self.run, &self.trace, name, from);
-        let mut chain: Vec<String> = found.chain.iter().map(|id| format!("frame {id}")).collect();
+        let mut chain: Vec<String> = found.chain.iter().map(|id| self.scope_name(*id)).collect();
         chain.push("root".to_owned());
         ResolutionView {
             name: found.name,

@@ -5,6 +5,27 @@
 //! ```
 //!
 //! Order is always by row id; times never order. No recursion on the stack: 100,000 levels are legal.
+//!
+//! | step | module | rules of trace.md |
+//! |---|---|---|
+//! | rows to instances | `sweep`, `words`, `ties` | 1–4, and what lies in a loop's body (5) |
+//! | parents, rounds, branches, gates to slots | `tree`, `parents`, `rounds`, `gates` | 4, 5, 11 |
+//! | slots to nodes in preorder | `preorder`, `emit` | 6, 7 |
+//! | what it means | `finish`, `caught`, `verdict` | 7–10 |
+//!
+//! Where the rules are silent, this reads as follows:
+//!
+//! - A row that lost a part of what names it is still its construct's: an `exited` without metadata by its
+//!   statement index, an `iteration` without its parent by its loop_id, a gate by `approve x:`.
+//! - A row may carry a `loop_id` or `parallel_id` only to say where it runs: it is a statement in there.
+//! - In place nothing says where a round ended: a statement that comes again begins the next pass, the last pass
+//!   is the last round, and that is marked as inferred.
+//! - A branch that its parallel went on without (`first`, `any`) is abandoned, also while the run goes on.
+//! - An open row whose construct was closed by a later row is no position while there is any other; nor is a
+//!   statement that is announced behind one that runs.
+//! - A completed run has no first cause, whatever was tolerated in it. A failed one without a failed row was
+//!   ended by the gate that was turned down last.
+//! - A status word that no document lists stands open while the run does, and is kept when it is over.
 
 mod caught;
 mod emit;
