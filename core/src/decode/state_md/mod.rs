@@ -15,7 +15,7 @@
 //! [`StateFile::sections`], under its heading or as `Index (text)`. Nothing fails, the time is linear in the
 //! text, and what is too long to hold is cut with an issue.
 //!
-//! [`crate::render::state_md`] writes what is read here; [`escape`] is how a name of any kind stands on a line.
+//! [`crate::render::state_md`] writes what is read here; `escape.rs` says how a name of any kind stands on a line.
 
 pub(crate) mod annotation;
 pub(crate) mod escape;
