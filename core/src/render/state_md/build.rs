@@ -10,7 +10,7 @@ use crate::model::{
 use crate::program::{Listing, Statement, StatementKind, scan};
 use crate::trace::from_state::build::{is_work, runs};
 use crate::trace::from_state::source_of_trace;
-use crate::trace::{NodeKind, Trace};
+use crate::trace::{NodeKind, NodeStatus, Trace};
 
 /// Lines ahead of what ran: at least so many, and so many at most.
 const AHEAD: (usize, usize) = (5, 10);
@@ -106,7 +106,9 @@ fn texts(trace: &Trace) -> (String, BTreeMap<u32, u32>) {
         }
         lines.insert(at, number);
         let said = match (&node.kind, node.text.trim()) {
-            (NodeKind::Branch { branch }, text) if text.starts_with("parallel") => {
+            (NodeKind::Branch { branch }, text)
+                if text.starts_with("parallel") || text == &**branch =>
+            {
                 format!("{branch} = session")
             }
             (_, "") => node.kind.word().to_owned(),
@@ -134,13 +136,10 @@ impl Window {
     fn new(marks: &Marks<'_>, file: &StateFile, whole: bool) -> Window {
         let mut last = 0;
         for (at, statement) in (0_u32..).zip(&marks.listing.statements) {
-            if let Some(node) = marks
-                .node(at)
-                .filter(|n| !(n.inferred && n.status == crate::trace::NodeStatus::Pending))
-            {
+            if let Some(node) = marks.node(at) {
                 let leaf = !statement.kind.has_body()
                     || (statement.kind == StatementKind::Do && statement.target.is_some());
-                let pending = node.status == crate::trace::NodeStatus::Pending && node.derived;
+                let pending = node.status == NodeStatus::Pending && node.derived;
                 if !pending {
                     last = last.max(if leaf { statement.end } else { statement.line });
                 }
@@ -162,7 +161,11 @@ impl Window {
                     .parent
                     .is_none_or(|p| match marks.listing.get(p).map(|s| s.kind) {
                         Some(StatementKind::Block) => matches!(marks.open_frame(*at), Ok(Some(_))),
-                        _ => marks.node(p).is_some_and(|n| n.status.is_open()),
+                        // Its branches are told under Active Constructs.
+                        Some(StatementKind::Parallel) => false,
+                        _ => marks
+                            .node(p)
+                            .is_some_and(|n| n.status.is_open() && n.status != NodeStatus::Pending),
                     });
             let declared = !runs(statement) || !is_work(statement);
             statement.line > last
@@ -254,9 +257,25 @@ fn constructs(marks: &Marks<'_>, window: &Window, file: &mut StateFile) {
                     }
                     _ => None,
                 });
+                let mut branches: Vec<(Text, Status)> = branches.collect();
+                // A branch that came again says how it stands now.
+                let latest: BTreeMap<Text, Status> = branches.iter().cloned().collect();
+                let mut seen = std::collections::BTreeSet::new();
+                branches.retain(|(name, _)| seen.insert(name.clone()));
+                for (name, status) in &mut branches {
+                    if let Some(now) = latest.get(name) {
+                        status.clone_from(now);
+                    }
+                }
+                // In the order of the program, as far as it knows them.
+                let own = spoken.get(&at).copied();
+                branches.sort_by_key(|(name, _)| {
+                    let line = own.and_then(|own| marks.listing.branch_of(own, name));
+                    line.unwrap_or(u32::MAX)
+                });
                 file.parallels.push(ParallelState {
                     lines,
-                    branches: branches.collect(),
+                    branches,
                     extra: Vec::new(),
                 });
             }
@@ -364,8 +383,7 @@ fn call_stack(trace: &Trace) -> Vec<CallFrame> {
         .rev()
         .filter_map(|at| {
             let (node, block, depth) = is_open(at)?;
-            let waits =
-                calls.get(at) == Some(&true) || node.status == crate::trace::NodeStatus::Waiting;
+            let waits = calls.get(at) == Some(&true) || node.status == NodeStatus::Waiting;
             Some(CallFrame {
                 execution_id: node.id?,
                 block: block.clone(),

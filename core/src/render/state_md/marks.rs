@@ -62,7 +62,10 @@ impl<'a> Marks<'a> {
                 None => None,
             };
             above.push(frame);
+            // What only comes next is not marked by its node: the window tells it.
+            let comes = node.inferred && node.status == NodeStatus::Pending;
             let line = match lines {
+                _ if comes => None,
                 Some(lines) => lines.get(&at).copied(),
                 None => node.line,
             };
@@ -229,9 +232,9 @@ impl<'a> Marks<'a> {
             }
             NodeStatus::Pending if branch => return None,
             NodeStatus::Pending if node.derived || node.inferred => return Some(ahead(kind)),
-            status if holds && (status.is_open() || *status == NodeStatus::Abandoned) => {
-                return None;
-            }
+            // A finished run has no active constructs to tell it under.
+            NodeStatus::Abandoned if holds => said.status = Some(Status::Started),
+            status if holds && status.is_open() => return None,
             NodeStatus::Started if node.derived => return None,
             NodeStatus::Retry => {
                 said.status = Some(Status::Retry);

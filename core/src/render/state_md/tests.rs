@@ -650,3 +650,71 @@ fn a_window_ends_five_to_ten_lines_ahead() {
         .count();
     assert_eq!(lines, 30);
 }
+
+/// Which of the constructs were entered and left, and which rows lie in them, with which word.
+fn any_rows() -> impl Strategy<Value = ([u8; 3], Vec<(usize, usize)>)> {
+    (
+        [0..3u8, 0..3u8, 0..3u8],
+        proptest::collection::vec((0..7usize, 0..4usize), 0..10),
+    )
+}
+
+const MIXED: &str = "input topic: \"?\"\nblock process(data):\n  let parts = session \"Split\"\n  let r = do process(parts)\nlet research = session \"R\"\nparallel:\n  a = session \"A\"\n  b = session \"B\"\nloop until **complete** (max: 5):\n  session \"Improve\"\ntry:\n  session \"Risky\"\ncatch:\n  session \"Mend\"\napprove ship:\n  prompt: \"?\"\ndo process(research)\noutput report = session \"End\"\n";
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200,
+        failure_persistence: None,
+        // The same cases everywhere: rows that no program makes need not come back.
+        rng_seed: proptest::test_runner::RngSeed::Fixed(20_260_115), ..ProptestConfig::default() })]
+
+    /// Parsing what was rendered gives the same run back, where state.md can carry it.
+    #[test]
+    fn any_run_renders_to_a_run_that_renders_the_same((entered, rows) in any_rows(), run_status in 0..4usize, with_program in any::<bool>()) {
+        let texts = [
+            (None, "let research = session \"R\"", "{}"),
+            (Some(0), "parallel:a", r#"{"parallel_id":"p1","branch":"a"}"#),
+            (Some(0), "parallel:b", r#"{"parallel_id":"p1","branch":"b"}"#),
+            (Some(1), "session \"Improve\"", "{}"),
+            (None, "session \"Risky\"", "{}"),
+            (Some(2), "let parts = session \"Split\"", "{}"),
+            (None, "output report = session \"End\"", "{}"),
+        ];
+        let constructs = [
+            ("parallel:", r#"{"parallel_id":"p1","branches":["a","b"]}"#, "started", "joined"),
+            ("loop until **complete** (max: 5):", r#"{"loop_id":"l1","max":5,"condition":"**complete**"}"#, "started", "exited"),
+            ("do process(research)", r#"{"block":"process"}"#, "executing", "completed"),
+        ];
+        let words = ["executing", "completed", "failed", "skipped"];
+        let run_words = ["running", "completed", "failed", "interrupted"];
+        // A program runs in order: behind what is open nothing has run.
+        let mut entered = entered;
+        if let Some(open) = entered.iter().position(|e| *e == 1) {
+            entered[open + 1..].fill(0);
+        }
+        let still = entered.contains(&1);
+        let mut made = Vec::new();
+        for (i, (text, metadata, open, _)) in constructs.into_iter().enumerate() {
+            if entered[i] > 0 {
+                made.push((i as i64 + 1, None, text, open, metadata));
+            }
+        }
+        // Each once: of several passes state.md carries the present one only.
+        let mut rows = rows;
+        rows.sort_unstable();
+        rows.dedup_by_key(|(text, _)| *text);
+        for (id, (text, word)) in (4i64..).zip(rows) {
+            let (place, text, metadata) = texts[text];
+            if place.is_none_or(|place: usize| entered[place] > 0) && !(still && (text.contains("Risky") || text.starts_with("output"))) {
+                made.push((id, place.map(|p| p as i64 + 1), text, words[word], metadata));
+            }
+        }
+        for (i, (text, metadata, _, left)) in constructs.into_iter().enumerate() {
+            if entered[i] == 2 {
+                made.push((100 + i as i64, None, text, left, metadata));
+            }
+        }
+        let run_words = run_words[run_status];
+        let rows = made;
+        of_rows(with_program.then_some(MIXED), run_words, &rows);
+    }
+}

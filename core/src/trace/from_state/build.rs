@@ -590,6 +590,10 @@ impl<'a> Builder<'_, 'a> {
         node.status = NodeStatus::Pending;
         node.derived = false;
         node.inferred = true;
+        // A gate that was not reached was not created: nobody waits at it.
+        if let NodeKind::Gate { .. } = node.kind {
+            node.kind = NodeKind::Statement;
+        }
         let line = node.line.unwrap_or(LAST);
         let parent = self
             .facts

@@ -8,12 +8,16 @@ use crate::trace::verdict::{Claim, recorded};
 use crate::trace::{Node, NodeKind, NodeStatus, Trace};
 
 /// What is recorded; and where nothing recorded says that the run ended, that every statement of it is over.
-pub(super) fn of(run: &Run, facts: &Facts<'_>, nodes: &[Node]) -> Vec<Claim> {
+///
+/// A file that says `running` is believed, all its lines done or not: there may be more to come. Only where the
+/// disk is ahead of its markers is the word as old as they are.
+pub(super) fn of(run: &Run, facts: &Facts<'_>, nodes: &[Node], stale: &Stale) -> Vec<Claim> {
     let mut claims = recorded(run);
     let ended = claims
         .iter()
         .any(|c| c.status.is_finished() || c.status == RunStatus::Interrupted);
-    if !ended && all_is_over(run, facts, nodes) {
+    let outdated = claims.is_empty() || stale.any();
+    if !ended && outdated && all_is_over(run, facts, nodes) {
         claims.push(Claim::new(who(run), RunStatus::Completed, None));
     }
     claims
@@ -70,7 +74,7 @@ pub(super) fn explain(run: &Run, stale: &Stale, trace: &mut Trace) {
                 "every statement is over, though the state file does not say so".to_owned();
         }
     }
-    if stale.overruled.is_empty() && stale.unmarked == 0 && stale.rounds.is_empty() {
+    if !stale.any() {
         return;
     }
     let claim = |source: &str, says: String| (source.to_owned(), says);

@@ -20,6 +20,13 @@ pub(super) struct Stale {
     pub(super) rounds: Vec<String>,
 }
 
+impl Stale {
+    /// Whether the disk is ahead of the state file anywhere.
+    pub(super) fn any(&self) -> bool {
+        !self.overruled.is_empty() || self.unmarked > 0 || !self.rounds.is_empty()
+    }
+}
+
 /// Completes statements whose binding is written, and notes where a marker says otherwise.
 pub(super) fn compare(run: &Run, facts: &mut Facts<'_>, ledger: &mut Ledger) -> Stale {
     let mut stale = Stale::default();

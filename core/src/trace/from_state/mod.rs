@@ -40,7 +40,7 @@ pub fn from_state_file(run: &Run, program: Option<&Listing>, now: Option<i64>) -
     let markers = disk::compare(run, &mut facts, &mut ledger);
     let mut nodes = arrange(build::nodes(run, &mut facts));
     count_depths(&mut nodes);
-    let claims = claims::of(run, &facts, &nodes);
+    let claims = claims::of(run, &facts, &nodes, &markers);
     let mut trace = finish(run, Some(listing), nodes, claims, now, ledger);
     claims::explain(run, &markers, &mut trace);
     trace

@@ -7,6 +7,7 @@ use crate::model::{LoopState, ParallelState, Run};
 use crate::program::StatementKind;
 use crate::trace::NodeStatus;
 use crate::trace::emit::word;
+use crate::trace::verdict::recorded;
 
 /// Takes the sections into the facts. Those that fit no statement are left to [`super::build`].
 pub(super) fn read(run: &Run, facts: &mut Facts<'_>) {
@@ -31,7 +32,7 @@ pub(super) fn read(run: &Run, facts: &mut Facts<'_>) {
             .or_else(|| free.find(fits));
         let Some(at) = found else { continue };
         taken.insert(at);
-        parallel(facts, at, i, state);
+        parallel(facts, at, i, state, passed(run, facts, at));
     }
     let loops: Vec<u32> = of_kind(facts, StatementKind::is_loop);
     for (i, state) in (0_u32..).zip(&file.loops) {
@@ -57,6 +58,18 @@ pub(super) fn read(run: &Run, facts: &mut Facts<'_>) {
     }
 }
 
+/// Whether the run went on behind a statement, or is over.
+fn passed(run: &Run, facts: &Facts<'_>, at: u32) -> bool {
+    let finished = recorded(run).iter().any(|claim| claim.status.is_finished());
+    let end = facts.statement(at).map_or(0, |s| s.end);
+    let later = facts.listing.statements.partition_point(|s| s.line <= end);
+    finished
+        || facts
+            .of
+            .get(later..)
+            .is_some_and(|rest| rest.iter().any(super::facts::Fact::ran))
+}
+
 fn of_kind(facts: &Facts<'_>, wanted: impl Fn(StatementKind) -> bool) -> Vec<u32> {
     let all = (0..).zip(&facts.listing.statements);
     all.filter(|(_, s)| wanted(s.kind))
@@ -71,8 +84,9 @@ fn begins(facts: &Facts<'_>, line: u32, among: &[u32]) -> Option<u32> {
     among.get(found).copied()
 }
 
-fn parallel(facts: &mut Facts<'_>, at: u32, index: u32, state: &ParallelState) {
-    let mut open = state.branches.is_empty();
+fn parallel(facts: &mut Facts<'_>, at: u32, index: u32, state: &ParallelState, passed: bool) {
+    // All branches over, and listed as active: it is about to be joined, unless the run went on.
+    let mut open = state.branches.is_empty() || !passed;
     for (name, status) in &state.branches {
         let status = word(status);
         open |= status.is_open();
