@@ -24,6 +24,6 @@
   note.setAttribute("role", "alert");
   note.textContent =
     "The viewer could not start: " + error + ". It needs WebAssembly and DecompressionStream: " +
-    "Chrome or Edge 103, Firefox 113, Safari 16.4, or newer.";
+    "Chrome or Edge 108, Firefox 113, Safari 16.4, or newer.";
   document.body.append(note);
 });

@@ -12,7 +12,8 @@ use web_sys::{ErrorEvent, MessageEvent, Worker};
 
 use crate::protocol::{Request, Trouble};
 
-type Answer = Result<String, Trouble>;
+/// JSON of a view struct and, where one was asked for, a blob.
+type Answer = Result<(String, Option<web_sys::Blob>), Trouble>;
 
 /// The worker, started when it is first asked, and started anew after it was stopped or broke.
 #[derive(Clone, Default)]
@@ -46,18 +47,23 @@ impl Client {
         request: &Request,
         files: Vec<(String, web_sys::File)>,
     ) -> Result<T, Trouble> {
-        let receiver = self.send(request, &files)?;
-        let answer = receiver.await.unwrap_or_else(|_| {
+        let (json, _) = self.answer(request, &files).await?;
+        serde_json::from_str(&json)
+            .map_err(|e| Trouble::defect(&format!("the answer could not be read: {e}")))
+    }
+
+    /// Asks for a blob.
+    pub(crate) async fn blob(&self, request: &Request) -> Result<web_sys::Blob, Trouble> {
+        let (_, blob) = self.answer(request, &[]).await?;
+        blob.ok_or_else(|| Trouble::defect("the answer holds no file"))
+    }
+
+    async fn answer(&self, request: &Request, files: &[(String, web_sys::File)]) -> Answer {
+        self.send(request, files)?.await.unwrap_or_else(|_| {
             Err(Trouble::new(
                 "It was stopped.",
                 "Open it again when you like.",
             ))
-        })?;
-        serde_json::from_str(&answer).map_err(|e| {
-            Trouble::new(
-                format!("The answer could not be read: {e}."),
-                "This is a defect of the viewer; please report it.",
-            )
         })
     }
 
@@ -166,7 +172,7 @@ impl Client {
         };
         drop(inner);
         let answer = match get("ok").and_then(|v| v.as_string()) {
-            Some(ok) => Ok(ok),
+            Some(ok) => Ok((ok, get("blob").and_then(|blob| blob.dyn_into().ok()))),
             None => {
                 let body = get("error").and_then(|v| v.as_string()).unwrap_or_default();
                 Err(serde_json::from_str(&body)

@@ -1,31 +1,213 @@
 //! What the page asks the worker, and how the worker says no.
 //!
 //! A question goes as `{ id, body, files }`: `body` is a [`Request`] as JSON, `files` pairs of path and browser
-//! file where the request opens some. The answer is `{ id, ok }` or `{ id, error }`, JSON of the view struct that
-//! the request names, or of a [`Trouble`].
+//! file where the request opens some. The answer is `{ id, ok, blob }` or `{ id, error }`, JSON of the view struct
+//! that the request names, or of a [`Trouble`].
 
 #![cfg_attr(not(target_family = "wasm"), allow(dead_code))]
 
 use serde::{Deserialize, Serialize};
 
-/// A question to the worker.
+/// A question to the worker. `place` is where a run lies inside what is open (see
+/// [`prosescope_core::view::RunSummary::place`]).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "ask", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Request {
-    /// Opens the files that come with it.
+    /// Opens the files that come with it: a `RunList`.
     OpenFiles {
         /// What to call them to a person.
         label: String,
     },
-    /// Opens what the local server offers.
+    /// Opens what the local server offers: a `RunList`.
     OpenServed {
         /// The page's own address, ending in `/`.
         base: String,
     },
-    /// Names of the tables of the first database (a stand-in until there is more to ask).
-    Tables,
+    /// Opens the run that the viewer carries: a `RunList`.
+    OpenExample,
+    /// An `Overview`.
+    Overview {
+        /// Where the run lies.
+        place: String,
+    },
+    /// A window of a `ProgramView`.
+    Program {
+        /// Where the run lies.
+        place: String,
+        /// The first line, from 0.
+        from: u32,
+        /// How many.
+        len: u32,
+    },
+    /// `NodeRef`s of these nodes.
+    Nodes {
+        /// Where the run lies.
+        place: String,
+        /// The nodes.
+        nodes: Vec<u32>,
+    },
+    /// A window of a `TracePage`, with what is folded left out.
+    Trace {
+        /// Where the run lies.
+        place: String,
+        /// The first visible row, from 0.
+        from: u32,
+        /// How many.
+        len: u32,
+    },
+    /// Folds or unfolds one node, or (without one) all of them; answers nothing.
+    Fold {
+        /// Where the run lies.
+        place: String,
+        /// The node.
+        node: Option<u32>,
+        /// Whether its children are hidden from now on.
+        folded: bool,
+    },
+    /// The place of a node among the visible rows, after unfolding what hides it: `u32`.
+    Reveal {
+        /// Where the run lies.
+        place: String,
+        /// The node.
+        node: u32,
+    },
+    /// The node that one lies in: `Option<u32>`.
+    Parent {
+        /// Where the run lies.
+        place: String,
+        /// The node.
+        node: u32,
+    },
+    /// The next or previous failed node: `Option<u32>`.
+    NextFailure {
+        /// Where the run lies.
+        place: String,
+        /// Where to begin.
+        node: Option<u32>,
+        /// Whether downward.
+        forward: bool,
+    },
+    /// The node that an execution row belongs to: `Option<u32>`.
+    NodeOfRow {
+        /// Where the run lies.
+        place: String,
+        /// The row's id.
+        row: i64,
+    },
+    /// Everything known of a node: `Option<NodeDetail>`.
+    Node {
+        /// Where the run lies.
+        place: String,
+        /// The node.
+        node: u32,
+    },
+    /// A window of a `BindingsPage`.
+    Bindings {
+        /// Where the run lies.
+        place: String,
+        /// The first one, from 0.
+        from: u32,
+        /// How many.
+        len: u32,
+    },
+    /// One binding: `Option<BindingRow>`.
+    Binding {
+        /// Where the run lies.
+        place: String,
+        /// Its index.
+        binding: u32,
+    },
+    /// The place of a binding in the list: `Option<u32>`.
+    BindingPlace {
+        /// Where the run lies.
+        place: String,
+        /// Its index.
+        binding: u32,
+    },
+    /// What a name means in a frame, and why: a `ResolutionView`.
+    Resolve {
+        /// Where the run lies.
+        place: String,
+        /// The name.
+        name: String,
+        /// The frame; `None` is the root.
+        from: Option<i64>,
+    },
+    /// The beginning of a value: a `ValueView`.
+    Value {
+        /// Where the run lies.
+        place: String,
+        /// Whose.
+        of: Of,
+        /// At most so many bytes.
+        most: u64,
+    },
+    /// A whole value as a `Blob`, which comes beside the answer.
+    Download {
+        /// Where the run lies.
+        place: String,
+        /// Whose.
+        of: Of,
+    },
+    /// An `AgentsView`.
+    Agents {
+        /// Where the run lies.
+        place: String,
+    },
+    /// A `GatesView`.
+    Gates {
+        /// Where the run lies.
+        place: String,
+    },
+    /// An `ImportsView`.
+    Imports {
+        /// Where the run lies.
+        place: String,
+    },
+    /// A `StateMdView`.
+    State {
+        /// Where the run lies.
+        place: String,
+        /// All of the program rather than what ran and a few lines ahead.
+        whole: bool,
+    },
+    /// A `FilesView`.
+    Files {
+        /// Where the run lies.
+        place: String,
+    },
+    /// A window of a table: `TableRows`.
+    Table {
+        /// Where the run lies.
+        place: String,
+        /// The table.
+        table: String,
+        /// The first row, from 0.
+        from: u64,
+        /// How many.
+        len: u32,
+    },
+    /// An `IssuesView`.
+    Issues {
+        /// Where the run lies.
+        place: String,
+    },
     /// What was read so far: [`Stats`].
     Stats,
+}
+
+/// Whose value is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Of {
+    /// A binding's; its attachment's content where it has one that is there.
+    Binding(u32),
+    /// A binding's own, even where it names an attachment.
+    Summary(u32),
+    /// An agent's memory.
+    Memory(u32),
+    /// A file of the run.
+    File(String),
 }
 
 /// What was read so far, and at what cost.
@@ -58,6 +240,38 @@ impl Trouble {
             cause: cause.into(),
             next: next.into(),
             ..Trouble::default()
+        }
+    }
+}
+
+impl Trouble {
+    /// Something that should not happen.
+    pub(crate) fn defect(what: &str) -> Trouble {
+        Trouble::new(
+            format!("This is a defect of the viewer: {what}."),
+            "Please report it, with the kind of run that you opened.",
+        )
+    }
+}
+
+impl From<prosescope_core::session::OpenError> for Trouble {
+    fn from(error: prosescope_core::session::OpenError) -> Trouble {
+        use prosescope_core::session::OpenError;
+
+        match error {
+            OpenError::Source(error) => error.into(),
+            OpenError::Database { path, cause, next } => Trouble {
+                file: Some(path),
+                cause,
+                next,
+                ..Trouble::default()
+            },
+            OpenError::NoRun { place, found, next } => Trouble {
+                file: Some(place),
+                found,
+                cause: "There is no run in it.".to_owned(),
+                next,
+            },
         }
     }
 }
@@ -105,7 +319,7 @@ mod tests {
             label: "a \"b\"\n".into(),
         };
         let body = serde_json::to_string(&request).unwrap();
-        assert_eq!(body, r#"{"ask":"open_files","label":"a \"b\"\n"}"#);
+        assert_eq!(body, r#"{"open_files":{"label":"a \"b\"\n"}}"#);
         assert_eq!(serde_json::from_str::<Request>(&body).unwrap(), request);
     }
 

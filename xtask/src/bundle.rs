@@ -32,11 +32,14 @@ pub(crate) const SERVED: [(&str, &str); 2] = [
     ),
 ];
 
+/// The style, in order; `index.html` names the same files for Trunk.
+const STYLES: [&str; 5] = ["tokens", "base", "shell", "rows", "pages"];
+
 /// Set to the `wasm-opt` of npm's binaryen to make the page smaller by some 15 %. Other builds of it are not
 /// safe: an old one breaks the app without a word.
 const WASM_OPT: &str = "PROSESCOPE_WASM_OPT";
 
-/// Set to another cargo profile, such as `wasm-dev`, to build faster and bigger.
+/// Set to another cargo profile to build faster and bigger while working on the viewer: `dev`.
 const PROFILE: &str = "PROSESCOPE_WASM_PROFILE";
 
 /// Builds the viewer of the workspace at `root` with this profile and returns the page's path,
@@ -112,12 +115,11 @@ fn page(root: &Path, glue: &str, wasm: &[u8]) -> Result<String> {
         let path = root.join("web/page").join(name);
         fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))
     };
-    let (template, style, boot, icon) = (
-        part("template.html")?,
-        part("style.css")?,
-        part("boot.js")?,
-        part("icon.svg")?,
-    );
+    let (template, boot, icon) = (part("template.html")?, part("boot.js")?, part("icon.svg")?);
+    let mut style = String::new();
+    for name in STYLES {
+        style.push_str(&part(&format!("css/{name}.css"))?);
+    }
     for (name, script) in [("the glue", glue), ("boot.js", &boot)] {
         ensure!(
             !script.contains("</script"),
@@ -126,7 +128,7 @@ fn page(root: &Path, glue: &str, wasm: &[u8]) -> Result<String> {
     }
     ensure!(
         !style.contains("</style"),
-        "style.css would end its style element"
+        "the style would end its element"
     );
 
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());

@@ -75,7 +75,7 @@ pub fn icon(status: &str) -> &'static str {
         "completed" | "approved" => "✓",
         "recovered" | "retry" => "↻",
         "failed" | "rejected" => "✗",
-        "timeout" => "⧖",
+        "timeout" => "◔",
         "running" | "executing" | "started" | "iteration" => "●",
         "waiting" | "pending" | "interrupted" => "◷",
         "skipped" => "⊘",

@@ -77,7 +77,6 @@ impl WebSource {
     }
 
     /// A source of bytes in memory.
-    #[expect(dead_code, reason = "the example comes with the pages")]
     pub(crate) fn of_bytes(label: String, files: Vec<(String, Vec<u8>)>) -> WebSource {
         let pairs = files.into_iter().map(|(path, bytes)| {
             let entry = FileEntry {
@@ -117,15 +116,6 @@ impl WebSource {
     /// Why the last read below SQLite failed, once.
     pub(crate) fn take_fault(&self) -> Option<SourceError> {
         self.files.fault.take()
-    }
-
-    #[expect(dead_code, reason = "downloads come with the pages")]
-    /// The browser's own file at a path, to hand it out whole without reading it.
-    pub(crate) fn browser_file(&self, path: &str) -> Option<web_sys::File> {
-        match self.files.places.get(self.files.index(path)?)? {
-            Place::Browser(file) => Some(file.clone()),
-            Place::Server(_) | Place::Memory(_) => None,
-        }
     }
 
     fn refuse(path: &str, cause: impl Into<String>, next: &str) -> SourceError {

@@ -1,0 +1,343 @@
+//! Markdown as a tree of a few harmless kinds of parts.
+//!
+//! A run's text is untrusted: raw HTML stays text, images become their description and address, links keep an
+//! `http`, `https` or `mailto` address only. Nesting is capped, and so is the number of parts, because a short
+//! text can nest deep enough to stop a browser.
+
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+
+/// Deeper than this, parts are put beside each other instead of inside.
+const DEEPEST: usize = 24;
+
+/// After so many parts the rest is left out.
+const MOST: usize = 20_000;
+
+/// A part of a rendered text.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Part {
+    /// Plain text.
+    Text(String),
+    /// Code inside a line.
+    Code(String),
+    /// A block of code and its language.
+    Block(String, String),
+    /// A line break.
+    Break,
+    /// A line across.
+    Rule,
+    /// A box that is ticked or not.
+    Tick(bool),
+    /// A link with its address.
+    Link(String, Vec<Part>),
+    /// Something with parts inside.
+    Node(Kind, Vec<Part>),
+}
+
+/// What holds other parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A paragraph.
+    Paragraph,
+    /// A heading of level 1 to 6.
+    Heading(u8),
+    /// A quotation.
+    Quote,
+    /// A list with marks.
+    List,
+    /// A list with numbers, and the first one.
+    Numbered(u64),
+    /// An item of a list.
+    Item,
+    /// Emphasis.
+    Emphasis,
+    /// Strong emphasis.
+    Strong,
+    /// Struck out.
+    Struck,
+    /// A table.
+    Table,
+    /// A row of a table; its first is the heading.
+    Row,
+    /// A cell of a table.
+    Cell,
+    /// Anything else: its parts stand for it.
+    Plain,
+}
+
+/// A rendered text.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Rendered {
+    /// Its parts in order.
+    pub(crate) parts: Vec<Part>,
+    /// Whether some of it was left out.
+    pub(crate) cut: bool,
+}
+
+/// Renders Markdown; any text will do.
+pub(crate) fn render(text: &str) -> Rendered {
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let mut tree = Tree::default();
+    for event in Parser::new_ext(text, options) {
+        if tree.count >= MOST {
+            tree.cut = true;
+            break;
+        }
+        tree.take(event);
+    }
+    tree.finish()
+}
+
+#[derive(Default)]
+struct Tree {
+    done: Vec<Part>,
+    /// Parts that are open, from the outside in.
+    open: Vec<(Holder, Vec<Part>)>,
+    /// Parts that were opened too deep: their ends close nothing.
+    ignored: usize,
+    count: usize,
+    cut: bool,
+}
+
+enum Holder {
+    Kind(Kind),
+    Block(String),
+    Link(String),
+    Image(String),
+}
+
+impl Tree {
+    fn take(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(_) if self.open.len() >= DEEPEST => self.ignored += 1,
+            Event::Start(tag) => {
+                self.count += 1;
+                self.open.push((holder(tag), Vec::new()));
+            }
+            Event::End(_) if self.ignored > 0 => self.ignored -= 1,
+            Event::End(end) => self.close(end),
+            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => {
+                self.add(Part::Text(text.into_string()));
+            }
+            Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
+                self.add(Part::Code(text.into_string()));
+            }
+            Event::SoftBreak => self.add(Part::Text(" ".to_owned())),
+            Event::HardBreak => self.add(Part::Break),
+            Event::Rule => self.add(Part::Rule),
+            Event::TaskListMarker(ticked) => self.add(Part::Tick(ticked)),
+            Event::FootnoteReference(name) => self.add(Part::Text(format!("[^{name}]"))),
+        }
+    }
+
+    fn add(&mut self, part: Part) {
+        self.count += 1;
+        let parts = self
+            .open
+            .last_mut()
+            .map_or(&mut self.done, |(_, parts)| parts);
+        match (parts.last_mut(), part) {
+            (Some(Part::Text(before)), Part::Text(more)) => before.push_str(&more),
+            (_, part) => parts.push(part),
+        }
+    }
+
+    fn close(&mut self, _end: TagEnd) {
+        let Some((holder, parts)) = self.open.pop() else {
+            return;
+        };
+        let part = match holder {
+            Holder::Kind(kind) => Part::Node(kind, parts),
+            Holder::Block(language) => Part::Block(language, plain(&parts)),
+            Holder::Link(address) if is_harmless(&address) => Part::Link(address, parts),
+            Holder::Link(_) => Part::Node(Kind::Plain, parts),
+            Holder::Image(address) => {
+                let words = plain(&parts);
+                let words = if words.is_empty() {
+                    "image".to_owned()
+                } else {
+                    words
+                };
+                let text = format!("[{words}: {address}]");
+                if is_harmless(&address) {
+                    Part::Link(address, vec![Part::Text(text)])
+                } else {
+                    Part::Text(text)
+                }
+            }
+        };
+        let parts = self
+            .open
+            .last_mut()
+            .map_or(&mut self.done, |(_, parts)| parts);
+        parts.push(part);
+    }
+
+    fn finish(mut self) -> Rendered {
+        while !self.open.is_empty() {
+            self.close(TagEnd::Paragraph);
+        }
+        Rendered {
+            parts: self.done,
+            cut: self.cut,
+        }
+    }
+}
+
+fn holder(tag: Tag<'_>) -> Holder {
+    Holder::Kind(match tag {
+        Tag::Paragraph => Kind::Paragraph,
+        Tag::Heading { level, .. } => Kind::Heading(match level {
+            HeadingLevel::H1 => 1,
+            HeadingLevel::H2 => 2,
+            HeadingLevel::H3 => 3,
+            HeadingLevel::H4 => 4,
+            HeadingLevel::H5 => 5,
+            HeadingLevel::H6 => 6,
+        }),
+        Tag::BlockQuote(_) => Kind::Quote,
+        Tag::List(None) => Kind::List,
+        Tag::List(Some(first)) => Kind::Numbered(first),
+        Tag::Item => Kind::Item,
+        Tag::Emphasis => Kind::Emphasis,
+        Tag::Strong => Kind::Strong,
+        Tag::Strikethrough => Kind::Struck,
+        Tag::Table(_) => Kind::Table,
+        Tag::TableHead | Tag::TableRow => Kind::Row,
+        Tag::TableCell => Kind::Cell,
+        Tag::CodeBlock(kind) => {
+            return Holder::Block(match kind {
+                CodeBlockKind::Fenced(language) => language.into_string(),
+                CodeBlockKind::Indented => String::new(),
+            });
+        }
+        Tag::HtmlBlock => return Holder::Block("html".to_owned()),
+        Tag::Link { dest_url, .. } => return Holder::Link(dest_url.into_string()),
+        Tag::Image { dest_url, .. } => return Holder::Image(dest_url.into_string()),
+        _ => Kind::Plain,
+    })
+}
+
+/// Whether a link to it may be followed when somebody clicks it.
+fn is_harmless(address: &str) -> bool {
+    let lower = address.trim_start().to_ascii_lowercase();
+    ["http://", "https://", "mailto:"]
+        .iter()
+        .any(|scheme| lower.starts_with(scheme))
+        && !address.chars().any(char::is_control)
+}
+
+/// The words of some parts, without what is around them.
+fn plain(parts: &[Part]) -> String {
+    let mut out = String::new();
+    let mut rest: Vec<&Part> = parts.iter().rev().collect();
+    while let Some(part) = rest.pop() {
+        match part {
+            Part::Text(text) | Part::Code(text) | Part::Block(_, text) => out.push_str(text),
+            Part::Break => out.push('\n'),
+            Part::Rule | Part::Tick(_) => {}
+            Part::Link(_, inside) | Part::Node(_, inside) => rest.extend(inside.iter().rev()),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(markdown: &str, want: Vec<Part>) {
+        assert_eq!(render(markdown).parts, want, "{markdown}");
+    }
+
+    fn text(words: &str) -> Part {
+        Part::Text(words.to_owned())
+    }
+
+    fn paragraph(parts: Vec<Part>) -> Part {
+        Part::Node(Kind::Paragraph, parts)
+    }
+
+    #[test]
+    fn renders_what_models_write() {
+        check("a\nb", vec![paragraph(vec![text("a b")])]);
+        check(
+            "# A *b*",
+            vec![Part::Node(
+                Kind::Heading(1),
+                vec![text("A "), Part::Node(Kind::Emphasis, vec![text("b")])],
+            )],
+        );
+        check(
+            "```rust\nlet a;\n```",
+            vec![Part::Block("rust".into(), "let a;\n".into())],
+        );
+        check(
+            "- [x] done",
+            vec![Part::Node(
+                Kind::List,
+                vec![Part::Node(Kind::Item, vec![Part::Tick(true), text("done")])],
+            )],
+        );
+        check(
+            "[a](https://b.c)",
+            vec![paragraph(vec![Part::Link(
+                "https://b.c".into(),
+                vec![text("a")],
+            )])],
+        );
+    }
+
+    #[test]
+    fn nothing_runs_and_nothing_is_fetched() {
+        for address in [
+            "javascript:alert(1)",
+            "data:text/html,x",
+            "file:///etc/passwd",
+            "//x.y",
+            "JaVaScRiPt:x",
+            "vbscript:x",
+        ] {
+            check(
+                &format!("[a](<{address}>)"),
+                vec![paragraph(vec![Part::Node(Kind::Plain, vec![text("a")])])],
+            );
+        }
+        check(
+            "![cat](https://b.c/d.png)",
+            vec![paragraph(vec![Part::Link(
+                "https://b.c/d.png".into(),
+                vec![text("[cat: https://b.c/d.png]")],
+            )])],
+        );
+        check(
+            "<img src=x onerror=alert(1)>",
+            vec![Part::Block(
+                "html".into(),
+                "<img src=x onerror=alert(1)>".into(),
+            )],
+        );
+        check("a <b>c</b>", vec![paragraph(vec![text("a <b>c</b>")])]);
+    }
+
+    #[test]
+    fn nesting_is_capped_and_loses_no_word() {
+        fn depth(parts: &[Part]) -> usize {
+            let inside = parts.iter().map(|part| match part {
+                Part::Node(_, parts) | Part::Link(_, parts) => 1 + depth(parts),
+                _ => 0,
+            });
+            inside.max().unwrap_or(0)
+        }
+        let rendered = render(&format!("{}deep", "> ".repeat(500)));
+        assert_eq!(depth(&rendered.parts), DEEPEST);
+        assert_eq!(plain(&rendered.parts), "deep");
+    }
+
+    #[test]
+    fn the_number_of_parts_is_capped() {
+        let rendered = render(&"*a* ".repeat(MOST));
+        assert!(rendered.cut);
+        assert!(!render("a").cut);
+    }
+}

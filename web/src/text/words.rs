@@ -1,0 +1,105 @@
+//! Amounts and times in words.
+
+use chrono::{DateTime, Utc};
+use prosescope_core::time::Stamp;
+
+/// Bytes as people say them: `812 B`, `1.9 MB`, `3.1 GB`.
+pub(crate) fn bytes(count: u64) -> String {
+    const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
+    if count < 1000 {
+        return format!("{count} B");
+    }
+    let mut value = count as f64 / 1000.0;
+    let mut unit = 0;
+    while value >= 999.5 && unit + 1 < UNITS.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    let digits = usize::from(value < 9.95);
+    format!("{value:.digits$} {}", UNITS[unit])
+}
+
+/// A count with thin spaces between thousands: `50 000`.
+pub(crate) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push('\u{202f}');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A count with its noun: `1 gate`, `3 gates`.
+pub(crate) fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { many })
+}
+
+/// The time of day in UTC, `12:55:06`; what is no time as it was written.
+pub(crate) fn clock(stamp: &Stamp) -> String {
+    at(stamp).map_or_else(|| stamp.to_string(), |at| at.format("%H:%M:%S").to_string())
+}
+
+/// The day in UTC, `25 Jan 2026`; empty for what is no time.
+pub(crate) fn day(stamp: &Stamp) -> String {
+    at(stamp).map_or_else(String::new, |at| at.format("%-d %b %Y").to_string())
+}
+
+/// Day and time in UTC, `25 Jan 2026, 12:55:06 UTC`; what is no time as it was written.
+pub(crate) fn moment(stamp: &Stamp) -> String {
+    at(stamp).map_or_else(
+        || stamp.to_string(),
+        |at| at.format("%-d %b %Y, %H:%M:%S UTC").to_string(),
+    )
+}
+
+fn at(stamp: &Stamp) -> Option<DateTime<Utc>> {
+    stamp.millis().and_then(DateTime::from_timestamp_millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_read_like_a_file_manager() {
+        for (count, words) in [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1000, "1.0 KB"),
+            (9949, "9.9 KB"),
+            (9950, "10 KB"),
+            (999_400, "999 KB"),
+            (999_500, "1.0 MB"),
+            (3_100_000_000, "3.1 GB"),
+            (u64::MAX, "18446744 TB"),
+        ] {
+            assert_eq!(bytes(count), words);
+        }
+    }
+
+    #[test]
+    fn thousands_are_set_apart() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(50_000), "50\u{202f}000");
+        assert_eq!(count(1_234_567), "1\u{202f}234\u{202f}567");
+        assert_eq!(counted(1, "gate", "gates"), "1 gate");
+        assert_eq!(counted(2, "gate", "gates"), "2 gates");
+    }
+
+    #[test]
+    fn times_are_absolute_and_odd_ones_stay_as_written() {
+        let stamp = Stamp::parse("2026-01-25 12:55:06");
+        assert_eq!(clock(&stamp), "12:55:06");
+        assert_eq!(day(&stamp), "25 Jan 2026");
+        assert_eq!(moment(&stamp), "25 Jan 2026, 12:55:06 UTC");
+        let odd = Stamp::parse("soon");
+        assert_eq!(
+            (clock(&odd), day(&odd), moment(&odd)),
+            ("soon".into(), String::new(), "soon".into())
+        );
+    }
+}

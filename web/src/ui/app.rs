@@ -1,0 +1,101 @@
+//! The whole page: events of the window, and which part is shown.
+
+use leptos::ev;
+use leptos::prelude::*;
+
+use super::help::Help;
+use super::home::Home;
+use super::opening::{Picker, on_drop};
+use super::runs::Runs;
+use super::shell::RunShell;
+use super::state::{App as Shared, Desk, What, find};
+use super::{keys, theme};
+use crate::route::Route;
+
+/// The whole page.
+#[component]
+pub(crate) fn App() -> impl IntoView {
+    let app = Shared::new();
+    provide_context(app);
+    theme::restore();
+    super::load::offer_stats(app);
+    let dragging = listen(app);
+    if is_served() {
+        app.open(What::Served);
+    }
+
+    let shown = Memo::new(move |_| Shown::of(&app.desk.read(), &app.route.read()));
+    view! {
+        <a class="skip" href="#main" on:click=keys::focus_main>"Skip to the content"</a>
+        <Picker/>
+        {move || match shown.get() {
+            Shown::Home => view! { <Home/> }.into_any(),
+            Shown::Runs => view! { <Runs/> }.into_any(),
+            Shown::Run(place, key) => view! { <RunShell place key/> }.into_any(),
+        }}
+        <div class="dropzone" class:on=dragging aria-hidden="true">
+            <p>"Drop to open"<small>"A state.db, a run folder, or a .prose folder"</small></p>
+        </div>
+        <Help/>
+    }
+}
+
+/// Which part is shown; a run by its place and its key in the address.
+#[derive(Debug, Clone, PartialEq)]
+enum Shown {
+    Home,
+    Runs,
+    Run(String, String),
+}
+
+impl Shown {
+    fn of(desk: &Desk, route: &Route) -> Shown {
+        let Desk::Open(list) = desk else {
+            return Shown::Home;
+        };
+        match route {
+            Route::Run { run, .. } => match find(list, run) {
+                Some(place) => Shown::Run(place, run.clone()),
+                None => Shown::Runs,
+            },
+            Route::Home => Shown::Runs,
+        }
+    }
+}
+
+/// Listens to the window; returns whether something is dragged over it.
+fn listen(app: Shared) -> ReadSignal<bool> {
+    let (dragging, set_dragging) = signal(false);
+    let on = [
+        window_event_listener(ev::hashchange, move |_| app.hash_changed()),
+        window_event_listener(ev::popstate, move |_| app.hash_changed()),
+        window_event_listener(ev::keydown, move |event| keys::on_key(app, &event)),
+        window_event_listener(ev::dragover, move |event| {
+            event.prevent_default();
+            set_dragging.set(true);
+        }),
+        window_event_listener(ev::dragleave, move |event| {
+            if event.related_target().is_none() {
+                set_dragging.set(false);
+            }
+        }),
+        window_event_listener(ev::drop, move |event| {
+            event.prevent_default();
+            set_dragging.set(false);
+            on_drop(app, &event);
+        }),
+    ];
+    on_cleanup(move || on.into_iter().for_each(WindowListenerHandle::remove));
+    dragging
+}
+
+/// Whether the page came from `prose view` together with something to show.
+fn is_served() -> bool {
+    let meta = document()
+        .query_selector("meta[name=prosescope-served]")
+        .ok()
+        .flatten();
+    meta.and_then(|meta| meta.get_attribute("content"))
+        .as_deref()
+        == Some("yes")
+}

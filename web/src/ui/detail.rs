@@ -1,0 +1,103 @@
+//! What stands beside a list: the row that is open.
+
+use leptos::prelude::*;
+
+use super::icons;
+use super::keys;
+use super::list::Key;
+use super::state::{App, Run};
+use crate::route::{Page, Route};
+
+/// A list, and the open row beside it (below 1000 pixels: over it).
+#[component]
+pub(crate) fn Beside(
+    /// The list.
+    list: AnyView,
+    /// What is open, if anything.
+    open: Signal<Option<String>>,
+    /// What a screen reader calls it.
+    label: &'static str,
+    /// Draws what is open.
+    draw: fn(String) -> AnyView,
+) -> impl IntoView {
+    let app = App::get();
+    view! {
+        <div class="beside" class:open=move || open.read().is_some()>
+            <div class="beside-list">{list}</div>
+            {move || open.get().map(|item| view! {
+                <aside class="detail" aria-label=label tabindex="-1">
+                    <button class="icon detail-close" title="Close (Esc)" aria-label="Close" on:click=move |_| close(app)>
+                        {icons::close()}
+                    </button>
+                    {draw(item)}
+                </aside>
+            })}
+        </div>
+    }
+}
+
+/// What is selected on the page, by the address.
+pub(crate) fn selected() -> Memo<Option<String>> {
+    let app = App::get();
+    Memo::new(move |_| match &*app.route.read() {
+        Route::Run { item, .. } => item.clone(),
+        Route::Home => None,
+    })
+}
+
+/// A value of the address's query.
+pub(crate) fn query(key: &'static str) -> Memo<Option<String>> {
+    let app = App::get();
+    Memo::new(move |_| match &*app.route.read() {
+        Route::Run { query, .. } => query
+            .iter()
+            .find(|(k, _)| k == key)
+            .map(|(_, value)| value.clone()),
+        Route::Home => None,
+    })
+}
+
+/// What a list with an open row beside it does with keys: Enter opens a row, and moving takes the open one along.
+/// `item` says what a row is called in the address, by its place and itself.
+pub(crate) fn opening<T: 'static>(
+    page: Page,
+    selected: Memo<Option<String>>,
+    item: impl Fn(u64, &T) -> String + Send + Sync + 'static,
+) -> Callback<(Key, u64, Option<T>)> {
+    let (app, run) = (App::get(), Run::get());
+    Callback::new(move |(key, at, row): (Key, u64, Option<T>)| {
+        let Some(row) = row else { return };
+        let open = selected.read_untracked().is_some();
+        if key == Key::Enter || (key == Key::Moved && open) {
+            app.put(run.item(page, item(at, &row)));
+        }
+        if key == Key::Enter {
+            request_animation_frame(enter);
+        }
+    })
+}
+
+/// Puts the focus into what is open.
+pub(crate) fn enter() {
+    keys::focus(".detail");
+}
+
+fn close(app: App) {
+    if let Route::Run { run, page, .. } = app.route.get_untracked() {
+        app.put(Route::page(&run, page));
+    }
+    keys::focus("[data-list]");
+}
+
+/// The same; on a wide screen the first of a short list is open from the start.
+pub(crate) fn selected_or_first(
+    first: impl Fn() -> String + Send + Sync + 'static,
+) -> Memo<Option<String>> {
+    let selected = selected();
+    let wide = window()
+        .match_media("(min-width: 1000px)")
+        .ok()
+        .flatten()
+        .is_some_and(|m| m.matches());
+    Memo::new(move |_| selected.get().or_else(|| wide.then(&first)))
+}

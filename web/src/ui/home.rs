@@ -1,0 +1,99 @@
+//! The empty page: what to open, and what went wrong with the last try.
+
+use leptos::prelude::*;
+
+use super::icons;
+use super::load::TroubleNote;
+use super::opening::{pick_files, pick_folder, recent};
+use super::state::{App, Desk, What};
+use super::theme::ThemeButton;
+use crate::route::Route;
+
+/// The page before anything is open.
+#[component]
+pub(crate) fn Home() -> impl IntoView {
+    let app = App::get();
+    let waiting_for = move || match (app.desk.get(), app.route.get()) {
+        (Desk::Empty, Route::Run { run, page, .. }) => Some(view! {
+            <p class="asked" role="status">
+                "This link shows "<b>{page.title()}</b>" of run "<code>{run}</code>". Open it here to go on."
+            </p>
+        }),
+        _ => None,
+    };
+    view! {
+        <header class="bar">
+            <span class="brand">{icons::mark()}<b>"Prosescope"</b></span>
+            <span class="grow"></span>
+            <ThemeButton/>
+            <button class="icon" title="Keys (?)" aria-label="Keys" on:click=move |_| app.help.set(true)>"?"</button>
+        </header>
+        <main id="main" class="home" tabindex="-1">
+            {move || match app.desk.get() {
+                Desk::Opening { label, doing } => view! { <Opening label doing/> }.into_any(),
+                Desk::Failed(trouble) => view! { <TroubleNote trouble/><Offer again=true/> }.into_any(),
+                Desk::Empty | Desk::Open(_) => view! {
+                    <h1>"Open a run, see what happened"</h1>
+                    <p class="lede">
+                        "Where it stopped, why, and what every name meant there. "
+                        "Nothing leaves this machine: the page reads the files itself and cannot send anything."
+                    </p>
+                    {waiting_for}
+                    <Offer again=false/>
+                }.into_any(),
+            }}
+        </main>
+    }
+}
+
+/// That something is being opened, and a way to stop it.
+#[component]
+fn Opening(label: String, doing: String) -> impl IntoView {
+    let app = App::get();
+    view! {
+        <section class="opening" role="status">
+            <h1>"Opening "<span class="name" title=label.clone()>{label.clone()}</span></h1>
+            <p>{doing}"…"</p>
+            <div class="meter" aria-hidden="true"><i></i></div>
+            <button on:click=move |_| app.cancel()>"Cancel"</button>
+        </section>
+    }
+}
+
+/// What can be opened, and how.
+#[component]
+fn Offer(again: bool) -> impl IntoView {
+    let app = App::get();
+    let names = RwSignal::new(recent::list());
+    let forget = move |_| {
+        recent::clear();
+        names.set(Vec::new());
+    };
+    view! {
+        <section class="offer" class:again=again aria-label="Open">
+            <div class="target">
+                <p><b>"Drop it anywhere on this page"</b></p>
+                <p class="kinds">
+                    <code>"state.db"</code>" with its "<code>"-wal"</code>" · a run folder · a "
+                    <code>".prose"</code>" folder · "<code>"agents.db"</code>" · "<code>"state.md"</code>
+                </p>
+                <p class="do">
+                    <button class="primary" on:click=move |_| pick_files()>
+                        {icons::file()}<span>"Open files…"</span><kbd>"Ctrl O"</kbd>
+                    </button>
+                    <button on:click=move |_| pick_folder()>{icons::folder()}<span>"Open folder…"</span></button>
+                    <button class="plain" on:click=move |_| app.open(What::Example)>"Try the example runs"</button>
+                </p>
+            </div>
+            {move || (!names.read().is_empty()).then(|| view! {
+                <div class="recent">
+                    <h2>"Opened lately"<button class="plain small" on:click=forget>"Forget"</button></h2>
+                    <ul>{names.get().into_iter().map(|name| view! {
+                        <li title=name.clone()>{name.clone()}</li>
+                    }).collect_view()}</ul>
+                    <p class="faint">"Only the names are kept, in this browser. Drop the file again to open it."</p>
+                </div>
+            })}
+        </section>
+    }
+}

@@ -1,0 +1,134 @@
+//! The keyboard, everywhere.
+
+use leptos::prelude::*;
+use wasm_bindgen::JsCast as _;
+use web_sys::{HtmlElement, KeyboardEvent};
+
+use super::opening::pick_files;
+use super::state::{App, Move};
+use crate::route::{Page, Route};
+
+/// What the help lists: keys and what they do.
+pub(crate) const KEYS: [(&[&str], &str); 12] = [
+    (&["1", "…", "9", "0"], "Pages, in the order of the list"),
+    (&["j", "k"], "Next and previous row"),
+    (&["↑", "↓", "Home", "End"], "Move in a list"),
+    (&["→", "←"], "Unfold and fold; to the parent"),
+    (&["Enter"], "Open the row"),
+    (&["n", "p"], "Next and previous failure"),
+    (&["g"], "The list of runs"),
+    (&["Ctrl", "O"], "Open files"),
+    (&["Tab"], "To the next link or button"),
+    (&["Esc"], "Close what was opened last"),
+    (&["Alt", "←"], "Back"),
+    (&["?"], "These keys"),
+];
+
+/// Acts on a key that no part of the page took.
+pub(crate) fn on_key(app: App, event: &KeyboardEvent) {
+    let key = event.key();
+    if (event.ctrl_key() || event.meta_key()) && !event.alt_key() && key.eq_ignore_ascii_case("o") {
+        event.prevent_default();
+        pick_files();
+        return;
+    }
+    if event.ctrl_key() || event.meta_key() || event.alt_key() || is_typing(event) {
+        return;
+    }
+    if app.help.get_untracked() {
+        return;
+    }
+    let done = match key.as_str() {
+        "?" => {
+            app.help.set(true);
+            true
+        }
+        "j" => app.move_in_list(Move::Down),
+        "k" => app.move_in_list(Move::Up),
+        "n" => failure(app, Move::NextFailure),
+        "p" => failure(app, Move::PreviousFailure),
+        "g" => {
+            app.go(Route::Home);
+            true
+        }
+        "Escape" => close(app),
+        _ => match key
+            .chars()
+            .next()
+            .filter(|_| key.len() == 1)
+            .and_then(Page::of_key)
+        {
+            Some(page) => go_page(app, page),
+            None => false,
+        },
+    };
+    if done {
+        event.prevent_default();
+    }
+}
+
+/// Puts the focus on the page's content.
+pub(crate) fn focus_main(event: web_sys::MouseEvent) {
+    event.prevent_default();
+    focus("main");
+}
+
+/// Puts the focus on the first element that a selector finds.
+pub(crate) fn focus(selector: &str) {
+    let element = document().query_selector(selector).ok().flatten();
+    if let Some(element) = element.and_then(|e| e.dyn_into::<HtmlElement>().ok()) {
+        // An element that cannot take the focus leaves it where it is.
+        let _ = element.focus();
+    }
+}
+
+fn is_typing(event: &KeyboardEvent) -> bool {
+    let target = event
+        .target()
+        .and_then(|t| t.dyn_into::<web_sys::Element>().ok());
+    target.is_some_and(|t| matches!(t.tag_name().as_str(), "INPUT" | "TEXTAREA" | "SELECT"))
+}
+
+fn go_page(app: App, page: Page) -> bool {
+    let Route::Run { run, .. } = app.route.get_untracked() else {
+        return false;
+    };
+    app.go(Route::page(&run, page));
+    true
+}
+
+/// Failures are walked in the trace: from another page it is opened first.
+fn failure(app: App, step: Move) -> bool {
+    match app.route.get_untracked() {
+        Route::Run {
+            page: Page::Trace, ..
+        } => app.move_in_list(step),
+        Route::Run { run, .. } => {
+            let at = if step == Move::NextFailure {
+                "first-failure"
+            } else {
+                "last-failure"
+            };
+            app.go(Route::item(&run, Page::Trace, at));
+            true
+        }
+        Route::Home => false,
+    }
+}
+
+/// Closes the detail beside a list.
+fn close(app: App) -> bool {
+    match app.route.get_untracked() {
+        Route::Run {
+            run,
+            page,
+            item: Some(_),
+            ..
+        } => {
+            app.put(Route::page(&run, page));
+            focus("[data-list]");
+            true
+        }
+        _ => false,
+    }
+}

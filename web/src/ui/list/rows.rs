@@ -1,0 +1,308 @@
+//! Draws a long list and moves in it.
+//!
+//! The list has the focus as a whole and names the row that the keys move (`aria-activedescendant`): rows come and
+//! go while one scrolls, and a focused row that goes would take the focus with it.
+
+use leptos::ev::{KeyboardEvent, MouseEvent};
+use leptos::html::Div;
+use leptos::prelude::*;
+use wasm_bindgen::prelude::*;
+
+use super::Pages;
+use crate::text::window;
+use crate::ui::load::TroubleNote;
+use crate::ui::state::{App, Move};
+
+/// What a list is to a screen reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A table of rows.
+    Grid,
+    /// A tree of rows.
+    Tree,
+}
+
+/// What a key asks of the page that owns the list; what the list does itself is not passed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Key {
+    /// Open the row.
+    Enter,
+    /// The row became the current one.
+    Moved,
+    /// Fold, or go to the parent.
+    Left,
+    /// Unfold, or go to the first child.
+    Right,
+    /// To the next failure.
+    NextFailure,
+    /// To the previous failure.
+    PreviousFailure,
+}
+
+/// The row that the keys move.
+#[derive(Clone, Copy)]
+pub(crate) struct Cursor {
+    /// Its place in the list.
+    pub(crate) at: RwSignal<u64>,
+    /// Rings when the list is to scroll to it.
+    reveal: RwSignal<u32>,
+}
+
+impl Cursor {
+    /// At the first row.
+    pub(crate) fn new() -> Cursor {
+        Cursor {
+            at: RwSignal::new(0),
+            reveal: RwSignal::new(0),
+        }
+    }
+
+    /// Goes to a row and shows it.
+    pub(crate) fn go(self, row: u64) {
+        self.at.set(row);
+        self.reveal.update(|n| *n += 1);
+    }
+}
+
+/// A long list.
+#[component]
+pub(crate) fn Rows<T, D, M>(
+    /// Its rows.
+    pages: Pages<T>,
+    /// The height of a row, in pixels; the style gives the rows the same.
+    height: f64,
+    /// What a screen reader calls it.
+    #[prop(into)]
+    label: String,
+    /// Its class.
+    class: &'static str,
+    /// What it is.
+    #[prop(default = Kind::Grid)]
+    kind: Kind,
+    /// The row that the keys move.
+    cursor: Cursor,
+    /// Names of the columns.
+    #[prop(optional)]
+    head: Option<AnyView>,
+    /// Draws a row: it gets the row's place, the row, and gives the cells.
+    draw: D,
+    /// What a row is in its tree, and whether it is the open one.
+    mark: M,
+    /// Acts on a key at a row.
+    on_key: Callback<(Key, u64, Option<T>)>,
+    /// Whether `j`, `k` and their kin move in it from anywhere on the page.
+    #[prop(default = true)]
+    main: bool,
+) -> impl IntoView
+where
+    T: Clone + PartialEq + Send + Sync + 'static,
+    D: Fn(u64, &T) -> AnyView + Send + Sync + Copy + 'static,
+    M: Fn(&T) -> Mark + Send + Sync + Copy + 'static,
+{
+    let app = App::get();
+    let scroller = NodeRef::<Div>::new();
+    let (top, set_top) = signal(0.0);
+    let seen = seen_height(scroller);
+    let total = move || pages.total.get().unwrap_or(0);
+    let shown = Memo::new(move |_| window::visible(total(), height, top.get(), seen.get()));
+
+    // Asking is what the list does about being seen; the answers come back as rows.
+    Effect::new(move || {
+        pages.track();
+        pages.want(shown.get());
+    });
+    let reveal = move |row: u64| {
+        let Some(element) = scroller.get_untracked() else {
+            return;
+        };
+        let to = window::reveal(
+            row,
+            height,
+            f64::from(element.scroll_top()),
+            seen.get_untracked(),
+        );
+        if let Some(to) = to {
+            element.set_scroll_top(to as i32);
+            set_top.set(f64::from(element.scroll_top()));
+        }
+    };
+    Effect::new(move || {
+        cursor.reveal.track();
+        // The size may arrive after the wish.
+        if seen.get() > 0.0 && pages.total.get().is_some() {
+            reveal(cursor.at.get_untracked());
+        }
+    });
+
+    let tell = move |key: Key| {
+        let at = cursor.at.get_untracked();
+        let row = pages.peek(at);
+        on_key.run((key, at, row));
+    };
+    let step = move |to: u64| {
+        let last = total_untracked(pages).saturating_sub(1);
+        cursor.go(to.min(last));
+        tell(Key::Moved);
+    };
+    let at = move || cursor.at.get_untracked();
+    let page = move || {
+        ((seen.get_untracked() / height) as u64)
+            .saturating_sub(1)
+            .max(1)
+    };
+    let on_keydown = move |event: KeyboardEvent| {
+        if event.ctrl_key() || event.meta_key() || event.alt_key() || from_inside(&event) {
+            return;
+        }
+        match event.key().as_str() {
+            "ArrowDown" => step(at() + 1),
+            "ArrowUp" => step(at().saturating_sub(1)),
+            "PageDown" => step(at() + page()),
+            "PageUp" => step(at().saturating_sub(page())),
+            "Home" => step(0),
+            "End" => step(u64::MAX),
+            "ArrowLeft" => tell(Key::Left),
+            "ArrowRight" => tell(Key::Right),
+            "Enter" | " " => tell(Key::Enter),
+            _ => return,
+        }
+        event.prevent_default();
+    };
+    if main {
+        let forget = app.list_keys(move |step_to| {
+            if let Some(element) = scroller.get_untracked() {
+                // A list that cannot take the focus still moves.
+                let _ = element.focus();
+            }
+            match step_to {
+                Move::Down => step(at() + 1),
+                Move::Up => step(at().saturating_sub(1)),
+                Move::NextFailure => tell(Key::NextFailure),
+                Move::PreviousFailure => tell(Key::PreviousFailure),
+            }
+        });
+        let forget = StoredValue::new_local(Some(Box::new(forget) as Box<dyn Fn()>));
+        on_cleanup(move || {
+            forget.try_update_value(|forget| {
+                if let Some(forget) = forget.take() {
+                    forget();
+                }
+            });
+        });
+    }
+
+    let row = move |index: u64| {
+        let content = Memo::new(move |_| pages.get(index));
+        let marked = Memo::new(move |_| content.read().as_ref().map(mark).unwrap_or_default());
+        let current = move || cursor.at.get() == index;
+        let open = move |event: MouseEvent| {
+            if is_link(&event) {
+                return;
+            }
+            cursor.at.set(index);
+            tell(Key::Enter);
+        };
+        view! {
+            <div
+                class="row" role="row" id=row_id(class, index)
+                class:current=current
+                class=("selected", move || marked.get().selected)
+                aria-rowindex=index + 2
+                aria-selected=move || current().to_string()
+                attr:aria-level=move || marked.get().level
+                aria-expanded=move || marked.get().expanded.map(|e| e.to_string())
+                aria-posinset=move || marked.get().place.map(|(n, _)| n)
+                aria-setsize=move || marked.get().place.map(|(_, of)| of)
+                style:transform=format!("translateY({}px)", index as f64 * height)
+                on:click=open
+            >
+                {move || match content.read().as_ref() {
+                    Some(row) => draw(index, row),
+                    None => view! { <span class="bone" role="gridcell"></span> }.into_any(),
+                }}
+            </div>
+        }
+    };
+
+    view! {
+        <div
+            class=format!("rows {class}") style=("--row", format!("{height}px")) data-list=main.then_some("") tabindex="0" node_ref=scroller
+            role=match kind { Kind::Grid => "grid", Kind::Tree => "treegrid" }
+            aria-label=label
+            aria-rowcount=move || total() + 1
+            aria-activedescendant=move || (total() > 0).then(|| row_id(class, cursor.at.get()))
+            on:scroll=move |_| {
+                if let Some(element) = scroller.get_untracked() {
+                    set_top.set(f64::from(element.scroll_top()));
+                }
+            }
+            on:keydown=on_keydown
+        >
+            {head.map(|head| view! { <div class="row head" role="row" aria-rowindex="1">{head}</div> })}
+            {move || pages.trouble.get().map(|trouble| view! { <TroubleNote trouble/> })}
+            <div class="rows-body" role="rowgroup" style:height=move || format!("{}px", total() as f64 * height)>
+                <For each=move || shown.get() key=|index| *index children=row/>
+            </div>
+        </div>
+    }
+}
+
+/// What a row is in its tree, and whether it is the open one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Mark {
+    /// Its level, from 1.
+    pub(crate) level: Option<u32>,
+    /// Whether its children are shown; `None` without children.
+    pub(crate) expanded: Option<bool>,
+    /// Its place among its siblings, from 1, and how many they are.
+    pub(crate) place: Option<(u32, u32)>,
+    /// It is the one beside the list.
+    pub(crate) selected: bool,
+}
+
+fn row_id(class: &str, index: u64) -> String {
+    format!("{class}-{index}")
+}
+
+/// Whether a click was meant for a link or a button inside the row.
+fn is_link(event: &MouseEvent) -> bool {
+    let target = event
+        .target()
+        .and_then(|t| t.dyn_into::<web_sys::Element>().ok());
+    target.is_some_and(|t| t.closest("a, button").ok().flatten().is_some())
+}
+
+fn total_untracked<T: Clone + 'static>(pages: Pages<T>) -> u64 {
+    pages.total.get_untracked().unwrap_or(0)
+}
+
+/// Whether a key was pressed in something inside the list (a button, a link), which acts on it itself.
+fn from_inside(event: &KeyboardEvent) -> bool {
+    event.target() != event.current_target()
+}
+
+/// The height of what is seen of an element, as it is now.
+fn seen_height(of: NodeRef<Div>) -> ReadSignal<f64> {
+    let (seen, set_seen) = signal(0.0);
+    Effect::new(move || {
+        let Some(element) = of.get() else { return };
+        let measured = element.clone();
+        let on_resize = Closure::<dyn FnMut()>::new(move || {
+            let head = measured.query_selector(".head").ok().flatten();
+            let head = head.map_or(0, |head| head.client_height());
+            set_seen.try_set(f64::from(measured.client_height() - head).max(0.0));
+        });
+        if let Ok(observer) = web_sys::ResizeObserver::new(on_resize.as_ref().unchecked_ref()) {
+            observer.observe(&element);
+            let kept = StoredValue::new_local(Some((observer, on_resize)));
+            on_cleanup(move || {
+                kept.try_update_value(|kept| {
+                    if let Some((observer, _)) = kept.take() {
+                        observer.disconnect();
+                    }
+                });
+            });
+        }
+    });
+    seen
+}

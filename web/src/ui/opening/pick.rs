@@ -1,0 +1,89 @@
+//! Picking files and folders.
+
+use leptos::html::Input;
+use leptos::prelude::*;
+use wasm_bindgen::JsCast as _;
+
+use super::{is_walked, label};
+use crate::protocol::Trouble;
+use crate::ui::state::{App, What};
+
+const FILES: &str = "pick-files";
+const FOLDER: &str = "pick-folder";
+
+/// The two inputs that the browser's own dialogs belong to; out of sight, asked by buttons and keys.
+#[component]
+pub(crate) fn Picker() -> impl IntoView {
+    let app = App::get();
+    let files = NodeRef::<Input>::new();
+    let folder = NodeRef::<Input>::new();
+    // `webkitdirectory` is no attribute that Leptos knows.
+    Effect::new(move || {
+        if let Some(input) = folder.get() {
+            let _ = input.set_attribute("webkitdirectory", "");
+        }
+    });
+    view! {
+        <input
+            type="file" multiple id=FILES class="away" tabindex="-1" aria-label="Files to open"
+            node_ref=files on:change=move |_| picked(app, files)
+        />
+        <input
+            type="file" multiple id=FOLDER class="away" tabindex="-1" aria-label="Folder to open"
+            node_ref=folder on:change=move |_| picked(app, folder)
+        />
+    }
+}
+
+/// Asks for files.
+pub(crate) fn pick_files() {
+    click(FILES);
+}
+
+/// Asks for a folder.
+pub(crate) fn pick_folder() {
+    click(FOLDER);
+}
+
+fn click(id: &str) {
+    let input = document().get_element_by_id(id);
+    if let Some(input) = input.and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok()) {
+        input.click();
+    }
+}
+
+fn picked(app: App, input: NodeRef<Input>) {
+    let Some(input) = input.get_untracked() else {
+        return;
+    };
+    let Some(list) = input.files() else {
+        return;
+    };
+    let files = (0..list.length()).filter_map(|i| list.get(i)).map(|file| {
+        let path = js_sys::Reflect::get(&file, &"webkitRelativePath".into())
+            .ok()
+            .and_then(|path| path.as_string())
+            .filter(|path| !path.is_empty())
+            .unwrap_or_else(|| file.name());
+        (path, file)
+    });
+    let files: Vec<_> = files
+        .filter(|(path, _)| path.split('/').all(is_walked))
+        .collect();
+    // The same file can be picked again after it changed.
+    input.set_value("");
+    if files.is_empty() {
+        app.fail(Trouble {
+            found: "An empty folder.".to_owned(),
+            ..Trouble::new(
+                "There is no file in it.",
+                "Pick the folder of a run, or a .prose folder.",
+            )
+        });
+        return;
+    }
+    app.open(What::Files {
+        label: label(&files),
+        files,
+    });
+}

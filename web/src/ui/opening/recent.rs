@@ -1,0 +1,38 @@
+//! Names of what was opened lately. Names only: a browser does not give a page a file again by itself.
+
+use leptos::prelude::window;
+
+const KEY: &str = "prosescope.recent";
+const MOST: usize = 8;
+
+/// The names, the latest first.
+pub(crate) fn list() -> Vec<String> {
+    let storage = window().local_storage().ok().flatten();
+    let json = storage.and_then(|storage| storage.get_item(KEY).ok().flatten());
+    json.and_then(|json| serde_json::from_str(&json).ok())
+        .unwrap_or_default()
+}
+
+/// Notes a name.
+pub(crate) fn add(name: &str) {
+    let mut names = list();
+    names.retain(|other| other != name);
+    names.insert(0, name.to_owned());
+    names.truncate(MOST);
+    put(&names);
+}
+
+/// Forgets all of them.
+pub(crate) fn clear() {
+    put(&[]);
+}
+
+fn put(names: &[String]) {
+    let Ok(json) = serde_json::to_string(names) else {
+        return;
+    };
+    if let Ok(Some(storage)) = window().local_storage() {
+        // Private windows may refuse; then nothing is remembered.
+        let _ = storage.set_item(KEY, &json);
+    }
+}

@@ -1,0 +1,145 @@
+//! Persistent agents: memory, invocations, and what changed from one to the next.
+
+use leptos::prelude::*;
+use prosescope_core::view::{AgentView, AgentsView, SegmentView};
+
+use crate::protocol::{Of, Request};
+use crate::route::Page;
+use crate::text::words;
+use crate::ui::detail::{self, Beside};
+use crate::ui::list::{Cursor, Mark, Pages, Rows};
+use crate::ui::load::{ask, loaded};
+use crate::ui::parts::{Empty, When};
+use crate::ui::rendered::Markdown;
+use crate::ui::state::Run;
+use crate::ui::value::Value;
+
+/// Invocations that are shown at first.
+const SHOWN: usize = 50;
+
+/// Draws the page.
+pub(super) fn draw() -> AnyView {
+    let run = Run::get();
+    let answer = ask(move || Request::Agents { place: run.place() });
+    loaded(answer, move |view: AgentsView| {
+        view! { <List view/> }.into_any()
+    })
+}
+
+#[component]
+fn List(view: AgentsView) -> impl IntoView {
+    if view.agents.is_empty() {
+        return view! {
+            <div class="tools"><h1>"Agents"</h1></div>
+            <Empty what="No agents" why="No persistent agent was used, or their store was not given: agents of the project lie in .prose/agents."/>
+        }
+        .into_any();
+    }
+    let selected = detail::selected_or_first(|| "0".to_owned());
+    let count = view.agents.len() as u64;
+    provide_context(StoredValue::new(view.agents.clone()));
+    let on_key = detail::opening(Page::Agents, selected, |_, row: &AgentView| {
+        row.agent.to_string()
+    });
+    let cursor = Cursor::new();
+    if let Some(at) = selected.get_untracked().and_then(|item| item.parse().ok()) {
+        cursor.go(at);
+    }
+    let mark = move |row: &AgentView| Mark {
+        selected: selected
+            .get()
+            .is_some_and(|item| item == row.agent.to_string()),
+        ..Mark::default()
+    };
+    let list = view! {
+        <Rows pages=Pages::of(view.agents) height=52.0 label="Agents" class="agent-rows" cursor draw=row mark on_key/>
+    };
+    view! {
+        <div class="tools"><h1>"Agents"</h1><span class="soft">{words::count(count)}</span></div>
+        <Beside list=list.into_any() open=selected.into() label="Agent" draw=open/>
+    }
+    .into_any()
+}
+
+fn row(_: u64, agent: &AgentView) -> AnyView {
+    let segments = words::counted(agent.segments.len() as u64, "invocation", "invocations");
+    let memory = agent.memory_len.map_or_else(
+        || "no memory".to_owned(),
+        |len| format!("memory {}", words::bytes(len)),
+    );
+    view! {
+        <span role="gridcell" class="two" title=agent.memory_preview.clone()>
+            <span><b>{agent.name.clone()}</b>" "<em>{agent.scope.clone()}</em></span>
+            <small>{segments}" · "{memory}</small>
+        </span>
+    }
+    .into_any()
+}
+
+fn open(item: String) -> AnyView {
+    let agents: StoredValue<Vec<AgentView>> = expect_context();
+    let agent = item.parse::<u32>().ok().and_then(|n| {
+        agents.with_value(|agents| agents.iter().find(|agent| agent.agent == n).cloned())
+    });
+    match agent {
+        Some(agent) => view! { <Agent agent/> }.into_any(),
+        None => view! { <Empty what="Nothing there" why="No agent has that number."/> }.into_any(),
+    }
+}
+
+#[component]
+fn Agent(agent: AgentView) -> impl IntoView {
+    let shown = RwSignal::new(SHOWN);
+    let many = agent.segments.len();
+    let segments = StoredValue::new(agent.segments.clone());
+    let memory = match agent.memory_len {
+        Some(_) => {
+            view! { <Value of=Of::Memory(agent.agent) name=format!("{}-memory", agent.name)/> }
+                .into_any()
+        }
+        None => view! { <p class="faint">"It has no memory."</p> }.into_any(),
+    };
+    view! {
+        <p class="faint">"Agent, scope "{agent.scope.clone()}</p>
+        <h2 class="statement"><code>{agent.name.clone()}</code></h2>
+        <dl class="pairs">
+            <dt>"Store"</dt><dd><code>{agent.store.clone()}</code></dd>
+            <dt>"First written"</dt><dd><When stamp=agent.created.clone()/></dd>
+            <dt>"Last written"</dt><dd><When stamp=agent.updated.clone()/></dd>
+        </dl>
+        <h3>"Memory"</h3>
+        {memory}
+        <h3>{words::counted(many as u64, "invocation", "invocations")}</h3>
+        {(many == 0).then(|| view! { <p class="faint">"None was recorded."</p> })}
+        {move || segments.with_value(|segments| {
+            segments.iter().take(shown.get()).map(segment).collect_view()
+        })}
+        {move || (shown.get() < many).then(|| view! {
+            <p><button on:click=move |_| shown.update(|n| *n += 200)>"Show more of "{words::count(many as u64)}</button></p>
+        })}
+    }
+}
+
+fn segment(segment: &SegmentView) -> AnyView {
+    let changes = segment.changes.iter().map(|(mark, line)| {
+        let class = if *mark == '+' { "add" } else { "del" };
+        view! { <li class=class><i aria-hidden="true">{mark.to_string()}</i><span>{line.clone()}</span></li> }
+    });
+    let changed = (!segment.changes.is_empty()).then(|| {
+        view! {
+            <details>
+                <summary>{words::counted(segment.changes.len() as u64, "line", "lines")}" changed since the one before"</summary>
+                <ul class="changes">{changes.collect_view()}</ul>
+            </details>
+        }
+    });
+    view! {
+        <section class="segment">
+            <h4>"#"{segment.number}<span class="faint"><When stamp=segment.timestamp.clone()/></span></h4>
+            {segment.prompt.clone().map(|prompt| view! { <blockquote class="asked-it">{prompt}</blockquote> })}
+            {segment.summary.clone().map(|summary| view! { <Markdown text=summary/> })}
+            {changed}
+        </section>
+    }
+    .into_any()
+}

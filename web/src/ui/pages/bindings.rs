@@ -1,0 +1,135 @@
+//! Named values, by scope; the open one with its value and why the name means it.
+
+mod binding;
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use prosescope_core::view::{BindingRow, BindingsPage};
+
+use crate::protocol::Request;
+use crate::route::Page;
+use crate::text::words;
+use crate::ui::detail::{self, Beside};
+use crate::ui::list::{Cursor, Mark, Pages, Rows, Stretch};
+use crate::ui::parts::Empty;
+use crate::ui::state::{App, Run};
+
+/// Draws the page.
+pub(super) fn draw() -> AnyView {
+    let (app, run) = (App::get(), Run::get());
+    let pages = Pages::new(move |from, len| async move {
+        let request = Request::Bindings {
+            place: run.place(),
+            from: from as u32,
+            len,
+        };
+        let page: BindingsPage = app.ask(request).await?;
+        Ok(Stretch {
+            rows: page.rows,
+            total: page.total.into(),
+        })
+    });
+    pages.want(0..1);
+    let selected = detail::selected();
+    let cursor = Cursor::new();
+    Effect::new(move || {
+        let Some(binding) = selected.get().and_then(|item| item.parse().ok()) else {
+            return;
+        };
+        let here = pages
+            .peek(cursor.at.get_untracked())
+            .is_some_and(|row| row.binding == binding);
+        if !here {
+            spawn_local(async move {
+                let request = Request::BindingPlace {
+                    place: run.place(),
+                    binding,
+                };
+                if let Ok(Some(at)) = app.ask::<Option<u32>>(request).await {
+                    cursor.go(at.into());
+                }
+            });
+        }
+    });
+    let on_key = detail::opening(Page::Bindings, selected, |_, row: &BindingRow| {
+        row.binding.to_string()
+    });
+    let mark = move |row: &BindingRow| Mark {
+        selected: selected
+            .get()
+            .is_some_and(|item| item == row.binding.to_string()),
+        ..Mark::default()
+    };
+    let list = move || {
+        if pages.total.get() == Some(0) {
+            let why = "No value was written in this run, or its bindings were not given.";
+            return view! { <Empty what="No bindings" why/> }.into_any();
+        }
+        let head = view! {
+            <span role="columnheader">"Name"</span>
+            <span role="columnheader" class="wide">"Scope"</span>
+            <span role="columnheader" class="wide">"Begins with"</span>
+            <span role="columnheader" class="num">"Size"</span>
+        };
+        view! {
+            <Rows pages height=44.0 label="Bindings" class="binding-rows" cursor head=head.into_any() draw=draw_row mark on_key/>
+        }
+        .into_any()
+    };
+    view! {
+        <div class="tools">
+            <h1>"Bindings"</h1>
+            {move || pages.total.get().filter(|n| *n > 0).map(|n| view! { <span class="soft">{words::count(n)}</span> })}
+        </div>
+        <Beside list=list.into_any() open=selected.into() label="Binding" draw=binding::draw/>
+    }
+    .into_any()
+}
+
+fn draw_row(_: u64, row: &BindingRow) -> AnyView {
+    let scope = scope_words(row);
+    let scope_title = if row.frame_path.is_empty() {
+        scope.clone()
+    } else {
+        row.frame_path.clone()
+    };
+    let size = match (row.stored.as_str(), row.len) {
+        ("missing", _) => "missing".to_owned(),
+        (_, Some(len)) => words::bytes(len),
+        (_, None) => "NULL".to_owned(),
+    };
+    let flags = [
+        (row.superseded, "superseded"),
+        (row.versions > 1 && !row.superseded, "claimed twice"),
+        (
+            row.attachment.is_some() && row.attachment_len.is_some(),
+            "attachment",
+        ),
+        (
+            row.attachment.is_some() && row.attachment_len.is_none(),
+            "attachment missing",
+        ),
+    ];
+    let flags = flags
+        .into_iter()
+        .filter(|(applies, _)| *applies)
+        .map(|(_, word)| {
+            view! { <em class:bad-words=word == "attachment missing">{word}</em> }
+        });
+    view! {
+        <span role="gridcell" class="two" class:gone=row.superseded title=row.name.clone()>
+            <b class="mono">{row.name.clone()}</b>
+            <small>{row.kind.clone()}{flags.collect_view()}</small>
+        </span>
+        <span role="gridcell" class="wide soft cut" title=scope_title>{scope}</span>
+        <span role="gridcell" class="wide preview" title=row.preview.clone()>{row.preview.clone()}</span>
+        <span role="gridcell" class="num mono faint">{size}</span>
+    }
+    .into_any()
+}
+
+/// The scope in a few words.
+fn scope_words(row: &BindingRow) -> String {
+    row.execution_id
+        .map_or_else(|| "root".to_owned(), |id| format!("frame {id}"))
+}

@@ -1,0 +1,171 @@
+//! One binding: what is known of it, its value, and why its name means it.
+
+use leptos::prelude::*;
+use prosescope_core::scope::Outcome;
+use prosescope_core::view::{BindingRow, CandidateView, ResolutionView};
+
+use super::scope_words;
+use crate::protocol::{Of, Request};
+use crate::route::Page;
+use crate::text::words;
+use crate::ui::detail;
+use crate::ui::load::{ask, loaded};
+use crate::ui::parts::{Empty, When, link};
+use crate::ui::state::{App, Run};
+use crate::ui::value::Value;
+
+/// Draws the binding of an address.
+pub(super) fn draw(item: String) -> AnyView {
+    let run = Run::get();
+    let Ok(binding) = item.parse() else {
+        return view! { <Empty what="Nothing there" why="That is no binding's number."/> }
+            .into_any();
+    };
+    let answer = ask(move || Request::Binding {
+        place: run.place(),
+        binding,
+    });
+    loaded(answer, move |row: Option<BindingRow>| match row {
+        Some(row) => view! { <Binding row/> }.into_any(),
+        None => {
+            view! { <Empty what="Nothing there" why="No binding has that number."/> }.into_any()
+        }
+    })
+}
+
+#[component]
+fn Binding(row: BindingRow) -> impl IntoView {
+    let run = Run::get();
+    let attachment = row.attachment.clone().map(|path| {
+        let size = row.attachment_len.map_or_else(|| "missing".to_owned(), words::bytes);
+        view! { <dt>"Attachment"</dt><dd class:bad-words=row.attachment_len.is_none()><code>{path}</code>" · "{size}</dd> }
+    });
+    let scope = match (row.frame_node, row.execution_id) {
+        (_, None) => view! { "root" }.into_any(),
+        (Some(node), Some(_)) => link(
+            run.item(Page::Trace, format!("~{node}")),
+            row.frame_path.as_str(),
+        ),
+        (None, Some(_)) => view! { {scope_words(&row)}" (no such row)" }.into_any(),
+    };
+    let kind = if row.kind.is_empty() {
+        "no kind".to_owned()
+    } else {
+        row.kind.clone()
+    };
+    view! {
+        <p class="faint">{kind}</p>
+        <h2 class="statement"><code>{row.name.clone()}</code></h2>
+        {row.superseded.then(|| view! { <p class="aside">"A later row claims the same name and frame; that one is believed."</p> })}
+        {(row.versions > 1 && !row.superseded).then(|| view! { <p class="aside">{row.versions}" rows claim this name and frame; this is the latest."</p> })}
+        <Value of=Of::Binding(row.binding) name=row.name.clone()/>
+        <h3>"About it"</h3>
+        <dl class="pairs">
+            <dt>"Scope"</dt><dd>{scope}</dd>
+            {attachment}
+            {row.source.clone().map(|source| view! { <dt>"Made by"</dt><dd><code>{source}</code></dd> })}
+            <dt>"Written"</dt><dd><When stamp=row.created.clone()/></dd>
+            {row.updated.clone().filter(|_| row.updated != row.created).map(|updated| view! {
+                <dt>"Updated"</dt><dd><When stamp=Some(updated)/></dd>
+            })}
+            <dt>"Stored as"</dt><dd>{row.stored.clone()}{row.len.map(|len| format!(", {}", words::bytes(len)))}</dd>
+        </dl>
+        <Why row/>
+    }
+}
+
+/// What the name means, seen from a frame that can be chosen, and why.
+#[component]
+fn Why(row: BindingRow) -> impl IntoView {
+    let (app, run) = (App::get(), Run::get());
+    let asked = detail::query("from");
+    let own = row.execution_id;
+    // `root` in the address is the root; a number a frame; nothing the binding's own frame.
+    let from = Memo::new(move |_| match asked.get().as_deref() {
+        None => own,
+        Some(frame) => frame.parse::<i64>().ok(),
+    });
+    let name = row.name.clone();
+    let answer = {
+        let name = name.clone();
+        ask(move || Request::Resolve {
+            place: run.place(),
+            name: name.clone(),
+            from: from.get(),
+        })
+    };
+    let binding = row.binding;
+    let choose = move |event: web_sys::Event| {
+        let value = event_target_value(&event);
+        let route = run.item(Page::Bindings, binding);
+        let value = value.trim().to_owned();
+        app.put(route.with(
+            "from",
+            if value.is_empty() {
+                "root".to_owned()
+            } else {
+                value
+            },
+        ));
+    };
+    view! {
+        <h3>"Why does "<code>{name}</code>" mean what it means?"</h3>
+        <p class="asked-from">
+            <label>"Seen from frame "
+                <input type="number" inputmode="numeric" placeholder="root"
+                    prop:value=move || from.get().map_or_else(String::new, |id| id.to_string()) on:change=choose/>
+            </label>
+            <span class="faint">"(empty: the root)"</span>
+        </p>
+        {loaded(answer, move |view: ResolutionView| resolution(&view, binding))}
+    }
+}
+
+fn resolution(view: &ResolutionView, open: u32) -> AnyView {
+    let chain = view.chain.join(" → ");
+    let nothing = view.candidates.iter().all(|c| c.outcome != Outcome::Wins);
+    let shown = view
+        .candidates
+        .iter()
+        .take(200)
+        .map(|c| candidate(c, open))
+        .collect_view();
+    let more = view.candidates.len().saturating_sub(200);
+    let issues = view
+        .issues
+        .iter()
+        .map(|issue| view! { <p class="aside">{issue.message.clone()}" "{issue.hint.clone()}</p> });
+    view! {
+        <p class="faint cut" title=chain.clone()>"Looked in: "{chain.clone()}</p>
+        {nothing.then(|| view! { <p class="aside">"From there the name means nothing: no binding of it is in reach."</p> })}
+        <ol class="why">{shown}</ol>
+        {(more > 0).then(|| view! { <p class="faint">"and "{words::count(more as u64)}" more out of reach"</p> })}
+        {issues.collect_view()}
+    }
+    .into_any()
+}
+
+fn candidate(candidate: &CandidateView, open: u32) -> AnyView {
+    let run = Run::get();
+    let row = &candidate.row;
+    let (class, mark, word) = match candidate.outcome {
+        Outcome::Wins => ("win", "✓", "wins"),
+        Outcome::Shadowed => ("lost", "–", "shadowed"),
+        Outcome::OutOfReach => ("lost", "·", "out of reach"),
+        Outcome::Superseded => ("lost", "×", "superseded"),
+    };
+    let steps = candidate
+        .distance
+        .filter(|n| *n > 0)
+        .map(|n| format!(" ↑{n}"));
+    view! {
+        <li class=class class:open=row.binding == open>
+            <i aria-hidden="true">{mark}</i>
+            <a href=run.item(Page::Bindings, row.binding).to_string() class="mono">{scope_words(row)}{steps}</a>
+            <span class="begin" title=row.preview.clone()>{row.preview.clone()}</span>
+            <b>{word}</b>
+            <small>{candidate.reason.clone()}</small>
+        </li>
+    }
+    .into_any()
+}

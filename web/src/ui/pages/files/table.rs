@@ -1,0 +1,133 @@
+//! A table: its columns and its rows, as they are.
+
+use leptos::prelude::*;
+use prosescope_core::model::TableInfo;
+use prosescope_core::view::{Cell, TableRows};
+
+use crate::protocol::Request;
+use crate::text::words;
+use crate::ui::list::{Cursor, Key, Mark, Pages, Rows, Stretch};
+use crate::ui::parts::Empty;
+use crate::ui::state::{App, Run};
+
+/// Draws the table of a name.
+pub(super) fn draw(name: &str) -> AnyView {
+    let tables: StoredValue<Vec<TableInfo>> = expect_context();
+    match tables.with_value(|tables| tables.iter().find(|table| table.name == name).cloned()) {
+        Some(table) => view! { <Table table/> }.into_any(),
+        None => view! { <Empty what="Nothing there" why="There is no such table."/> }.into_any(),
+    }
+}
+
+#[component]
+fn Table(table: TableInfo) -> impl IntoView {
+    let (app, run) = (App::get(), Run::get());
+    let known = table.rows;
+    let name = table.name.clone();
+    let pages = Pages::new(move |from, len| {
+        let table = name.clone();
+        async move {
+            let request = Request::Table {
+                place: run.place(),
+                table,
+                from,
+                len,
+            };
+            let page: TableRows = app.ask(request).await?;
+            let got = page.from + page.rows.len() as u64;
+            // An uncounted table is as long as what was read, and one row more while there may be more.
+            let more = u64::from(page.rows.len() as u64 == u64::from(len));
+            let total = page.total.or(known).unwrap_or(got + more);
+            Ok(Stretch {
+                rows: page.rows,
+                total,
+            })
+        }
+    });
+    pages.want(0..1);
+    let open_row = RwSignal::new(None::<(u64, Vec<Cell>)>);
+    let on_key = Callback::new(move |(key, at, row): (Key, u64, Option<Vec<Cell>>)| {
+        if matches!(key, Key::Enter | Key::Moved)
+            && (key == Key::Enter || open_row.read_untracked().is_some())
+        {
+            open_row.set(row.map(|row| (at, row)));
+        }
+    });
+    let columns: Vec<String> = table
+        .columns
+        .iter()
+        .map(|column| column.name.clone())
+        .collect();
+    let head = table.columns.iter().map(|column| {
+        let about = match (column.known, column.declared.as_str()) {
+            (true, declared) => declared.to_owned(),
+            (false, declared) => format!("{declared} (no document lists this column)"),
+        };
+        view! { <span role="columnheader" class:unknown=!column.known title=about>{column.name.clone()}</span> }
+    });
+    let kind = if table.known {
+        table.kind.clone()
+    } else {
+        format!("{}, extension", table.kind)
+    };
+    let empty = table.rows == Some(0);
+    let count = table.rows.map_or_else(
+        || "rows not counted".to_owned(),
+        |n| words::counted(n, "row", "rows"),
+    );
+    let head = head.collect_view().into_any();
+    let draw = |_, cells: &Vec<Cell>| row(cells);
+    view! {
+        <p class="faint">{kind}" · "{count}" · "{words::counted(table.columns.len() as u64, "column", "columns")}</p>
+        <h2 class="statement"><code>{table.name.clone()}</code></h2>
+        {if empty {
+            view! {
+                <Empty what="No rows"/>
+                <h3>"Columns"</h3>
+                <table class="plain-table">{table.columns.iter().map(|column| view! {
+                    <tr><th scope="row"><code>{column.name.clone()}</code></th><td class="soft">{column.declared.clone()}</td>
+                    <td class="faint">{(!column.known).then_some("no document lists it")}</td></tr>
+                }).collect_view()}</table>
+            }.into_any()
+        } else {
+            view! {
+                <div class="table-box">
+                    <Rows pages height=28.0 label=format!("Rows of {}", table.name) class="table-rows" cursor=Cursor::new()
+                        main=false head draw=draw mark=|_| Mark::default() on_key/>
+                </div>
+            }.into_any()
+        }}
+        {move || open_row.get().map(|(at, cells)| {
+            let pairs = columns.iter().cloned().zip(cells).map(|(column, cell)| view! {
+                <tr><th scope="row">{column}</th><td>{text_of(&cell)}{cell.cut.then(|| view! { <small class="faint">" … "{words::bytes(cell.len)}" in all"</small> })}</td></tr>
+            });
+            view! { <h3>"Row "{words::count(at + 1)}</h3><table class="plain-table whole">{pairs.collect_view()}</table> }
+        })}
+    }
+}
+
+fn row(cells: &[Cell]) -> AnyView {
+    cells
+        .iter()
+        .map(|cell| {
+            let class = match cell.stored.as_str() {
+                "null" => "null",
+                "integer" | "real" => "number",
+                "blob" => "blob",
+                _ => "",
+            };
+            let text = text_of(cell);
+            let title: String = text.chars().take(300).collect();
+            view! { <span role="gridcell" class=class title=title>{text}</span> }
+        })
+        .collect_view()
+        .into_any()
+}
+
+fn text_of(cell: &Cell) -> String {
+    match cell.stored.as_str() {
+        "null" => "NULL".to_owned(),
+        "blob" => format!("x'{}'", cell.text),
+        _ => cell.text.clone(),
+    }
+}

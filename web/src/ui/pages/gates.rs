@@ -1,0 +1,182 @@
+//! Approvals: what waits, what was decided and by whom, and whether the audit log holds together.
+
+mod audit;
+
+use leptos::prelude::*;
+use prosescope_core::view::{GateView, GatesView};
+
+use crate::protocol::Request;
+use crate::route::Page;
+use crate::text::words;
+use crate::ui::detail::{self, Beside};
+use crate::ui::list::{Cursor, Mark, Pages, Rows};
+use crate::ui::load::{ask, loaded};
+use crate::ui::parts::{Copy, Empty, Go, Pill, When};
+use crate::ui::state::Run;
+
+/// Draws the page.
+pub(super) fn draw() -> AnyView {
+    let run = Run::get();
+    let answer = ask(move || Request::Gates { place: run.place() });
+    loaded(answer, move |view: GatesView| {
+        view! { <Gates view/> }.into_any()
+    })
+}
+
+#[component]
+fn Gates(view: GatesView) -> impl IntoView {
+    let run = Run::get();
+    if view.gates.is_empty() && view.audit.rows.is_empty() {
+        return view! {
+            <div class="tools"><h1>"Gates"</h1></div>
+            <Empty what="No gates" why="The program asked nobody for an approval."/>
+        }
+        .into_any();
+    }
+    let show = detail::query("show");
+    let is_audit = Memo::new(move |_| show.get().as_deref() == Some("audit"));
+    let rows = view.audit.rows.len() as u64;
+    let tab = move |audit: bool| {
+        let route = run.page(Page::Gates);
+        if audit {
+            route.with("show", "audit")
+        } else {
+            route
+        }
+        .to_string()
+    };
+    let chain = audit::chain(&view.audit);
+    let (gates, log) = (view.gates, view.audit);
+    let count = gates.len() as u64;
+    view! {
+        <div class="tools">
+            <h1>"Gates"</h1>
+            <nav class="tabs" aria-label="Show">
+                <a href=tab(false) aria-current=move || (!is_audit.get()).then_some("true")>{words::counted(count, "gate", "gates")}</a>
+                <a href=tab(true) aria-current=move || is_audit.get().then_some("true")>"Audit log, "{words::counted(rows, "row", "rows")}</a>
+            </nav>
+        </div>
+        {chain}
+        {move || if is_audit.get() {
+            audit::draw(&log)
+        } else {
+            view! { <List gates=gates.clone()/> }.into_any()
+        }}
+    }
+    .into_any()
+}
+
+#[component]
+fn List(gates: Vec<GateView>) -> impl IntoView {
+    if gates.is_empty() {
+        return view! { <Empty what="No gates" why="The audit log speaks of gates that have no row."/> }.into_any();
+    }
+    let pending = gates
+        .iter()
+        .find(|gate| gate.status == "pending")
+        .or(gates.first());
+    let first = pending.map(|gate| gate.id.clone()).unwrap_or_default();
+    let selected = detail::selected_or_first(move || first.clone());
+    provide_context(StoredValue::new(gates.clone()));
+    let on_key = detail::opening(Page::Gates, selected, |_, row: &GateView| row.id.clone());
+    let cursor = Cursor::new();
+    if let Some(at) = selected.with_untracked(|item| {
+        gates
+            .iter()
+            .position(|gate| Some(&gate.id) == item.as_ref())
+    }) {
+        cursor.go(at as u64);
+    }
+    let mark = move |row: &GateView| Mark {
+        selected: selected.with(|item| item.as_ref() == Some(&row.id)),
+        ..Mark::default()
+    };
+    let list = view! {
+        <Rows pages=Pages::of(gates) height=52.0 label="Gates" class="gate-rows" cursor draw=row mark on_key/>
+    };
+    view! { <Beside list=list.into_any() open=selected.into() label="Gate" draw=open/> }.into_any()
+}
+
+fn row(_: u64, gate: &GateView) -> AnyView {
+    let second = match (&gate.remaining, &gate.resolved_by) {
+        (Some(remaining), _) => remaining.clone(),
+        (None, Some(by)) => format!("by {by}"),
+        (None, None) => "no deadline".to_owned(),
+    };
+    view! {
+        <span role="gridcell"><Pill status=gate.status.clone()/></span>
+        <span role="gridcell" class="two" title=gate.prompt.clone()>
+            <b class="mono">{gate.id.clone()}</b><small>{second}</small>
+        </span>
+    }
+    .into_any()
+}
+
+fn open(item: String) -> AnyView {
+    let gates: StoredValue<Vec<GateView>> = expect_context();
+    match gates.with_value(|gates| gates.iter().find(|gate| gate.id == item).cloned()) {
+        Some(gate) => view! { <Gate gate/> }.into_any(),
+        None => view! { <Empty what="Nothing there" why="No gate has that id."/> }.into_any(),
+    }
+}
+
+#[component]
+fn Gate(gate: GateView) -> impl IntoView {
+    let run = Run::get();
+    let commands = (!gate.approve_command.is_empty() && gate.status == "pending").then(|| {
+        let commands = [("Approve", gate.approve_command.clone()), ("Reject", gate.reject_command.clone())];
+        let commands = commands.map(|(label, command)| view! {
+            <div class="command">
+                <span class="faint">{label}</span><code>{command.clone()}</code>
+                <Copy text=Signal::stored(command) label="Copy"/>
+            </div>
+        });
+        view! {
+            <h3>"To decide"</h3>
+            {commands}
+            <p class="faint">"The viewer only reads. Whom a command names is a claim; nothing proves it."</p>
+        }
+    });
+    let waited = gate.waited.clone().map(|waited| {
+        let name = if gate.resolved.is_some() {
+            "Waited"
+        } else {
+            "Waiting for"
+        };
+        view! { <dt>{name}</dt><dd>{waited}</dd> }
+    });
+    let node = gate.node.map(|node| {
+        view! {
+            <dt>"Stands at"</dt>
+            <dd><Go to=run.item(Page::Trace, format!("~{node}"))>"its row in the trace"</Go></dd>
+        }
+    });
+    let history = audit::history(&gate.history);
+    view! {
+        <p class="line-up"><Pill status=gate.status.clone() words=gate.standing.clone()/></p>
+        <h2 class="statement"><code>{gate.id.clone()}</code></h2>
+        {(!gate.prompt.is_empty()).then(|| view! { <blockquote class="asked-it">{gate.prompt.clone()}</blockquote> })}
+        {gate.overdue.then(|| view! { <p class="aside">"Its deadline passed, and nobody recorded that yet."</p> })}
+        <dl class="pairs">
+            <dt>"May decide"</dt><dd>{gate.allow_words.clone()}</dd>
+            <dt>"Deadline"</dt>
+            <dd>{match gate.deadline.clone() {
+                Some(deadline) => view! {
+                    <When stamp=Some(deadline)/>{gate.remaining.clone().map(|r| format!(" · {r}"))}
+                }.into_any(),
+                None => "none".into_any(),
+            }}{gate.timeout.clone().map(|timeout| view! { <span class="faint">" ("<code>{timeout}</code>")"</span> })}</dd>
+            {gate.on_reject.clone().map(|code| view! { <dt>"On rejection"</dt><dd><code>{code}</code></dd> })}
+            <dt>"Created"</dt><dd><When stamp=gate.created.clone()/></dd>
+            {gate.resolved.clone().map(|resolved| view! { <dt>"Decided"</dt><dd><When stamp=Some(resolved)/></dd> })}
+            {gate.resolved_by.clone().map(|by| view! { <dt>"By"</dt><dd>{by}<span class="faint">" (as claimed)"</span></dd> })}
+            {gate.comment.clone().map(|comment| view! { <dt>"Comment"</dt><dd>{comment}</dd> })}
+            {waited}
+            {node}
+            {gate.metadata.clone().map(|json| view! { <dt>"Metadata"</dt><dd><code class="wrap">{json}</code></dd> })}
+        </dl>
+        {commands}
+        <h3>"History"</h3>
+        {history}
+    }
+}

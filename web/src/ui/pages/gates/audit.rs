@@ -1,0 +1,87 @@
+//! The audit log and what its verification says.
+
+use leptos::prelude::*;
+use prosescope_core::view::{AuditRow, AuditView};
+
+use crate::ui::list::{Cursor, Mark, Pages, Rows};
+use crate::ui::parts::{Empty, Pill, When};
+
+/// What the verification says, in a line.
+pub(super) fn chain(audit: &AuditView) -> AnyView {
+    let (class, mark) = match audit.chain.as_str() {
+        "consistent" => ("pill ok", "✓"),
+        "broken" => ("pill bad", "✗"),
+        "partly sealed" => ("pill wait", "!"),
+        _ => ("pill quiet", "·"),
+    };
+    let head = audit.head.clone().map(|(count, hash)| {
+        let short: String = hash.chars().take(12).collect();
+        view! { <span class="faint mono" title=hash>"head "{count}" · "{short}"…"</span> }
+    });
+    (!audit.chain.is_empty()).then(|| view! {
+        <p class="chain">
+            <span class=class><i aria-hidden="true">{mark}</i><span>{audit.chain.clone()}</span></span>
+            <span class="soft">{audit.chain_reason.clone()}</span>
+            {head}
+        </p>
+    }).into_any()
+}
+
+/// The whole log.
+pub(super) fn draw(audit: &AuditView) -> AnyView {
+    let issues = audit
+        .issues
+        .iter()
+        .map(|issue| view! { <p class="aside">{issue.message.clone()}" "{issue.hint.clone()}</p> });
+    let head = view! {
+        <span role="columnheader" class="num">"Row"</span>
+        <span role="columnheader">"Event"</span>
+        <span role="columnheader">"Gate"</span>
+        <span role="columnheader" class="wide">"By"</span>
+        <span role="columnheader" class="wide">"Comment"</span>
+        <span role="columnheader" class="wide">"When"</span>
+        <span role="columnheader" class="wide">"Sealed"</span>
+    };
+    if audit.rows.is_empty() {
+        return view! { <Empty what="No audit log" why="Nothing was logged about these gates."/> }
+            .into_any();
+    }
+    view! {
+        {issues.collect_view()}
+        <Rows
+            pages=Pages::of(audit.rows.clone()) height=32.0 label="Audit log" class="audit-rows" cursor=Cursor::new()
+            head=head.into_any() draw=row mark=|_| Mark::default() on_key=Callback::new(|_| {})
+        />
+    }
+    .into_any()
+}
+
+fn row(_: u64, row: &AuditRow) -> AnyView {
+    let comment = row.comment.clone().unwrap_or_default();
+    let by = row.principal.clone().unwrap_or_default();
+    view! {
+        <span role="gridcell" class="num mono faint">{row.id}</span>
+        <span role="gridcell"><Pill status=row.event.clone()/></span>
+        <span role="gridcell" class="mono cut" title=row.gate.clone()>{row.gate.clone()}</span>
+        <span role="gridcell" class="wide cut" title=by.clone()>{by.clone()}</span>
+        <span role="gridcell" class="wide cut" title=comment.clone()>{comment.clone()}</span>
+        <span role="gridcell" class="wide"><When stamp=row.timestamp.clone()/></span>
+        <span role="gridcell" class="wide faint">{if row.sealed { "sealed" } else { "unsealed" }}</span>
+    }
+    .into_any()
+}
+
+/// What happened to one gate.
+pub(super) fn history(rows: &[AuditRow]) -> AnyView {
+    if rows.is_empty() {
+        return view! { <p class="faint">"The audit log does not speak of it."</p> }.into_any();
+    }
+    let items = rows.iter().map(|row| view! {
+        <li>
+            <Pill status=row.event.clone()/>
+            <span>{row.principal.clone().map(|by| format!("by {by} "))}{row.comment.clone().map(|c| view! { "“"{c}"”" })}</span>
+            <small><When stamp=row.timestamp.clone()/>" · row "{row.id}{(!row.sealed).then_some(" · unsealed")}</small>
+        </li>
+    });
+    view! { <ol class="history">{items.collect_view()}</ol> }.into_any()
+}

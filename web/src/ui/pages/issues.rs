@@ -1,0 +1,129 @@
+//! What was odd: each with its place and what to do.
+
+use leptos::prelude::*;
+use prosescope_core::issue::Severity;
+use prosescope_core::view::{IssueView, IssuesView};
+
+use crate::protocol::Request;
+use crate::route::Page;
+use crate::text::words;
+use crate::ui::detail::{self, Beside};
+use crate::ui::list::{Cursor, Mark, Pages, Rows};
+use crate::ui::load::{ask, loaded};
+use crate::ui::parts::{Empty, Go};
+use crate::ui::state::Run;
+
+/// Draws the page.
+pub(super) fn draw() -> AnyView {
+    let run = Run::get();
+    let answer = ask(move || Request::Issues { place: run.place() });
+    loaded(answer, move |view: IssuesView| {
+        view! { <List view/> }.into_any()
+    })
+}
+
+#[component]
+fn List(view: IssuesView) -> impl IntoView {
+    let counts = view.counts;
+    if view.issues.is_empty() {
+        return view! {
+            <div class="tools"><h1>"Issues"</h1></div>
+            <Empty what="Nothing found" why="Everything in this run could be read, and nothing contradicts itself."/>
+        }
+        .into_any();
+    }
+    let parts = [
+        (counts.error, "error", "errors"),
+        (counts.warning, "warning", "warnings"),
+        (counts.info, "remark", "remarks"),
+    ];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|(n, ..)| *n > 0)
+        .map(|(n, one, many)| words::counted(n.into(), one, many))
+        .collect();
+    let selected = detail::selected();
+    let issues: Vec<(usize, IssueView)> = view.issues.iter().cloned().enumerate().collect();
+    let all = StoredValue::new(view.issues);
+    provide_context(all);
+    let on_key = detail::opening(Page::Issues, selected, |at, _: &(usize, IssueView)| {
+        (at + 1).to_string()
+    });
+    let cursor = Cursor::new();
+    if let Some(n) = selected
+        .get_untracked()
+        .and_then(|item| item.parse::<u64>().ok())
+    {
+        cursor.go(n.saturating_sub(1));
+    }
+    let mark = move |(n, _): &(usize, IssueView)| Mark {
+        selected: selected
+            .get()
+            .is_some_and(|item| item == (n + 1).to_string()),
+        ..Mark::default()
+    };
+    let list = view! {
+        <Rows pages=Pages::of(issues) height=52.0 label="Issues" class="issue-rows" cursor draw=row mark on_key/>
+    };
+    view! {
+        <div class="tools"><h1>"Issues"</h1><span class="soft">{parts.join(", ")}</span></div>
+        <Beside list=list.into_any() open=selected.into() label="Issue" draw=open/>
+    }
+    .into_any()
+}
+
+/// How much an issue matters: an icon and a word.
+pub(super) fn severity(of: Severity) -> AnyView {
+    let (class, mark, word) = match of {
+        Severity::Error => ("pill bad", "✗", "error"),
+        Severity::Warning => ("pill wait", "!", "warning"),
+        Severity::Info => ("pill quiet", "i", "remark"),
+    };
+    view! { <span class=class><i aria-hidden="true">{mark}</i><span>{word}</span></span> }
+        .into_any()
+}
+
+fn row(_: u64, (_, issue): &(usize, IssueView)) -> AnyView {
+    let (what, hint) = (issue.issue.message.clone(), issue.issue.hint.clone());
+    let second = if issue.place.is_empty() {
+        hint.clone()
+    } else {
+        format!("{} · {hint}", issue.place)
+    };
+    view! {
+        <span role="gridcell">{severity(issue.issue.severity)}</span>
+        <span role="gridcell" class="two" title=format!("{what}\n{hint}")><span>{what.clone()}</span><small>{second}</small></span>
+        <span role="gridcell" class="wide mono faint cut" title=issue.issue.rule.clone()>{issue.issue.rule.clone()}</span>
+    }
+    .into_any()
+}
+
+fn open(item: String) -> AnyView {
+    let run = Run::get();
+    let all: StoredValue<Vec<IssueView>> = expect_context();
+    let at = item.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
+    let Some(issue) = at.and_then(|at| all.with_value(|all| all.get(at).cloned())) else {
+        return view! { <Empty what="Nothing there" why="No issue has that number."/> }.into_any();
+    };
+    let found = issue.issue;
+    let node = issue.node.map(|node| {
+        view! { <li><Go to=run.item(Page::Trace, format!("~{node}"))>"Its row in the trace"</Go></li> }
+    });
+    let binding = issue.binding.map(|binding| {
+        view! { <li><Go to=run.item(Page::Bindings, binding)>"Its binding"</Go></li> }
+    });
+    let table = found.location.table.clone().map(|table| {
+        view! { <li><Go to=run.item(Page::Files, format!("table:{table}"))>"Table "<code>{table.clone()}</code></Go></li> }
+    });
+    let file = found.location.file.clone().filter(|_| found.location.table.is_none()).map(|file| {
+        view! { <li><Go to=run.item(Page::Files, format!("file:{file}"))>"File "<code>{file.clone()}</code></Go></li> }
+    });
+    view! {
+        <p class="line-up">{severity(found.severity)}<code class="faint">{found.rule.clone()}</code></p>
+        <h2 class="says">{found.message.clone()}</h2>
+        {(!found.hint.is_empty()).then(|| view! { <p>{found.hint.clone()}</p> })}
+        <dl class="pairs"><dt>"Where"</dt><dd>{if issue.place.is_empty() { "the run as a whole".to_owned() } else { issue.place }}</dd></dl>
+        <ul class="links">{node}{binding}{table}{file}</ul>
+    }
+    .into_any()
+}

@@ -1,0 +1,280 @@
+//! What happened, where it stopped and why: the page that answers in ten seconds.
+
+use leptos::prelude::*;
+use prosescope_core::view::{Failure, GateView, NodeRef, Overview};
+
+use crate::route::Page;
+use crate::text::words;
+use crate::ui::load::{TroubleNote, Waiting};
+use crate::ui::parts::{Copy, Fact, Go, Pill};
+use crate::ui::state::Run;
+
+/// Draws the page.
+pub(super) fn draw() -> AnyView {
+    let run = Run::get();
+    (move || match run.overview.get() {
+        None => view! { <Waiting/> }.into_any(),
+        Some(Err(trouble)) => view! { <TroubleNote trouble/> }.into_any(),
+        Some(Ok(overview)) => view! { <Answer overview/> }.into_any(),
+    })
+    .into_any()
+}
+
+#[component]
+fn Answer(overview: Overview) -> impl IntoView {
+    let run = Run::get();
+    let story = overview
+        .story
+        .iter()
+        .map(|sentence| coded(sentence))
+        .collect_view();
+    let missing = overview
+        .missing
+        .clone()
+        .map(|missing| view! { <p class="aside">{missing}</p> });
+    let gates = overview.pending_gates.iter().map(gate).collect_view();
+    let failure = overview
+        .failure
+        .clone()
+        .map(|failure| view! { <Cause failure/> });
+    let positions = (!overview.positions.is_empty() && overview.pending_gates.is_empty())
+        .then(|| view! { <Positions nodes=overview.positions.clone()/> });
+    let claims =
+        (!overview.claims.is_empty()).then(|| view! { <Claims overview=overview.clone()/> });
+    view! {
+        <h1>{overview.headline.clone()}</h1>
+        <p class="lede">{story}</p>
+        {missing}
+        {gates}
+        {failure}
+        {positions}
+        <h2>"At a glance"</h2>
+        <Glance overview=overview.clone()/>
+        <ByStatus overview=overview.clone()/>
+        {claims}
+        <Serious overview=overview.clone()/>
+        {(!overview.env.is_empty()).then(|| {
+            let pairs = overview.env.iter().map(|(key, value)| view! {
+                <tr><th scope="row"><code>{key.clone()}</code></th><td><code>{value.clone()}</code></td></tr>
+            });
+            view! { <h2>"Settings beside the run"</h2><table class="plain-table">{pairs.collect_view()}</table> }
+        })}
+        {(!overview.other_runs.is_empty()).then(|| view! {
+            <h2>"Other runs in the same database"</h2>
+            <p class="chips">{overview.other_runs.iter().map(|id| view! { <code>{id.clone()}</code>" " }).collect_view()}</p>
+        })}
+        <p class="faint read-as">
+            "Read as "{overview.form.clone()}" from "<span title=overview.label.clone()>{overview.label.clone()}</span>
+            ". Status by "{overview.status_source.clone()}". "
+            <Go to=run.page(Page::Files)>"Files and tables"</Go>
+        </p>
+    }
+}
+
+/// A sentence whose parts between backquotes are code.
+fn coded(sentence: &str) -> AnyView {
+    let parts = sentence.split('`').enumerate().map(|(i, part)| {
+        let part = part.to_owned();
+        if i % 2 == 1 {
+            view! { <code>{part}</code> }.into_any()
+        } else {
+            part.into_any()
+        }
+    });
+    view! { {parts.collect_view()}" " }.into_any()
+}
+
+fn gate(gate: &GateView) -> AnyView {
+    let run = Run::get();
+    let approve = gate.approve_command.clone();
+    let remaining = gate.remaining.clone();
+    let consequence = gate.on_reject.clone();
+    let class = if gate.overdue {
+        "note bad"
+    } else {
+        "note wait"
+    };
+    view! {
+        <section class=class aria-label="Pending gate">
+            <Pill status="pending" words=gate.standing.clone()/>
+            <div class="grow">
+                <p><a href=run.item(Page::Gates, &gate.id).to_string()><b>{gate.id.clone()}</b></a>
+                    {(!gate.prompt.is_empty()).then(|| view! { " · “"{gate.prompt.clone()}"”" })}</p>
+                <p class="faint">
+                    "May decide: "{gate.allow_words.clone()}
+                    {remaining.map(|r| view! { " · "<b class="soft">{r}</b> })}
+                    {consequence.map(|c| view! { " · on rejection: "<code>{c}</code> })}
+                </p>
+            </div>
+            {(!approve.is_empty()).then(|| view! { <Copy text=Signal::stored(approve) label="Copy command"/> })}
+        </section>
+    }
+    .into_any()
+}
+
+#[component]
+fn Cause(failure: Failure) -> impl IntoView {
+    let run = Run::get();
+    let Failure {
+        cause,
+        error,
+        because_of,
+    } = failure;
+    let many = because_of.len();
+    view! {
+        <section class="note bad" aria-label="First cause">
+            <Pill status="failed" words="first cause"/>
+            <div class="grow">
+                <p><Go to=run.item(Page::Trace, item_of(&cause))><code>{cause.text.clone()}</code></Go></p>
+                {(!cause.path.is_empty()).then(|| view! { <p class="faint">"in "{cause.path.clone()}</p> })}
+                <p class="error">{error.unwrap_or_else(|| "No message was recorded.".to_owned())}</p>
+                {(many > 0).then(|| view! {
+                    <details>
+                        <summary>{words::counted(many as u64, "node", "nodes")}" failed or stopped because of it"</summary>
+                        <ul class="nodes">{because_of.into_iter().take(50).map(|node| view! { <li>{node_link(&node)}</li> }).collect_view()}</ul>
+                    </details>
+                })}
+            </div>
+        </section>
+    }
+}
+
+#[component]
+fn Positions(nodes: Vec<NodeRef>) -> impl IntoView {
+    let many = nodes.len();
+    view! {
+        <h2>{if many == 1 { "Where it stands".to_owned() } else { format!("Where it stands: {many} places") }}</h2>
+        <ul class="nodes boxed">
+            {nodes.into_iter().take(20).map(|node| view! { <li>{node_link(&node)}</li> }).collect_view()}
+        </ul>
+        {(many > 20).then(|| view! { <p class="faint">"and "{many - 20}" more"</p> })}
+    }
+}
+
+/// A link to a node of the trace: what it is, how it stands, what it lies in.
+pub(super) fn node_link(node: &NodeRef) -> AnyView {
+    let run = Run::get();
+    view! {
+        <a href=run.item(Page::Trace, item_of(node)).to_string() class="node">
+            <Pill status=node.status.clone()/>
+            <code title=node.text.clone()>{node.text.clone()}</code>
+            {(!node.path.is_empty()).then(|| view! { <small title=node.path.clone()>"in "{node.path.clone()}</small> })}
+        </a>
+    }
+    .into_any()
+}
+
+/// A node in the address: its row, else its place in the trace.
+pub(super) fn item_of(node: &NodeRef) -> String {
+    node.id
+        .map_or_else(|| format!("~{}", node.node), |id| id.to_string())
+}
+
+#[component]
+fn Glance(overview: Overview) -> impl IntoView {
+    let missing = || "not recorded".to_owned();
+    let statements = match overview.statements_in_program {
+        Some(all) if all >= overview.statements => format!("{} / {all}", overview.statements_done),
+        _ => overview.statements_done.to_string(),
+    };
+    let failed = overview
+        .by_status
+        .iter()
+        .find(|s| s.status == "failed")
+        .map_or(0, |s| s.count);
+    let mut bindings = vec![words::bytes(overview.bindings_bytes)];
+    if overview.attachments > 0 {
+        bindings.push(words::counted(
+            overview.attachments.into(),
+            "attachment",
+            "attachments",
+        ));
+    }
+    let started = overview.started.as_ref();
+    let last = overview.last_sign.as_ref();
+    let last_more = [
+        last.map(words::day)
+            .filter(|day| started.is_none_or(|s| words::day(s) != *day))
+            .unwrap_or_default(),
+        overview.last_sign_ago.clone().unwrap_or_default(),
+        overview
+            .last_sign_from
+            .clone()
+            .map(|from| format!("by {from}"))
+            .unwrap_or_default(),
+    ];
+    let last_more: Vec<String> = last_more
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect();
+    view! {
+        <dl class="facts">
+            <Fact name="Started" value=started.map_or_else(missing, words::clock)
+                more=started.map_or_else(String::new, |s| format!("{}, UTC", words::day(s)))/>
+            <Fact name="Last sign of life" value=last.map_or_else(missing, words::clock) more=last_more.join(", ")/>
+            <Fact name="Took" value=overview.duration.clone().unwrap_or_else(missing)
+                more=if overview.times_recorded { "" } else { "statements carry no times" }/>
+            <Fact name="Statements done" value=statements
+                more=format!("{} retried, {failed} failed, {} recovered", overview.retried, overview.recovered)/>
+            <Fact name="Bindings" value=words::count(overview.bindings.into()) more=bindings.join(", ")/>
+            <Fact name="Read as" value=overview.form.split(',').next().unwrap_or_default().to_owned()
+                more=overview.form.split_once(", ").map_or("", |(_, more)| more).to_owned()/>
+        </dl>
+    }
+}
+
+#[component]
+fn ByStatus(overview: Overview) -> impl IntoView {
+    let run = Run::get();
+    (!overview.by_status.is_empty()).then(|| view! {
+        <p class="by-status">
+            {overview.by_status.iter().map(|at| view! {
+                <Pill status=at.status.clone() words=format!("{} {}", words::count(at.count.into()), at.status)/>
+            }).collect_view()}
+            <Go to=run.page(Page::Trace)>"See the trace"</Go>
+        </p>
+    })
+}
+
+#[component]
+fn Claims(overview: Overview) -> impl IntoView {
+    view! {
+        <h2>"Sources disagree about the status"</h2>
+        <table class="plain-table">
+            <tbody>{overview.claims.iter().map(|(source, status)| {
+                let believed = *source == overview.status_source;
+                view! {
+                    <tr class:believed=believed>
+                        <th scope="row">{source.clone()}</th>
+                        <td><Pill status=status.clone()/></td>
+                        <td>{believed.then_some("believed")}</td>
+                    </tr>
+                }
+            }).collect_view()}</tbody>
+        </table>
+        <p class="soft">{overview.status_reason.clone()}</p>
+    }
+}
+
+#[component]
+fn Serious(overview: Overview) -> impl IntoView {
+    let run = Run::get();
+    let counts = overview.issues;
+    let mut words = Vec::new();
+    if counts.error > 0 {
+        words.push(words::counted(counts.error.into(), "error", "errors"));
+    }
+    if counts.warning > 0 {
+        words.push(words::counted(counts.warning.into(), "warning", "warnings"));
+    }
+    if counts.info > 0 {
+        words.push(words::counted(counts.info.into(), "remark", "remarks"));
+    }
+    (!words.is_empty()).then(|| {
+        view! {
+            <p class="issues-line" class:bad-words=counts.error != 0>
+                <Go to=run.page(Page::Issues)>{words.join(", ")}</Go>" while reading this run"
+            </p>
+        }
+    })
+}

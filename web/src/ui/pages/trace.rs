@@ -1,0 +1,301 @@
+//! What happened, as a tree: every row of it, and the open one beside it.
+
+mod node;
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use prosescope_core::view::{TracePage, TreeRow};
+
+use crate::protocol::{Request, Trouble};
+use crate::route::Page;
+use crate::text::words;
+use crate::ui::detail::{self, Beside};
+use crate::ui::list::{Cursor, Key, Kind, Mark, Pages, Rows, Stretch};
+use crate::ui::parts::{Empty, Go, Pill, When};
+use crate::ui::state::{App, Run};
+
+/// Levels that are indented; deeper rows say their depth instead.
+const INDENTED: u32 = 16;
+
+/// The tree that is shown, and what moves in it.
+#[derive(Clone, Copy)]
+struct Tree {
+    app: App,
+    run: Run,
+    pages: Pages<TreeRow>,
+    cursor: Cursor,
+    selected: Memo<Option<String>>,
+}
+
+/// Draws the page.
+pub(super) fn draw() -> AnyView {
+    let (app, run) = (App::get(), Run::get());
+    let pages = Pages::new(move |from, len| async move {
+        let request = Request::Trace {
+            place: run.place(),
+            from: from as u32,
+            len,
+        };
+        let page: TracePage = app.ask(request).await?;
+        Ok(Stretch {
+            rows: page.rows,
+            total: page.total.into(),
+        })
+    });
+    let tree = Tree {
+        app,
+        run,
+        pages,
+        cursor: Cursor::new(),
+        selected: detail::selected(),
+    };
+    pages.want(0..1);
+    // The address says what is open; showing it there takes a way to the worker.
+    Effect::new(move || {
+        if let Some(item) = tree.selected.get() {
+            spawn_local(async move {
+                if let Ok(Some(node)) = tree.node_of(&item).await {
+                    if item.ends_with("-failure") {
+                        app.put(run.item(Page::Trace, format!("~{node}")));
+                    }
+                    tree.show(node).await;
+                }
+            });
+        }
+    });
+    let list = move || {
+        if pages.total.get() == Some(0) {
+            let why = "The run was begun, but no statement was recorded.";
+            view! { <Empty what="Nothing was executed yet" why=why/> }.into_any()
+        } else {
+            view! { <List tree/> }.into_any()
+        }
+    };
+    view! {
+        <Tools tree/>
+        <Beside list=list.into_any() open=tree.selected.into() label="Statement" draw=node::draw/>
+    }
+    .into_any()
+}
+
+impl Tree {
+    /// The node that an address means: a row's, a node's own number, or a failure.
+    async fn node_of(self, item: &str) -> Result<Option<u32>, Trouble> {
+        let place = self.run.place();
+        if let Some(node) = item.strip_prefix('~') {
+            return Ok(node.parse().ok());
+        }
+        match (item, item.parse()) {
+            (_, Ok(row)) => self.app.ask(Request::NodeOfRow { place, row }).await,
+            ("first-failure", _) => self.failure(None, true).await,
+            ("last-failure", _) => self.failure(None, false).await,
+            _ => Ok(None),
+        }
+    }
+
+    async fn failure(self, node: Option<u32>, forward: bool) -> Result<Option<u32>, Trouble> {
+        let request = Request::NextFailure {
+            place: self.run.place(),
+            node,
+            forward,
+        };
+        self.app.ask(request).await
+    }
+
+    /// Unfolds what hides a node and goes there.
+    async fn show(self, node: u32) {
+        let seen = self
+            .pages
+            .peek(self.cursor.at.get_untracked())
+            .map(|row| row.node);
+        if seen == Some(node) {
+            return;
+        }
+        let request = Request::Reveal {
+            place: self.run.place(),
+            node,
+        };
+        if let Ok(row) = self.app.ask::<u32>(request).await {
+            let there = self.pages.peek(row.into()).map(|row| row.node);
+            if there.is_some_and(|there| there != node) {
+                self.pages.renew();
+            }
+            self.cursor.go(row.into());
+        }
+    }
+
+    fn select(self, row: &TreeRow) {
+        self.app.put(self.run.item(Page::Trace, item_of(row)));
+    }
+
+    fn fold(self, node: Option<u32>, folded: bool) {
+        spawn_local(async move {
+            let request = Request::Fold {
+                place: self.run.place(),
+                node,
+                folded,
+            };
+            if self.app.ask::<()>(request).await.is_ok() {
+                self.pages.renew();
+                if node.is_none() {
+                    self.cursor.go(0);
+                }
+            }
+        });
+    }
+
+    fn on_key(self, key: Key, row: Option<TreeRow>) {
+        let Some(row) = row else { return };
+        match key {
+            Key::Enter => {
+                self.select(&row);
+                request_animation_frame(detail::enter);
+            }
+            Key::Moved if self.selected.get_untracked().is_some() => self.select(&row),
+            Key::Moved => {}
+            Key::Left if row.children > 0 && !row.folded => self.fold(Some(row.node), true),
+            Key::Left => spawn_local(async move {
+                let request = Request::Parent {
+                    place: self.run.place(),
+                    node: row.node,
+                };
+                if let Ok(Some(parent)) = self.app.ask(request).await {
+                    self.show(parent).await;
+                }
+            }),
+            Key::Right if row.folded => self.fold(Some(row.node), false),
+            Key::Right if row.children > 0 => self.cursor.go(self.cursor.at.get_untracked() + 1),
+            Key::Right => {}
+            Key::NextFailure | Key::PreviousFailure => {
+                let forward = key == Key::NextFailure;
+                spawn_local(async move {
+                    if let Ok(Some(node)) = self.failure(Some(row.node), forward).await {
+                        self.app.put(self.run.item(Page::Trace, format!("~{node}")));
+                    }
+                });
+            }
+        }
+    }
+}
+
+/// A row in the address: its id, else its node.
+fn item_of(row: &TreeRow) -> String {
+    row.id
+        .map_or_else(|| format!("~{}", row.node), |id| id.to_string())
+}
+
+#[component]
+fn Tools(tree: Tree) -> impl IntoView {
+    let overview = move || tree.run.overview.get().and_then(Result::ok);
+    let links = move || {
+        let overview = overview()?;
+        let cause = overview.failure.map(|failure| {
+            view! { <Go to=tree.run.item(Page::Trace, super::overview::item_of(&failure.cause))>"First cause"</Go> }
+        });
+        let position = overview.positions.first().map(|position| {
+            view! { <Go to=tree.run.item(Page::Trace, super::overview::item_of(position))>"Where it stands"</Go> }
+        });
+        let times = (!overview.times_recorded && overview.trace_nodes > 0)
+            .then(|| view! { <span class="faint">"Times were not recorded; rows are in the order written."</span> });
+        Some(view! { {cause}{position}{times} })
+    };
+    view! {
+        <div class="tools">
+            <h1>"Trace"</h1>
+            {links}
+            <span class="grow"></span>
+            <button on:click=move |_| tree.fold(None, true)>"Fold all"</button>
+            <button on:click=move |_| tree.fold(None, false)>"Unfold all"</button>
+        </div>
+    }
+}
+
+#[component]
+fn List(tree: Tree) -> impl IntoView {
+    let head = view! {
+        <span role="columnheader">"Statement"</span>
+        <span role="columnheader" class="wide">"Wrote"</span>
+        <span role="columnheader">"Status"</span>
+        <span role="columnheader" class="wide num">"Took"</span>
+        <span role="columnheader" class="wide num">"Began"</span>
+    };
+    let selected = tree.selected;
+    let mark = move |row: &TreeRow| Mark {
+        level: Some(row.level + 1),
+        expanded: (row.children > 0).then_some(!row.folded),
+        place: Some(row.place),
+        selected: selected
+            .get()
+            .is_some_and(|item| item == item_of(row) || item == format!("~{}", row.node)),
+    };
+    view! {
+        <Rows
+            pages=tree.pages height=30.0 label="Trace" class="trace-rows" kind=Kind::Tree cursor=tree.cursor
+            head=head.into_any() draw=move |_, row: &TreeRow| draw_row(tree, row) mark=mark
+            on_key=Callback::new(move |(key, _, row)| tree.on_key(key, row))
+        />
+    }
+}
+
+fn draw_row(tree: Tree, row: &TreeRow) -> AnyView {
+    let node = row.node;
+    let folded = row.folded;
+    let twisty = if row.children > 0 {
+        let label = if folded { "Unfold" } else { "Fold" };
+        view! {
+            <button class="twisty" class:folded=folded tabindex="-1" aria-label=label
+                on:click=move |_| tree.fold(Some(node), !folded)>"▾"</button>
+        }
+        .into_any()
+    } else {
+        view! { <span class="twisty" aria-hidden="true"></span> }.into_any()
+    };
+    let deep = (row.level > INDENTED).then(|| view! { <span class="depth">{row.level}</span> });
+    let mut about = row.text.clone();
+    if let Some(error) = &row.error {
+        about = format!("{about}\n{error}");
+    }
+    let hidden = (folded && row.descendants > 0)
+        .then(|| view! { <em>"+"{words::count(row.descendants.into())}</em> });
+    let status = if row.recovered {
+        "recovered"
+    } else {
+        row.status.as_str()
+    };
+    let place = row
+        .position
+        .then(|| view! { <span class="here" title="The run stands here">"here"</span> });
+    let cause = row
+        .first_cause
+        .then(|| view! { <span class="cause" title="What failed first">"first cause"</span> });
+    view! {
+        <span role="gridcell" class="tree" class:derived=row.derived title=about style:padding-left=indent(row.level)>
+            {twisty}{deep}
+            <span class="text">{row.text.clone()}</span>
+            {(!row.detail.is_empty()).then(|| view! { <em>{row.detail.clone()}</em> })}
+            {hidden}{cause}{place}
+            {row.error.clone().map(|error| view! { <em class="error-words">{error}</em> })}
+        </span>
+        <span role="gridcell" class="wide wrote">{wrote(tree.run, row)}</span>
+        <span role="gridcell"><Pill status=status/></span>
+        <span role="gridcell" class="wide num mono">{row.duration.clone().unwrap_or_default()}</span>
+        <span role="gridcell" class="wide num mono faint">
+            {row.started.clone().map(|started| view! { <When stamp=Some(started) clock_only=true/> })}
+        </span>
+    }
+    .into_any()
+}
+
+fn indent(level: u32) -> String {
+    format!("{}px", level.min(INDENTED) * 16)
+}
+
+fn wrote(run: Run, row: &TreeRow) -> AnyView {
+    let more = row.bindings.len().saturating_sub(2);
+    let links = row.bindings.iter().take(2).map(|binding| {
+        let to = run.item(Page::Bindings, binding.binding).to_string();
+        view! { <a href=to tabindex="-1" title=binding.name.clone()>{binding.name.clone()}</a> }
+    });
+    view! { {links.collect_view()}{(more > 0).then(|| view! { <small>"+"{more}</small> })} }
+        .into_any()
+}

@@ -1,0 +1,260 @@
+//! Small parts that every page uses.
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use prosescope_core::time::Stamp;
+use prosescope_core::view::{BindingRef, Tone, icon, tone};
+use wasm_bindgen::JsCast as _;
+use wasm_bindgen_futures::JsFuture;
+
+use super::icons;
+use super::state::{App, Run};
+use crate::protocol::{Request, Trouble};
+use crate::route::{Page, Route};
+use crate::text::words;
+
+/// A status: an icon and a word, in the tone of the status.
+#[component]
+pub(crate) fn Pill(
+    /// The status in words.
+    #[prop(into)]
+    status: String,
+    /// What is written instead of the status itself.
+    #[prop(optional, into)]
+    words: Option<String>,
+) -> impl IntoView {
+    let class = match tone(&status) {
+        Tone::Ok => "pill ok",
+        Tone::Run => "pill run",
+        Tone::Wait => "pill wait",
+        Tone::Bad => "pill bad",
+        Tone::Quiet => "pill quiet",
+    };
+    let picture = icon(&status);
+    let title = status.clone();
+    view! {
+        <span class=class title=title><i aria-hidden="true">{picture}</i><span>{words.unwrap_or(status)}</span></span>
+    }
+}
+
+/// A time, or that none was recorded. The whole of it is in the title.
+#[component]
+pub(crate) fn When(
+    /// The time.
+    stamp: Option<Stamp>,
+    /// Leaves the day to the title.
+    #[prop(optional)]
+    clock_only: bool,
+) -> impl IntoView {
+    match stamp {
+        None => view! { <span class="none">"not recorded"</span> }.into_any(),
+        Some(stamp) => {
+            let (machine, whole) = (stamp.to_string(), words::moment(&stamp));
+            let shown = if clock_only {
+                words::clock(&stamp)
+            } else {
+                whole.clone()
+            };
+            view! { <time datetime=machine title=whole>{shown}</time> }.into_any()
+        }
+    }
+}
+
+/// A link inside the viewer.
+#[component]
+pub(crate) fn Go(
+    /// Where to.
+    to: Route,
+    /// Its class.
+    #[prop(optional, into)]
+    class: String,
+    /// What it says.
+    children: Children,
+) -> impl IntoView {
+    view! { <a class=class href=to.to_string()>{children()}</a> }
+}
+
+/// A link with a text.
+pub(crate) fn link(to: Route, text: impl Into<String>) -> AnyView {
+    let text: String = text.into();
+    view! { <a href=to.to_string() title=text.clone()>{text.clone()}</a> }.into_any()
+}
+
+/// Links to bindings.
+pub(crate) fn binding_links(bindings: &[BindingRef]) -> AnyView {
+    let run = Run::get();
+    let links = bindings.iter().map(|binding| {
+        let to = run.item(Page::Bindings, binding.binding).to_string();
+        view! { <li><a href=to title=binding.name.clone()><code>{binding.name.clone()}</code></a></li> }
+    });
+    view! { <ul class="chips">{links.collect_view()}</ul> }.into_any()
+}
+
+/// That there is nothing, and what that means.
+#[component]
+pub(crate) fn Empty(
+    /// What there is none of.
+    #[prop(into)]
+    what: String,
+    /// What it means or where to look.
+    #[prop(optional, into)]
+    why: String,
+) -> impl IntoView {
+    view! {
+        <div class="empty"><p>{what}</p>{(!why.is_empty()).then(|| view! { <small>{why}</small> })}</div>
+    }
+}
+
+/// A fact among others: its name, the fact, and what there is to add.
+#[component]
+pub(crate) fn Fact(
+    /// Its name.
+    name: &'static str,
+    /// The fact.
+    #[prop(into)]
+    value: String,
+    /// What there is to add.
+    #[prop(optional, into)]
+    more: String,
+) -> impl IntoView {
+    let title = value.clone();
+    view! {
+        <div><dt>{name}</dt><dd><span title=title>{value}</span>{(!more.is_empty()).then(|| {
+            let title = more.clone();
+            view! { <small title=title>{more}</small> }
+        })}</dd></div>
+    }
+}
+
+/// Copies a text.
+#[component]
+pub(crate) fn Copy(
+    /// What is copied.
+    #[prop(into)]
+    text: Signal<String>,
+    /// What the button says.
+    label: &'static str,
+) -> impl IntoView {
+    let (done, set_done) = signal(false);
+    let copy = move |_| {
+        let text = text.get_untracked();
+        spawn_local(async move {
+            if copy_text(&text).await {
+                set_done.set(true);
+                set_timeout(
+                    move || {
+                        set_done.try_set(false);
+                    },
+                    std::time::Duration::from_secs(2),
+                );
+            }
+        });
+    };
+    view! {
+        <button on:click=copy>
+            {move || if done.get() { icons::check() } else { icons::copy() }}
+            <span aria-live="polite">{move || if done.get() { "Copied" } else { label }}</span>
+        </button>
+    }
+}
+
+async fn copy_text(text: &str) -> bool {
+    let clipboard = window().navigator().clipboard();
+    if !clipboard.is_undefined() && JsFuture::from(clipboard.write_text(text)).await.is_ok() {
+        return true;
+    }
+    copy_by_hand(text).unwrap_or(false)
+}
+
+/// The old way, where a page may not use the clipboard.
+fn copy_by_hand(text: &str) -> Option<bool> {
+    let area: web_sys::HtmlTextAreaElement = document()
+        .create_element("textarea")
+        .ok()?
+        .dyn_into()
+        .ok()?;
+    area.set_value(text);
+    area.set_class_name("away");
+    document().body()?.append_child(&area).ok()?;
+    area.select();
+    let command: js_sys::Function = js_sys::Reflect::get(&document(), &"execCommand".into())
+        .ok()?
+        .dyn_into()
+        .ok()?;
+    let done = command.call1(&document(), &"copy".into());
+    area.remove();
+    done.ok().map(|done| done.is_truthy())
+}
+
+/// Saves a value to disk; asks the worker for it when it is pressed.
+#[component]
+pub(crate) fn Download(
+    /// The question whose answer is the file.
+    request: Request,
+    /// What the file is called.
+    name: String,
+    /// What the button says.
+    #[prop(default = "Download")]
+    label: &'static str,
+) -> impl IntoView {
+    let app = App::get();
+    let (trouble, set_trouble) = signal(None::<Trouble>);
+    let (busy, set_busy) = signal(false);
+    let save = move |_| {
+        let (request, name) = (request.clone(), name.clone());
+        set_busy.set(true);
+        spawn_local(async move {
+            let saved = app.blob(request).await.and_then(|blob| {
+                save_blob(&blob, &name).ok_or_else(|| {
+                    Trouble::new(
+                        "The browser refused the download.",
+                        "Allow downloads for this page.",
+                    )
+                })
+            });
+            set_busy.try_set(false);
+            set_trouble.try_set(saved.err());
+        });
+    };
+    view! {
+        <button on:click=save prop:disabled=busy>{icons::download()}<span>{label}</span></button>
+        {move || trouble.get().map(|t| view! { <span class="bad-words" role="alert">{t.cause}" "{t.next}</span> })}
+    }
+}
+
+fn save_blob(blob: &web_sys::Blob, name: &str) -> Option<()> {
+    let url = web_sys::Url::create_object_url_with_blob(blob).ok()?;
+    let link: web_sys::HtmlAnchorElement = document().create_element("a").ok()?.dyn_into().ok()?;
+    link.set_href(&url);
+    link.set_download(&file_name(name));
+    link.click();
+    set_timeout(
+        move || {
+            // It fails only for an address that is none.
+            let _ = web_sys::Url::revoke_object_url(&url);
+        },
+        std::time::Duration::from_secs(60),
+    );
+    Some(())
+}
+
+/// A name that every file system takes.
+fn file_name(name: &str) -> String {
+    let last = name.rsplit('/').next().unwrap_or(name);
+    let clean: String = last
+        .chars()
+        .map(|c| {
+            if c.is_control() || "\\/:*?\"<>|".contains(c) {
+                '_'
+            } else {
+                c
+            }
+        })
+        .take(120)
+        .collect();
+    if clean.trim_matches('.').is_empty() {
+        "value".to_owned()
+    } else {
+        clean
+    }
+}

@@ -1,0 +1,99 @@
+//! Rendered Markdown: elements of our own and text nodes, nothing else.
+
+use leptos::prelude::*;
+
+use crate::text::markdown::{Kind, Part, Rendered, render};
+
+/// Longer texts are rendered up to here, and raw beyond.
+const MOST: usize = 200_000;
+
+/// A text as Markdown.
+#[component]
+pub(crate) fn Markdown(
+    /// The text.
+    text: String,
+) -> impl IntoView {
+    let end = text.floor_char_boundary(MOST);
+    let Rendered { parts, cut } = render(text.get(..end).unwrap_or_default());
+    let rest = (cut || end < text.len()).then(|| {
+        view! { <p class="faint">"The text goes on; see “Raw” for all of it."</p> }
+    });
+    view! { <div class="prose">{draw(parts)}{rest}</div> }
+}
+
+fn draw(parts: Vec<Part>) -> Vec<AnyView> {
+    parts.into_iter().map(one).collect()
+}
+
+fn one(part: Part) -> AnyView {
+    match part {
+        Part::Text(text) => text.into_any(),
+        Part::Code(text) => view! { <code>{text}</code> }.into_any(),
+        Part::Block(language, text) => {
+            let language = (!language.is_empty()).then_some(language);
+            view! { <pre tabindex="0" title=language>{text}</pre> }.into_any()
+        }
+        Part::Break => view! { <br/> }.into_any(),
+        Part::Rule => view! { <hr/> }.into_any(),
+        Part::Tick(done) => {
+            let (mark, word) = if done {
+                ("☑", "done")
+            } else {
+                ("☐", "open")
+            };
+            view! { <span class="tick" role="img" aria-label=word>{mark}</span> }.into_any()
+        }
+        Part::Link(address, parts) => {
+            let title = address.clone();
+            view! { <a href=address title=title target="_blank" rel="noopener noreferrer">{draw(parts)}</a> }
+                .into_any()
+        }
+        Part::Node(kind, parts) => node(kind, parts),
+    }
+}
+
+fn node(kind: Kind, parts: Vec<Part>) -> AnyView {
+    let inside = match kind {
+        Kind::Table => return table(parts),
+        _ => draw(parts),
+    };
+    match kind {
+        Kind::Paragraph => view! { <p>{inside}</p> }.into_any(),
+        Kind::Heading(level) => {
+            // Below the page's own headings.
+            let shown = u32::from(level) + 2;
+            view! { <p class=format!("h h{level}") role="heading" attr:aria-level=shown.min(6)>{inside}</p> }.into_any()
+        }
+        Kind::Quote => view! { <blockquote>{inside}</blockquote> }.into_any(),
+        Kind::List => view! { <ul>{inside}</ul> }.into_any(),
+        Kind::Numbered(first) => view! { <ol start=first.to_string()>{inside}</ol> }.into_any(),
+        Kind::Item => view! { <li>{inside}</li> }.into_any(),
+        Kind::Emphasis => view! { <em>{inside}</em> }.into_any(),
+        Kind::Strong => view! { <strong>{inside}</strong> }.into_any(),
+        Kind::Struck => view! { <s>{inside}</s> }.into_any(),
+        Kind::Row => view! { <tr>{inside}</tr> }.into_any(),
+        Kind::Cell => view! { <td>{inside}</td> }.into_any(),
+        Kind::Table | Kind::Plain => view! { <span>{inside}</span> }.into_any(),
+    }
+}
+
+fn table(rows: Vec<Part>) -> AnyView {
+    let mut rows = rows.into_iter();
+    let head = rows.next().map(|row| {
+        let cells = match row {
+            Part::Node(Kind::Row, cells) => cells,
+            other => vec![other],
+        };
+        let cells = cells.into_iter().map(|cell| match cell {
+            Part::Node(Kind::Cell, parts) => view! { <th>{draw(parts)}</th> }.into_any(),
+            other => view! { <th>{one(other)}</th> }.into_any(),
+        });
+        view! { <thead><tr>{cells.collect_view()}</tr></thead> }
+    });
+    view! {
+        <div class="scroll" tabindex="0" role="region" aria-label="Table">
+            <table>{head}<tbody>{draw(rows.collect())}</tbody></table>
+        </div>
+    }
+    .into_any()
+}

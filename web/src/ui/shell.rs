@@ -1,0 +1,161 @@
+//! The frame around the pages of a run: which run it is, how it stands, and the way to its pages.
+
+use leptos::prelude::*;
+use prosescope_core::view::Overview;
+
+use super::icons;
+use super::load::ask;
+use super::opening::pick_files;
+use super::pages;
+use super::parts::Pill;
+use super::state::{App, Desk, Run};
+use super::theme::ThemeButton;
+use crate::protocol::Request;
+use crate::route::{Page, Route};
+use crate::text::words;
+
+/// A run and its pages. Made anew for another run.
+#[component]
+pub(crate) fn RunShell(
+    /// Where it lies.
+    place: String,
+    /// Its key in the address.
+    key: String,
+) -> impl IntoView {
+    let app = App::get();
+    let answer = ask({
+        let place = place.clone();
+        move || Request::Overview {
+            place: place.clone(),
+        }
+    });
+    let run = Run {
+        key: Memo::new(move |_| key.clone()),
+        place: Memo::new(move |_| place.clone()),
+        overview: Signal::derive(move || answer.get()),
+    };
+    provide_context(run);
+    let page = Memo::new(move |_| match &*app.route.read() {
+        Route::Run { page, .. } => *page,
+        Route::Home => Page::Overview,
+    });
+    Effect::new(move || {
+        let name = run
+            .overview
+            .with(|o| o.as_ref().and_then(|o| o.as_ref().ok().map(name_of)));
+        document().set_title(&match name {
+            Some(name) => format!("{name} — {}", page.get().title()),
+            None => "Prosescope".to_owned(),
+        });
+    });
+    view! {
+        <div class="app">
+            <RunBar/>
+            <Pages page/>
+            <main id="main" tabindex="-1" class=move || format!("page page-{}", page.get().word())>
+                {move || pages::draw(page.get())}
+            </main>
+        </div>
+    }
+}
+
+/// The program's name, else the run's id.
+fn name_of(overview: &Overview) -> String {
+    let program = overview.program.as_deref().unwrap_or(&overview.run);
+    let last = program.rsplit('/').next().unwrap_or(program);
+    last.strip_suffix(".prose").unwrap_or(last).to_owned()
+}
+
+#[component]
+fn RunBar() -> impl IntoView {
+    let app = App::get();
+    let run = Run::get();
+    let several = move || {
+        app.desk
+            .with(|desk| matches!(desk, Desk::Open(list) if list.runs.len() > 1))
+    };
+    let facts = move || {
+        run.overview.get().and_then(Result::ok).map(|overview| {
+            let (name, program) = (
+                name_of(&overview),
+                overview.program.clone().unwrap_or_default(),
+            );
+            view! {
+                <b class="name" title=program>{name}</b>
+                <span class="id mono" title=overview.label.clone()>{overview.run.clone()}</span>
+                <Pill status=overview.status.clone()/>
+            }
+        })
+    };
+    let above = move || {
+        // A nested run lies below `imports/` of the one above it.
+        let place = run.place.get();
+        let (above, _) = place.rsplit_once("imports/")?;
+        let above = above.trim_end_matches('/').to_owned();
+        Some(view! {
+            <a class="up" href=Route::page(&above, Page::Imports).to_string() title=above.clone()>
+                {icons::left()}<span>"Importing run"</span>
+            </a>
+        })
+    };
+    view! {
+        <header class="bar">
+            <a class="brand" href="#/" title="All that is open (g)" aria-label="All that is open">{icons::mark()}</a>
+            {move || several().then(|| view! {
+                <a class="up" href="#/" title="The list of runs (g)">{icons::left()}<span>"Runs"</span></a>
+            })}
+            {above}
+            {facts}
+            <span class="grow"></span>
+            <button on:click=move |_| pick_files()><span>"Open…"</span></button>
+            <button class="plain close" on:click=move |_| app.close()>"Close"</button>
+            <ThemeButton/>
+            <button class="icon" title="Keys (?)" aria-label="Keys" on:click=move |_| app.help.set(true)>"?"</button>
+        </header>
+    }
+}
+
+#[component]
+fn Pages(page: Memo<Page>) -> impl IntoView {
+    let run = Run::get();
+    let count = move |of: Page| {
+        run.overview.with(|overview| {
+            let overview = overview.as_ref()?.as_ref().ok()?;
+            Some(match of {
+                Page::Trace => overview.trace_nodes,
+                Page::Bindings => overview.bindings,
+                Page::Agents => overview.agents,
+                Page::Gates => overview.gates,
+                Page::Imports => overview.imports,
+                Page::Files => overview.files + overview.tables,
+                Page::Issues => overview.issues.total(),
+                Page::Overview | Page::Program | Page::State => return None,
+            })
+        })
+    };
+    let tone = move |of: Page| {
+        run.overview.with(|overview| match (of, overview) {
+            (Page::Issues, Some(Ok(overview))) if overview.issues.error > 0 => "n bad-words",
+            (Page::Gates, Some(Ok(overview))) if !overview.pending_gates.is_empty() => {
+                "n wait-words"
+            }
+            _ => "n",
+        })
+    };
+    view! {
+        <nav class="pages" aria-label="Pages">
+            {Page::ALL.map(|of| {
+                let to = run.page(of).to_string();
+                view! {
+                    <a href=to title=format!("{} ({})", of.title(), of.key())
+                        aria-current=move || (page.get() == of).then_some("page")>
+                        <span>{of.title()}</span>
+                        {move || count(of).filter(|n| *n > 0).map(|n| view! {
+                            <span class=tone(of)>{words::count(n.into())}</span>
+                        })}
+                    </a>
+                }
+            })}
+        </nav>
+    }
+}

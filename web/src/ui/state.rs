@@ -1,0 +1,368 @@
+//! What all parts of the page share: what is open, where one is, and the way to the worker.
+
+use std::rc::Rc;
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use prosescope_core::view::{Overview, RunList, RunSummary};
+use serde::de::DeserializeOwned;
+use wasm_bindgen::JsValue;
+
+use crate::client::Client;
+use crate::protocol::{Request, Trouble};
+use crate::route::{Page, Route};
+
+use super::opening::recent;
+
+/// What to open.
+#[derive(Clone)]
+pub(crate) enum What {
+    /// Files that a person gave.
+    Files {
+        /// What to call them.
+        label: String,
+        /// Their paths and themselves.
+        files: Vec<(String, web_sys::File)>,
+    },
+    /// What the local server offers.
+    Served,
+    /// The run that the viewer carries.
+    Example,
+}
+
+impl What {
+    fn label(&self) -> String {
+        match self {
+            What::Files { label, .. } => label.clone(),
+            What::Served => "the local server".to_owned(),
+            What::Example => "the examples".to_owned(),
+        }
+    }
+}
+
+/// What is open, or on its way.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Desk {
+    /// Nothing yet.
+    Empty,
+    /// Files are being listed or read.
+    Opening {
+        /// What they are called.
+        label: String,
+        /// What is being done, in words.
+        doing: String,
+    },
+    /// Runs.
+    Open(RunList),
+    /// It could not be opened.
+    Failed(Trouble),
+}
+
+/// Shared by all parts; cheap to copy.
+#[derive(Clone, Copy)]
+pub(crate) struct App {
+    /// What is open.
+    pub(crate) desk: RwSignal<Desk>,
+    /// Where one is.
+    pub(crate) route: RwSignal<Route>,
+    /// Whether the help is shown.
+    pub(crate) help: RwSignal<bool>,
+    client: StoredValue<Client, LocalStorage>,
+    /// What was opened last, to open it again.
+    last: StoredValue<Option<What>, LocalStorage>,
+    /// Counts openings; answers to an earlier one are not shown.
+    opening: StoredValue<u32>,
+    /// The list that `j`, `k` and their kin move in.
+    list: StoredValue<Option<ListKeys>, LocalStorage>,
+    list_number: StoredValue<u32>,
+}
+
+/// A list that keys move in: its number, and what moves in it.
+type ListKeys = (u32, Rc<dyn Fn(Move)>);
+
+/// A step in a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Move {
+    /// To the next row.
+    Down,
+    /// To the previous row.
+    Up,
+    /// To the next failure.
+    NextFailure,
+    /// To the previous failure.
+    PreviousFailure,
+}
+
+impl App {
+    /// A new one, empty.
+    pub(crate) fn new() -> App {
+        App {
+            desk: RwSignal::new(Desk::Empty),
+            route: RwSignal::new(Route::parse(&hash())),
+            help: RwSignal::new(false),
+            client: StoredValue::new_local(Client::default()),
+            last: StoredValue::new_local(None),
+            opening: StoredValue::new(0),
+            list: StoredValue::new_local(None),
+            list_number: StoredValue::new(0),
+        }
+    }
+
+    /// The one of this page.
+    pub(crate) fn get() -> App {
+        expect_context()
+    }
+
+    /// Asks the worker.
+    pub(crate) async fn ask<T: DeserializeOwned>(self, request: Request) -> Result<T, Trouble> {
+        let client = self.client.get_value();
+        client.ask(&request).await
+    }
+
+    /// Asks the worker for a blob.
+    pub(crate) async fn blob(self, request: Request) -> Result<web_sys::Blob, Trouble> {
+        let client = self.client.get_value();
+        client.blob(&request).await
+    }
+
+    /// Says that files are being gathered; returns the number to hand to [`App::open_as`].
+    pub(crate) fn begin(self, label: &str, doing: &str) -> u32 {
+        let number = self.opening.get_value() + 1;
+        self.opening.set_value(number);
+        self.desk.set(Desk::Opening {
+            label: label.to_owned(),
+            doing: doing.to_owned(),
+        });
+        number
+    }
+
+    /// Says how the gathering of files goes on; `false` when it was cancelled.
+    pub(crate) fn doing(self, number: u32, doing: String) -> bool {
+        let current = self.opening.get_value() == number;
+        if current {
+            self.desk.update(|desk| {
+                if let Desk::Opening { doing: old, .. } = desk {
+                    *old = doing;
+                }
+            });
+        }
+        current
+    }
+
+    /// Opens something in place of what is open.
+    pub(crate) fn open(self, what: What) {
+        let number = self.begin(&what.label(), "Reading");
+        self.open_as(number, what);
+    }
+
+    /// Opens what was gathered under a number, unless that was cancelled.
+    pub(crate) fn open_as(self, number: u32, what: What) {
+        if !self.doing(number, "Reading".to_owned()) {
+            return;
+        }
+        self.last.set_value(Some(what.clone()));
+        let client = self.client.get_value();
+        spawn_local(async move {
+            let opened: Result<RunList, Trouble> = match &what {
+                What::Files { label, files } => {
+                    let request = Request::OpenFiles {
+                        label: label.clone(),
+                    };
+                    client.ask_with(&request, files.clone()).await
+                }
+                What::Served => client.ask(&Request::OpenServed { base: base() }).await,
+                What::Example => client.ask(&Request::OpenExample).await,
+            };
+            if self.opening.get_value() != number {
+                return;
+            }
+            match opened {
+                Ok(list) => self.opened(&what, list),
+                Err(trouble) => self.desk.set(Desk::Failed(trouble)),
+            }
+        });
+    }
+
+    fn opened(self, what: &What, list: RunList) {
+        if let What::Files { label, .. } = what {
+            recent::add(label);
+        }
+        // A link names a run: it is kept when that run is in what was opened. A single run opens by itself.
+        let route = match (self.route.get_untracked(), list.runs.as_slice()) {
+            (Route::Run { run, .. }, _) if find(&list, &run).is_some() => None,
+            (_, [only]) => Some(Route::page(&key(&list, only), Page::Overview)),
+            _ => Some(Route::Home),
+        };
+        self.desk.set(Desk::Open(list));
+        if let Some(route) = route {
+            self.put(route);
+        }
+    }
+
+    /// Opens once more what was opened last.
+    pub(crate) fn open_again(self) {
+        match self.last.get_value() {
+            Some(what) => self.open(what),
+            None => self.desk.set(Desk::Empty),
+        }
+    }
+
+    /// Whether there is something to open again.
+    pub(crate) fn can_open_again(self) -> bool {
+        self.last.with_value(Option::is_some)
+    }
+
+    /// Stops whatever the worker does, and goes back to the empty page.
+    pub(crate) fn cancel(self) {
+        self.opening.update_value(|number| *number += 1);
+        self.client.with_value(Client::stop);
+        self.desk.set(Desk::Empty);
+    }
+
+    /// Closes what is open.
+    pub(crate) fn close(self) {
+        self.cancel();
+        self.last.set_value(None);
+        self.go(Route::Home);
+    }
+
+    /// Reports a trouble in place of everything.
+    pub(crate) fn fail(self, trouble: Trouble) {
+        self.opening.update_value(|number| *number += 1);
+        self.desk.set(Desk::Failed(trouble));
+    }
+
+    /// Goes to another place; Back comes back here.
+    pub(crate) fn go(self, route: Route) {
+        if self.route.get_untracked() != route {
+            write_hash(&route, true);
+            self.route.set(route);
+        }
+    }
+
+    /// Notes a smaller step (a selected row) in the address; Back leaves the page.
+    pub(crate) fn put(self, route: Route) {
+        if self.route.get_untracked() != route {
+            write_hash(&route, false);
+            self.route.set(route);
+        }
+    }
+
+    /// The address changed: Back, Forward, or typed.
+    pub(crate) fn hash_changed(self) {
+        let route = Route::parse(&hash());
+        if self.route.get_untracked() != route {
+            self.route.set(route);
+        }
+    }
+
+    /// The list that keys move in, from now on. Returns what takes it away again.
+    pub(crate) fn list_keys(self, on_move: impl Fn(Move) + 'static) -> impl Fn() {
+        let number = self.list_number.get_value() + 1;
+        self.list_number.set_value(number);
+        self.list.set_value(Some((number, Rc::new(on_move))));
+        move || {
+            self.list.update_value(|list| {
+                if list.as_ref().is_some_and(|(n, _)| *n == number) {
+                    *list = None;
+                }
+            });
+        }
+    }
+
+    /// Moves in the list; `false` when there is none.
+    pub(crate) fn move_in_list(self, step: Move) -> bool {
+        match self.list.get_value() {
+            Some((_, on_move)) => {
+                on_move(step);
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+/// The run that is shown: its key in the address, its place, and its overview.
+#[derive(Clone, Copy)]
+pub(crate) struct Run {
+    /// Its key in the address.
+    pub(crate) key: Memo<String>,
+    /// Its place.
+    pub(crate) place: Memo<String>,
+    /// What is known of it; `None` while it is being read.
+    pub(crate) overview: Signal<Option<Result<Overview, Trouble>>>,
+}
+
+impl Run {
+    /// The one of this page.
+    pub(crate) fn get() -> Run {
+        expect_context()
+    }
+
+    /// The place, untracked: a run's pages are made anew when it changes.
+    pub(crate) fn place(self) -> String {
+        self.place.get_untracked()
+    }
+
+    /// A link to a page.
+    pub(crate) fn page(self, page: Page) -> Route {
+        Route::page(&self.key.get_untracked(), page)
+    }
+
+    /// A link to something on a page.
+    pub(crate) fn item(self, page: Page, item: impl std::fmt::Display) -> Route {
+        Route::item(&self.key.get_untracked(), page, item)
+    }
+}
+
+/// The run of a key: an id that one run has, or a place. Nested runs are not in the list; their key is a place.
+pub(crate) fn find(list: &RunList, key: &str) -> Option<String> {
+    let mut of_id = list.runs.iter().filter(|run| run.id == key);
+    match (of_id.next(), of_id.next()) {
+        (Some(run), None) => Some(run.place.clone()),
+        _ => {
+            let listed = list.runs.iter().any(|run| run.place == key);
+            let nested = list.runs.iter().any(|run| {
+                let below = key.strip_prefix(run.place.as_str());
+                below.is_some_and(|rest| rest.trim_start_matches('/').starts_with("imports/"))
+            });
+            (listed || nested).then(|| key.to_owned())
+        }
+    }
+}
+
+/// The key of a run: its id, unless another has the same or it has none.
+pub(crate) fn key(list: &RunList, run: &RunSummary) -> String {
+    let same = list.runs.iter().filter(|other| other.id == run.id).count();
+    if run.id.is_empty() || same > 1 {
+        run.place.clone()
+    } else {
+        run.id.clone()
+    }
+}
+
+fn hash() -> String {
+    window().location().hash().unwrap_or_default()
+}
+
+fn write_hash(route: &Route, push: bool) {
+    let Ok(history) = window().history() else {
+        return;
+    };
+    let hash = route.to_string();
+    // A browser that refuses (too many changes a second) only loses the address.
+    let _ = if push {
+        history.push_state_with_url(&JsValue::NULL, "", Some(&hash))
+    } else {
+        history.replace_state_with_url(&JsValue::NULL, "", Some(&hash))
+    };
+}
+
+/// The page's address without its last part.
+fn base() -> String {
+    let location = window().location();
+    let origin = location.origin().unwrap_or_default();
+    let path = location.pathname().unwrap_or_default();
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    format!("{origin}{folder}/")
+}

@@ -1,0 +1,81 @@
+//! Light, dark, or as the system is.
+
+use leptos::prelude::*;
+
+use super::icons;
+
+const KEY: &str = "prosescope.theme";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Theme {
+    System,
+    Light,
+    Dark,
+}
+
+impl Theme {
+    fn word(self) -> &'static str {
+        match self {
+            Theme::System => "system",
+            Theme::Light => "light",
+            Theme::Dark => "dark",
+        }
+    }
+
+    fn next(self) -> Theme {
+        match self {
+            Theme::System => Theme::Light,
+            Theme::Light => Theme::Dark,
+            Theme::Dark => Theme::System,
+        }
+    }
+
+    fn stored() -> Theme {
+        let storage = window().local_storage().ok().flatten();
+        match storage
+            .and_then(|s| s.get_item(KEY).ok().flatten())
+            .as_deref()
+        {
+            Some("light") => Theme::Light,
+            Some("dark") => Theme::Dark,
+            _ => Theme::System,
+        }
+    }
+
+    fn apply(self) {
+        if let Some(root) = document().document_element() {
+            // A fixed name and a fixed word: setting them cannot fail.
+            let _ = root.set_attribute("data-theme", self.word());
+        }
+    }
+}
+
+/// Shows the page as it was left.
+pub(crate) fn restore() {
+    Theme::stored().apply();
+}
+
+/// Goes round the three.
+#[component]
+pub(crate) fn ThemeButton() -> impl IntoView {
+    let theme = RwSignal::new(Theme::stored());
+    let turn = move |_| {
+        let next = theme.get_untracked().next();
+        theme.set(next);
+        next.apply();
+        if let Ok(Some(storage)) = window().local_storage() {
+            // Private windows may refuse; then it lasts until the page is closed.
+            let _ = storage.set_item(KEY, next.word());
+        }
+    };
+    let label = move || format!("Colours: {}. Change", theme.get().word());
+    view! {
+        <button class="icon" on:click=turn title=label aria-label=label>
+            {move || match theme.get() {
+                Theme::System => icons::system(),
+                Theme::Light => icons::sun(),
+                Theme::Dark => icons::moon(),
+            }}
+        </button>
+    }
+}

@@ -1,0 +1,231 @@
+//! One answer a question: a method of the core's `Session`, and nothing else.
+
+use js_sys::{Array, Uint8Array};
+use prosescope_core::session::{Session, ValueOf};
+use prosescope_core::source::SourceError;
+use serde::Serialize;
+use wasm_bindgen::JsCast as _;
+
+use super::Answer;
+use super::desk::{Desk, now};
+use crate::bytes::{self, WebSource};
+use crate::protocol::{Of, Request, Stats, Trouble};
+
+/// A file of the examples, by its path in their `.prose` folder.
+macro_rules! example {
+    ($path:literal) => {
+        (
+            concat!(".prose/", $path),
+            include_bytes!(concat!("../../../examples/.prose/", $path)),
+        )
+    };
+}
+
+/// Bytes of a value that are read at once on the way into a download.
+const PART: usize = 1 << 20;
+
+/// The runs that the viewer carries: one that finished, one that failed, one that waits.
+const EXAMPLE: &[(&str, &[u8])] = &[
+    example!("agents.db"),
+    example!("runs/20260112-091407-k3v8qd/program.prose"),
+    example!("runs/20260112-091407-k3v8qd/state.db"),
+    example!("runs/20260118-201530-z4t9wa/program.prose"),
+    example!("runs/20260118-201530-z4t9wa/state.db"),
+    example!("runs/20260125-125506-p7r2mx/program.prose"),
+    example!("runs/20260125-125506-p7r2mx/state.db"),
+];
+
+/// Answers one question. `files` gives the files that came with it.
+pub(super) fn answer(
+    desk: &mut Desk,
+    request: Request,
+    files: impl FnOnce() -> Vec<(String, web_sys::File)>,
+) -> Result<Answer, Trouble> {
+    let answer = reply(desk, request, files);
+    // Lists leave out what cannot be read; a file that is no longer what was opened must not look like that.
+    match desk.source().and_then(|source| source.take_fault()) {
+        Some(fault @ SourceError::Changed(_)) => Err(fault.into()),
+        _ => answer,
+    }
+}
+
+fn reply(
+    desk: &mut Desk,
+    request: Request,
+    files: impl FnOnce() -> Vec<(String, web_sys::File)>,
+) -> Result<Answer, Trouble> {
+    match request {
+        Request::OpenFiles { label } => json(&desk.open(WebSource::of_files(label, files()))?),
+        Request::OpenServed { base } => {
+            let listing = bytes::list_served(&base)?;
+            json(&desk.open(WebSource::of_server(&base, listing))?)
+        }
+        Request::OpenExample => {
+            let files = EXAMPLE
+                .iter()
+                .map(|(path, bytes)| ((*path).to_owned(), bytes.to_vec()));
+            json(&desk.open(WebSource::of_bytes(
+                "the example".to_owned(),
+                files.collect(),
+            ))?)
+        }
+        Request::Stats => json(&stats(desk)),
+        Request::Overview { place } => json(&desk.run(&place)?.session.overview(Some(now()))),
+        Request::Program { place, from, len } => {
+            json(&desk.run(&place)?.session.program_page(from, len))
+        }
+        Request::Nodes { place, nodes } => {
+            let session = &desk.run(&place)?.session;
+            let refs = nodes.into_iter().filter_map(|node| session.node_ref(node));
+            json(&refs.collect::<Vec<_>>())
+        }
+        Request::Trace { place, from, len } => {
+            let run = desk.run(&place)?;
+            json(&run.session.trace_page(&run.folded, from, len))
+        }
+        Request::Fold {
+            place,
+            node,
+            folded,
+        } => {
+            let run = desk.run(&place)?;
+            match (node, folded) {
+                (Some(node), true) => drop(run.folded.insert(node)),
+                (Some(node), false) => drop(run.folded.remove(&node)),
+                (None, true) => run.folded = containers(&run.session),
+                (None, false) => run.folded.clear(),
+            }
+            json(&())
+        }
+        Request::Reveal { place, node } => {
+            let run = desk.run(&place)?;
+            let mut above = run
+                .session
+                .trace()
+                .nodes
+                .get(node as usize)
+                .and_then(|n| n.parent);
+            while let Some(parent) = above {
+                run.folded.remove(&parent);
+                above = run
+                    .session
+                    .trace()
+                    .nodes
+                    .get(parent as usize)
+                    .and_then(|n| n.parent);
+            }
+            json(&run.session.trace_place(&run.folded, node))
+        }
+        Request::Parent { place, node } => {
+            let nodes = &desk.run(&place)?.session.trace().nodes;
+            json(&nodes.get(node as usize).and_then(|node| node.parent))
+        }
+        Request::NextFailure {
+            place,
+            node,
+            forward,
+        } => json(&desk.run(&place)?.session.next_failure(node, forward)),
+        Request::NodeOfRow { place, row } => json(&desk.run(&place)?.session.node_of_row(row)),
+        Request::Node { place, node } => json(&desk.run(&place)?.session.node_detail(node)),
+        Request::Bindings { place, from, len } => {
+            json(&desk.run(&place)?.session.bindings_page(from, len))
+        }
+        Request::Binding { place, binding } => {
+            json(&desk.run(&place)?.session.binding_row(binding))
+        }
+        Request::BindingPlace { place, binding } => {
+            json(&desk.run(&place)?.session.binding_place(binding))
+        }
+        Request::Resolve { place, name, from } => {
+            json(&desk.run(&place)?.session.resolve(&name, from))
+        }
+        Request::Value { place, of, most } => {
+            let most = usize::try_from(most).unwrap_or(usize::MAX);
+            json(&desk.run(&place)?.session.value(&of.into(), most)?)
+        }
+        Request::Download { place, of } => {
+            let blob = download(&desk.run(&place)?.session, &of.into())?;
+            let json = String::from("null");
+            Ok(Answer {
+                json,
+                blob: Some(blob),
+            })
+        }
+        Request::Agents { place } => json(&desk.run(&place)?.session.agents()),
+        Request::Gates { place } => json(&desk.run(&place)?.session.gates(Some(now()))),
+        Request::Imports { place } => json(&desk.run(&place)?.session.imports()),
+        Request::State { place, whole } => json(&desk.run(&place)?.session.state_page(whole)),
+        Request::Files { place } => json(&desk.run(&place)?.session.files()),
+        Request::Table {
+            place,
+            table,
+            from,
+            len,
+        } => json(&desk.run(&place)?.session.table_rows(&table, from, len)?),
+        Request::Issues { place } => json(&desk.run(&place)?.session.issues_page()),
+    }
+}
+
+fn json<T: Serialize>(value: &T) -> Result<Answer, Trouble> {
+    match serde_json::to_string(value) {
+        Ok(json) => Ok(Answer { json, blob: None }),
+        Err(error) => Err(Trouble::defect(&format!(
+            "the answer could not be written: {error}"
+        ))),
+    }
+}
+
+/// Every node that has nodes below it.
+fn containers(session: &Session) -> std::collections::BTreeSet<u32> {
+    let nodes = session.trace().nodes.iter().enumerate();
+    nodes
+        .filter(|(_, node)| node.descendants > 0)
+        .map(|(i, _)| i as u32)
+        .collect()
+}
+
+/// Reads a value part by part into a blob, which the browser keeps outside of our memory.
+fn download(session: &Session, of: &ValueOf) -> Result<web_sys::Blob, Trouble> {
+    let failed = |_| {
+        Trouble::new(
+            "The browser could not hold the value.",
+            "Try a smaller one.",
+        )
+    };
+    let len = session.value_len(of)?;
+    let mut whole = web_sys::Blob::new().map_err(failed)?;
+    let mut offset = 0;
+    while offset < len {
+        let bytes = session.value_part(of, offset, PART)?;
+        if bytes.is_empty() {
+            break;
+        }
+        offset += bytes.len() as u64;
+        let parts = Array::of2(&whole, &Uint8Array::from(bytes.as_slice()));
+        whole = web_sys::Blob::new_with_u8_array_sequence(&parts).map_err(failed)?;
+    }
+    Ok(whole)
+}
+
+fn stats(desk: &Desk) -> Stats {
+    let memory: Option<js_sys::WebAssembly::Memory> = wasm_bindgen::memory().dyn_into().ok();
+    let buffer: Option<js_sys::ArrayBuffer> = memory.and_then(|m| m.buffer().dyn_into().ok());
+    Stats {
+        counters: desk
+            .source()
+            .map(|source| source.counters())
+            .unwrap_or_default(),
+        memory: buffer.map_or(0, |b| u64::from(b.byte_length())),
+    }
+}
+
+impl From<Of> for ValueOf {
+    fn from(of: Of) -> ValueOf {
+        match of {
+            Of::Binding(binding) => ValueOf::Binding(binding),
+            Of::Summary(binding) => ValueOf::Summary(binding),
+            Of::Memory(agent) => ValueOf::Memory(agent),
+            Of::File(path) => ValueOf::File(path),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What is open: one source, and the runs of it that were looked at last.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use prosescope_core::session::{OpenError, Options, Session};
+use prosescope_core::source::{Source, SourceError};
+use prosescope_core::view::RunList;
+
+use crate::bytes::WebSource;
+use crate::protocol::Trouble;
+
+/// Opened runs that are kept: going to a nested run and back does not read twice.
+const KEPT: usize = 3;
+
+/// What is open.
+#[derive(Default)]
+pub(super) struct Desk {
+    source: Option<Rc<WebSource>>,
+    /// The one that was asked last comes last.
+    runs: Vec<OpenRun>,
+}
+
+/// A run and which of its nodes are folded.
+pub(super) struct OpenRun {
+    place: String,
+    /// The run.
+    pub(super) session: Session,
+    /// Nodes whose children are hidden.
+    pub(super) folded: BTreeSet<u32>,
+}
+
+impl Desk {
+    /// Opens a source in place of the one before, and lists its runs.
+    pub(super) fn open(&mut self, source: WebSource) -> Result<RunList, Trouble> {
+        self.runs.clear();
+        self.source = None;
+        let source = Rc::new(source);
+        let dynamic: Rc<dyn Source> = source.clone();
+        let list = Session::list(&dynamic, &options());
+        if let Some(SourceError::Changed(path)) = source.take_fault() {
+            return Err(SourceError::Changed(path).into());
+        }
+        match list.runs.as_slice() {
+            [] => return Err(nothing_found(&dynamic)),
+            [only] if only.error.is_some() => {
+                // One thing was opened and it is no run: the reason, not a list of one broken run.
+                Session::open(dynamic.clone(), &only.place, &options())?;
+            }
+            _ => {}
+        }
+        self.source = Some(source);
+        Ok(list)
+    }
+
+    /// The source, if one is open.
+    pub(super) fn source(&self) -> Option<&Rc<WebSource>> {
+        self.source.as_ref()
+    }
+
+    /// The run in a place, opened when it is not.
+    pub(super) fn run(&mut self, place: &str) -> Result<&mut OpenRun, Trouble> {
+        let source = self
+            .source
+            .as_ref()
+            .ok_or_else(|| Trouble::new("Nothing is open.", "Open the file or folder again."))?;
+        let open = match self.runs.iter().position(|run| run.place == place) {
+            Some(at) => self.runs.remove(at),
+            None => OpenRun {
+                place: place.to_owned(),
+                session: Session::open(source.clone(), place, &options())?,
+                folded: BTreeSet::new(),
+            },
+        };
+        if self.runs.len() >= KEPT {
+            self.runs.remove(0);
+        }
+        self.runs.push(open);
+        self.runs
+            .last_mut()
+            .ok_or_else(|| Trouble::defect("an opened run got lost"))
+    }
+}
+
+/// Milliseconds since 1970 UTC.
+pub(super) fn now() -> i64 {
+    js_sys::Date::now() as i64
+}
+
+fn options() -> Options {
+    Options {
+        now: Some(now()),
+        ..Options::default()
+    }
+}
+
+/// Says what was opened instead of a run: of one file its size and first bytes, of many how many.
+fn nothing_found(source: &Rc<dyn Source>) -> Trouble {
+    if let [file] = source.files() {
+        return match Session::open(source.clone(), &file.path, &options()) {
+            Err(error) => error.into(),
+            Ok(_) => Trouble::defect("a file that can be opened was not found"),
+        };
+    }
+    match Session::open(source.clone(), "", &options()) {
+        Err(OpenError::Source(SourceError::NotFound(_))) | Ok(_) => Trouble {
+            file: Some(source.label()),
+            found: "An empty folder.".to_owned(),
+            cause: "There is no run in it.".to_owned(),
+            next: "Open a state.db, a run folder, or the .prose folder that holds the runs."
+                .to_owned(),
+        },
+        Err(error) => error.into(),
+    }
+}
