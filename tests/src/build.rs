@@ -45,6 +45,27 @@ pub fn sql_with(database: &Path, args: &[&str], script: &str) -> String {
     String::from_utf8_lossy(&out.stdout).into_owned()
 }
 
+/// A database in WAL mode as its writer left it: `first` is in the file, `last` in the `-wal` beside it only.
+pub fn wal(database: &Path, first: &str, last: &str) {
+    let busy = database.with_extension("busy");
+    let path = |name: &Path, ending: &str| format!("{}{ending}", name.display());
+    let keep = |ending: &str| {
+        format!(
+            ".shell cp '{}' '{}'\n",
+            path(&busy, ending),
+            path(database, ending)
+        )
+    };
+    // Copied while the writer has it open: closing it would write the WAL back.
+    let script = format!(
+        "{first}\nPRAGMA journal_mode = WAL;\nPRAGMA wal_autocheckpoint = 0;\n{last}\n{}{}",
+        keep(""),
+        keep("-wal")
+    );
+    sql(&busy, &script);
+    fs::remove_file(&busy).expect("the writer is done");
+}
+
 /// Writes files below a folder, making folders on the way, and returns the folder.
 pub fn folder(folder: &Path, files: &[(&str, &str)]) -> PathBuf {
     for (path, content) in files {

@@ -5,6 +5,7 @@
 use std::env;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// Set by `cargo xtask test`, which has installed and built all that the tests need.
 const REQUIRE_ALL: &str = "PROSE_TESTS_REQUIRE_ALL";
@@ -51,6 +52,29 @@ pub fn prose() -> Option<PathBuf> {
         prose.is_file().then_some(prose)
     };
     have("prose", named_by("PROSE_BIN").or_else(beside))
+}
+
+/// Held by a test in a browser; [`Alone`] waits for all of them.
+static BROWSERS: RwLock<()> = RwLock::new(());
+
+/// Other tests in browsers may run beside the holder.
+pub struct Beside(#[expect(dead_code, reason = "held, not read")] RwLockReadGuard<'static, ()>);
+
+/// No other test in a browser runs beside the holder, which measures time.
+pub struct Alone(#[expect(dead_code, reason = "held, not read")] RwLockWriteGuard<'static, ()>);
+
+impl Beside {
+    /// Waits while another test wants to be alone.
+    pub fn wait() -> Beside {
+        Beside(BROWSERS.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Alone {
+    /// Waits for the others.
+    pub fn wait() -> Alone {
+        Alone(BROWSERS.write().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 /// Skips with a line that capturing does not swallow; fails where nothing may be missing.

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::Result;
 
@@ -19,7 +20,7 @@ const PURITY_WASM: &str = "PROSE_PURITY_WASM";
 /// Tells the tests which `prose` to run.
 const PROSE: &str = "PROSE_BIN";
 
-/// Tells the tests of docs/cli.md and docs/json.md to write them instead of comparing.
+/// Tells the tests of what docs/ shows to write it instead of comparing.
 const WRITE_DOCS: &str = "PROSE_WRITE_DOCS";
 
 #[derive(clap::Args, Default)]
@@ -38,20 +39,24 @@ pub(crate) struct Args {
 /// # Errors
 /// When something is missing and cannot be installed, does not build, or a test fails.
 pub(crate) fn run_tests(root: &Path, args: &Args) -> Result<()> {
+    let mut test = prepared(root)?;
+    step("Running the tests", || run(test.args(&args.cargo)))
+}
+
+/// `cargo test` on a machine that lacks nothing, with everything built that the tests look at.
+fn prepared(root: &Path) -> Result<Command> {
     setup::tests()?;
     let viewer = view::bundle(root)?;
     let purity = purity(root)?;
     let prose = view::prose(root, &viewer)?;
-    step("Running the tests", || {
-        run(cargo(root)
-            .arg("test")
-            .args(NATIVE)
-            .args(&args.cargo)
-            .env(REQUIRE_ALL, "1")
-            .env(VIEWER_HTML, &viewer)
-            .env(PURITY_WASM, &purity)
-            .env(PROSE, &prose))
-    })
+    let mut test = cargo(root);
+    test.args(["test", "--no-fail-fast"])
+        .args(NATIVE)
+        .env(REQUIRE_ALL, "1")
+        .env(VIEWER_HTML, viewer)
+        .env(PURITY_WASM, purity)
+        .env(PROSE, prose);
+    Ok(test)
 }
 
 /// Builds a wasm of the core alone. Alone, because cargo would unify features with the viewer's.
@@ -93,8 +98,8 @@ pub(crate) fn write_docs(root: &Path) -> Result<()> {
 /// # Errors
 /// As [`run_tests`].
 pub(crate) fn screenshots(root: &Path) -> Result<()> {
-    let cargo = ["--test", "e2e", "--", "screenshots"]
-        .map(OsString::from)
-        .to_vec();
-    run_tests(root, &Args { cargo })
+    let mut test = prepared(root)?;
+    test.args(["--test", "e2e", "screenshots"])
+        .env(WRITE_DOCS, "1");
+    step("Taking screenshots", || run(&mut test))
 }

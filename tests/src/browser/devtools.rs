@@ -25,6 +25,8 @@ pub(super) struct Log {
     pub(super) dialogs: Vec<String>,
     /// Sessions of the page's workers, by session id, with their URL.
     pub(super) workers: BTreeMap<String, String>,
+    /// The file input that waits for files, when choosing is intercepted.
+    pub(super) chooser: Option<Value>,
     /// Files that the page offered for download, by name.
     pub(super) downloads: Vec<String>,
 }
@@ -178,6 +180,7 @@ impl DevTools {
                     &json!({"accept": false}),
                 );
             }
+            "Page.fileChooserOpened" => self.log.chooser = Some(params["backendNodeId"].clone()),
             "Browser.downloadWillBegin" => {
                 self.log.downloads.push(text(&params["suggestedFilename"]));
             }

@@ -192,6 +192,33 @@ impl Page {
         );
     }
 
+    /// Does something that makes the page ask for files, and chooses these.
+    pub fn choose_files(&mut self, files: &[&Path], ask: impl FnOnce(&mut Page)) {
+        self.call(
+            "Page.setInterceptFileChooserDialog",
+            json!({"enabled": true}),
+        );
+        ask(self);
+        let start = Instant::now();
+        let chooser = loop {
+            if let Some(node) = self.devtools.log.chooser.take() {
+                break node;
+            }
+            assert!(
+                start.elapsed() < PATIENCE,
+                "the page asked for no files\n{}",
+                self.describe()
+            );
+            self.devtools.settle(Duration::from_millis(50));
+        };
+        let chosen = json!({"backendNodeId": chooser, "files": files});
+        self.call("DOM.setFileInputFiles", chosen);
+        self.call(
+            "Page.setInterceptFileChooserDialog",
+            json!({"enabled": false}),
+        );
+    }
+
     /// Presses and releases a key: `Enter`, `j`, `Shift+Tab`, `Ctrl+o`.
     pub fn key(&mut self, name: &str) {
         for event in keys::events(name) {

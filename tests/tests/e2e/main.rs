@@ -5,6 +5,6 @@ mod driver;
 mod examples;
 mod json;
 mod large;
-mod page;
 mod purity;
 mod shells;
+mod viewer;

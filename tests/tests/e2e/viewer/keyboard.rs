@@ -1,0 +1,167 @@
+//! Every page and every value by keyboard alone: no mouse is touched in this file.
+
+use std::collections::BTreeSet;
+
+use super::{FAILED, FINISHED, FOLDER, PAGES, Viewer, WAITING, example, examples};
+
+#[test]
+fn files_are_opened_and_runs_chosen_from_the_keyboard() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    let database = example(FINISHED).join("state.db");
+    viewer.choose_files(&[&database], |page| page.key("Ctrl+o"));
+    viewer.wait_page("Overview");
+    // A folder: the button is reached by Tab from the top of the page.
+    viewer.reload();
+    viewer.wait_text("Open folder…");
+    let folder = examples();
+    viewer.choose_files(&[&folder], |page| {
+        for _ in 0..20 {
+            page.key("Tab");
+            if page.eval("document.activeElement.innerText.includes('Open folder')") == true {
+                return page.key("Enter");
+            }
+        }
+        panic!("Tab does not come to “Open folder…”");
+    });
+    // The address still names the run that was open before; it is in this folder too.
+    viewer.wait_page("Overview");
+    for name in ["heat-the-school", "ship-tax-rules"] {
+        viewer.key("g");
+        viewer.wait_text("4 runs");
+        let at = viewer.eval(&format!(
+            "[...document.querySelectorAll('.run-rows .row:not(.head)')].findIndex(r => r.innerText.includes('{name}'))"
+        ));
+        viewer.key("j");
+        viewer.key("Home");
+        for _ in 0..at.as_u64().unwrap() {
+            viewer.key("j");
+        }
+        viewer.key("Enter");
+        viewer.wait_page("Overview");
+        viewer.wait(&format!("document.title.startsWith('{name}')"));
+    }
+    viewer.assert_quiet();
+}
+
+#[test]
+fn every_page_of_every_example_is_a_key_away() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    for run in [FINISHED, FOLDER, FAILED, WAITING] {
+        viewer.drop_run(&[&example(run)]);
+        for (title, key) in PAGES {
+            viewer.key(key);
+            viewer.wait_page(title);
+            let text = viewer.main_text();
+            assert!(text.trim().len() > 20, "{run}, {title}: {text}");
+        }
+        viewer.eval("history.back()");
+        viewer.wait_page("Files and tables");
+        viewer.assert_quiet();
+    }
+}
+
+#[test]
+fn every_value_is_opened_from_the_keyboard() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    for run in [FINISHED, FOLDER, FAILED] {
+        viewer.drop_run(&[&example(run)]);
+        viewer.key("4");
+        viewer.wait_page("Bindings");
+        let rows = viewer.rows();
+        assert!(rows >= 10, "{run}: {rows} bindings");
+        let mut seen = BTreeSet::new();
+        viewer.key("j");
+        viewer.key("Home");
+        for at in 0..rows {
+            viewer.key("Enter");
+            viewer.wait("document.querySelector('.detail .value') && !document.querySelector('.detail .waiting')");
+            viewer.wait(&format!(
+                "document.querySelector('[data-list]').getAttribute('aria-activedescendant') === 'binding-rows-{at}'"
+            ));
+            let detail = viewer.eval(
+                "[document.querySelector('.detail h2').innerText, document.querySelector('.detail .value').innerText,
+                  document.querySelector('.detail').contains(document.activeElement)]",
+            );
+            assert_eq!(
+                detail[2], true,
+                "{run}, row {at}: the focus goes into what was opened"
+            );
+            assert!(detail[1].as_str().unwrap().len() > 5, "{run}: {detail}");
+            seen.insert(viewer.eval("location.hash").to_string());
+            viewer.key("Escape");
+            viewer.wait("!document.querySelector('.detail')");
+            assert_eq!(
+                viewer.eval("document.activeElement.hasAttribute('data-list')"),
+                true
+            );
+            viewer.key("j");
+        }
+        assert_eq!(
+            seen.len() as u64,
+            rows,
+            "{run}: every value has an address of its own"
+        );
+        viewer.assert_quiet();
+    }
+}
+
+#[test]
+fn the_trace_folds_unfolds_and_walks_failures() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    viewer.drop_run(&[&example(FAILED)]);
+    // From any page, `n` goes to what failed.
+    viewer.key("n");
+    viewer.wait_page("Trace");
+    viewer.wait("document.querySelector('.trace-rows .row.selected, .trace-rows .row.current').innerText.match(/failed/i)");
+    viewer.key("j");
+    viewer.key("Home");
+    viewer.wait(
+        "document.querySelector('.trace-rows .row.current').getAttribute('aria-rowindex') === '2'",
+    );
+    let all = viewer.rows();
+    let mut folded = all;
+    for _ in 0..all {
+        if viewer.eval("document.querySelector('.trace-rows .row.current').ariaExpanded") == "true"
+        {
+            viewer.key("ArrowLeft");
+            viewer.wait(&format!(
+                "+document.querySelector('[data-list]').ariaRowCount - 1 < {folded}"
+            ));
+            folded = viewer.rows();
+            break;
+        }
+        viewer.key("ArrowDown");
+    }
+    assert!(folded < all, "nothing was folded");
+    viewer.wait("document.querySelector('.trace-rows .row.current').ariaExpanded === 'false'");
+    viewer.key("ArrowRight");
+    viewer.wait(&format!(
+        "+document.querySelector('[data-list]').ariaRowCount - 1 === {all}"
+    ));
+    viewer.key("Enter");
+    viewer.wait("document.querySelector('.detail')");
+    viewer.key("Escape");
+    viewer.wait("!document.querySelector('.detail')");
+    viewer.assert_quiet();
+}
+
+#[test]
+fn help_lists_the_keys_and_closes() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    viewer.wait_text("Drop it anywhere");
+    viewer.key("?");
+    viewer.wait("document.querySelector('[role=dialog], dialog[open]').innerText.includes('Next and previous row')");
+    viewer.key("Escape");
+    viewer.wait("!document.querySelector('[role=dialog], dialog[open]')");
+    viewer.assert_quiet();
+}

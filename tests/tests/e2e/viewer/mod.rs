@@ -1,0 +1,136 @@
+//! The viewer as people open it: one HTML file from disk, or the page that `prose view` serves.
+
+mod keyboard;
+mod large;
+mod opening;
+mod screenshots;
+
+use std::ops::{Deref, DerefMut};
+use std::path::{Path, PathBuf};
+
+use prosescope_tests::browser::Page;
+use prosescope_tests::needs::{self, Alone, Beside};
+use serde_json::{Value, json};
+
+/// The pages of a run: title and key.
+const PAGES: [(&str, &str); 10] = [
+    ("Overview", "1"),
+    ("Program", "2"),
+    ("Trace", "3"),
+    ("Bindings", "4"),
+    ("Agents", "5"),
+    ("Gates", "6"),
+    ("Imports", "7"),
+    ("state.md", "8"),
+    ("Files and tables", "9"),
+    ("Issues", "0"),
+];
+
+/// The viewer in a browser; what it holds beside keeps tests that measure time apart from the others.
+struct Viewer {
+    page: Page,
+    _place: Place,
+}
+
+#[expect(dead_code, reason = "held, not read")]
+enum Place {
+    Beside(Beside),
+    Alone(Alone),
+}
+
+impl Viewer {
+    /// The empty viewer, opened from disk; `None` where it or the browser is missing (which was said).
+    fn from_disk() -> Option<Viewer> {
+        let (chromium, html) = (needs::chromium()?, needs::viewer()?);
+        let _place = Place::Beside(Beside::wait());
+        let page = Page::open_file(&chromium, &html);
+        Some(Viewer { page, _place })
+    }
+
+    /// The same, while no other browser of these tests runs.
+    fn alone() -> Option<Viewer> {
+        let (chromium, html) = (needs::chromium()?, needs::viewer()?);
+        let _place = Place::Alone(Alone::wait());
+        let page = Page::open_file(&chromium, &html);
+        Some(Viewer { page, _place })
+    }
+
+    /// What a server offers.
+    fn served(address: &str) -> Option<Viewer> {
+        let chromium = needs::chromium()?;
+        let _place = Place::Beside(Beside::wait());
+        let page = Page::open(&chromium, address);
+        Some(Viewer { page, _place })
+    }
+
+    /// Drops files, and waits until a run is shown.
+    fn drop_run(&mut self, files: &[&Path]) {
+        self.drop_files(files);
+        self.wait_page("Overview");
+    }
+
+    /// Waits until this page of a run is shown and has said all it has to say.
+    fn wait_page(&mut self, title: &str) {
+        let title = json!(title);
+        self.wait(&format!(
+            "document.querySelector('nav.pages a[aria-current]').title.startsWith({title} + ' (')"
+        ));
+        self.wait("!document.querySelector('main .waiting, main .bone')");
+    }
+
+    /// The text of the page's main part.
+    fn main_text(&mut self) -> String {
+        let text = self.eval("document.querySelector('main').innerText");
+        text.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Waits until the main part says this, in letters of any size.
+    fn wait_main(&mut self, text: &str) {
+        let text = json!(text.to_lowercase());
+        self.wait(&format!(
+            "document.querySelector('main').innerText.toLowerCase().includes({text})"
+        ));
+    }
+
+    /// How many rows the list that has `j` and `k` has, its head not counted.
+    fn rows(&mut self) -> u64 {
+        self.wait("+document.querySelector('[data-list]').getAttribute('aria-rowcount') > 1");
+        let rows =
+            self.eval("+document.querySelector('[data-list]').getAttribute('aria-rowcount') - 1");
+        rows.as_u64().expect("a list")
+    }
+
+    /// What the viewer says it has read, and the size of its worker's wasm memory.
+    fn stats(&mut self) -> Value {
+        self.eval("prosescope.stats()")
+    }
+}
+
+impl Deref for Viewer {
+    type Target = Page;
+
+    fn deref(&self) -> &Page {
+        &self.page
+    }
+}
+
+impl DerefMut for Viewer {
+    fn deref_mut(&mut self) -> &mut Page {
+        &mut self.page
+    }
+}
+
+/// The `.prose` folder of the examples.
+fn examples() -> PathBuf {
+    needs::root().join("examples/.prose")
+}
+
+/// The folder of an example run.
+fn example(id: &str) -> PathBuf {
+    examples().join("runs").join(id)
+}
+
+const FINISHED: &str = "20260112-091407-k3v8qd";
+const FOLDER: &str = "20260115-083214-h5n2ye";
+const FAILED: &str = "20260118-201530-z4t9wa";
+const WAITING: &str = "20260125-125506-p7r2mx";
