@@ -19,7 +19,7 @@ impl Session {
             program: run.program.path.as_deref().map(str::to_owned),
             form: form_words(&run.form),
             label: self.source.label(),
-            status: verdict.status.clone(),
+            status: self.status().to_owned(),
             status_source: verdict.source.clone(),
             status_reason: verdict.reason.clone(),
             claims: verdict.claims.clone(),
@@ -114,7 +114,7 @@ impl Session {
             status: if self.run.form == Form::Agents {
                 "agents".to_owned()
             } else {
-                verdict.status.clone()
+                self.status().to_owned()
             },
             reason: verdict.reason.clone(),
             form: form_words(&self.run.form),
@@ -125,6 +125,14 @@ impl Session {
             pending_gates: self.pending_gates(),
             issues: self.issue_counts(),
             error: None,
+        }
+    }
+
+    /// What is believed of the run's status; `unknown` when nothing says anything.
+    fn status(&self) -> &str {
+        match self.trace.verdict.status.as_str() {
+            "" => "unknown",
+            word => word,
         }
     }
 

@@ -41,7 +41,7 @@ pub(super) fn headline(view: &Overview) -> String {
             [one] => format!("Running: {}", at(one)),
             many => format!("Running in {} places", many.len()),
         },
-        "" => "Nothing says how this run stands".to_owned(),
+        "" | "unknown" => "Nothing says how this run stands".to_owned(),
         other => format!("Status: {other}"),
     }
 }
