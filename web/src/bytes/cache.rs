@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Bytes of a block: what is fetched at least.
-pub(crate) const BLOCK: u64 = 64 * 1024;
+/// Bytes of a block: what is fetched at least. Small, because a list of bindings touches a page here and there all
+/// over a file of large values.
+pub(crate) const BLOCK: u64 = 16 * 1024;
 
 /// Blocks that are kept, 8 MB together.
-const KEPT: usize = 128;
+const KEPT: usize = 512;
 
 /// Blocks that a scan fetches at once, at most: 256 KB.
-const AHEAD: u64 = 4;
+const AHEAD: u64 = 16;
 
 /// How far ahead a read may jump and still count as a scan: an index page between two leaves makes small gaps.
 const GAP: u64 = 4;
@@ -212,13 +213,13 @@ mod tests {
     }
 
     #[test]
-    fn a_scan_reads_ahead_up_to_four_blocks_and_a_jump_ends_it() {
+    fn a_scan_reads_ahead_up_to_sixteen_blocks_and_a_jump_ends_it() {
         let (mut cache, mut log) = (BlockCache::default(), Vec::new());
-        for number in [0, 1, 3, 7, 100] {
+        for number in [0, 1, 3, 7, 15, 31, 100] {
             read(&mut cache, 200 * BLOCK, number * BLOCK, 16, &mut log);
         }
         let lengths: Vec<u64> = log.iter().map(|r| (r.end - r.start) / BLOCK).collect();
-        assert_eq!(lengths, [1, 2, 4, 4, 1]);
+        assert_eq!(lengths, [1, 2, 4, 8, 16, 16, 1]);
     }
 
     #[test]
