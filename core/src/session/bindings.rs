@@ -69,7 +69,8 @@ impl Session {
             attachment_len: attachment
                 .and_then(|path| self.attachment(path))
                 .map(|(_, len)| len),
-            versions: claims + self.earlier_versions(&at),
+            versions: claims,
+            earlier: self.earlier_versions(&at),
             superseded: at.superseded,
         })
     }

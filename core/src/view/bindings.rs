@@ -46,8 +46,10 @@ pub struct BindingRow {
     pub attachment: Option<String>,
     /// Whether the attachment is there: its bytes; `None` with a path means that it is missing.
     pub attachment_len: Option<u64>,
-    /// How many rows claim this name and frame (errata S2), and earlier versions kept aside.
+    /// How many rows claim this name and frame (errata S2): 1, unless the table lets it happen.
     pub versions: u32,
+    /// How many earlier values the store keeps aside (errata B6).
+    pub earlier: u32,
     /// A later row claims the same name and frame.
     pub superseded: bool,
 }

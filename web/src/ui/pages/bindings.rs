@@ -119,7 +119,12 @@ fn draw_row(_: u64, row: &BindingRow) -> AnyView {
     view! {
         <span role="gridcell" class="two" class:gone=row.superseded title=row.name.clone()>
             <b class="mono">{row.name.clone()}</b>
-            <small>{row.kind.clone()}{flags.collect_view()}</small>
+            <small>
+                {row.execution_id.is_some().then(|| view! { <span class="narrow-only">{scope_words(row)}" · "</span> })}
+                {row.kind.clone()}
+                {(row.earlier > 0).then(|| view! { <em>{row.earlier}" earlier"</em> })}
+                {flags.collect_view()}
+            </small>
         </span>
         <span role="gridcell" class="wide soft cut" title=scope_title>{scope}</span>
         <span role="gridcell" class="wide preview" title=row.preview.clone()>{row.preview.clone()}</span>
