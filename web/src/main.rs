@@ -1,8 +1,8 @@
 //! The browser viewer: a page that draws, and a worker that reads.
 //!
-//! One wasm plays both roles: [`main`] asks where it runs. The page ([`ui`]) knows no file format and no rule
-//! about runs; it asks the worker ([`worker`]) for the core's view structs ([`protocol`]) and draws them. The
-//! worker owns the files ([`bytes`]), SQLite and the core.
+//! One wasm plays both roles: `main` asks where it runs. The page (`ui`) knows no file format and no rule
+//! about runs; it asks the worker (`worker`) for the core's view structs (`protocol`) and draws them. The
+//! worker owns the files (`bytes`), SQLite and the core.
 
 // A view moves what it shows into closures that the lint does not see: most of its findings there are wrong.
 #![allow(clippy::redundant_clone)]
