@@ -173,7 +173,7 @@ impl Source for WebSource {
             return Err(Self::refuse(
                 path,
                 "a write to it was cut off, and the way back lies in the -journal beside it; a browser only reads",
-                "Run `prose show` on it, which rolls a copy back, or `sqlite3 FILE \"SELECT 1\"` on a copy of both files.",
+                "Run `prose show` on it, which rolls a copy back, or let `sqlite3 FILE .tables` do that to a copy of both files.",
             ));
         }
         let failed = |e: rusqlite::Error| match self.take_fault() {

@@ -1,5 +1,6 @@
 //! Rendered Markdown: elements of our own and text nodes, nothing else.
 
+use leptos::attr::custom::custom_attribute;
 use leptos::prelude::*;
 
 use crate::text::markdown::{Kind, Part, Rendered, render};
@@ -62,7 +63,7 @@ fn node(kind: Kind, parts: Vec<Part>) -> AnyView {
         Kind::Heading(level) => {
             // Below the page's own headings.
             let shown = u32::from(level) + 2;
-            view! { <p class=format!("h h{level}") role="heading" attr:aria-level=shown.min(6)>{inside}</p> }.into_any()
+            view! { <p class=format!("h h{level}") role="heading" {..custom_attribute("aria-level", shown.min(6))}>{inside}</p> }.into_any()
         }
         Kind::Quote => view! { <blockquote>{inside}</blockquote> }.into_any(),
         Kind::List => view! { <ul>{inside}</ul> }.into_any(),

@@ -41,10 +41,10 @@ fn fifty_thousand_rows_scroll() {
     viewer.wait_page("Trace");
     assert_eq!(viewer.rows(), 50_000);
 
-    // The machine may be busy with something else for a moment: the best of three tries counts.
+    // The machine may be busy with something else for a moment: the best of five tries counts.
     viewer.eval(WATCH);
     let mut worst = Vec::new();
-    for _ in 0..3 {
+    for _ in 0..5 {
         viewer.eval(
             "(async () => {
                const list = document.querySelector('[data-list]'), frame = () => new Promise(requestAnimationFrame);
@@ -79,6 +79,7 @@ fn fifty_thousand_rows_scroll() {
         .as_u64()
         .unwrap();
     assert!(drawn < 200, "{drawn} rows are drawn");
+    viewer.key("j");
     viewer.key("End");
     viewer
         .wait("document.querySelector('.trace-rows .row.current').innerText.includes('Row 50000')");
@@ -106,6 +107,7 @@ fn a_gigabyte_opens_at_once_in_little_memory() {
     viewer.key("4");
     viewer.wait_page("Bindings");
     assert_eq!(viewer.rows() as usize, build::LARGE_BINDINGS);
+    viewer.key("j");
     viewer.key("End");
     viewer.wait("document.querySelector('.binding-rows .row.current .mono')");
     viewer.wait_page("Bindings");

@@ -3,6 +3,7 @@
 //! The list has the focus as a whole and names the row that the keys move (`aria-activedescendant`): rows come and
 //! go while one scrolls, and a focused row that goes would take the focus with it.
 
+use leptos::attr::custom::custom_attribute;
 use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::html::Div;
 use leptos::prelude::*;
@@ -209,7 +210,7 @@ where
                 class=("selected", move || marked.get().selected)
                 aria-rowindex=index + 2
                 aria-selected=move || current().to_string()
-                attr:aria-level=move || marked.get().level
+                {..custom_attribute("aria-level", move || marked.get().level)}
                 aria-expanded=move || marked.get().expanded.map(|e| e.to_string())
                 aria-posinset=move || marked.get().place.map(|(n, _)| n)
                 aria-setsize=move || marked.get().place.map(|(_, of)| of)

@@ -60,8 +60,10 @@ pub(super) fn draw() -> AnyView {
             .is_some_and(|item| item == row.binding.to_string()),
         ..Mark::default()
     };
+    // Whether there is anything, not how much: the list keeps its focus when rows come and go.
+    let nothing = Memo::new(move |_| pages.total.get() == Some(0));
     let list = move || {
-        if pages.total.get() == Some(0) {
+        if nothing.get() {
             let why = "No value was written in this run, or its bindings were not given.";
             return view! { <Empty what="No bindings" why/> }.into_any();
         }

@@ -62,8 +62,10 @@ pub(super) fn draw() -> AnyView {
             .is_some_and(|item| item == line.line.to_string()),
         ..Mark::default()
     };
+    // Whether there is anything, not how much: the list keeps its focus when rows come and go.
+    let nothing = Memo::new(move |_| pages.total.get() == Some(0));
     let list = move || {
-        if pages.total.get() == Some(0) {
+        if nothing.get() {
             return view! { <Empty what="No program in this run" why=about.get().note/> }
                 .into_any();
         }

@@ -63,8 +63,10 @@ pub(super) fn draw() -> AnyView {
             });
         }
     });
+    // Whether there is anything, not how much: the list keeps its focus when rows come and go.
+    let nothing = Memo::new(move |_| pages.total.get() == Some(0));
     let list = move || {
-        if pages.total.get() == Some(0) {
+        if nothing.get() {
             let why = "The run was begun, but no statement was recorded.";
             view! { <Empty what="Nothing was executed yet" why=why/> }.into_any()
         } else {
