@@ -58,14 +58,11 @@ pub(super) fn build<'a>(
     parents::settle(rows, &mut instances, ledger);
     let Instances { list, of_row, .. } = instances;
     let mut budget = Budget(rows.len().saturating_add(10_000));
-    let mut slots: Vec<Slot<'a>> = list
-        .iter()
-        .enumerate()
-        .map(|(at, inst)| Slot {
-            parent: inst.parent,
-            what: What::Inst(at as u32),
-        })
-        .collect();
+    let mut slots: Vec<Slot<'a>> = Vec::with_capacity(list.len() + list.len() / 8);
+    slots.extend(list.iter().enumerate().map(|(at, inst)| Slot {
+        parent: inst.parent,
+        what: What::Inst(at as u32),
+    }));
     let placed = rounds::place(rows, &list, &of_row, &mut slots, &mut budget, ledger);
     announced(rows, &list, &of_row, &mut slots, &mut budget, ledger);
     for gate in &ties.alone {

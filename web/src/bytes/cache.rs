@@ -7,8 +7,8 @@ use std::ops::Range;
 /// over a file of large values.
 pub(crate) const BLOCK: u64 = 16 * 1024;
 
-/// Blocks that are kept, 8 MB together.
-const KEPT: usize = 512;
+/// Blocks that are kept, 3 MB together: SQLite keeps the pages that it needs again.
+const KEPT: usize = 192;
 
 /// Blocks that a scan fetches at once, at most: 256 KB.
 const AHEAD: u64 = 16;

@@ -147,7 +147,8 @@ pub(super) fn sweep<'a>(rows: &Rows<'a>, ties: &mut Ties<'a>, gates: ByRow<'a>) 
         ties,
         gates,
         out: Instances {
-            list: Vec::new(),
+            // Most rows are an instance of their own; growing by doubling would hold half as much again.
+            list: Vec::with_capacity(rows.len() as usize),
             of_row: Vec::with_capacity(rows.len() as usize),
             overruled: Vec::new(),
         },

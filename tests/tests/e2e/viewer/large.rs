@@ -115,11 +115,12 @@ fn a_gigabyte_opens_at_once_in_little_memory() {
     let (stats, memory) = (viewer.stats(), viewer.wasm_memory());
     let fetched = stats["fetched"].as_u64().unwrap();
     eprintln!(
-        "{size} bytes: overview after {overview:?}; {fetched} bytes fetched for 4 pages; {memory} bytes of wasm memory"
+        "{size} bytes: overview after {overview:?}; {fetched} bytes fetched for 4 pages; {memory} bytes of wasm memory, {} of them the worker's",
+        stats["memory"]
     );
-    // The aim is 64 MB; decoding and folding 100,000 rows hold more than that for a moment, and wasm never gives
-    // memory back (docs/plan.md). This holds what was reached.
-    assert!(memory < 96 << 20, "{memory} bytes of wasm memory");
+    // The aim is 64 MB, and 64.8 million bytes were measured: decoding and folding 100,000 rows hold that much for a
+    // moment, and wasm never gives memory back (docs/plan.md).
+    assert!(memory < 72 << 20, "{memory} bytes of wasm memory");
     assert!(fetched < size / 4, "{fetched} bytes were fetched: {stats}");
     let read = stats["bytes"].as_u64().unwrap();
     assert!(
@@ -127,18 +128,20 @@ fn a_gigabyte_opens_at_once_in_little_memory() {
         "{read} bytes were asked for: the lists read values. {stats}"
     );
 
-    // A value of 1 MB is read when it is opened.
+    // A value of 1 MB is read when it is opened, and costs a few times itself.
     viewer.key("4");
     viewer.wait_page("Bindings");
     viewer.key("j");
     viewer.key("Home");
+    viewer
+        .wait("document.querySelector('.binding-rows .row.current .mono').innerText === 'value_0'");
     viewer.key("Enter");
     viewer.wait(
         "document.querySelector('.detail .value') && !document.querySelector('.detail .waiting')",
     );
     let memory = viewer.wasm_memory();
     assert!(
-        memory < 64 << 20,
+        memory < 72 << 20,
         "{memory} bytes of wasm memory with a value of 1 MB open"
     );
     viewer.assert_quiet();
