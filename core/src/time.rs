@@ -44,6 +44,17 @@ impl Stamp {
     }
 }
 
+impl Stamp {
+    /// To the minute, in UTC, as a list or a sentence shows it: `2026-01-25 12:55`; what is no time stays as written.
+    pub fn minute(&self) -> String {
+        let text = self.to_string();
+        match (self.millis(), text.get(..16)) {
+            (Some(_), Some(short)) => short.replace('T', " "),
+            _ => text,
+        }
+    }
+}
+
 impl fmt::Display for Stamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -188,6 +199,18 @@ mod tests {
         ] {
             assert_eq!(Stamp::parse(text), Stamp::Odd(text.into()));
         }
+    }
+
+    #[test]
+    fn a_minute_is_short_and_what_is_no_time_stays() {
+        assert_eq!(
+            Stamp::parse("2026-01-15T14:30:52Z").minute(),
+            "2026-01-15 14:30"
+        );
+        assert_eq!(
+            Stamp::parse("some time yesterday").minute(),
+            "some time yesterday"
+        );
     }
 
     #[test]

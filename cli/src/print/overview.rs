@@ -3,6 +3,7 @@ use std::fmt::Write as _;
 use anstyle::Style;
 use prosescope_core::issue::Severity;
 use prosescope_core::render::text::escape;
+use prosescope_core::time::Stamp;
 use prosescope_core::view::{ImportsView, IssuesView, Overview, RunList};
 
 use super::style::{BAD, BOLD, FAINT, RESET, WAIT, of, status};
@@ -268,7 +269,10 @@ pub(crate) fn runs(list: &RunList, width: usize) -> String {
             (status(word), tone),
             (run.id.clone(), BOLD),
             (run.program.clone().unwrap_or_default(), plain),
-            (run.started.as_ref().map(minute).unwrap_or_default(), FAINT),
+            (
+                run.started.as_ref().map(Stamp::minute).unwrap_or_default(),
+                FAINT,
+            ),
             (run.duration.clone().unwrap_or_default(), plain),
             (some(run.pending_gates), WAIT),
             (some(run.issues.error + run.issues.warning), issue),
@@ -286,13 +290,4 @@ pub(crate) fn runs(list: &RunList, width: usize) -> String {
         }
     }
     out
-}
-
-/// A time to the minute, as a list shows it: `2026-01-25 12:55`, UTC.
-fn minute(at: &prosescope_core::time::Stamp) -> String {
-    let text = at.to_string();
-    match (at.millis(), text.get(..16)) {
-        (Some(_), Some(short)) => short.replace('T', " "),
-        _ => text,
-    }
 }

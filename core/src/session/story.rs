@@ -3,7 +3,6 @@
 use super::index::short;
 use super::nodes::count;
 use super::program::statements;
-use crate::time::Stamp;
 use crate::view::{NodeRef, Overview};
 
 /// One line that answers before any table.
@@ -20,7 +19,10 @@ pub(super) fn headline(view: &Overview) -> String {
         },
         "waiting" => match view.pending_gates.first() {
             Some(gate) => match &gate.created {
-                Some(since) => format!("Waiting for an approval since {}", minute(since)),
+                Some(since) if since.millis().is_some() => {
+                    format!("Waiting for an approval since {} UTC", since.minute())
+                }
+                Some(since) => format!("Waiting for an approval since {since}"),
                 None => format!("Waiting for an approval of {}", gate.id),
             },
             None => "Waiting".to_owned(),
@@ -78,15 +80,6 @@ fn progress(view: &Overview) -> Option<String> {
         (None, false) => format!("{ran}{program}; times were not recorded."),
         (None, true) => format!("{ran}{program}."),
     })
-}
-
-/// A time to the minute, as people say it: `2026-01-25 13:04 UTC`.
-fn minute(at: &Stamp) -> String {
-    let text = at.to_string();
-    match (at.millis(), text.get(..16)) {
-        (Some(_), Some(short)) => format!("{} UTC", short.replace('T', " ")),
-        _ => text,
-    }
 }
 
 /// A statement inside a sentence: in backticks, so that a page can set it apart.
