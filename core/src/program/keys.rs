@@ -19,6 +19,8 @@ pub(super) struct Keys {
     heads: BTreeMap<String, Vec<u32>>,
     rights: BTreeMap<String, Vec<u32>>,
     names: BTreeMap<String, Vec<u32>>,
+    /// Those of `names` that are no declarations.
+    bound: BTreeMap<String, Vec<u32>>,
     targets: BTreeMap<(Kind, String), Vec<u32>>,
     kinds: BTreeMap<Kind, Vec<u32>>,
     /// The literal beginning of the quoted texts (up to a `{`), sorted, with the whole of it.
@@ -64,7 +66,11 @@ impl Keys {
                 keys.rights.entry(right).or_default().push(id);
             }
             if let Some(name) = &statement.name {
-                keys.names.entry(name.to_lowercase()).or_default().push(id);
+                let name = name.to_lowercase();
+                if !statement.kind.is_declaration() {
+                    keys.bound.entry(name.clone()).or_default().push(id);
+                }
+                keys.names.entry(name).or_default().push(id);
             }
             if let Some(target) = &statement.target {
                 let key = (statement.kind, target.to_lowercase());
@@ -105,6 +111,17 @@ impl Keys {
                 kind: row.kind,
                 ..Found::default()
             })
+    }
+
+    /// The statements that bind or declare a name in lower case, but for agents, blocks and imports.
+    pub(super) fn bound(&self, name: &str) -> &[u32] {
+        self.bound.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The statements of a kind that refer to a name in lower case.
+    pub(super) fn referring(&self, kind: Kind, name: &str) -> &[u32] {
+        let key = (kind, name.to_owned());
+        self.targets.get(&key).map_or(&[], Vec::as_slice)
     }
 
     fn by_text(&self, row: &Row) -> Option<Found> {

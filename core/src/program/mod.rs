@@ -8,6 +8,7 @@ mod head;
 mod keys;
 mod lex;
 mod line;
+mod log;
 mod nest;
 mod properties;
 mod row;
@@ -156,6 +157,7 @@ pub struct Tie {
     pub guessed: bool,
 }
 
+pub use log::{LogMark, LogTies};
 pub use scan::{classify, scan};
 pub use tie::Ties;
 

@@ -136,6 +136,11 @@ impl Listing {
         }
     }
 
+    /// What its statements can be found by.
+    pub(super) fn keys(&self) -> &Keys {
+        &self.ready().keys
+    }
+
     fn ready(&self) -> &Ready {
         self.ready.get_or_init(|| Ready::new(self))
     }
