@@ -26,6 +26,7 @@
     )
 )]
 
+pub mod check;
 pub mod decode;
 pub mod gate;
 pub mod issue;

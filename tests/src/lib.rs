@@ -4,4 +4,5 @@
 pub mod browser;
 pub mod build;
 pub mod needs;
+pub mod rule_scan;
 pub mod sql_scan;

@@ -40,7 +40,7 @@ enum Command {
     Bundle,
     /// Installs `prose`, with the viewer inside, where cargo installs programs.
     Install,
-    /// Writes docs/cli.md anew from the command line's own help.
+    /// Writes docs/cli.md, docs/json.md and docs/checks.md anew.
     Docs,
     /// Takes the README's screenshot and those of every page (target/screenshots).
     Screenshots,

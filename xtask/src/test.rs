@@ -78,19 +78,22 @@ fn purity(root: &Path) -> Result<PathBuf> {
         .join("prosescope_purity.wasm"))
 }
 
-/// Writes docs/cli.md and docs/json.md anew: their own tests do it when asked to.
+/// Writes docs/cli.md, docs/json.md and docs/checks.md anew: their own tests do it when asked to.
 ///
 /// # Errors
 /// When the test does not build or fails.
 pub(crate) fn write_docs(root: &Path) -> Result<()> {
-    step("Writing docs/cli.md and docs/json.md", || {
-        run(cargo(root)
-            .arg("test")
-            .args(NATIVE)
-            .args(["--test", "cli_reference", "--test", "e2e"])
-            .args(["--", "reference", "json::"])
-            .env(WRITE_DOCS, "1"))
-    })
+    step(
+        "Writing docs/cli.md, docs/json.md and docs/checks.md",
+        || {
+            run(cargo(root)
+                .arg("test")
+                .args(NATIVE)
+                .args(["--test", "cli_reference", "--test", "e2e"])
+                .args(["--", "reference", "json::", "page_of_rules"])
+                .env(WRITE_DOCS, "1"))
+        },
+    )
 }
 
 /// Takes the screenshots: of every page in target/screenshots, and docs/screenshot.png for the README.

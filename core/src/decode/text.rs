@@ -26,7 +26,7 @@ pub fn lossy(bytes: &[u8]) -> (Cow<'_, str>, Vec<Issue>) {
         _ => None,
     };
     if let Some(wide) = wide {
-        let issue = Issue::info("utf-16-text", "the file is written in UTF-16")
+        let issue = Issue::info("utf16", "the file is written in UTF-16")
             .hint("It was read as such; the documents' files are UTF-8.");
         return (Cow::Owned(String::from_utf16_lossy(&wide)), vec![issue]);
     }
@@ -35,7 +35,7 @@ pub fn lossy(bytes: &[u8]) -> (Cow<'_, str>, Vec<Issue>) {
         Cow::Borrowed(text) => (Cow::Borrowed(text), Vec::new()),
         Cow::Owned(text) => {
             let issue = Issue::warning(
-                "invalid-utf-8",
+                "invalid-utf8",
                 "the file holds bytes that are no UTF-8 text",
             )
             .hint("They are shown as \u{FFFD}; all else is as written.");
@@ -98,9 +98,9 @@ mod tests {
         for (bytes, text, rule) in [
             (&b"plain"[..], "plain", None),
             (b"\xEF\xBB\xBFwith a mark", "with a mark", None),
-            (b"\xFF\xFEa\0b\0", "ab", Some("utf-16-text")),
-            (b"\xFE\xFF\0a\0b\0", "ab\u{FFFD}", Some("utf-16-text")),
-            (b"a\xFFb", "a\u{FFFD}b", Some("invalid-utf-8")),
+            (b"\xFF\xFEa\0b\0", "ab", Some("utf16")),
+            (b"\xFE\xFF\0a\0b\0", "ab\u{FFFD}", Some("utf16")),
+            (b"a\xFFb", "a\u{FFFD}b", Some("invalid-utf8")),
             (b"", "", None),
         ] {
             let (read, issues) = lossy(bytes);

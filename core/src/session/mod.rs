@@ -6,6 +6,7 @@
 
 mod agents;
 mod bindings;
+mod check;
 mod files;
 mod gates;
 mod imports;

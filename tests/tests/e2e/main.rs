@@ -6,5 +6,6 @@ mod examples;
 mod json;
 mod large;
 mod purity;
+mod rules;
 mod shells;
 mod viewer;

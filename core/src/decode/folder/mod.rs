@@ -76,7 +76,7 @@ pub fn decode(source: &dyn Source, root: &str) -> Run {
                 .hint("What ran is told from the bindings; all else is unknown."),
         );
     }
-    run.issues = tree.issues;
+    run.issues.extend(tree.issues);
     run
 }
 

@@ -635,6 +635,6 @@ fn unreadable_files_and_odd_bytes_are_issues() {
     );
     let run = decode(&source, "");
     assert_eq!((&*run.id, run.bindings.len()), ("r\u{fffd}1", 1));
-    assert_eq!(rules(&run)[0], "invalid-utf-8");
+    assert_eq!(rules(&run)[0], "invalid-utf8");
     assert_eq!(run.bindings[0].kind, BindingKind::Other("".into()));
 }

@@ -1,0 +1,103 @@
+use crate::check::Rule;
+use crate::issue::Severity::{Info, Warning};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule::error(
+        "database-unreadable",
+        "The folder has a `state.db` that cannot be opened, so only its other files are shown.",
+    )
+    .fix("The message says what was found instead and what to do next. Ask the sender for a whole copy, with `state.db-wal` where there is one.")
+    .source("reliability, untrusted files")
+    .files(&[
+        ("state.db", "404: Not Found"),
+        ("program.prose", "session \"Hello\"\n"),
+    ]),
+    Rule::warning(
+        "agents-unreadable",
+        "An `agents.db` around the run cannot be opened; agents of that scope are missing.",
+    )
+    .fix("Repair or remove the `agents.db` of the project or the user; the run itself is unharmed.")
+    .source("sqlite.md, Project-Scoped and User-Scoped Agents")
+    .files(&[
+        ("agents.db", "404: Not Found"),
+        ("runs/r1/program.prose", "session \"Hello\"\n"),
+    ]),
+    Rule::error(
+        "table-damaged",
+        "A table could not be read to its end: pages of the file are damaged or missing.",
+    )
+    .fix("What was read before the damage is shown. Restore the file from a copy, or save what is left with `.recover` of the sqlite3 program.")
+    .source("reliability, untrusted files")
+    .told(
+        "A `state.db` with a page of its table overwritten, or cut in the middle.",
+        "core/tests/sqlite/damage.rs",
+    ),
+    Rule::error(
+        "reading-stopped",
+        "Reading a table took longer than is allowed, or was cancelled.",
+    )
+    .fix("Open it again with more time; a file that does this every time was made to.")
+    .source("reliability, untrusted files")
+    .told(
+        "A database of many gigabytes on a slow disk, or Cancel in the viewer.",
+        "core/tests/sqlite/oddities.rs",
+    ),
+    Rule::error(
+        "too-many-rows",
+        "A table has more than a million rows; the rest is not shown.",
+    )
+    .fix("Look at the table itself under files and tables, or with sqlite3.")
+    .source("reliability, untrusted files")
+    .told(
+        "An `execution` table of 1,000,001 rows.",
+        "core/src/decode/sqlite/scan.rs",
+    ),
+    Rule::warning(
+        "wal-missing",
+        "The database is in WAL mode and came without its `-wal`: its newest rows may be missing.",
+    )
+    .fix("Copy `state.db-wal` together with `state.db`, or let the writer run `PRAGMA wal_checkpoint(TRUNCATE)` before copying.")
+    .source("reliability, many writers")
+    .sql("PRAGMA journal_mode = WAL;\nINSERT INTO run (id) VALUES ('r1');"),
+    Rule::warning(
+        "hot-journal",
+        "The last writer stopped in the middle of a change; the change is left out, as SQLite would.",
+    )
+    .fix("Nothing is lost that was committed. The next program that writes to the database will clean up.")
+    .source("reliability, many writers")
+    .told(
+        "A `state.db` beside a `state.db-journal` that its writer left when it was killed.",
+        "store/tests/without_a_trace.rs",
+    ),
+    Rule::error(
+        "changed-while-reading",
+        "Somebody wrote to the database while it was read without locks; what is shown may be of two times.",
+    )
+    .fix("Open it again.")
+    .source("architecture, opening never writes")
+    .told(
+        "A database in WAL mode without its shared memory, written to by another program at that moment.",
+        "store/tests/without_a_trace.rs",
+    ),
+    Rule::info("utf16", "Texts are stored as UTF-16, not as UTF-8.")
+        .fix("Nothing has to be done: they are read. Opening a database is slower, as lengths are only known after reading.")
+        .source("dialects, state.db")
+        .database("PRAGMA encoding = 'UTF-16';\nCREATE TABLE run (id TEXT PRIMARY KEY);"),
+    Rule::warning("no-run-row", "The table `run` is empty: program, start and status are not recorded.")
+        .fix("Whoever writes should insert the run's row first. Everything else is shown, and the folder's name is used.")
+        .source("errata G11")
+        .sql("INSERT INTO execution (statement_text, status) VALUES ('session \"A\"', 'completed');"),
+    Rule::warning("several-runs", "One database holds the rows of several runs.")
+        .fix("Open another of them by its id. Keep one database a run: executions and bindings do not say which run they belong to.")
+        .source("dialects, state.db")
+        .sql("INSERT INTO run (id, started_at) VALUES\n  ('r1', '2026-01-15 10:00:00'),\n  ('r2', '2026-01-16 10:00:00');"),
+    Rule::warning("unnamed-run", "The row of `run` has no id.")
+        .fix("The folder's name is used. The writer should give the run an id.")
+        .source("sqlite.md, Core Schema")
+        .sql("INSERT INTO run (id, status) VALUES (NULL, 'running');"),
+    Rule::info("long-text", "A text is so long that only its beginning is shown in lists.")
+        .or(&[Info, Warning])
+        .fix("Open the row to read it whole. Values belong into bindings or attachments, not into statements and messages.")
+        .source("sqlite.md, Large Outputs")
+        .sql("INSERT INTO execution (statement_text, status)\nVALUES (printf('%.*c', 70000, 'x'), 'completed');"),
+];

@@ -1,0 +1,43 @@
+use crate::check::Rule;
+
+pub(super) const RULES: &[Rule] = &[
+    Rule::warning("no-state-file", "The folder has no state file; what ran is told from its bindings.")
+        .fix("Hand over the whole run folder. Where the program never wrote one, only the bindings tell how far it came.")
+        .source("dialects, no state file")
+        .files(&[("program.prose", "let a = session \"A\"\n"), ("bindings/a.md", "# a\n\nkind: let\n\n---\n\ntext\n")]),
+    Rule::warning("unsafe-path", "A path leads out of the run, or may; it is not followed.")
+        .fix("Paths inside a run are plain: no `..`, no drive, no leading `/`. Do not trust the folder that holds this one.")
+        .source("reliability, untrusted files")
+        .files(&[(
+            "state.md",
+            "# Execution State\n\nrun: r1\nprogram: p.prose\n\n## Index\n\n### Bindings\n\n| Name | Kind | Path | Execution ID |\n|---|---|---|---|\n| a | let | ../../secret.md | (root) |\n",
+        )]),
+    Rule::error("file-unreadable", "A file of the run cannot be read; what it says is missing.")
+        .fix("Check that you may read it, and that it was not removed meanwhile.")
+        .source("architecture, reading returns a value and issues")
+        .told("A `state.md` without permission to read it.", "core/src/decode/folder/tree.rs"),
+    Rule::warning("file-cut", "A file is longer than is read; its end is missing here.")
+        .fix("Open the file itself for the rest.")
+        .source("reliability, untrusted files")
+        .told("A `state.md` of 17 MB.", "core/src/decode/folder/tree.rs"),
+    Rule::warning("log-cut", "A log of the folder has more lines than are read.")
+        .fix("The rest is not held; the file itself shows it.")
+        .source("reliability, untrusted files")
+        .told("A `gates/audit.jsonl` of over a million lines.", "core/src/decode/gates_json.rs"),
+    Rule::warning("unreadable-setting", "A line of `.prose/.env` is not KEY=value; it is left out.")
+        .fix("Correct the line. Its text is not repeated, as it may hold a secret.")
+        .source("errata, Folder form")
+        .files(&[(".env", "USER_ID=user-a7\nmy secret\n"), ("runs/r1/program.prose", "session \"A\"\n")]),
+    Rule::warning("unreadable-folder", "A folder cannot be listed; files in it are missing.")
+        .fix("Check that you may read it.")
+        .source("architecture, reading returns a value and issues")
+        .told("A `.prose/runs/r1/agents` without permission to list it.", "store/src/disk.rs"),
+    Rule::warning("listing-cut", "There are more files than are listed; the rest is not looked at.")
+        .fix("Open the run's own folder instead of one far above it.")
+        .source("reliability, untrusted files")
+        .told("A home directory.", "store/src/disk.rs"),
+    Rule::info("survey-cut", "There are more loose files than are looked into for runs.")
+        .fix("Open a run folder or a database itself.")
+        .source("reliability, untrusted files")
+        .told("A folder with thousands of databases beside each other.", "core/src/session/survey.rs"),
+];

@@ -1,0 +1,108 @@
+use crate::check::{Example, Rule};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule::info("state-file-incomplete", "The state file lacks parts that its form has.")
+        .fix("What is missing is told from the disk as far as it can be.")
+        .source("filesystem.md, state.md")
+        .files(&[("state.md", "# Execution State\n\nrun: r1\n")]),
+    Rule::warning("state-file-title", "The state file has another title than its form, and was read as that form by its sections.")
+        .fix("Begin it with `# Execution State`.")
+        .source("filesystem.md, state.md")
+        .files(&[("state.md", "# My run\n\nrun: r1\n\n## Execution Trace\n\n```prose\nsession \"A\"   # (complete)\n```\n")]),
+    Rule::warning("state-file-cut", "The state file is longer than is held.")
+        .fix("The file itself shows the rest.")
+        .source("reliability, untrusted files")
+        .told("A trace of over 100,000 lines.", "core/src/decode/state_md/tests.rs"),
+    Rule::warning("state-file-foreign", "The state file is of no known form: JSON, an encrypted envelope, other text.")
+        .fix("It is shown as text; what ran is told from the bindings. Decrypt it if it is yours.")
+        .source("dialects, A to D")
+        .files(&[("state.md", "We are about half way through.\n")]),
+    Rule::info("state-file-not-read", "The state file is of a form whose head is read and whose body is shown as text.")
+        .fix("What ran is told from the bindings.")
+        .source("dialects, A to D")
+        .files(&[("vm.log.md", "# VM Log\n\n- started\n"), ("root.prose.md", "session \"A\"\n")]),
+    Rule::info("state-file-alone", "Only the state file was given: bindings and memories are named, but not here.")
+        .fix("Give the whole run folder to see them.")
+        .source("viewer, Opening")
+        .files(&[("kept.md", "# Execution State\n\nrun: r1\nprogram: p.prose\n")]),
+    Rule::info("elided-trace", "The execution trace leaves lines out (`...remaining stages...`).")
+        .fix("Lines below it are tied to the program by their text. Keep program.prose with the run.")
+        .source("dialects, A")
+        .files(&[(
+            "state.md",
+            "# Execution State\n\nrun: r1\nprogram: p.prose\n\n## Execution Trace\n\n```prose\nlet a = session \"A\"   # (complete)\n...remaining stages...\n```\n",
+        )]),
+    Rule::info("extra-section", "The state file has a section that no document lists.")
+        .fix("It is kept and shown as text; nothing has to be done.")
+        .source("dialects, A")
+        .files(&[("state.md", "# Execution State\n\nrun: r1\nprogram: p.prose\n\n## Results Summary\n\nAll is well.\n")]),
+    Rule::info("unfenced-trace", "The execution trace stands without a code fence.")
+        .fix("Put it between ```prose and ```: a Markdown formatter will mangle it otherwise.")
+        .source("filesystem.md, state.md")
+        .files(&[(
+            "state.md",
+            "# Execution State\n\nrun: r1\nprogram: p.prose\n\n## Execution Trace\n\nsession \"A\"   # (complete)\n",
+        )]),
+    Rule::info("index-without-frames", "The index of bindings has no column Execution ID.")
+        .fix("Its rows are taken for the root, or for what the names of their files say.")
+        .source("dialects, A")
+        .files(&[(
+            "state.md",
+            "# Execution State\n\nrun: r1\nprogram: p.prose\n\n## Index\n\n### Bindings\n\n| Name | Kind | Path |\n|---|---|---|\n| a | let | bindings/a.md |\n",
+        )]),
+    Rule::warning("too-many-issues", "A file has more oddities than are listed.")
+        .fix("Look at the file itself; those that are listed show the kinds.")
+        .source("reliability, untrusted files")
+        .told("A state file with a thousand sections that no document lists.", "core/src/decode/state_md/read.rs"),
+    Rule::warning("another-run", "The state file beside a database speaks of another run.")
+        .fix("The database is shown. Somebody copied a file into the wrong folder, or used one folder twice.")
+        .source("dialects, A to D")
+        .example(Example::Beside(
+            "INSERT INTO run (id) VALUES ('r1');",
+            &[("state.md", "# Execution State\n\nrun: r2\nprogram: p.prose\n")],
+        )),
+    Rule::warning("state-file-behind", "Bindings are on disk whose statements the state file does not mark.")
+        .fix("Their statements are shown as completed: nothing else writes a binding. Do not run them again.")
+        .source("trace rule 10; dialects, A")
+        .files(&[
+            ("program.prose", "let a = session \"A\"\nlet b = session \"B\"\n"),
+            (
+                "state.md",
+                "# Execution State\n\nrun: r1\nprogram: program.prose\n\n## Execution Trace\n\n```prose\nlet a = session \"A\"   # --> bindings/a.md\nlet b = session \"B\"\n```\n",
+            ),
+            ("bindings/a.md", "# a\n\nkind: let\n\n---\n\none\n"),
+            ("bindings/b.md", "# b\n\nkind: let\n\n---\n\ntwo\n"),
+        ]),
+    Rule::warning("marker-contradicts-disk", "A statement is marked as running, but its binding is written.")
+        .fix("The disk is newer evidence: the statement is shown as completed. Do not run it again.")
+        .source("trace rule 10; dialects, A")
+        .files(&[
+            ("program.prose", "let a = session \"A\"\n"),
+            (
+                "state.md",
+                "# Execution State\n\nrun: r1\nprogram: program.prose\n\n## Execution Trace\n\n```prose\nlet a = session \"A\"   # <-- EXECUTING\n```\n",
+            ),
+            ("bindings/a.md", "# a\n\nkind: let\n\n---\n\none\n"),
+        ]),
+    Rule::warning("round-behind-disk", "The state file is at an earlier round of a loop than the bindings on disk.")
+        .fix("The disk is newer evidence: the loop is shown in the later round.")
+        .source("trace rule 10; dialects, bindings")
+        .files(&[
+            ("program.prose", "loop until **done** (max: 5):\n  verify = session \"Verify\"\n"),
+            (
+                "state.md",
+                "# Execution State\n\nrun: r1\nprogram: program.prose\n\n## Execution Trace\n\n```prose\nloop until **done** (max: 5):   # <-- EXECUTING\n  verify = session \"Verify\"\n```\n\n## Active Constructs\n\n### Loop (lines 1-2)\n\n- status: executing\n- iteration: 1/5\n",
+            ),
+            ("bindings/verify_round3.md", "# verify_round3\n\nkind: let\n\n---\n\nok\n"),
+        ]),
+    Rule::info("trace-beyond-program", "Annotated lines of the state file are not in the program.")
+        .fix("The program may have been shortened or changed since; they are shown without a line. Keep the program that was run.")
+        .source("dialects, A")
+        .files(&[
+            ("program.prose", "let a = session \"A\"\n"),
+            (
+                "state.md",
+                "# Execution State\n\nrun: r1\nprogram: program.prose\n\n## Execution Trace\n\n```prose\nlet a = session \"A\"   # (complete)\nsession \"Water the orchids twice\"   # (complete)\n```\n",
+            ),
+        ]),
+];
