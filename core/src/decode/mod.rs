@@ -1,6 +1,7 @@
 //! Bytes in, tables out: what a file is (by content), and one decoder a format.
 
 pub mod binding_md;
+pub mod compact_log;
 pub mod dotenv;
 pub mod folder;
 pub mod gates_json;

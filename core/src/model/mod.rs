@@ -7,6 +7,7 @@
 
 mod agent;
 mod binding;
+mod compact_log;
 mod execution;
 mod gate;
 mod run;
@@ -16,6 +17,7 @@ mod table;
 
 pub use agent::{Agent, AgentScope, Segment};
 pub use binding::{Binding, BindingKind, ValueAt};
+pub use compact_log::{CompactLog, LogEvent, LogLine};
 pub use execution::{Execution, Meta};
 pub use gate::{AuditEvent, AuditKind, Gate, GateStatus};
 pub use run::{Dialect, FolderForm, Form, Import, Program, Run};

@@ -1,7 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Agent, AuditEvent, Binding, Execution, FileInfo, Gate, RunStatus, StateFile, TableInfo, Text,
+    Agent, AuditEvent, Binding, CompactLog, Execution, FileInfo, Gate, RunStatus, StateFile,
+    TableInfo, Text,
 };
 use crate::issue::Issue;
 use crate::time::Stamp;
@@ -40,6 +41,8 @@ pub struct Run {
     pub audit: Vec<AuditEvent>,
     /// The folder's own state file of form A.
     pub state_file: Option<StateFile>,
+    /// The folder's own log of form B, or of form C where it is written in the same words.
+    pub log: Option<CompactLog>,
     /// Keys and values of `.prose/.env`, masked where they are secret (errata, "Folder form").
     pub env: Vec<(Text, Text)>,
     /// Tables of the database, unknown ones included.

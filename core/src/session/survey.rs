@@ -2,7 +2,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::{Options, Session};
+use crate::decode::state_md;
+use crate::decode::text::lossy;
 use crate::issue::Issue;
+use crate::model::FolderForm;
 use crate::run_id;
 use crate::source::Source;
 use crate::view::{RunList, RunSummary};
@@ -197,10 +200,9 @@ fn newest(run: &RunSummary) -> Option<i64> {
 }
 
 fn is_state_file(head: &[u8]) -> bool {
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
-    [&b"# Execution State"[..], b"# run:", b"# Run State"]
-        .iter()
-        .any(|mark| head.starts_with(mark))
+    let text = lossy(head).0;
+    let known = state_md::form(&text) != FolderForm::Foreign;
+    known && !text.trim_start().starts_with('{')
 }
 
 /// `agents/{name}/memory.md` without any run around it.

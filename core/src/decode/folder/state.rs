@@ -4,9 +4,10 @@ use serde_json::Value;
 
 use super::files::is_state_name;
 use super::tree::Tree;
+use crate::decode::compact_log;
 use crate::decode::state_md::{self, lines};
 use crate::issue::Issue;
-use crate::model::{FolderForm, Form, Program, Run, RunStatus, Text};
+use crate::model::{FolderForm, Form, Program, Run, RunStatus};
 use crate::source::FileEntry;
 use crate::time::Stamp;
 
@@ -32,17 +33,13 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) -> FolderForm {
     let mut form = FolderForm::Bare;
     if let Some(file) = find(tree) {
         let path = tree.relative(file);
-        if path == "vm.log.md" {
-            form = FolderForm::VmLog;
-            tree.issue(recognised(path, "a VM log"));
-        } else if let Some(text) = tree.text(file, STATE_FILE_MOST) {
-            let (found, issues) = from_text(run, &text);
+        form = FolderForm::Foreign;
+        if let Some(text) = tree.text(file, STATE_FILE_MOST) {
+            let (found, issues) = from_text(run, path, &text);
             form = found;
             for issue in issues {
                 tree.issue(issue.at_file(path));
             }
-        } else {
-            form = FolderForm::Foreign;
         }
     }
     if let Some(record) = tree
@@ -60,9 +57,13 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) -> FolderForm {
     form
 }
 
-/// Reads a state file's text into a run that has none; its form, and what was odd.
-pub(super) fn from_text(run: &mut Run, text: &str) -> (FolderForm, Vec<Issue>) {
-    let form = state_md::form(text);
+/// Reads a state file's text into a run that has none; its form, and what was odd. A log goes by its name as well:
+/// no document says how a `vm.log.md` begins.
+pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, Vec<Issue>) {
+    let form = match name.rsplit('/').next() {
+        Some("vm.log.md") => FolderForm::VmLog,
+        _ => state_md::form(text),
+    };
     let mut issues = Vec::new();
     match form {
         FolderForm::StateMd => {
@@ -76,15 +77,14 @@ pub(super) fn from_text(run: &mut Run, text: &str) -> (FolderForm, Vec<Issue>) {
             run.updated = file.updated.clone();
             run.state_file = Some(file);
         }
-        FolderForm::CompactLog => {
-            compact_log(run, text);
-            issues.push(recognised("", "a compact log"));
-        }
+        FolderForm::CompactLog => issues = log(run, text),
+        // Its later writers use the marks of the compact log.
+        FolderForm::VmLog if compact_log::looks_like(text) => issues = log(run, text),
         FolderForm::Receipts => {
             receipts(run, text);
-            issues.push(recognised("", "a run state with receipts"));
+            issues.push(recognised("a run state with receipts"));
         }
-        FolderForm::VmLog => issues.push(recognised("", "a VM log")),
+        FolderForm::VmLog => issues.push(recognised("a VM log")),
         FolderForm::Foreign | FolderForm::Bare
             if text
                 .trim_start_matches(['\u{feff}', ' ', '\n', '\r'])
@@ -116,55 +116,22 @@ pub(super) fn from_text(run: &mut Run, text: &str) -> (FolderForm, Vec<Issue>) {
     (form, issues)
 }
 
-fn recognised(path: &str, what: &str) -> Issue {
-    let issue = Issue::info("state-file-not-read", format!("the state file is {what}"));
-    let issue =
-        issue.hint("Its head is read and its text shown; what ran is told from the bindings.");
-    if path.is_empty() {
-        issue
-    } else {
-        issue.at_file(path)
-    }
+fn recognised(what: &str) -> Issue {
+    Issue::info("state-file-not-read", format!("the state file is {what}"))
+        .hint("Its head is read and its text shown; what ran is told from the bindings.")
 }
 
-/// The head of form B, `# run:{id} {program}` and the optional `program:`, and its trailer.
-fn compact_log(run: &mut Run, text: &str) {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let title = lines
-        .next()
-        .and_then(lines::heading)
-        .map_or("", |(_, title)| title);
-    let title = title.get("run:".len()..).unwrap_or_default().trim_start();
-    let (id, program) = title.split_once(char::is_whitespace).unwrap_or((title, ""));
-    run.id = id.into();
-    let text_of = |value: &str| Some(value.trim()).filter(|v| !v.is_empty()).map(Text::from);
-    run.program.path = text_of(program);
-    for line in lines.clone().take(8) {
-        match line.split_once(':') {
-            Some(("program", path)) if run.program.path.is_none() => {
-                run.program.path = text_of(path);
-            }
-            Some(("program" | "root" | "upstream", _)) => {}
-            _ => break,
-        }
+/// A log of form B.
+fn log(run: &mut Run, text: &str) -> Vec<Issue> {
+    let (log, issues) = compact_log::parse(text);
+    if let Some(id) = &log.run {
+        run.id = id.clone();
     }
-    // The newest trailer counts: a resumed run goes on behind an earlier one.
-    let Some(last) = lines.next_back() else {
-        return;
-    };
-    let (word, rest) = last.split_once(char::is_whitespace).unwrap_or((last, ""));
-    let at = rest
-        .split_whitespace()
-        .next()
-        .map(Stamp::parse)
-        .filter(|at| at.millis().is_some());
-    run.status = match word {
-        "---end" => Some(RunStatus::Completed),
-        "---error" => Some(RunStatus::Failed),
-        _ => return,
-    };
-    run.updated = at;
+    run.program.path = log.program.clone().or_else(|| log.root.clone());
+    run.status = log.status.clone();
+    run.updated = log.ended.clone();
+    run.log = Some(log);
+    issues
 }
 
 /// The head of form D: `# Run State — {id}` and its bold keys.

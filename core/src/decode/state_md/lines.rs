@@ -2,14 +2,14 @@
 
 /// A place between two lines of a text. Cloning it is free: looking ahead is walking on with a copy.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Lines<'a> {
+pub(crate) struct Lines<'a> {
     rest: Option<&'a str>,
     /// Number of the line that was taken last, from 1.
-    pub(super) number: u32,
+    pub(crate) number: u32,
 }
 
 impl<'a> Lines<'a> {
-    pub(super) fn new(text: &'a str) -> Lines<'a> {
+    pub(crate) fn new(text: &'a str) -> Lines<'a> {
         let text = text.strip_suffix('\n').unwrap_or(text);
         Lines {
             rest: Some(text),

@@ -27,6 +27,7 @@ pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 
+use crate::decode::compact_log;
 use crate::issue::Issue;
 use crate::model::{FolderForm, StateFile};
 
@@ -51,13 +52,13 @@ pub fn form(text: &str) -> FolderForm {
     let Some(first) = text.lines().map(str::trim).find(|line| !line.is_empty()) else {
         return FolderForm::Foreign;
     };
+    if compact_log::looks_like(text) {
+        return FolderForm::CompactLog;
+    }
     if let Some((_, title)) = lines::heading(first) {
         let title = title.to_lowercase();
         if title.starts_with("execution state") {
             return FolderForm::StateMd;
-        }
-        if title.starts_with("run:") {
-            return FolderForm::CompactLog;
         }
         if title.starts_with("run state") {
             return FolderForm::Receipts;

@@ -428,8 +428,13 @@ fn knows_the_forms_by_content() {
         ("# VM Log\n", FolderForm::VmLog),
         (
             "{\n\t\"data\": \"ENC[AES256_GCM\",\n\t\"sops\": {}\n}\n12→ x ✓\n",
+            FolderForm::CompactLog,
+        ),
+        (
+            "{\n\t\"data\": \"ENC[AES256_GCM\",\n\t\"sops\": {}\n}\n",
             FolderForm::Foreign,
         ),
+        ("1→ plan ✓\n", FolderForm::CompactLog),
         ("hello", FolderForm::Foreign),
         ("", FolderForm::Foreign),
     ] {

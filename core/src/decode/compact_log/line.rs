@@ -1,0 +1,534 @@
+//! One line of a compact log.
+
+use super::words;
+use crate::model::{GateStatus, LogEvent, LogLine, RunStatus, Status, Text};
+use crate::time::Stamp;
+
+/// What a line says, before it is put in its place.
+pub(super) struct Told<'t> {
+    number: Option<u32>,
+    branch: Option<&'t str>,
+    frame: Option<i64>,
+    event: LogEvent,
+    note: Option<&'t str>,
+}
+
+impl<'t> Told<'t> {
+    /// An event of a statement that is known by its number.
+    pub(super) fn of(number: Option<u32>, event: LogEvent, note: Option<&'t str>) -> Told<'t> {
+        Told {
+            number,
+            branch: None,
+            frame: None,
+            event,
+            note,
+        }
+    }
+
+    pub(super) fn at(self, line: u32, raw: &str) -> LogLine {
+        LogLine {
+            line,
+            number: self.number,
+            branch: self.branch.map(Text::from),
+            frame: self.frame,
+            event: self.event,
+            note: self
+                .note
+                .map(str::trim)
+                .filter(|n| !n.is_empty())
+                .map(Text::from),
+            raw: raw.into(),
+        }
+    }
+}
+
+/// Reads a line that is not blank, trimmed. Never fails: what is not understood is a [`LogEvent::Note`].
+pub(super) fn read(line: &str) -> Told<'_> {
+    if let Some(told) = trailer(line) {
+        return told;
+    }
+    let item = line.strip_prefix("- ").or_else(|| line.strip_prefix("* "));
+    let item = item.map_or(line, str::trim_start);
+    let (number, branch, rest) = match numbered(item) {
+        Some((Some(number), branch, rest)) => (Some(number), branch, rest),
+        // Without a number only what can be nothing else is an event: `∥done`, `loop:2/5`, `#1 done`.
+        Some((None, _, rest)) => (None, None, rest),
+        None => (None, None, item),
+    };
+    let arrow = !std::ptr::eq(rest, item);
+    let (frame, rest) = frame(rest);
+    let (event, note) = told(rest, frame.is_some());
+    let certain = match &event {
+        _ if number.is_some() => true,
+        LogEvent::Statement { text, status } => {
+            status.is_some() && !text.is_empty() && (arrow || frame.is_some())
+        }
+        LogEvent::Gate { gate, .. } => !gate.is_empty() && (arrow || rest.contains(':')),
+        LogEvent::Round { n, .. } => n.is_some(),
+        LogEvent::Retry { attempt, text, .. } => attempt.is_some() && text.is_empty(),
+        LogEvent::Leave { .. } => frame.is_some(),
+        LogEvent::Fork { .. } | LogEvent::Join { .. } | LogEvent::Enter { .. } => true,
+        LogEvent::Trailer { .. } | LogEvent::Note => false,
+    };
+    if certain {
+        Told {
+            number,
+            branch,
+            frame,
+            event,
+            note,
+        }
+    } else {
+        Told {
+            number: None,
+            branch: None,
+            frame: None,
+            event: LogEvent::Note,
+            note: None,
+        }
+    }
+}
+
+/// Whether a line is an event with a number and an arrow.
+pub(super) fn is_event(line: &str) -> bool {
+    numbered(line).is_some_and(|(number, ..)| number.is_some())
+}
+
+/// `3a→ rest`: number, what stands behind it, and the rest. An arrow alone has no number.
+fn numbered(line: &str) -> Option<(Option<u32>, Option<&str>, &str)> {
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    if digits > 9 {
+        return None;
+    }
+    let (number, after) = line.split_at_checked(digits)?;
+    let end = after
+        .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '_')))
+        .unwrap_or(after.len());
+    let (branch, after) = after.split_at_checked(end)?;
+    // `Step->` is a text; a branch is a letter or a few, or a step of a step.
+    if branch.len() > 8 || (digits == 0 && !branch.is_empty()) {
+        return None;
+    }
+    let after = after.trim_start();
+    let rest = words::ARROWS
+        .iter()
+        .find_map(|arrow| after.strip_prefix(arrow))?;
+    let branch = Some(branch.trim_matches('.')).filter(|b| !b.is_empty());
+    Some((number.parse().ok(), branch, rest.trim()))
+}
+
+/// `#1 rest`: the frame that a line speaks of, the innermost where several are named.
+fn frame(text: &str) -> (Option<i64>, &str) {
+    let (mut frame, mut rest) = (None, text);
+    while let Some((id, after)) = rest.strip_prefix('#').and_then(integer) {
+        if !after.is_empty() && !after.starts_with([' ', '\t', ':']) {
+            break;
+        }
+        frame = i64::try_from(id).ok();
+        rest = after.trim_start_matches(':').trim_start();
+    }
+    (frame, rest)
+}
+
+/// What is told behind the arrow, and the note behind that.
+fn told(text: &str, in_frame: bool) -> (LogEvent, Option<&str>) {
+    if in_frame && let Some(left) = leave(text) {
+        return left;
+    }
+    parallel(text)
+        .or_else(|| retry(text))
+        .or_else(|| round(text))
+        .or_else(|| block(text))
+        .or_else(|| gate(text))
+        .or_else(|| commit(text))
+        .or_else(|| bracketed(text))
+        .unwrap_or_else(|| statement(text))
+}
+
+/// `#1 done`, `#1 failed (timeout)`. (`#1 ✓` is an anonymous statement of the frame.)
+fn leave(text: &str) -> Option<(LogEvent, Option<&str>)> {
+    let completed = |word: &str| words::status(word) == Some(Status::Completed);
+    let (status, note) = match marked(text) {
+        Some((left, status, note)) if completed(left) => (status, note),
+        Some(_) => return None,
+        None => {
+            let (left, status, note) = worded(text)?;
+            (Some(status).filter(|_| left.is_empty())?, note)
+        }
+    };
+    matches!(status, Status::Completed | Status::Failed)
+        .then_some((LogEvent::Leave { status }, note))
+}
+
+/// `∥start a,b`, `∥done`.
+fn parallel(text: &str) -> Option<(LogEvent, Option<&str>)> {
+    let rest = words::PARALLEL
+        .iter()
+        .find_map(|mark| text.strip_prefix(mark))?
+        .trim_start();
+    let end = rest
+        .find(|c: char| !c.is_ascii_alphabetic())
+        .unwrap_or(rest.len());
+    let (word, rest) = rest.split_at_checked(end)?;
+    let rest = rest.trim_start_matches(':').trim();
+    match word.to_ascii_lowercase().as_str() {
+        "start" | "started" | "begin" => {
+            let (list, note) = match rest.split_once(" (") {
+                Some((list, note)) => (list, note.strip_suffix(')')),
+                None => (rest, None),
+            };
+            let list = list.trim_matches(['[', ']', ' ']);
+            let names = list
+                .split([',', ';'])
+                .map(str::trim)
+                .filter(|name| !name.is_empty());
+            let branches = names.map(Text::from).collect();
+            Some((LogEvent::Fork { branches }, note))
+        }
+        "done" | "end" | "ended" | "join" | "joined" | "complete" | "completed" => {
+            let failed = marked(rest).is_some_and(|(_, status, _)| status == Status::Failed);
+            let status = if failed {
+                Status::Failed
+            } else {
+                Status::Joined
+            };
+            Some((
+                LogEvent::Join { status },
+                Some(rest.trim_start_matches(['✓', '✗', ' '])),
+            ))
+        }
+        "fail" | "failed" | "error" => Some((
+            LogEvent::Join {
+                status: Status::Failed,
+            },
+            Some(rest),
+        )),
+        _ => None,
+    }
+}
+
+/// `retry:2/3`, also behind a name.
+fn retry(text: &str) -> Option<(LogEvent, Option<&str>)> {
+    let at = text.find("retry")?;
+    let (before, rest) = text.split_at_checked(at)?;
+    let rest = rest.strip_prefix("retry")?;
+    let rest = rest.strip_prefix("ing").unwrap_or(rest);
+    let counted = rest.strip_prefix([':', ' '])?;
+    if !before.is_empty() && !before.ends_with([' ', '\t']) {
+        return None;
+    }
+    let (attempt, max, note) = fraction(counted.trim_start())?;
+    let name = before.trim().trim_end_matches(':');
+    // A sentence that speaks of a retry is no event.
+    if name.split_whitespace().count() > 1 {
+        return None;
+    }
+    let event = LogEvent::Retry {
+        text: name.into(),
+        attempt: Some(attempt),
+        max,
+    };
+    Some((event, Some(note)))
+}
+
+/// `loop:2/5`, `loop:2/5 exit(**done**)`, `loop exit(…)`.
+fn round(text: &str) -> Option<(LogEvent, Option<&str>)> {
+    let rest = words::LOOP
+        .iter()
+        .find_map(|word| text.strip_prefix(word))?;
+    let (n, max, rest) = match rest
+        .strip_prefix(':')
+        .map(str::trim_start)
+        .and_then(fraction)
+    {
+        Some((n, max, rest)) => (Some(n), max, rest),
+        None if rest.starts_with([' ', ':']) || rest.is_empty() => {
+            (None, None, rest.trim_start_matches(':').trim_start())
+        }
+        None => return None,
+    };
+    let word_end = rest
+        .find(|c: char| !c.is_ascii_alphabetic())
+        .unwrap_or(rest.len());
+    let (word, after) = rest.split_at_checked(word_end)?;
+    let exit = matches!(
+        word.to_ascii_lowercase().as_str(),
+        "exit" | "exited" | "break"
+    );
+    let over = marked(rest)
+        .is_some_and(|(left, status, _)| left.is_empty() && status == Status::Completed)
+        || words::status(word) == Some(Status::Completed);
+    if n.is_none() && !exit && !over {
+        return None;
+    }
+    let note = if exit {
+        after
+    } else {
+        rest.trim_start_matches('✓')
+    };
+    let event = LogEvent::Round {
+        n,
+        max,
+        over,
+        exit: exit || (n.is_none() && over),
+    };
+    Some((event, Some(plain_reason(note))))
+}
+
+/// `(**done**)` is `done`.
+fn plain_reason(text: &str) -> &str {
+    let text = text.trim();
+    let inner = text
+        .strip_prefix('(')
+        .and_then(|t| t.strip_suffix(')'))
+        .unwrap_or(text);
+    inner.trim().trim_matches('*').trim()
+}
+
+/// `block:implement#1 TASK-001`.
+fn block(text: &str) -> Option<(LogEvent, Option<&str>)> {
+    let rest = keyed(text, words::BLOCK)?;
+    let end = rest
+        .find(|c: char| c.is_whitespace() || c == '#' || c == '(')
+        .unwrap_or(rest.len());
+    let (block, after) = rest
+        .split_at_checked(end)
+        .filter(|(name, _)| !name.is_empty())?;
+    let (id, after) = match after.strip_prefix('#').and_then(integer) {
+        Some((id, after)) => (i64::try_from(id).ok(), after),
+        None => (None, after),
+    };
+    let after = after.trim();
+    let (status, note) = match marked(after)
+        .or_else(|| worded(after).filter(|(left, ..)| left.is_empty()))
+    {
+        Some((left, status, note)) => (Some(status), Some(left).filter(|l| !l.is_empty()).or(note)),
+        None => (None, Some(after)),
+    };
+    Some((
+        LogEvent::Enter {
+            block: block.into(),
+            id,
+            status,
+        },
+        note,
+    ))
+}
+
+/// `gate:fast_tests ✓ approved`, `gate ✓ (72/72 tests pass)`, `gate **all tests pass** ✗`.
+fn gate(text: &str) -> Option<(LogEvent, Option<&str>)> {
+    let (name, rest) = if let Some(rest) = keyed(text, words::GATE) {
+        match rest.strip_prefix('"').and_then(|r| r.split_once('"')) {
+            Some(quoted) => quoted,
+            None => rest.split_at_checked(rest.find(char::is_whitespace).unwrap_or(rest.len()))?,
+        }
+    } else {
+        let rest = words::GATE
+            .iter()
+            .find_map(|word| text.strip_prefix(word))?;
+        if !rest.is_empty() && !rest.starts_with([' ', '\t']) {
+            return None;
+        }
+        let (left, ..) = marked(rest).or_else(|| worded(rest))?;
+        let left = left.trim();
+        (
+            left.trim_matches('*'),
+            rest.trim_start().strip_prefix(left)?,
+        )
+    };
+    let (status, note) = decision(rest.trim());
+    Some((
+        LogEvent::Gate {
+            gate: name.into(),
+            status,
+        },
+        Some(note),
+    ))
+}
+
+/// `✓ approved by ops`: the decision, and what stands behind it.
+fn decision(text: &str) -> (GateStatus, &str) {
+    let (mut rest, mut by_mark) = (text, None);
+    if let Some((left, status, note)) = marked(text)
+        && left.is_empty()
+    {
+        by_mark = match status {
+            Status::Completed => Some(GateStatus::Approved),
+            Status::Failed => Some(GateStatus::Rejected),
+            _ => Some(GateStatus::Pending),
+        };
+        rest = note.unwrap_or_default();
+    }
+    let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+    let (word, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+    match words::gate(word) {
+        Some(status) => (status, after),
+        None => (by_mark.unwrap_or(GateStatus::Pending), rest),
+    }
+}
+
+/// `commit:main abc123`: it was committed.
+fn commit(text: &str) -> Option<(LogEvent, Option<&str>)> {
+    let rest = text.strip_prefix("commit:")?;
+    let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+    let name = text.get(.."commit:".len() + end)?;
+    let note = rest.get(end..)?.trim();
+    let status = Some(marked(note).map_or(Status::Completed, |(_, status, _)| status));
+    Some((
+        LogEvent::Statement {
+            text: name.into(),
+            status,
+        },
+        Some(note),
+    ))
+}
+
+/// `[outage] …` and `[input] question ✓` tell of no statement; `[eval] assertion ✓` does.
+fn bracketed(text: &str) -> Option<(LogEvent, Option<&str>)> {
+    let (word, _) = text.strip_prefix('[')?.split_once(']')?;
+    (!word.eq_ignore_ascii_case("eval")).then_some((LogEvent::Note, Some(text)))
+}
+
+fn statement(text: &str) -> (LogEvent, Option<&str>) {
+    let (left, status, note) = match marked(text).or_else(|| worded(text)) {
+        Some((left, status, note)) => (left, Some(status), note),
+        None => (text, None, None),
+    };
+    (
+        LogEvent::Statement {
+            text: left.into(),
+            status,
+        },
+        note,
+    )
+}
+
+/// The first mark outside of brackets: what stands before it, what it says, and what stands behind.
+fn marked(text: &str) -> Option<(&str, Status, Option<&str>)> {
+    let mut depth = 0_u32;
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' | '[' | '{' => depth = depth.saturating_add(1),
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > 0 {
+            continue;
+        }
+        if let Some(status) = words::mark(c) {
+            let left = text
+                .get(..at)?
+                .trim()
+                .trim_end_matches([':', '='])
+                .trim_end();
+            let after = text
+                .get(at + c.len_utf8()..)?
+                .trim_start_matches('\u{fe0f}')
+                .trim();
+            let note = after.trim_start_matches([':', '—', '–']).trim();
+            return Some((left, status, Some(note)));
+        }
+    }
+    None
+}
+
+/// `if(false) skip`, `research done`: a word in the mark's place, behind one name or a condition.
+fn worded(text: &str) -> Option<(&str, Status, Option<&str>)> {
+    let (text, note) = match text.strip_suffix(')').and_then(|t| t.rsplit_once(" (")) {
+        Some((text, note)) => (text.trim_end(), Some(note)),
+        None => (text, None),
+    };
+    let (left, word) = text.rsplit_once([' ', '\t']).unwrap_or(("", text));
+    let status = words::status(word)?;
+    let left = left.trim();
+    let lead = left.split([' ', '(']).next().unwrap_or_default();
+    let named = !left.contains([' ', '\t']);
+    let known = matches!(
+        lead,
+        "if" | "elif"
+            | "else"
+            | "choice"
+            | "option"
+            | "exec"
+            | "session"
+            | "resume"
+            | "let"
+            | "const"
+            | "output"
+    );
+    (named || known).then_some((left, status, note))
+}
+
+/// `---end 2026-02-13T10:57:50-05:00`, `---resume TS (note)`.
+fn trailer(line: &str) -> Option<Told<'_>> {
+    let rest = line.strip_prefix(words::TRAILER)?.trim_start_matches('-');
+    let end = rest
+        .find(|c: char| !c.is_ascii_alphabetic())
+        .unwrap_or(rest.len());
+    let (word, after) = rest.split_at_checked(end)?;
+    let after = after.trim_start_matches(':').trim();
+    let status = match (words::trailer(word), word.to_ascii_lowercase().as_str()) {
+        (Some(status), _) => status,
+        (None, "test") if after.to_ascii_uppercase().starts_with("FAIL") => RunStatus::Failed,
+        (None, "test") if after.to_ascii_uppercase().starts_with("PASS") => RunStatus::Completed,
+        _ => return None,
+    };
+    let (at, note) = stamp(after);
+    let note = note
+        .strip_prefix('(')
+        .and_then(|n| n.strip_suffix(')'))
+        .unwrap_or(note);
+    let event = LogEvent::Trailer { status, at };
+    Some(Told {
+        number: None,
+        branch: None,
+        frame: None,
+        event,
+        note: Some(note),
+    })
+}
+
+/// A time at the beginning of a text, in one word or two, and the rest.
+fn stamp(text: &str) -> (Option<Stamp>, &str) {
+    let cuts = text.match_indices([' ', '\t']).map(|(at, _)| at).take(2);
+    let mut found = (None, text);
+    for cut in cuts.chain([text.len()]) {
+        let Some((head, rest)) = text.split_at_checked(cut) else {
+            continue;
+        };
+        // Two words are a time only when both belong to it.
+        let at = Stamp::parse(head.trim_end_matches([',', ';']));
+        if at.millis().is_some() {
+            found = (Some(at), rest.trim());
+        }
+    }
+    found
+}
+
+/// `gate:name`: what stands behind one of these words and a colon.
+fn keyed<'t>(text: &'t str, keys: &[&str]) -> Option<&'t str> {
+    let rest = keys
+        .iter()
+        .find_map(|key| text.strip_prefix(key)?.strip_prefix(':'))?;
+    Some(rest.trim_start()).filter(|rest| !rest.is_empty())
+}
+
+/// `2/5 rest`: a number, how many there may be, and the rest.
+fn fraction(text: &str) -> Option<(u32, Option<u32>, &str)> {
+    let (n, rest) = integer(text)?;
+    let n = u32::try_from(n).ok()?;
+    let Some(after) = rest.strip_prefix('/').or_else(|| rest.strip_prefix(" of ")) else {
+        return Some((n, None, rest.trim()));
+    };
+    match integer(after) {
+        Some((max, rest)) => Some((n, u32::try_from(max).ok(), rest.trim())),
+        // `loop:2/∞`
+        None => Some((n, None, after.trim_start_matches(['∞', '?', '*', '-', ' ']))),
+    }
+}
+
+fn integer(text: &str) -> Option<(u64, &str)> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, rest) = text.split_at_checked(digits)?;
+    Some((number.parse().ok()?, rest))
+}

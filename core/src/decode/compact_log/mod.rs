@@ -1,0 +1,40 @@
+//! The compact log of form B: one event a line (dialects.md, "B: compact log"), and the older narration of the
+//! documents (sqlite-earlier.md and postgres.md, "What the VM Must Narrate").
+//!
+//! ```
+//! use prosescope_core::decode::compact_log;
+//! use prosescope_core::model::{LogEvent, RunStatus};
+//! let (log, issues) = compact_log::parse("# run:r1 p.prose\n1→ plan ✓\n---end 2026-02-13T10:57:50-05:00\n");
+//! assert_eq!((log.run.as_deref(), log.status, issues.len()), (Some("r1"), Some(RunStatus::Completed), 0));
+//! assert!(matches!(&log.lines[0].event, LogEvent::Statement { text, .. } if &**text == "plan"));
+//! ```
+//!
+//! The grammar, as far as lines keep to one. `words` holds its marks and words for whoever reads or writes them,
+//! `line` reads a line, `narration` the older markers, `file` a whole text:
+//!
+//! ```text
+//! log       header? line*                          an encrypted JSON envelope may stand in the header's place
+//! header    "# run:" id program?, then "program:" | "root:" | "upstream: [" id,* "]"
+//! line      event | trailer | narration | text
+//! event     number branch? arrow ("#" frame)? told note?
+//! arrow     "→" | "->"
+//! told      name? "✓" | name? "✗" error | "⊘" reason | condition "skip"
+//!           "∥start" name,* | "∥done"
+//!           "loop:" n "/" max ("exit(" reason ")")? | "retry:" n "/" max
+//!           "block:" name ("#" frame)? argument? | "done"              (the latter behind "#" frame)
+//!           "gate:" name ("✓ approved" | "✗ rejected" | "pending" | …)
+//!           "commit:" name sha | text
+//! trailer   "---end" time | "---error" time message | "---resume" time note
+//! narration "[Position] Statement " n ": " text | "[Success]" text | "[Binding]" text
+//! ```
+//!
+//! Real logs add to it as they go, so nothing fails: what is not understood is kept as a note, with its line.
+
+mod file;
+mod line;
+mod narration;
+#[cfg(test)]
+mod tests;
+pub(crate) mod words;
+
+pub use file::{looks_like, parse};

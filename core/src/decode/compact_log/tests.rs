@@ -1,0 +1,402 @@
+use super::*;
+use crate::model::{CompactLog, LogEvent, LogLine, RunStatus};
+
+/// A line in a few words: number, branch and frame, what it tells, its note.
+fn words(line: &LogLine) -> String {
+    let mut out = line.number.map_or("-".to_owned(), |n| n.to_string());
+    if let Some(branch) = &line.branch {
+        let dot = if branch.starts_with(|c: char| c.is_ascii_digit()) {
+            "."
+        } else {
+            ""
+        };
+        out.push_str(&format!("{dot}{branch}"));
+    }
+    if let Some(frame) = line.frame {
+        out.push_str(&format!("#{frame}"));
+    }
+    let number = |n: &Option<u32>| n.map_or("?".to_owned(), |n| n.to_string());
+    let id = |id: &Option<i64>| id.map_or(String::new(), |id| format!("#{id}"));
+    out.push_str(&match &line.event {
+        LogEvent::Statement { text, status: None } => format!(" text {text}"),
+        LogEvent::Statement {
+            text,
+            status: Some(status),
+        } => format!(" {} {text}", status.word()),
+        LogEvent::Fork { branches } => format!(" fork {}", branches.join("|")),
+        LogEvent::Join { status } => format!(" join {}", status.word()),
+        LogEvent::Round { n, max, over, exit } => format!(
+            " round {}/{}{}{}",
+            number(n),
+            number(max),
+            if *over { " over" } else { "" },
+            if *exit { " exit" } else { "" }
+        ),
+        LogEvent::Enter {
+            block,
+            id: frame,
+            status,
+        } => format!(
+            " enter {block}{} {}",
+            id(frame),
+            status.as_ref().map_or("", |s| s.word())
+        ),
+        LogEvent::Leave { status } => format!(" leave {}", status.word()),
+        LogEvent::Gate { gate, status } => format!(" gate {gate} {}", status.word()),
+        LogEvent::Retry { text, attempt, max } => {
+            format!(" retry {} {text} of {}", number(attempt), number(max))
+        }
+        LogEvent::Trailer { status, at } => format!(
+            " {} at {}",
+            status.word(),
+            at.as_ref().map_or("?".to_owned(), |at| at.to_string())
+        ),
+        LogEvent::Note => " note".to_owned(),
+    });
+    let mut out = out.trim_end().to_owned();
+    if let Some(note) = &line.note {
+        out.push_str(&format!(" ({note})"));
+    }
+    out
+}
+
+fn read(text: &str) -> CompactLog {
+    parse(text).0
+}
+
+fn all(text: &str) -> Vec<String> {
+    read(text).lines.iter().map(words).collect()
+}
+
+/// dialects.md, "B", line by line; the marks that later documents add; and what people write besides.
+#[test]
+fn every_kind_of_line_is_read() {
+    for (line, expected) in [
+        ("1→ plan ✓", "1 completed plan"),
+        ("4→ ✓", "4 completed"),
+        ("4-> ✓", "4 completed"),
+        (
+            "  12 -> research ✓ (72/72 tests pass)",
+            "12 completed research ((72/72 tests pass))",
+        ),
+        ("13→ commit+tag+push ✓", "13 completed commit+tag+push"),
+        ("- 2→ code ✔\u{fe0f}", "2 completed code"),
+        ("→ code ✓", "- completed code"),
+        ("5→ ✗ err", "5 failed (err)"),
+        ("5→ fetch ✗: no network", "5 failed fetch (no network)"),
+        (
+            "3→ ∥start system_prompt,agents_md",
+            "3 fork system_prompt|agents_md",
+        ),
+        ("3-> ||start a, b (first)", "3 fork a|b (first)"),
+        ("3→ ∥start [a, b]", "3 fork a|b"),
+        ("3→ ∥start", "3 fork"),
+        ("3a→ system_prompt ✓", "3a completed system_prompt"),
+        ("3c → ✗ lost", "3c failed (lost)"),
+        ("3.1→ draft ✓", "3.1 completed draft"),
+        ("3→ ∥done", "3 join joined"),
+        ("3→ ∥done ✓", "3 join joined"),
+        ("3→ ∥failed no quorum", "3 join failed (no quorum)"),
+        ("5→ loop:2/5 exit(**c**)", "5 round 2/5 exit (c)"),
+        ("5→ loop:2/5", "5 round 2/5"),
+        ("5→ loop:3", "5 round 3/?"),
+        ("5→ loop:3/∞ still failing", "5 round 3/? (still failing)"),
+        ("5→ loop:2/5 ✓", "5 round 2/5 over"),
+        ("5→ loop exit(**done**)", "5 round ?/? exit (done)"),
+        ("5→ repeat:2/3", "5 round 2/3"),
+        ("5→ loop over the list ✓", "5 completed loop over the list"),
+        (
+            "5→ block:implement#1 TASK-001",
+            "5 enter implement#1 (TASK-001)",
+        ),
+        ("5→ block:implement", "5 enter implement"),
+        (
+            "5→ block:implement#2 TASK-002 ✓",
+            "5 enter implement#2 completed (TASK-002)",
+        ),
+        ("5→ #1 block:sub#3", "5#1 enter sub#3"),
+        ("5→ #1 impl ✓", "5#1 completed impl"),
+        ("5→ #1 ✓", "5#1 completed"),
+        ("5→ #1 done", "5#1 leave completed"),
+        ("5→ #1 done ✓", "5#1 leave completed"),
+        ("5→ #1 failed (timeout)", "5#1 leave failed (timeout)"),
+        ("5→ #1 impl done", "5#1 completed impl"),
+        ("5a→ #2 loop:1/2", "5a#2 round 1/2"),
+        (
+            "6→ gate:fast_tests ✓ approved",
+            "6 gate fast_tests approved",
+        ),
+        ("6→ gate:fast_tests pending", "6 gate fast_tests pending"),
+        (
+            "6→ gate:fast_tests ⏳ ask ops",
+            "6 gate fast_tests pending (ask ops)",
+        ),
+        ("6→ gate:fast_tests", "6 gate fast_tests pending"),
+        (
+            "6→ gate:fast_tests ✗ rejected by ops",
+            "6 gate fast_tests rejected (by ops)",
+        ),
+        (
+            "6→ gate:fast_tests timed out",
+            "6 gate fast_tests timeout (out)",
+        ),
+        (
+            "6→ gate ✓ (72/72 tests pass)",
+            "6 gate  approved ((72/72 tests pass))",
+        ),
+        (
+            "6→ gate **all pass** ✗ 3 fail",
+            "6 gate all pass rejected (3 fail)",
+        ),
+        ("7→ if(false) skip", "7 skipped if(false)"),
+        (
+            "7→ if(a b) skipped (not needed)",
+            "7 skipped if(a b) (not needed)",
+        ),
+        ("7→ if(true)", "7 text if(true)"),
+        ("8→ exec .version ✓", "8 completed exec .version"),
+        (
+            "8→ exec make test failed (2)",
+            "8 failed exec make test (2)",
+        ),
+        ("5→ retry:2/3", "5 retry 2  of 3"),
+        (
+            "5→ research retry:2/3 slow",
+            "5 retry 2 research of 3 (slow)",
+        ),
+        ("5→ ⊘ deferred (no key)", "5 skipped (deferred (no key))"),
+        ("5→ publish ⊘ deferred", "5 skipped publish (deferred)"),
+        ("[outage] API down for 20 min", "- note"),
+        ("5→ [outage] API down", "5 note ([outage] API down)"),
+        ("1→ [input] question ✓", "1 note ([input] question ✓)"),
+        (
+            "5→ [eval] assertion ✗ too short",
+            "5 failed [eval] assertion (too short)",
+        ),
+        ("9→ commit:main abc123", "9 completed commit:main (abc123)"),
+        (
+            "4→ server ⇒ synthesizer (delegate: r1)",
+            "4 waiting server (synthesizer (delegate: r1))",
+        ),
+        ("4→ server ⟳ (resumed)", "4 executing server ((resumed))"),
+        (
+            "4→ waiting for the build to be done",
+            "4 text waiting for the build to be done",
+        ),
+        ("4→ research done", "4 completed research"),
+        ("4→ research running", "4 executing research"),
+        ("∥done", "- join joined"),
+        ("loop:2/5", "- round 2/5"),
+        ("#1 done", "-#1 leave completed"),
+        ("just a remark with a ✓ in it", "- note"),
+        ("-> see above", "- note"),
+        ("## Notes", "- note"),
+        ("---", "- note"),
+        (
+            "---end 2026-02-13T10:57:50-05:00",
+            "- completed at 2026-02-13T15:57:50Z",
+        ),
+        ("---end", "- completed at ?"),
+        ("--- end 2026-02-13", "- note"),
+        (
+            "---error 2026-02-13T10:57:50Z no network",
+            "- failed at 2026-02-13T10:57:50Z (no network)",
+        ),
+        ("---error no network", "- failed at ? (no network)"),
+        (
+            "---resume 2026-02-13 10:57:50 (by hand)",
+            "- running at 2026-02-13T10:57:50Z (by hand)",
+        ),
+        ("---paused", "- interrupted at ?"),
+        (
+            "---test FAIL (2/3 assertions)",
+            "- failed at ? (FAIL (2/3 assertions))",
+        ),
+        ("---verdict fine", "- note"),
+        ("99999999999→ x ✓", "- note"),
+        ("→", "- note"),
+        ("3→", "3 text"),
+    ] {
+        let (log, _) = parse(&format!("# run:r p\n{line}\n"));
+        let found: Vec<String> = log.lines.iter().map(words).collect();
+        let found = found.join("\n");
+        assert_eq!(found, expected, "{line}");
+        assert_eq!((log.lines[0].line, &*log.lines[0].raw), (2, line.trim()));
+    }
+}
+
+#[test]
+fn the_header_is_read_as_far_as_it_goes() {
+    let log = read(
+        "\u{feff}# run:r1 p.prose\r\nupstream: [a-1, b-2]   # when there are some\r\nroot: research/deep\r\nprogram: other.prose\r\n\r\n1→ a ✓\r\nroot: no longer the header\r\n",
+    );
+    assert_eq!(
+        (
+            log.run.as_deref(),
+            log.program.as_deref(),
+            log.root.as_deref()
+        ),
+        (Some("r1"), Some("p.prose"), Some("research/deep"))
+    );
+    assert_eq!(
+        log.upstream.iter().map(|id| &**id).collect::<Vec<_>>(),
+        ["a-1", "b-2"]
+    );
+    assert_eq!(log.lines.iter().map(|l| l.line).collect::<Vec<_>>(), [6, 7]);
+
+    let log = read("# run:20260213-064959- p.prose\n");
+    assert_eq!(
+        (log.run.as_deref(), log.lines.len()),
+        (Some("20260213-064959-"), 0)
+    );
+    let log = read("# run:r\nprogram: p.prose\n");
+    assert_eq!(log.program.as_deref(), Some("p.prose"));
+    // The header written again is no second run.
+    assert_eq!(
+        all("# run:r p\n1→ a ✓\n# run:r p\n"),
+        ["1 completed a", "- note"]
+    );
+}
+
+#[test]
+fn the_newest_trailer_says_how_the_run_stands() {
+    let at = |log: &CompactLog| log.ended.as_ref().map(|at| at.to_string());
+    for (text, status, ended, rules) in [
+        ("1→ a ✓\n", None, None, &[][..]),
+        (
+            "1→ a ✓\n---end 2026-01-01\n",
+            Some(RunStatus::Completed),
+            Some("2026-01-01T00:00:00Z"),
+            &[],
+        ),
+        (
+            "---error 2026-01-01 x\n---resume y\n2→ b ✓\n",
+            None,
+            None,
+            &[],
+        ),
+        (
+            "---error x\n---resume\n2→ b ✓\n---end 2026-01-02\n",
+            Some(RunStatus::Completed),
+            Some("2026-01-02T00:00:00Z"),
+            &[],
+        ),
+        (
+            "---end 2026-01-01\n---end 2026-01-02\n",
+            Some(RunStatus::Completed),
+            Some("2026-01-02T00:00:00Z"),
+            &[],
+        ),
+        (
+            "---end\nthanks\n2→ a remark\n",
+            Some(RunStatus::Completed),
+            None,
+            &[],
+        ),
+        (
+            "---end\n2→ b ✓\n",
+            Some(RunStatus::Completed),
+            None,
+            &["log-after-end"],
+        ),
+        (
+            "---end\n2→ b ✓\n---end\n",
+            Some(RunStatus::Completed),
+            None,
+            &[],
+        ),
+        ("---abort\n", Some(RunStatus::Interrupted), None, &[]),
+    ] {
+        let (log, issues) = parse(&format!("# run:r p\n{text}"));
+        assert_eq!(
+            (&log.status, at(&log).as_deref()),
+            (&status, ended),
+            "{text}"
+        );
+        assert_eq!(
+            issues.iter().map(|i| i.rule.as_str()).collect::<Vec<_>>(),
+            rules,
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn the_lines_behind_an_envelope_are_read_and_the_envelope_is_not() {
+    let envelope = "{\n\t\"data\": \"ENC[AES256_GCM,data:WY==,type:str]\",\n\t\"sops\": {\n\t\t\"version\": \"3\"\n\t}\n}";
+    let text = format!("{envelope}\n12→ encrypt ✓\n---end 2026-02-15T06:51:30Z\n");
+    assert!(looks_like(&text));
+    let (log, issues) = parse(&text);
+    assert!(log.sealed);
+    assert_eq!(
+        log.lines.iter().map(words).collect::<Vec<_>>()[0],
+        "12 completed encrypt"
+    );
+    assert_eq!((log.lines[0].line, log.run), (7, None));
+    assert_eq!(issues[0].rule, "log-sealed");
+    // Nothing behind it: nobody knows what it is. And an envelope that was cut.
+    assert!(!looks_like(envelope));
+    assert!(!looks_like("{\"a\": 1}\n1→ a ✓\n"));
+    let cut = envelope.replace("\"3\"\n\t}", "");
+    assert!(looks_like(&format!("{cut}\n1→ a ✓\n")));
+    assert!(!looks_like(&"[{".repeat(50_000)));
+}
+
+/// sqlite-earlier.md and postgres.md, "What the VM Must Narrate".
+#[test]
+fn the_older_narration_is_read_too() {
+    let text = "[Position] Statement 3: let research = session: researcher\n   Spawning session, will write to state.db\n   [Task tool call]\n[Success] Session complete, binding written to DB\n[Binding] research = <stored in state.db>\n";
+    assert!(looks_like(text));
+    assert_eq!(
+        all(text),
+        [
+            "3 executing let research = session: researcher",
+            "- note",
+            "- note",
+            "3 completed (Session complete, binding written to DB)",
+            "3 note (research = <stored in state.db>)",
+        ]
+    );
+    assert_eq!(
+        all("# run:r p\n[Success] nothing was begun\n"),
+        ["- note (nothing was begun)"]
+    );
+}
+
+#[test]
+fn only_logs_look_like_logs() {
+    for text in [
+        "# run:r p",
+        "\n\n# run: r",
+        "1→ plan ✓",
+        "## Run:r",
+        "[Position] Statement 1: x",
+    ] {
+        assert!(looks_like(text), "{text}");
+    }
+    for text in [
+        "",
+        "# Execution State",
+        "# Running late",
+        "1. a list",
+        "{}",
+        "plan ✓",
+        "-> x ✓",
+    ] {
+        assert!(!looks_like(text), "{text}");
+    }
+}
+
+#[test]
+fn a_log_without_end_is_cut_but_its_last_trailer_counts() {
+    let mut text = "# run:r p\n".to_owned();
+    text.push_str(&"1→ a ✓\n".repeat(200_010));
+    text.push_str("---end\n");
+    let (log, issues) = parse(&text);
+    assert_eq!(
+        (log.lines.len(), log.status),
+        (200_001, Some(RunStatus::Completed))
+    );
+    assert_eq!(issues[0].rule, "log-cut");
+    assert_eq!(log.trailer, Some(200_000));
+}

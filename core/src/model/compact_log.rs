@@ -1,0 +1,119 @@
+use super::{GateStatus, RunStatus, Status, Text};
+use crate::time::Stamp;
+
+/// A decoded compact log: one event a line, in the order written (dialects.md, "B: compact log").
+///
+/// Order is that of the lines. Numbers are statement numbers as the writer counted them: they repeat and skip.
+/// Times stand in trailers alone, and their `Z` is often local time: no durations are made of them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CompactLog {
+    /// The id of `# run:{id} {program}`.
+    pub run: Option<Text>,
+    /// The program of the first line, or of `program:`.
+    pub program: Option<Text>,
+    /// `root:`.
+    pub root: Option<Text>,
+    /// `upstream: [id, …]`: runs that this one read from.
+    pub upstream: Vec<Text>,
+    /// An encrypted envelope stands before the lines: what happened before them is told in there.
+    pub sealed: bool,
+    /// What the last trailer says of the run; `None`: there is none, or the log goes on behind a `---resume`.
+    pub status: Option<RunStatus>,
+    /// When that trailer was written.
+    pub ended: Option<Stamp>,
+    /// Index into [`CompactLog::lines`] of that trailer.
+    pub trailer: Option<u32>,
+    /// Every line that is not the header, a fence or blank.
+    pub lines: Vec<LogLine>,
+}
+
+/// A line of a compact log.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LogLine {
+    /// Its number in the file, from 1.
+    pub line: u32,
+    /// The statement's number: 3 of `3a→`.
+    pub number: Option<u32>,
+    /// What stands between number and arrow: `a` of `3a→`.
+    pub branch: Option<Text>,
+    /// The frame that it speaks of: 1 of `5→ #1 impl ✓`.
+    pub frame: Option<i64>,
+    /// What it tells.
+    pub event: LogEvent,
+    /// What stands behind the marker: an error, a reason, a remark.
+    pub note: Option<Text>,
+    /// The whole line, trimmed.
+    pub raw: Text,
+}
+
+/// What a line of a compact log tells.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LogEvent {
+    /// `research ✓`, `✗ timeout`, `exec .version ✓`, `if(false) skip`, `⊘ deferred (…)`.
+    Statement {
+        /// Its name or words; empty when it is anonymous.
+        text: Text,
+        /// How it stands; `None`: nothing but its text is there.
+        status: Option<Status>,
+    },
+    /// `∥start a,b`: a parallel begins.
+    Fork {
+        /// The branches that it announces.
+        branches: Vec<Text>,
+    },
+    /// `∥done`: its branches came together.
+    Join {
+        /// Completed, or failed.
+        status: Status,
+    },
+    /// `loop:2/5`, `loop:2/5 exit(**done**)`.
+    Round {
+        /// The round's number.
+        n: Option<u32>,
+        /// The most rounds.
+        max: Option<u32>,
+        /// The round is over: `loop:2/5 ✓`.
+        over: bool,
+        /// The loop was left; the note says why.
+        exit: bool,
+    },
+    /// `block:implement#1 TASK-001`: a block is entered.
+    Enter {
+        /// The block.
+        block: Text,
+        /// The frame's id, the scope of its bindings.
+        id: Option<i64>,
+        /// `block:implement#1 ✓`: it is over as well.
+        status: Option<Status>,
+    },
+    /// `#1 done`: a frame is over.
+    Leave {
+        /// Completed, or failed.
+        status: Status,
+    },
+    /// `gate:fast_tests ✓ approved`.
+    Gate {
+        /// Its id; empty where the line says no more than `gate`.
+        gate: Text,
+        /// Where it stands.
+        status: GateStatus,
+    },
+    /// `retry:2/3`: another attempt begins.
+    Retry {
+        /// What is tried again; empty: the statement of that number.
+        text: Text,
+        /// The attempt; the first try is attempt 1.
+        attempt: Option<u32>,
+        /// The most attempts.
+        max: Option<u32>,
+    },
+    /// `---end TS`, `---error TS message`, `---resume TS (note)`.
+    Trailer {
+        /// What it says of the run: running for a `---resume`.
+        status: RunStatus,
+        /// When it was written.
+        at: Option<Stamp>,
+    },
+    /// Text that tells of no statement: `[outage] …`, `[input] question ✓`, anything else.
+    Note,
+}
