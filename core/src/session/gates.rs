@@ -14,13 +14,24 @@ use crate::view::{AuditRow, AuditView, GateView, GatesView};
 impl Session {
     /// The gates as they stand at `now`, and the audit log with what its verification says.
     pub fn gates(&self, now: Option<i64>) -> GatesView {
-        let history = History::new(&self.run.audit);
-        let nodes = self.gate_nodes();
-        let view = |gate: &Gate| self.gate_view(gate, &history, &nodes, now);
         GatesView {
-            gates: self.run.gates.iter().map(view).collect(),
+            gates: self.gate_views(now, |_| true),
             audit: self.audit(),
         }
+    }
+
+    /// Those gates that are `wanted`, without verifying the audit log.
+    pub(super) fn gate_views(
+        &self,
+        now: Option<i64>,
+        wanted: impl Fn(&Gate) -> bool,
+    ) -> Vec<GateView> {
+        let history = History::new(&self.run.audit);
+        let nodes = self.gate_nodes();
+        let gates = self.run.gates.iter().filter(|gate| wanted(gate));
+        gates
+            .map(|gate| self.gate_view(gate, &history, &nodes, now))
+            .collect()
     }
 
     /// How many gates wait for a decision.

@@ -25,7 +25,7 @@ impl Session {
             let nested_status = place.as_deref().filter(|_| !deep).and_then(|place| {
                 let session =
                     Session::open(Rc::clone(&self.source), place, &Options::default()).ok()?;
-                Some(session.trace.verdict.status)
+                Some(session.status().to_owned())
             });
             ImportView {
                 alias: import.alias.to_string(),

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::{Session, story};
-use crate::model::{Dialect, FolderForm, Form};
+use crate::model::{Dialect, FolderForm, Form, GateStatus};
 use crate::time::human_duration;
 use crate::trace::NodeKind;
 use crate::view::{Failure, Overview, RunSummary, StatusCount};
@@ -86,12 +86,7 @@ impl Session {
                     .collect(),
             })
         });
-        view.pending_gates = self
-            .gates(now)
-            .gates
-            .into_iter()
-            .filter(|g| g.status == "pending")
-            .collect();
+        view.pending_gates = self.gate_views(now, |gate| gate.status == GateStatus::Pending);
         view.missing = self.missing_words();
         view.headline = story::headline(&view);
         view.story = story::sentences(&view);
@@ -129,7 +124,8 @@ impl Session {
     }
 
     /// What is believed of the run's status; `unknown` when nothing says anything.
-    fn status(&self) -> &str {
+    /// What is believed of its status, `unknown` where nothing says.
+    pub(super) fn status(&self) -> &str {
         match self.trace.verdict.status.as_str() {
             "" => "unknown",
             word => word,

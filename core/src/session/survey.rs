@@ -158,6 +158,16 @@ impl Session {
     /// The runs of a source, newest first (by the time in the id, else `started`, else the file's): each is opened,
     /// summed up and closed again.
     pub fn list(source: &Rc<dyn Source>, options: &Options) -> RunList {
+        Session::list_and_last(source, options).0
+    }
+
+    /// The same, and the session that was opened last: where there is one run, whoever asks for it next need not
+    /// read it again.
+    pub fn list_and_last(
+        source: &Rc<dyn Source>,
+        options: &Options,
+    ) -> (RunList, Option<Session>) {
+        let mut last = None;
         let found = survey(source.as_ref());
         let mut list = RunList {
             label: source.label(),
@@ -170,8 +180,14 @@ impl Session {
             if place.kind == FoundKind::Agents && !only_agents {
                 continue;
             }
+            // One at a time.
+            drop(last.take());
             let summary = match Session::open(Rc::clone(source), &place.place, options) {
-                Ok(session) => session.summary(),
+                Ok(session) => {
+                    let summary = session.summary();
+                    last = Some(session);
+                    summary
+                }
                 Err(error) => RunSummary {
                     id: place.name,
                     place: place.place,
@@ -186,7 +202,7 @@ impl Session {
                 .cmp(&newest(a))
                 .then_with(|| a.place.cmp(&b.place))
         });
-        list
+        (list, last)
     }
 }
 

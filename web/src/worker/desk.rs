@@ -37,7 +37,7 @@ impl Desk {
         self.source = None;
         let source = Rc::new(source);
         let dynamic: Rc<dyn Source> = source.clone();
-        let list = Session::list(&dynamic, &options());
+        let (list, last) = Session::list_and_last(&dynamic, &options());
         if let Some(SourceError::Changed(path)) = source.take_fault() {
             return Err(SourceError::Changed(path).into());
         }
@@ -47,6 +47,11 @@ impl Desk {
                 // One thing was opened and it is no run: the reason, not a list of one broken run.
                 Session::open(dynamic.clone(), &only.place, &options())?;
             }
+            [only] => self.runs.extend(last.map(|session| OpenRun {
+                place: only.place.clone(),
+                session,
+                folded: BTreeSet::new(),
+            })),
             _ => {}
         }
         self.source = Some(source);

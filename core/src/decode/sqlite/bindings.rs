@@ -45,7 +45,7 @@ pub(super) fn read(reader: &mut Reader<'_>, executions: &[Execution]) -> Vec<Bin
         length(&found, "value"),
         reached(&found, &WANTS[3..]),
     ];
-    let mut bindings: Vec<Binding> = Vec::new();
+    let mut bindings: Vec<Binding> = Vec::with_capacity(reader.room_for(schema::BINDINGS));
     let kinds = Kinds::new();
     reader.scan(schema::BINDINGS, WANTS, &extra, |cells| {
         let value = kinds.value(cells.at, cells.extra(0), cells.extra_int(1));

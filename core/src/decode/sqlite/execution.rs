@@ -22,7 +22,7 @@ const WANTS: &[Want] = &[
 
 /// Reads all rows and decides the dialect.
 pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Execution>, Dialect) {
-    let mut rows: Vec<Execution> = Vec::new();
+    let mut rows: Vec<Execution> = Vec::with_capacity(reader.room_for(schema::EXECUTION));
     let mut metas = Metas::default();
     let mut evidence = Evidence::default();
     let has_id = reader

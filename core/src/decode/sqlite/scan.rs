@@ -202,6 +202,24 @@ impl Reader<'_> {
         })
     }
 
+    /// How many rows to make room for: what the ids span, so that a long list is not moved while it grows (in wasm,
+    /// memory that was held once is never given back). Two steps down the tree, no scan; a guess, and capped.
+    pub(super) fn room_for(&self, table: &str) -> usize {
+        const MOST: i64 = 1 << 17;
+        let Some(found) = self.shape.table(table) else {
+            return 0;
+        };
+        let Some(rowid) = found.rowid_name() else {
+            return 0;
+        };
+        let name = quoted(&found.info.name);
+        let sql = format!(
+            "SELECT (SELECT max({rowid}) FROM {name}) - (SELECT min({rowid}) FROM {name}) + 1"
+        );
+        let span = self.conn.query_row(&sql, [], |row| row.get::<_, Option<i64>>(0));
+        span.ok().flatten().unwrap_or(0).clamp(0, MOST) as usize
+    }
+
     /// Runs a statement of [`select`]; `each` says whether to go on.
     fn walk(
         &mut self,

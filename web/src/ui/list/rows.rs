@@ -58,6 +58,11 @@ impl Cursor {
         }
     }
 
+    /// Where it stands and how often it was moved: the same again means that nobody moved it in between.
+    pub(crate) fn mark(self) -> (u64, u32) {
+        (self.at.get_untracked(), self.reveal.get_untracked())
+    }
+
     /// Goes to a row and shows it.
     pub(crate) fn go(self, row: u64) {
         self.at.set(row);
@@ -132,6 +137,16 @@ where
         // The size may arrive after the wish.
         if seen.get() > 0.0 && pages.total.get().is_some() {
             reveal(cursor.at.get_untracked());
+        }
+    });
+
+    // Folding above the current row may leave it behind the end.
+    Effect::new(move || {
+        if let Some(total) = pages.total.get() {
+            let last = total.saturating_sub(1);
+            if cursor.at.get_untracked() > last {
+                cursor.at.set(last);
+            }
         }
     });
 

@@ -54,11 +54,14 @@ pub(super) fn draw() -> AnyView {
     Effect::new(move || {
         if let Some(item) = tree.selected.get() {
             spawn_local(async move {
-                if let Ok(Some(node)) = tree.node_of(&item).await {
-                    if item.ends_with("-failure") {
+                let before = tree.cursor.mark();
+                match tree.node_of(&item).await {
+                    // The address then names the node, and this runs again.
+                    Ok(Some(node)) if item.ends_with("-failure") => {
                         app.put(run.item(Page::Trace, format!("~{node}")));
                     }
-                    tree.show(node).await;
+                    Ok(Some(node)) => tree.show(node, before).await,
+                    _ => {}
                 }
             });
         }
@@ -104,8 +107,13 @@ impl Tree {
         self.app.ask(request).await
     }
 
-    /// Unfolds what hides a node and goes there.
-    async fn show(self, node: u32) {
+    /// Unfolds what hides a node and goes there, unless the cursor was moved since `before`: whoever went on
+    /// while the worker was busy is not thrown back.
+    async fn show(self, node: u32, before: (u64, u32)) {
+        // Asking alone would unfold what was folded since.
+        if self.cursor.mark() != before {
+            return;
+        }
         let seen = self
             .pages
             .peek(self.cursor.at.get_untracked())
@@ -122,7 +130,9 @@ impl Tree {
             if there.is_some_and(|there| there != node) {
                 self.pages.renew();
             }
-            self.cursor.go(row.into());
+            if self.cursor.mark() == before {
+                self.cursor.go(row.into());
+            }
         }
     }
 
@@ -161,8 +171,9 @@ impl Tree {
                     place: self.run.place(),
                     node: row.node,
                 };
+                let before = self.cursor.mark();
                 if let Ok(Some(parent)) = self.app.ask(request).await {
-                    self.show(parent).await;
+                    self.show(parent, before).await;
                 }
             }),
             Key::Right if row.folded => self.fold(Some(row.node), false),
