@@ -159,6 +159,7 @@ pub struct Tie {
 
 pub use log::{LogMark, LogTies};
 pub use scan::{classify, scan};
+pub(crate) use tie::REMEMBERED;
 pub use tie::Ties;
 
 /// What a listing says; what was prepared for ties does not count.

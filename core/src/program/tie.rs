@@ -5,6 +5,7 @@
 //! statements from 0 or from 1, with or without declarations, only the outer ones, or lines.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::keys::{Found, Keys};
 use super::{LineRole, Listing, Tie};
@@ -146,11 +147,15 @@ impl Listing {
     }
 }
 
+/// Texts that a tier remembers: a loop repeats its few, and 100,000 that are all different are not worth their memory.
+pub(crate) const REMEMBERED: usize = 4096;
+
 /// Ties many rows to one program: see [`Listing::ties`].
 #[derive(Debug, Clone)]
 pub struct Ties<'a> {
     listing: &'a Listing,
-    found: BTreeMap<String, Found>,
+    /// What texts speak of: of the first [`REMEMBERED`], the others are looked up again.
+    found: BTreeMap<String, Rc<Found>>,
     counting: Option<Counting>,
     /// The different indices of a text that several statements have: as many as there are statements, in the
     /// same order, they tell which is which.
@@ -193,9 +198,8 @@ impl Ties<'_> {
 
     /// Ties a row to a statement, as [`Listing::tie`] does, by the counting that was learned.
     pub fn tie(&mut self, text: &str, index: Option<i64>) -> Option<Tie> {
-        self.find(text);
-        let found = self.found.get(text)?;
-        let tie = choose(self.listing, self.counting, found, index)?;
+        let found = self.find(text);
+        let tie = choose(self.listing, self.counting, &found, index)?;
         if tie.guessed
             && let (Some(index), Some(ranks)) = (index, self.ranks.get(text))
             && ranks.len() == found.statements.len()
@@ -225,13 +229,15 @@ impl Ties<'_> {
         })
     }
 
-    fn find(&mut self, text: &str) -> &Found {
-        if !self.found.contains_key(text) {
-            let found = self.listing.ready().keys.find(self.listing, text);
-            self.found.insert(text.to_owned(), found);
+    fn find(&mut self, text: &str) -> Rc<Found> {
+        if let Some(found) = self.found.get(text) {
+            return Rc::clone(found);
         }
-        // It is there now.
-        self.found.entry(text.to_owned()).or_default()
+        let found = Rc::new(self.listing.ready().keys.find(self.listing, text));
+        if self.found.len() < REMEMBERED {
+            self.found.insert(text.to_owned(), Rc::clone(&found));
+        }
+        found
     }
 }
 

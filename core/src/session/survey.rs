@@ -163,10 +163,7 @@ impl Session {
 
     /// The same, and the session that was opened last: where there is one run, whoever asks for it next need not
     /// read it again.
-    pub fn list_and_last(
-        source: &Rc<dyn Source>,
-        options: &Options,
-    ) -> (RunList, Option<Session>) {
+    pub fn list_and_last(source: &Rc<dyn Source>, options: &Options) -> (RunList, Option<Session>) {
         let mut last = None;
         let found = survey(source.as_ref());
         let mut list = RunList {

@@ -38,10 +38,15 @@ impl<'a> Ties<'a> {
     /// The statement of a row.
     pub(super) fn row(&mut self, row: &'a Execution) -> Option<Tie> {
         let learned = self.learned.as_mut()?;
-        *self
-            .rows
-            .entry((&row.text, row.index))
-            .or_insert_with(|| learned.tie(&row.text, row.index))
+        let key = (&*row.text, row.index);
+        if let Some(tie) = self.rows.get(&key) {
+            return *tie;
+        }
+        let tie = learned.tie(&row.text, row.index);
+        if self.rows.len() < program::REMEMBERED {
+            self.rows.insert(key, tie);
+        }
+        tie
     }
 
     /// The statement of a branch: the one of that name in its parallel, else its row's own.

@@ -216,7 +216,9 @@ impl Reader<'_> {
         let sql = format!(
             "SELECT (SELECT max({rowid}) FROM {name}) - (SELECT min({rowid}) FROM {name}) + 1"
         );
-        let span = self.conn.query_row(&sql, [], |row| row.get::<_, Option<i64>>(0));
+        let span = self
+            .conn
+            .query_row(&sql, [], |row| row.get::<_, Option<i64>>(0));
         span.ok().flatten().unwrap_or(0).clamp(0, MOST) as usize
     }
 

@@ -6,6 +6,9 @@ use prosescope_tests::{build, needs};
 
 use super::Viewer;
 
+/// What wasm may hold of a run of 1 GB: it never gives memory back, so this is the most that opening takes.
+const MEMORY_MOST: u64 = 64_000_000;
+
 /// Notes the length of every task over 50 ms, in milliseconds.
 const WATCH: &str = "globalThis.tasks = [];
     new PerformanceObserver(list => list.getEntries().forEach(e => tasks.push(Math.round(e.duration))))
@@ -118,9 +121,7 @@ fn a_gigabyte_opens_at_once_in_little_memory() {
         "{size} bytes: overview after {overview:?}; {fetched} bytes fetched for 4 pages; {memory} bytes of wasm memory, {} of them the worker's",
         stats["memory"]
     );
-    // The aim is 64 MB, and 64.8 million bytes were measured: decoding and folding 100,000 rows hold that much for a
-    // moment, and wasm never gives memory back (docs/plan.md).
-    assert!(memory < 72 << 20, "{memory} bytes of wasm memory");
+    assert!(memory < MEMORY_MOST, "{memory} bytes of wasm memory");
     assert!(fetched < size / 4, "{fetched} bytes were fetched: {stats}");
     let read = stats["bytes"].as_u64().unwrap();
     assert!(
@@ -141,7 +142,7 @@ fn a_gigabyte_opens_at_once_in_little_memory() {
     );
     let memory = viewer.wasm_memory();
     assert!(
-        memory < 72 << 20,
+        memory < MEMORY_MOST,
         "{memory} bytes of wasm memory with a value of 1 MB open"
     );
     viewer.assert_quiet();
