@@ -1,5 +1,6 @@
 //! The frame around the pages of a run: which run it is, how it stands, and the way to its pages.
 
+use leptos::html::Nav;
 use leptos::prelude::*;
 use prosescope_core::view::Overview;
 
@@ -142,8 +143,25 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
             _ => "n",
         })
     };
+    // On a narrow screen the pages scroll sideways: the one that is open is kept in sight.
+    let nav = NodeRef::<Nav>::new();
+    Effect::new(move || {
+        page.track();
+        request_animation_frame(move || {
+            let Some(nav) = nav.get_untracked() else {
+                return;
+            };
+            let here = nav.query_selector("[aria-current]").ok().flatten();
+            let to = web_sys::ScrollIntoViewOptions::new();
+            to.set_block(web_sys::ScrollLogicalPosition::Nearest);
+            to.set_inline(web_sys::ScrollLogicalPosition::Center);
+            if let Some(here) = here {
+                here.scroll_into_view_with_scroll_into_view_options(&to);
+            }
+        });
+    });
     view! {
-        <nav class="pages" aria-label="Pages">
+        <nav class="pages" aria-label="Pages" node_ref=nav>
             {Page::ALL.map(|of| {
                 let to = run.page(of).to_string();
                 view! {
