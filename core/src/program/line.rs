@@ -1,7 +1,7 @@
 //! Questions to the tokens of a line.
 
 use super::lex::{Tok, Token};
-use super::properties::{slice, unquote};
+use super::properties::slice;
 
 /// The tokens of a line, or of its right side.
 #[derive(Debug, Clone, Copy)]
@@ -112,7 +112,7 @@ pub(super) fn property_key<'t>(line: Line<'t>) -> Option<&'t str> {
     }
     match line.tok(0)? {
         Tok::Word => line.word(0),
-        Tok::Str => Some(unquote(line.slice(0))),
+        Tok::Str => Some(line.slice(0).trim_matches(['"', '\''])),
         _ => None,
     }
 }

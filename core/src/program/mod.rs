@@ -9,6 +9,7 @@ mod keys;
 mod lex;
 mod line;
 mod log;
+mod markdown;
 mod nest;
 mod properties;
 mod row;
@@ -16,6 +17,7 @@ mod scan;
 #[cfg(test)]
 mod tests;
 mod tie;
+mod value;
 
 use std::sync::OnceLock;
 
@@ -58,6 +60,8 @@ pub enum LineRole {
     Comment,
     /// Blank.
     Blank,
+    /// Outside of the programs of a Markdown file.
+    Text,
 }
 
 /// A statement.
@@ -69,18 +73,19 @@ pub struct Statement {
     pub end: u32,
     /// What it is: what runs, so `let x = do y()` and `output x = do y()` are [`StatementKind::Do`].
     pub kind: StatementKind,
-    /// The name it binds, or declares: of `let x = …`, `x = …`, `agent x:`, `block x(…)`, `approve x:`, `input x`.
+    /// The name it binds, or declares: of `let x = …`, `x = …`, `agent x:`, `block x(…)`, `approve x:`, `input x`,
+    /// `@x`.
     pub name: Option<String>,
-    /// What it refers to: the block of `do x(…)`, the agent of `session: x` and `resume: x`.
+    /// What it refers to: the block of `do x(…)`, the agent of `session: x` and `resume: x`, the program of `x(…)`
+    /// and of `use "…"`.
     pub target: Option<String>,
     /// How the name is bound: `const`, `let`, `input` or `output`; `None` for `x = …`, which binds a name that
     /// exists, or a branch of a parallel.
     pub binds: Option<String>,
     /// The text of its first line, trimmed, without a trailing comment.
     pub text: String,
-    /// Its properties in order, such as `("max", "5")`, `("on-fail", "continue")`, `("condition", "**…**")`,
-    /// `("prompt", "…")`: those of its own line's brackets and of the property lines below it.
-    pub properties: Vec<(String, String)>,
+    /// Its properties in order: those of its own line, and of the lines below it.
+    pub properties: Vec<Property>,
     /// Index of the statement it lies in.
     pub parent: Option<u32>,
     /// Levels below the top, 0 at the top.
@@ -141,6 +146,10 @@ pub enum StatementKind {
     Gate,
     /// `exec …`
     Exec,
+    /// `research(topic: "…")`: a program that was imported
+    Call,
+    /// `@get_config`: a place that a gate's `retry get_config` goes back to
+    Label,
     /// `let x = …` or `const x = …` or `x = …` whose right side is a text, a list, a name: not one of the above
     Assign,
     /// A text line that stands alone (`"…"`), or anything that fits nothing else
@@ -161,6 +170,7 @@ pub use log::{LogMark, LogTies};
 pub use scan::{classify, scan};
 pub(crate) use tie::REMEMBERED;
 pub use tie::Ties;
+pub use value::{Property, Value};
 
 /// What a listing says; what was prepared for ties does not count.
 impl PartialEq for Listing {

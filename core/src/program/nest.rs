@@ -4,7 +4,8 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Listing, Statement, StatementKind};
+use super::value::same_name;
+use super::{Listing, Property, Statement, StatementKind};
 
 impl StatementKind {
     /// Whether its body runs in rounds: `loop`, `repeat`, `for`. (A `parallel for` runs in branches.)
@@ -19,7 +20,7 @@ impl StatementKind {
     pub fn is_declaration(self) -> bool {
         matches!(
             self,
-            StatementKind::Use | StatementKind::Agent | StatementKind::Block
+            StatementKind::Use | StatementKind::Agent | StatementKind::Block | StatementKind::Label
         )
     }
 
@@ -46,18 +47,16 @@ impl StatementKind {
 }
 
 impl Statement {
-    /// The first property of that name; `_` and `-` are the same, as programs write both.
+    /// What the first property of that name says.
     pub fn property(&self, name: &str) -> Option<&str> {
-        let same = |a: &str| {
-            a.len() == name.len()
-                && a.bytes()
-                    .zip(name.bytes())
-                    .all(|(a, b)| a == b || (matches!(a, b'_' | b'-') && matches!(b, b'_' | b'-')))
-        };
+        self.find(name).map(|property| property.text.as_str())
+    }
+
+    /// The first property of that name; `_` and `-` are the same, as programs write both.
+    pub fn find(&self, name: &str) -> Option<&Property> {
         self.properties
             .iter()
-            .find(|(key, _)| same(key))
-            .map(|(_, value)| value.as_str())
+            .find(|property| same_name(&property.name, name))
     }
 }
 

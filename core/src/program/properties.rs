@@ -1,40 +1,76 @@
-//! Properties: those in a head's brackets and those of the lines below it.
+//! Properties of a head: in brackets, in braces, and one after the other behind it.
 
+use super::head::is_known;
 use super::lex::{Tok, Token};
+use super::line::Line;
+use super::value::{Property, Value, entries, same_name, text_of};
 
-/// Names and values in the order of the source. The names of nested ones are joined by a dot
-/// (`permissions.bash`).
+/// Properties in the order of the source. Their lines are set once their statement has one.
 #[derive(Debug, Default)]
-pub(super) struct Properties(pub(super) Vec<(String, String)>);
+pub(super) struct Properties(pub(super) Vec<Property>);
 
 impl Properties {
-    pub(super) fn add(&mut self, key: &str, value: &str) {
-        self.0.push((key.to_owned(), value.to_owned()));
+    pub(super) fn add(&mut self, name: &str, raw: &str) {
+        self.0.push(Property::read(name, raw, 0));
     }
 
     /// The options in the brackets of a head: `(max: 5)`, `("first", on-fail: "continue")`. `bare` is the name of
     /// an option without one; without a name for it, it is none.
     pub(super) fn brackets(&mut self, text: &str, tokens: &[Token], bare: Option<&str>) {
-        for group in groups(text, tokens) {
+        for (_, group) in groups(text, tokens, "(") {
             self.options(text, group, bare);
         }
     }
 
-    /// The first brackets are parameters or arguments, kept as written; later ones are options. Options that
-    /// are known to belong to a block (`max_depth`) may stand in the first as well.
-    pub(super) fn parameters(&mut self, key: &str, text: &str, tokens: &[Token]) {
-        for (at, group) in groups(text, tokens).into_iter().enumerate() {
+    /// Properties as an object behind the head: `agent a: { model: opus }`, `session "x" { retry: 3 }`.
+    pub(super) fn braces(&mut self, line: Line<'_>) {
+        // `context: { a: b }`
+        let is_value = |open: usize| {
+            open > 2 && line.is(open - 1, Tok::Colon) && line.word(open - 2).is_some_and(is_known)
+        };
+        for (open, group) in groups(line.text, line.tokens, "{") {
+            if !is_value(open) {
+                self.options(line.text, group, None);
+            }
+        }
+    }
+
+    /// Properties behind the head without brackets: `session "x" retry: 3`, `exec "make", timeout: 5m`.
+    pub(super) fn inline(&mut self, line: Line<'_>) {
+        let begins = |at: usize| {
+            let known = line.word(at).is_some_and(is_known);
+            let top = line.tokens.get(at).is_some_and(|token| token.depth == 0);
+            let named = matches!(line.word(at - 1), Some("session" | "agent"));
+            known && top && !named && line.is(at + 1, Tok::Colon)
+        };
+        let starts: Vec<usize> = (2..line.len()).filter(|at| begins(*at)).collect();
+        for (nth, at) in starts.iter().enumerate() {
+            let mut end = starts.get(nth + 1).copied().unwrap_or(line.len());
+            while end > at + 2 && matches!(line.tok(end - 1), Some(Tok::Comma | Tok::Colon)) {
+                end -= 1;
+            }
+            let value = line.tokens.get(at + 2..end).unwrap_or_default();
+            if !value.is_empty() {
+                self.add(line.slice(*at), slice(line.text, value));
+            }
+        }
+    }
+
+    /// The first brackets are parameters or arguments; later ones are options. Options that are known to belong to
+    /// a block (`max_depth`) may stand in the first as well.
+    pub(super) fn parameters(&mut self, name: &str, text: &str, tokens: &[Token]) {
+        for (at, (_, group)) in groups(text, tokens, "(").into_iter().enumerate() {
             let options = group
                 .first()
                 .zip(group.get(1))
                 .is_some_and(|(word, colon)| {
                     let name = text.get(word.start..word.end).unwrap_or_default();
-                    colon.tok == Tok::Colon && matches!(name, "max_depth" | "max-depth")
+                    colon.tok == Tok::Colon && same_name(name, "max_depth")
                 });
             if at > 0 || options {
                 self.options(text, group, None);
             } else {
-                self.add(key, slice(text, group));
+                self.list(name, text, group);
             }
         }
     }
@@ -47,11 +83,20 @@ impl Properties {
                     && open.depth == 0)
         });
         for (at, _) in groups {
-            let rest = tokens.get(at + 2..).unwrap_or_default();
-            if let Some(group) = self::groups(text, rest).first() {
-                self.add("params", slice(text, group));
+            if let Some((_, group)) = next_group(text, tokens, at + 2, "(") {
+                self.list("params", text, group);
             }
         }
+    }
+
+    fn list(&mut self, name: &str, text: &str, group: &[Token]) {
+        let list = entries(text, group, false).unwrap_or_default();
+        self.0.push(Property {
+            name: name.to_owned(),
+            text: slice(text, group).to_owned(),
+            value: Value::List(list),
+            line: 0,
+        });
     }
 
     fn options(&mut self, text: &str, group: &[Token], bare: Option<&str>) {
@@ -63,11 +108,11 @@ impl Properties {
             match entry {
                 [key, colon, value @ ..] if colon.tok == Tok::Colon => {
                     let key = text.get(key.start..key.end).unwrap_or_default();
-                    self.add(unquote(key), unquote(slice(text, value)));
+                    self.add(&text_of(key), slice(text, value));
                 }
                 _ => {
                     if let Some(bare) = bare {
-                        self.add(bare, unquote(slice(text, entry)));
+                        self.add(bare, slice(text, entry));
                     }
                 }
             }
@@ -75,24 +120,38 @@ impl Properties {
     }
 }
 
-/// The insides of the round brackets that stand outside of others.
-fn groups<'t>(text: &str, tokens: &'t [Token]) -> Vec<&'t [Token]> {
+/// The brackets of one kind that stand outside of others: where they open, and what is inside.
+fn groups<'t>(text: &str, tokens: &'t [Token], sign: &str) -> Vec<(usize, &'t [Token])> {
     let mut found = Vec::new();
+    let mut from = 0;
+    while let Some((open, group)) = next_group(text, tokens, from, sign) {
+        found.push((open, group));
+        from = open + group.len() + 2;
+    }
+    found
+}
+
+fn next_group<'t>(
+    text: &str,
+    tokens: &'t [Token],
+    from: usize,
+    sign: &str,
+) -> Option<(usize, &'t [Token])> {
     let mut open = None;
-    for (at, token) in tokens.iter().enumerate() {
+    for (at, token) in tokens.iter().enumerate().skip(from) {
         match token.tok {
             Tok::Open if token.depth == 0 && open.is_none() => {
-                open = (text.get(token.start..token.end) == Some("(")).then_some(at);
+                open = (text.get(token.start..token.end) == Some(sign)).then_some(at);
             }
             Tok::Close if token.depth == 0 => {
-                if let Some(inner) = open.take().and_then(|from| tokens.get(from + 1..at)) {
-                    found.push(inner);
+                if let Some(from) = open.take() {
+                    return Some((from, tokens.get(from + 1..at)?));
                 }
             }
             _ => {}
         }
     }
-    found
+    None
 }
 
 /// The text from the first to the last of the tokens.
@@ -102,34 +161,4 @@ pub(super) fn slice<'t>(text: &'t str, tokens: &[Token]) -> &'t str {
         .zip(tokens.last())
         .and_then(|(first, last)| text.get(first.start..last.end))
         .unwrap_or_default()
-}
-
-/// A value without the quotes around it, when it is one text; triple quotes go with the blanks inside of them.
-/// Backslashes stay as written.
-pub(super) fn unquote(value: &str) -> &str {
-    let value = value.trim();
-    for quotes in ["\"\"\"", "\""] {
-        if let Some(rest) = value.strip_prefix(quotes) {
-            return match rest.strip_suffix(quotes) {
-                Some(inner) if quotes.len() == 3 => inner.trim(),
-                Some(inner) if is_one(inner) => inner,
-                None if !rest.contains('"') => rest,
-                _ => value,
-            };
-        }
-    }
-    value
-}
-
-fn is_one(inner: &str) -> bool {
-    let mut escaped = false;
-    for byte in inner.bytes() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = true,
-            b'"' => return false,
-            _ => {}
-        }
-    }
-    true
 }

@@ -3,8 +3,8 @@
 use super::StatementKind as Kind;
 use super::head::Head;
 use super::lex::{Tok, Token, tokens_of_line};
-use super::properties::unquote;
 use super::scan::by_first_word;
+use super::value::text_of;
 
 /// How much of a text is compared, in bytes.
 pub(super) const LIMIT: usize = 600;
@@ -75,8 +75,8 @@ impl Row {
             branch: None,
             texts,
         };
-        let arguments = head.properties.0.iter().find(|(key, _)| key == "args");
-        row.arguments = arguments.map(|(_, value)| value.to_lowercase());
+        let arguments = head.properties.0.iter().find(|p| p.name == "args");
+        row.arguments = arguments.map(|args| args.text.to_lowercase());
         row.loosely(line, &tokens);
         row
     }
@@ -133,7 +133,7 @@ fn canonical(text: &str, tokens: &[Token]) -> (String, bool) {
     while let Some((last, rest)) = tokens.split_last() {
         if dots(last) {
             cut = true;
-        } else if last.tok != Tok::Colon {
+        } else if last.tok != Tok::Colon && slice(last) != "{" {
             break;
         }
         tokens = rest;
@@ -169,7 +169,8 @@ fn canonical(text: &str, tokens: &[Token]) -> (String, bool) {
 
 /// The words of a text or a condition without what is around them, blanks collapsed, in lower case.
 pub(super) fn inner_text(text: &str) -> String {
-    let text = unquote(text).trim_matches('*');
+    let text = text_of(text);
+    let text = text.trim_matches('*');
     let mut out = String::new();
     for word in text.split_whitespace() {
         if !out.is_empty() {

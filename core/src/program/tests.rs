@@ -1,6 +1,6 @@
 //! Every construct of dialects.md, "Programs", as cases: a source and what its listing says.
 
-use super::{LineRole, StatementKind, classify, scan};
+use super::{LineRole, StatementKind, Value, classify, scan};
 
 /// One line a statement: its first and last line, kind, how it binds, name, @target, properties, by depth.
 fn outline(source: &str) -> Vec<String> {
@@ -15,15 +15,20 @@ fn outline(source: &str) -> Vec<String> {
             line.extend(part.iter().flat_map(|part| [" ", part.as_str()]));
         }
         line.extend(s.target.iter().flat_map(|target| [" @", target.as_str()]));
-        for (key, value) in &s.properties {
-            line.push_str(&format!(" {key}={}", value.replace('\n', "/")));
+        for property in &s.properties {
+            let text = property.text.replace('\n', "/");
+            line.push_str(&match &property.value {
+                Value::Condition => format!(" {}=**{text}**", property.name),
+                Value::Duration(seconds) => format!(" {}={seconds}s", property.name),
+                _ => format!(" {}={text}", property.name),
+            });
         }
         line
     };
     scan(source).statements.iter().map(one).collect()
 }
 
-/// A letter a line: Statement, Property, Continuation, `#`, `-` for blank.
+/// A letter a line: Statement, Property, Continuation, Text, `#`, `-` for blank.
 fn roles(source: &str) -> String {
     let letter = |line: &super::Line| match line.role {
         LineRole::Statement => 'S',
@@ -31,6 +36,7 @@ fn roles(source: &str) -> String {
         LineRole::Continuation => 'C',
         LineRole::Comment => '#',
         LineRole::Blank => '-',
+        LineRole::Text => 'T',
     };
     scan(source).lines.iter().map(letter).collect()
 }
@@ -171,7 +177,58 @@ fn heads_of_one_line() {
         ("x.y[0] = 3", "1 assign x.y"),
         ("let { a, b } = f", "1 assign let"),
         ("exec = 3", "1 assign exec"),
+        (
+            "research(topic: \"ants\")",
+            "1 call @research args=topic: \"ants\"",
+        ),
+        (
+            "let { a, b } = research(topic: \"ants\")",
+            "1 call let @research args=topic: \"ants\"",
+        ),
+        (
+            "let token = http.post(\"u\", x).token",
+            "1 call let token @http.post args=\"u\", x",
+        ),
+        ("critic(draft: x) as c", "1 call @critic args=draft: x as=c"),
+        ("@get_config", "1 label get_config"),
+        (
+            "while **more to do** (max: 3):",
+            "1 loop condition=**more to do** check=while max=3",
+        ),
+        ("for each x in xs:", "1 for each=x in=xs"),
+        // Single and curly quotes.
+        ("session 'Don't stop' # c", "1 session"),
+        ("throw 'It failed'", "1 throw message=It failed"),
+        ("session “Say hello”", "1 session"),
+        ("approve x: # who's \"that\"", "1 gate x"),
+        // Properties behind the head.
+        (
+            "session \"x\" retry: 3 backoff: \"linear\"",
+            "1 session retry=3 backoff=linear",
+        ),
+        (
+            "exec \"make\", timeout: 5m, on-fail: \"continue\"",
+            "1 exec command=make timeout=300s on-fail=continue",
+        ),
+        (
+            "session: writer prompt: \"a: b\" context: { x, y }",
+            "1 session @writer prompt=a: b context={ x, y }",
+        ),
+        (
+            "agent a: { model: \"opus\", \"prompt\": \"p\", persist: true }",
+            "1 agent a model=opus prompt=p persist=true",
+        ),
+        ("session \"x\" { retry: 3 }", "1 session retry=3"),
+        ("parallel for x in context:", "1 parallel each=x in=context"),
+        (
+            "session context: researcher",
+            "1 session context @researcher",
+        ),
         ("return", "1 other"),
+        ("break", "1 other"),
+        ("assert x.tool != \"none\":", "1 other"),
+        ("let n = a(b) + c(d)", "1 assign let n"),
+        ("note (see above)", "1 other"),
         ("\"a text alone\"", "1 other"),
     ] {
         check(source, &[expected]);
@@ -227,7 +284,7 @@ fn properties_below_a_statement() {
     check(
         "approve deploy:\n  prompt: \"\"\"\n    Ready?\n    # not a comment\n  \"\"\"\n  allow: [\"user\", \"ops-team\"]\n  timeout: 4h\n  on_reject: throw \"Cancelled\"\n",
         &[
-            "1-8 gate deploy prompt=Ready?/    # not a comment allow=[\"user\", \"ops-team\"] timeout=4h on_reject=throw \"Cancelled\"",
+            "1-8 gate deploy prompt=Ready?/# not a comment allow=[\"user\", \"ops-team\"] timeout=14400s on_reject=throw \"Cancelled\"",
         ],
     );
     check(
@@ -241,7 +298,7 @@ fn properties_below_a_statement() {
     );
     check(
         "session \"x\"\n  context:\n    - a\n    - b\n  prompt: |\n    session \"not one\"\n    key: not one\n",
-        &["1-7 session context=- a/- b prompt=|/session \"not one\"/key: not one"],
+        &["1-7 session context=- a/- b prompt=session \"not one\"/key: not one"],
     );
     // Properties that are not indented, and one of a body.
     check(
@@ -288,9 +345,9 @@ fn bodies_nest_by_indentation() {
         "do f(\n  \"a\",\n\n  { b: \"c\" }\n)\nif ***\n  all tests pass\n  and it is Friday\n***:\n  session \"x\"\ninput ok: **\n  Plan:\n\n  Go on?\n**\n",
         &[
             "1-5 do @f args=\"a\",//  { b: \"c\" }",
-            "6-10 if condition=***/  all tests pass/  and it is Friday/***",
+            "6-10 if condition=**all tests pass and it is Friday**",
             ". 10 session",
-            "11-15 input input ok prompt=**/  Plan://  Go on?/**",
+            "11-15 input input ok prompt=**Plan://Go on?**",
         ],
     );
     assert_eq!(
@@ -314,7 +371,7 @@ fn blanks_and_comments_belong_to_what_is_around_them() {
 fn what_is_never_closed_does_not_swallow_the_rest() {
     check(
         "session \"a\"\n  prompt: \"\"\"Analyze\n  this\nlet x = session \"b\"\n",
-        &["1-3 session prompt=Analyze/  this", "4 session let x"],
+        &["1-3 session prompt=Analyze/this", "4 session let x"],
     );
     check(
         "let x = [\n  \"a\",\nsession \"b (c\"\ndo f(a\nif **half\n  session \"c\"\nthrow \"open\n",
@@ -322,7 +379,7 @@ fn what_is_never_closed_does_not_swallow_the_rest() {
             "1-2 assign let x",
             "3 session",
             "4 do @f",
-            "5-6 if condition=**half",
+            "5-6 if condition=**half**",
             ". 6 session",
             "7 throw message=open",
         ],
@@ -342,6 +399,7 @@ fn line_breaks_tabs_and_marks() {
         "\u{feff}loop:\n\tsession \"x\"\n\t\tprompt: \"a\"\nthrow\n",
         // A tab is as wide as the file's own first step.
         "loop:\n  session \"x\"\n\t\tprompt: \"a\"\nthrow\n",
+        "loop:\r  session \"x\"\r    prompt: \"a\"\rthrow",
         "loop:\n\u{a0}session \"x\"\n\u{a0}\u{a0}prompt: \"a\"\nthrow\n",
     ] {
         check(source, &expected);
@@ -436,4 +494,88 @@ fn questions_about_nesting() {
     assert!(listing.contains(at(1), at(8)) && !listing.contains(at(9), at(8)));
     assert_eq!(listing.statement_at(0), None);
     assert_eq!(listing.statement_at(99), None);
+}
+
+#[test]
+fn prompts_that_tell_of_programs() {
+    let nested = "agent a:\n  prompt: \"\"\"\n    Write:\n      session: x\n        prompt: \"\"\"\n          Do it\n        \"\"\"\n    Like this.\n  \"\"\"\n  model: opus\nthrow\n";
+    check(
+        nested,
+        &[
+            "1-10 agent a prompt=Write:/  session: x/    prompt: \"\"\"/      Do it/    \"\"\"/Like this. model=opus",
+            "11 throw",
+        ],
+    );
+    // What ends a text is no beginning.
+    check(
+        "session \"x\"\n  prompt: \"\"\"\n    Answer to the prompt: \"\"\"\n  model: opus\n",
+        &["1-4 session prompt=Answer to the prompt: model=opus"],
+    );
+}
+
+/// Bodies in braces, as languages have them that people come from.
+#[test]
+fn braces_open_bodies_too() {
+    check(
+        "agent a {\n  model: \"opus\",\n  \"tools\": [\"x\"],\n  permissions: {\n    bash: deny\n  }\n}\nparallel {\n  b = session \"x\" {\n    retry: 2\n  }\n}\nif **x** {\n  do f\n} else {\n  throw\n}\n",
+        &[
+            "1-7 agent a model=opus tools=[\"x\"] permissions={/    bash: deny/  }",
+            "8-12 parallel",
+            ". 9-11 session b retry=2",
+            "13-14 if condition=**x**",
+            ". 14 do @f",
+            "15-17 else",
+            ". 16 throw",
+        ],
+    );
+    check(
+        "output result = {\n  status: \"a\",\n  b\n}\noutput {\n  b\n}\nlet x = {\n  c\n}\n}\n",
+        &[
+            "1-4 output output result",
+            "5-7 output output",
+            "8-11 assign let x",
+        ],
+    );
+}
+
+#[test]
+fn values_on_the_lines_below() {
+    check(
+        "session \"x\"\n  prompt:\n    \"below\"\n  context:\n    \"\"\"\n    one\n      two\n    \"\"\"\n  skills:\n    - \"a\"\n    # c\n    - b\n",
+        &["1-12 session prompt=below context=one/  two skills=- \"a\"/- b"],
+    );
+    // A text block ends with its indentation, and nothing in it is a quote or a comment.
+    check(
+        "agent a:\n  prompt: |\n    # Heading\n    say \"\"\"\n\n      more\n  model: opus\nthrow\n",
+        &[
+            "1-7 agent a prompt=# Heading/say \"\"\"//  more model=opus",
+            "8 throw",
+        ],
+    );
+    let listing = scan("agent a:\n  model: opus\n  skills: [\"x\"]\nloop (max: 3):\n  throw\n");
+    let lines: Vec<u32> = listing.statements[0]
+        .properties
+        .iter()
+        .map(|p| p.line)
+        .collect();
+    assert_eq!(lines, [2, 3]);
+    assert_eq!(
+        listing.statements[1]
+            .find("max")
+            .map(|p| (p.line, &p.value)),
+        Some((4, &Value::Number(3.0)))
+    );
+}
+
+#[test]
+fn programs_in_markdown() {
+    let notes = "# Title\n\nUse it so:\n\n```prose\nloop:\n  session \"x\n```\n\n```json\n{ \"a\": 1 }\n```\n~~~ prose\nthrow\n# c\n";
+    check(notes, &["6-7 loop", ". 7 session", "14 throw"]);
+    assert_eq!(roles(notes), "T-T-TSST-TTTTS#");
+    check("---\nname: x\n---\nagent a:\n  model: opus\n", &[]);
+    // A fence in a prompt makes no Markdown of a program.
+    check(
+        "# a\nagent a:\n  prompt: \"\"\"\n```prose\nthrow\n```\n\"\"\"\nthrow\n",
+        &["2-7 agent a prompt=```prose/throw/```", "8 throw"],
+    );
 }

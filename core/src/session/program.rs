@@ -136,6 +136,7 @@ impl Session {
                     | K::Input
                     | K::Agent
                     | K::Block
+                    | K::Label
                     | K::Catch
                     | K::Finally
                     | K::Else

@@ -326,8 +326,8 @@ fn looped(
         iteration: Some(round),
         max: max.or_else(|| property("max")?.trim().parse().ok()),
         condition: property("condition")
-            .map(|c| Text::from(c.trim().trim_matches('*').trim()))
-            .filter(|c| !c.is_empty()),
+            .filter(|c| !c.is_empty())
+            .map(Text::from),
         extra: Vec::new(),
     }
 }

@@ -41,8 +41,7 @@ pub(super) fn read(run: &Run, facts: &mut Facts<'_>) {
             .and_then(|(line, _)| begins(facts, line, &loops));
         let same = |at: &u32| {
             let condition = facts.statement(*at).and_then(|s| s.property("condition"));
-            state.condition.is_some()
-                && condition.map(|c| c.trim_matches('*').trim()) == state.condition.as_deref()
+            state.condition.is_some() && condition == state.condition.as_deref()
         };
         let mut free = loops.iter().copied().filter(|at| !taken.contains(at));
         let alone = (loops.len() == 1 && file.loops.len() == 1)

@@ -1,25 +1,43 @@
 //! From lines to statements, by indentation.
 
+mod below;
+
+use std::ops::Range;
+
+use below::Below;
+
 use super::head::{Head, is_known, is_operation};
 use super::lex::{Lexer, Logical, Source, Tok};
 use super::line::{Line as Tokens, property_key};
-use super::properties::{slice, unquote};
-use super::{Line, LineRole, Listing, Statement, StatementKind as Kind};
+use super::markdown;
+use super::{Line, LineRole, Listing, Property, Statement, StatementKind as Kind};
 
-/// Scans a program. Never fails; time and memory are linear in the length of the source.
+/// Scans a program, or the fenced programs of a Markdown file. Never fails; time and memory are linear in the length
+/// of the source.
 pub fn scan(source: &str) -> Listing {
     let source = Source::new(source);
     let mut scanner = Scanner::new(&source);
     let mut lexer = Lexer::new(&source);
-    let mut line = 0;
-    while line < source.lines.len() {
-        if source.is_blank(line) || source.is_comment(line) {
+    let fenced = markdown::programs(&source);
+    let whole = 0..source.lines.len();
+    for part in fenced.as_deref().unwrap_or(std::slice::from_ref(&whole)) {
+        let mut line = part.start;
+        while line < part.end {
+            if scanner.is_text(line) {
+                scanner.text(line);
+            } else if !source.is_blank(line) && !source.is_comment(line) {
+                let mut logical = lexer.read(line);
+                // What is never closed ends with its program.
+                logical.last = logical.last.min(part.end - 1);
+                scanner.take(&logical);
+                line = logical.last;
+            }
             line += 1;
-            continue;
         }
-        let logical = lexer.read(line);
-        scanner.take(&logical);
-        line = logical.last + 1;
+        scanner.close_all();
+    }
+    if let Some(fenced) = fenced {
+        scanner.set_apart(&fenced);
     }
     scanner.finish()
 }
@@ -79,20 +97,9 @@ pub(super) fn by_first_word(text: &str) -> Kind {
 struct Open {
     indent: usize,
     statement: usize,
-    property: Option<Property>,
+    property: Option<Below>,
     /// Index of the last line inside.
     last: usize,
-}
-
-#[derive(Clone, Copy)]
-struct Property {
-    index: usize,
-    /// Nothing stands after the colon.
-    empty: bool,
-    /// `|` or `>` after the colon: all deeper lines are text.
-    text: bool,
-    /// `on_reject:` and the like: statements may stand below.
-    handler: bool,
 }
 
 struct Scanner<'s, 'a> {
@@ -130,6 +137,15 @@ impl<'s, 'a> Scanner<'s, 'a> {
             tokens: &logical.tokens,
         };
         let indent = self.source.indent(logical.first);
+        let closing = tokens
+            .tokens
+            .iter()
+            .take_while(|token| matches!(token.tok, Tok::Close | Tok::Comma))
+            .count();
+        let tokens = tokens.from(closing);
+        if closing > 0 && tokens.len() == 0 {
+            return self.close_bracket(logical, indent);
+        }
         let head = Head::read(tokens.text, tokens.tokens);
         let key = property_key(tokens).filter(|_| !head.keyword);
         self.close(indent, &head, key, tokens);
@@ -140,13 +156,13 @@ impl<'s, 'a> Scanner<'s, 'a> {
         };
         let (statement, body) = (top.statement, self.body(top.statement));
         match (top.property, key) {
-            (Some(property), _) if property.text => self.go_on(logical, property),
+            (Some(property), _) if property.text => self.go_on(logical),
             (Some(property), Some(key)) if property.empty && !property.handler => {
                 let outer = self.key_of(statement, property);
                 self.property(logical, indent, &format!("{outer}.{key}"), tokens);
             }
             (Some(_), _) if head.keyword => self.begin(logical, indent, head),
-            (Some(property), _) => self.go_on(logical, property),
+            (Some(_), _) => self.go_on(logical),
             (None, Some(key)) if !body || is_known(key) => {
                 self.property(logical, indent, key, tokens);
             }
@@ -181,10 +197,29 @@ impl<'s, 'a> Scanner<'s, 'a> {
         }
     }
 
+    /// A line that holds nothing but what closes a bracket: it is the end of what began as deep as it stands.
+    fn close_bracket(&mut self, logical: &Logical, indent: usize) {
+        while self.open.last().is_some_and(|top| top.indent > indent) {
+            self.pop();
+        }
+        match self.open.last().map(|top| top.statement) {
+            Some(statement) => self.mark(logical, LineRole::Continuation, statement),
+            None => self.begin(logical, indent, Head::default()),
+        }
+    }
+
+    fn close_all(&mut self) {
+        while !self.open.is_empty() {
+            self.pop();
+        }
+    }
+
     fn pop(&mut self) {
-        if let Some(closed) = self.open.pop()
-            && let Some(outer) = self.open.last_mut()
-        {
+        let Some(closed) = self.open.pop() else {
+            return;
+        };
+        self.read_below(&closed);
+        if let Some(outer) = self.open.last_mut() {
             outer.last = outer.last.max(closed.last);
             let (statement, last) = (outer.statement, outer.last);
             self.extend(statement, last);
@@ -210,14 +245,6 @@ impl<'s, 'a> Scanner<'s, 'a> {
         pipe || !self.body(statement)
     }
 
-    fn key_of(&self, statement: usize, property: Property) -> String {
-        self.statements
-            .get(statement)
-            .and_then(|s| s.properties.get(property.index))
-            .map(|(key, _)| key.clone())
-            .unwrap_or_default()
-    }
-
     /// A new statement inside of what is open.
     fn begin(&mut self, logical: &Logical, indent: usize, head: Head) {
         let parent = self.open.last().map(|open| open.statement);
@@ -235,15 +262,16 @@ impl<'s, 'a> Scanner<'s, 'a> {
         let statement = self.statements.len();
         self.bodies
             .push(kind.has_body() && !(kind == Kind::Do && head.target.is_some()));
+        let (name, target, binds) = (head.name.clone(), head.target.clone(), head.binds);
         self.statements.push(Statement {
             line: number(logical.first),
             end: number(logical.last),
             kind,
-            name: head.name,
-            target: head.target,
-            binds: head.binds.map(str::to_owned),
+            name,
+            target,
+            binds: binds.map(str::to_owned),
             text: text.unwrap_or_default().trim().to_owned(),
-            properties: head.properties.0,
+            properties: placed(head, logical.first),
             parent: parent.and_then(|parent| u32::try_from(parent).ok()),
             depth,
         });
@@ -256,55 +284,6 @@ impl<'s, 'a> Scanner<'s, 'a> {
         self.mark(logical, LineRole::Statement, statement);
     }
 
-    /// A property of the statement that is open.
-    fn property(&mut self, logical: &Logical, indent: usize, key: &str, tokens: Tokens<'_>) {
-        let Some(statement) = self.open.last().map(|open| open.statement) else {
-            return;
-        };
-        let value = slice(tokens.text, tokens.tokens.get(2..).unwrap_or_default());
-        let Some(properties) = self
-            .statements
-            .get_mut(statement)
-            .map(|s| &mut s.properties)
-        else {
-            return;
-        };
-        let index = properties.len();
-        properties.push((key.to_owned(), unquote(value).to_owned()));
-        self.open.push(Open {
-            indent,
-            statement,
-            property: Some(Property {
-                index,
-                empty: value.is_empty(),
-                text: matches!(value, "|" | ">" | "|-" | ">-"),
-                handler: value.is_empty() && key.starts_with("on"),
-            }),
-            last: logical.last,
-        });
-        self.mark(logical, LineRole::Property, statement);
-    }
-
-    /// More of the value of the property that is open.
-    fn go_on(&mut self, logical: &Logical, property: Property) {
-        let Some(statement) = self.open.last().map(|open| open.statement) else {
-            return;
-        };
-        let value = self
-            .statements
-            .get_mut(statement)
-            .and_then(|s| s.properties.get_mut(property.index));
-        if let Some((_, value)) = value {
-            for at in logical.first..=logical.last {
-                if !value.is_empty() {
-                    value.push('\n');
-                }
-                value.push_str(self.source.line(at).trim());
-            }
-        }
-        self.mark(logical, LineRole::Continuation, statement);
-    }
-
     /// A line that carries the open statement on and makes it a pipe or a chain.
     fn join(&mut self, logical: &Logical, kind: Kind, head: Head) {
         let Some(statement) = self.open.last().map(|open| open.statement) else {
@@ -312,7 +291,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
         };
         if let Some(joined) = self.statements.get_mut(statement) {
             joined.kind = kind;
-            joined.properties.extend(head.properties.0);
+            joined.properties.extend(placed(head, logical.first));
         }
         if let Some(body) = self.bodies.get_mut(statement) {
             *body = kind.has_body();
@@ -346,10 +325,20 @@ impl<'s, 'a> Scanner<'s, 'a> {
         self.extend(statement, logical.last);
     }
 
-    fn finish(mut self) -> Listing {
-        while !self.open.is_empty() {
-            self.pop();
+    /// Marks what lies outside of the programs of a Markdown file.
+    fn set_apart(&mut self, programs: &[Range<usize>]) {
+        let mut programs = programs.iter().peekable();
+        for (at, line) in self.lines.iter_mut().enumerate() {
+            while programs.next_if(|part| part.end <= at).is_some() {}
+            let inside = programs.peek().is_some_and(|part| part.contains(&at));
+            if !inside && line.role != LineRole::Blank {
+                line.role = LineRole::Text;
+            }
         }
+    }
+
+    fn finish(mut self) -> Listing {
+        self.close_all();
         self.place_blanks();
         Listing {
             lines: self.lines,
@@ -380,6 +369,15 @@ impl<'s, 'a> Scanner<'s, 'a> {
             }
         }
     }
+}
+
+/// The properties of a head that begins at a line.
+fn placed(head: Head, line: usize) -> Vec<Property> {
+    let mut properties = head.properties.0;
+    for property in &mut properties {
+        property.line = number(line);
+    }
+    properties
 }
 
 /// Whether a line goes on with `| map: …`.

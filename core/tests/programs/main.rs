@@ -1,55 +1,22 @@
 //! Programs as people wrote them (the shared corpus, read in place) and programs that nobody would write.
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods)] // a test may print, and measure
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+mod corpus;
+mod counts;
+mod ties;
 
+use corpus::corpus;
 use proptest::prelude::*;
-use prosescope_core::program::{LineRole, Listing, StatementKind, classify, scan};
-
-fn shared() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let named = std::env::var_os("PROSESCOPE_SHARED").map(PathBuf::from);
-    named
-        .into_iter()
-        .chain([root.join("../shared"), root.join("../../shared")])
-        .find(|at| at.join("corpus").is_dir())
-}
-
-fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap().flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            collect(&path, found);
-        } else if path.extension().is_some_and(|ext| ext == "prose") {
-            found.push(path);
-        }
-    }
-}
-
-/// The programs of the corpus, but for encrypted envelopes.
-fn corpus() -> Option<Vec<(PathBuf, String)>> {
-    let Some(shared) = shared() else {
-        println!("skipped: no shared corpus beside the checkout");
-        return None;
-    };
-    let mut files = Vec::new();
-    collect(&shared.join("corpus"), &mut files);
-    files.sort();
-    let read = |file: PathBuf| {
-        let text = String::from_utf8_lossy(&std::fs::read(&file).unwrap()).into_owned();
-        (!text.starts_with('{')).then_some((file, text))
-    };
-    Some(files.into_iter().filter_map(read).collect())
-}
+use prosescope_core::program::{LineRole, Listing, scan};
 
 /// What holds for every listing of every text.
 fn sound(source: &str, listing: &Listing) -> Result<(), TestCaseError> {
-    let lines: Vec<&str> = source
-        .strip_prefix('\u{feff}')
-        .unwrap_or(source)
-        .lines()
-        .collect();
+    let source = source.strip_prefix('\u{feff}').unwrap_or(source);
+    let lines: Vec<&str> = if source.contains('\n') {
+        source.lines().collect()
+    } else {
+        source.split_terminator('\r').collect()
+    };
     prop_assert_eq!(lines.len(), listing.lines.len());
     let mut begins = 0;
     for (at, (text, line)) in lines.iter().zip(&listing.lines).enumerate() {
@@ -58,6 +25,7 @@ fn sound(source: &str, listing: &Listing) -> Result<(), TestCaseError> {
         match line.role {
             LineRole::Blank => prop_assert!(text.trim().is_empty()),
             LineRole::Comment => prop_assert!(text.trim_start().starts_with('#')),
+            LineRole::Text => prop_assert!(line.statement.is_none()),
             _ => prop_assert!(line.statement.is_some(), "line {} of nothing", number),
         }
         if let Some(statement) = line.statement {
@@ -97,46 +65,6 @@ fn sound(source: &str, listing: &Listing) -> Result<(), TestCaseError> {
         }
     }
     Ok(())
-}
-
-#[test]
-fn real_programs_are_understood() {
-    let Some(corpus) = corpus() else { return };
-    assert!(corpus.len() > 100);
-    let mut counts: BTreeMap<StatementKind, usize> = BTreeMap::new();
-    for (file, text) in &corpus {
-        let listing = scan(text);
-        sound(text, &listing).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
-        let mut others = Vec::new();
-        for statement in &listing.statements {
-            *counts.entry(statement.kind).or_default() += 1;
-            if statement.kind == StatementKind::Other {
-                others.push(format!("{}: {}", statement.line, statement.text));
-            }
-        }
-        assert!(
-            others.len() <= (listing.statements.len() * 4 / 100).max(1),
-            "{}: {others:?}",
-            file.display()
-        );
-    }
-    println!("{} programs", corpus.len());
-    for (kind, count) in &counts {
-        println!("{count:6} {kind:?}");
-    }
-    // Nothing that the corpus has many of is taken for something else.
-    for (kind, least) in [
-        (StatementKind::Session, 1000),
-        (StatementKind::Agent, 300),
-        (StatementKind::Input, 150),
-        (StatementKind::If, 150),
-        (StatementKind::Parallel, 70),
-        (StatementKind::Loop, 50),
-        (StatementKind::Try, 25),
-        (StatementKind::Gate, 8),
-    ] {
-        assert!(counts.get(&kind).is_some_and(|n| *n >= least), "{kind:?}");
-    }
 }
 
 #[test]
@@ -210,99 +138,12 @@ fn piece() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Every statement of every program is found by its own text, and by half of it or the statement is one of
-/// those that begin so.
-#[test]
-fn statements_of_real_programs_are_found_by_their_text() {
-    let Some(corpus) = corpus() else { return };
-    for (file, text) in &corpus {
-        let listing = scan(text);
-        let mut ties = listing.ties();
-        for (at, statement) in listing.statements.iter().enumerate() {
-            let place = format!("{}:{}", file.display(), statement.line);
-            let tie = ties.tie(&statement.text, Some(i64::from(statement.line)));
-            let tie = tie.unwrap_or_else(|| panic!("{place}: {}", statement.text));
-            let found = &listing.statements[tie.statement as usize];
-            let same = |a: &str, b: &str| {
-                a.split_whitespace().eq(b.split_whitespace()) || a.trim_end_matches(':') == b
-            };
-            assert!(
-                tie.statement as usize == at
-                    || same(&found.text, &statement.text)
-                    || found.text.to_lowercase() == statement.text.to_lowercase(),
-                "{place}: {} tied to {}",
-                statement.text,
-                found.text
-            );
-        }
-    }
-}
-
-/// The trace lines of real state files lie in their program, in its order.
-#[test]
-fn real_state_files_tie_to_their_program() {
-    let Some(corpus) = corpus() else { return };
-    let (mut tied, mut all) = (0, 0);
-    for (file, text) in &corpus {
-        let Ok(state) = std::fs::read_to_string(file.with_file_name("state.md")) else {
-            continue;
-        };
-        let Some((_, trace)) = state.split_once("```prose\n") else {
-            continue;
-        };
-        let trace = scan(trace.split("```").next().unwrap());
-        let listing = scan(text);
-        let mut ties = listing.ties();
-        let mut after = None;
-        for statement in &trace.statements {
-            let tie = ties.tie_after(&statement.text, after);
-            all += 1;
-            match tie {
-                Some(tie) => {
-                    tied += 1;
-                    let found = &listing.statements[tie.statement as usize];
-                    assert_eq!(found.kind, statement.kind, "{}", statement.text);
-                    assert_eq!(found.name, statement.name, "{}", statement.text);
-                    after = Some(tie.statement);
-                }
-                None => println!("{}: {}", file.display(), statement.text),
-            }
-        }
-    }
-    println!("{tied} of {all} lines");
-    assert!(all > 20 && tied * 10 >= all * 9, "{tied} of {all}");
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_text_scans(text in "(?s).{0,200}") {
         sound(&text, &scan(&text))?;
-    }
-
-    #[test]
-    fn any_row_ties_within_the_program(
-        program in prop::collection::vec(piece(), 0..40),
-        rows in prop::collection::vec((prop::collection::vec(piece(), 0..6), any::<Option<i16>>()), 0..6),
-    ) {
-        let listing = scan(&program.concat());
-        let rows: Vec<_> = rows
-            .into_iter()
-            .map(|(text, index)| (text.concat(), index.map(i64::from)))
-            .collect();
-        let mut ties = listing.ties();
-        ties.learn(rows.iter().map(|(text, index)| (text.as_str(), *index)));
-        for (text, index) in &rows {
-            classify(text);
-            for tie in [
-                listing.tie(text, *index),
-                ties.tie(text, *index),
-                ties.tie_after(text, Some(0)),
-            ] {
-                prop_assert!(tie.is_none_or(|tie| listing.get(tie.statement).is_some()));
-            }
-        }
     }
 
     #[test]

@@ -1,0 +1,269 @@
+//! What one statement head says: its kind, names and the properties of its own line.
+//!
+//! A keyword counts only in a shape that programs give it, so that prose outside of quotes (`use of …`, `for
+//! each …`) stays [`StatementKind::Other`].
+
+mod control;
+mod declare;
+mod work;
+
+use super::StatementKind as Kind;
+use super::lex::{Tok, Token, tokens_of_line};
+use super::line::{Line, property_key};
+use super::properties::Properties;
+use super::value::same_name;
+
+/// Properties that are known by name, wherever they stand.
+const KNOWN: [&str; 46] = [
+    "agent",
+    "allow",
+    "backoff",
+    "concurrency",
+    "condition",
+    "context",
+    "count",
+    "cwd",
+    "deadline",
+    "default",
+    "delay",
+    "description",
+    "early-exit",
+    "env",
+    "evidence",
+    "format",
+    "inputs",
+    "interval",
+    "max",
+    "max-depth",
+    "max-iterations",
+    "max-retries",
+    "max-tokens",
+    "max-turns",
+    "memory",
+    "model",
+    "mode",
+    "on-approve",
+    "on-error",
+    "on-fail",
+    "on-reject",
+    "on-timeout",
+    "outputs",
+    "permissions",
+    "persist",
+    "prompt",
+    "retries",
+    "retry",
+    "schema",
+    "skills",
+    "strategy",
+    "system",
+    "temperature",
+    "timeout",
+    "tools",
+    "type",
+];
+
+/// The operations of a pipe.
+const PIPES: [&str; 8] = [
+    "map", "filter", "reduce", "pmap", "pfilter", "flatmap", "sort", "each",
+];
+
+/// What a head says.
+#[derive(Debug, Default)]
+pub(super) struct Head {
+    pub(super) kind: Option<Kind>,
+    pub(super) name: Option<String>,
+    pub(super) target: Option<String>,
+    pub(super) binds: Option<&'static str>,
+    pub(super) properties: Properties,
+    /// Whether a name stands left of an `=`.
+    pub(super) assigns: bool,
+    /// Whether a keyword in one of its shapes made it, so that it is a statement wherever it stands.
+    pub(super) keyword: bool,
+}
+
+impl Head {
+    /// Reads the head of a logical line.
+    pub(super) fn read(text: &str, tokens: &[Token]) -> Head {
+        let line = Line { text, tokens };
+        let mut head = Head::default();
+        let rest = head.left_side(line);
+        head.kind = head.action(rest).or_else(|| match head.assigns {
+            true => head.call(rest),
+            false => head.label(rest).or_else(|| head.call(rest)),
+        });
+        if head.kind.is_none() && head.assigns {
+            head.kind = match head.binds {
+                Some("output") => Some(Kind::Output),
+                _ => Some(Kind::Assign),
+            };
+        }
+        head
+    }
+
+    pub(super) fn kind(&self) -> Kind {
+        self.kind.unwrap_or(Kind::Other)
+    }
+
+    /// Takes `let x =`, `x =`, `output x =` off and returns what is right of it.
+    fn left_side<'t>(&mut self, line: Line<'t>) -> Line<'t> {
+        let binds = match line.word(0) {
+            // `output = 3` assigns to a name like any other.
+            _ if line.is(1, Tok::Equals) => None,
+            Some("let") => Some("let"),
+            Some("const") => Some("const"),
+            Some("output") => Some("output"),
+            _ => None,
+        };
+        let left = usize::from(binds.is_some());
+        let Some(equals) = line.left_of_equals(left) else {
+            if let (Some("let" | "const"), Some(name)) = (binds, line.word(1))
+                && (line.len() == 2 || line.is(2, Tok::Colon))
+            {
+                self.assigns = true;
+                self.keyword = true;
+                self.binds = binds;
+                self.name = Some(name.to_owned());
+                return line.from(line.len());
+            }
+            return line;
+        };
+        self.assigns = true;
+        self.keyword = binds.is_some();
+        self.binds = binds;
+        self.name = match line.tok(left) {
+            Some(Tok::Word) => line.word(left).map(str::to_owned),
+            _ => None,
+        };
+        line.from(equals + 1)
+    }
+
+    /// What runs: the kind of a line without its left side.
+    fn action(&mut self, line: Line<'_>) -> Option<Kind> {
+        let kind = self.keyword(line);
+        self.keyword |= kind.is_some();
+        let chain = matches!(
+            kind,
+            None | Some(Kind::Session | Kind::Resume | Kind::Do | Kind::Exec | Kind::Output)
+        );
+        if chain && line.top(Tok::Arrow).is_some() {
+            if line.is(0, Tok::Arrow) {
+                self.keyword(line.from(1));
+            }
+            return Some(Kind::Arrow);
+        }
+        if chain && self.pipe(line) {
+            return Some(Kind::Pipe);
+        }
+        kind
+    }
+
+    fn keyword(&mut self, line: Line<'_>) -> Option<Kind> {
+        let kind = match line.word(0)? {
+            "session" => self.session(line),
+            "resume" => self.resume(line),
+            "do" => self.invoke(line),
+            "exec" => self.exec(line),
+            "throw" => self.throw(line),
+            "parallel" => self.parallel(line),
+            "loop" => self.looping(line),
+            "while" => self.while_loop(line),
+            "repeat" => self.repeat(line),
+            "for" => self.each(line, 1).then_some(Kind::For),
+            "try" => (line.ends_at(1) || line.is(1, Tok::Open)).then_some(Kind::Try),
+            "catch" => self.catch(line),
+            "finally" => line.ends_at(1).then_some(Kind::Finally),
+            "if" => self.condition(line, 1).then_some(Kind::If),
+            "elif" => self.condition(line, 1).then_some(Kind::Elif),
+            "else" if line.word(1) == Some("if") => self.condition(line, 2).then_some(Kind::Elif),
+            "else" => line.ends_at(1).then_some(Kind::Else),
+            "choice" => self.condition(line, 1).then_some(Kind::Choice),
+            "option" => self.option(line),
+            "agent" => self.agent(line),
+            "block" => self.block(line),
+            "approve" | "gate" => self.gate(line),
+            "use" | "import" => self.import(line),
+            "input" => self.input(line),
+            "output" => self.output(line),
+            _ => None,
+        };
+        match kind {
+            None | Some(Kind::Block | Kind::Do) => {}
+            Some(Kind::Parallel) if line.is(1, Tok::Open) => {
+                self.properties
+                    .brackets(line.text, line.tokens, Some("strategy"));
+            }
+            Some(_) => self.properties.brackets(line.text, line.tokens, None),
+        }
+        if kind.is_some_and(has_inline) && line.word(1) != Some("for") {
+            self.properties.inline(line);
+        }
+        if kind.is_some_and(has_properties) {
+            self.properties.braces(line);
+        }
+        kind
+    }
+
+    /// `items | map: …`: adds every operation; false when there is none.
+    fn pipe(&mut self, line: Line<'_>) -> bool {
+        let mut found = false;
+        for (at, token) in line.tokens.iter().enumerate() {
+            if token.tok == Tok::Pipe
+                && token.depth == 0
+                && let Some(word) = line.word(at + 1).filter(|word| is_operation(word))
+            {
+                self.properties.add("op", word);
+                found = true;
+            }
+        }
+        if found {
+            self.properties.pipe_brackets(line.text, line.tokens);
+        }
+        found
+    }
+}
+
+/// Whether a property of that name is known.
+pub(super) fn is_known(key: &str) -> bool {
+    KNOWN.iter().any(|known| same_name(known, key))
+}
+
+/// Whether properties may stand behind a head without brackets.
+fn has_inline(kind: Kind) -> bool {
+    matches!(kind, Kind::Parallel | Kind::Loop | Kind::Repeat) || has_properties(kind)
+}
+
+/// Whether the lines below are its properties.
+fn has_properties(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Agent | Kind::Session | Kind::Resume | Kind::Exec | Kind::Do | Kind::Gate
+    )
+}
+
+/// Whether a `{` behind a head opens what others indent: properties or a body.
+pub(super) fn takes_body(text: &str, tokens: &[Token]) -> bool {
+    let head = Head::read(text, tokens);
+    let kind = head.kind();
+    head.keyword && (has_properties(kind) || kind.has_body())
+}
+
+/// Whether a word is an operation of a pipe.
+pub(super) fn is_operation(word: &str) -> bool {
+    PIPES.contains(&word)
+}
+
+/// Whether a line, on its own, plainly begins a statement: a keyword in one of its shapes.
+pub(super) fn begins_statement(text: &str) -> bool {
+    Head::read(text, &tokens_of_line(text)).keyword
+}
+
+/// Whether a line, on its own, plainly begins a statement or a known property.
+pub(super) fn begins_something(text: &str) -> bool {
+    let tokens = tokens_of_line(text);
+    let line = Line {
+        text,
+        tokens: &tokens,
+    };
+    property_key(line).is_some_and(is_known) || Head::read(text, &tokens).keyword
+}

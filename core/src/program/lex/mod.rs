@@ -1,0 +1,304 @@
+//! Tokens of a program, and where a logical line ends.
+//!
+//! A logical line is what one statement head or one property takes: texts in triple quotes, conditions in
+//! `***…***` and open brackets carry it over several lines. What is never closed does not swallow the rest of
+//! the file: it ends where the next line is plainly a statement. Every byte is looked at a bounded number of
+//! times.
+
+mod source;
+mod spans;
+
+use super::head;
+pub(super) use source::Source;
+use spans::{Left, Spans, find_triple, star_run_end};
+pub(super) use spans::{tokens_of_line, tokens_of_text};
+
+/// What a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tok {
+    /// `parallel`, `on-fail`, `exec.wsUrl`, `120s`.
+    Word,
+    /// `"…"` or `"""…"""`, quotes included.
+    Str,
+    /// `**…**` or `***…***`, asterisks included.
+    Cond,
+    Open,
+    Close,
+    Colon,
+    Comma,
+    /// A single `=`.
+    Equals,
+    Pipe,
+    /// `->`
+    Arrow,
+    /// Any other sign.
+    Op,
+}
+
+/// A token: a range of the source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Token {
+    pub(super) tok: Tok,
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// Brackets open around it; an opening bracket and its closing one have the depth outside of them.
+    pub(super) depth: u32,
+}
+
+/// One logical line.
+#[derive(Debug, Default)]
+pub(super) struct Logical {
+    /// Index of its first line.
+    pub(super) first: usize,
+    /// Index of its last line.
+    pub(super) last: usize,
+    /// Its tokens.
+    pub(super) tokens: Vec<Token>,
+    /// Where the first line's text ends: before a trailing comment.
+    pub(super) text_end: usize,
+    /// Lines inside that hold a comment and nothing else.
+    pub(super) comments: Vec<usize>,
+    /// Blank lines inside, but for those in a text.
+    pub(super) blanks: Vec<usize>,
+}
+
+/// Reads logical lines one after the other.
+#[derive(Debug)]
+pub(super) struct Lexer<'s, 'a> {
+    source: &'s Source<'a>,
+    /// Once a closing sign was looked for in vain, it is nowhere further down either.
+    no_triple: bool,
+    no_nested: bool,
+    no_cond: [bool; 2],
+}
+
+impl<'s, 'a> Lexer<'s, 'a> {
+    pub(super) fn new(source: &'s Source<'a>) -> Lexer<'s, 'a> {
+        Lexer {
+            source,
+            no_triple: false,
+            no_nested: false,
+            no_cond: [false; 2],
+        }
+    }
+
+    /// Reads the logical line that begins at line `first`.
+    pub(super) fn read(&mut self, first: usize) -> Logical {
+        let source = self.source;
+        let (from, to) = source.lines.get(first).copied().unwrap_or_default();
+        let mut logical = Logical {
+            first,
+            last: first,
+            text_end: to,
+            ..Logical::default()
+        };
+        let mut spans = Spans::new(source.text);
+        let (mut at, mut line) = (from, first);
+        loop {
+            let end = source.lines.get(line).map_or(at, |(_, end)| *end);
+            let (left, comment) = spans.read(at, end);
+            if let (true, Some(comment)) = (line == first, comment) {
+                logical.text_end = comment;
+            }
+            let resumed = match left {
+                Left::Nothing => None,
+                Left::Triple { start } => Some(self.close_triple(first, line, start)),
+                Left::Cond { start, stars } => self.close_cond(first, line, start, stars),
+            };
+            match resumed {
+                Some(Closed { token, last }) => {
+                    spans.push(token.0, token.1, token.2);
+                    line = last;
+                    // More of the line may follow the closing sign.
+                    at = token.2;
+                }
+                None => {
+                    if let Left::Cond { start, .. } = left {
+                        spans.push(Tok::Cond, start, end);
+                    }
+                    if line == first && opens_body(&spans) {
+                        spans.tokens.pop();
+                        break;
+                    }
+                    match self.next_in_brackets(&spans, first, line, &mut logical) {
+                        Some(next) => {
+                            line = next;
+                            at = source.lines.get(line).map_or(end, |(start, _)| *start);
+                        }
+                        None => break,
+                    }
+                }
+            }
+        }
+        logical.last = line;
+        logical.tokens = spans.tokens;
+        logical
+    }
+
+    /// The next line when a bracket is open and that line is not plainly something new.
+    fn next_in_brackets(
+        &self,
+        spans: &Spans<'_>,
+        first: usize,
+        line: usize,
+        logical: &mut Logical,
+    ) -> Option<usize> {
+        if spans.depth == 0 {
+            return None;
+        }
+        let source = self.source;
+        let mut next = line + 1;
+        while next < source.lines.len() && source.is_blank(next) {
+            next += 1;
+        }
+        if next >= source.lines.len() || self.is_new(next, source.indent(first)) {
+            return None;
+        }
+        logical.blanks.extend(line + 1..next);
+        if source.is_comment(next) {
+            logical.comments.push(next);
+        }
+        Some(next)
+    }
+
+    /// Whether a line, not deeper than `indent`, plainly begins a statement or a known property.
+    fn is_new(&self, line: usize, indent: usize) -> bool {
+        !self.source.is_blank(line)
+            && !self.source.is_comment(line)
+            && self.source.indent(line) <= indent
+            && head::begins_something(self.source.line(line))
+    }
+
+    /// Where a text in triple quotes that its line left open ends.
+    fn close_triple(&mut self, first: usize, line: usize, start: usize) -> Closed {
+        let source = self.source;
+        let from = source.lines.get(line).map_or(start, |(_, end)| *end);
+        if !self.no_triple {
+            let nested = self.end_around_nested(from, source.indent(first));
+            let end = nested.or_else(|| find_triple(source.text, from, source.text.len()));
+            if let Some(end) = end {
+                return Closed {
+                    token: (Tok::Str, start, end),
+                    last: self.line_of(line, end),
+                };
+            }
+            self.no_triple = true;
+        }
+        let indent = source.indent(first);
+        let mut last = line;
+        while last + 1 < source.lines.len() && !self.is_new(last + 1, indent) {
+            last += 1;
+        }
+        while last > line && source.is_blank(last) {
+            last -= 1;
+        }
+        let end = source.lines.get(last).map_or(from, |(_, end)| *end);
+        Closed {
+            token: (Tok::Str, start, end),
+            last,
+        }
+    }
+
+    /// The end of a text in triple quotes that may tell of programs: a deeper line `prompt: """` in it opens another.
+    fn end_around_nested(&mut self, from: usize, indent: usize) -> Option<usize> {
+        if self.no_nested {
+            return None;
+        }
+        let text = self.source.text;
+        let mut at = from;
+        while let Some(end) = find_triple(text, at, text.len()) {
+            if !self.opens_inside(end, indent) {
+                return Some(end);
+            }
+            match find_triple(text, end, text.len()) {
+                Some(close) => at = close,
+                None => break,
+            }
+        }
+        // Looking for it again would find as little.
+        self.no_nested = true;
+        None
+    }
+
+    /// Whether the quotes that end at a byte end a line that is a known property or a statement without its text, and
+    /// that lies deeper than `indent`.
+    fn opens_inside(&self, end: usize, indent: usize) -> bool {
+        let text = self.source.text;
+        let blank = |rest: &str| {
+            rest.bytes()
+                .take_while(|b| *b != b'\n')
+                .all(|b| b" \t\r".contains(&b))
+        };
+        let before = text.get(..end).unwrap_or_default();
+        if !text.get(end..).is_some_and(blank) {
+            return false;
+        }
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let Some(head) = line.strip_suffix("\"\"\"") else {
+            return false;
+        };
+        let depth = head.len() - head.trim_start().len();
+        // A line of text ends with a blank before the quotes at most when it is one of a program.
+        depth > indent && head.ends_with(' ') && head::begins_something(head)
+    }
+
+    /// Where a condition that its line left open ends; `None` when it does not, or only beyond something new.
+    fn close_cond(
+        &mut self,
+        first: usize,
+        line: usize,
+        start: usize,
+        stars: usize,
+    ) -> Option<Closed> {
+        let source = self.source;
+        let slot = usize::from(stars > 2);
+        if self.no_cond.get(slot).copied().unwrap_or(true) {
+            return None;
+        }
+        let (_, from) = source.lines.get(line).copied()?;
+        let sign = "***".get(..stars)?;
+        // `2 ** 3` opens nothing.
+        let inside = source.text.get(start + stars..from)?;
+        if inside.starts_with(char::is_whitespace) && !inside.trim().is_empty() {
+            return None;
+        }
+        let Some(found) = source.text.get(from..).and_then(|rest| rest.find(sign)) else {
+            if let Some(flag) = self.no_cond.get_mut(slot) {
+                *flag = true;
+            }
+            return None;
+        };
+        let end = star_run_end(source.text, from + found);
+        let last = self.line_of(line, end);
+        let indent = source.indent(first);
+        let new = (line + 1..=last).any(|at| self.is_new(at, indent));
+        (!new).then_some(Closed {
+            token: (Tok::Cond, start, end),
+            last,
+        })
+    }
+
+    /// The line at or after `from` that holds the byte before `end`.
+    fn line_of(&self, from: usize, end: usize) -> usize {
+        let rest = self.source.lines.get(from..).unwrap_or_default();
+        let found = rest.partition_point(|(start, _)| *start < end);
+        from + found.saturating_sub(1)
+    }
+}
+
+struct Closed {
+    token: (Tok, usize, usize),
+    last: usize,
+}
+
+/// Whether a line ends with a brace that opens a body rather than a value: `agent a {`, `parallel: {`.
+fn opens_body(spans: &Spans<'_>) -> bool {
+    let Some((last, head)) = spans.tokens.split_last() else {
+        return false;
+    };
+    // `} else {`
+    let closing = head.iter().take_while(|token| token.tok == Tok::Close);
+    let head = head.get(closing.count()..).unwrap_or_default();
+    let brace = spans.text.get(last.start..last.end) == Some("{");
+    brace && last.tok == Tok::Open && spans.depth == 1 && head::takes_body(spans.text, head)
+}

@@ -1,0 +1,67 @@
+//! The source of a program, cut into lines.
+
+/// The source with its lines found.
+#[derive(Debug)]
+pub(in crate::program) struct Source<'a> {
+    pub(in crate::program) text: &'a str,
+    /// Start and end of each line without its break, in bytes.
+    pub(in crate::program) lines: Vec<(usize, usize)>,
+    tab: usize,
+}
+
+impl<'a> Source<'a> {
+    pub(in crate::program) fn new(text: &'a str) -> Source<'a> {
+        let body = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let mut at = text.len() - body.len();
+        let mut lines = Vec::new();
+        let mut tab = None;
+        // Old systems end lines with a carriage return alone.
+        let line_break = if text.contains('\n') { '\n' } else { '\r' };
+        while at < text.len() {
+            let rest = text.get(at..).unwrap_or_default();
+            let (line, next) = match rest.split_once(line_break) {
+                Some((line, _)) => (line.strip_suffix('\r').unwrap_or(line), line.len() + 1),
+                None => (rest, rest.len()),
+            };
+            let spaces = line.bytes().take_while(|b| *b == b' ').count();
+            if tab.is_none() && spaces > 0 && spaces < line.len() {
+                tab = Some(spaces.min(8));
+            }
+            lines.push((at, at + line.len()));
+            at += next;
+        }
+        Source {
+            text,
+            lines,
+            tab: tab.unwrap_or(4),
+        }
+    }
+
+    pub(in crate::program) fn line(&self, index: usize) -> &'a str {
+        self.lines
+            .get(index)
+            .and_then(|(start, end)| self.text.get(*start..*end))
+            .unwrap_or_default()
+    }
+
+    /// Columns before the first sign. A tab goes to the next stop of the file's own first indentation.
+    pub(in crate::program) fn indent(&self, index: usize) -> usize {
+        let mut columns = 0;
+        for sign in self.line(index).chars() {
+            match sign {
+                '\t' => columns = (columns / self.tab + 1) * self.tab,
+                sign if sign.is_whitespace() => columns += 1,
+                _ => break,
+            }
+        }
+        columns
+    }
+
+    pub(in crate::program) fn is_blank(&self, index: usize) -> bool {
+        self.line(index).trim().is_empty()
+    }
+
+    pub(in crate::program) fn is_comment(&self, index: usize) -> bool {
+        self.line(index).trim_start().starts_with('#')
+    }
+}

@@ -1,0 +1,235 @@
+//! Tokens inside of one line.
+
+use super::super::row::clip;
+use super::{Tok, Token};
+
+/// What a line left open.
+pub(super) enum Left {
+    Nothing,
+    Triple { start: usize },
+    Cond { start: usize, stars: usize },
+}
+
+/// The tokens of one line alone: what it leaves open ends with it.
+pub(in crate::program) fn tokens_of_line(line: &str) -> Vec<Token> {
+    let mut spans = Spans::new(line);
+    match spans.read(0, line.len()).0 {
+        Left::Nothing => {}
+        Left::Triple { start } => spans.push(Tok::Str, start, line.len()),
+        Left::Cond { start, .. } => spans.push(Tok::Cond, start, line.len()),
+    }
+    spans.tokens
+}
+
+/// The tokens of a value, which may take several lines; comments end with their line.
+pub(in crate::program) fn tokens_of_text(text: &str) -> Vec<Token> {
+    let mut spans = Spans::new(text);
+    let mut at = 0;
+    while at < text.len() {
+        let rest = text.get(at..).unwrap_or_default();
+        let end = at + rest.find('\n').unwrap_or(rest.len());
+        let (tok, start, close) = match spans.read(at, end).0 {
+            Left::Nothing => {
+                at = end + 1;
+                continue;
+            }
+            Left::Triple { start } => (Tok::Str, start, find_triple(text, end, text.len())),
+            Left::Cond { start, stars } => {
+                let sign = "***".get(..stars).unwrap_or("**");
+                let found = text.get(end..).and_then(|rest| rest.find(sign));
+                let close = found.map(|found| star_run_end(text, end + found));
+                (Tok::Cond, start, close)
+            }
+        };
+        at = close.unwrap_or(text.len());
+        spans.push(tok, start, at);
+    }
+    spans.tokens
+}
+
+/// Lexes inside of lines.
+pub(super) struct Spans<'t> {
+    pub(super) text: &'t str,
+    pub(super) tokens: Vec<Token>,
+    /// Brackets that are open.
+    pub(super) depth: u32,
+}
+
+impl<'t> Spans<'t> {
+    pub(super) fn new(text: &'t str) -> Spans<'t> {
+        Spans {
+            text,
+            tokens: Vec::new(),
+            depth: 0,
+        }
+    }
+
+    pub(super) fn push(&mut self, tok: Tok, start: usize, end: usize) {
+        self.tokens.push(Token {
+            tok,
+            start,
+            end,
+            depth: self.depth,
+        });
+    }
+
+    /// Lexes `from..to`, which lies in one line. Returns what it left open and where a comment begins.
+    pub(super) fn read(&mut self, from: usize, to: usize) -> (Left, Option<usize>) {
+        let text = self.text;
+        let mut at = from;
+        while let Some(sign) = text.get(at..to).and_then(|rest| rest.chars().next()) {
+            let start = at;
+            at += sign.len_utf8();
+            let rest = text.get(at..to).unwrap_or_default();
+            match sign {
+                _ if sign.is_whitespace() => {}
+                '#' if begins_comment(text, start) => return (Left::Nothing, Some(start)),
+                '"' if rest.starts_with("\"\"") => match find_triple(text, start + 3, to) {
+                    Some(end) => {
+                        self.push(Tok::Str, start, end);
+                        at = end;
+                    }
+                    None => return (Left::Triple { start }, None),
+                },
+                '"' => {
+                    at = string_end(text, at, to);
+                    self.push(Tok::Str, start, at);
+                }
+                '\'' | '“' if may_open(text, start) => {
+                    let close = if sign == '“' { '”' } else { '\'' };
+                    match other_string_end(text, at, to, close) {
+                        Some(end) => {
+                            self.push(Tok::Str, start, end);
+                            at = end;
+                        }
+                        None => self.push(Tok::Op, start, at),
+                    }
+                }
+                '*' if rest.starts_with('*') => {
+                    let run_end = star_run_end(text, start).min(to);
+                    let stars = run_end - start;
+                    if stars > 3 || !may_open(text, start) {
+                        self.push(Tok::Op, start, run_end);
+                        at = run_end;
+                        continue;
+                    }
+                    let sign = "***".get(..stars).unwrap_or("**");
+                    match text.get(run_end..to).and_then(|rest| rest.find(sign)) {
+                        Some(found) => {
+                            at = star_run_end(text, run_end + found).min(to);
+                            self.push(Tok::Cond, start, at);
+                        }
+                        None => return (Left::Cond { start, stars }, None),
+                    }
+                }
+                '(' | '[' | '{' => {
+                    self.push(Tok::Open, start, at);
+                    self.depth = self.depth.saturating_add(1);
+                }
+                ')' | ']' | '}' => {
+                    self.depth = self.depth.saturating_sub(1);
+                    self.push(Tok::Close, start, at);
+                }
+                ':' => self.push(Tok::Colon, start, at),
+                ',' => self.push(Tok::Comma, start, at),
+                '|' if rest.starts_with('|') => {
+                    at += 1;
+                    self.push(Tok::Op, start, at);
+                }
+                '|' => self.push(Tok::Pipe, start, at),
+                '-' if rest.starts_with('>') => {
+                    at += 1;
+                    self.push(Tok::Arrow, start, at);
+                }
+                '=' | '!' | '<' | '>' | '+' | '-' | '*' | '/' if rest.starts_with('=') => {
+                    at += 1;
+                    self.push(Tok::Op, start, at);
+                }
+                '=' => self.push(Tok::Equals, start, at),
+                _ if is_word(sign) => {
+                    at = start + word_length(text.get(start..to).unwrap_or_default());
+                    self.push(Tok::Word, start, at);
+                }
+                _ => self.push(Tok::Op, start, at),
+            }
+        }
+        (Left::Nothing, None)
+    }
+}
+
+fn is_word(sign: char) -> bool {
+    sign.is_alphanumeric() || matches!(sign, '_' | '@' | '$')
+}
+
+/// A word takes `-` and `.` between its letters: `on-fail`, `exec.wsUrl`, but not the arrow of `a->b`.
+fn word_length(text: &str) -> usize {
+    let mut signs = text.char_indices().peekable();
+    while let Some((at, sign)) = signs.next() {
+        let joins =
+            matches!(sign, '-' | '.') && signs.peek().is_some_and(|(_, next)| is_word(*next));
+        if !is_word(sign) && !joins {
+            return at;
+        }
+    }
+    text.len()
+}
+
+/// A `#` begins a comment at the start and after a blank or a sign that ends something, not within a word.
+fn begins_comment(text: &str, at: usize) -> bool {
+    before(text, at).is_none_or(|sign| sign.is_whitespace() || "\")]}:*,\u{feff}".contains(sign))
+}
+
+fn may_open(text: &str, at: usize) -> bool {
+    before(text, at).is_none_or(|sign| sign.is_whitespace() || "([{:=,\u{feff}".contains(sign))
+}
+
+fn before(text: &str, at: usize) -> Option<char> {
+    text.get(..at)?.chars().next_back()
+}
+
+/// The end of a `"…"` whose inside begins at `at`: after its closing quote, or `to`.
+fn string_end(text: &str, at: usize, to: usize) -> usize {
+    let mut escaped = false;
+    for (offset, byte) in text.get(at..to).unwrap_or_default().bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return at + offset + 1,
+            _ => {}
+        }
+    }
+    to
+}
+
+/// The end of a `'…'` or `“…”`: after a closing quote in the same line that is not an apostrophe. Only so far is
+/// looked for it: a line may be long and full of apostrophes.
+fn other_string_end(text: &str, at: usize, to: usize, close: char) -> Option<usize> {
+    const FAR: usize = 2_000;
+    const TRIES: usize = 16;
+    let rest = clip(text.get(at..to)?, FAR);
+    let ends = rest.match_indices(close).take(TRIES);
+    ends.map(|(found, sign)| at + found + sign.len())
+        .find(|end| {
+            let next = text.get(*end..to).and_then(|rest| rest.chars().next());
+            next.is_none_or(|sign| !sign.is_alphanumeric())
+        })
+}
+
+/// The end of a text in triple quotes whose inside begins at `from`. More quotes than three belong to the text.
+pub(super) fn find_triple(text: &str, from: usize, to: usize) -> Option<usize> {
+    let mut at = from;
+    loop {
+        let found = at + text.get(at..to)?.find("\"\"\"")?;
+        if text.get(..found)?.ends_with('\\') && found > from {
+            at = found + 1;
+            continue;
+        }
+        let quotes = text.get(found..to)?.bytes().take_while(|b| *b == b'"');
+        return Some(found + quotes.count().min(5));
+    }
+}
+
+pub(super) fn star_run_end(text: &str, at: usize) -> usize {
+    let stars = text.get(at..).unwrap_or_default().bytes();
+    at + stars.take_while(|b| *b == b'*').count()
+}

@@ -1,0 +1,135 @@
+//! Properties on lines of their own, and the lines below them that are more of their value.
+
+use super::{Open, Scanner, number};
+use crate::program::lex::{Logical, Tok};
+use crate::program::line::Line as Tokens;
+use crate::program::properties::slice;
+use crate::program::value::is_block_mark;
+use crate::program::{LineRole, Property};
+
+/// A property on a line of its own.
+#[derive(Clone, Copy)]
+pub(super) struct Below {
+    pub(super) index: usize,
+    /// Where its value stands in its own line.
+    pub(super) value: (usize, usize),
+    /// The lines below it that are more of its value: the first and the last.
+    pub(super) more: Option<(usize, usize)>,
+    /// Nothing stands after the colon.
+    pub(super) empty: bool,
+    /// `|` or `>` after the colon: all deeper lines are text.
+    pub(super) text: bool,
+    /// `on_reject:` and the like: statements may stand below.
+    pub(super) handler: bool,
+}
+
+impl Scanner<'_, '_> {
+    /// Whether a line belongs to a text that `|` began.
+    pub(super) fn is_text(&self, line: usize) -> bool {
+        self.open.last().is_some_and(|top| {
+            let text = top.property.is_some_and(|property| property.text);
+            text && !self.source.is_blank(line) && self.source.indent(line) > top.indent
+        })
+    }
+
+    pub(super) fn text(&mut self, line: usize) {
+        self.go_on(&Logical {
+            first: line,
+            last: line,
+            ..Logical::default()
+        });
+    }
+
+    /// Reads a property anew whose value goes on below it.
+    pub(super) fn read_below(&mut self, closed: &Open) {
+        let Some(below) = closed.property else { return };
+        let Some((first, last)) = below.more else {
+            return;
+        };
+        let (from, to) = below.value;
+        let mut raw = self
+            .source
+            .text
+            .get(from..to)
+            .unwrap_or_default()
+            .to_owned();
+        for at in first..=last {
+            if below.text || !self.source.is_comment(at) {
+                raw.push('\n');
+                raw.push_str(self.source.line(at));
+            }
+        }
+        let property = self
+            .statements
+            .get_mut(closed.statement)
+            .and_then(|s| s.properties.get_mut(below.index));
+        if let Some(property) = property {
+            *property = Property::read(&property.name, &raw, property.line);
+        }
+    }
+
+    pub(super) fn key_of(&self, statement: usize, property: Below) -> String {
+        self.statements
+            .get(statement)
+            .and_then(|s| s.properties.get(property.index))
+            .map(|property| property.name.clone())
+            .unwrap_or_default()
+    }
+
+    /// A property of the statement that is open.
+    pub(super) fn property(
+        &mut self,
+        logical: &Logical,
+        indent: usize,
+        key: &str,
+        tokens: Tokens<'_>,
+    ) {
+        let Some(statement) = self.open.last().map(|open| open.statement) else {
+            return;
+        };
+        let mut value = tokens.tokens.get(2..).unwrap_or_default();
+        while let Some((comma, rest)) = value.split_last()
+            && comma.tok == Tok::Comma
+        {
+            value = rest;
+        }
+        let raw = slice(tokens.text, value);
+        let Some(properties) = self
+            .statements
+            .get_mut(statement)
+            .map(|s| &mut s.properties)
+        else {
+            return;
+        };
+        let index = properties.len();
+        properties.push(Property::read(key, raw, number(logical.first)));
+        let ends = value.first().zip(value.last());
+        self.open.push(Open {
+            indent,
+            statement,
+            property: Some(Below {
+                index,
+                value: ends.map_or((0, 0), |(first, last)| (first.start, last.end)),
+                more: None,
+                empty: raw.is_empty(),
+                text: is_block_mark(raw),
+                handler: raw.is_empty() && key.starts_with("on"),
+            }),
+            last: logical.last,
+        });
+        self.mark(logical, LineRole::Property, statement);
+    }
+
+    /// More of the value of the property that is open.
+    pub(super) fn go_on(&mut self, logical: &Logical) {
+        let Some(top) = self.open.last_mut() else {
+            return;
+        };
+        if let Some(property) = &mut top.property {
+            let first = property.more.map_or(logical.first, |(first, _)| first);
+            property.more = Some((first, logical.last));
+        }
+        let statement = top.statement;
+        self.mark(logical, LineRole::Continuation, statement);
+    }
+}

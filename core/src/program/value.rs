@@ -1,0 +1,385 @@
+//! Properties of statements, with their values as data.
+//!
+//! | written | text | value |
+//! |---|---|---|
+//! | `retry: 3`, `(max: 5)` | `3`, `5` | [`Value::Number`] |
+//! | `timeout: 2h30m`, `timeout: "4h"` | `2h30m`, `4h` | [`Value::Duration`], in seconds |
+//! | `prompt: "Say \"hi\""`, `"""…"""`, `\|` and lines below | `Say "hi"` | [`Value::Text`] |
+//! | `if **all tests pass**:`, `if ***` … `***:` | `all tests pass` | [`Value::Condition`] |
+//! | `skills: ["a", "b"]`, `context: { a, b }`, `- a` lines | as written | [`Value::List`] |
+//! | `persist: true` | `true` | [`Value::Flag`] |
+//! | `model: opus`, `backoff: exponential` | `opus` | [`Value::Word`] |
+//! | `permissions:`, `on-reject:` with lines below | empty | [`Value::Nothing`] |
+//! | `on_reject: throw "No"`, `depth - 1` | as written | [`Value::Raw`] |
+
+use super::lex::{Tok, Token, tokens_of_text};
+use crate::timeout::Timeout;
+
+/// What a statement says of itself: in its head, in brackets or braces behind it, or on lines below it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Property {
+    /// Its name as written; those inside of another are joined to it by a dot (`permissions.bash`). What a head says
+    /// without a name has one of ours: `condition`, `check` (`until` or `while`), `strategy`, `count`, `as`, `each`,
+    /// `index`, `in`, `params`, `args`, `op`, `label`, `command`, `message`, `description`.
+    pub name: String,
+    /// What it says. A text is without its quotes, its escapes resolved and its common indentation taken off; a
+    /// condition is without asterisks, and on one line unless it is a prompt; anything else is as written.
+    pub text: String,
+    /// What that is.
+    pub value: Value,
+    /// The line that it begins at, from 1.
+    pub line: u32,
+}
+
+/// What the text of a property is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// Nothing stands after the name; what belongs to it lies below.
+    Nothing,
+    /// It stood in quotes.
+    Text,
+    /// It stood in `**…**` or `***…***`.
+    Condition,
+    /// A number.
+    Number(f64),
+    /// `true` or `false`.
+    Flag(bool),
+    /// A duration as programs write it (see [`crate::timeout`]), in seconds.
+    Duration(u64),
+    /// Its entries, each without quotes.
+    List(Vec<String>),
+    /// A single word: a name, a model, a strategy.
+    Word,
+    /// Anything else: an action, an expression, an object.
+    Raw,
+}
+
+impl Value {
+    /// `text`, `condition`, `number`, `flag`, `duration`, `list`, `word`, `raw`; empty for [`Value::Nothing`].
+    pub fn word(&self) -> &'static str {
+        match self {
+            Value::Nothing => "",
+            Value::Text => "text",
+            Value::Condition => "condition",
+            Value::Number(_) => "number",
+            Value::Flag(_) => "flag",
+            Value::Duration(_) => "duration",
+            Value::List(_) => "list",
+            Value::Word => "word",
+            Value::Raw => "raw",
+        }
+    }
+}
+
+impl Property {
+    /// A property as it is written.
+    pub(super) fn read(name: &str, raw: &str, line: u32) -> Property {
+        // A value that begins on the line below has an indentation of its own.
+        let below = raw.starts_with('\n').then(|| dedent(raw));
+        let (text, value) = value(name, below.as_deref().unwrap_or(raw).trim());
+        Property {
+            name: name.to_owned(),
+            text,
+            value,
+            line,
+        }
+    }
+}
+
+/// Whether two names of properties are the same: programs write `-` and `_`.
+pub(super) fn same_name(a: &str, b: &str) -> bool {
+    a.len() == b.len()
+        && a.bytes()
+            .zip(b.bytes())
+            .all(|(a, b)| a == b || (matches!(a, b'_' | b'-') && matches!(b, b'_' | b'-')))
+}
+
+fn value(name: &str, raw: &str) -> (String, Value) {
+    if raw.is_empty() {
+        return (String::new(), Value::Nothing);
+    }
+    if let Some(end) = raw.find('\n')
+        && let (mark, below) = raw.split_at(end)
+        && is_block_mark(mark)
+    {
+        return (dedent(below), Value::Text);
+    }
+    // It may hold others: a prompt that tells of programs.
+    if raw.len() > 6 && raw.starts_with("\"\"\"") && raw.ends_with("\"\"\"") && raw.contains('\n') {
+        return (text_of(raw), Value::Text);
+    }
+    if let Some(entries) = dashes(raw) {
+        return (raw.to_owned(), Value::List(entries));
+    }
+    let tokens = tokens_of_text(raw);
+    match tokens.as_slice() {
+        [one] if one.tok == Tok::Str => {
+            let text = text_of(raw);
+            let value = quoted(name, &text);
+            (text, value)
+        }
+        [one] if one.tok == Tok::Cond => {
+            let inner = raw.trim_matches('*');
+            // What people are asked may have paragraphs.
+            let text = match same_name(name, "prompt") {
+                true => dedent(inner),
+                false => inner.split_whitespace().collect::<Vec<_>>().join(" "),
+            };
+            (text, Value::Condition)
+        }
+        [open, inner @ .., close]
+            if open.tok == Tok::Open
+                && close.tok == Tok::Close
+                && inner.iter().all(|token| token.depth > open.depth) =>
+        {
+            let object = raw.starts_with('{');
+            let value = entries(raw, inner, object).map_or(Value::Raw, Value::List);
+            (raw.to_owned(), value)
+        }
+        _ => (raw.to_owned(), bare(raw, &tokens)),
+    }
+}
+
+/// `|` and `>` begin a text on the lines below.
+pub(super) fn is_block_mark(text: &str) -> bool {
+    matches!(text.trim(), "|" | ">" | "|-" | ">-")
+}
+
+fn quoted(name: &str, text: &str) -> Value {
+    const NUMBERS: [&str; 12] = [
+        "max",
+        "count",
+        "retry",
+        "retries",
+        "max-depth",
+        "max-iterations",
+        "max-tokens",
+        "max-turns",
+        "max-retries",
+        "concurrency",
+        "limit",
+        "temperature",
+    ];
+    const DURATIONS: [&str; 5] = ["timeout", "deadline", "delay", "interval", "wait"];
+    let is = |names: &[&str]| names.iter().any(|known| same_name(known, name));
+    let number = number(text).filter(|_| is(&NUMBERS));
+    let duration = Timeout::parse(text).ok().filter(|_| is(&DURATIONS));
+    match (number, duration) {
+        (Some(number), _) => Value::Number(number),
+        (_, Some(timeout)) => Value::Duration(timeout.seconds()),
+        _ => Value::Text,
+    }
+}
+
+fn bare(raw: &str, tokens: &[Token]) -> Value {
+    if let Some(number) = number(raw) {
+        return Value::Number(number);
+    }
+    match (raw, tokens) {
+        ("true", _) => Value::Flag(true),
+        ("false", _) => Value::Flag(false),
+        (_, [one]) if one.tok == Tok::Word => match Timeout::parse(raw) {
+            Ok(timeout) => Value::Duration(timeout.seconds()),
+            Err(_) => Value::Word,
+        },
+        _ => Value::Raw,
+    }
+}
+
+fn number(text: &str) -> Option<f64> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let plain = digits.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    (plain && digits.starts_with(|c: char| c.is_ascii_digit()))
+        .then(|| text.parse().ok())
+        .flatten()
+}
+
+/// The entries between brackets; `None` for an object that has more than names (`{ file: x }`).
+pub(super) fn entries(text: &str, inner: &[Token], object: bool) -> Option<Vec<String>> {
+    let Some(depth) = inner.first().map(|token| token.depth) else {
+        return Some(Vec::new());
+    };
+    let comma = |token: &Token| token.tok == Tok::Comma && token.depth == depth;
+    let mut found = Vec::new();
+    for entry in inner.split(comma).filter(|entry| !entry.is_empty()) {
+        if object && entry.len() > 1 {
+            return None;
+        }
+        found.push(text_of(super::properties::slice(text, entry)));
+    }
+    Some(found)
+}
+
+/// The entries of lines that all begin with `- `.
+fn dashes(raw: &str) -> Option<Vec<String>> {
+    raw.lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .map(|line| {
+            let entry = line.strip_prefix('-')?;
+            (entry.is_empty() || entry.starts_with([' ', '\t'])).then(|| text_of(entry))
+        })
+        .collect()
+}
+
+/// What a text in quotes says: without them, common indentation taken off, escapes resolved. What is not in quotes
+/// stays as it is, but for blanks around it. A closing quote may be missing.
+pub(super) fn text_of(raw: &str) -> String {
+    let raw = raw.trim();
+    if let Some(rest) = raw.strip_prefix("\"\"\"") {
+        return unescape(&dedent(rest.strip_suffix("\"\"\"").unwrap_or(rest)));
+    }
+    for (open, close) in [('"', '"'), ('\'', '\''), ('“', '”')] {
+        if let Some(rest) = raw.strip_prefix(open) {
+            let closed = rest
+                .strip_suffix(close)
+                .filter(|inner| !ends_escaped(inner));
+            return unescape(closed.unwrap_or(rest));
+        }
+    }
+    raw.to_owned()
+}
+
+/// Whether a text ends with a backslash that is not itself escaped.
+fn ends_escaped(text: &str) -> bool {
+    text.bytes().rev().take_while(|b| *b == b'\\').count() % 2 == 1
+}
+
+/// `\n`, `\t`, `\"`, `\\` and `\{`; any other backslash stays.
+fn unescape(text: &str) -> String {
+    if !text.contains('\\') {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut signs = text.chars();
+    while let Some(sign) = signs.next() {
+        if sign != '\\' {
+            out.push(sign);
+            continue;
+        }
+        match signs.next() {
+            Some('n') => out.push('\n'),
+            Some('t') => out.push('\t'),
+            Some(sign @ ('"' | '\\' | '{' | '}' | '\'')) => out.push(sign),
+            Some(other) => out.extend(['\\', other]),
+            None => {}
+        }
+    }
+    out
+}
+
+/// A text of several lines without the indentation that they share, and without blanks around it. The first line
+/// follows an opening quote and has none.
+fn dedent(text: &str) -> String {
+    let text = text.trim_end();
+    let Some((first, rest)) = text.split_once('\n') else {
+        return text.trim().to_owned();
+    };
+    let blanks = |line: &str| line.len() - line.trim_start().len();
+    let shared = rest
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(blanks)
+        .min()
+        .unwrap_or(0);
+    let mut out = String::with_capacity(text.len());
+    out.push_str(first.trim());
+    for line in rest.lines() {
+        out.push('\n');
+        out.push_str(line.get(shared..).unwrap_or_default().trim_end());
+    }
+    out.trim_start_matches('\n').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_have_types() {
+        use Value as V;
+        let list = |entries: &[&str]| V::List(entries.iter().map(|e| (*e).to_owned()).collect());
+        for (name, raw, text, value) in [
+            ("prompt", "\"Say \\\"hi\\\"\"", "Say \"hi\"", V::Text),
+            (
+                "prompt",
+                "\"a\\n\\tb\\\\ \\{x} \\d\"",
+                "a\n\tb\\ {x} \\d",
+                V::Text,
+            ),
+            ("prompt", "'single'", "single", V::Text),
+            ("prompt", "“curly”", "curly", V::Text),
+            ("prompt", "\"open", "open", V::Text),
+            ("prompt", "\"ends in \\\"", "ends in \"", V::Text),
+            ("prompt", "\"\"", "", V::Text),
+            (
+                "prompt",
+                "\"\"\"\n    Two\n      lines\n\n    # no comment\n  \"\"\"",
+                "Two\n  lines\n\n# no comment",
+                V::Text,
+            ),
+            (
+                "prompt",
+                "\"\"\"One\n    two\n  three\"\"\"",
+                "One\n  two\nthree",
+                V::Text,
+            ),
+            ("prompt", "|\n    a\n      b: c\n", "a\n  b: c", V::Text),
+            ("condition", "**it is:  done**", "it is: done", V::Condition),
+            (
+                "condition",
+                "***\n  all pass\n  and more\n***",
+                "all pass and more",
+                V::Condition,
+            ),
+            (
+                "condition",
+                "**x** or depth <= 0",
+                "**x** or depth <= 0",
+                V::Raw,
+            ),
+            ("max", "5", "5", V::Number(5.0)),
+            ("max", "\"5\"", "5", V::Number(5.0)),
+            ("label", "\"5\"", "5", V::Text),
+            ("temperature", "0.7", "0.7", V::Number(0.7)),
+            ("offset", "-1", "-1", V::Number(-1.0)),
+            ("version", "1.2.3", "1.2.3", V::Word),
+            ("x", "inf", "inf", V::Word),
+            ("timeout", "120s", "120s", V::Duration(120)),
+            ("timeout", "\"2h30m\"", "2h30m", V::Duration(9000)),
+            ("timeout", "\"soon\"", "soon", V::Text),
+            ("timeout", "30m2h", "30m2h", V::Word),
+            ("persist", "true", "true", V::Flag(true)),
+            ("persist", "project", "project", V::Word),
+            (
+                "skills",
+                "[\"a\", 'b', c]",
+                "[\"a\", 'b', c]",
+                list(&["a", "b", "c"]),
+            ),
+            (
+                "skills",
+                "[\n  \"a, b\",  # c\n  \"d\",\n]",
+                "[\n  \"a, b\",  # c\n  \"d\",\n]",
+                list(&["a, b", "d"]),
+            ),
+            ("context", "{ a, b }", "{ a, b }", list(&["a", "b"])),
+            ("context", "[]", "[]", list(&[])),
+            ("context", "{ file: x }", "{ file: x }", V::Raw),
+            ("context", "[a] + [b]", "[a] + [b]", V::Raw),
+            (
+                "context",
+                "- a\n- \"b c\"",
+                "- a\n- \"b c\"",
+                list(&["a", "b c"]),
+            ),
+            ("context", "-1 - 2", "-1 - 2", V::Raw),
+            ("on_reject", "throw \"No\"", "throw \"No\"", V::Raw),
+            ("permissions", "", "", V::Nothing),
+        ] {
+            let property = Property::read(name, raw, 1);
+            assert_eq!(property.text, text, "{name}: {raw}");
+            assert_eq!(property.value, value, "{name}: {raw}");
+        }
+    }
+}
