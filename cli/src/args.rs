@@ -1,11 +1,11 @@
 //! The command line as types; docs/cli.md is generated from it.
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done
-  1  done, but issues of severity error were found (a failed run is not one)
+  1  done, but issues of severity error were found (a failed run is not one); see check --deny
   2  wrong usage
   3  not found
   4  refused: a rule says no
@@ -46,6 +46,8 @@ pub(crate) enum Command {
     Gates(GatesArgs),
     /// Print the audit log of a run's gates and verify its chain
     Audit(AuditArgs),
+    /// Look for everything that is odd in runs, and say what to do about it
+    Check(CheckArgs),
     /// Serve the viewer on 127.0.0.1, showing a run
     View(ViewArgs),
     /// Print a completion script for a shell
@@ -128,6 +130,58 @@ pub(crate) struct AuditArgs {
     /// Only this gate
     #[arg(long, value_name = "ID")]
     pub(crate) gate: Option<String>,
+}
+
+/// Checks runs.
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// Runs, named as everywhere; the latest run without any
+    #[arg(value_name = "RUN")]
+    pub(crate) runs: Vec<String>,
+    /// Check every run below `.prose/`; with a path, every run below it
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Only these rules; repeat it, or put commas between them
+    #[arg(long = "rule", value_name = "RULE", value_delimiter = ',')]
+    pub(crate) rules: Vec<String>,
+    /// Only what is at least so severe
+    #[arg(
+        long,
+        value_enum,
+        value_name = "LEVEL",
+        default_value = "note",
+        hide_default_value = true
+    )]
+    pub(crate) severity: Level,
+    /// End with 1 for warnings, or for notes, and not only for errors
+    #[arg(
+        long,
+        value_enum,
+        value_name = "LEVEL",
+        default_value = "error",
+        hide_default_value = true
+    )]
+    pub(crate) deny: Level,
+    /// Print SARIF 2.1.0, for code scanning in CI
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) sarif: bool,
+    /// Say what a rule means and what to do, with an example
+    #[arg(long, value_name = "RULE", conflicts_with_all = ["runs", "all", "rules", "sarif"])]
+    pub(crate) explain: Option<String>,
+}
+
+/// How severe an issue is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Level {
+    /// A fact shown may be wrong, or something could not be read
+    #[value(alias = "errors")]
+    Error,
+    /// What is shown may be incomplete
+    #[value(alias = "warnings")]
+    Warning,
+    /// Worth knowing
+    #[value(aliases = ["notes", "info"])]
+    Note,
 }
 
 /// Serves the viewer.

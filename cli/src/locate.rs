@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use prosescope_core::model::AgentScope;
-use prosescope_core::session::{Around, Found, FoundKind, Options, Session, survey};
+use prosescope_core::session::{Around, Found, FoundKind, OpenError, Options, Session, survey};
 use prosescope_core::source::Source;
 use prosescope_core::time::Stamp;
 use prosescope_core::view::{GateView, RunList};
@@ -24,6 +24,8 @@ const DEADLINE: Duration = Duration::from_secs(60);
 /// A place to open, and the `.prose` folder around it.
 struct Located {
     disk: Rc<Disk>,
+    /// The folder that the disk's paths are named from.
+    base: PathBuf,
     place: String,
     /// The `.prose` folder around a run that was given by its path.
     prose: Option<PathBuf>,
@@ -48,6 +50,50 @@ pub(crate) fn open(run: &str) -> Result<Session, CliError> {
     let located = locate(run)?;
     let options = options(located.prose.as_deref())?;
     Ok(Session::open(located.disk, &located.place, &options)?)
+}
+
+/// Opens the run that `run` names, and says where its files lie: a path from here, or an absolute one.
+pub(crate) fn open_with_folder(run: &str) -> Result<(Session, String), CliError> {
+    let located = locate(run)?;
+    let options = options(located.prose.as_deref())?;
+    let session = Session::open(located.disk, &located.place, &options)?;
+    let folder = from_here(&located.base, &session.run().root);
+    Ok((session, folder))
+}
+
+/// A run of many: its name, where its files lie, and the run or why it cannot be opened.
+pub(crate) type OneOfAll = (String, String, Result<Session, OpenError>);
+
+/// Opens every run below `path`, or below the nearest `.prose`.
+pub(crate) fn open_all(path: Option<&str>) -> Result<Vec<OneOfAll>, CliError> {
+    let base = match path {
+        Some(path) => PathBuf::from(path),
+        None => project()?,
+    };
+    let disk: Rc<dyn Source> = Rc::new(disk(&base)?);
+    let options = options(None)?;
+    let runs = survey(disk.as_ref()).found.into_iter();
+    Ok(runs
+        .filter(|found| found.kind != FoundKind::Agents)
+        .map(|found| {
+            let session = Session::open(Rc::clone(&disk), &found.place, &options);
+            let folder = from_here(&base, &found.place);
+            (found.name, folder, session)
+        })
+        .collect())
+}
+
+/// A folder inside of `base`, as a path from here where it lies below.
+fn from_here(base: &Path, inside: &str) -> String {
+    let full = base.canonicalize().unwrap_or_else(|_| base.to_owned());
+    let here = std::env::current_dir().unwrap_or_default();
+    let below = full.strip_prefix(&here).unwrap_or(&full);
+    below
+        .join(inside)
+        .display()
+        .to_string()
+        .trim_end_matches('/')
+        .to_owned()
 }
 
 /// The runs below `path`, or below the nearest `.prose`.
@@ -164,6 +210,7 @@ fn locate(run: &str) -> Result<Located, CliError> {
     };
     Ok(Located {
         disk,
+        base: project,
         place,
         prose: None,
     })
@@ -279,6 +326,7 @@ fn by_path(path: &Path) -> Result<Located, CliError> {
         let disk = Disk::open_where(dir, |p| !p.starts_with(".git/")).map_err(store)?;
         return Ok(Located {
             disk: Rc::new(disk),
+            base: dir.to_owned(),
             place: "state.db".to_owned(),
             prose,
         });
@@ -289,8 +337,15 @@ fn by_path(path: &Path) -> Result<Located, CliError> {
             .file_name()
             .map(|n| n.to_string_lossy().into_owned())
             .unwrap_or_default();
-        return Ok(Located { disk, place, prose });
+        let base = full.parent().map(Path::to_owned).unwrap_or_default();
+        return Ok(Located {
+            disk,
+            base,
+            place,
+            prose,
+        });
     }
+    let base = path.to_owned();
     let found = survey(disk.as_ref()).found;
     let runs: Vec<&Found> = found
         .iter()
@@ -300,17 +355,20 @@ fn by_path(path: &Path) -> Result<Located, CliError> {
         [one] => Ok(Located {
             place: one.place.clone(),
             disk,
+            base,
             prose,
         }),
         [] => Ok(Located {
             place: found.first().map(|f| f.place.clone()).unwrap_or_default(),
             disk,
+            base,
             prose,
         }),
         many => match many.iter().find(|f| f.place.is_empty()) {
             Some(_) => Ok(Located {
                 place: String::new(),
                 disk,
+                base,
                 prose,
             }),
             None => Err(

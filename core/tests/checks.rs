@@ -4,11 +4,12 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use prosescope_core::check::{AREAS, Example, Rule};
-use prosescope_core::issue::Issue;
+use prosescope_core::check::{AREAS, Example, Rule, report, sarif};
+use prosescope_core::issue::{Issue, Severity};
 use prosescope_core::schema::STATE_SQL;
 use prosescope_core::session::{Options, Session};
 use prosescope_core::source::{MemorySource, Source};
+use prosescope_core::view::CheckedRun;
 
 /// Long after every time in the examples.
 const NOW: i64 = 1_800_000_000_000;
@@ -70,8 +71,107 @@ fn every_rule_says_what_it_means_and_what_to_do() {
     }
 }
 
+/// `PRAGMA quick_check` finds what reading does not touch: pages of an index.
+#[test]
+fn damage_that_reading_does_not_see_is_looked_for() {
+    let rows = "INSERT INTO run (id) VALUES ('r1');
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+        INSERT INTO bindings (name, kind, value) SELECT 'name_' || i, 'let', 'text' FROM n;";
+    let (path, bytes) = state_db(STATE_SQL, rows).unwrap();
+    let rules = |bytes: &[u8]| -> Vec<String> {
+        let source = MemorySource::new("damaged", [(path.clone(), bytes.to_vec())]);
+        let session = Session::open(Rc::new(source), "", &Options::default()).unwrap();
+        session.check(None).into_iter().map(|i| i.rule).collect()
+    };
+    assert!(!rules(&bytes).contains(&"database-damaged".to_owned()));
+    let pages = bytes.chunks(4096).enumerate();
+    let found: Vec<Vec<String>> = pages
+        .filter(|(_, page)| page.windows(8).any(|w| w == b"name_123"))
+        .map(|(at, _)| {
+            let mut damaged = bytes.clone();
+            damaged[at * 4096..(at + 1) * 4096].fill(0);
+            rules(&damaged)
+        })
+        .collect();
+    let only_looked_for = |rules: &Vec<String>| {
+        rules.iter().any(|r| r == "database-damaged") && rules.iter().all(|r| r != "table-damaged")
+    };
+    assert!(found.iter().any(only_looked_for), "{found:?}");
+}
+
+/// What readers of SARIF 2.1.0 demand of a log, held over the examples of all rules.
+#[test]
+fn sarif_of_every_rule_is_whole() {
+    let mut runs = Vec::new();
+    for rule in AREAS.iter().flat_map(|area| area.rules) {
+        if let Ok(Some(session)) = opened(rule) {
+            runs.push(session.check_page(Some(NOW), "runs/an example"));
+        }
+    }
+    runs.push(CheckedRun {
+        run: "broken".to_owned(),
+        error: Some("it is no run".to_owned()),
+        ..CheckedRun::default()
+    });
+    let log = sarif(&report(runs, &[], Severity::Info), "1.2.3");
+    if let Some(path) = std::env::var_os("PROSE_SARIF_OUT") {
+        // For a look at it with the standard's own JSON schema.
+        std::fs::write(path, log.to_string()).unwrap();
+    }
+    assert_eq!(log["version"], "2.1.0");
+    let run = &log["runs"][0];
+    assert_eq!(run["tool"]["driver"]["semanticVersion"], "1.2.3");
+    assert_eq!(run["invocations"][0]["executionSuccessful"], false);
+    let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+    for rule in rules {
+        for text in ["shortDescription", "fullDescription", "help"] {
+            assert!(rule[text]["text"].as_str().is_some_and(|t| !t.is_empty()));
+        }
+        let level = rule["defaultConfiguration"]["level"].as_str().unwrap();
+        assert!(["error", "warning", "note"].contains(&level));
+    }
+    let results = run["results"].as_array().unwrap();
+    assert!(rules.len() > 80 && results.len() > rules.len());
+    for result in results {
+        let index = result["ruleIndex"].as_u64().unwrap() as usize;
+        assert_eq!(rules[index]["id"], result["ruleId"]);
+        assert!(["error", "warning", "note"].contains(&result["level"].as_str().unwrap()));
+        assert!(!result["message"]["text"].as_str().unwrap().is_empty());
+        let place = &result["locations"][0]["physicalLocation"];
+        let uri = place["artifactLocation"]["uri"].as_str().unwrap();
+        assert!(uri.starts_with("runs/an%20example/"), "{uri}");
+        assert!(uri.bytes().all(|b| b.is_ascii_graphic()), "{uri}");
+        if let Some(region) = place.get("region") {
+            assert!(region["startLine"].as_u64().unwrap() > 0);
+        }
+        for logical in result["locations"][0]["logicalLocations"]
+            .as_array()
+            .into_iter()
+            .flatten()
+        {
+            let name = logical["fullyQualifiedName"].as_str().unwrap();
+            assert!(
+                name.contains('/')
+                    && ["table", "row", "column"].contains(&logical["kind"].as_str().unwrap())
+            );
+        }
+    }
+}
+
 /// The issues of a rule's example; `None` where it is told in words.
 fn yielded(rule: &Rule) -> Result<Option<Vec<Issue>>, String> {
+    let Some(session) = opened(rule)? else {
+        return Ok(None);
+    };
+    let mut issues = session.check(Some(NOW));
+    if let Example::Resolve(_, name, from) = rule.example {
+        issues.extend(session.resolve(name, from).issues);
+    }
+    Ok(Some(issues))
+}
+
+/// The run of a rule's example.
+fn opened(rule: &Rule) -> Result<Option<Session>, String> {
     let texts = |files: &[(&str, &str)]| -> Vec<(String, Vec<u8>)> {
         files
             .iter()
@@ -100,11 +200,7 @@ fn yielded(rule: &Rule) -> Result<Option<Vec<Issue>>, String> {
         ..Options::default()
     };
     let session = Session::open(source, &place, &options).map_err(|e| e.to_string())?;
-    let mut issues = session.check(options.now);
-    if let Example::Resolve(_, name, from) = rule.example {
-        issues.extend(session.resolve(name, from).issues);
-    }
-    Ok(Some(issues))
+    Ok(Some(session))
 }
 
 fn state_db(schema: &str, sql: &str) -> Result<(String, Vec<u8>), String> {

@@ -3,6 +3,7 @@
 mod agents;
 mod audit;
 mod bindings;
+mod check;
 mod completions;
 mod gates;
 mod get;
@@ -30,6 +31,7 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
         Command::Agents(args) => agents::run(&args, out),
         Command::Gates(args) => gates::run(&args, out),
         Command::Audit(args) => audit::run(&args, out),
+        Command::Check(args) => check::run(&args, out),
         Command::View(args) => view::run(&args, out),
         Command::Completions(args) => completions::run(&args, out),
     }

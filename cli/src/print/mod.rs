@@ -1,5 +1,6 @@
 //! View structs as text for a terminal. Everything returns text; [`crate::out`] writes it.
 
+mod check;
 mod gates;
 mod overview;
 pub(crate) mod style;
@@ -7,6 +8,7 @@ mod table;
 mod trace;
 mod values;
 
+pub(crate) use check::{checked, explained};
 pub(crate) use gates::{audit, gates};
 pub(crate) use overview::{overview, runs};
 pub(crate) use trace::trace;

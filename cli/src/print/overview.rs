@@ -194,7 +194,7 @@ fn facts(out: &mut String, view: &Overview) {
 }
 
 /// `1 error, 2 notes`: what there is none of is not said.
-fn counted(issues: prosescope_core::view::Counts) -> String {
+pub(super) fn counted(issues: prosescope_core::view::Counts) -> String {
     let words = [
         (issues.error, "error"),
         (issues.warning, "warning"),

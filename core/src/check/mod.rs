@@ -17,11 +17,17 @@
 //! Tests hold that every rule that the sources use is here and every rule here is used
 //! (`tests/tests/e2e/rules.rs`), and that each example yields its rule (`core/tests/checks.rs`).
 
+pub mod look;
+mod report;
 mod rules;
+mod sarif;
 
 use crate::issue::Severity;
+use crate::view::{ExamplePart, RuleView};
 
+pub use report::report;
 pub use rules::AREAS;
+pub use sarif::sarif;
 
 /// Rules that belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +74,44 @@ pub enum Example {
     Told(&'static str, &'static str),
 }
 
+impl Example {
+    /// Its texts, each with what it is.
+    pub fn parts(&self) -> Vec<ExamplePart> {
+        let part = |title: &str, language: &str, text: &str| ExamplePart {
+            title: title.to_owned(),
+            language: language.to_owned(),
+            text: text.trim_end().to_owned(),
+        };
+        let file = |(path, text): &(&str, &str)| {
+            let language = match path.rsplit('.').next() {
+                Some("md") => "markdown",
+                Some("json") => "json",
+                _ => "text",
+            };
+            part(path, language, text)
+        };
+        match *self {
+            Example::Sql(sql) => vec![part("SQL", "sql", sql)],
+            Example::Database(sql) => vec![part("SQL, on an empty database", "sql", sql)],
+            Example::Files(files) => files.iter().map(file).collect(),
+            Example::Beside(sql, files) => {
+                let mut parts = vec![part("state.db", "sql", sql)];
+                parts.extend(files.iter().map(file));
+                parts
+            }
+            Example::Resolve(sql, name, from) => {
+                let from = from.map_or(String::new(), |id| format!(" --from {id}"));
+                vec![part(
+                    &format!("SQL, and then `prose get {name}{from}`"),
+                    "sql",
+                    sql,
+                )]
+            }
+            Example::Told(words, _) => vec![part("", "", words)],
+        }
+    }
+}
+
 /// The rule of that name.
 pub fn rule(name: &str) -> Option<&'static Rule> {
     AREAS
@@ -77,6 +121,22 @@ pub fn rule(name: &str) -> Option<&'static Rule> {
 }
 
 impl Rule {
+    /// The rule for a shell to show.
+    pub fn view(&self) -> RuleView {
+        let area = AREAS
+            .iter()
+            .find(|area| area.rules.iter().any(|rule| rule.name == self.name));
+        RuleView {
+            name: self.name.to_owned(),
+            area: area.map_or_else(String::new, |area| area.title.to_owned()),
+            severities: self.severities.to_vec(),
+            meaning: self.meaning.to_owned(),
+            fix: self.fix.to_owned(),
+            source: self.source.to_owned(),
+            example: self.example.parts(),
+        }
+    }
+
     const fn new(
         name: &'static str,
         severities: &'static [Severity],

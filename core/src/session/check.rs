@@ -1,10 +1,19 @@
+use std::collections::BTreeMap;
+
 use super::Session;
+use super::values::inside;
+use crate::check::look::{Findings, Looked, look};
+use crate::decode::sqlite;
 use crate::gate::audit::{self, Finding};
 use crate::issue::Issue;
+use crate::model::{Binding, FileInfo, RunStatus, ValueAt};
+use crate::program::StatementKind;
+use crate::view::{CheckedRun, Counts};
 
 impl Session {
     /// Everything that is odd in the run: the issues of reading it, and what is only looked for when somebody asks.
-    pub fn check(&self, _now: Option<i64>) -> Vec<Issue> {
+    /// Reads what a list never reads, the whole database included.
+    pub fn check(&self, now: Option<i64>) -> Vec<Issue> {
         let mut issues: Vec<Issue> = self.issues().cloned().collect();
         issues.extend(
             audit::verify(&self.run.audit, None)
@@ -13,6 +22,185 @@ impl Session {
                 .filter(|f| !f.is_error())
                 .map(Finding::issue),
         );
+        issues.extend(look(Looked {
+            run: &self.run,
+            trace: &self.trace,
+            listing: self.listing.as_ref(),
+            now,
+        }));
+        let mut findings = Findings::default();
+        self.check_attachments(&mut findings);
+        self.check_imports(&mut findings);
+        self.check_database(&mut findings);
+        issues.extend(findings.finish());
         issues
+    }
+
+    /// The run's part of a [`crate::view::CheckReport`]: its issues, errors first, then by rule. `folder` is where its
+    /// files lie, as the shell would write it.
+    pub fn check_page(&self, now: Option<i64>, folder: &str) -> CheckedRun {
+        let summary = self.summary();
+        let issues = self.check(now);
+        let counts = Counts::of(&issues);
+        let mut issues: Vec<_> = issues.into_iter().map(|i| self.issue_view(i)).collect();
+        issues.sort_by(|a, b| {
+            let key = |view: &crate::view::IssueView| std::cmp::Reverse(view.issue.severity);
+            key(a)
+                .cmp(&key(b))
+                .then_with(|| a.issue.rule.cmp(&b.issue.rule))
+        });
+        CheckedRun {
+            run: summary.id,
+            program: summary.program,
+            status: summary.status,
+            folder: folder.to_owned(),
+            store: self.main_file(),
+            counts,
+            issues,
+            error: None,
+        }
+    }
+
+    /// What an issue without a file speaks of: the database, else the state file.
+    fn main_file(&self) -> String {
+        if let Some(db) = &self.db {
+            return db.name.to_string();
+        }
+        let state = |f: &&FileInfo| f.role.as_deref() == Some("state file");
+        self.run
+            .files
+            .iter()
+            .find(state)
+            .map_or_else(|| "state.md".to_owned(), |f| f.path.clone())
+    }
+
+    /// Attachments that are not there, lead out of the run, or belong to two bindings (errata B8).
+    fn check_attachments(&self, findings: &mut Findings) {
+        let mut owners: BTreeMap<String, String> = BTreeMap::new();
+        for short in &self.run.bindings {
+            let binding = self.binding_tail(short);
+            let Some(path) = binding.attachment.as_deref().filter(|p| !p.is_empty()) else {
+                continue;
+            };
+            let at = |issue: Issue| located(issue, &binding, &self.root);
+            let Some(clean) = inside(path) else {
+                findings.add(at(Issue::warning(
+                    "unsafe-path",
+                    format!("{} names the attachment {path}", binding.name),
+                )
+                .hint("It leads out of the run and is not followed.")));
+                continue;
+            };
+            if self.attachment(path).is_none() {
+                findings.add(at(Issue::error(
+                    "attachment-missing",
+                    format!("{} names {path}, which is not there", binding.name),
+                )
+                .hint("The row holds a summary at most: the value itself is lost.")));
+            }
+            if binding.superseded {
+                continue;
+            }
+            let name = match binding.execution_id {
+                Some(id) => format!("{} of execution {id}", binding.name),
+                None => binding.name.to_string(),
+            };
+            if let Some(other) = owners.insert(clean, name.clone()) {
+                findings.add(at(Issue::warning(
+                    "attachment-shared",
+                    format!("{name} and {other} name one attachment, {path}"),
+                )
+                .hint("The one that was written later has overwritten the other.")));
+            }
+        }
+    }
+
+    /// Imports that left nothing, cannot be opened, or did not end.
+    fn check_imports(&self, findings: &mut Findings) {
+        let completed = self.trace.verdict.status == RunStatus::Completed.word();
+        let view = self.imports();
+        for import in &view.imports {
+            let alias = &import.alias;
+            let at = |issue: Issue| match import.place.as_deref() {
+                Some(place) => issue.at_file(place.strip_prefix(&self.root).unwrap_or(place)),
+                None => issue.at_table("imports"),
+            };
+            if let Some(note) = &import.note {
+                findings.add(at(Issue::warning(
+                    "import-cycle",
+                    format!("import {alias}: {note}"),
+                )
+                .hint("What lies deeper is not looked at.")));
+                continue;
+            }
+            match (&import.place, &import.nested_status) {
+                (Some(_), None) => findings.add(at(Issue::error(
+                    "import-unreadable",
+                    format!("the run of import {alias} is there, but cannot be opened"),
+                )
+                .hint("Open it by itself to see why."))),
+                (Some(_), Some(status)) if completed && status != RunStatus::Completed.word() => {
+                    findings.add(at(Issue::warning(
+                        "import-unfinished",
+                        format!("the run is completed, but that of import {alias} is {status}"),
+                    )
+                    .hint("Its values may be partial, or its last word was never written.")));
+                }
+                (None, _) if completed && import.bindings.is_empty() => {
+                    findings.add(at(without_result(alias)));
+                }
+                _ => {}
+            }
+        }
+        let Some(listing) = self.listing.as_ref().filter(|_| completed) else {
+            return;
+        };
+        for statement in &listing.statements {
+            let Some(alias) = statement.name.as_deref() else {
+                continue;
+            };
+            let prefix = format!("{alias}.");
+            let known = view.imports.iter().any(|i| i.alias == alias)
+                || self
+                    .run
+                    .bindings
+                    .iter()
+                    .any(|b| b.name.starts_with(&prefix));
+            if statement.kind == StatementKind::Use && !known {
+                findings.add(without_result(alias).at_line(statement.line));
+            }
+        }
+    }
+
+    /// SQLite's own look at the file.
+    fn check_database(&self, findings: &mut Findings) {
+        let Some(db) = &self.db else { return };
+        // A file too large to be looked through is read like any other.
+        for found in sqlite::quick_check(&db.conn).unwrap_or_default() {
+            findings.add(
+                Issue::error("database-damaged", found)
+                    .at_file(db.name.to_string())
+                    .hint("Pages of the file contradict each other: rows may be missing or wrong."),
+            );
+        }
+    }
+}
+
+fn without_result(alias: &str) -> Issue {
+    Issue::warning(
+        "import-without-result",
+        format!("the program imports {alias}, and it left neither a run nor a value"),
+    )
+    .hint("It was never called, or its run was not handed over.")
+}
+
+/// Where a binding's attachment is named.
+fn located(issue: Issue, binding: &Binding, root: &str) -> Issue {
+    match &binding.value {
+        ValueAt::Row { rowid, .. } => issue
+            .at_row("bindings", *rowid)
+            .at_column("attachment_path"),
+        ValueAt::File { path, .. } => issue.at_file(path.strip_prefix(root).unwrap_or(path)),
+        ValueAt::Missing => issue,
     }
 }

@@ -52,29 +52,28 @@ impl Session {
 
     /// Issues by severity.
     pub fn issue_counts(&self) -> Counts {
-        let mut counts = Counts::of(&self.run.issues);
-        let folding = Counts::of(&self.trace.issues);
-        counts.error += folding.error;
-        counts.warning += folding.warning;
-        counts.info += folding.info;
-        counts
+        Counts::of(self.issues())
     }
 
     /// The issues with links to their places: errors first.
     pub fn issues_page(&self) -> IssuesView {
         let mut issues: Vec<IssueView> = self
             .issues()
-            .map(|issue| IssueView {
-                node: execution_of(&issue.location).and_then(|row| node_of_row(&self.trace, row)),
-                binding: self.binding_of(&issue.location),
-                place: place_words(&issue.location),
-                issue: issue.clone(),
-            })
+            .map(|issue| self.issue_view(issue.clone()))
             .collect();
         issues.sort_by_key(|view| std::cmp::Reverse(view.issue.severity));
         IssuesView {
             counts: self.issue_counts(),
             issues,
+        }
+    }
+
+    pub(super) fn issue_view(&self, issue: Issue) -> IssueView {
+        IssueView {
+            node: execution_of(&issue.location).and_then(|row| node_of_row(&self.trace, row)),
+            binding: self.binding_of(&issue.location),
+            place: place_words(&issue.location),
+            issue,
         }
     }
 

@@ -16,9 +16,10 @@
 //! | Imports | [`ImportsView`] | (in `prose show --json`) |
 //! | state.md | [`StateMdView`] | `prose state` |
 //! | Files and tables | [`FilesView`], [`TableRows`] | (in `prose show --json`) |
-//! | Issues | [`IssuesView`] | (in `prose show`) |
+//! | Issues | [`IssuesView`], [`CheckReport`] | `prose check` |
 
 mod bindings;
+mod check;
 mod files;
 mod gates;
 mod nodes;
@@ -29,6 +30,7 @@ pub use bindings::{
     AgentView, AgentsView, BindingRow, BindingsPage, CandidateView, ResolutionView, SegmentView,
     ValueFormat, ValueView,
 };
+pub use check::{CheckReport, CheckedRun, ExamplePart, RuleView};
 pub use files::{
     Cell, FilesView, ImportView, ImportsView, IssueView, IssuesView, StateLine, StateMdView,
     TableRows,

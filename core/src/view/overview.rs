@@ -110,7 +110,7 @@ pub struct Counts {
 
 impl Counts {
     /// Counts issues.
-    pub fn of(issues: &[crate::issue::Issue]) -> Counts {
+    pub fn of<'i>(issues: impl IntoIterator<Item = &'i crate::issue::Issue>) -> Counts {
         use crate::issue::Severity;
         let mut counts = Counts::default();
         for issue in issues {
@@ -121,6 +121,16 @@ impl Counts {
             }
         }
         counts
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Counts) -> Counts {
+        Counts {
+            error: self.error + other.error,
+            warning: self.warning + other.warning,
+            info: self.info + other.info,
+        }
     }
 
     /// All of them.

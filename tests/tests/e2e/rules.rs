@@ -109,39 +109,21 @@ fn entry(rule: &Rule) -> String {
         rule.meaning,
         rule.fix
     );
-    let mut block = |title: &str, language: &str, text: &str| {
-        let ticks = "`".repeat(if text.contains("```") { 4 } else { 3 });
-        let end = if text.ends_with('\n') { "" } else { "\n" };
-        let _ = write!(out, "{title}\n\n{ticks}{language}\n{text}{end}{ticks}\n\n");
-    };
-    let mut files = |files: &[(&str, &str)]| {
-        for (path, text) in files {
-            let language = path.rsplit('.').next().unwrap_or_default();
-            let language = match language {
-                "md" => "markdown",
-                "json" => "json",
-                _ => "text",
-            };
-            block(&format!("`{path}`"), language, text);
+    for part in rule.example.parts() {
+        if part.language.is_empty() {
+            let _ = write!(out, "Example: {}\n\n", part.text);
+            continue;
         }
-    };
-    match rule.example {
-        Example::Files(all) => files(all),
-        Example::Sql(sql) => block("Example:", "sql", sql),
-        Example::Database(sql) => block("Example, on an empty database:", "sql", sql),
-        Example::Beside(sql, all) => {
-            files(all);
-            block("`state.db`", "sql", sql);
-        }
-        Example::Resolve(sql, name, from) => {
-            let from = from.map_or(String::new(), |id| format!(" --from {id}"));
-            block(
-                &format!("Example, with `prose get {name}{from}`:"),
-                "sql",
-                sql,
-            );
-        }
-        Example::Told(words, _) => out.push_str(&format!("Example: {words}\n\n")),
+        let title = match rule.example {
+            Example::Files(_) | Example::Beside(..) => format!("`{}`", part.title),
+            _ => part.title,
+        };
+        let ticks = "`".repeat(if part.text.contains("```") { 4 } else { 3 });
+        let _ = write!(
+            out,
+            "{title}\n\n{ticks}{}\n{}\n{ticks}\n\n",
+            part.language, part.text
+        );
     }
     out.truncate(out.trim_end().len());
     out.push('\n');

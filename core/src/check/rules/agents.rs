@@ -2,11 +2,11 @@ use crate::check::Rule;
 
 pub(super) const RULES: &[Rule] = &[
     Rule::warning("segment-without-agent", "Segments are recorded of an agent that has no row.")
-        .fix("It is shown as an agent without a memory. Write the agent's row with its first segment.")
+        .fix("Write the agent's row with its first segment.")
         .source("errata A1")
         .sql("INSERT INTO agent_segments (agent_name, segment_number, prompt, summary)\nVALUES ('captain', 1, 'Review', 'Done');"),
     Rule::warning("unnumbered-segment", "A segment has no number.")
-        .fix("It is shown as number 0. Number an agent's segments from 1.")
+        .fix("Number an agent's segments from 1.")
         .source("filesystem.md, Segment Numbering")
         .sql("INSERT INTO agents (name, scope) VALUES ('captain', 'execution');\nINSERT INTO agent_segments (agent_name, summary) VALUES ('captain', 'Done');"),
     Rule::info("agent-missing", "The index gives an agent a folder that is not there.")
@@ -17,18 +17,18 @@ pub(super) const RULES: &[Rule] = &[
             "# Execution State\n\nrun: r1\nprogram: p.prose\n\n## Index\n\n### Agents\n\n| Name | Scope | Path |\n|---|---|---|\n| captain | execution | agents/captain/ |\n",
         )]),
     Rule::info("memory-of-another", "A memory's heading names another agent than its folder.")
-        .fix("The folder's name decides. Look whether an agent wrote into the folder of another.")
+        .fix("Look whether an agent wrote into the folder of another.")
         .source("filesystem.md, Agent Memory Files")
         .files(&[("agents/captain/memory.md", "# Agent Memory: pilot\n\n## Current Understanding\n")]),
     Rule::info("segment-number", "A segment's heading has another number than its file.")
-        .fix("The file's name decides.")
+        .fix("Rename the file, or correct its heading.")
         .source("filesystem.md, Segment Numbering")
         .files(&[(
             "agents/captain/captain-002.md",
             "# Segment 003\n\ntimestamp: 2026-01-15T14:32:15Z\nprompt: \"Review\"\n\n## Summary\n\n- Reviewed\n",
         )]),
     Rule::warning("duplicate-segment", "An agent has two segments of one number.")
-        .fix("Both are shown. Two sessions of one agent may have run at once and one memory may have overwritten the other.")
+        .fix("Compare them: two sessions of one agent may have run at once, and one memory may have overwritten the other.")
         .source("filesystem.md, Segment Numbering")
         .files(&[
             ("agents/captain/captain-001.md", "# Segment 001\n\nprompt: \"Review\"\n"),

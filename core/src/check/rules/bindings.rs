@@ -3,7 +3,7 @@ use crate::issue::Severity::{Info, Warning};
 
 pub(super) const RULES: &[Rule] = &[
     Rule::warning("duplicate-binding", "Two rows or files claim one name in one frame.")
-        .fix("The later one is believed, the other shown as superseded. A key of (name, execution_id) lets it happen at the root, since NULLs are never equal: use a unique index on (name, IFNULL(execution_id, -1)).")
+        .fix("Delete the one that does not count, and use a unique index on (name, IFNULL(execution_id, -1)): a key of (name, execution_id) lets it happen at the root, since NULLs are never equal.")
         .source("errata S2")
         .database("CREATE TABLE bindings (name TEXT, execution_id INTEGER, kind TEXT, value TEXT,\n  PRIMARY KEY (name, execution_id));\nINSERT INTO bindings VALUES ('research', NULL, 'let', 'first'), ('research', NULL, 'let', 'second');"),
     Rule::warning("unnamed-binding", "A binding has no name, so no statement can mean it.")
@@ -12,15 +12,15 @@ pub(super) const RULES: &[Rule] = &[
         .sql("INSERT INTO bindings (name, kind, value) VALUES (NULL, 'let', 'text');"),
     Rule::warning("unknown-kind", "A binding's kind is none of input, output, let and const.")
         .or(&[Warning, Info])
-        .fix("It is shown as written. Say more in the statement, not in the kind.")
+        .fix("Say more in the statement, not in the kind.")
         .source("errata B10")
         .sql("INSERT INTO bindings (name, kind, value) VALUES ('a', 'session (anonymous)', 'text');"),
     Rule::warning("unknown-execution", "A binding belongs to a frame that no execution row records.")
-        .fix("No statement reaches it. Write the row of the frame first, and its id as execution_id; NULL is the root.")
+        .fix("Write the row of the frame first, and its id as execution_id; NULL is the root.")
         .source("errata B10")
         .sql("INSERT INTO bindings (name, execution_id, kind, value) VALUES ('a', 43, 'let', 'text');"),
     Rule::info("odd-name", "A name looks like something else: a frame's, a path, or no name at all.")
-        .fix("It is shown as written. Use letters, digits, `_`, `-` and `.`, not ending in `__` and digits.")
+        .fix("Use letters, digits, `_`, `-` and `.`, not ending in `__` and digits.")
         .source("errata B11")
         .sql("INSERT INTO bindings (name, kind, value) VALUES ('result__43', 'let', 'text');"),
     Rule::info("name-clash", "Two names differ only in case: on some file systems they are one file.")
@@ -31,7 +31,7 @@ pub(super) const RULES: &[Rule] = &[
             ("bindings/report.md", "# report\n\nkind: let\n\n---\n\ntwo\n"),
         ]),
     Rule::warning("binding-frame", "A file's name and its header disagree on the frame that it belongs to.")
-        .fix("The header is believed. Name a frame's binding `{name}__{execution_id}.md` and say the same in `execution_id:`.")
+        .fix("Name a frame's binding `{name}__{execution_id}.md`, and say the same in `execution_id:`.")
         .source("errata, Folder form")
         .files(&[("bindings/result__43.md", "# result\n\nkind: let\nexecution_id: 44\n\n---\n\ntext\n")]),
     Rule::warning("binding-header-unended", "No `---` ends a binding's header; where the value begins is a guess.")
@@ -55,7 +55,7 @@ pub(super) const RULES: &[Rule] = &[
         .source("reliability, untrusted files")
         .told("A folder with 100,001 files in `bindings/`.", "core/src/decode/folder/bindings.rs"),
     Rule::info("bindings-beside-database", "The folder holds binding files beside a database that has bindings of its own.")
-        .fix("The database's rows are shown as the bindings. Keep values in one place.")
+        .fix("Keep values in one place.")
         .source("dialects, A to D")
         .example(Example::Beside(
             "INSERT INTO run (id) VALUES ('r1');",
@@ -69,7 +69,7 @@ pub(super) const RULES: &[Rule] = &[
             "# Execution State\n\nrun: r1\nprogram: p.prose\n\n## Index\n\n### Bindings\n\n| Name | Kind | Path | Execution ID |\n|---|---|---|---|\n| a | let | bindings/a.md | (root) |\n",
         )]),
     Rule::warning("binding-not-indexed", "A binding is on disk, but the index does not name it.")
-        .fix("The disk is believed. The state file was not updated after the binding was written.")
+        .fix("Update the index after each binding; for this run the disk counts.")
         .source("filesystem.md, VM Update Protocol")
         .files(&[
             (
@@ -88,4 +88,15 @@ pub(super) const RULES: &[Rule] = &[
             ),
             ("bindings/a.md", "# a\n\nkind: let\n\n---\n\ntext\n"),
         ]),
+    Rule::error("attachment-missing", "A binding names an attachment that is not there: its value is lost here.")
+        .fix("Hand over the folder `attachments/` with the run. If the file was never written, the statement has to run again.")
+        .source("sqlite.md, Large Outputs")
+        .sql("INSERT INTO bindings (name, kind, value, attachment_path)\nVALUES ('report', 'let', 'Full report (847KB)', 'attachments/report.md');"),
+    Rule::warning("attachment-shared", "Two bindings name one attachment: the later one has overwritten the earlier one's value.")
+        .fix("Name an attachment after its frame, `{name}__{execution_id}.md`, and never write over one.")
+        .source("errata B8")
+        .example(Example::Beside(
+            "INSERT INTO execution (id, statement_text, status) VALUES (1, 'do half()', 'completed');\nINSERT INTO bindings (name, execution_id, kind, attachment_path) VALUES\n  ('report', NULL, 'let', 'attachments/report.md'),\n  ('report', 1, 'let', 'attachments/report.md');",
+            &[("attachments/report.md", "which of the two?\n")],
+        )),
 ];

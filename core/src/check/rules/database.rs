@@ -84,7 +84,7 @@ pub(super) const RULES: &[Rule] = &[
         .source("dialects, state.db")
         .database("PRAGMA encoding = 'UTF-16';\nCREATE TABLE run (id TEXT PRIMARY KEY);"),
     Rule::warning("no-run-row", "The table `run` is empty: program, start and status are not recorded.")
-        .fix("Whoever writes should insert the run's row first. Everything else is shown, and the folder's name is used.")
+        .fix("Insert the run's row before anything else.")
         .source("errata G11")
         .sql("INSERT INTO execution (statement_text, status) VALUES ('session \"A\"', 'completed');"),
     Rule::warning("several-runs", "One database holds the rows of several runs.")
@@ -92,12 +92,22 @@ pub(super) const RULES: &[Rule] = &[
         .source("dialects, state.db")
         .sql("INSERT INTO run (id, started_at) VALUES\n  ('r1', '2026-01-15 10:00:00'),\n  ('r2', '2026-01-16 10:00:00');"),
     Rule::warning("unnamed-run", "The row of `run` has no id.")
-        .fix("The folder's name is used. The writer should give the run an id.")
+        .fix("Give the run an id.")
         .source("sqlite.md, Core Schema")
         .sql("INSERT INTO run (id, status) VALUES (NULL, 'running');"),
     Rule::info("long-text", "A text is so long that only its beginning is shown in lists.")
         .or(&[Info, Warning])
-        .fix("Open the row to read it whole. Values belong into bindings or attachments, not into statements and messages.")
+        .fix("Put values into bindings or attachments, not into statements and messages.")
         .source("sqlite.md, Large Outputs")
         .sql("INSERT INTO execution (statement_text, status)\nVALUES (printf('%.*c', 70000, 'x'), 'completed');"),
+    Rule::error(
+        "database-damaged",
+        "SQLite finds the file damaged (`PRAGMA quick_check`): pages of it contradict each other. Only `prose check` looks.",
+    )
+    .fix("Restore the file from a copy, or save what is left with `.recover` of the sqlite3 program.")
+    .source("reliability, untrusted files")
+    .told(
+        "A `state.db` whose pages were written over by something else.",
+        "core/tests/checks.rs",
+    ),
 ];

@@ -2,7 +2,7 @@ use crate::check::Rule;
 
 pub(super) const RULES: &[Rule] = &[
     Rule::warning("gate-of-unknown-run", "A gate belongs to a run that has no row here.")
-        .fix("The documents' queries join it away; it is shown with this run. Write the run's row.")
+        .fix("Write the run's row.")
         .source("errata G11")
         .database("CREATE TABLE gates (id TEXT PRIMARY KEY, run_id TEXT, status TEXT);\nINSERT INTO gates VALUES ('deploy', 'r9', 'pending');"),
     Rule::warning("unknown-gate-status", "A gate's status is none of pending, approved, rejected and timeout.")
@@ -10,7 +10,7 @@ pub(super) const RULES: &[Rule] = &[
         .source("sqlite.md, Gate Lifecycle")
         .sql("INSERT INTO run (id) VALUES ('r1');\nINSERT INTO gates (id, run_id, status) VALUES ('deploy', 'r1', 'paused');"),
     Rule::warning("gate-twice", "One gate stands more than once in its run.")
-        .fix("A gate that is met again should have an id of its own: `id#2`.")
+        .fix("Give the later one an id of its own, `id#2`.")
         .source("errata G1")
         .database("CREATE TABLE run (id TEXT PRIMARY KEY);\nCREATE TABLE gates (id TEXT, run_id TEXT, status TEXT);\nINSERT INTO run VALUES ('r1');\nINSERT INTO gates VALUES ('deploy', 'r1', 'approved'), ('deploy', 'r1', 'pending');"),
     Rule::warning("gate-allow-unreadable", "A gate's list of who may decide is no list of names: it admits nobody.")
@@ -46,19 +46,19 @@ pub(super) const RULES: &[Rule] = &[
         .source("errata G3, G10")
         .sql("INSERT INTO run (id) VALUES ('r1');\nINSERT INTO gates (id, run_id, status) VALUES ('deploy', 'r1', 'approved');\nINSERT INTO gate_audit_log (gate_id, run_id, event_type) VALUES\n  ('deploy', 'r1', 'rejected'),\n  ('deploy', 'r1', 'approved');"),
     Rule::info("gate-not-logged", "A gate was decided, and the log does not say so.")
-        .fix("The documents' own commands decide without logging; write the log row first.")
+        .fix("Write the log row first, then change the gate.")
         .source("sqlite.md, Gate Audit Logging")
         .sql("INSERT INTO run (id) VALUES ('r1');\nINSERT INTO gates (id, run_id, status) VALUES ('deploy', 'r1', 'approved');"),
     Rule::warning("gate-log-ahead", "The log says that a gate was decided, but it is still pending.")
-        .fix("Its writer stopped between the two. Decide it again: the gate's own row counts.")
+        .fix("Decide the gate again: its own row counts.")
         .source("errata G6, G9")
         .sql("INSERT INTO run (id) VALUES ('r1');\nINSERT INTO gates (id, run_id, status) VALUES ('deploy', 'r1', 'pending');\nINSERT INTO gate_audit_log (gate_id, run_id, event_type) VALUES ('deploy', 'r1', 'approved');"),
     Rule::warning("gate-log-disagrees", "The log and the gate's row say different things of its decision.")
-        .fix("The gate's own row is believed. Find out who changed it: the log is only appended to.")
+        .fix("Find out who changed the gate: the log is only appended to.")
         .source("errata G3")
         .sql("INSERT INTO run (id) VALUES ('r1');\nINSERT INTO gates (id, run_id, status) VALUES ('deploy', 'r1', 'approved');\nINSERT INTO gate_audit_log (gate_id, run_id, event_type) VALUES ('deploy', 'r1', 'rejected');"),
     Rule::warning("gate-row-missing", "The log speaks of a gate that has no row.")
-        .fix("Its row was deleted, or never written. Do not go on past such a gate.")
+        .fix("Do not go on past such a gate before you know what became of it.")
         .source("sqlite.md, Gate Audit Logging")
         .sql("INSERT INTO run (id) VALUES ('r1');\nINSERT INTO gate_audit_log (gate_id, run_id, event_type) VALUES ('deploy', 'r1', 'created');"),
     Rule::warning("gate-without-row", "The run stands at a gate that the gates table does not have: nobody can decide it.")
@@ -66,11 +66,19 @@ pub(super) const RULES: &[Rule] = &[
         .source("errata G2")
         .sql("INSERT INTO execution (statement_text, status, metadata)\nVALUES ('approve deploy:', 'pending', '{\"gate_id\": \"deploy\"}');"),
     Rule::warning("gate-without-execution", "A gate is recorded, but no execution row waits at it.")
-        .fix("It is shown at the end. Write the execution row with metadata.gate_id.")
+        .fix("Write the execution row, with metadata.gate_id.")
         .source("errata G2")
         .sql("INSERT INTO run (id) VALUES ('r1');\nINSERT INTO execution (statement_text, status) VALUES ('session \"A\"', 'completed');\nINSERT INTO gates (id, run_id, status) VALUES ('deploy', 'r1', 'pending');"),
     Rule::warning("gate-disagrees", "An execution row says that its gate is over, but the gate is still pending.")
-        .fix("The gates table is believed: the run may have gone on without a decision. Find out who let it.")
+        .fix("The run may have gone on without a decision: find out who let it.")
         .source("trace rule 7")
         .sql("INSERT INTO run (id) VALUES ('r1');\nINSERT INTO execution (id, statement_text, status, metadata)\nVALUES (1, 'approve deploy:', 'completed', '{\"gate_id\": \"deploy\"}');\nINSERT INTO gates (id, run_id, execution_id, status) VALUES ('deploy', 'r1', 1, 'pending');"),
+    Rule::warning("gate-overdue", "A gate is past its deadline and still pending.")
+        .fix("Record the time-out; the program then does what on_reject says.")
+        .source("errata G3, G6")
+        .sql("INSERT INTO run (id) VALUES ('r1');\nINSERT INTO gates (id, run_id, timeout, created_at, timeout_at)\nVALUES ('deploy', 'r1', '4h', '2026-01-25 12:00:00', '2026-01-25 16:00:00');"),
+    Rule::warning("gate-admits-nobody", "A gate is pending, and its list of who may decide is empty.")
+        .fix("Nobody can approve or reject it. Correct `allow` in the program, and the gate's row.")
+        .source("errata G4")
+        .sql("INSERT INTO run (id) VALUES ('r1');\nINSERT INTO gates (id, run_id, allow) VALUES ('deploy', 'r1', '[]');"),
 ];

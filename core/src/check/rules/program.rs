@@ -5,7 +5,7 @@ pub(super) const RULES: &[Rule] = &[
         "several-programs",
         "The folder holds several programs and none is called program.prose.",
     )
-    .fix("The first is taken for the run's. Name the run's copy program.prose.")
+    .fix("Name the run's copy program.prose.")
     .source("filesystem.md, Directory Structure")
     .files(&[
         ("first.prose", "session \"A\"\n"),
@@ -28,7 +28,7 @@ pub(super) const RULES: &[Rule] = &[
         "import-name",
         "A folder of an import is not named `{handle}--{slug}`.",
     )
-    .fix("Its whole name is taken for the handle, so `handle.name` may not find it.")
+    .fix("Name it so, or `handle.name` will not find it.")
     .source("filesystem.md, Imports Recursive Structure")
     .files(&[
         ("program.prose", "session \"A\"\n"),
@@ -44,4 +44,50 @@ pub(super) const RULES: &[Rule] = &[
         "`prose get survey.demand` where the nested run has no binding `demand` of kind output.",
         "core/src/scope/tests.rs",
     ),
+    Rule::info("no-program", "The run holds no program: nothing is tied to lines, and what would run next is not known.")
+        .fix("Keep a copy of the program with the run: in `run.program_source`, or as program.prose.")
+        .source("filesystem.md, Directory Structure")
+        .sql("INSERT INTO run (id) VALUES ('r1');\nINSERT INTO execution (statement_text, status) VALUES ('session \"A\"', 'completed');"),
+    Rule::info("guessed-tie", "A statement that ran is tied to its line of the program by a guess.")
+        .fix("Look whether the line is right where it matters. Writers should record the whole first line of a statement.")
+        .source("trace rule 5; errata X6")
+        .sql("INSERT INTO run (id, program_source) VALUES ('r1', 'session \"Ask the librarian for every book on bees\"');\nINSERT INTO execution (statement_text, status) VALUES ('session \"Ask the librarian...', 'completed');"),
+    Rule::info("untied-row", "Rows fit no line of the program.")
+        .fix("Keep the program that was run with the run.")
+        .source("trace rule 5")
+        .sql("INSERT INTO run (id, program_source) VALUES ('r1', 'session \"A\"');\nINSERT INTO execution (statement_text, status) VALUES ('water the orchids twice', 'completed');"),
+    Rule::warning("output-missing", "The run is completed, but an output of its program is not there.")
+        .fix("Do not use the run's result without it.")
+        .source("filesystem.md, bindings/{name}.md")
+        .sql("INSERT INTO run (id, status, program_source)\nVALUES ('r1', 'completed', 'output report = session \"Report\"');"),
+    Rule::warning("import-cycle", "An import imports its own program, or lies deeper than fifty runs.")
+        .fix("Break the circle in the programs. What lies deeper is not looked at.")
+        .source("viewer, Imports")
+        .told(
+            "A nested run whose table `imports` names the program that it runs itself.",
+            "core/src/session/check.rs",
+        ),
+    Rule::error("import-unreadable", "The nested run of an import is there, but cannot be opened.")
+        .fix("Open it by itself to see why; its values are missing here.")
+        .source("filesystem.md, Imports Recursive Structure")
+        .files(&[
+            ("program.prose", "use \"survey.prose\" as survey\n"),
+            ("imports/survey--survey/notes.txt", "nothing of a run\n"),
+        ]),
+    Rule::warning("import-unfinished", "The run is completed, but the run of one of its imports is not.")
+        .fix("Its values may be partial, or its last word was never written. Look into the nested run.")
+        .source("filesystem.md, Imports Recursive Structure")
+        .files(&[
+            ("program.prose", "use \"survey.prose\" as survey\n"),
+            ("state.md", "# Execution State\n\nrun: r1\nprogram: program.prose\nstatus: completed\n"),
+            ("imports/survey--survey/program.prose", "session \"Look\"\n"),
+            (
+                "imports/survey--survey/state.md",
+                "# Execution State\n\nrun: r2\nprogram: survey.prose\nstatus: running\n\n## Execution Trace\n\n```prose\nsession \"Look\"   # <-- EXECUTING\n```\n",
+            ),
+        ]),
+    Rule::warning("import-without-result", "The run is completed, and a program that it imports left neither a run nor a value.")
+        .fix("It was never called, or its run was not handed over. Remove the import if it is not needed.")
+        .source("sqlite.md, Core Schema")
+        .sql("INSERT INTO run (id, status, program_source)\nVALUES ('r1', 'completed', 'use \"survey.prose\" as survey\nsession \"A\"');"),
 ];

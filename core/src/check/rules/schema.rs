@@ -15,11 +15,11 @@ pub(super) const RULES: &[Rule] = &[
         .source("errata S1")
         .database("CREATE TABLE run (id TEXT PRIMARY KEY);\nCREATE TABLE execution (id INTEGER PRIMARY KEY, status TEXT);"),
     Rule::warning("missing-column", "A table lacks columns that the documents give it.")
-        .fix("They are read as empty. Add them with ALTER TABLE … ADD COLUMN if the writer is yours.")
+        .fix("Add them with ALTER TABLE … ADD COLUMN, if the writer is yours.")
         .source("sqlite.md, Core Schema")
         .database("CREATE TABLE run (id TEXT PRIMARY KEY, status TEXT);"),
     Rule::info("odd-key", "A table has another primary key than the documents give it.")
-        .fix("Rows may then stand twice, or may have replaced each other. Use a unique index on bindings(name, IFNULL(execution_id, -1)).")
+        .fix("Use a unique index on bindings(name, IFNULL(execution_id, -1)), and the keys of the document elsewhere.")
         .source("errata S2, G1")
         .database("CREATE TABLE bindings (name TEXT, execution_id INTEGER, value TEXT,\n  PRIMARY KEY (name, execution_id));"),
     Rule::warning("computed-column", "A column is computed whenever it is read; that is not done for a foreign file.")
@@ -27,11 +27,11 @@ pub(super) const RULES: &[Rule] = &[
         .source("reliability, untrusted files")
         .database("CREATE TABLE run (id TEXT PRIMARY KEY, status TEXT AS (upper(id)) VIRTUAL);"),
     Rule::info("unknown-column", "A table has columns that no document lists.")
-        .fix("Extra columns are allowed and shown with each row; nothing has to be done.")
+        .fix("Nothing has to be done.")
         .source("sqlite.md, Flexibility Encouragement")
         .sql("ALTER TABLE bindings ADD COLUMN token_count INTEGER;"),
     Rule::info("foreign-table", "There is a table that no document lists and that is not named `x_…`.")
-        .fix("It is listed under files and tables. Name extensions `x_…`.")
+        .fix("Name extensions `x_…`.")
         .source("sqlite.md, Flexibility Encouragement")
         .sql("CREATE TABLE metrics (name TEXT, value REAL);"),
 ];

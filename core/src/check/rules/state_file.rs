@@ -14,11 +14,11 @@ pub(super) const RULES: &[Rule] = &[
         .source("reliability, untrusted files")
         .told("A trace of over 100,000 lines.", "core/src/decode/state_md/tests.rs"),
     Rule::warning("state-file-foreign", "The state file is of no known form: JSON, an encrypted envelope, other text.")
-        .fix("It is shown as text; what ran is told from the bindings. Decrypt it if it is yours.")
+        .fix("Decrypt it, if it is yours.")
         .source("dialects, A to D")
         .files(&[("state.md", "We are about half way through.\n")]),
     Rule::info("state-file-not-read", "The state file is of a form whose head is read and whose body is shown as text.")
-        .fix("What ran is told from the bindings.")
+        .fix("Nothing has to be done.")
         .source("dialects, A to D")
         .files(&[("vm.log.md", "# VM Log\n\n- started\n"), ("root.prose.md", "session \"A\"\n")]),
     Rule::info("state-file-alone", "Only the state file was given: bindings and memories are named, but not here.")
@@ -26,14 +26,14 @@ pub(super) const RULES: &[Rule] = &[
         .source("viewer, Opening")
         .files(&[("kept.md", "# Execution State\n\nrun: r1\nprogram: p.prose\n")]),
     Rule::info("elided-trace", "The execution trace leaves lines out (`...remaining stages...`).")
-        .fix("Lines below it are tied to the program by their text. Keep program.prose with the run.")
+        .fix("Keep program.prose with the run.")
         .source("dialects, A")
         .files(&[(
             "state.md",
             "# Execution State\n\nrun: r1\nprogram: p.prose\n\n## Execution Trace\n\n```prose\nlet a = session \"A\"   # (complete)\n...remaining stages...\n```\n",
         )]),
     Rule::info("extra-section", "The state file has a section that no document lists.")
-        .fix("It is kept and shown as text; nothing has to be done.")
+        .fix("Nothing has to be done.")
         .source("dialects, A")
         .files(&[("state.md", "# Execution State\n\nrun: r1\nprogram: p.prose\n\n## Results Summary\n\nAll is well.\n")]),
     Rule::info("unfenced-trace", "The execution trace stands without a code fence.")
@@ -44,7 +44,7 @@ pub(super) const RULES: &[Rule] = &[
             "# Execution State\n\nrun: r1\nprogram: p.prose\n\n## Execution Trace\n\nsession \"A\"   # (complete)\n",
         )]),
     Rule::info("index-without-frames", "The index of bindings has no column Execution ID.")
-        .fix("Its rows are taken for the root, or for what the names of their files say.")
+        .fix("Add the column Execution ID, with `(root)` or the frame's id.")
         .source("dialects, A")
         .files(&[(
             "state.md",
@@ -55,14 +55,14 @@ pub(super) const RULES: &[Rule] = &[
         .source("reliability, untrusted files")
         .told("A state file with a thousand sections that no document lists.", "core/src/decode/state_md/read.rs"),
     Rule::warning("another-run", "The state file beside a database speaks of another run.")
-        .fix("The database is shown. Somebody copied a file into the wrong folder, or used one folder twice.")
+        .fix("Find out which file was copied into the wrong folder, or keep a folder for each run.")
         .source("dialects, A to D")
         .example(Example::Beside(
             "INSERT INTO run (id) VALUES ('r1');",
             &[("state.md", "# Execution State\n\nrun: r2\nprogram: p.prose\n")],
         )),
     Rule::warning("state-file-behind", "Bindings are on disk whose statements the state file does not mark.")
-        .fix("Their statements are shown as completed: nothing else writes a binding. Do not run them again.")
+        .fix("Do not run these statements again. Mark them as done when you go on.")
         .source("trace rule 10; dialects, A")
         .files(&[
             ("program.prose", "let a = session \"A\"\nlet b = session \"B\"\n"),
@@ -74,7 +74,7 @@ pub(super) const RULES: &[Rule] = &[
             ("bindings/b.md", "# b\n\nkind: let\n\n---\n\ntwo\n"),
         ]),
     Rule::warning("marker-contradicts-disk", "A statement is marked as running, but its binding is written.")
-        .fix("The disk is newer evidence: the statement is shown as completed. Do not run it again.")
+        .fix("Do not run the statement again. Mark it as done when you go on.")
         .source("trace rule 10; dialects, A")
         .files(&[
             ("program.prose", "let a = session \"A\"\n"),
@@ -85,7 +85,7 @@ pub(super) const RULES: &[Rule] = &[
             ("bindings/a.md", "# a\n\nkind: let\n\n---\n\none\n"),
         ]),
     Rule::warning("round-behind-disk", "The state file is at an earlier round of a loop than the bindings on disk.")
-        .fix("The disk is newer evidence: the loop is shown in the later round.")
+        .fix("Do not run the earlier rounds again.")
         .source("trace rule 10; dialects, bindings")
         .files(&[
             ("program.prose", "loop until **done** (max: 5):\n  verify = session \"Verify\"\n"),
@@ -96,7 +96,7 @@ pub(super) const RULES: &[Rule] = &[
             ("bindings/verify_round3.md", "# verify_round3\n\nkind: let\n\n---\n\nok\n"),
         ]),
     Rule::info("trace-beyond-program", "Annotated lines of the state file are not in the program.")
-        .fix("The program may have been shortened or changed since; they are shown without a line. Keep the program that was run.")
+        .fix("Keep the program that was run with the run.")
         .source("dialects, A")
         .files(&[
             ("program.prose", "let a = session \"A\"\n"),

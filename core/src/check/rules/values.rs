@@ -2,11 +2,11 @@ use crate::check::Rule;
 
 pub(super) const RULES: &[Rule] = &[
     Rule::warning("malformed-json", "A text that should be JSON is not; its row or line is read without it.")
-        .fix("Correct the text where it was written. Pasting values into SQL or JSON by hand is how it usually happens: bind parameters instead.")
+        .fix("Correct the text where it was written. Bind parameters instead of pasting values into SQL or JSON.")
         .source("errata X13")
         .sql("INSERT INTO execution (statement_text, status, metadata)\nVALUES ('loop', 'started', '{\"loop_id\": l1}');"),
     Rule::info("blob-in-text", "A text is stored as a BLOB.")
-        .fix("It is shown as text; nothing has to be done.")
+        .fix("Nothing has to be done.")
         .source("reliability, untrusted files")
         .sql("INSERT INTO execution (statement_text, status) VALUES (x'73657373696f6e', 'completed');"),
     Rule::warning("invalid-utf8", "Bytes of a text or a file are no UTF-8; they are shown as \u{fffd}.")
@@ -14,7 +14,7 @@ pub(super) const RULES: &[Rule] = &[
         .source("reliability, untrusted files")
         .sql("INSERT INTO execution (statement_text, status) VALUES (CAST(x'61ff62' AS TEXT), 'completed');"),
     Rule::info("number-in-text", "A text is stored as a number.")
-        .fix("It is shown as text; leading zeros may have been lost when it was written. Quote texts in SQL.")
+        .fix("Quote texts in SQL: leading zeros may have been lost when it was written.")
         .source("reliability, untrusted files")
         .database("CREATE TABLE run (id, status);\nINSERT INTO run VALUES (20260115, 'running');"),
     Rule::warning("not-a-number", "A column for whole numbers holds something else; it is read as empty.")
@@ -34,15 +34,15 @@ pub(super) const RULES: &[Rule] = &[
         .source("errata G5")
         .sql("INSERT INTO execution (id, status, started_at) VALUES\n  (1, 'completed', '2026-01-15 10:00:00'),\n  (2, 'completed', '2026-01-15T10:05:00Z');"),
     Rule::info("times-not-recorded", "No execution row carries a time, so there are no durations.")
-        .fix("The append-only document writes none. Write started_at and completed_at to have them.")
+        .fix("Write started_at and completed_at to have durations.")
         .source("errata X14")
         .sql("INSERT INTO execution (statement_text, status) VALUES ('session \"A\"', 'completed');"),
     Rule::warning("missing-id", "A row of `execution` has no id of its own; its rowid is used.")
-        .fix("Make the id INTEGER PRIMARY KEY: rows that name this one as their parent do not find it.")
+        .fix("Make the id INTEGER PRIMARY KEY.")
         .source("sqlite.md, Core Schema")
         .database("CREATE TABLE execution (id INT, statement_text TEXT, status TEXT);\nINSERT INTO execution VALUES (NULL, 'session \"A\"', 'completed');"),
     Rule::warning("duplicate-id", "Two rows of `execution` carry one id.")
-        .fix("Make the id INTEGER PRIMARY KEY. Both rows are shown; which of them a parent_id means cannot be told.")
+        .fix("Make the id INTEGER PRIMARY KEY.")
         .source("sqlite.md, Core Schema")
         .database("CREATE TABLE execution (id INT, statement_text TEXT, status TEXT);\nINSERT INTO execution VALUES (1, 'session \"A\"', 'completed'), (1, 'session \"B\"', 'completed');"),
 ];

@@ -147,7 +147,13 @@ const NOT_FUNCTIONS: &[&str] = &[
 ];
 
 /// Pragmas that tell something of the file and change nothing.
-const PRAGMAS: &[&str] = &["encoding", "page_count", "page_size", "schema_version"];
+const PRAGMAS: &[&str] = &[
+    "encoding",
+    "page_count",
+    "page_size",
+    "quick_check",
+    "schema_version",
+];
 
 /// Pragmas that take a table's name.
 const TABLE_PRAGMAS: &[&str] = &["table_list", "table_xinfo"];
@@ -221,6 +227,7 @@ mod tests {
             "PRAGMA table_xinfo(\"t\")",
             "PRAGMA table_list",
             "PRAGMA encoding",
+            "PRAGMA quick_check",
             "BEGIN",
             "ROLLBACK",
         ] {

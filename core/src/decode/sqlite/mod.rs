@@ -35,6 +35,7 @@ mod gates;
 mod guard;
 mod header;
 mod history;
+mod intact;
 pub(crate) mod meta;
 mod notes;
 mod read;
@@ -52,6 +53,7 @@ pub use error::DecodeError;
 pub use guard::{Guard, Stop, exclusive, guard, probe};
 pub use header::{HEAD, Header, wal_missing};
 pub use history::{Version, binding_versions, memory_versions, version_counts};
+pub use intact::quick_check;
 pub use read::{cell_bytes, execution_row, row, table_rows, value_bytes, value_pieces};
 
 use crate::issue::Issue;

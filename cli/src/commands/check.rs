@@ -1,0 +1,108 @@
+use prosescope_core::check::{AREAS, report, rule, sarif};
+use prosescope_core::issue::Severity;
+use prosescope_core::view::{CheckReport, CheckedRun};
+
+use crate::args::{CheckArgs, Level};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::out::Out;
+use crate::{locate, print};
+
+pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
+    if let Some(name) = &args.explain {
+        let rule = rule(name).ok_or_else(|| unknown(name))?.view();
+        if out.json {
+            out.json(&rule)?;
+        } else {
+            out.text(&print::explained(&rule, out.width))?;
+        }
+        return Ok(Exit::Done);
+    }
+    if let Some(name) = args.rules.iter().find(|name| rule(name).is_none()) {
+        return Err(unknown(name));
+    }
+    let report = report(checked(args)?, &args.rules, severity(args.severity));
+    if args.sarif {
+        out.json(&sarif(&report, env!("CARGO_PKG_VERSION")))?;
+    } else if out.json {
+        out.json(&report)?;
+    } else {
+        out.text(&print::checked(&report, out.width))?;
+    }
+    Ok(ended(&report, args.deny))
+}
+
+fn checked(args: &CheckArgs) -> Result<Vec<CheckedRun>, CliError> {
+    let now = Some(locate::now());
+    if args.all {
+        let path = match args.runs.as_slice() {
+            [] => None,
+            [path] => Some(path.as_str()),
+            _ => return Err(CliError::usage("--all takes one path at most")),
+        };
+        let runs = locate::open_all(path)?.into_iter();
+        return Ok(runs
+            .map(|(name, folder, opened)| match opened {
+                Ok(session) => session.check_page(now, &folder),
+                Err(error) => CheckedRun {
+                    run: name,
+                    folder,
+                    error: Some(match error.next() {
+                        "" => error.to_string(),
+                        next => format!("{error} → {next}"),
+                    }),
+                    ..CheckedRun::default()
+                },
+            })
+            .collect());
+    }
+    let latest = ["latest".to_owned()];
+    let runs = match args.runs.as_slice() {
+        [] => &latest[..],
+        runs => runs,
+    };
+    runs.iter()
+        .map(|run| {
+            let (session, folder) = locate::open_with_folder(run)?;
+            Ok(session.check_page(now, &folder))
+        })
+        .collect()
+}
+
+fn severity(level: Level) -> Severity {
+    match level {
+        Level::Error => Severity::Error,
+        Level::Warning => Severity::Warning,
+        Level::Note => Severity::Info,
+    }
+}
+
+fn ended(report: &CheckReport, deny: Level) -> Exit {
+    let counts = report.counts;
+    let denied = match deny {
+        Level::Error => counts.error,
+        Level::Warning => counts.error + counts.warning,
+        Level::Note => counts.total(),
+    };
+    if denied > 0 || report.runs.iter().any(|run| run.error.is_some()) {
+        Exit::Issues
+    } else {
+        Exit::Done
+    }
+}
+
+fn unknown(name: &str) -> CliError {
+    let error = CliError::usage(format!("there is no rule {name}"));
+    let part = |rule: &str| name.split('-').any(|p| p.len() > 2 && rule.contains(p));
+    let near: Vec<&str> = AREAS
+        .iter()
+        .flat_map(|area| area.rules)
+        .map(|rule| rule.name)
+        .filter(|rule| part(rule))
+        .take(6)
+        .collect();
+    match near.as_slice() {
+        [] => error.hint("docs/checks.md lists all rules"),
+        near => error.hint(format!("rules with such a name: {}", near.join(", "))),
+    }
+}

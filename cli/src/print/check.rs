@@ -1,0 +1,212 @@
+use std::fmt::Write as _;
+
+use anstyle::Style;
+use prosescope_core::issue::Severity;
+use prosescope_core::render::text::escape;
+use prosescope_core::view::{CheckReport, CheckedRun, IssueView, RuleView};
+
+use super::overview::counted;
+use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT};
+use super::wrap;
+
+/// Lines are broken there even on a wide terminal.
+const WIDTH: usize = 96;
+
+pub(crate) fn checked(report: &CheckReport, width: usize) -> String {
+    let width = width.min(WIDTH);
+    let mut out = String::new();
+    for run in &report.runs {
+        one(&mut out, report, run, width);
+        out.push('\n');
+    }
+    let runs = match report.runs.len() {
+        0 => "no runs".to_owned(),
+        1 => String::new(),
+        n => format!(" in {n} runs"),
+    };
+    if report.counts.total() == 0 {
+        let _ = writeln!(out, "{OK}nothing found{RESET}{runs}");
+    } else {
+        let _ = writeln!(out, "{BOLD}{}{RESET}{runs}", counted(report.counts));
+        let _ = writeln!(
+            out,
+            "{FAINT}`prose check --explain RULE` says more of a rule{RESET}"
+        );
+    }
+    out
+}
+
+fn one(out: &mut String, report: &CheckReport, run: &CheckedRun, width: usize) {
+    let _ = writeln!(
+        out,
+        "{BOLD}{}{RESET}  {FAINT}{}{RESET}",
+        escape(
+            run.program.as_deref().unwrap_or("(program not recorded)"),
+            false
+        ),
+        escape(&run.run, false)
+    );
+    if let Some(error) = &run.error {
+        let _ = write!(
+            out,
+            "\n{BAD}✗ unreadable{RESET}\n{}",
+            wrap(error, width, "    ")
+        );
+        return;
+    }
+    if run.issues.is_empty() {
+        let _ = writeln!(out, "{OK}✓{RESET} nothing found");
+    }
+    // Issues of one rule and severity stand together.
+    let mut rest = run.issues.as_slice();
+    while let Some(first) = rest.first() {
+        let key = |view: &IssueView| (view.issue.severity, view.issue.rule.clone());
+        let same = rest
+            .iter()
+            .take_while(|view| key(view) == key(first))
+            .count();
+        let (group, after) = rest.split_at(same);
+        rest = after;
+        let rule = report.rules.iter().find(|r| r.name == first.issue.rule);
+        together(out, group, rule, width);
+    }
+}
+
+fn together(out: &mut String, group: &[IssueView], rule: Option<&RuleView>, width: usize) {
+    let Some(first) = group.first() else { return };
+    let (mark, tone) = mark(first.issue.severity);
+    let times = match group.len() {
+        1 => String::new(),
+        n => format!("  {FAINT}{n} times{RESET}"),
+    };
+    let _ = writeln!(
+        out,
+        "\n{tone}{mark} {}{RESET}  {BOLD}{}{RESET}{times}",
+        first.issue.severity.word(),
+        escape(&first.issue.rule, false)
+    );
+    for (at, view) in group.iter().enumerate() {
+        if !view.place.is_empty() {
+            faint(out, &view.place, width, "    ");
+        }
+        let indent = if view.place.is_empty() {
+            "    "
+        } else {
+            "      "
+        };
+        out.push_str(&wrap(&view.issue.message, width, indent));
+        // What several issues have in common is said once, below the last of them.
+        let hint = view.issue.hint.as_str();
+        let again = group
+            .get(at + 1)
+            .is_some_and(|next| next.issue.hint == hint);
+        if !hint.is_empty() && !again {
+            faint(out, hint, width, "      ");
+        }
+    }
+    if let Some(rule) = rule {
+        let text = wrap(&format!("→ {}", rule.fix), width, "    ");
+        out.push_str(&text);
+    }
+}
+
+fn faint(out: &mut String, text: &str, width: usize, indent: &str) {
+    for line in wrap(text, width, indent).lines() {
+        let _ = writeln!(out, "{FAINT}{line}{RESET}");
+    }
+}
+
+fn mark(severity: Severity) -> (&'static str, Style) {
+    match severity {
+        Severity::Error => ("✗", BAD),
+        Severity::Warning => ("!", WAIT),
+        Severity::Info => ("·", FAINT),
+    }
+}
+
+pub(crate) fn explained(rule: &RuleView, width: usize) -> String {
+    let width = width.min(WIDTH);
+    let mut out = String::new();
+    let words: Vec<&str> = rule.severities.iter().map(|s| s.word()).collect();
+    let _ = writeln!(
+        out,
+        "{BOLD}{}{RESET}  {FAINT}{} · {} · {}{RESET}\n",
+        rule.name,
+        words.join(" or "),
+        rule.area.to_lowercase(),
+        rule.source
+    );
+    out.push_str(&wrap(&rule.meaning, width, ""));
+    out.push('\n');
+    out.push_str(&wrap(&format!("What to do: {}", rule.fix), width, ""));
+    for part in &rule.example {
+        if part.language.is_empty() {
+            out.push('\n');
+            out.push_str(&wrap(&format!("Example: {}", part.text), width, ""));
+            continue;
+        }
+        let _ = writeln!(out, "\nExample, {}:\n", part.title);
+        for line in part.text.lines() {
+            let _ = writeln!(out, "    {}", escape(line, false));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use prosescope_core::check::{report, rule};
+    use prosescope_core::issue::Issue;
+    use unicode_width::UnicodeWidthStr;
+
+    fn issue(issue: Issue, place: &str) -> IssueView {
+        IssueView {
+            issue,
+            node: None,
+            binding: None,
+            place: place.to_owned(),
+        }
+    }
+
+    fn plain(text: &str) -> String {
+        anstream::adapter::strip_str(text).to_string()
+    }
+
+    #[test]
+    fn issues_of_one_rule_stand_together_and_fit_a_terminal() {
+        let twice = |row| {
+            let message = format!("research stands twice at the root: rows {row} and 9");
+            Issue::warning("duplicate-binding", message).hint("The later row counts.")
+        };
+        let run = CheckedRun {
+            run: "r1".to_owned(),
+            program: Some("a\u{1b}[2Jb.prose".to_owned()),
+            issues: vec![
+                issue(twice(1), "state.db, bindings, row 1, name"),
+                issue(twice(2), "state.db, bindings, row 2, name"),
+                issue(Issue::info("utf16", "the texts are UTF-16"), ""),
+            ],
+            ..CheckedRun::default()
+        };
+        let text = plain(&checked(&report(vec![run], &[], Severity::Info), 80));
+        assert!(text.lines().all(|line| line.width() <= 80), "{text}");
+        let fix = wrap(&format!("→ {}", rule("utf16").unwrap().fix), 80, "    ");
+        for part in [
+            "a\\u{1b}[2Jb.prose  r1\n",
+            "! warning  duplicate-binding  2 times\n    state.db, bindings, row 1, name\n      research stands twice at the root: rows 1 and 9\n    state.db, bindings, row 2, name\n",
+            "rows 2 and 9\n      The later row counts.\n    → ",
+            &format!("· note  utf16\n    the texts are UTF-16\n{fix}"),
+            "2 warnings, 1 note\n",
+        ] {
+            assert!(text.contains(part), "{part}\n---\n{text}");
+        }
+    }
+
+    #[test]
+    fn a_rule_is_explained_with_its_example() {
+        let text = plain(&explained(&rule("status-disagrees").unwrap().view(), 80));
+        assert!(text.starts_with("status-disagrees  warning · trace · trace rule 10\n"));
+        assert!(text.contains("Example, state.md:\n\n    # Execution State\n"));
+    }
+}

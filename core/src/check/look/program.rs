@@ -1,0 +1,66 @@
+use super::run::one_line;
+use super::{Findings, Looked};
+use crate::issue::Issue;
+use crate::model::Form;
+use crate::program::Listing;
+use crate::trace::{Node, NodeKind};
+
+/// How what ran is tied to the program.
+pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
+    let Some(listing) = at.listing else {
+        if at.run.form != Form::Agents {
+            findings.add(
+                Issue::info("no-program", "the run holds no program")
+                    .hint("Nothing is tied to lines, and what would run next is not known."),
+            );
+        }
+        return;
+    };
+    let mut untied: Vec<&Node> = Vec::new();
+    for node in &at.trace.nodes {
+        match (node.line, node.line_guessed) {
+            (Some(line), true) => findings.add(guessed(node, line, listing)),
+            (None, _) if node.kind == NodeKind::Statement && node.first_row.is_some() => {
+                untied.push(node);
+            }
+            _ => {}
+        }
+    }
+    if let Some(first) = untied.first() {
+        let issue = Issue::info(
+            "untied-row",
+            match untied.len() {
+                1 => format!("`{}` fits no line of the program", one_line(&first.text)),
+                n => format!(
+                    "{n} rows fit no line of the program, `{}` first",
+                    one_line(&first.text)
+                ),
+            },
+        )
+        .hint("The program may have been changed since, or the row says something of its own.");
+        findings.add(match first.id {
+            Some(id) => issue.at_row("execution", id),
+            None => issue,
+        });
+    }
+}
+
+fn guessed(node: &Node, line: u32, listing: &Listing) -> Issue {
+    let source = (line as usize)
+        .checked_sub(1)
+        .and_then(|at| listing.lines.get(at))
+        .map_or("", |l| l.text.as_str());
+    let issue = Issue::info(
+        "guessed-tie",
+        format!(
+            "`{}` is taken for line {line}, `{}`",
+            one_line(&node.text),
+            one_line(source)
+        ),
+    )
+    .hint("Its text was shortened or reworded, or stands more than once in the program.");
+    match node.id {
+        Some(id) => issue.at_row("execution", id),
+        None => issue,
+    }
+}

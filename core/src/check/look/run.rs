@@ -1,0 +1,85 @@
+use super::{Findings, Looked};
+use crate::issue::Issue;
+use crate::model::{BindingKind, RunStatus};
+use crate::program::StatementKind;
+use crate::time::Stamp;
+
+/// The run's status against what it left.
+pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
+    let verdict = &at.trace.verdict;
+    if verdict.stale {
+        let last = verdict.last_sign.as_ref().map(Stamp::to_string);
+        findings.add(
+            Issue::warning(
+                "no-sign-of-life",
+                format!(
+                    "the run is said to be running; its last sign of life was at {} ({})",
+                    last.unwrap_or_default(),
+                    verdict.last_sign_from.as_deref().unwrap_or("unknown"),
+                ),
+            )
+            .hint("It was probably cut off."),
+        );
+    }
+    if let Some(cause) = at.trace.first_cause.and_then(|n| at.trace.nodes.get(n))
+        && cause.error(at.run).is_none_or(|e| e.trim().is_empty())
+    {
+        let issue = Issue::info(
+            "failure-without-message",
+            format!(
+                "`{}` failed first, and no message says why",
+                one_line(&cause.text)
+            ),
+        )
+        .hint("Its binding or its agent's last segment may tell.");
+        findings.add(match cause.id {
+            Some(id) => issue.at_row("execution", id),
+            None => issue,
+        });
+    }
+    if verdict.status == RunStatus::Completed.word() {
+        outputs(at, findings);
+    }
+}
+
+/// What a completed run's program gives back, and nothing was given back.
+fn outputs(at: Looked<'_>, findings: &mut Findings) {
+    let Some(listing) = at.listing else { return };
+    for statement in &listing.statements {
+        let Some(name) = statement.name.as_deref() else {
+            continue;
+        };
+        let gives_back = statement.binds.as_deref() == Some("output") && statement.parent.is_none();
+        let declared = statement.kind == StatementKind::Output && !statement.text.contains('=');
+        if !gives_back || declared {
+            continue;
+        }
+        let there =
+            at.run.bindings.iter().any(|b| {
+                *b.name == *name || (b.kind == BindingKind::Output && b.name.ends_with(name))
+            });
+        if !there {
+            let from = at.run.program.source_from.as_deref();
+            findings.add(
+                Issue::warning(
+                    "output-missing",
+                    format!("the run is completed, but its output {name} is not there"),
+                )
+                .at_file(from.filter(|f| f.ends_with(".prose")).unwrap_or("program"))
+                .at_line(statement.line)
+                .hint("Its statement did not run, or its session wrote no binding."),
+            );
+        }
+    }
+}
+
+/// A statement on one line, as a message quotes it.
+pub(super) fn one_line(text: &str) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    let cut: String = line.chars().take(60).collect();
+    if cut.len() < line.len() {
+        format!("{cut}…")
+    } else {
+        cut
+    }
+}

@@ -1,0 +1,29 @@
+use std::collections::BTreeSet;
+
+use super::rule;
+use crate::issue::Severity;
+use crate::view::{CheckReport, CheckedRun, Counts};
+
+/// Puts runs together: only issues of these rules (of any, when none is named) that are at least so severe.
+pub fn report(runs: Vec<CheckedRun>, rules: &[String], least: Severity) -> CheckReport {
+    let mut report = CheckReport {
+        runs,
+        ..CheckReport::default()
+    };
+    let mut found = BTreeSet::new();
+    for run in &mut report.runs {
+        run.issues.retain(|view| {
+            let wanted = rules.is_empty() || rules.contains(&view.issue.rule);
+            wanted && view.issue.severity >= least
+        });
+        run.counts = Counts::of(run.issues.iter().map(|view| &view.issue));
+        report.counts = report.counts.plus(run.counts);
+        found.extend(run.issues.iter().map(|view| view.issue.rule.as_str()));
+    }
+    report.rules = found
+        .into_iter()
+        .filter_map(rule)
+        .map(super::Rule::view)
+        .collect();
+    report
+}

@@ -1,0 +1,66 @@
+use serde::{Deserialize, Serialize};
+
+use super::{Counts, IssueView};
+use crate::issue::Severity;
+
+/// What a check of runs found.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct CheckReport {
+    /// How many issues of each severity, in all runs.
+    pub counts: Counts,
+    /// The runs, in the order they were asked for.
+    pub runs: Vec<CheckedRun>,
+    /// The rules that were found, by name, with their meaning.
+    pub rules: Vec<RuleView>,
+}
+
+/// What a check of one run found.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct CheckedRun {
+    /// Its id, else its folder's name.
+    pub run: String,
+    /// The program's name.
+    pub program: Option<String>,
+    /// What is believed of its status.
+    pub status: String,
+    /// The folder that its files are named from, as the shell would write it.
+    pub folder: String,
+    /// The file in it that issues without a file speak of: the database, else the state file.
+    pub store: String,
+    /// How many issues of each severity.
+    pub counts: Counts,
+    /// The issues: errors first, then by rule, then in the order found.
+    pub issues: Vec<IssueView>,
+    /// Why it could not be opened, with what to do next; everything else is then empty.
+    pub error: Option<String>,
+}
+
+/// A rule.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RuleView {
+    /// Its name.
+    pub name: String,
+    /// The heading that it stands under in docs/checks.md.
+    pub area: String,
+    /// The severities that its issues may have, the usual one first.
+    pub severities: Vec<Severity>,
+    /// What it means, in one sentence.
+    pub meaning: String,
+    /// What to do.
+    pub fix: String,
+    /// Where it is written.
+    pub source: String,
+    /// An input that yields it, in parts.
+    pub example: Vec<ExamplePart>,
+}
+
+/// A part of an example.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ExamplePart {
+    /// What it is: `state.md`, `SQL on an empty database`; empty for words.
+    pub title: String,
+    /// `sql`, `markdown`, `json`, `text`; empty for words.
+    pub language: String,
+    /// The text.
+    pub text: String,
+}

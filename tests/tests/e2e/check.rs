@@ -1,0 +1,93 @@
+//! `prose check` as CI uses it: what it ends with, what it prints, in which forms.
+
+use std::process::{Command, Output};
+
+use prosescope_tests::needs;
+use serde_json::Value;
+
+/// `prose` in the examples, in the middle of what they tell of.
+fn prose(args: &[&str]) -> Option<Output> {
+    let out = Command::new(needs::prose()?)
+        .args(args)
+        .current_dir(needs::root().join("examples"))
+        .env("HOME", needs::root().join("examples/record"))
+        .env("PROSE_NOW", "2026-01-25T16:00:00Z")
+        .output();
+    Some(out.expect("prose runs"))
+}
+
+#[test]
+fn it_ends_as_it_was_asked_to() {
+    for (args, code) in [
+        (&["check", "20260125"][..], 0),
+        (&["check", "20260125", "--deny", "warnings"], 0),
+        (&["check", "20260125", "--deny", "notes"], 1),
+        (
+            &[
+                "check",
+                "20260125",
+                "--deny",
+                "notes",
+                "--severity",
+                "warning",
+            ],
+            0,
+        ),
+        (
+            &[
+                "check",
+                "20260125",
+                "--deny",
+                "notes",
+                "--rule",
+                "gate-overdue",
+            ],
+            0,
+        ),
+        (&["check", "20260125", "20260118"], 0),
+        (&["check", "--all"], 0),
+        (&["check", "no-such-run"], 3),
+        (&["check", "--rule", "gate-overdu"], 2),
+        (&["check", "--explain", "gate-overdue"], 0),
+        (&["check", "--explain", "nothing"], 2),
+        (&["check", "--json", "--sarif"], 2),
+    ] {
+        let Some(out) = prose(args) else { return };
+        assert_eq!(
+            out.status.code(),
+            Some(code),
+            "{args:?}\n{}{}",
+            String::from_utf8_lossy(&out.stdout),
+            String::from_utf8_lossy(&out.stderr)
+        );
+    }
+}
+
+#[test]
+fn an_unknown_rule_is_told_with_those_that_are_near() {
+    let Some(out) = prose(&["check", "--explain", "gate-overdu"]) else {
+        return;
+    };
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert!(said.contains("there is no rule gate-overdu"), "{said}");
+    assert!(said.contains("gate-twice"), "{said}");
+}
+
+#[test]
+fn all_runs_are_one_log_of_sarif_with_paths_from_here() {
+    let Some(out) = prose(&["check", "--all", "--sarif"]) else {
+        return;
+    };
+    let log: Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    assert_eq!(log["version"], "2.1.0");
+    let uris: Vec<&str> = log["runs"][0]["results"]
+        .as_array()
+        .expect("results")
+        .iter()
+        .filter_map(|r| r["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].as_str())
+        .collect();
+    assert!(
+        uris.contains(&".prose/runs/20260125-125506-p7r2mx/state.db"),
+        "{uris:?}"
+    );
+}
