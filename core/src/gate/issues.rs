@@ -261,41 +261,9 @@ fn agreement(gate: &Gate, resolving: &[&AuditEvent], issues: &mut Vec<Issue>) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::samples::{event, gate};
     use super::*;
     use crate::model::Text;
-
-    fn gate(status: &str) -> Gate {
-        Gate {
-            id: "deploy".into(),
-            run_id: Some("r1".into()),
-            execution_id: None,
-            prompt: None,
-            allow: Some(r#"["ops-team"]"#.into()),
-            timeout: None,
-            timeout_at: None,
-            on_reject: None,
-            status: GateStatus::parse(status),
-            created: Some(Stamp::parse("2026-01-25 12:00:00")),
-            resolved: None,
-            resolved_by: None,
-            comment: None,
-            metadata: None,
-        }
-    }
-
-    fn event(id: i64, kind: &str) -> AuditEvent {
-        AuditEvent {
-            id,
-            gate_id: "deploy".into(),
-            run_id: "r1".into(),
-            kind: AuditKind::parse(kind),
-            principal: None,
-            comment: None,
-            timestamp: Some(Stamp::parse("2026-01-25 12:00:00")),
-            metadata: None,
-            row_json: None,
-        }
-    }
 
     #[track_caller]
     fn check(gates: &[Gate], log: &[AuditEvent], expected: &[(&str, &str)]) {

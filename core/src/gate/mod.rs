@@ -16,6 +16,8 @@ pub mod chain;
 mod issues;
 pub mod lifecycle;
 mod report;
+#[cfg(test)]
+mod samples;
 
 pub use issues::issues;
 
@@ -25,7 +27,9 @@ pub use issues::issues;
 /// use prosescope_core::gate::visit;
 /// assert_eq!(visit("deploy#2"), ("deploy", 2));
 /// assert_eq!(visit("deploy"), ("deploy", 1));
-/// assert_eq!(visit("issue#x"), ("issue#x", 1));
+/// for none in ["issue#x", "issue#", "#2"] {
+///     assert_eq!(visit(none), (none, 1));
+/// }
 /// ```
 pub fn visit(id: &str) -> (&str, u32) {
     let split = id.rsplit_once('#').and_then(|(base, visit)| {

@@ -5,21 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use super::NodeStatus;
 use super::rows::Rows;
 use super::sweep::{Inst, Kind};
+use crate::gate::visit;
 use crate::model::{Gate, GateStatus, Run, Status};
-
-/// A gate's id without the `#2` of a later visit (errata G1).
-pub(super) fn base(id: &str) -> &str {
-    match id.rsplit_once('#') {
-        Some((base, visit))
-            if !base.is_empty()
-                && !visit.is_empty()
-                && visit.bytes().all(|b| b.is_ascii_digit()) =>
-        {
-            base
-        }
-        _ => id,
-    }
-}
 
 /// Which gate the gates table puts at an execution row, by the row's id and the gate's base id.
 pub(super) type ByRow<'a> = BTreeMap<(i64, &'a str), &'a str>;
@@ -28,7 +15,7 @@ pub(super) type ByRow<'a> = BTreeMap<(i64, &'a str), &'a str>;
 pub(super) fn by_row(run: &Run) -> ByRow<'_> {
     run.gates
         .iter()
-        .filter_map(|gate| Some(((gate.execution_id?, base(&gate.id)), &*gate.id)))
+        .filter_map(|gate| Some(((gate.execution_id?, visit(&gate.id).0), &*gate.id)))
         .collect()
 }
 
@@ -85,7 +72,7 @@ pub(super) fn tie<'a>(
             .get(inst.last)
             .is_some_and(|row| matches!(row.status, Status::Pending | Status::Waiting));
         let fits = match inst.kind {
-            Kind::Gate(name) => base(name) == base(&gate.id),
+            Kind::Gate(name) => visit(name).0 == visit(&gate.id).0,
             Kind::Statement => waits && !foreign(gate),
             _ => false,
         };
@@ -101,7 +88,7 @@ pub(super) fn tie<'a>(
             let Some(gate) = run.gates.get(*at) else {
                 return false;
             };
-            let name = if by_base { base(&gate.id) } else { &gate.id };
+            let name = if by_base { visit(&gate.id).0 } else { &gate.id };
             let free = by_name.get_mut(name).and_then(|insts| {
                 while let Some(inst) = insts.pop_front() {
                     if !ties.of_inst.contains_key(&inst) {
@@ -120,23 +107,4 @@ pub(super) fn tie<'a>(
     left.retain(|at| run.gates.get(*at).is_some_and(|gate| !foreign(gate)));
     ties.alone = left;
     ties
-}
-
-#[cfg(test)]
-mod tests {
-    use super::base;
-
-    #[test]
-    fn a_later_visit_has_the_same_base() {
-        for (id, expected) in [
-            ("deploy", "deploy"),
-            ("deploy#2", "deploy"),
-            ("deploy#12", "deploy"),
-            ("deploy#", "deploy#"),
-            ("deploy#two", "deploy#two"),
-            ("#2", "#2"),
-        ] {
-            assert_eq!(base(id), expected);
-        }
-    }
 }

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::disk::bound;
 use super::facts::Facts;
 use super::frames::{self, Open};
+use crate::gate::visit;
 use crate::model::{Run, Text};
 use crate::program::{Statement, StatementKind};
 use crate::trace::emit::{derived, word};
-use crate::trace::gates::{base, status as gate_status};
+use crate::trace::gates::status as gate_status;
 use crate::trace::verdict::recorded;
 use crate::trace::{Node, NodeKind, NodeStatus};
 
@@ -233,7 +234,7 @@ impl<'a> Builder<'_, 'a> {
             let mut visits = run
                 .gates
                 .iter()
-                .filter(|g| *g.id == **gate || base(&g.id) == &**gate);
+                .filter(|g| *g.id == **gate || visit(&g.id).0 == &**gate);
             if let Some(gate) = visits.next_back() {
                 node.status = gate_status(gate);
             }
@@ -512,7 +513,7 @@ impl<'a> Builder<'_, 'a> {
         let mut seen: BTreeSet<Text> = BTreeSet::new();
         for node in &self.nodes {
             if let NodeKind::Gate { gate } = &node.kind {
-                seen.insert(base(gate).into());
+                seen.insert(visit(gate).0.into());
             }
         }
         let statements = || (0_u32..).zip(&self.facts.listing.statements);
@@ -520,8 +521,8 @@ impl<'a> Builder<'_, 'a> {
             .filter(|(_, s)| s.kind == StatementKind::Gate)
             .filter_map(|(at, s)| Some((s.name.as_deref()?, at)))
             .collect();
-        for gate in run.gates.iter().filter(|g| !seen.contains(base(&g.id))) {
-            let call = by_name.get(base(&gate.id)).copied();
+        for gate in run.gates.iter().filter(|g| !seen.contains(visit(&g.id).0)) {
+            let call = by_name.get(visit(&gate.id).0).copied();
             let statement = call.and_then(|at| self.facts.statement(at));
             let text: Text = statement.map_or_else(|| gate.id.clone(), |s| s.text.as_str().into());
             let mut node = derived(

@@ -11,7 +11,7 @@ mod subject;
 
 use std::collections::BTreeMap;
 
-use super::gates::{self, ByRow};
+use super::gates::ByRow;
 use super::rows::{NONE, Rows};
 use super::ties::Ties;
 use super::words::{self, Lead, Words};
@@ -232,7 +232,8 @@ impl<'a> Sweep<'a, '_> {
     fn same_visit(&self, seen: Kind<'a>, now: Kind<'a>, row: &Execution) -> bool {
         match (seen, now) {
             (Kind::Gate(seen), Kind::Gate(gate)) => {
-                let said = gate != gates::base(gate) || self.gates.contains_key(&(row.id, gate));
+                let said =
+                    gate != crate::gate::visit(gate).0 || self.gates.contains_key(&(row.id, gate));
                 seen == gate || !said
             }
             _ => true,

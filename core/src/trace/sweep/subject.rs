@@ -2,7 +2,6 @@
 
 use super::{Inst, Key, Kind, Named, Scope, Subject, Sweep};
 use crate::model::{Execution, Meta, Status};
-use crate::trace::gates;
 use crate::trace::words::{Lead, Words};
 
 impl<'a> Sweep<'a, '_> {
@@ -70,7 +69,7 @@ impl<'a> Sweep<'a, '_> {
             }
             let (key, kind, id) = match (gate, own_loop) {
                 (Some(gate), _) => {
-                    let base = gates::base(gate);
+                    let base = crate::gate::visit(gate).0;
                     let gate = self.gates.get(&(row.id, base)).copied().unwrap_or(gate);
                     (Key::Gate(base), Kind::Gate(gate), gate)
                 }
