@@ -17,6 +17,7 @@ mod overview;
 mod program;
 mod state;
 mod story;
+mod summary;
 mod survey;
 mod values;
 

@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use super::{Session, story};
 use crate::model::{Dialect, FolderForm, Form, GateStatus};
 use crate::time::human_duration;
-use crate::trace::NodeKind;
-use crate::view::{Failure, Overview, RunSummary, StatusCount};
+use crate::trace::{NodeKind, Verdict};
+use crate::view::{Failure, Overview, StatusCount};
 
 /// How many links a list on the first page holds.
 const LINKS: usize = 20;
@@ -93,43 +93,9 @@ impl Session {
         view
     }
 
-    /// The run as one line of a list.
-    pub fn summary(&self) -> RunSummary {
-        let verdict = &self.trace.verdict;
-        let duration_ms = super::nodes::span(&self.run.started, &verdict.last_sign);
-        let name = super::survey::split(&self.place).1;
-        RunSummary {
-            id: if self.run.id.is_empty() {
-                name.to_owned()
-            } else {
-                self.run.id.to_string()
-            },
-            place: self.place.clone(),
-            program: self.run.program.path.as_deref().map(str::to_owned),
-            status: if self.run.form == Form::Agents {
-                "agents".to_owned()
-            } else {
-                self.status().to_owned()
-            },
-            reason: verdict.reason.clone(),
-            form: form_words(&self.run.form),
-            started: self.run.started.clone(),
-            last_sign: verdict.last_sign.clone(),
-            duration: duration_ms.map(human_duration),
-            duration_ms,
-            pending_gates: self.pending_gates(),
-            issues: self.issue_counts(),
-            error: None,
-        }
-    }
-
-    /// What is believed of the run's status; `unknown` when nothing says anything.
     /// What is believed of its status, `unknown` where nothing says.
     pub(super) fn status(&self) -> &str {
-        match self.trace.verdict.status.as_str() {
-            "" => "unknown",
-            word => word,
-        }
+        status_word(&self.trace.verdict)
     }
 
     fn count_nodes(&self, view: &mut Overview) {
@@ -171,6 +137,14 @@ impl Session {
             self.run.bindings.len(),
             self.run.gates.len()
         ))
+    }
+}
+
+/// What is believed of a run's status, `unknown` where nothing says.
+pub(super) fn status_word(verdict: &Verdict) -> &str {
+    match verdict.status.as_str() {
+        "" => "unknown",
+        word => word,
     }
 }
 

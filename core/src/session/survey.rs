@@ -162,7 +162,7 @@ impl Session {
     }
 
     /// The same, and the session that was opened last: where there is one run, whoever asks for it next need not
-    /// read it again.
+    /// read it again. Of a large database only the head is read, and no session is left.
     pub fn list_and_last(source: &Rc<dyn Source>, options: &Options) -> (RunList, Option<Session>) {
         let mut last = None;
         let found = survey(source.as_ref());
@@ -175,6 +175,10 @@ impl Session {
         let only_agents = found.found.iter().all(|f| f.kind == FoundKind::Agents);
         for place in found.found {
             if place.kind == FoundKind::Agents && !only_agents {
+                continue;
+            }
+            if let Some(line) = super::summary::of_head(source, &place, options) {
+                list.runs.push(line);
                 continue;
             }
             // One at a time.

@@ -42,6 +42,10 @@ pub struct RunSummary {
     pub pending_gates: u32,
     /// Issues by severity.
     pub issues: Counts,
+    /// A large database, of which only the head was read: what was left out, in words. Its issues are then not all
+    /// counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head_only: Option<String>,
     /// Why it could not be opened, with what to do next; everything else is then empty.
     pub error: Option<String>,
 }

@@ -4,9 +4,13 @@
 //! with that many megabytes of values, counts and measures. Without the variable a tenth of the rows is made, with
 //! small values.
 
+use std::rc::Rc;
 use std::time::Instant;
 
 use prosescope_core::decode::sqlite;
+use prosescope_core::schema::STATE_SQL;
+use prosescope_core::session::{Options, Session};
+use prosescope_core::source::{MemorySource, Source};
 use rusqlite::Connection;
 
 use crate::support::{BINDINGS_PLAIN_KEY, Db, SCHEMA, SCHEMA_GATES, bytes_read, open};
@@ -130,4 +134,56 @@ fn a_hundred_thousand_rows_open_in_little_memory() {
         assert!(read < 80_000_000, "{read} bytes were read");
     }
     assert!(grown < 64_000_000, "{grown} bytes of memory");
+}
+
+/// A list reads the head of a large database, and says the same as opening it whole where it can.
+#[test]
+fn a_list_reads_the_head_of_a_large_database() {
+    let rows = |n: u32| {
+        let db = Db::of(&format!(
+            "{STATE_SQL}
+             INSERT INTO run (id, program_path, started_at, updated_at, status)
+               VALUES ('20260110-000000-headed', 'a.prose', '2026-01-10 00:00:00', '2026-01-10 01:00:00', 'running');
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {n})
+             INSERT INTO execution (statement_index, statement_text, status, error_message)
+               SELECT i, 'session ' || i, CASE WHEN i < {n} THEN 'completed' ELSE 'failed' END, 'boom' FROM n;
+             CREATE TABLE x_ballast (bytes BLOB);
+             INSERT INTO x_ballast VALUES (zeroblob(9000000));"
+        ));
+        let bytes = std::fs::read(db.path()).unwrap();
+        let source = MemorySource::new("dropped", [("state.db".to_owned(), bytes)]);
+        Rc::new(source) as Rc<dyn Source>
+    };
+    let options = Options::default();
+
+    let source = rows(40);
+    let (list, session) = Session::list_and_last(&source, &options);
+    assert!(session.is_none(), "a large database stays open for a list");
+    let line = &list.runs[0];
+    assert_eq!(
+        line.head_only.as_deref(),
+        Some("values were not looked at for this line")
+    );
+    let whole = Session::open(Rc::clone(&source), &line.place, &options)
+        .unwrap()
+        .summary();
+    assert_eq!(
+        (&line.status, &line.reason, &line.duration, &line.last_sign),
+        (
+            &whole.status,
+            &whole.reason,
+            &whole.duration,
+            &whole.last_sign
+        )
+    );
+
+    let line = &Session::list(&rows(30_000), &options).runs[0];
+    assert_eq!(
+        (&*line.id, &*line.status),
+        ("20260110-000000-headed", "running")
+    );
+    assert_eq!(
+        line.head_only.as_deref(),
+        Some("about 30000 rows were not read for this line")
+    );
 }

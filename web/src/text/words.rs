@@ -37,6 +37,14 @@ pub(crate) fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
+/// A sentence with a capital letter at its beginning.
+pub(crate) fn first_upper(sentence: &str) -> String {
+    let mut chars = sentence.chars();
+    chars.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(chars).collect()
+    })
+}
+
 /// The time of day in UTC, `12:55:06`; what is no time as it was written.
 pub(crate) fn clock(stamp: &Stamp) -> String {
     at(stamp).map_or_else(|| stamp.to_string(), |at| at.format("%H:%M:%S").to_string())

@@ -43,7 +43,7 @@ pub(crate) fn RunShell(
     Effect::new(move || {
         let name = run
             .overview
-            .with(|o| o.as_ref().and_then(|o| o.as_ref().ok().map(name_of)));
+            .with(|o| Some(name_of(called(o.as_ref()?.as_ref().ok()?))));
         document().set_title(&match name {
             Some(name) => format!("{name} — {}", page.get().title()),
             None => "Prosescope".to_owned(),
@@ -60,9 +60,13 @@ pub(crate) fn RunShell(
     }
 }
 
-/// The program's name, else the run's id.
-fn name_of(overview: &Overview) -> String {
-    let program = overview.program.as_deref().unwrap_or(&overview.run);
+/// The program, else the run's id.
+fn called(overview: &Overview) -> &str {
+    overview.program.as_deref().unwrap_or(&overview.run)
+}
+
+/// A program's name without its folder and ending.
+fn name_of(program: &str) -> String {
     let last = program.rsplit('/').next().unwrap_or(program);
     last.strip_suffix(".prose").unwrap_or(last).to_owned()
 }
@@ -75,17 +79,26 @@ fn RunBar() -> impl IntoView {
         app.desk
             .with(|desk| matches!(desk, Desk::Open(list) if list.runs.len() > 1))
     };
+    // The list of runs knows these before the run is read.
     let facts = move || {
-        run.overview.get().and_then(Result::ok).map(|overview| {
-            let (name, program) = (
-                name_of(&overview),
-                overview.program.clone().unwrap_or_default(),
-            );
-            view! {
-                <b class="name" title=program>{name}</b>
-                <span class="id mono" title=overview.label.clone()>{overview.run.clone()}</span>
-                <Pill status=overview.status.clone()/>
+        let (program, id, status, about) = match run.overview.get() {
+            Some(Ok(overview)) => (
+                overview.program,
+                overview.run,
+                overview.status,
+                overview.label,
+            ),
+            Some(Err(_)) => return None,
+            None => {
+                let line = run.line()?;
+                (line.program, line.id, line.status, line.place)
             }
+        };
+        let name = name_of(program.as_deref().unwrap_or(&id));
+        Some(view! {
+            <b class="name" title=program.unwrap_or_default()>{name}</b>
+            <span class="id mono" title=about>{id}</span>
+            <Pill status=status/>
         })
     };
     let above = move || {

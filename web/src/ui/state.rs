@@ -299,6 +299,15 @@ impl Run {
         expect_context()
     }
 
+    /// What the list of runs says of it: known before the run is read.
+    pub(crate) fn line(self) -> Option<RunSummary> {
+        let place = self.place.get();
+        App::get().desk.with(|desk| match desk {
+            Desk::Open(list) => list.runs.iter().find(|run| run.place == place).cloned(),
+            _ => None,
+        })
+    }
+
     /// The place, untracked: a run's pages are made anew when it changes.
     pub(crate) fn place(self) -> String {
         self.place.get_untracked()

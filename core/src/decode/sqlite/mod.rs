@@ -124,6 +124,48 @@ pub fn decode(conn: &Connection, name: &str, wanted: Option<&str>) -> Result<Dec
     })
 }
 
+/// A run's head: enough for a line in a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Head {
+    /// The run without bindings, agents, imports, audit log and tables; without executions where they are left out.
+    pub run: Run,
+    /// About how many rows of `execution` were left out; `None`: all were read.
+    pub left_out: Option<u64>,
+}
+
+/// Decodes the head of a run's database that [`guard`] guards: its run row, its gates, and its executions where they
+/// are no more than `most`. Its values and lists are not touched, however large the file is.
+///
+/// # Errors
+/// As [`decode`].
+pub fn head(conn: &Connection, name: &str, most: u64) -> Result<Head, DecodeError> {
+    let snapshot = conn.unchecked_transaction().ok();
+    let mut reader = Reader::new(conn, name)?;
+    let mut run = Run {
+        form: form(&reader.shape.tables)?,
+        ..Run::default()
+    };
+    let others = run_rows::read_run(&mut reader, &mut run, None)?;
+    let rows = reader.span(schema::EXECUTION);
+    let left_out = (rows > most).then_some(rows);
+    if left_out.is_none() {
+        let (executions, dialect) = execution::read(&mut reader);
+        run.executions = executions;
+        if run.form != Form::Agents {
+            run.form = Form::Sqlite { dialect };
+        }
+    }
+    let id = std::sync::Arc::clone(&run.id);
+    let runs = gates::Runs {
+        chosen: &id,
+        others: &others,
+    };
+    run.gates = gates::read_gates(&mut reader, &runs);
+    drop(snapshot);
+    run.issues = reader.notes.finish();
+    Ok(Head { run, left_out })
+}
+
 /// Tells a run's database from one of agents only, and from somebody else's.
 fn form(tables: &[Found]) -> Result<Form, DecodeError> {
     let has = |name: &str| {

@@ -202,10 +202,9 @@ impl Reader<'_> {
         })
     }
 
-    /// How many rows to make room for: what the ids span, so that a long list is not moved while it grows (in wasm,
-    /// memory that was held once is never given back). Two steps down the tree, no scan; a guess, and capped.
-    pub(super) fn room_for(&self, table: &str) -> usize {
-        const MOST: i64 = 1 << 17;
+    /// How many rows a table has at the most, by the ids at its ends: two steps down the tree, no scan. 0 where
+    /// its rows have no ids, or nothing is to be had.
+    pub(super) fn span(&self, table: &str) -> u64 {
         let Some(found) = self.shape.table(table) else {
             return 0;
         };
@@ -219,7 +218,14 @@ impl Reader<'_> {
         let span = self
             .conn
             .query_row(&sql, [], |row| row.get::<_, Option<i64>>(0));
-        span.ok().flatten().unwrap_or(0).clamp(0, MOST) as usize
+        u64::try_from(span.ok().flatten().unwrap_or(0)).unwrap_or(0)
+    }
+
+    /// How many rows to make room for, so that a long list is not moved while it grows (in wasm, memory that was
+    /// held once is never given back). A guess, and capped.
+    pub(super) fn room_for(&self, table: &str) -> usize {
+        const MOST: u64 = 1 << 17;
+        self.span(table).min(MOST) as usize
     }
 
     /// Runs a statement of [`select`]; `each` says whether to go on.

@@ -1,7 +1,7 @@
 //! What happened, where it stopped and why: the page that answers in ten seconds.
 
 use leptos::prelude::*;
-use prosescope_core::view::{Failure, GateView, NodeRef, Overview};
+use prosescope_core::view::{Failure, GateView, NodeRef, Overview, RunSummary};
 
 use crate::route::Page;
 use crate::text::words;
@@ -13,11 +13,29 @@ use crate::ui::state::Run;
 pub(super) fn draw() -> AnyView {
     let run = Run::get();
     (move || match run.overview.get() {
-        None => view! { <Waiting/> }.into_any(),
+        None => view! { {run.line().filter(|line| line.head_only.is_some()).map(|line| view! { <Meanwhile line/> })}<Waiting/> }.into_any(),
         Some(Err(trouble)) => view! { <TroubleNote trouble/> }.into_any(),
         Some(Ok(overview)) => view! { <Answer overview/> }.into_any(),
     })
     .into_any()
+}
+
+/// What is known of a large run while it is being read.
+#[component]
+fn Meanwhile(line: RunSummary) -> impl IntoView {
+    let missing = || "not recorded".to_owned();
+    let (started, last) = (line.started.as_ref(), line.last_sign.as_ref());
+    let day = |of: Option<&prosescope_core::time::Stamp>| of.map_or_else(String::new, words::day);
+    view! {
+        <h1>{words::first_upper(&line.status)}</h1>
+        <p class="lede">{words::first_upper(&line.reason)}". All else is being read."</p>
+        <dl class="facts meanwhile">
+            <Fact name="Started" value=started.map_or_else(missing, words::clock) more=day(started)/>
+            <Fact name="Last sign of life" value=last.map_or_else(missing, words::clock) more=day(last)/>
+            <Fact name="Took" value=line.duration.clone().unwrap_or_else(missing) more=""/>
+            <Fact name="Read as" value=line.form.clone() more=""/>
+        </dl>
+    }
 }
 
 #[component]

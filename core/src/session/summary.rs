@@ -1,0 +1,95 @@
+//! A run as one line of a list.
+
+use std::rc::Rc;
+
+use super::overview::{form_words, status_word};
+use super::survey::{Found, FoundKind, join, split};
+use super::{Options, Session};
+use crate::decode::{folder, sqlite};
+use crate::model::{Form, GateStatus, Run};
+use crate::program;
+use crate::source::Source;
+use crate::time::human_duration;
+use crate::trace::{self, Verdict};
+use crate::view::{Counts, RunSummary};
+
+/// Databases from this size on are not read whole for a list: they hold large values, or very many rows.
+const LARGE: u64 = 8 << 20;
+
+/// Rows of a large database that are folded for a list all the same.
+const ROWS: u64 = 20_000;
+
+impl Session {
+    /// The run as one line of a list.
+    pub fn summary(&self) -> RunSummary {
+        RunSummary {
+            issues: self.issue_counts(),
+            ..summary(&self.run, &self.trace.verdict, &self.place)
+        }
+    }
+}
+
+/// What a list says of a large database, from its head alone; `None` where there is none, or it is odd: opening it
+/// then says what it is.
+pub(super) fn of_head(
+    source: &Rc<dyn Source>,
+    found: &Found,
+    options: &Options,
+) -> Option<RunSummary> {
+    let path = match found.kind {
+        FoundKind::Database => found.place.clone(),
+        FoundKind::RunFolder => join(&found.place, "state.db"),
+        FoundKind::StateFile | FoundKind::Agents => return None,
+    };
+    let (dir, name) = split(&path);
+    let files = source.files();
+    let at = files
+        .binary_search_by(|f| f.path.as_str().cmp(&path))
+        .ok()?;
+    files.get(at).filter(|file| file.len >= LARGE)?;
+    let mut conn = source.database(&path).ok()?;
+    sqlite::guard(&mut conn, options.guard()).ok()?;
+    let sqlite::Head { mut run, left_out } = sqlite::head(&conn, name, ROWS).ok()?;
+    if run.form == Form::Agents {
+        return None;
+    }
+    run.issues.extend(source.notes(&path));
+    folder::beside_database(source.as_ref(), &join(dir, ""), &mut run);
+    let listing = run.program.source.as_deref().map(program::scan);
+    let verdict = trace::fold(&run, listing.as_ref(), options.now).verdict;
+    let mut line = summary(&run, &verdict, &found.place);
+    line.issues = Counts::of(&run.issues);
+    line.head_only = Some(match left_out {
+        Some(rows) => format!("about {rows} rows were not read for this line"),
+        None => "values were not looked at for this line".to_owned(),
+    });
+    Some(line)
+}
+
+fn summary(run: &Run, verdict: &Verdict, place: &str) -> RunSummary {
+    let duration_ms = super::nodes::span(&run.started, &verdict.last_sign);
+    let pending = run
+        .gates
+        .iter()
+        .filter(|gate| gate.status == GateStatus::Pending);
+    RunSummary {
+        id: match &*run.id {
+            "" => split(place).1.to_owned(),
+            id => id.to_owned(),
+        },
+        place: place.to_owned(),
+        program: run.program.path.as_deref().map(str::to_owned),
+        status: match run.form {
+            Form::Agents => "agents".to_owned(),
+            _ => status_word(verdict).to_owned(),
+        },
+        reason: verdict.reason.clone(),
+        form: form_words(&run.form),
+        started: run.started.clone(),
+        last_sign: verdict.last_sign.clone(),
+        duration: duration_ms.map(human_duration),
+        duration_ms,
+        pending_gates: pending.count() as u32,
+        ..RunSummary::default()
+    }
+}
