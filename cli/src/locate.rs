@@ -8,7 +8,9 @@ use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use prosescope_core::model::AgentScope;
-use prosescope_core::session::{Around, Found, FoundKind, OpenError, Options, Session, survey};
+use prosescope_core::session::{
+    Around, ChooseError, Found, FoundKind, OpenError, Options, Session, choose, survey,
+};
 use prosescope_core::source::Source;
 use prosescope_core::time::Stamp;
 use prosescope_core::view::{GateView, RunList};
@@ -191,18 +193,16 @@ fn locate(run: &str) -> Result<Located, CliError> {
         Err(error) => return Err(error),
     };
     let disk = Rc::new(disk(&project)?);
+    let source: Rc<dyn Source> = Rc::<Disk>::clone(&disk);
     let (name, nested) = run
         .split_once('/')
         .map_or((run, None), |(name, nested)| (name, Some(nested)));
-    let found: Vec<Found> = survey(disk.as_ref())
-        .found
-        .into_iter()
-        .filter(|f| f.kind != FoundKind::Agents)
-        .collect();
-    let place = match by_name(&found, name, &disk)? {
-        Some(found) => found.place.clone(),
-        None if Path::new(run).exists() => return by_path(Path::new(run)),
-        None => return Err(unknown(name, &found, &project)),
+    let place = match choose(&source, name, &options(None)?) {
+        Ok(place) => place,
+        Err(ChooseError::Unknown { .. }) if Path::new(run).exists() => {
+            return by_path(Path::new(run));
+        }
+        Err(error) => return Err(not_chosen(error, &project)),
     };
     let place = match nested {
         Some(nested) => inside(&disk, &place, nested)?,
@@ -216,51 +216,29 @@ fn locate(run: &str) -> Result<Located, CliError> {
     })
 }
 
-/// A run by `latest`, its whole id, or a unique beginning.
-fn by_name<'a>(
-    found: &'a [Found],
-    name: &str,
-    disk: &Rc<Disk>,
-) -> Result<Option<&'a Found>, CliError> {
-    if name == "latest" {
-        return latest(found, disk);
-    }
-    if let Some(exact) = found.iter().find(|f| f.name == name) {
-        return Ok(Some(exact));
-    }
-    let matching: Vec<&Found> = found.iter().filter(|f| f.name.starts_with(name)).collect();
-    match matching.as_slice() {
-        [] => Ok(None),
-        [one] => Ok(Some(one)),
-        many => {
-            let names: Vec<&str> = many.iter().take(5).map(|f| f.name.as_str()).collect();
-            Err(CliError::usage(format!(
-                "{name} begins {} runs: {}",
-                many.len(),
-                names.join(", ")
+fn not_chosen(error: ChooseError, project: &Path) -> CliError {
+    match error {
+        ChooseError::Nothing { .. } => {
+            CliError::not_found(error.to_string()).hint("give a path to a run folder or a database")
+        }
+        ChooseError::Several { .. } => {
+            CliError::usage(error.to_string()).hint("give more of the id")
+        }
+        ChooseError::Unknown {
+            name, runs, some, ..
+        } => {
+            let error =
+                CliError::not_found(format!("there is no run {name} in {}", project.display()));
+            if runs == 0 {
+                return error
+                    .hint("it holds no runs yet; give a path to a run folder or a database");
+            }
+            error.hint(format!(
+                "there are {runs} runs, such as {}; `prose runs` lists them",
+                some.join(", ")
             ))
-            .hint("give more of the id"))
         }
     }
-}
-
-fn latest<'a>(found: &'a [Found], disk: &Rc<Disk>) -> Result<Option<&'a Found>, CliError> {
-    let source: Rc<dyn Source> = Rc::<Disk>::clone(disk);
-    // The list is in the order that "latest" means; an unreadable run may still be the latest.
-    let newest = match found {
-        [] => {
-            return Err(
-                CliError::not_found(format!("there are no runs in {}", disk.label()))
-                    .hint("give a path to a run folder or a database"),
-            );
-        }
-        [one] => return Ok(Some(one)),
-        _ => Session::list(&source, &options(None)?)
-            .runs
-            .into_iter()
-            .find(|run| run.status != "agents"),
-    };
-    Ok(newest.and_then(|run| found.iter().find(|f| f.place == run.place)))
 }
 
 /// The place of `handle--slug` (or a unique beginning of it) below a run.
@@ -381,24 +359,6 @@ fn by_path(path: &Path) -> Result<Located, CliError> {
             ),
         },
     }
-}
-
-fn unknown(name: &str, found: &[Found], project: &Path) -> CliError {
-    let error = CliError::not_found(format!("there is no run {name} in {}", project.display()));
-    if found.is_empty() {
-        return error.hint("it holds no runs yet; give a path to a run folder or a database");
-    }
-    let some: Vec<&str> = found
-        .iter()
-        .rev()
-        .take(3)
-        .map(|f| f.name.as_str())
-        .collect();
-    error.hint(format!(
-        "there are {} runs, such as {}; `prose runs` lists them",
-        found.len(),
-        some.join(", ")
-    ))
 }
 
 fn project() -> Result<PathBuf, CliError> {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// How much an issue matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Worth knowing; nothing is lost (times not recorded, an extra column).
@@ -27,6 +28,7 @@ impl Severity {
 
 /// Where in the run an issue was found. Every shell links it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub struct Location {
     /// File inside the run folder, or the database's name.
@@ -48,6 +50,7 @@ pub struct Location {
 
 /// Something odd, with its place and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Issue {
     /// The rule's name, kebab-case, such as `orphan-parent`. Tests and scripts rely on it.
     pub rule: String,

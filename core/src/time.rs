@@ -20,8 +20,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::model::Text;
 
-/// A time as recorded: an instant when it can be read, else the text.
+/// A time as recorded: an instant when it can be read, else the text. As JSON RFC 3339 in UTC, or that text.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(type = "string"))]
 pub enum Stamp {
     /// Milliseconds since 1970-01-01 UTC.
     At(i64),

@@ -41,6 +41,22 @@ pub fn purity_wasm() -> Option<PathBuf> {
     )
 }
 
+/// The JavaScript package, built.
+pub fn package() -> Option<PathBuf> {
+    let folder = env::var_os("PROSE_JS_PACKAGE").map(PathBuf::from);
+    let built = folder.filter(|folder| folder.join("package.json").is_file());
+    have("the built JavaScript package", built)
+}
+
+/// Node, and the npm packages of tests/js.
+pub fn node() -> Option<PathBuf> {
+    let installed = root().join("tests/js/node_modules/sql.js").is_dir();
+    have(
+        "Node and the npm packages of tests/js",
+        on_path("node").filter(|_| installed),
+    )
+}
+
 /// The `prose` binary: the one that xtask built, else the one that cargo put beside this test.
 pub fn prose() -> Option<PathBuf> {
     let beside = || {

@@ -11,16 +11,14 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use sha2::{Digest as _, Sha256};
 
-use crate::cargo::{WASM, cargo_wasm};
-use crate::step::run;
 use crate::view::target;
+use crate::wasm;
 
 /// What a server replaces in the page, each exactly once: the page may then read from its own origin, and knows
 /// that there is something to read (`files.json` beside it, and `file/{path}` with ranges).
@@ -35,27 +33,15 @@ pub(crate) const SERVED: [(&str, &str); 2] = [
 /// The style, in order; `index.html` names the same files for Trunk.
 const STYLES: [&str; 5] = ["tokens", "base", "shell", "rows", "pages"];
 
-/// Set to the `wasm-opt` of npm's binaryen to make the page smaller by some 15 %. Other builds of it are not
-/// safe: an old one breaks the app without a word.
-const WASM_OPT: &str = "PROSESCOPE_WASM_OPT";
-
-/// Set to another cargo profile to build faster and bigger while working on the viewer: `dev`.
-const PROFILE: &str = "PROSESCOPE_WASM_PROFILE";
-
 /// Builds the viewer of the workspace at `root` with this profile and returns the page's path,
 /// `target/viewer/viewer.html`.
 ///
 /// # Errors
 /// When cargo fails, or a part of the page is not what the policy expects.
 pub(crate) fn build(root: &Path, profile: &str) -> Result<PathBuf> {
-    let profile = std::env::var(PROFILE).unwrap_or_else(|_| profile.to_owned());
-    let wasm = compile(root, &profile)?;
+    let wasm = wasm::compile(root, "prosescope-web", "prosescope-web.wasm", profile)?;
     let out = target(root).join("viewer");
     let (glue, wasm) = bind(&wasm, &out)?;
-    let wasm = match std::env::var_os(WASM_OPT) {
-        Some(tool) => shrink(Path::new(&tool), &wasm, &out)?,
-        None => wasm,
-    };
     let html = page(root, &glue, &wasm)?;
     let path = out.join("viewer.html");
     fs::write(&path, &html).with_context(|| format!("writing {}", path.display()))?;
@@ -67,47 +53,14 @@ pub(crate) fn build(root: &Path, profile: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
-fn compile(root: &Path, profile: &str) -> Result<PathBuf> {
-    run(cargo_wasm(root)?
-        .args(["build", "--package", "prosescope-web"])
-        .args(["--target", WASM, "--profile", profile]))?;
-    let folder = if profile == "dev" { "debug" } else { profile };
-    let folder = target(root).join(WASM).join(folder);
-    Ok(folder.join("prosescope-web.wasm"))
-}
-
 /// Runs wasm-bindgen; returns the JavaScript glue and the wasm.
 fn bind(wasm: &Path, out: &Path) -> Result<(String, Vec<u8>)> {
-    fs::create_dir_all(out).with_context(|| format!("making {}", out.display()))?;
-    wasm_bindgen_cli_support::Bindgen::new()
-        .input_path(wasm)
-        .out_name("viewer")
-        .no_modules(true)?
-        .typescript(false)
-        .remove_name_section(true)
-        .remove_producers_section(true)
-        .generate(out)
-        .context("wasm-bindgen")?;
+    let bound = wasm::bind(wasm, out, "viewer", |bindgen| {
+        bindgen.no_modules(true)?.typescript(false);
+        Ok(())
+    })?;
     let glue = fs::read_to_string(out.join("viewer.js")).context("reading the glue")?;
-    let wasm = fs::read(out.join("viewer_bg.wasm")).context("reading the bound wasm")?;
-    Ok((glue, wasm))
-}
-
-fn shrink(tool: &Path, wasm: &[u8], out: &Path) -> Result<Vec<u8>> {
-    let (from, to) = (out.join("viewer_bg.wasm"), out.join("viewer_opt.wasm"));
-    run(Command::new(tool).args(["-Oz", "--all-features"]).args([
-        from.as_os_str(),
-        "-o".as_ref(),
-        to.as_os_str(),
-    ]))
-    .with_context(|| format!("set by {WASM_OPT}"))?;
-    let small = fs::read(&to)?;
-    eprintln!(
-        "wasm-opt: {} KB to {} KB",
-        wasm.len() / 1024,
-        small.len() / 1024
-    );
-    Ok(small)
+    Ok((glue, bound))
 }
 
 fn page(root: &Path, glue: &str, wasm: &[u8]) -> Result<String> {

@@ -4,7 +4,7 @@
 //! the same dependency twice, SQLite's C among them. All native calls therefore select the same packages, and
 //! all wasm calls use the profile `wasm`, clippy included.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Result;
@@ -32,10 +32,32 @@ pub(crate) fn cargo(root: &Path) -> Command {
     command
 }
 
-/// Cargo for wasm32: the target is installed, and the C compiler is one that this machine has.
+/// Cargo for wasm32: the target is installed, and the C compiler is one that this machine has. What panics say holds
+/// no path of this machine: pages and packages made of it are handed on.
 pub(crate) fn cargo_wasm(root: &Path) -> Result<Command> {
     let clang = setup::wasm()?;
     let mut command = cargo(root);
     command.env("CC_wasm32_unknown_unknown", clang);
+    let mut paths = vec![(root.to_path_buf(), "prosescope")];
+    paths.extend(registries().into_iter().map(|path| (path, "crates")));
+    let remap =
+        |(path, name): &(PathBuf, &str)| format!("--remap-path-prefix={}={name}", path.display());
+    let flags: Vec<String> = paths.iter().map(remap).collect();
+    // Added to those of .cargo/config.toml. Rust's quotes are TOML's.
+    command.args(["--config", &format!("target.{WASM}.rustflags={flags:?}")]);
     Ok(command)
+}
+
+/// Where cargo keeps the sources of packages: those of xtask's own are there already.
+fn registries() -> Vec<PathBuf> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
+    let folders = home.and_then(|home| home.join("registry/src").read_dir().ok());
+    let mut folders: Vec<PathBuf> = folders
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect();
+    folders.sort();
+    folders
 }

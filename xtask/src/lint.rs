@@ -28,6 +28,7 @@ pub(crate) fn run_lint(root: &Path) -> Result<()> {
     for (name, package) in [
         ("the core alone", "prosescope-purity"),
         ("the viewer", "prosescope-web"),
+        ("the JavaScript package", "prosescope-pkg"),
     ] {
         step(&format!("Clippy, wasm32: {name}"), || {
             run(cargo_wasm(root)?

@@ -7,10 +7,12 @@
 mod bundle;
 mod cargo;
 mod lint;
+mod pkg;
 mod setup;
 mod step;
 mod test;
 mod view;
+mod wasm;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -38,9 +40,11 @@ enum Command {
     Ci,
     /// Builds the viewer: one HTML file.
     Bundle,
+    /// Builds the JavaScript package into pkg/dist.
+    Pkg,
     /// Installs `prose`, with the viewer inside, where cargo installs programs.
     Install,
-    /// Writes docs/cli.md, docs/json.md and docs/checks.md anew.
+    /// Writes docs/cli.md, docs/json.md, docs/checks.md and pkg/js/views.d.ts anew.
     Docs,
     /// Takes the README's screenshot and those of every page (target/screenshots).
     Screenshots,
@@ -69,6 +73,11 @@ fn run(command: &Command) -> Result<()> {
         Command::Bundle => {
             let html = view::bundle(&root)?;
             println!("{}", html.display());
+            Ok(())
+        }
+        Command::Pkg => {
+            let dist = pkg::build(&root)?;
+            println!("{}", dist.display());
             Ok(())
         }
         Command::Install => view::install(&root),

@@ -5,6 +5,7 @@
 
 use std::env;
 use std::ffi::OsStr;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -55,6 +56,22 @@ const SQLITE: Tool = Tool {
     packages: &["sqlite3"],
 };
 
+/// Runs the JavaScript package in the tests.
+const NODE: Tool = Tool {
+    name: "Node 18 or newer (the JavaScript package's tests)",
+    programs: &["node"],
+    fits: is_new_node,
+    packages: &["nodejs"],
+};
+
+/// Installs what the JavaScript package is tested with.
+const NPM: Tool = Tool {
+    name: "npm (the JavaScript package's tests)",
+    programs: &["npm"],
+    fits: |_| true,
+    packages: &["npm"],
+};
+
 /// Makes the wasm build possible, and returns the C compiler for it: a name on PATH, as `.cargo/config.toml` gives
 /// it, so that plain cargo calls and ours share what they build.
 pub(crate) fn wasm() -> Result<&'static str> {
@@ -66,9 +83,31 @@ pub(crate) fn wasm() -> Result<&'static str> {
 }
 
 /// Makes all tests possible, those in a browser included.
-pub(crate) fn tests() -> Result<()> {
+pub(crate) fn tests(root: &Path) -> Result<()> {
     wasm_target()?;
-    ensure(&[&CLANG, &CHROMIUM, &SQLITE])
+    ensure(&[&CLANG, &CHROMIUM, &SQLITE, &NODE, &NPM])?;
+    npm_packages(&root.join("tests/js"))
+}
+
+/// Installs the npm packages that a folder's lock file names, once.
+fn npm_packages(folder: &Path) -> Result<()> {
+    let lock = fs::read(folder.join("package-lock.json")).context("reading package-lock.json")?;
+    let installed = folder.join("node_modules/.installed");
+    if fs::read(&installed).is_ok_and(|before| before == lock) {
+        return Ok(());
+    }
+    let npm = on_path(&[OsStr::new("npm")]).context("npm is not on PATH")?;
+    step(
+        "Installing what the JavaScript package is tested with (npm)",
+        || {
+            run(Command::new(npm)
+                .args(["ci", "--loglevel", "error"])
+                .current_dir(folder)
+                .stdout(Stdio::null()))
+            .context("the npm registry must be reachable once")
+        },
+    )?;
+    fs::write(installed, lock).context("noting what was installed")
 }
 
 /// Makes `cargo deny` possible.
@@ -227,6 +266,21 @@ pub(crate) fn on_path(programs: &[&OsStr]) -> Option<PathBuf> {
             })
             .find(|file| file.is_file())
     })
+}
+
+fn is_new_node(node: &Path) -> bool {
+    let version = Command::new(node).arg("--version").output();
+    let text = version.map_or_else(
+        |_| String::new(),
+        |out| String::from_utf8_lossy(&out.stdout).into_owned(),
+    );
+    let major = text
+        .trim()
+        .strip_prefix('v')
+        .and_then(|v| v.split('.').next());
+    major
+        .and_then(|n| n.parse().ok())
+        .is_some_and(|n: u32| n >= 18)
 }
 
 fn targets_wasm(clang: &Path) -> bool {

@@ -7,6 +7,7 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::cargo::{NATIVE, WASM, cargo, cargo_wasm};
+use crate::pkg;
 use crate::setup;
 use crate::step::{run, step};
 use crate::view::{self, VIEWER_HTML, WASM_PROFILE};
@@ -16,6 +17,9 @@ const REQUIRE_ALL: &str = "PROSE_TESTS_REQUIRE_ALL";
 
 /// Tells the purity test where the core's wasm lies.
 const PURITY_WASM: &str = "PROSE_PURITY_WASM";
+
+/// Tells the tests where the JavaScript package lies.
+const PACKAGE: &str = "PROSE_JS_PACKAGE";
 
 /// Tells the tests which `prose` to run.
 const PROSE: &str = "PROSE_BIN";
@@ -45,8 +49,9 @@ pub(crate) fn run_tests(root: &Path, args: &Args) -> Result<()> {
 
 /// `cargo test` on a machine that lacks nothing, with everything built that the tests look at.
 fn prepared(root: &Path) -> Result<Command> {
-    setup::tests()?;
+    setup::tests(root)?;
     let viewer = view::bundle(root)?;
+    let package = pkg::build(root)?;
     let purity = purity(root)?;
     let prose = view::prose(root, &viewer)?;
     let mut test = cargo(root);
@@ -55,6 +60,7 @@ fn prepared(root: &Path) -> Result<Command> {
         .env(REQUIRE_ALL, "1")
         .env(VIEWER_HTML, viewer)
         .env(PURITY_WASM, purity)
+        .env(PACKAGE, package)
         .env(PROSE, prose);
     Ok(test)
 }
@@ -78,19 +84,19 @@ fn purity(root: &Path) -> Result<PathBuf> {
         .join("prosescope_purity.wasm"))
 }
 
-/// Writes docs/cli.md, docs/json.md and docs/checks.md anew: their own tests do it when asked to.
+/// Writes docs/cli.md, docs/json.md, docs/checks.md and pkg/js/views.d.ts anew: their own tests do it when asked to.
 ///
 /// # Errors
 /// When the test does not build or fails.
 pub(crate) fn write_docs(root: &Path) -> Result<()> {
     step(
-        "Writing docs/cli.md, docs/json.md and docs/checks.md",
+        "Writing docs/cli.md, docs/json.md, docs/checks.md and pkg/js/views.d.ts",
         || {
             run(cargo(root)
                 .arg("test")
                 .args(NATIVE)
                 .args(["--test", "cli_reference", "--test", "e2e"])
-                .args(["--", "reference", "json::", "page_of_rules"])
+                .args(["--", "reference", "json::", "page_of_rules", "pkg::types::"])
                 .env(WRITE_DOCS, "1"))
         },
     )

@@ -1,5 +1,4 @@
 use prosescope_core::render::text::escape;
-use prosescope_core::scope::Outcome;
 use prosescope_core::session::{Session, ValueOf};
 use prosescope_core::view::{ResolutionView, ValueView};
 use serde::Serialize;
@@ -22,11 +21,7 @@ struct Got {
 pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run)?;
     let resolution = session.resolve(&args.name, args.from);
-    let winner = resolution
-        .candidates
-        .iter()
-        .find(|c| c.outcome == Outcome::Wins)
-        .map(|c| ValueOf::Binding(c.row.binding));
+    let winner = resolution.winner().map(|c| ValueOf::Binding(c.row.binding));
     if args.explain && !out.json {
         out.text(&print::resolution(&resolution, out.width))?;
         return if winner.is_some() {

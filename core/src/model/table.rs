@@ -2,6 +2,7 @@ use serde::{Deserialize, Serialize};
 
 /// A table of a database, known or not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct TableInfo {
     /// Its name.
     pub name: String,
@@ -17,6 +18,7 @@ pub struct TableInfo {
 
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ColumnInfo {
     /// Its name.
     pub name: String,
@@ -28,6 +30,7 @@ pub struct ColumnInfo {
 
 /// A file of the run folder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct FileInfo {
     /// Path inside the run folder, `/` between its parts.
     pub path: String,

@@ -1,12 +1,14 @@
 //! An opened run: the decoded facts, and the way back to its values.
 //!
-//! A shell finds what a source holds with [`survey`], opens one place of it with [`Session::open`], and asks it
+//! A shell finds what a source holds with [`survey`] (or the run that a person named with [`choose`]), opens one place
+//! of it with [`Session::open`], and asks it
 //! for pages: one method a page, each returning a struct of [`crate::view`]. Everything is computed here, once;
 //! a shell only shows it. `now` is passed in where it matters, in milliseconds since 1970 UTC.
 
 mod agents;
 mod bindings;
 mod check;
+mod choose;
 mod files;
 mod gates;
 mod imports;
@@ -32,6 +34,7 @@ use crate::program::Listing;
 use crate::source::Source;
 use crate::trace::Trace;
 
+pub use choose::{ChooseError, choose};
 pub use index::NodeIndex;
 pub use open::OpenError;
 pub use survey::{Found, FoundKind, Survey, survey};

@@ -6,6 +6,7 @@ use crate::time::Stamp;
 
 /// A window of the bindings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct BindingsPage {
     /// How many there are in all, by scope: root first, then frame by frame.
     pub total: u32,
@@ -17,6 +18,7 @@ pub struct BindingsPage {
 
 /// A binding in a list.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct BindingRow {
     /// Index into the run's bindings: what a shell passes back.
     pub binding: u32,
@@ -56,6 +58,7 @@ pub struct BindingRow {
 
 /// How a value reads best.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum ValueFormat {
     /// Prose with marks.
@@ -71,6 +74,7 @@ pub enum ValueFormat {
 
 /// A value, opened.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ValueView {
     /// What it is a value of: a binding's name, an agent's memory, a file.
     pub title: String,
@@ -92,6 +96,7 @@ pub struct ValueView {
 
 /// What a name means in a frame, and why, in words and links.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ResolutionView {
     /// The name that was asked for.
     pub name: String,
@@ -105,8 +110,16 @@ pub struct ResolutionView {
     pub issues: Vec<Issue>,
 }
 
+impl ResolutionView {
+    /// The candidate that the name means, if it means any.
+    pub fn winner(&self) -> Option<&CandidateView> {
+        self.candidates.iter().find(|c| c.outcome == Outcome::Wins)
+    }
+}
+
 /// A candidate of a resolution.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CandidateView {
     /// The binding.
     pub row: BindingRow,
@@ -120,6 +133,7 @@ pub struct CandidateView {
 
 /// The agents.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AgentsView {
     /// The agents: the run's own, then the project's, then the user's.
     pub agents: Vec<AgentView>,
@@ -127,6 +141,7 @@ pub struct AgentsView {
 
 /// An agent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AgentView {
     /// Index into the run's agents: what a shell passes back to open its memory.
     pub agent: u32,
@@ -150,6 +165,7 @@ pub struct AgentView {
 
 /// An invocation of an agent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SegmentView {
     /// Its number.
     pub number: i64,

@@ -5,6 +5,7 @@ use crate::issue::Severity;
 
 /// What a check of runs found.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CheckReport {
     /// How many issues of each severity, in all runs.
     pub counts: Counts,
@@ -16,6 +17,7 @@ pub struct CheckReport {
 
 /// What a check of one run found.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CheckedRun {
     /// Its id, else its folder's name.
     pub run: String,
@@ -37,6 +39,7 @@ pub struct CheckedRun {
 
 /// A rule.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RuleView {
     /// Its name.
     pub name: String,
@@ -56,6 +59,7 @@ pub struct RuleView {
 
 /// A part of an example.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ExamplePart {
     /// What it is: `state.md`, `SQL on an empty database`; empty for words.
     pub title: String,

@@ -7,6 +7,7 @@ use crate::time::Stamp;
 
 /// The imports of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ImportsView {
     /// The imports, in the store's order.
     pub imports: Vec<ImportView>,
@@ -16,6 +17,7 @@ pub struct ImportsView {
 
 /// An imported program.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ImportView {
     /// The handle it is used by.
     pub alias: String,
@@ -39,6 +41,7 @@ pub struct ImportView {
 
 /// state.md, as rendered from the data and as it lies in the folder.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct StateMdView {
     /// Rendered from the data.
     pub rendered: String,
@@ -54,6 +57,7 @@ pub struct StateMdView {
 
 /// A line of the comparison.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct StateLine {
     /// `=` in both, `+` only rendered, `-` only in the file.
     pub mark: char,
@@ -63,6 +67,7 @@ pub struct StateLine {
 
 /// Every file and every table.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct FilesView {
     /// The files.
     pub files: Vec<FileInfo>,
@@ -72,6 +77,7 @@ pub struct FilesView {
 
 /// A window of a table's rows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct TableRows {
     /// The table.
     pub table: String,
@@ -87,6 +93,7 @@ pub struct TableRows {
 
 /// A cell: how it is stored, its beginning, and its length.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Cell {
     /// `null`, `integer`, `real`, `text`, `blob`.
     #[serde(rename = "type")]
@@ -101,6 +108,7 @@ pub struct Cell {
 
 /// The issues of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct IssuesView {
     /// How many of each severity.
     pub counts: Counts,
@@ -110,6 +118,7 @@ pub struct IssuesView {
 
 /// An issue with the page that shows its place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct IssueView {
     /// The issue.
     #[serde(flatten)]

@@ -5,6 +5,7 @@ use crate::time::Stamp;
 
 /// The gates of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct GatesView {
     /// The gates, in order of creation.
     pub gates: Vec<GateView>,
@@ -14,6 +15,7 @@ pub struct GatesView {
 
 /// A gate.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct GateView {
     /// The run it belongs to.
     pub run: String,
@@ -69,6 +71,7 @@ pub struct GateView {
 
 /// The audit log.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AuditView {
     /// Its rows, by id.
     pub rows: Vec<AuditRow>,
@@ -84,6 +87,7 @@ pub struct AuditView {
 
 /// A row of the audit log.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AuditRow {
     /// The row's id.
     pub id: i64,

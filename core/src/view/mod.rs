@@ -17,6 +17,8 @@
 //! | state.md | [`StateMdView`] | `prose state` |
 //! | Files and tables | [`FilesView`], [`TableRows`] | (in `prose show --json`) |
 //! | Issues | [`IssuesView`], [`CheckReport`] | `prose check` |
+//!
+//! [`TimeoutView`] is no page: it is what the JavaScript package says of a duration.
 
 mod bindings;
 mod check;
@@ -25,6 +27,7 @@ mod gates;
 mod nodes;
 mod overview;
 mod runs;
+mod timeout;
 
 pub use bindings::{
     AgentView, AgentsView, BindingRow, BindingsPage, CandidateView, ResolutionView, SegmentView,
@@ -41,6 +44,7 @@ pub use nodes::{
 };
 pub use overview::{Counts, Failure, Overview, StatusCount};
 pub use runs::{RunList, RunSummary};
+pub use timeout::TimeoutView;
 
 use serde::{Deserialize, Serialize};
 

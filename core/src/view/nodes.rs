@@ -5,6 +5,7 @@ use crate::time::Stamp;
 
 /// A node of the trace as a link.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct NodeRef {
     /// Index into the trace: what a shell passes back.
     pub node: u32,
@@ -24,6 +25,7 @@ pub struct NodeRef {
 
 /// A binding as a link.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct BindingRef {
     /// Index into the bindings.
     pub binding: u32,
@@ -35,6 +37,7 @@ pub struct BindingRef {
 
 /// A window of the trace's visible rows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct TracePage {
     /// How many rows are visible with these folds.
     pub total: u32,
@@ -46,6 +49,7 @@ pub struct TracePage {
 
 /// A row of the trace.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct TreeRow {
     /// Index into the trace.
     pub node: u32,
@@ -115,6 +119,7 @@ pub struct TreeRow {
 
 /// Everything that is known of one node.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct NodeDetail {
     /// The row of the trace.
     pub row: TreeRow,
@@ -134,6 +139,7 @@ pub struct NodeDetail {
 
 /// A row of the store, every column of it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RowView {
     /// The row's id.
     pub id: i64,
@@ -143,6 +149,7 @@ pub struct RowView {
 
 /// The program with what is known of each line.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ProgramView {
     /// Its name or path.
     pub path: Option<String>,
@@ -160,6 +167,7 @@ pub struct ProgramView {
 
 /// A line of the program.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ProgramLine {
     /// Its number, from 1.
     pub line: u32,

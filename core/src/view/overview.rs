@@ -5,6 +5,7 @@ use crate::time::Stamp;
 
 /// What happened, where it stopped and why: the first page.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Overview {
     /// The run's id.
     pub run: String,
@@ -90,6 +91,7 @@ pub struct Overview {
 
 /// How many nodes have a status.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct StatusCount {
     /// The status in words.
     pub status: String,
@@ -99,6 +101,7 @@ pub struct StatusCount {
 
 /// Issues by severity.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Counts {
     /// Severity error.
     pub error: u32,
@@ -141,6 +144,7 @@ impl Counts {
 
 /// What failed first, and what failed because of it (trace.md 9).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Failure {
     /// The first cause.
     pub cause: NodeRef,

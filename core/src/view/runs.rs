@@ -6,6 +6,7 @@ use crate::time::Stamp;
 
 /// The runs of a source, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RunList {
     /// What was looked through, in words.
     pub label: String,
@@ -17,6 +18,7 @@ pub struct RunList {
 
 /// One run in a list.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RunSummary {
     /// Its id, else its folder's name.
     pub id: String,

@@ -6,6 +6,7 @@ mod driver;
 mod examples;
 mod json;
 mod large;
+mod pkg;
 mod purity;
 mod rules;
 mod shells;

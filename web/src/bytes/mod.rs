@@ -2,7 +2,7 @@
 //! a local server's, and SQLite on top of it.
 //!
 //! ```text
-//! SQLite ──► vfs ──► BlockCache ──► File (FileReaderSync) or HTTP range (synchronous XMLHttpRequest)
+//! SQLite ──► prosescope-vfs ──► BlockCache ──► File (FileReaderSync) or HTTP range (synchronous XMLHttpRequest)
 //! ```
 
 #![cfg_attr(not(target_family = "wasm"), allow(dead_code))]
@@ -12,8 +12,6 @@ mod cache;
 mod remote;
 #[cfg(target_family = "wasm")]
 mod source;
-#[cfg(target_family = "wasm")]
-mod vfs;
 
 pub(crate) use cache::Counters;
 #[cfg(target_family = "wasm")]

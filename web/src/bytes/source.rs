@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
-use rusqlite::{Connection, OpenFlags};
+use prosescope_vfs::{Files as _, Mount};
+use rusqlite::Connection;
 use wasm_bindgen::{JsCast as _, JsValue};
 
 use prosescope_core::issue::Issue;
@@ -13,7 +14,6 @@ use prosescope_core::time::Stamp;
 
 use super::cache::{BlockCache, Counters};
 use super::remote::{self, Served};
-use super::vfs;
 
 /// Where a file's bytes are.
 enum Place {
@@ -26,7 +26,7 @@ enum Place {
 }
 
 /// The files of one opening, and the cache that all of them share.
-pub(crate) struct Files {
+struct Files {
     entries: Vec<FileEntry>,
     places: Vec<Place>,
     base: String,
@@ -40,7 +40,7 @@ pub(crate) struct Files {
 pub(crate) struct WebSource {
     label: String,
     files: Rc<Files>,
-    mount: vfs::Mount,
+    mount: Mount,
 }
 
 impl WebSource {
@@ -103,7 +103,7 @@ impl WebSource {
         });
         WebSource {
             label,
-            mount: vfs::mount(files.clone()),
+            mount: Mount::new(files.clone()),
             files,
         }
     }
@@ -116,26 +116,6 @@ impl WebSource {
     /// Why the last read below SQLite failed, once.
     pub(crate) fn take_fault(&self) -> Option<SourceError> {
         self.files.fault.take()
-    }
-
-    fn refuse(path: &str, cause: impl Into<String>, next: &str) -> SourceError {
-        SourceError::Database {
-            path: path.to_owned(),
-            cause: cause.into(),
-            next: next.to_owned(),
-        }
-    }
-
-    /// A journal that holds the way back from a write that did not finish.
-    fn has_hot_journal(&self, path: &str) -> bool {
-        const MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
-        self.read(&format!("{path}-journal"), 0, 8)
-            .is_ok_and(|start| start == MAGIC)
-    }
-
-    fn wal_mode(&self, path: &str) -> bool {
-        self.read(path, 18, 2)
-            .is_ok_and(|versions| versions == [2, 2])
     }
 }
 
@@ -165,82 +145,33 @@ impl Source for WebSource {
     }
 
     fn database(&self, path: &str) -> Result<Connection, SourceError> {
-        let index = self
-            .files
-            .index(path)
-            .ok_or_else(|| SourceError::NotFound(path.to_owned()))?;
-        if self.has_hot_journal(path) {
-            return Err(Self::refuse(
-                path,
-                "a write to it was cut off, and the way back lies in the -journal beside it; a browser only reads",
-                "Run `prose show` on it, which rolls a copy back, or let `sqlite3 FILE .tables` do that to a copy of both files.",
-            ));
-        }
-        let failed = |e: rusqlite::Error| match self.take_fault() {
-            Some(fault) => fault,
-            None => Self::refuse(
-                path,
-                format!("SQLite says: {e}"),
-                "Check that the file was copied whole.",
-            ),
-        };
-        let name = self.mount.name(index);
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection =
-            Connection::open_with_flags_and_vfs(name, flags, vfs::NAME).map_err(failed)?;
-        // First of all: without shared memory this is the one mode in which a WAL can be read.
-        connection
-            .pragma_update(None, "locking_mode", "exclusive")
-            .map_err(failed)?;
-        // The blocks are cached below; SQLite's own 16 MB a connection would hold them twice.
-        connection
-            .pragma_update(None, "cache_size", -2048)
-            .map_err(failed)?;
-        Ok(connection)
+        let opened = self.mount.open(path);
+        opened.map_err(|error| self.take_fault().unwrap_or(error))
     }
 
     fn notes(&self, path: &str) -> Vec<Issue> {
-        let wal = format!("{path}-wal");
-        if !self.wal_mode(path) || self.files.index(&wal).is_some() {
-            return Vec::new();
-        }
-        let message =
-            format!("{path} is in WAL mode and came without {wal}: its newest rows may be missing");
-        vec![
-            Issue::warning("wal-missing", message)
-                .hint("Open the database together with its -wal, or its whole folder.")
-                .at_file(path),
-        ]
+        self.mount.notes(path)
     }
 }
 
-impl Files {
-    /// The place of a path among the files.
-    pub(crate) fn index(&self, path: &str) -> Option<usize> {
+impl prosescope_vfs::Files for Files {
+    fn index(&self, path: &str) -> Option<usize> {
         self.entries
             .binary_search_by(|entry| entry.path.as_str().cmp(path))
             .ok()
     }
 
-    /// The path of a file.
-    pub(crate) fn path(&self, index: usize) -> &str {
+    fn path(&self, index: usize) -> &str {
         self.entries
             .get(index)
             .map_or("", |entry| entry.path.as_str())
     }
 
-    /// Bytes of a file.
-    pub(crate) fn size(&self, index: usize) -> u64 {
+    fn size(&self, index: usize) -> u64 {
         self.entries.get(index).map_or(0, |entry| entry.len)
     }
 
-    /// Fills `buf` from `offset` of a file; returns how much there was.
-    pub(crate) fn read(
-        &self,
-        index: usize,
-        offset: u64,
-        buf: &mut [u8],
-    ) -> Result<usize, SourceError> {
+    fn read(&self, index: usize, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError> {
         let mut cache = self.cache.borrow_mut();
         let result = cache.read(index, self.size(index), offset, buf, |range| {
             self.fetch(index, range)
@@ -250,7 +181,9 @@ impl Files {
         }
         result
     }
+}
 
+impl Files {
     fn fetch(&self, index: usize, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
         match self.places.get(index) {
             Some(Place::Browser(file)) => self.slice(file, self.path(index), range),

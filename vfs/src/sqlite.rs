@@ -1,8 +1,5 @@
-//! A read-only SQLite file system over the [`Files`] of a source.
-//!
-//! SQLite never sees a path: a database is called `{mount}.{number}`, so that no name from a run is parsed as
-//! one, and none is too long. Its `-wal` is the file beside it, or an empty one; its `-journal` is never shown,
-//! [`super::WebSource`] refuses a hot one before.
+//! The callbacks that SQLite reads through. It never sees a path: a database is called `{mount}.{number}`, so that no
+//! name from a run is parsed as one, and none is too long.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -15,42 +12,31 @@ use sqlite_wasm_rs::vfs::{
     VfsResult, VfsStore, register_vfs,
 };
 
-use super::source::Files;
+use crate::Files;
 
 /// The name that SQLite knows it by.
 pub(crate) const NAME: &str = "prosescope";
 
 thread_local! {
-    static MOUNTS: RefCell<BTreeMap<u32, Rc<Files>>> = const { RefCell::new(BTreeMap::new()) };
+    static MOUNTS: RefCell<BTreeMap<u32, Rc<dyn Files>>> = const { RefCell::new(BTreeMap::new()) };
     static NEXT: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Files that SQLite can open while this lives; connections that are open go on after it.
-pub(crate) struct Mount(u32);
-
-impl Mount {
-    /// What to tell SQLite to open.
-    pub(crate) fn name(&self, file: usize) -> String {
-        format!("{}.{file}", self.0)
-    }
-}
-
-impl Drop for Mount {
-    fn drop(&mut self) {
-        MOUNTS.with_borrow_mut(|mounts| mounts.remove(&self.0));
-    }
-}
-
-/// Makes files openable.
-pub(crate) fn mount(files: Rc<Files>) -> Mount {
+/// Makes files findable under a number, until [`remove`].
+pub(crate) fn add(files: Rc<dyn Files>) -> u32 {
     register();
-    let number = NEXT.replace(NEXT.get() + 1);
+    let number = NEXT.replace(NEXT.get().wrapping_add(1));
     MOUNTS.with_borrow_mut(|mounts| mounts.insert(number, files));
-    Mount(number)
+    number
+}
+
+/// Forgets files; connections that are open go on.
+pub(crate) fn remove(number: u32) {
+    MOUNTS.with_borrow_mut(|mounts| mounts.remove(&number));
 }
 
 /// Finds what SQLite asks for: the files, and which of them; `None` for one that is not there.
-fn find(name: &str) -> Option<(Rc<Files>, Option<usize>)> {
+fn find(name: &str) -> Option<(Rc<dyn Files>, Option<usize>)> {
     let (mount, rest) = name.split_once('.')?;
     let (number, suffix) = match rest.split_once('-') {
         Some((number, suffix)) => (number, Some(suffix)),
@@ -68,14 +54,14 @@ fn find(name: &str) -> Option<(Rc<Files>, Option<usize>)> {
 
 /// An open file; without an index an empty one.
 struct Handle {
-    files: Rc<Files>,
+    files: Rc<dyn Files>,
     index: Option<usize>,
 }
 
 fn read_only<T>() -> VfsResult<T> {
     Err(VfsError::new(
         VfsErrorCode::ReadOnly,
-        "the viewer only reads".into(),
+        "runs are only read".into(),
     ))
 }
 
@@ -207,8 +193,6 @@ fn register() {
     };
     // SAFETY: the default callbacks and layouts of the crate, one thread, and it is never unregistered.
     let registered = unsafe { register_vfs::<Io, Vfs>(NAME, state, false) };
-    if let Err(error) = registered {
-        // Every opening then fails with SQLite's own words: no such vfs.
-        web_sys::console::error_1(&format!("{error:?}").into());
-    }
+    // When it failed, every opening fails with SQLite's own words: no such vfs.
+    drop(registered);
 }

@@ -1,0 +1,49 @@
+/** What went wrong, for programs. */
+export type ErrorCode =
+  /** A database is damaged, encrypted, cut off, or no database at all. */
+  | 'unreadable-database'
+  /** A file cannot be read. */
+  | 'unreadable'
+  /** There is no run in what was given. */
+  | 'no-run'
+  /** Bytes changed while they were being read in place. */
+  | 'changed'
+  /** There is no such run, value, table or file. */
+  | 'not-found'
+  /** A name begins several runs. */
+  | 'ambiguous'
+  /** A path leaves its folder, or is given twice. */
+  | 'bad-path'
+  /** An argument is not what it should be. */
+  | 'bad-argument'
+  /** The run was freed. */
+  | 'freed'
+  /** The WebAssembly is not there yet: `await init()` first. */
+  | 'not-initialised'
+  /** The WebAssembly could not be loaded. */
+  | 'init-failed'
+  /** A text is no duration. */
+  | 'bad-timeout'
+  /** Memory or stack ran out, or the package has a defect. Runs that were open are gone; new ones can be opened. */
+  | 'defect';
+
+/** Every error of this package. */
+export class ProsescopeError extends Error {
+  /** What went wrong, for programs. */
+  readonly code: ErrorCode;
+  /** What to do next, for people. */
+  readonly hint: string;
+  /** The file that it is about. */
+  readonly file?: string;
+}
+
+/** Nothing usable in what was to be opened. Whatever can be read around becomes an issue of the run instead. */
+export class OpenError extends ProsescopeError {}
+/** What was asked for is not there. */
+export class NotFoundError extends ProsescopeError {}
+/** The call is wrong. */
+export class UsageError extends ProsescopeError {}
+/** A text is no duration. */
+export class TimeoutError extends ProsescopeError {}
+/** Memory or stack ran out, or the package has a defect. */
+export class DefectError extends ProsescopeError {}

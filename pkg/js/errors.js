@@ -1,0 +1,40 @@
+/** Every error of this package. */
+export class ProsescopeError extends Error {
+  constructor(code, message, hint, { file, cause } = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.hint = hint;
+    if (file !== undefined) this.file = file;
+  }
+
+  // Written out: minifiers rename classes.
+  get name() { return 'ProsescopeError'; }
+}
+
+export class OpenError extends ProsescopeError {
+  get name() { return 'OpenError'; }
+}
+
+export class NotFoundError extends ProsescopeError {
+  get name() { return 'NotFoundError'; }
+}
+
+export class UsageError extends ProsescopeError {
+  get name() { return 'UsageError'; }
+}
+
+export class TimeoutError extends ProsescopeError {
+  get name() { return 'TimeoutError'; }
+}
+
+export class DefectError extends ProsescopeError {
+  get name() { return 'DefectError'; }
+}
+
+
+const classes = { OpenError, NotFoundError, UsageError, TimeoutError, DefectError };
+
+/** Makes an error for the WebAssembly. */
+export function problem(name, code, message, hint, file) {
+  return new classes[name](code, message, hint, { file });
+}

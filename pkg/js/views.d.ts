@@ -1,0 +1,760 @@
+// Generated from the doc comments and structs of core/src/view by `cargo xtask docs`: the JSON of `prose … --json`.
+// Integers beyond 2^53 are rounded, as JSON.parse does.
+
+/** An agent. */
+export type AgentView = {
+  /** Index into the run's agents: what a shell passes back to open its memory. */
+  agent: number;
+  /** Its name. */
+  name: string;
+  /** Its scope. */
+  scope: string;
+  /** Which store it was read from. */
+  store: string;
+  /** Bytes of its memory; `null`: it has none. */
+  memory_len: number | null;
+  /** The beginning of its memory on one line. */
+  memory_preview: string;
+  /** When it was first written. */
+  created: Stamp | null;
+  /** When its memory was last written. */
+  updated: Stamp | null;
+  /** Its invocations in order. */
+  segments: Array<SegmentView>;
+};
+
+/** The agents. */
+export type AgentsView = {
+  /** The agents: the run's own, then the project's, then the user's. */
+  agents: Array<AgentView>;
+};
+
+/** A row of the audit log. */
+export type AuditRow = {
+  /** The row's id. */
+  id: number;
+  /** The gate. */
+  gate: string;
+  /** The run. */
+  run: string;
+  /** What happened. */
+  event: string;
+  /** Who, as claimed. */
+  principal: string | null;
+  /** Context or reason. */
+  comment: string | null;
+  /** When. */
+  timestamp: Stamp | null;
+  /** `metadata` as recorded. */
+  metadata: string | null;
+  /** Whether the row is part of the chain. */
+  sealed: boolean;
+};
+
+/** The audit log. */
+export type AuditView = {
+  /** Its rows, by id. */
+  rows: Array<AuditRow>;
+  /** `consistent`, `unsealed`, `partly sealed`, `broken`, `empty`. */
+  chain: string;
+  /** The same in one sentence, with the first bad row: never "proof". */
+  chain_reason: string;
+  /** Count and hash of the last sealed row. */
+  head: [number, string] | null;
+  /** What the verification found. */
+  issues: Array<Issue>;
+};
+
+/** A binding as a link. */
+export type BindingRef = {
+  /** Index into the bindings. */
+  binding: number;
+  /** Its name. */
+  name: string;
+  /** Its frame. */
+  execution_id: number | null;
+};
+
+/** A binding in a list. */
+export type BindingRow = {
+  /** Index into the run's bindings: what a shell passes back. */
+  binding: number;
+  /** Its name. */
+  name: string;
+  /** Its frame; `null` is the root. */
+  execution_id: number | null;
+  /** The way to the frame, from the outside in: `do process(data) #41 › do process(half) #42`; empty at the root. */
+  frame_path: string;
+  /** The node of its frame in the trace, where it is there. */
+  frame_node: number | null;
+  /** The kind as written. */
+  kind: string;
+  /** Bytes; `null`: NULL, or missing. */
+  len: number | null;
+  /** How it is stored: `text`, `blob`, `null`, `file`, `missing` … */
+  stored: string;
+  /** The beginning of the value on one line, at most 160 characters. */
+  preview: string;
+  /** The statement that made it. */
+  source: string | null;
+  /** When it was first written. */
+  created: Stamp | null;
+  /** When it was last written. */
+  updated: Stamp | null;
+  /** `attachment_path` as recorded. */
+  attachment: string | null;
+  /** Whether the attachment is there: its bytes; `null` with a path means that it is missing. */
+  attachment_len: number | null;
+  /** How many rows claim this name and frame (errata S2): 1, unless the table lets it happen. */
+  versions: number;
+  /** How many earlier values the store keeps aside (errata B6). */
+  earlier: number;
+  /** A later row claims the same name and frame. */
+  superseded: boolean;
+};
+
+/** A window of the bindings. */
+export type BindingsPage = {
+  /** How many there are in all, by scope: root first, then frame by frame. */
+  total: number;
+  /** The first row's place among them. */
+  from: number;
+  /** The rows. */
+  rows: Array<BindingRow>;
+};
+
+/** A candidate of a resolution. */
+export type CandidateView = {
+  /** The binding. */
+  row: BindingRow;
+  /** Steps up; `null` for the root and for those out of reach. */
+  distance: number | null;
+  /** What became of it. */
+  outcome: Outcome;
+  /** Why, in one sentence. */
+  reason: string;
+};
+
+/** A cell: how it is stored, its beginning, and its length. */
+export type Cell = {
+  /** `null`, `integer`, `real`, `text`, `blob`. */
+  type: string;
+  /** Its text, cut; bytes of a blob as hex. */
+  text: string;
+  /** Bytes in all. */
+  len: number;
+  /** Whether `text` is not all of it. */
+  cut: boolean;
+};
+
+/** A column of a table. */
+export type ColumnInfo = {
+  /** Its name. */
+  name: string;
+  /** The type as declared, may be empty. */
+  declared: string;
+  /** Whether a document defines it. */
+  known: boolean;
+};
+
+/** Issues by severity. */
+export type Counts = {
+  /** Severity error. */
+  error: number;
+  /** Severity warning. */
+  warning: number;
+  /** Severity info. */
+  info: number;
+};
+
+/** What failed first, and what failed because of it (trace.md 9). */
+export type Failure = {
+  /** The first cause. */
+  cause: NodeRef;
+  /** Its error; `null`: no message was recorded. */
+  error: string | null;
+  /** Failed or stopped because of it, from the inside out. */
+  because_of: Array<NodeRef>;
+};
+
+/** A file of the run folder. */
+export type FileInfo = {
+  /** Path inside the run folder, `/` between its parts. */
+  path: string;
+  /** Bytes. */
+  len: number;
+  /** What it was read as: `state file`, `binding`, `program`, `attachment`, …; `null` for a file that nothing else here speaks of. */
+  role: string | null;
+};
+
+/** Every file and every table. */
+export type FilesView = {
+  /** The files. */
+  files: Array<FileInfo>;
+  /** The tables. */
+  tables: Array<TableInfo>;
+};
+
+/** A gate. */
+export type GateView = {
+  /** The run it belongs to. */
+  run: string;
+  /** Where that run lies (see `RunSummary.place`); set in lists over all runs. */
+  place: string | null;
+  /** Its id. */
+  id: string;
+  /** Its status as recorded. */
+  status: string;
+  /** Its status at `now`, in words: `pending`, `pending, past its deadline`. */
+  standing: string;
+  /** What the approver is asked. */
+  prompt: string;
+  /** Who may decide. */
+  allow: Array<string>;
+  /** Who may decide, in words: `anyone`, `ops-team`, `nobody`, `unreadable: refused`. */
+  allow_words: string;
+  /** The duration as the program wrote it. */
+  timeout: string | null;
+  /** The deadline. */
+  deadline: Stamp | null;
+  /** `expires in 3h 12m`, `expired 5m ago`; `null` without a deadline, or once it was decided. */
+  remaining: string | null;
+  /** Past its deadline and nobody recorded it. */
+  overdue: boolean;
+  /** What the program does on a rejection. */
+  on_reject: string | null;
+  /** When it was created. */
+  created: Stamp | null;
+  /** When it was decided. */
+  resolved: Stamp | null;
+  /** Who decided: a claim. */
+  resolved_by: string | null;
+  /** The comment of who decided. */
+  comment: string | null;
+  /** How long it waited, or waits; milliseconds. */
+  waited_ms: number | null;
+  /** The same in words. */
+  waited: string | null;
+  /** The execution row that waits at it. */
+  execution_id: number | null;
+  /** Its node in the trace. */
+  node: number | null;
+  /** Its history, by id. */
+  history: Array<AuditRow>;
+  /** `metadata` as recorded. */
+  metadata: string | null;
+  /** The command that approves it. */
+  approve_command: string;
+  /** The command that rejects it. */
+  reject_command: string;
+};
+
+/** The gates of a run. */
+export type GatesView = {
+  /** The gates, in order of creation. */
+  gates: Array<GateView>;
+  /** The audit log and what its verification says. */
+  audit: AuditView;
+};
+
+/** An imported program. */
+export type ImportView = {
+  /** The handle it is used by. */
+  alias: string;
+  /** Where it came from. */
+  source_url: string | null;
+  /** When it was fetched. */
+  fetched: Stamp | null;
+  /** The inputs' schema, JSON as recorded. */
+  inputs_schema: string | null;
+  /** The outputs' schema, JSON as recorded. */
+  outputs_schema: string | null;
+  /** The place of its nested run, to open it; `null`: there is none. */
+  place: string | null;
+  /** What is known of the nested run without opening it whole. */
+  nested_status: string | null;
+  /** Bindings of this run that carry its prefix. */
+  bindings: Array<BindingRef>;
+  /** A cycle, or nested deeper than 50: it is not opened. */
+  note: string | null;
+};
+
+/** The imports of a run. */
+export type ImportsView = {
+  /** The imports, in the store's order. */
+  imports: Array<ImportView>;
+  /** The chain of runs above this one, when it is nested itself: places, from the outside in. */
+  above: Array<string>;
+};
+
+/** Something odd, with its place and what to do about it. */
+export type Issue = {
+  /** The rule's name, kebab-case, such as `orphan-parent`. Tests and scripts rely on it. */
+  rule: string;
+  /** How much it matters. */
+  severity: Severity;
+  /** Where it was found. */
+  location: Location;
+  /** What was found, in one sentence. */
+  message: string;
+  /** What it means or what to do, in one sentence; may be empty. */
+  hint: string;
+};
+
+/** An issue with the page that shows its place. */
+export type IssueView = {
+  /** The node of the trace that it speaks of. */
+  node: number | null;
+  /** The binding that it speaks of. */
+  binding: number | null;
+  /** Where, in words: `execution row 12`, `state.md line 40`. */
+  place: string;
+  /** The rule's name, kebab-case, such as `orphan-parent`. Tests and scripts rely on it. */
+  rule: string;
+  /** How much it matters. */
+  severity: Severity;
+  /** Where it was found. */
+  location: Location;
+  /** What was found, in one sentence. */
+  message: string;
+  /** What it means or what to do, in one sentence; may be empty. */
+  hint: string;
+};
+
+/** The issues of a run. */
+export type IssuesView = {
+  /** How many of each severity. */
+  counts: Counts;
+  /** The issues: errors first, then in the order found. */
+  issues: Array<IssueView>;
+};
+
+/** Where in the run an issue was found. Every shell links it. */
+export type Location = {
+  /** File inside the run folder, or the database's name. */
+  file?: string | null;
+  /** Table of the database. */
+  table?: string | null;
+  /** Row id, or execution id. */
+  row?: number | null;
+  /** Column of the table, or key of a header. */
+  column?: string | null;
+  /** Line of the file, from 1. */
+  line?: number | null;
+};
+
+/** Everything that is known of one node. */
+export type NodeDetail = {
+  /** The row of the trace. */
+  row: TreeRow;
+  /** What it lies in, from the outside in. */
+  path: Array<NodeRef>;
+  /** Its whole statement. */
+  text: string;
+  /** Its whole error. */
+  error: string | null;
+  /** Its rows in the store, in order, with every column. */
+  rows: Array<RowView>;
+  /** Which frame's bindings it sees first; `null` is the root. */
+  frame: number | null;
+  /** Issues that speak of its rows. */
+  issues: Array<Issue>;
+};
+
+/** A node of the trace as a link. */
+export type NodeRef = {
+  /** Index into the trace: what a shell passes back. */
+  node: number;
+  /** The id of its first row, where it has one. */
+  id: number | null;
+  /** `statement`, `parallel`, `branch`, `loop`, `round`, `frame`, `gate`. */
+  kind: string;
+  /** Its statement. */
+  text: string;
+  /** Its status in words. */
+  status: string;
+  /** What it lies in, from the outside in: `loop › round 2 › do process(half)`; empty at the root. */
+  path: string;
+  /** Line in the program. */
+  line: number | null;
+};
+
+/** What became of a candidate. */
+export type Outcome = "wins" | "shadowed" | "out-of-reach" | "superseded";
+
+/** What happened, where it stopped and why: the first page. */
+export type Overview = {
+  /** The run's id. */
+  run: string;
+  /** The program's name or path. */
+  program: string | null;
+  /** What it was read as, in words: `SQLite, append-only`. */
+  form: string;
+  /** What was opened, in words: a path, a dropped folder. */
+  label: string;
+  /** What is believed of its status. */
+  status: string;
+  /** Who says so. */
+  status_source: string;
+  /** Why, in one sentence. */
+  status_reason: string;
+  /** What each source says, when they disagree. */
+  claims: Array<[string, string]>;
+  /** One line: `Waiting for an approval since 13:04`. */
+  headline: string;
+  /** Three sentences on what happened. */
+  story: Array<string>;
+  /** When it started; `null`: not recorded. */
+  started: Stamp | null;
+  /** The last sign of life. */
+  last_sign: Stamp | null;
+  /** What that was read from. */
+  last_sign_from: string | null;
+  /** How long ago that was, when `now` is given: `3d 4h ago`. */
+  last_sign_ago: string | null;
+  /** Running, but a day without a sign of life. */
+  stale: boolean;
+  /** From the start to the last sign of life, where both are recorded; milliseconds. */
+  duration_ms: number | null;
+  /** The same in words. */
+  duration: string | null;
+  /** Whether any statement carries a time (errata X14). */
+  times_recorded: boolean;
+  /** Statements (rounds and containers not counted) that were seen. */
+  statements: number;
+  /** Those that are done. */
+  statements_done: number;
+  /** Statements of the program that may run, where its source is there. */
+  statements_in_program: number | null;
+  /** How many nodes of the trace have which status. */
+  by_status: Array<StatusCount>;
+  /** Nodes that were retried. */
+  retried: number;
+  /** Nodes that failed and were recovered. */
+  recovered: number;
+  /** Where the run stands. */
+  positions: Array<NodeRef>;
+  /** The first cause of a failure. */
+  failure: Failure | null;
+  /** Gates that wait for a decision. */
+  pending_gates: Array<GateView>;
+  /** How many bindings there are. */
+  bindings: number;
+  /** Their values' bytes together. */
+  bindings_bytes: number;
+  /** How many of them name an attachment. */
+  attachments: number;
+  /** How many agents. */
+  agents: number;
+  /** How many gates. */
+  gates: number;
+  /** How many imports. */
+  imports: number;
+  /** How many nodes the trace has. */
+  trace_nodes: number;
+  /** How many tables and files. */
+  tables: number;
+  /** How many files. */
+  files: number;
+  /** Issues by severity. */
+  issues: Counts;
+  /** No run row: what was found instead. */
+  missing: string | null;
+  /** Known keys of `.prose/.env`, masked where secret. */
+  env: Array<[string, string]>;
+  /** Other runs in the same database, by id. */
+  other_runs: Array<string>;
+};
+
+/** A line of the program. */
+export type ProgramLine = {
+  /** Its number, from 1. */
+  line: number;
+  /** Its text. */
+  text: string;
+  /** The kind of the statement that begins here, kebab-case; empty elsewhere. */
+  kind: string;
+  /** `statement`, `property`, `continuation`, `comment`, `blank`. */
+  role: string;
+  /** What happened here, in words: `completed`, `failed`, `3 × completed, 1 × failed`; empty when nothing did. */
+  annotation: string;
+  /** The status to colour it by, in words; empty when nothing happened. */
+  status: string;
+  /** Nodes of the trace that are tied to this line (the first 50). */
+  nodes: Array<number>;
+  /** How many there are in all. */
+  node_count: number;
+  /** Whether some tie is a guess. */
+  guessed: boolean;
+  /** Bindings written here (the first 50). */
+  bindings: Array<BindingRef>;
+  /** The run stands here. */
+  position: boolean;
+};
+
+/** The program with what is known of each line. */
+export type ProgramView = {
+  /** Its name or path. */
+  path: string | null;
+  /** Where the source came from; `null`: there is no source, and the lines are those of the state file's trace. */
+  source_from: string | null;
+  /** What to know about it: `no program in this run`, `the run holds no program; this is its state file's trace`. */
+  note: string | null;
+  /** How many lines there are in all. */
+  total: number;
+  /** The first line's place among them. */
+  from: number;
+  /** The lines. */
+  lines: Array<ProgramLine>;
+};
+
+/** What a name means in a frame, and why, in words and links. */
+export type ResolutionView = {
+  /** The name that was asked for. */
+  name: string;
+  /** The frame it was asked from; `null` is the root. */
+  from: number | null;
+  /** The way that was walked, from the frame asked from outward, ending in `root`. */
+  chain: Array<string>;
+  /** The candidates, the winner first. */
+  candidates: Array<CandidateView>;
+  /** What bent the walk. */
+  issues: Array<Issue>;
+};
+
+/** A row of the store, every column of it. */
+export type RowView = {
+  /** The row's id. */
+  id: number;
+  /** Column names and values, in the table's order. */
+  columns: Array<[string, Cell]>;
+};
+
+/** The runs of a source, newest first. */
+export type RunList = {
+  /** What was looked through, in words. */
+  label: string;
+  /** The runs. */
+  runs: Array<RunSummary>;
+  /** What was odd while looking (too many files, a database that cannot be opened …). */
+  issues: Array<Issue>;
+};
+
+/** One run in a list. */
+export type RunSummary = {
+  /** Its id, else its folder's name. */
+  id: string;
+  /** Its place inside the source: the run folder, or the database file. What a shell passes back to open it. */
+  place: string;
+  /** The program's name. */
+  program: string | null;
+  /** What is believed of its status. */
+  status: string;
+  /** Why, in one sentence. */
+  reason: string;
+  /** `SQLite, append-only`, `folder, state.md` … */
+  form: string;
+  /** When it started. */
+  started: Stamp | null;
+  /** The last sign of life. */
+  last_sign: Stamp | null;
+  /** From the start to the last sign of life, where both are recorded; milliseconds. */
+  duration_ms: number | null;
+  /** The same in words. */
+  duration: string | null;
+  /** Gates that wait for a decision. */
+  pending_gates: number;
+  /** Issues by severity. */
+  issues: Counts;
+  /** Why it could not be opened, with what to do next; everything else is then empty. */
+  error: string | null;
+};
+
+/** An invocation of an agent. */
+export type SegmentView = {
+  /** Its number. */
+  number: number;
+  /** When; `null`: not recorded. */
+  timestamp: Stamp | null;
+  /** What it was asked. */
+  prompt: string | null;
+  /** What it did. */
+  summary: string | null;
+  /** Lines of the summary that the one before did not have (`+`), and those that are gone (`-`); empty for the first. */
+  changes: Array<[string, string]>;
+};
+
+/** How much an issue matters. */
+export type Severity = "info" | "warning" | "error";
+
+/** A time as recorded: an instant when it can be read, else the text. As JSON RFC 3339 in UTC, or that text. */
+export type Stamp = string;
+
+/** A line of the comparison. */
+export type StateLine = {
+  /** `=` in both, `+` only rendered, `-` only in the file. */
+  mark: string;
+  /** The text. */
+  text: string;
+};
+
+/** state.md, as rendered from the data and as it lies in the folder. */
+export type StateMdView = {
+  /** Rendered from the data. */
+  rendered: string;
+  /** The file's own text, where there is one (cut at 1 MiB). */
+  own: string | null;
+  /** Both side by side, differences marked; empty when there is no file of its own, or no difference. */
+  lines: Array<StateLine>;
+  /** Whether they differ in what state.md carries. */
+  differs: boolean;
+  /** What to know: the file is of another form, encrypted, cut. */
+  note: string | null;
+};
+
+/** How many nodes have a status. */
+export type StatusCount = {
+  /** The status in words. */
+  status: string;
+  /** How many. */
+  count: number;
+};
+
+/** A table of a database, known or not. */
+export type TableInfo = {
+  /** Its name. */
+  name: string;
+  /** `table`, `view`, `virtual` or `shadow`. */
+  kind: string;
+  /** Rows; `null` where counting would read a view or run too long. */
+  rows: number | null;
+  /** Whether a document defines it; all others are extensions (`x_…`) or foreign. */
+  known: boolean;
+  /** Its columns, in order. */
+  columns: Array<ColumnInfo>;
+};
+
+/** A window of a table's rows. */
+export type TableRows = {
+  /** The table. */
+  table: string;
+  /** Its columns. */
+  columns: Array<string>;
+  /** The first row's place. */
+  from: number;
+  /** Rows in all, where it was counted. */
+  total: number | null;
+  /** The rows. */
+  rows: Array<Array<Cell>>;
+};
+
+/** A duration as programs write it, read. */
+export type TimeoutView = {
+  /** The text as it was written. */
+  text: string;
+  /** Its length in seconds. */
+  seconds: number;
+  /** What SQLite's `datetime('now', …)` takes, one modifier a unit. */
+  sqlite_modifiers: Array<string>;
+};
+
+/** A window of the trace's visible rows. */
+export type TracePage = {
+  /** How many rows are visible with these folds. */
+  total: number;
+  /** The first row's place among them. */
+  from: number;
+  /** The rows. */
+  rows: Array<TreeRow>;
+};
+
+/** A row of the trace. */
+export type TreeRow = {
+  /** Index into the trace. */
+  node: number;
+  /** The id of its first row; `null` for a round and for what is derived. */
+  id: number | null;
+  /** Its later rows. */
+  aliases: Array<number>;
+  /** Levels below the root. */
+  level: number;
+  /** Nodes below it. */
+  descendants: number;
+  /** Direct children. */
+  children: number;
+  /** Its place among its siblings, from 1, and how many there are (for `aria-posinset`). */
+  place: [number, number];
+  /** Whether its children are hidden by a fold. */
+  folded: boolean;
+  /** `statement`, `parallel`, `branch`, `loop`, `round`, `frame`, `gate`. */
+  kind: string;
+  /** Its statement, cut at 400 characters. */
+  text: string;
+  /** What is worth saying beside it: `all · 3 branches`, `round 2 of 5`, `frame 43 · depth 3`, `attempt 2 of 3`. */
+  detail: string;
+  /** Its status in words. */
+  status: string;
+  /** Attempts, 1 without a retry. */
+  attempts: number;
+  /** The most attempts or rounds. */
+  max: number | null;
+  /** The branch's name. */
+  branch: string | null;
+  /** The round's number. */
+  round: number | null;
+  /** The frame's depth. */
+  depth: number | null;
+  /** The gate's id. */
+  gate: string | null;
+  /** When it began; `null`: not recorded. */
+  started: Stamp | null;
+  /** When it ended; `null`: not recorded. */
+  ended: Stamp | null;
+  /** From its begin to its end, where both are recorded; milliseconds. */
+  duration_ms: number | null;
+  /** The same in words. */
+  duration: string | null;
+  /** Its error, cut at 400 characters. */
+  error: string | null;
+  /** Bindings that it wrote, as far as that can be told. */
+  bindings: Array<BindingRef>;
+  /** Line in the program. */
+  line: number | null;
+  /** The tie to the line is a guess. */
+  line_guessed: boolean;
+  /** Failed, but recovered. */
+  recovered: boolean;
+  /** Its place in the tree was inferred. */
+  inferred: boolean;
+  /** It follows from others; no row says so. */
+  derived: boolean;
+  /** The run stands here. */
+  position: boolean;
+  /** The first cause of the failure. */
+  first_cause: boolean;
+  /** Failed because of the first cause. */
+  because_of: boolean;
+};
+
+/** How a value reads best. */
+export type ValueFormat = "markdown" | "json" | "text" | "binary";
+
+/** A value, opened. */
+export type ValueView = {
+  /** What it is a value of: a binding's name, an agent's memory, a file. */
+  title: string;
+  /** Its beginning, up to the length that was asked for; bytes that are no UTF-8 are replaced. */
+  text: string;
+  /** Bytes in all. */
+  len: number;
+  /** Whether `text` is not all of it. */
+  cut: boolean;
+  /** How it reads best. */
+  format: ValueFormat;
+  /** Where it lies: `state.db, bindings`, `bindings/a.md`, `attachments/report.md`. */
+  from: string;
+  /** The summary in the row, where the value itself is an attachment. */
+  summary: string | null;
+  /** What to know: the attachment is missing, bytes were replaced. */
+  note: string | null;
+};

@@ -1,0 +1,151 @@
+//! Errors as JavaScript sees them: a subclass of `Error` with a `code` for programs and a `hint` for people.
+
+use prosescope_core::session::{ChooseError, OpenError};
+use prosescope_core::source::SourceError;
+use prosescope_core::timeout::TimeoutError;
+use wasm_bindgen::prelude::*;
+
+#[wasm_bindgen(raw_module = "./errors.js")]
+extern "C" {
+    /// Makes the error of a class.
+    fn problem(class: &str, code: &str, message: &str, hint: &str, file: Option<String>)
+    -> JsValue;
+}
+
+/// Why something could not be done.
+pub(crate) struct Problem {
+    class: &'static str,
+    code: &'static str,
+    message: String,
+    hint: String,
+    file: Option<String>,
+}
+
+impl Problem {
+    /// The call itself is wrong.
+    pub(crate) fn usage(code: &'static str, message: impl Into<String>, hint: &str) -> Problem {
+        Problem {
+            class: "UsageError",
+            code,
+            message: message.into(),
+            hint: hint.to_owned(),
+            file: None,
+        }
+    }
+
+    /// What was asked for is not there.
+    pub(crate) fn not_found(message: impl Into<String>, hint: impl Into<String>) -> Problem {
+        Problem {
+            class: "NotFoundError",
+            code: "not-found",
+            message: message.into(),
+            hint: hint.into(),
+            file: None,
+        }
+    }
+
+    /// Something that should not happen.
+    pub(crate) fn defect(what: &str) -> Problem {
+        Problem {
+            class: "DefectError",
+            code: "defect",
+            message: format!("this is a defect of Prosescope: {what}"),
+            hint: "please report it, with the kind of run that you opened".to_owned(),
+            file: None,
+        }
+    }
+
+    fn open(code: &'static str, message: String, hint: impl Into<String>, file: String) -> Problem {
+        Problem {
+            class: "OpenError",
+            code,
+            message,
+            hint: hint.into(),
+            file: Some(file),
+        }
+    }
+}
+
+impl From<Problem> for JsValue {
+    fn from(p: Problem) -> JsValue {
+        problem(p.class, p.code, &p.message, &p.hint, p.file)
+    }
+}
+
+impl From<OpenError> for Problem {
+    fn from(error: OpenError) -> Problem {
+        let message = error.to_string();
+        match error {
+            OpenError::Source(error) => error.into(),
+            OpenError::Database { path, next, .. } => {
+                Problem::open("unreadable-database", message, next, path)
+            }
+            OpenError::NoRun { place, next, .. } => Problem::open("no-run", message, next, place),
+        }
+    }
+}
+
+impl From<SourceError> for Problem {
+    fn from(error: SourceError) -> Problem {
+        let message = error.to_string();
+        match error {
+            SourceError::NotFound(path) => Problem {
+                file: Some(path),
+                ..Problem::not_found(
+                    message,
+                    "give the whole folder, so that everything it names is there",
+                )
+            },
+            SourceError::Changed(path) => Problem::open(
+                "changed",
+                message,
+                "the bytes are read in place: leave them as they are until free()",
+                path,
+            ),
+            SourceError::Unreadable { path, .. } => {
+                let hint = "check that it was copied whole";
+                Problem::open("unreadable", message, hint, path)
+            }
+            SourceError::Database { path, next, .. } => {
+                Problem::open("unreadable-database", message, next, path)
+            }
+        }
+    }
+}
+
+impl From<ChooseError> for Problem {
+    fn from(error: ChooseError) -> Problem {
+        let message = error.to_string();
+        match error {
+            ChooseError::Nothing { label } => Problem::open(
+                "no-run",
+                message,
+                "give a state.db, a run folder, or the .prose folder that holds the runs",
+                label,
+            ),
+            ChooseError::Unknown { some, .. } => {
+                let hint = match some.as_slice() {
+                    [] => "it holds no runs".to_owned(),
+                    some => format!("there are {}; listRuns() gives all", some.join(", ")),
+                };
+                Problem::not_found(message, hint)
+            }
+            ChooseError::Several { .. } => {
+                Problem::usage("ambiguous", message, "give more of the id")
+            }
+        }
+    }
+}
+
+impl From<TimeoutError> for Problem {
+    fn from(error: TimeoutError) -> Problem {
+        Problem {
+            class: "TimeoutError",
+            code: "bad-timeout",
+            message: error.to_string(),
+            hint: "units are d, h, m and s, the largest first, a whole number before each: 2h30m"
+                .to_owned(),
+            file: None,
+        }
+    }
+}

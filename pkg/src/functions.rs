@@ -1,0 +1,85 @@
+//! Functions beside the run's own methods.
+
+use prosescope_core::check::report;
+use prosescope_core::issue::Severity;
+use prosescope_core::timeout::Timeout;
+use prosescope_core::view::{CandidateView, CheckedRun, ResolutionView, RuleView, TimeoutView};
+use serde::Serialize;
+use wasm_bindgen::prelude::*;
+
+use crate::error::Problem;
+use crate::run::{Run, frame, json, text};
+
+#[wasm_bindgen(typescript_custom_section)]
+const TYPES: &str = r"
+import type * as views from './views.js';
+
+/** What a name means in a frame: every candidate and why, and the one it means. */
+export type Resolution = views.ResolutionView & {
+  /** The candidate that the name means; null: it means nothing there. */
+  winner: views.CandidateView | null;
+};
+
+/** What a check of a run found, and what the rules that were found mean. */
+export type Checked = views.CheckedRun & { rules: Array<views.RuleView> };
+";
+
+/// What a check found.
+#[derive(Serialize)]
+struct Checked {
+    #[serde(flatten)]
+    run: CheckedRun,
+    rules: Vec<RuleView>,
+}
+
+/// A resolution with its winner by name.
+#[derive(Serialize)]
+struct Resolution {
+    #[serde(flatten)]
+    view: ResolutionView,
+    winner: Option<CandidateView>,
+}
+
+/// What a name means in a frame (an execution id; without it at the root), and why: every candidate, the winner first.
+#[wasm_bindgen(unchecked_return_type = "Resolution")]
+pub fn resolve(
+    run: &Run,
+    #[wasm_bindgen(unchecked_param_type = "string")] name: &JsValue,
+    from: Option<f64>,
+) -> Result<JsValue, JsValue> {
+    let view = run.session().resolve(&text(name)?, frame(from)?);
+    json(&Resolution {
+        winner: view.winner().cloned(),
+        view,
+    })
+}
+
+/// Everything that is odd in a run, also what reading does not look for; each with its place and what to do about it,
+/// errors first. Reads the whole database.
+#[wasm_bindgen(unchecked_return_type = "Checked")]
+pub fn check(run: &Run) -> Result<JsValue, JsValue> {
+    let session = run.session();
+    let folder = session.run().root.trim_end_matches('/');
+    let page = session.check_page(Some(run.now()), folder);
+    let mut report = report(vec![page], &[], Severity::Info);
+    json(&Checked {
+        run: report.runs.pop().unwrap_or_default(),
+        rules: report.rules,
+    })
+}
+
+/// state.md, rendered from the run's data; `whole` writes the whole program, not only what ran and what is next.
+#[wasm_bindgen(js_name = renderState)]
+pub fn render_state(run: &Run, whole: Option<bool>) -> String {
+    run.session().state_md(whole.unwrap_or_default())
+}
+
+/// Reads a duration as programs write it: `30s`, `4h`, `2h30m`. Throws a `TimeoutError` that says what is wrong, and
+/// at which character.
+#[wasm_bindgen(js_name = parseTimeout, unchecked_return_type = "views.TimeoutView")]
+pub fn parse_timeout(
+    #[wasm_bindgen(unchecked_param_type = "string", js_name = text)] duration: &JsValue,
+) -> Result<JsValue, JsValue> {
+    let timeout = Timeout::parse(&text(duration)?).map_err(Problem::from)?;
+    json(&TimeoutView::from(&timeout))
+}

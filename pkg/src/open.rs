@@ -1,0 +1,103 @@
+//! From paths and bytes to a run.
+
+use std::rc::Rc;
+
+use js_sys::Uint8Array;
+use prosescope_core::session::{ChooseError, Options, Session, choose, survey};
+use prosescope_core::source::{FileEntry, Source};
+use prosescope_core::time::Stamp;
+use wasm_bindgen::prelude::*;
+
+use crate::error::Problem;
+use crate::path::clean;
+use crate::run::{Run, clock, json};
+use crate::source::JsSource;
+
+/// Opens a run of these files; `modified` holds a time for each (milliseconds since 1970 UTC) or NaN.
+#[wasm_bindgen(js_name = openRun, skip_typescript)]
+pub fn open_run(
+    label: String,
+    paths: Vec<String>,
+    bytes: Vec<Uint8Array>,
+    modified: Vec<f64>,
+    run: Option<String>,
+    run_id: Option<String>,
+    now: Option<f64>,
+) -> Result<Run, JsValue> {
+    let source = source(label, paths, bytes, &modified)?;
+    let options = Options {
+        now: Some(clock(now)),
+        run_id,
+        ..Options::default()
+    };
+    let place = place(&source, run.as_deref(), &options)?;
+    let session = Session::open(source, &place, &options).map_err(Problem::from)?;
+    Ok(Run::new(session, now))
+}
+
+/// Lists the runs of these files, newest first.
+#[wasm_bindgen(js_name = listRuns, skip_typescript)]
+pub fn list_runs(
+    label: String,
+    paths: Vec<String>,
+    bytes: Vec<Uint8Array>,
+    modified: Vec<f64>,
+    now: Option<f64>,
+) -> Result<JsValue, JsValue> {
+    let source = source(label, paths, bytes, &modified)?;
+    let options = Options {
+        now: Some(clock(now)),
+        ..Options::default()
+    };
+    json(&Session::list(&source, &options))
+}
+
+/// Where the run lies that is meant: the one of that name, else the latest. What holds no run is opened all the same,
+/// so that the core says what it is: agents without a run, or something else.
+fn place(source: &Rc<dyn Source>, run: Option<&str>, options: &Options) -> Result<String, Problem> {
+    match choose(source, run.unwrap_or("latest"), options) {
+        Err(ChooseError::Nothing { .. }) if run.is_none() && !source.files().is_empty() => {
+            let agents = survey(source.as_ref()).found.into_iter().next();
+            Ok(match (agents, source.files()) {
+                (Some(agents), _) => agents.place,
+                (None, [only]) => only.path.clone(),
+                (None, _) => String::new(),
+            })
+        }
+        chosen => Ok(chosen?),
+    }
+}
+
+fn source(
+    label: String,
+    paths: Vec<String>,
+    bytes: Vec<Uint8Array>,
+    modified: &[f64],
+) -> Result<Rc<dyn Source>, Problem> {
+    let mut pairs: Vec<(FileEntry, Uint8Array)> = Vec::with_capacity(paths.len());
+    for (at, (path, bytes)) in paths.into_iter().zip(bytes).enumerate() {
+        let path = clean(&path).ok_or_else(|| {
+            Problem::usage(
+                "bad-path",
+                format!("{path:?} is no path inside of what is opened"),
+                "give each file a path relative to the folder that is opened, such as bindings/a.md",
+            )
+        })?;
+        let modified = modified.get(at).filter(|ms| ms.is_finite());
+        let entry = FileEntry {
+            path,
+            len: u64::from(bytes.length()),
+            modified: modified.map(|ms| Stamp::At(*ms as i64)),
+        };
+        pairs.push((entry, bytes));
+    }
+    pairs.sort_by(|a, b| a.0.path.cmp(&b.0.path));
+    if let Some([(twice, _), _]) = pairs.array_windows().find(|[a, b]| a.0.path == b.0.path) {
+        return Err(Problem::usage(
+            "bad-path",
+            format!("{} is given twice", twice.path),
+            "give each file its path inside of the folder, not its name alone",
+        ));
+    }
+    Ok(Rc::new(JsSource::new(label, pairs)))
+}

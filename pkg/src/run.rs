@@ -1,0 +1,281 @@
+//! A run as JavaScript holds it: one method a page, each a method of the core's `Session`.
+
+use std::collections::BTreeSet;
+
+use js_sys::{JSON, Reflect};
+use prosescope_core::session::{Session, ValueOf};
+use prosescope_core::source::SourceError;
+use serde::Serialize;
+use wasm_bindgen::prelude::*;
+
+use crate::error::Problem;
+
+#[wasm_bindgen(typescript_custom_section)]
+const TYPES: &str = r"
+/**
+ * Whose value: a binding by its name (seen from a frame), a binding by its index, its row's own summary where the value
+ * is an attachment, an agent's memory by the agent's index, a file of the run by its path.
+ */
+export type ValueOf = string | { binding: number } | { summary: number } | { memory: number } | { file: string };
+";
+
+/// An opened run. Its pages are plain objects, the JSON of `prose … --json`. Call `free()` when done with it, or hold
+/// it with `using`.
+#[wasm_bindgen]
+pub struct Run {
+    session: Session,
+    now: Option<f64>,
+}
+
+impl Run {
+    pub(crate) fn new(session: Session, now: Option<f64>) -> Run {
+        Run { session, now }
+    }
+
+    pub(crate) fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// The time that the run is looked at.
+    pub(crate) fn now(&self) -> i64 {
+        clock(self.now)
+    }
+}
+
+#[wasm_bindgen]
+impl Run {
+    /// What happened, where it stopped and why.
+    #[wasm_bindgen(unchecked_return_type = "views.Overview")]
+    pub fn overview(&self) -> Result<JsValue, JsValue> {
+        json(&self.session.overview(Some(self.now())))
+    }
+
+    /// The program with what is known of each line: `len` lines (all) from line `from` (0).
+    #[wasm_bindgen(unchecked_return_type = "views.ProgramView")]
+    pub fn program(&self, from: Option<u32>, len: Option<u32>) -> Result<JsValue, JsValue> {
+        json(&self.session.program_page(first(from), most(len)))
+    }
+
+    /// The trace as a list of visible rows: `len` of them (all) from row `from` (0); the children of the nodes in
+    /// `folded` are left out.
+    #[wasm_bindgen(unchecked_return_type = "views.TracePage")]
+    pub fn trace(
+        &self,
+        from: Option<u32>,
+        len: Option<u32>,
+        #[wasm_bindgen(unchecked_optional_param_type = "ArrayLike<number> | null")] folded: Option<
+            Vec<u32>,
+        >,
+    ) -> Result<JsValue, JsValue> {
+        let folded: BTreeSet<u32> = folded.unwrap_or_default().into_iter().collect();
+        json(&self.session.trace_page(&folded, first(from), most(len)))
+    }
+
+    /// Everything that is known of one node of the trace; null: there is none.
+    #[wasm_bindgen(unchecked_return_type = "views.NodeDetail | null")]
+    pub fn node(&self, node: u32) -> Result<JsValue, JsValue> {
+        json(&self.session.node_detail(node))
+    }
+
+    /// The bindings, root first, then frame by frame: `len` of them (all) from `from` (0).
+    #[wasm_bindgen(unchecked_return_type = "views.BindingsPage")]
+    pub fn bindings(&self, from: Option<u32>, len: Option<u32>) -> Result<JsValue, JsValue> {
+        json(&self.session.bindings_page(first(from), most(len)))
+    }
+
+    /// A whole value as text; bytes that are no UTF-8 are replaced. A name is looked up from the frame `from` (an
+    /// execution id; without it at the root).
+    pub fn value(
+        &self,
+        #[wasm_bindgen(unchecked_param_type = "ValueOf")] of: JsValue,
+        from: Option<f64>,
+    ) -> Result<String, JsValue> {
+        let bytes = self.value_bytes(of, from)?;
+        let text = String::from_utf8(bytes);
+        Ok(text.unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
+    }
+
+    /// A whole value, byte for byte.
+    #[wasm_bindgen(js_name = valueBytes)]
+    pub fn value_bytes(
+        &self,
+        #[wasm_bindgen(unchecked_param_type = "ValueOf")] of: JsValue,
+        from: Option<f64>,
+    ) -> Result<Vec<u8>, JsValue> {
+        let of = self.value_of(&of, from)?;
+        let mut bytes = Vec::new();
+        let each = &mut |piece: &[u8]| {
+            bytes.extend_from_slice(piece);
+            true
+        };
+        self.session
+            .value_pieces(&of, each)
+            .map_err(|e| self.missing(e))?;
+        Ok(bytes)
+    }
+
+    /// The beginning of a value, up to `most` bytes (all), and what is known of it.
+    #[wasm_bindgen(js_name = valueView, unchecked_return_type = "views.ValueView")]
+    pub fn value_view(
+        &self,
+        #[wasm_bindgen(unchecked_param_type = "ValueOf")] of: JsValue,
+        from: Option<f64>,
+        most: Option<u32>,
+    ) -> Result<JsValue, JsValue> {
+        let of = self.value_of(&of, from)?;
+        let most = most.map_or(usize::MAX, |most| most as usize);
+        json(&self.session.value(&of, most).map_err(|e| self.missing(e))?)
+    }
+
+    /// The gates, deadlines and all, and the audit log with what its verification says.
+    #[wasm_bindgen(unchecked_return_type = "views.GatesView")]
+    pub fn gates(&self) -> Result<JsValue, JsValue> {
+        json(&self.session.gates(Some(self.now())))
+    }
+
+    /// The agents, their invocations, and what changed between them.
+    #[wasm_bindgen(unchecked_return_type = "views.AgentsView")]
+    pub fn agents(&self) -> Result<JsValue, JsValue> {
+        json(&self.session.agents())
+    }
+
+    /// The imports. `openRun` opens a nested run by its `place`.
+    #[wasm_bindgen(unchecked_return_type = "views.ImportsView")]
+    pub fn imports(&self) -> Result<JsValue, JsValue> {
+        json(&self.session.imports())
+    }
+
+    /// state.md, rendered from the data and as it lies in the folder, with their differences.
+    #[wasm_bindgen(unchecked_return_type = "views.StateMdView")]
+    pub fn state(&self, whole: Option<bool>) -> Result<JsValue, JsValue> {
+        json(&self.session.state_page(whole.unwrap_or_default()))
+    }
+
+    /// Every file and every table.
+    #[wasm_bindgen(unchecked_return_type = "views.FilesView")]
+    pub fn files(&self) -> Result<JsValue, JsValue> {
+        json(&self.session.files())
+    }
+
+    /// Rows of a table, large cells cut: `len` of them (all) from row `from` (0).
+    #[wasm_bindgen(unchecked_return_type = "views.TableRows")]
+    pub fn table(
+        &self,
+        #[wasm_bindgen(unchecked_param_type = "string")] table: &JsValue,
+        from: Option<u32>,
+        len: Option<u32>,
+    ) -> Result<JsValue, JsValue> {
+        let from = u64::from(first(from));
+        let rows = self.session.table_rows(&text(table)?, from, most(len));
+        json(&rows.map_err(|e| self.missing(e))?)
+    }
+
+    /// Everything that is odd, with its place: errors first.
+    #[wasm_bindgen(unchecked_return_type = "views.IssuesView")]
+    pub fn issues(&self) -> Result<JsValue, JsValue> {
+        json(&self.session.issues_page())
+    }
+}
+
+impl Run {
+    fn value_of(&self, of: &JsValue, from: Option<f64>) -> Result<ValueOf, Problem> {
+        if let Some(name) = of.as_string() {
+            return self.visible(&name, frame(from)?);
+        }
+        let get = |key: &str| Reflect::get(of, &key.into()).ok();
+        let index = |key: &str| {
+            let number = get(key)?.as_f64()?;
+            (number.fract() == 0.0 && (0.0..f64::from(u32::MAX)).contains(&number))
+                .then_some(number as u32)
+        };
+        index("binding")
+            .map(ValueOf::Binding)
+            .or_else(|| index("summary").map(ValueOf::Summary))
+            .or_else(|| index("memory").map(ValueOf::Memory))
+            .or_else(|| get("file")?.as_string().map(ValueOf::File))
+            .ok_or_else(|| {
+                Problem::usage(
+                    "bad-argument",
+                    "this does not say whose value is meant",
+                    "give a binding's name, or { binding }, { summary }, { memory } with an index, or { file } with a path",
+                )
+            })
+    }
+
+    /// Why the run could not give what was asked for.
+    fn missing(&self, error: SourceError) -> Problem {
+        match error {
+            SourceError::NotFound(what) => Problem::not_found(
+                format!("run {} has no {what}", self.session.run().id),
+                "files(), bindings() and agents() say what there is",
+            ),
+            error => error.into(),
+        }
+    }
+
+    /// The binding that a name means in a frame.
+    fn visible(&self, name: &str, from: Option<i64>) -> Result<ValueOf, Problem> {
+        let view = self.session.resolve(name, from);
+        if let Some(winner) = view.winner() {
+            return Ok(ValueOf::Binding(winner.row.binding));
+        }
+        let place = from.map_or("at the root".to_owned(), |id| format!("from frame {id}"));
+        let frames: Vec<String> = view
+            .candidates
+            .iter()
+            .filter_map(|c| c.row.execution_id)
+            .take(5)
+            .map(|id| id.to_string())
+            .collect();
+        let hint = match frames.as_slice() {
+            [] => "bindings() lists what there is".to_owned(),
+            frames => format!("these frames have one: {}", frames.join(", ")),
+        };
+        let run = &self.session.run().id;
+        let message = format!("run {run} has no binding {name} that can be seen {place}");
+        Err(Problem::not_found(message, hint))
+    }
+}
+
+/// The time that a run is looked at: the one that was given, else the clock's.
+pub(crate) fn clock(now: Option<f64>) -> i64 {
+    now.unwrap_or_else(js_sys::Date::now) as i64
+}
+
+/// A view as an object. By way of JSON, so that it is what `prose … --json` prints, whatever a run holds.
+pub(crate) fn json<T: Serialize>(view: &T) -> Result<JsValue, JsValue> {
+    let text = serde_json::to_string(view)
+        .map_err(|e| Problem::defect(&format!("a view could not be written: {e}")))?;
+    JSON::parse(&text).map_err(|_| Problem::defect("a view could not be read").into())
+}
+
+/// A text. Taken as any value, for what is no text would cross as an empty one.
+pub(crate) fn text(value: &JsValue) -> Result<String, Problem> {
+    value.as_string().ok_or_else(|| {
+        Problem::usage(
+            "bad-argument",
+            "this is no text",
+            "see the types of this package",
+        )
+    })
+}
+
+/// An execution id.
+pub(crate) fn frame(from: Option<f64>) -> Result<Option<i64>, Problem> {
+    match from {
+        Some(id) if id.fract() != 0.0 || !id.is_finite() => Err(Problem::usage(
+            "bad-argument",
+            format!("{id} is no execution id"),
+            "give the id of an execution row, or nothing for the root",
+        )),
+        from => Ok(from.map(|id| id as i64)),
+    }
+}
+
+fn first(from: Option<u32>) -> u32 {
+    from.unwrap_or(0)
+}
+
+fn most(len: Option<u32>) -> u32 {
+    len.unwrap_or(u32::MAX)
+}

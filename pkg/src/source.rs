@@ -1,0 +1,103 @@
+//! The core's [`Source`] over bytes that JavaScript holds: read in place, never copied whole.
+
+use std::rc::Rc;
+
+use js_sys::Uint8Array;
+use prosescope_core::issue::Issue;
+use prosescope_core::source::{FileEntry, Source, SourceError};
+use prosescope_vfs::{Files, Mount};
+use rusqlite::Connection;
+
+/// Files with their bytes.
+pub(crate) struct JsSource {
+    label: String,
+    files: Rc<JsFiles>,
+    mount: Mount,
+}
+
+impl JsSource {
+    /// A source of these files, each path once.
+    pub(crate) fn new(label: String, mut pairs: Vec<(FileEntry, Uint8Array)>) -> JsSource {
+        pairs.sort_by(|a, b| a.0.path.cmp(&b.0.path));
+        let (entries, bytes) = pairs.into_iter().unzip();
+        let files = Rc::new(JsFiles { entries, bytes });
+        JsSource {
+            label,
+            mount: Mount::new(Rc::<JsFiles>::clone(&files)),
+            files,
+        }
+    }
+}
+
+impl Source for JsSource {
+    fn label(&self) -> String {
+        self.label.clone()
+    }
+
+    fn files(&self) -> &[FileEntry] {
+        &self.files.entries
+    }
+
+    fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {
+        let index = self
+            .files
+            .index(path)
+            .ok_or_else(|| SourceError::NotFound(path.to_owned()))?;
+        let rest = self.files.size(index).saturating_sub(offset);
+        let mut bytes = vec![0; rest.min(len as u64) as usize];
+        let read = self.files.read(index, offset, &mut bytes)?;
+        bytes.truncate(read);
+        Ok(bytes)
+    }
+
+    fn database(&self, path: &str) -> Result<Connection, SourceError> {
+        self.mount.open(path)
+    }
+
+    fn notes(&self, path: &str) -> Vec<Issue> {
+        self.mount.notes(path)
+    }
+}
+
+struct JsFiles {
+    /// By path.
+    entries: Vec<FileEntry>,
+    bytes: Vec<Uint8Array>,
+}
+
+impl Files for JsFiles {
+    fn index(&self, path: &str) -> Option<usize> {
+        self.entries
+            .binary_search_by(|entry| entry.path.as_str().cmp(path))
+            .ok()
+    }
+
+    fn path(&self, index: usize) -> &str {
+        self.entries
+            .get(index)
+            .map_or("", |entry| entry.path.as_str())
+    }
+
+    fn size(&self, index: usize) -> u64 {
+        self.entries.get(index).map_or(0, |entry| entry.len)
+    }
+
+    fn read(&self, index: usize, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError> {
+        let Some(bytes) = self.bytes.get(index) else {
+            return Ok(0);
+        };
+        let size = self.size(index);
+        // A buffer that was transferred away or resized: copying from it would throw.
+        if u64::from(bytes.length()) != size {
+            return Err(SourceError::Changed(self.path(index).to_owned()));
+        }
+        let end = offset.saturating_add(buf.len() as u64).min(size);
+        let start = offset.min(end);
+        let part = bytes.subarray(start as u32, end as u32);
+        let read = (end - start) as usize;
+        if let Some(buf) = buf.get_mut(..read) {
+            part.copy_to(buf);
+        }
+        Ok(read)
+    }
+}

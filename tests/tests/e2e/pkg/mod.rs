@@ -1,0 +1,88 @@
+//! The JavaScript package, built into pkg/dist: in Node, bundled in Chromium, beside npm's sql.js, and its types.
+//!
+//! The scripts are those of tests/js. They run in a folder where the package is installed as npm would install it.
+
+mod browser;
+mod node;
+mod types;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use prosescope_tests::needs;
+use tempfile::TempDir;
+
+/// A folder with the scripts of tests/js, the package, and what it is tested with in `node_modules`.
+struct Project {
+    folder: TempDir,
+    node: PathBuf,
+}
+
+impl Project {
+    /// `None` where something is missing (which was said).
+    fn new() -> Option<Project> {
+        let (node, package) = (needs::node()?, needs::package()?);
+        let folder = tempfile::tempdir().unwrap();
+        let scripts = needs::root().join("tests/js");
+        for file in files(&scripts) {
+            fs::copy(&file, folder.path().join(file.file_name().unwrap())).unwrap();
+        }
+        let modules = folder.path().join("node_modules");
+        let ours = modules.join("prosescope");
+        fs::create_dir_all(&ours).unwrap();
+        for file in files(&package) {
+            fs::copy(&file, ours.join(file.file_name().unwrap())).unwrap();
+        }
+        for name in ["esbuild", "sql.js", "typescript"] {
+            let installed = scripts.join("node_modules").join(name);
+            #[cfg(unix)]
+            std::os::unix::fs::symlink(installed, modules.join(name)).unwrap();
+            #[cfg(windows)]
+            std::os::windows::fs::symlink_dir(installed, modules.join(name)).unwrap();
+        }
+        Some(Project { folder, node })
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Runs a script to its end.
+    fn run(&self, args: &[&str]) -> Output {
+        let root = needs::root();
+        let mut node = Command::new(&self.node);
+        node.args(args)
+            .current_dir(self.path())
+            .env("EXAMPLES", root.join("examples"))
+            .env("SCHEMA", root.join("core/src/schema/state.sql"));
+        if let Some(prose) = needs::prose() {
+            node.env("PROSE_BIN", prose);
+        }
+        node.output().unwrap()
+    }
+
+    /// Runs a script that must succeed; returns what it printed.
+    fn must(&self, args: &[&str]) -> String {
+        let out = self.run(args);
+        let said = String::from_utf8_lossy(&out.stdout).into_owned();
+        let errors = String::from_utf8_lossy(&out.stderr);
+        assert!(out.status.success(), "{args:?}: {said}\n{errors}");
+        said
+    }
+}
+
+/// The code of the README's fenced block under a heading, of a language.
+fn readme(heading: &str, language: &str) -> String {
+    let text = fs::read_to_string(needs::root().join("pkg/README.md")).unwrap();
+    let (_, section) = text.split_once(&format!("\n## {heading}\n")).unwrap();
+    let (_, block) = section.split_once(&format!("\n```{language}\n")).unwrap();
+    block.split_once("```\n").unwrap().0.to_owned()
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.is_file()).collect()
+}

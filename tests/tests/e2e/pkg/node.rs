@@ -1,0 +1,102 @@
+//! In Node: every call on good and bad input, what sql.js makes of the same databases, the README, the types.
+
+use std::fs;
+
+use prosescope_tests::needs;
+
+use super::{Project, files, readme};
+
+#[test]
+fn its_pages_are_what_prose_prints() {
+    let Some(project) = Project::new() else {
+        return;
+    };
+    if needs::prose().is_some() {
+        project.must(&["same-as-prose.test.mjs"]);
+    }
+}
+
+#[test]
+fn any_input_is_opened_or_refused() {
+    let Some(project) = Project::new() else {
+        return;
+    };
+    project.must(&["input.test.mjs"]);
+}
+
+#[test]
+fn memory_is_given_back_and_a_trap_is_no_end() {
+    let Some(project) = Project::new() else {
+        return;
+    };
+    project.must(&["memory.test.mjs"]);
+}
+
+#[test]
+fn databases_go_to_sql_js_and_come_from_it() {
+    let Some(project) = Project::new() else {
+        return;
+    };
+    project.must(&["sqljs.test.mjs"]);
+}
+
+#[test]
+fn the_readme_s_example_prints_what_the_readme_says() {
+    let Some(project) = Project::new() else {
+        return;
+    };
+    let database = "examples/.prose/runs/20260118-201530-z4t9wa/state.db";
+    fs::copy(
+        needs::root().join(database),
+        project.path().join("state.db"),
+    )
+    .unwrap();
+    fs::write(project.path().join("readme.mjs"), readme("In Node", "js")).unwrap();
+    assert_eq!(project.must(&["readme.mjs"]), readme("In Node", "text"));
+}
+
+#[test]
+fn its_types_compile() {
+    let Some(project) = Project::new() else {
+        return;
+    };
+    fs::write(project.path().join("readme.mts"), readme("In Node", "js")).unwrap();
+    let said = project.must(&[
+        "node_modules/typescript/bin/tsc",
+        "--project",
+        "tsconfig.json",
+    ]);
+    assert_eq!(said, "");
+}
+
+/// It is handed on: nothing in it tells where it was built, and what its manifest names is there.
+#[test]
+fn it_is_whole_and_holds_no_path_of_this_machine() {
+    let Some(package) = needs::package() else {
+        return;
+    };
+    let home = std::env::home_dir().unwrap_or_default();
+    let paths = [needs::root(), home.as_path()].map(|path| path.display().to_string());
+    for file in files(&package) {
+        let bytes = fs::read(&file).unwrap();
+        let text = String::from_utf8_lossy(&bytes);
+        for path in paths.iter().filter(|path| path.len() > 1) {
+            assert!(!text.contains(path.as_str()), "{}: {path}", file.display());
+        }
+    }
+    let text = fs::read_to_string(package.join("package.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(manifest["version"], env!("CARGO_PKG_VERSION"));
+    let main = &manifest["exports"]["."];
+    for name in [
+        &manifest["main"],
+        &manifest["module"],
+        &main["types"],
+        &main["node"],
+        &main["default"],
+        &manifest["exports"]["./prosescope.wasm"],
+    ] {
+        let file = package.join(name.as_str().unwrap());
+        assert!(file.is_file(), "there is no {}", file.display());
+    }
+}

@@ -1,0 +1,78 @@
+//! `cargo xtask pkg`: the JavaScript package, as npm takes it.
+//!
+//! ```text
+//! cargo build --profile wasm ──► wasm-bindgen (as a library) ──► glue.js, glue.d.ts, prosescope.wasm ─┐
+//! pkg/js/*, pkg/README.md, the licences ──────────────────────────────────────────────────────────────┴──► pkg/dist
+//! ```
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+
+use crate::setup;
+use crate::step::step;
+use crate::view::{WASM_PROFILE, target};
+use crate::wasm;
+
+/// What stands in pkg/js/package.json for the workspace's version.
+const VERSION: &str = "@VERSION@";
+
+/// `Symbol.dispose` in the types that wasm-bindgen writes.
+const LIBRARY: &str = "/// <reference lib=\"esnext.disposable\" />\n";
+
+/// Builds the package into pkg/dist and returns that folder.
+///
+/// # Errors
+/// When a tool is missing and cannot be installed, or the build fails.
+pub(crate) fn build(root: &Path) -> Result<PathBuf> {
+    setup::wasm()?;
+    step(
+        "Building the JavaScript package (about a minute the first time)",
+        || build_into(root, &root.join("pkg/dist")),
+    )?;
+    Ok(root.join("pkg/dist"))
+}
+
+fn build_into(root: &Path, dist: &Path) -> Result<()> {
+    let wasm = wasm::compile(root, "prosescope-pkg", "prosescope_pkg.wasm", WASM_PROFILE)?;
+    let out = target(root).join("pkg");
+    let wasm = wasm::bind(&wasm, &out, "glue", |bindgen| {
+        bindgen
+            .web(true)?
+            .typescript(true)
+            .omit_default_module_path(true)
+            .reset_state_function(true);
+        Ok(())
+    })?;
+    if dist.exists() {
+        fs::remove_dir_all(dist).with_context(|| format!("emptying {}", dist.display()))?;
+    }
+    fs::create_dir_all(dist).with_context(|| format!("making {}", dist.display()))?;
+    for entry in fs::read_dir(root.join("pkg/js"))? {
+        let file = entry?.path();
+        copy(&file, dist)?;
+    }
+    for file in ["pkg/README.md", "LICENSE-APACHE", "LICENSE-MIT"] {
+        copy(&root.join(file), dist)?;
+    }
+    copy(&out.join("glue.js"), dist)?;
+    let types = fs::read_to_string(out.join("glue.d.ts")).context("reading the types")?;
+    fs::write(dist.join("glue.d.ts"), format!("{LIBRARY}{types}"))?;
+    fs::write(dist.join("prosescope.wasm"), &wasm)?;
+    let manifest = dist.join("package.json");
+    let text = fs::read_to_string(&manifest)?;
+    ensure!(
+        text.matches(VERSION).count() == 1,
+        "pkg/js/package.json must hold {VERSION} exactly once"
+    );
+    fs::write(&manifest, text.replace(VERSION, env!("CARGO_PKG_VERSION")))?;
+    eprintln!("    {} KB of wasm", wasm.len() / 1024);
+    Ok(())
+}
+
+fn copy(file: &Path, folder: &Path) -> Result<()> {
+    let name = file.file_name().context("a file has a name")?;
+    fs::copy(file, folder.join(name)).with_context(|| format!("copying {}", file.display()))?;
+    Ok(())
+}

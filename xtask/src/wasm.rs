@@ -1,0 +1,76 @@
+//! From a package to a WebAssembly module with its JavaScript glue: the viewer's and the JavaScript package's.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+use wasm_bindgen_cli_support::Bindgen;
+
+use crate::cargo::{WASM, cargo_wasm};
+use crate::step::run;
+use crate::view::target;
+
+/// Set to the `wasm-opt` of npm's binaryen to make the wasm smaller by some 15 %. Other builds of it are not
+/// safe: an old one breaks the app without a word.
+const WASM_OPT: &str = "PROSESCOPE_WASM_OPT";
+
+/// Set to another cargo profile to build faster and bigger while working on it: `dev`.
+const PROFILE: &str = "PROSESCOPE_WASM_PROFILE";
+
+/// Compiles a package; returns where its module lies.
+///
+/// # Errors
+/// When cargo fails.
+pub(crate) fn compile(root: &Path, package: &str, file: &str, profile: &str) -> Result<PathBuf> {
+    let profile = std::env::var(PROFILE).unwrap_or_else(|_| profile.to_owned());
+    run(cargo_wasm(root)?
+        .args(["build", "--package", package])
+        .args(["--target", WASM, "--profile", &profile]))?;
+    let folder = if profile == "dev" { "debug" } else { &profile };
+    Ok(target(root).join(WASM).join(folder).join(file))
+}
+
+/// Runs wasm-bindgen, and `wasm-opt` where it is asked for; writes the glue as `{name}.js` into `out` and returns the
+/// module.
+///
+/// # Errors
+/// When one of them fails.
+pub(crate) fn bind(
+    wasm: &Path,
+    out: &Path,
+    name: &str,
+    options: impl FnOnce(&mut Bindgen) -> Result<()>,
+) -> Result<Vec<u8>> {
+    fs::create_dir_all(out).with_context(|| format!("making {}", out.display()))?;
+    let mut bindgen = Bindgen::new();
+    bindgen
+        .input_path(wasm)
+        .out_name(name)
+        .remove_name_section(true)
+        .remove_producers_section(true);
+    options(&mut bindgen)?;
+    bindgen.generate(out).context("wasm-bindgen")?;
+    let bound = out.join(format!("{name}_bg.wasm"));
+    match std::env::var_os(WASM_OPT) {
+        Some(tool) => shrink(Path::new(&tool), &bound),
+        None => fs::read(&bound).context("reading the bound wasm"),
+    }
+}
+
+fn shrink(tool: &Path, wasm: &Path) -> Result<Vec<u8>> {
+    let to = wasm.with_extension("opt.wasm");
+    run(Command::new(tool).args(["-Oz", "--all-features"]).args([
+        wasm.as_os_str(),
+        "-o".as_ref(),
+        to.as_os_str(),
+    ]))
+    .with_context(|| format!("set by {WASM_OPT}"))?;
+    let small = fs::read(&to)?;
+    eprintln!(
+        "wasm-opt: {} KB to {} KB",
+        fs::metadata(wasm)?.len() / 1024,
+        small.len() / 1024
+    );
+    Ok(small)
+}
