@@ -147,6 +147,36 @@ export type Cell = {
   cut: boolean;
 };
 
+/** What a check of runs found. */
+export type CheckReport = {
+  /** How many issues of each severity, in all runs. */
+  counts: Counts;
+  /** The runs, in the order they were asked for. */
+  runs: Array<CheckedRun>;
+  /** The rules that were found, by name, with their meaning. */
+  rules: Array<RuleView>;
+};
+
+/** What a check of one run found. */
+export type CheckedRun = {
+  /** Its id, else its folder's name. */
+  run: string;
+  /** The program's name. */
+  program: string | null;
+  /** What is believed of its status. */
+  status: string;
+  /** The folder that its files are named from, as the shell would write it. */
+  folder: string;
+  /** The file in it that issues without a file speak of: the database, else the state file. */
+  store: string;
+  /** How many issues of each severity. */
+  counts: Counts;
+  /** The issues: errors first, then by rule, then in the order found. */
+  issues: Array<IssueView>;
+  /** Why it could not be opened, with what to do next; everything else is then empty. */
+  error: string | null;
+};
+
 /** A column of a table. */
 export type ColumnInfo = {
   /** Its name. */
@@ -165,6 +195,16 @@ export type Counts = {
   warning: number;
   /** Severity info. */
   info: number;
+};
+
+/** A part of an example. */
+export type ExamplePart = {
+  /** What it is: `state.md`, `SQL on an empty database`; empty for words. */
+  title: string;
+  /** `sql`, `markdown`, `json`, `text`; empty for words. */
+  language: string;
+  /** The text. */
+  text: string;
 };
 
 /** What failed first, and what failed because of it (trace.md 9). */
@@ -528,6 +568,24 @@ export type RowView = {
   id: number;
   /** Column names and values, in the table's order. */
   columns: Array<[string, Cell]>;
+};
+
+/** A rule. */
+export type RuleView = {
+  /** Its name. */
+  name: string;
+  /** The heading that it stands under in docs/checks.md. */
+  area: string;
+  /** The severities that its issues may have, the usual one first. */
+  severities: Array<Severity>;
+  /** What it means, in one sentence. */
+  meaning: string;
+  /** What to do. */
+  fix: string;
+  /** Where it is written. */
+  source: string;
+  /** An input that yields it, in parts. */
+  example: Array<ExamplePart>;
 };
 
 /** The runs of a source, newest first. */
