@@ -47,10 +47,10 @@ const READ: &[(&str, &str, &str, usize, usize)] = &[
     ("20260213-064959-", "CompactLog", "", 0, 0),
     ("20260213-102121-d28237", "Bare", "", 0, 0),
     ("20260213-105319-63068c", "CompactLog", "", 0, 0),
-    ("20260213-105500-96b3cb", "CompactLog", "completed", 2, 4),
+    ("20260213-105500-96b3cb", "CompactLog", "completed", 3, 4),
     ("20260213-113205-0fbf7c", "CompactLog", "completed", 9, 9),
     ("20260213-121934-2a6fd3", "Foreign", "", 0, 8),
-    ("20260215-065027-48dfb7", "CompactLog", "completed", 0, 9),
+    ("20260215-065027-48dfb7", "CompactLog", "completed", 5, 9),
 ];
 
 #[test]

@@ -7,6 +7,8 @@ use crate::time::Stamp;
 /// Times stand in trailers alone, and their `Z` is often local time: no durations are made of them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CompactLog {
+    /// The file's name in the run folder: `state.md`, `vm.log.md`.
+    pub file: Text,
     /// The id of `# run:{id} {program}`.
     pub run: Option<Text>,
     /// The program of the first line, or of `program:`.

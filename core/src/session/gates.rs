@@ -1,14 +1,16 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Session;
 use super::index::node_of_row;
 use crate::gate::allow::Allow;
 use crate::gate::audit::{self, Finding};
 use crate::gate::lifecycle::{History, Lifecycle, Standing};
+use crate::gate::visit;
 use crate::issue::Issue;
-use crate::model::{AuditEvent, Gate, GateStatus, Run};
+use crate::model::{AuditEvent, Gate, GateStatus, Run, Text};
+use crate::program::Listing;
 use crate::time::human_duration;
-use crate::trace::NodeKind;
+use crate::trace::{NodeKind, NodeStatus, Trace};
 use crate::view::{AuditRow, AuditView, GateView, GatesView};
 
 impl Session {
@@ -132,6 +134,55 @@ impl Session {
             ),
         }
     }
+}
+
+/// Gates of a folder that only its state file or its log speaks of: no file tells who may decide, and who did. What the
+/// program asks for is told from there.
+pub(super) fn told(run: &Run, trace: &Trace, program: Option<&Listing>) -> Vec<Gate> {
+    let mut known: BTreeSet<&str> = run.gates.iter().map(|gate| visit(&gate.id).0).collect();
+    let mut told = Vec::new();
+    if !run.executions.is_empty() {
+        return told;
+    }
+    // A gate that was met again is told by its last visit.
+    for node in trace.nodes.iter().rev() {
+        let NodeKind::Gate { gate } = &node.kind else {
+            continue;
+        };
+        let status = match &node.status {
+            NodeStatus::Approved => GateStatus::Approved,
+            NodeStatus::Rejected => GateStatus::Rejected,
+            NodeStatus::Timeout => GateStatus::Timeout,
+            status if status.is_open() => GateStatus::Pending,
+            status => GateStatus::Other(status.word().into()),
+        };
+        if !known.insert(visit(gate).0) {
+            continue;
+        }
+        let statement = node.line.and_then(|line| {
+            let program = program?;
+            program.get(program.statement_at(line)?)
+        });
+        let asked = |key: &str| Some(Text::from(statement?.property(key)?.trim_matches('"')));
+        told.push(Gate {
+            id: gate.clone(),
+            run_id: None,
+            execution_id: None,
+            prompt: asked("prompt"),
+            allow: asked("allow").filter(|list| list.starts_with('[')),
+            timeout: asked("timeout"),
+            timeout_at: None,
+            on_reject: asked("on_reject"),
+            status,
+            created: None,
+            resolved: None,
+            resolved_by: None,
+            comment: node.remark(run).cloned(),
+            metadata: None,
+        });
+    }
+    told.reverse();
+    told
 }
 
 /// What gates and their log contradict, and where the chain is broken.

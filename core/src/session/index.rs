@@ -17,6 +17,8 @@ pub struct NodeIndex {
     pub(super) writes: Vec<(u32, u32)>,
     /// `(line, node)`, ascending.
     pub(super) lines: Vec<(u32, u32)>,
+    /// `(line of the log, node)`, ascending: the other way round than [`Trace::told`].
+    pub(super) told: Vec<(u32, u32)>,
     /// Bindings by scope: the root first, then frame by frame in the order of the trace.
     pub(super) binding_order: Vec<u32>,
     /// Bindings whose name and frame another row claims too (errata S2).
@@ -34,6 +36,12 @@ impl NodeIndex {
             .filter_map(|(i, node)| node.line.map(|line| (line, i as u32)))
             .collect();
         index.lines.sort_unstable();
+        index.told = trace
+            .told
+            .iter()
+            .map(|(node, line)| (*line, *node))
+            .collect();
+        index.told.sort_unstable();
         index.writes = writes(run, trace, listing, &index.frame);
         index.binding_order = binding_order(run, trace);
         index.claimed_twice = claimed_twice(run);

@@ -2,13 +2,16 @@ use std::collections::BTreeSet;
 
 use super::index::{node_of_row, short};
 use super::{Session, values};
-use crate::model::Execution;
+use crate::issue::Location;
+use crate::model::{Execution, LogLine};
 use crate::time::{Stamp, human_duration};
 use crate::trace::{Node, NodeKind};
-use crate::view::{BindingRef, NodeDetail, NodeRef, RowView, TracePage, TreeRow};
+use crate::view::{BindingRef, Cell, NodeDetail, NodeRef, RowView, TracePage, TreeRow};
 
 /// How much of a statement or an error a row shows.
 const ROW_TEXT: usize = 400;
+/// How much of a remark stands beside a row.
+const NOTE: usize = 80;
 
 impl Session {
     /// A window of the trace: `folded` holds the nodes whose children are hidden.
@@ -158,11 +161,12 @@ impl Session {
             .chain(at.aliases.iter().copied())
             .take(200)
             .collect();
-        let rows = ids
+        let mut rows: Vec<RowView> = ids
             .iter()
             .filter_map(|&id| values::execution_row(self, id))
             .map(|(id, columns)| RowView { id, columns })
             .collect();
+        rows.extend(self.told(node).take(200).map(told_row));
         let frame = match at.kind {
             NodeKind::Frame { .. } => at.id,
             _ => self
@@ -186,14 +190,38 @@ impl Session {
             issues: self
                 .issues()
                 .filter(|issue| {
-                    issue.location.table.as_deref() == Some("execution")
-                        && issue.location.row.is_some_and(|r| ids.contains(&r))
+                    let at = &issue.location;
+                    let of_row = at.table.as_deref() == Some("execution")
+                        && at.row.is_some_and(|r| ids.contains(&r));
+                    of_row || self.node_of_line(at) == Some(node)
                 })
                 .cloned()
                 .collect(),
             rows,
             row,
         })
+    }
+
+    /// The lines of a compact log that tell of a node.
+    fn told(&self, node: u32) -> impl Iterator<Item = &LogLine> {
+        let told = &self.trace.told;
+        let from = told.partition_point(|(at, _)| *at < node);
+        let own = told.get(from..).unwrap_or_default();
+        let lines = self.run.log.as_ref().map_or(&[][..], |log| &log.lines);
+        own.iter()
+            .take_while(move |(at, _)| *at == node)
+            .filter_map(|(_, line)| lines.get(*line as usize))
+    }
+
+    /// The node that a line of the run's log tells of.
+    pub(super) fn node_of_line(&self, at: &Location) -> Option<u32> {
+        let log = self.run.log.as_ref()?;
+        let number = at.line.filter(|_| at.file.as_deref() == Some(&*log.file))?;
+        let line = log.lines.binary_search_by_key(&number, |l| l.line).ok()?;
+        let told = &self.index.told;
+        let behind = told.partition_point(|(of, _)| *of as usize <= line);
+        let (of, node) = told.get(behind.checked_sub(1)?)?;
+        (*of as usize == line).then_some(*node)
     }
 
     /// A node as a link.
@@ -350,7 +378,24 @@ impl Session {
                 _ => format!("attempt {}", node.attempts),
             });
         }
+        if let Some(remark) = node.remark(&self.run) {
+            words.push(short(remark, NOTE));
+        }
         words.join(" · ")
+    }
+}
+
+/// A line of a log as a row of the store.
+fn told_row(line: &LogLine) -> RowView {
+    let cell = Cell {
+        stored: "text".to_owned(),
+        text: short(&line.raw, 4 * ROW_TEXT),
+        len: line.raw.len() as u64,
+        cut: line.raw.chars().count() > 4 * ROW_TEXT,
+    };
+    RowView {
+        id: i64::from(line.line),
+        columns: vec![("line".to_owned(), cell)],
     }
 }
 

@@ -84,17 +84,21 @@ impl Session {
         if run.id.is_empty() && run.form != Form::Agents {
             let name = split(root.trim_end_matches('/')).1;
             run.id = if name.is_empty() {
-                source.label()
+                // A label may be a path, of any system.
+                let label = source.label();
+                let label = label.trim_end_matches(['/', '\\']);
+                label.rsplit(['/', '\\']).next().unwrap_or(label).into()
             } else {
-                name.to_owned()
-            }
-            .into();
+                name.into()
+            };
         }
         let counts = db.as_ref().map(|db| sqlite::version_counts(&db.conn));
         let earlier = counts.and_then(Result::ok).unwrap_or_default();
         let listing = run.program.source.as_deref().map(program::scan);
         let trace = trace::fold(&run, listing.as_ref(), options.now);
         run.issues.extend(super::gates::issues(&run));
+        let told = super::gates::told(&run, &trace, listing.as_ref());
+        run.gates.extend(told);
         let index = NodeIndex::build(&run, &trace, listing.as_ref());
         Ok(Session {
             source,

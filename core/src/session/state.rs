@@ -37,7 +37,7 @@ impl Session {
             }
             FolderForm::StateMd => None,
             FolderForm::CompactLog => Some(
-                "the file is a compact log: its form cannot be compared line by line".to_owned(),
+                "the file is a compact log: what it tells is rendered, but its form cannot be compared line by line".to_owned(),
             ),
             FolderForm::Receipts => {
                 Some("the file is of a form that points to receipts: shown as text".to_owned())

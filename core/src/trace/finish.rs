@@ -54,6 +54,7 @@ pub(crate) fn finish(
         because_of,
         verdict,
         by_row,
+        told: Vec::new(),
         issues: ledger.finish(),
     }
 }

@@ -21,7 +21,12 @@ pub(super) fn by_row(run: &Run) -> ByRow<'_> {
 
 /// The word of a gate's row for a node.
 pub(super) fn status(gate: &Gate) -> NodeStatus {
-    match &gate.status {
+    status_word(&gate.status)
+}
+
+/// The word of a gate for a node.
+pub(super) fn status_word(status: &GateStatus) -> NodeStatus {
+    match status {
         GateStatus::Pending => NodeStatus::Pending,
         GateStatus::Approved => NodeStatus::Approved,
         GateStatus::Rejected => NodeStatus::Rejected,

@@ -30,6 +30,7 @@
 mod caught;
 mod emit;
 mod finish;
+mod from_log;
 pub(crate) mod from_state;
 mod gates;
 mod parents;
@@ -54,8 +55,11 @@ pub use from_state::from_state_file;
 ///
 /// `program` is its scanned source, where it has one: it ties nodes to lines and decides what lies in a loop's
 /// body and in a `try`. `now` is milliseconds since 1970: with it, a run without a sign of life for a day says so.
-/// A run without execution rows is folded from its state file, a folder without one from its bindings.
+/// A run without execution rows is folded from its state file or its log, a folder without one from its bindings.
 pub fn fold(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
+    if let (Some(log), None, true) = (&run.log, &run.state_file, run.executions.is_empty()) {
+        return from_log::from_log(run, log, program, now);
+    }
     let folder = matches!(run.form, Form::Folder { .. });
     if run.executions.is_empty() && (run.state_file.is_some() || folder) {
         return from_state_file(run, program, now);
@@ -86,6 +90,8 @@ pub struct Trace {
     pub verdict: Verdict,
     /// `(row id, index into nodes)` for the first row and all aliases, ascending by row id.
     pub by_row: Vec<(i64, u32)>,
+    /// `(index into nodes, index into the log's lines)`, ascending: which lines of a compact log tell of which node.
+    pub told: Vec<(u32, u32)>,
     /// Orphans, cycles, contradicting parents, abandoned instances, rows and gates that disagree.
     pub issues: Vec<Issue>,
 }
@@ -128,7 +134,8 @@ pub struct Node {
     /// Index into [`crate::model::Run::executions`] of its last row.
     pub last_row: Option<u32>,
     /// Index into [`crate::model::StateFile::trace`] of the annotated line that tells of it, in a run that has a
-    /// state file and no rows.
+    /// state file and no rows; of a run that a compact log tells of, into [`crate::model::CompactLog::lines`], the
+    /// last that tells of it.
     pub state_line: Option<u32>,
 }
 
@@ -138,12 +145,23 @@ impl Node {
         if let Some(row) = self.last_row {
             return run.executions.get(row as usize)?.error.as_ref();
         }
-        let line = run
-            .state_file
-            .as_ref()?
-            .trace
-            .get(self.state_line? as usize)?;
-        line.annotation.as_ref()?.error.as_ref()
+        let at = self.state_line? as usize;
+        if let Some(file) = &run.state_file {
+            return file.trace.get(at)?.annotation.as_ref()?.error.as_ref();
+        }
+        self.last_note(run)
+            .filter(|_| self.status == NodeStatus::Failed)
+    }
+
+    /// What a compact log says of it behind the marker, unless that is an error: a condition, a reason, a remark.
+    pub fn remark<'a>(&self, run: &'a Run) -> Option<&'a Text> {
+        self.last_note(run)
+            .filter(|_| self.status != NodeStatus::Failed)
+    }
+
+    fn last_note<'a>(&self, run: &'a Run) -> Option<&'a Text> {
+        let log = run.log.as_ref().filter(|_| run.state_file.is_none())?;
+        log.lines.get(self.state_line? as usize)?.note.as_ref()
     }
 }
 

@@ -32,6 +32,7 @@ impl Claim {
 pub(crate) fn recorded(run: &Run) -> Vec<Claim> {
     // A folder has no row: what it records beside its state file is the head of a log, or a run.json.
     let who = match run.form {
+        Form::Folder { .. } if run.log.is_some() => "log",
         Form::Folder { .. } => "run's own record",
         _ => "run row",
     };
@@ -299,6 +300,7 @@ pub(crate) fn last_sign<'a>(run: &'a Run) -> Option<(Stamp, String)> {
     match latest {
         Some((ms, from)) => {
             let from = match from {
+                From::Run if run.log.is_some() => "log".to_owned(),
                 From::Run if matches!(run.form, Form::Folder { .. }) => "state file".to_owned(),
                 From::Run => "run row".to_owned(),
                 From::StateFile => "state file".to_owned(),

@@ -137,7 +137,7 @@ pub struct NodeDetail {
     pub issues: Vec<crate::issue::Issue>,
 }
 
-/// A row of the store, every column of it.
+/// A row of the store, every column of it; of a run that a log tells of, a line of that log by its number.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RowView {

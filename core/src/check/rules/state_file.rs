@@ -105,4 +105,27 @@ pub(super) const RULES: &[Rule] = &[
                 "# Execution State\n\nrun: r1\nprogram: program.prose\n\n## Execution Trace\n\n```prose\nlet a = session \"A\"   # (complete)\nsession \"Water the orchids twice\"   # (complete)\n```\n",
             ),
         ]),
+    Rule::warning("log-sealed", "An encrypted envelope stands before the lines of a log: what it holds is not known.")
+        .fix("Decrypt the file, if it is yours. Until then bindings tell what ran before the lines.")
+        .source("dialects, B")
+        .files(&[(
+            "state.md",
+            "{\n  \"data\": \"ENC[AES256_GCM,data:WY==,type:str]\",\n  \"sops\": {\"version\": \"3.11.0\"}\n}\n12→ encrypt ✓\n---end 2026-02-15T06:51:30Z\n",
+        )]),
+    Rule::warning("log-after-end", "A log goes on behind its end, and no `---resume` stands between.")
+        .fix("Find out whether the run went on. A run that is taken up again should say `---resume` first.")
+        .source("dialects, B")
+        .files(&[("state.md", "# run:r1 p.prose\n1→ plan ✓\n---end 2026-02-13T10:57:50Z\n2→ code ✓\n")]),
+    Rule::info("log-frame-unknown", "A line of a log speaks of a frame that nothing entered.")
+        .fix("Nothing has to be done. Writers should say `block:name#1` before they speak of `#1`.")
+        .source("dialects, B")
+        .files(&[("state.md", "# run:r1 p.prose\n5→ #1 impl ✓\n")]),
+    Rule::info("log-frame-twice", "A frame of a log is entered again after it was left.")
+        .fix("Give each invocation an id of its own: the scope of its bindings hangs on it.")
+        .source("dialects, B")
+        .files(&[("state.md", "# run:r1 p.prose\n5→ block:implement#1\n5→ #1 done\n6→ block:implement#1\n")]),
+    Rule::info("branch-not-announced", "A branch of a log runs that its parallel did not announce.")
+        .fix("Nothing has to be done. Writers should name all branches behind `∥start`.")
+        .source("dialects, B")
+        .files(&[("state.md", "# run:r1 p.prose\n3→ ∥start a,b\n3c→ c ✓\n")]),
 ];

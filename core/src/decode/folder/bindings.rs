@@ -77,15 +77,7 @@ pub(super) fn read_one(tree: &mut Tree<'_>, file: &FileEntry, name: &str) -> Opt
         tree.issue(issue.clone().at_file(path.clone()));
     }
     if head.encrypted {
-        let issue = Issue::info(
-            "encrypted-value",
-            format!("{path} is an encrypted envelope"),
-        );
-        tree.issue(
-            issue
-                .at_file(path.clone())
-                .hint("It is shown as it is; only its owner can open it."),
-        );
+        tree.sealed.push(path.clone());
     }
     let (name, execution_id) = scope(tree, &path, stem, &head);
     Some(Binding {

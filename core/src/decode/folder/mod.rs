@@ -76,7 +76,7 @@ pub fn decode(source: &dyn Source, root: &str) -> Run {
                 .hint("What ran is told from the bindings; all else is unknown."),
         );
     }
-    run.issues.extend(tree.issues);
+    run.issues.extend(tree.finish());
     run
 }
 
@@ -122,7 +122,7 @@ pub fn beside_database(source: &dyn Source, root: &str, run: &mut Run) {
         );
     }
     settings(source, &tree.root, run);
-    run.issues.extend(tree.issues);
+    run.issues.extend(tree.finish());
 }
 
 /// The files of a folder with what each is.

@@ -77,9 +77,9 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
             run.updated = file.updated.clone();
             run.state_file = Some(file);
         }
-        FolderForm::CompactLog => issues = log(run, text),
+        FolderForm::CompactLog => issues = log(run, name, text),
         // Its later writers use the marks of the compact log.
-        FolderForm::VmLog if compact_log::looks_like(text) => issues = log(run, text),
+        FolderForm::VmLog if compact_log::looks_like(text) => issues = log(run, name, text),
         FolderForm::Receipts => {
             receipts(run, text);
             issues.push(recognised("a run state with receipts"));
@@ -122,8 +122,9 @@ fn recognised(what: &str) -> Issue {
 }
 
 /// A log of form B.
-fn log(run: &mut Run, text: &str) -> Vec<Issue> {
-    let (log, issues) = compact_log::parse(text);
+fn log(run: &mut Run, name: &str, text: &str) -> Vec<Issue> {
+    let (mut log, issues) = compact_log::parse(text);
+    log.file = name.into();
     if let Some(id) = &log.run {
         run.id = id.clone();
     }

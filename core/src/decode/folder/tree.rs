@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::bindings::few;
 use crate::decode::text::{is_plain_path, lossy};
 use crate::issue::Issue;
 use crate::source::{FileEntry, Source};
@@ -18,6 +19,8 @@ pub(super) struct Tree<'a> {
     /// Its files, in order of path; those with odd paths are left out.
     files: Vec<&'a FileEntry>,
     pub(super) issues: Vec<Issue>,
+    /// Bindings that are encrypted envelopes.
+    pub(super) sealed: Vec<String>,
 }
 
 impl<'a> Tree<'a> {
@@ -38,6 +41,7 @@ impl<'a> Tree<'a> {
             root: root.clone(),
             files: Vec::new(),
             issues: Vec::new(),
+            sealed: Vec::new(),
         };
         let mut odd: Vec<&str> = Vec::new();
         for file in inside {
@@ -164,6 +168,26 @@ impl<'a> Tree<'a> {
             ),
             _ => {}
         }
+    }
+
+    /// What was odd, in the order found. Encrypted envelopes come by the dozen: one issue tells of all of them.
+    pub(super) fn finish(mut self) -> Vec<Issue> {
+        let paths = std::mem::take(&mut self.sealed);
+        let (message, place) = match paths.as_slice() {
+            [] => return self.issues,
+            [one] => (format!("{one} is an encrypted envelope"), one.as_str()),
+            many => {
+                let count = many.len();
+                let message = format!("{count} bindings are encrypted envelopes: {}", few(many));
+                (message, "bindings")
+            }
+        };
+        self.issue(
+            Issue::info("encrypted-value", message)
+                .at_file(place)
+                .hint("They are shown as they are; only their owner can open them."),
+        );
+        self.issues
     }
 
     /// The latest change of any file of the run; nested runs are runs of their own.

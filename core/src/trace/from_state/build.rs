@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::disk::bound;
 use super::facts::Facts;
 use super::frames::{self, Open};
+use super::next;
 use crate::gate::visit;
 use crate::model::{Run, Text};
 use crate::program::{Statement, StatementKind};
@@ -207,21 +208,12 @@ impl<'a> Builder<'_, 'a> {
         let fact = self.facts.get(at)?;
         let text: Text = statement.text.as_str().into();
         let parallel = statement.parent.is_some_and(|p| self.is_parallel(p));
-        let kind = match (statement.kind, &fact.gate, &statement.target) {
-            (_, Some(gate), _) => NodeKind::Gate { gate: gate.clone() },
-            (StatementKind::Gate, None, _) => NodeKind::Gate {
-                gate: statement.name.as_deref().unwrap_or(&text).into(),
-            },
-            _ if parallel => NodeKind::Branch {
+        let kind = match &fact.gate {
+            Some(gate) => NodeKind::Gate { gate: gate.clone() },
+            None if parallel && statement.kind != StatementKind::Gate => NodeKind::Branch {
                 branch: statement.name.as_deref().unwrap_or(&text).into(),
             },
-            (StatementKind::Parallel, ..) => NodeKind::Parallel,
-            (kind, ..) if kind.is_loop() => NodeKind::Loop,
-            (StatementKind::Do, _, Some(block)) => NodeKind::Frame {
-                block: block.as_str().into(),
-                depth: 1,
-            },
-            _ => NodeKind::Statement,
+            None => kind_of(statement),
         };
         let implied = match (over || self.children_are_over(at), &kind) {
             (true, _) => NodeStatus::Completed,
@@ -559,30 +551,8 @@ impl<'a> Builder<'_, 'a> {
         {
             return;
         }
-        let top = |at: u32| self.facts.get(at).is_some_and(|f| f.block.is_none());
-        let last = (0..self.node_of.len() as u32)
-            .rev()
-            .find(|at| top(*at) && self.node_of_statement(*at).is_some());
-        let from = last.map_or(0, |at| at + 1);
-        let comes = |at: &u32| {
-            let (Some(statement), Some(fact)) = (self.facts.statement(*at), self.facts.get(*at))
-            else {
-                return false;
-            };
-            let outer = statement.parent.and_then(|p| self.node_of_statement(p));
-            let inside = statement.parent.is_none()
-                || outer
-                    .and_then(|o| self.node(o))
-                    .is_some_and(|n| n.status.is_open());
-            let spoken_of = fact.ahead || !fact.may_not_run;
-            top(*at)
-                && !fact.is_over()
-                && inside
-                && spoken_of
-                && runs(statement)
-                && is_work(statement)
-        };
-        let Some(at) = (from..self.node_of.len() as u32).find(comes) else {
+        let status = |at: u32| Some(self.node(self.node_of_statement(at)?)?.status.clone());
+        let Some(at) = next::statement(self.facts, &status) else {
             return;
         };
         let Some(mut node) = self.make(run, at, false) else {
@@ -703,6 +673,22 @@ impl<'a> Builder<'_, 'a> {
                 Some(node)
             })
             .collect()
+    }
+}
+
+/// What a statement is when it runs, where nothing else says so.
+pub(crate) fn kind_of(statement: &Statement) -> NodeKind {
+    match (statement.kind, &statement.target) {
+        (StatementKind::Gate, _) => NodeKind::Gate {
+            gate: statement.name.as_deref().unwrap_or(&statement.text).into(),
+        },
+        (StatementKind::Parallel, _) => NodeKind::Parallel,
+        (kind, _) if kind.is_loop() => NodeKind::Loop,
+        (StatementKind::Do, Some(block)) => NodeKind::Frame {
+            block: block.as_str().into(),
+            depth: 1,
+        },
+        _ => NodeKind::Statement,
     }
 }
 

@@ -11,7 +11,12 @@ use crate::trace::{Node, NodeKind, NodeStatus, Trace};
 ///
 /// A file that says `running` is believed, all its lines done or not: there may be more to come. Only where the
 /// disk is ahead of its markers is the word as old as they are.
-pub(super) fn of(run: &Run, facts: &Facts<'_>, nodes: &[Node], stale: &Stale) -> Vec<Claim> {
+pub(in crate::trace) fn of(
+    run: &Run,
+    facts: &Facts<'_>,
+    nodes: &[Node],
+    stale: &Stale,
+) -> Vec<Claim> {
     let mut claims = recorded(run);
     let ended = claims
         .iter()
@@ -25,10 +30,9 @@ pub(super) fn of(run: &Run, facts: &Facts<'_>, nodes: &[Node], stale: &Stale) ->
 
 /// Who says that all is over, where no status does.
 fn who(run: &Run) -> &'static str {
-    if run.state_file.is_some() {
-        "execution trace"
-    } else {
-        "disk"
+    match (&run.state_file, &run.log) {
+        (None, None) => "disk",
+        _ => "execution trace",
     }
 }
 
@@ -61,30 +65,28 @@ fn all_is_over(run: &Run, facts: &Facts<'_>, nodes: &[Node]) -> bool {
     any
 }
 
-/// Names all sources in the verdict where the disk overruled the state file's markers.
-pub(super) fn explain(run: &Run, stale: &Stale, trace: &mut Trace) {
-    let Some(file) = &run.state_file else {
-        return;
+/// Names all sources in the verdict where the disk overruled the markers of the state file, or of the log.
+pub(in crate::trace) fn explain(run: &Run, stale: &Stale, trace: &mut Trace) {
+    let (told_by, status) = match (&run.state_file, &run.log) {
+        (Some(file), _) => ("state file", &file.status),
+        (None, Some(log)) => ("log", &log.status),
+        (None, None) => return,
     };
     let verdict = &mut trace.verdict;
     if verdict.source == who(run) {
         verdict.reason = "every statement is over, and nothing says otherwise".to_owned();
-        if file.status.is_some() {
+        if status.is_some() {
             verdict.reason =
-                "every statement is over, though the state file does not say so".to_owned();
+                format!("every statement is over, though the {told_by} does not say so");
         }
     }
     if !stale.any() {
         return;
     }
     let claim = |source: &str, says: String| (source.to_owned(), says);
-    let said = file.status.as_ref().map_or("no status", RunStatus::word);
-    if !verdict
-        .claims
-        .iter()
-        .any(|(source, _)| source == "state file")
-    {
-        verdict.claims.push(claim("state file", said.to_owned()));
+    let said = status.as_ref().map_or("no status", RunStatus::word);
+    if !verdict.claims.iter().any(|(source, _)| source == told_by) {
+        verdict.claims.push(claim(told_by, said.to_owned()));
     }
     let markers = match stale.overruled.as_slice() {
         [] => "none at what is written".to_owned(),
@@ -109,7 +111,7 @@ pub(super) fn explain(run: &Run, stale: &Stale, trace: &mut Trace) {
     verdict
         .claims
         .push(claim("bindings on disk", disk.join(", ")));
-    verdict
-        .reason
-        .push_str("; bindings on disk are newer evidence than the state file's markers");
+    verdict.reason.push_str(&format!(
+        "; bindings on disk are newer evidence than the {told_by}'s markers"
+    ));
 }

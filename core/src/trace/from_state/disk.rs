@@ -11,24 +11,24 @@ use crate::trace::rows::Ledger;
 
 /// Where the state file and the disk disagree.
 #[derive(Debug, Default)]
-pub(super) struct Stale {
+pub(in crate::trace) struct Stale {
     /// Statements that are marked as running, or not marked at all, whose binding is written.
-    pub(super) overruled: Vec<String>,
+    pub(in crate::trace) overruled: Vec<String>,
     /// Statements that nothing but a binding speaks of.
-    pub(super) unmarked: usize,
+    pub(in crate::trace) unmarked: usize,
     /// Rounds that the disk has and the state file has not reached.
-    pub(super) rounds: Vec<String>,
+    pub(in crate::trace) rounds: Vec<String>,
 }
 
 impl Stale {
     /// Whether the disk is ahead of the state file anywhere.
-    pub(super) fn any(&self) -> bool {
+    pub(in crate::trace) fn any(&self) -> bool {
         !self.overruled.is_empty() || self.unmarked > 0 || !self.rounds.is_empty()
     }
 }
 
 /// Completes statements whose binding is written, and notes where a marker says otherwise.
-pub(super) fn compare(run: &Run, facts: &mut Facts<'_>, ledger: &mut Ledger) -> Stale {
+pub(in crate::trace) fn compare(run: &Run, facts: &mut Facts<'_>, ledger: &mut Ledger) -> Stale {
     let mut stale = Stale::default();
     rounds(run, facts, &mut stale, ledger);
     let mut there: BTreeMap<(&str, Option<i64>), &Binding> = BTreeMap::new();
@@ -94,28 +94,38 @@ pub(super) fn compare(run: &Run, facts: &mut Facts<'_>, ledger: &mut Ledger) -> 
                 ledger.note(Severity::Warning, "marker-contradicts-disk", || {
                     let message = format!("{} is marked {}, but {} is written", statement.text, marker.word(), binding.name);
                     Issue::info("", message)
-                        .at_file("state.md")
+                        .at_file(teller(run).0)
                         .hint("A binding on disk is newer evidence than a marker: the statement is shown as completed.")
                 });
             }
             None => stale.unmarked += 1,
         }
     }
-    if stale.unmarked > 0 && run.state_file.is_some() {
-        let n = stale.unmarked;
+    // What stands in an envelope may well tell of them.
+    let told = run.state_file.is_some() || run.log.as_ref().is_some_and(|log| !log.sealed);
+    if stale.unmarked > 0 && told {
+        let (n, (file, teller)) = (stale.unmarked, teller(run));
         ledger.note(Severity::Warning, "state-file-behind", || {
             let message = match n {
-                1 => "a binding is written whose statement the state file does not mark".to_owned(),
-                n => format!(
-                    "{n} bindings are written whose statements the state file does not mark"
-                ),
+                1 => format!("a binding is written whose statement the {teller} does not mark"),
+                n => {
+                    format!("{n} bindings are written whose statements the {teller} does not mark")
+                }
             };
             Issue::info("", message)
-                .at_file("state.md")
+                .at_file(file)
                 .hint("Their statements are shown as completed: nothing else writes a binding.")
         });
     }
     stale
+}
+
+/// The file that tells of the run, and what a person calls it.
+fn teller(run: &Run) -> (String, &'static str) {
+    match &run.log {
+        Some(log) if run.state_file.is_none() => (log.file.to_string(), "log"),
+        _ => ("state.md".to_owned(), "state file"),
+    }
 }
 
 /// Whether a binding on disk shows that this pass of the statement is over: in a loop it may be of an earlier round.
@@ -182,14 +192,15 @@ fn rounds(run: &Run, facts: &mut Facts<'_>, stale: &mut Stale, ledger: &mut Ledg
             fact.status = Some(NodeStatus::Started);
             fact.derived = true;
         }
-        if run.state_file.is_some() {
+        let (file, teller) = teller(run);
+        if run.state_file.is_some() || run.log.is_some() {
             stale.rounds.push(format!("round {round} ({name})"));
             ledger.note(Severity::Warning, "round-behind-disk", || {
                 Issue::info(
                     "",
-                    format!("the state file is at round {said} of a loop, but {name} is written"),
+                    format!("the {teller} is at round {said} of a loop, but {name} is written"),
                 )
-                .at_file("state.md")
+                .at_file(file)
                 .hint(format!(
                     "The disk is the newer evidence: the loop is shown in round {round}."
                 ))

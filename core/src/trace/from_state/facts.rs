@@ -10,63 +10,63 @@ use crate::trace::emit::word;
 use crate::trace::rows::Ledger;
 
 /// What is known of the statements of a program.
-pub(super) struct Facts<'a> {
-    pub(super) listing: &'a Listing,
+pub(in crate::trace) struct Facts<'a> {
+    pub(in crate::trace) listing: &'a Listing,
     /// By statement.
-    pub(super) of: Vec<Fact>,
+    pub(in crate::trace) of: Vec<Fact>,
     /// Annotated lines that no statement of the program is like.
-    pub(super) strays: Vec<Stray>,
+    pub(in crate::trace) strays: Vec<Stray>,
     /// Blocks by name.
-    pub(super) blocks: BTreeMap<&'a str, u32>,
+    pub(in crate::trace) blocks: BTreeMap<&'a str, u32>,
     /// There is no program: the listing is the trace itself.
-    pub(super) is_trace: bool,
+    pub(in crate::trace) is_trace: bool,
     /// Some line was annotated at all.
-    pub(super) annotated: bool,
+    pub(in crate::trace) annotated: bool,
 }
 
 /// What is known of one statement.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Fact {
+pub(in crate::trace) struct Fact {
     /// How it stands, when anything says so.
-    pub(super) status: Option<NodeStatus>,
+    pub(in crate::trace) status: Option<NodeStatus>,
     /// Its line in the state file's trace, from 0.
-    pub(super) state_line: Option<u32>,
+    pub(in crate::trace) state_line: Option<u32>,
     /// The tie of that line is a guess.
-    pub(super) guessed: bool,
+    pub(in crate::trace) guessed: bool,
     /// `[...next...]`: it comes next.
-    pub(super) ahead: bool,
-    pub(super) attempt: Option<(u32, Option<u32>)>,
+    pub(in crate::trace) ahead: bool,
+    pub(in crate::trace) attempt: Option<(u32, Option<u32>)>,
     /// The gate that it waits at.
-    pub(super) gate: Option<Text>,
+    pub(in crate::trace) gate: Option<Text>,
     /// A declaration that the state file marks.
-    pub(super) declared: bool,
+    pub(in crate::trace) declared: bool,
     /// Nothing but a binding on disk says so.
-    pub(super) derived: bool,
+    pub(in crate::trace) derived: bool,
     /// What "Active Constructs" says of it: an index into the file's parallels or loops.
-    pub(super) construct: Option<u32>,
+    pub(in crate::trace) construct: Option<u32>,
     /// The round of a loop: what the state file says, or the disk where that is further.
-    pub(super) round: Option<u32>,
+    pub(in crate::trace) round: Option<u32>,
     /// The block whose body it lies in.
-    pub(super) block: Option<u32>,
+    pub(in crate::trace) block: Option<u32>,
     /// The innermost loop that it lies in.
-    pub(super) in_loop: Option<u32>,
+    pub(in crate::trace) in_loop: Option<u32>,
     /// It lies in an `if`, a `choice`, a `try`: it need not run.
-    pub(super) may_not_run: bool,
+    pub(in crate::trace) may_not_run: bool,
 }
 
 /// An annotated line that is not in the program.
-pub(super) struct Stray {
-    pub(super) fact: Fact,
-    pub(super) text: Text,
+pub(in crate::trace) struct Stray {
+    pub(in crate::trace) fact: Fact,
+    pub(in crate::trace) text: Text,
     /// The statement that it lies in, by the trace's own indentation.
-    pub(super) inside: Option<u32>,
+    pub(in crate::trace) inside: Option<u32>,
     /// The statement tied before it.
-    pub(super) after: Option<u32>,
+    pub(in crate::trace) after: Option<u32>,
 }
 
 impl<'a> Facts<'a> {
     /// Ties the annotated lines of the state file. `told` is its trace, scanned.
-    pub(super) fn of(
+    pub(in crate::trace) fn of(
         run: &Run,
         listing: &'a Listing,
         told: &Listing,
@@ -91,11 +91,11 @@ impl<'a> Facts<'a> {
         facts
     }
 
-    pub(super) fn get(&self, statement: u32) -> Option<&Fact> {
+    pub(in crate::trace) fn get(&self, statement: u32) -> Option<&Fact> {
         self.of.get(statement as usize)
     }
 
-    pub(super) fn statement(&self, statement: u32) -> Option<&'a Statement> {
+    pub(in crate::trace) fn statement(&self, statement: u32) -> Option<&'a Statement> {
         self.listing.get(statement)
     }
 
@@ -186,12 +186,12 @@ impl Fact {
     }
 
     /// Whether it is said to have begun.
-    pub(super) fn ran(&self) -> bool {
+    pub(in crate::trace) fn ran(&self) -> bool {
         self.status.is_some()
     }
 
     /// Whether it is said to be over.
-    pub(super) fn is_over(&self) -> bool {
+    pub(in crate::trace) fn is_over(&self) -> bool {
         self.status.as_ref().is_some_and(|status| !status.is_open())
     }
 }

@@ -11,13 +11,14 @@
 //! named in the verdict, and an issue says so. What no source speaks of is not in the tree.
 
 pub(crate) mod build;
-mod claims;
+pub(super) mod claims;
 pub(crate) mod disk;
-mod facts;
+pub(super) mod facts;
 mod frames;
+pub(super) mod next;
 mod opened;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use super::finish::finish;
 use super::preorder::arrange;
@@ -57,7 +58,7 @@ pub(crate) fn source_of_trace(run: &Run) -> String {
 }
 
 /// Depth is counted: frames above, plus one (trace.md 6).
-fn count_depths(nodes: &mut [super::Node]) {
+pub(super) fn count_depths(nodes: &mut [super::Node]) {
     let mut depths: Vec<u32> = Vec::with_capacity(nodes.len());
     for node in nodes {
         let above = node

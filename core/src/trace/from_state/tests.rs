@@ -4,11 +4,11 @@ use crate::source::MemorySource;
 use crate::trace::{Node, fold};
 
 /// Opens files of a folder and folds them.
-fn folded(files: &[(&str, &str)]) -> (Run, Trace) {
+pub(in crate::trace) fn folded(files: &[(&str, &str)]) -> (Run, Trace) {
     folded_at(files, None)
 }
 
-fn folded_at(files: &[(&str, &str)], now: Option<i64>) -> (Run, Trace) {
+pub(in crate::trace) fn folded_at(files: &[(&str, &str)], now: Option<i64>) -> (Run, Trace) {
     let source = MemorySource::new(
         "d",
         files
@@ -63,7 +63,7 @@ fn words(node: &Node) -> String {
 }
 
 /// The tree, one node a line, indented; positions are marked.
-fn tree(trace: &Trace) -> String {
+pub(in crate::trace) fn tree(trace: &Trace) -> String {
     let mut out = String::new();
     for (at, node) in trace.nodes.iter().enumerate() {
         let mark = if trace.positions.contains(&at) {
@@ -86,7 +86,7 @@ fn tree(trace: &Trace) -> String {
     out
 }
 
-fn check(files: &[(&str, &str)], expected: &str) -> (Run, Trace) {
+pub(in crate::trace) fn check(files: &[(&str, &str)], expected: &str) -> (Run, Trace) {
     let (run, trace) = folded(files);
     let lines: Vec<&str> = expected
         .lines()
@@ -106,7 +106,7 @@ fn check(files: &[(&str, &str)], expected: &str) -> (Run, Trace) {
     (run, trace)
 }
 
-fn rules(trace: &Trace) -> Vec<&str> {
+pub(in crate::trace) fn rules(trace: &Trace) -> Vec<&str> {
     trace.issues.iter().map(|i| i.rule.as_str()).collect()
 }
 
@@ -514,7 +514,7 @@ fn a_folder_without_a_state_file_shows_what_its_bindings_prove() {
             .count(),
         1
     );
-    // Form B: its head is read, its bindings prove what ran.
+    // A log has no say in what its bindings prove.
     let (_, trace) = folded(&[
         (
             "state.md",
@@ -525,7 +525,7 @@ fn a_folder_without_a_state_file_shows_what_its_bindings_prove() {
     ]);
     assert_eq!(
         (trace.verdict.status.as_str(), trace.verdict.source.as_str()),
-        ("completed", "run's own record")
+        ("completed", "log")
     );
 }
 
