@@ -624,6 +624,8 @@ export type RunSummary = {
   pending_gates: number;
   /** Issues by severity. */
   issues: Counts;
+  /** A large database, of which only the head was read: what was left out, in words. Its issues are then not all counted. */
+  head_only?: string | null;
   /** Why it could not be opened, with what to do next; everything else is then empty. */
   error: string | null;
 };

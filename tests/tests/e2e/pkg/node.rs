@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use prosescope_tests::needs;
+use prosescope_tests::{build, needs};
 
 use super::{Project, files, readme};
 
@@ -38,6 +38,27 @@ fn databases_go_to_sql_js_and_come_from_it() {
         return;
     };
     project.must(&["sqljs.test.mjs"]);
+}
+
+#[test]
+fn a_database_is_read_with_its_wal() {
+    let (Some(project), Some(_)) = (Project::new(), needs::sqlite3()) else {
+        return;
+    };
+    let run = "INSERT INTO run (id, program_path, status) VALUES ('20260120-080000-wal123', 'wal.prose', 'running');
+        INSERT INTO execution (statement_index, statement_text, status) VALUES (1, 'session \"Old\"', 'completed');";
+    build::wal(
+        &project.path().join("state.db"),
+        &format!("{}{run}", build::state_schema()),
+        "INSERT INTO execution (statement_index, statement_text, status) VALUES (2, 'session \"Newest\"', 'failed');
+         UPDATE run SET status = 'failed';",
+    );
+    let with = "failed 2 false\n";
+    let without = "running 1 true\n";
+    assert_eq!(
+        project.must(&["wal.mjs"]),
+        format!("{with}{with}{without}{without}")
+    );
 }
 
 #[test]
