@@ -562,7 +562,7 @@ export type ResolutionView = {
   issues: Array<Issue>;
 };
 
-/** A row of the store, every column of it. */
+/** A row of the store, every column of it; of a run that a log tells of, a line of that log by its number. */
 export type RowView = {
   /** The row's id. */
   id: number;
