@@ -59,6 +59,39 @@ pub(crate) enum Command {
 pub(crate) struct RunsArgs {
     /// Where to look instead: a `.prose` folder, or any folder that holds runs
     pub(crate) path: Option<String>,
+    /// Only runs of this status: completed, failed, waiting, running, interrupted, unreadable … (several with commas)
+    #[arg(long, value_name = "STATUS", value_delimiter = ',')]
+    pub(crate) status: Vec<String>,
+    /// Only runs begun since: a time (`2026-01-25`, RFC 3339) or how long ago (`7d`, `2h30m`)
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
+    /// Only runs whose program has this in its path
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) program: Option<String>,
+    /// Only runs with a gate that waits for a decision
+    #[arg(long)]
+    pub(crate) pending: bool,
+    /// In this order
+    #[arg(long, value_enum, default_value_t = Sort::Newest)]
+    pub(crate) sort: Sort,
+    /// At most so many
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+}
+
+/// An order of runs; see [`prosescope_core::session::Order`].
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Sort {
+    /// The newest first
+    Newest,
+    /// The oldest first
+    Oldest,
+    /// The longest first
+    Duration,
+    /// By status
+    Status,
+    /// By program
+    Program,
 }
 
 /// Names a run.

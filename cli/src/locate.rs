@@ -9,7 +9,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use prosescope_core::model::AgentScope;
 use prosescope_core::session::{
-    Around, ChooseError, Found, FoundKind, OpenError, Options, Session, choose, survey,
+    Around, ChooseError, Filter, Found, FoundKind, OpenError, Options, Order, Session, choose,
+    survey,
 };
 use prosescope_core::source::Source;
 use prosescope_core::time::Stamp;
@@ -98,14 +99,14 @@ fn from_here(base: &Path, inside: &str) -> String {
         .to_owned()
 }
 
-/// The runs below `path`, or below the nearest `.prose`.
-pub(crate) fn list(path: Option<&str>) -> Result<RunList, CliError> {
+/// The runs below `path`, or below the nearest `.prose`, those that are wanted.
+pub(crate) fn list(path: Option<&str>, filter: &Filter, order: Order) -> Result<RunList, CliError> {
     let dir = match path {
         Some(path) => PathBuf::from(path),
         None => project()?,
     };
     let disk: Rc<dyn Source> = Rc::new(disk(&dir)?);
-    Ok(Session::list(&disk, &options(None)?))
+    Ok(Session::list_where(&disk, &options(None)?, filter, order))
 }
 
 /// The gates of all runs below the nearest `.prose`, those first that wait for a decision, the nearest deadline first.

@@ -246,7 +246,11 @@ fn node_line(node: &prosescope_core::view::NodeRef, width: usize) -> String {
 
 pub(crate) fn runs(list: &RunList, width: usize) -> String {
     if list.runs.is_empty() {
-        return format!("no runs in {}\n", escape(&list.label, false));
+        let label = escape(&list.label, false);
+        return match list.total {
+            0 => format!("no runs in {label}\n"),
+            all => format!("none of the {all} runs in {label} is like that\n"),
+        };
     }
     let mut table = Table::new(&[
         ("STATUS", Fit::Fixed),
@@ -279,6 +283,14 @@ pub(crate) fn runs(list: &RunList, width: usize) -> String {
         ]);
     }
     let mut out = table.print(width);
+    if list.runs.len() < list.total as usize {
+        let _ = writeln!(
+            out,
+            "{FAINT}{} of {} runs{RESET}",
+            list.runs.len(),
+            list.total
+        );
+    }
     for run in &list.runs {
         if let Some(error) = &run.error {
             let _ = write!(

@@ -10,6 +10,7 @@ mod bindings;
 mod check;
 mod choose;
 mod files;
+mod filter;
 mod gates;
 mod imports;
 mod index;
@@ -35,6 +36,7 @@ use crate::source::Source;
 use crate::trace::Trace;
 
 pub use choose::{ChooseError, choose};
+pub use filter::{Filter, Order};
 pub use index::NodeIndex;
 pub use open::OpenError;
 pub use survey::{Found, FoundKind, Survey, survey};

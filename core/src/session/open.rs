@@ -65,6 +65,16 @@ impl Session {
         place: &str,
         options: &Options,
     ) -> Result<Session, OpenError> {
+        Session::open_inside(source, place, options, true)
+    }
+
+    /// The same; without what lies `around` the run (agents of wider scopes, settings), a line in a list needs none.
+    pub(super) fn open_inside(
+        source: Rc<dyn Source>,
+        place: &str,
+        options: &Options,
+        around: bool,
+    ) -> Result<Session, OpenError> {
         let place = place.trim_end_matches('/');
         let is_file = source.files().iter().any(|f| f.path == place);
         let mut opened = if is_file {
@@ -72,7 +82,9 @@ impl Session {
         } else {
             open_folder(&source, place, options)?
         };
-        opened.around(&source, options);
+        if around {
+            opened.around(&source, options);
+        }
         let Opened {
             mut run,
             root,

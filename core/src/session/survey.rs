@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::{Options, Session};
+use super::{Filter, Options, Order, Session};
 use crate::decode::state_md;
 use crate::decode::text::lossy;
 use crate::issue::Issue;
@@ -155,35 +155,57 @@ pub fn survey(source: &dyn Source) -> Survey {
 }
 
 impl Session {
-    /// The runs of a source, newest first (by the time in the id, else `started`, else the file's): each is opened,
-    /// summed up and closed again.
+    /// The runs of a source, newest first (by the time in the id, else `started`, else the last sign of life): each
+    /// is opened, summed up and closed again, of a large database only the head is read.
     pub fn list(source: &Rc<dyn Source>, options: &Options) -> RunList {
-        Session::list_and_last(source, options).0
+        Session::list_where(source, options, &Filter::default(), Order::default())
     }
 
-    /// The same, and the session that was opened last: where there is one run, whoever asks for it next need not
-    /// read it again. Of a large database only the head is read, and no session is left.
+    /// The same of the runs that are wanted, in another order.
+    pub fn list_where(
+        source: &Rc<dyn Source>,
+        options: &Options,
+        filter: &Filter,
+        order: Order,
+    ) -> RunList {
+        let (mut list, _) = list(source, options, filter);
+        order.sort(&mut list.runs);
+        list
+    }
+
+    /// All runs, and the session that was opened last: where there is one run, whoever asks for it next need not
+    /// read it again. Of a large database no session is left.
     pub fn list_and_last(source: &Rc<dyn Source>, options: &Options) -> (RunList, Option<Session>) {
-        let mut last = None;
-        let found = survey(source.as_ref());
-        let mut list = RunList {
-            label: source.label(),
-            issues: found.issues,
-            runs: Vec::new(),
-        };
-        // Stores of agents are listed only where there is nothing else: runs show them on their own pages.
-        let only_agents = found.found.iter().all(|f| f.kind == FoundKind::Agents);
-        for place in found.found {
-            if place.kind == FoundKind::Agents && !only_agents {
-                continue;
-            }
-            if let Some(line) = super::summary::of_head(source, &place, options) {
-                list.runs.push(line);
-                continue;
-            }
-            // One at a time.
-            drop(last.take());
-            let summary = match Session::open(Rc::clone(source), &place.place, options) {
+        let (mut list, last) = list(source, options, &Filter::default());
+        Order::default().sort(&mut list.runs);
+        (list, last)
+    }
+}
+
+fn list(source: &Rc<dyn Source>, options: &Options, filter: &Filter) -> (RunList, Option<Session>) {
+    let mut last = None;
+    let found = survey(source.as_ref());
+    let mut list = RunList {
+        label: source.label(),
+        issues: found.issues,
+        ..RunList::default()
+    };
+    // Stores of agents are listed only where there is nothing else: runs show them on their own pages.
+    let only_agents = found.found.iter().all(|f| f.kind == FoundKind::Agents);
+    let alone = found.found.len() == 1;
+    for place in found.found {
+        if place.kind == FoundKind::Agents && !only_agents {
+            continue;
+        }
+        list.total += 1;
+        if !filter.may_want(&place.name) {
+            continue;
+        }
+        // One at a time.
+        drop(last.take());
+        let line = match super::summary::of_head(source, &place, options) {
+            Some(line) => line,
+            None => match Session::open_inside(Rc::clone(source), &place.place, options, alone) {
                 Ok(session) => {
                     let summary = session.summary();
                     last = Some(session);
@@ -195,25 +217,13 @@ impl Session {
                     error: Some(error.to_string()),
                     ..RunSummary::default()
                 },
-            };
-            list.runs.push(summary);
+            },
+        };
+        if filter.wants(&line) {
+            list.runs.push(line);
         }
-        list.runs.sort_by(|a, b| {
-            newest(b)
-                .cmp(&newest(a))
-                .then_with(|| a.place.cmp(&b.place))
-        });
-        (list, last)
     }
-}
-
-/// When a run began, for "latest": the time in its id, else `started`, else its last sign of life.
-fn newest(run: &RunSummary) -> Option<i64> {
-    let started = |s: &Option<crate::time::Stamp>| s.as_ref().and_then(crate::time::Stamp::millis);
-    run_id::RunId::parse(&run.id)
-        .millis()
-        .or_else(|| started(&run.started))
-        .or_else(|| started(&run.last_sign))
+    (list, last)
 }
 
 fn is_state_file(head: &[u8]) -> bool {

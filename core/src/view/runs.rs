@@ -10,6 +10,8 @@ use crate::time::Stamp;
 pub struct RunList {
     /// What was looked through, in words.
     pub label: String,
+    /// How many runs there are, those that were not asked for included.
+    pub total: u32,
     /// The runs.
     pub runs: Vec<RunSummary>,
     /// What was odd while looking (too many files, a database that cannot be opened …).

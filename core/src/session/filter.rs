@@ -1,0 +1,215 @@
+//! Which runs of many, and in which order.
+
+use std::cmp::Ordering;
+
+use crate::run_id;
+use crate::time::Stamp;
+use crate::view::RunSummary;
+
+/// Which runs a list shows; all of them by default.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Of one of these statuses, without regard to case; empty: of any. `unreadable` are those that cannot be opened.
+    pub status: Vec<String>,
+    /// Begun at this time or later, milliseconds since 1970 UTC. Runs of which no time is known are left out.
+    pub since: Option<i64>,
+    /// Whose program's path or name has this in it, without regard to case.
+    pub program: Option<String>,
+    /// With a gate that waits for a decision.
+    pub pending: bool,
+}
+
+/// In which order a list shows its runs; equal ones by their place.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Order {
+    /// The newest first; those of which no time is known last.
+    #[default]
+    Newest,
+    /// The oldest first; those of which no time is known last.
+    Oldest,
+    /// The longest first; those without a duration last.
+    Duration,
+    /// By status, then the newest first.
+    Status,
+    /// By program, then the newest first.
+    Program,
+}
+
+impl Filter {
+    /// Whether a run is to be shown.
+    pub fn wants(&self, run: &RunSummary) -> bool {
+        let status = match run.error {
+            Some(_) => "unreadable",
+            None => run.status.as_str(),
+        };
+        let has = |word: &String| word.eq_ignore_ascii_case(status);
+        let program = run.program.as_deref().unwrap_or_default().to_lowercase();
+        let named = |part: &String| program.contains(&part.to_lowercase());
+        (self.status.is_empty() || self.status.iter().any(has))
+            && self.program.as_ref().is_none_or(named)
+            && self
+                .since
+                .is_none_or(|since| began(run).is_some_and(|at| at >= since))
+            && (!self.pending || run.pending_gates > 0)
+    }
+
+    /// Whether a run of this name may be wanted, before it is opened: its id may say when it began.
+    pub(super) fn may_want(&self, name: &str) -> bool {
+        match (self.since, run_id::RunId::parse(name).millis()) {
+            (Some(since), Some(at)) => at >= since,
+            _ => true,
+        }
+    }
+}
+
+impl Order {
+    /// Sorts a list.
+    pub fn sort(self, runs: &mut [RunSummary]) {
+        let newest = |a: &RunSummary, b: &RunSummary| began(b).cmp(&began(a));
+        runs.sort_by(|a, b| {
+            let order = match self {
+                Order::Newest => Ordering::Equal,
+                // Nothing known is last here too.
+                Order::Oldest => {
+                    (began(a).is_none(), began(a)).cmp(&(began(b).is_none(), began(b)))
+                }
+                Order::Duration => b.duration_ms.cmp(&a.duration_ms),
+                Order::Status => a.status.cmp(&b.status),
+                Order::Program => a.program.cmp(&b.program),
+            };
+            order
+                .then_with(|| newest(a, b))
+                .then_with(|| a.place.cmp(&b.place))
+        });
+    }
+}
+
+/// When a run began: the time in its id, else `started`, else its last sign of life.
+fn began(run: &RunSummary) -> Option<i64> {
+    let millis = |stamp: &Option<Stamp>| stamp.as_ref().and_then(Stamp::millis);
+    run_id::RunId::parse(&run.id)
+        .millis()
+        .or_else(|| millis(&run.started))
+        .or_else(|| millis(&run.last_sign))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(id: &str, status: &str, program: &str, took: Option<i64>, gates: u32) -> RunSummary {
+        RunSummary {
+            id: id.to_owned(),
+            place: id.to_owned(),
+            status: status.to_owned(),
+            program: Some(program.to_owned()),
+            duration_ms: took,
+            pending_gates: gates,
+            ..RunSummary::default()
+        }
+    }
+
+    fn runs() -> Vec<RunSummary> {
+        vec![
+            run(
+                "20260103-000000-cccccc",
+                "failed",
+                "ship/tax.prose",
+                Some(5),
+                0,
+            ),
+            run("20260101-000000-aaaaaa", "completed", "hunt.prose", None, 0),
+            run(
+                "20260102-000000-bbbbbb",
+                "waiting",
+                "ship/tax.prose",
+                Some(9),
+                1,
+            ),
+            run("no-time", "Failed", "hunt.prose", None, 0),
+        ]
+    }
+
+    fn ids(runs: &[RunSummary]) -> String {
+        let first = |run: &RunSummary| run.id.chars().last().unwrap_or_default();
+        runs.iter().map(first).collect()
+    }
+
+    #[test]
+    fn filters_narrow_together() {
+        let since = Stamp::parse("2026-01-02").millis();
+        let status = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect();
+        let program = Some("TAX".to_owned());
+        for (filter, expected) in [
+            (Filter::default(), "cabe"),
+            (
+                Filter {
+                    status: status(&["failed"]),
+                    ..Filter::default()
+                },
+                "ce",
+            ),
+            (
+                Filter {
+                    status: status(&["failed", "waiting"]),
+                    ..Filter::default()
+                },
+                "cbe",
+            ),
+            (
+                Filter {
+                    since,
+                    ..Filter::default()
+                },
+                "cb",
+            ),
+            (
+                Filter {
+                    program: program.clone(),
+                    ..Filter::default()
+                },
+                "cb",
+            ),
+            (
+                Filter {
+                    program,
+                    pending: true,
+                    ..Filter::default()
+                },
+                "b",
+            ),
+        ] {
+            let mut found = runs();
+            found.retain(|run| filter.wants(run));
+            assert_eq!(ids(&found), expected, "{filter:?}");
+        }
+    }
+
+    #[test]
+    fn a_run_that_cannot_be_opened_is_unreadable() {
+        let broken = RunSummary {
+            error: Some("not a database".to_owned()),
+            ..RunSummary::default()
+        };
+        let filter = Filter {
+            status: vec!["unreadable".to_owned()],
+            ..Filter::default()
+        };
+        assert!(filter.wants(&broken) && !filter.wants(&runs()[0]));
+    }
+
+    #[test]
+    fn orders_put_what_is_unknown_last() {
+        for (order, expected) in [
+            (Order::Newest, "cbae"),
+            (Order::Oldest, "abce"),
+            (Order::Duration, "bcae"),
+            (Order::Status, "eacb"),
+            (Order::Program, "aecb"),
+        ] {
+            let mut found = runs();
+            order.sort(&mut found);
+            assert_eq!(ids(&found), expected, "{order:?}");
+        }
+    }
+}
