@@ -168,6 +168,48 @@ fn wrong_names_say_what_there_is() {
 }
 
 #[test]
+fn runs_are_filtered_sorted_and_counted() {
+    let Some(project) = Project::new() else {
+        return;
+    };
+    for (id, status) in [
+        ("20260101-000000-aaaaaa", "completed"),
+        ("20260103-000000-cccccc", "failed"),
+        ("20260102-000000-bbbbbb", "failed"),
+    ] {
+        project.database(
+            id,
+            &format!("UPDATE run SET program_path = 'ship.prose', status = '{status}';"),
+        );
+    }
+    let ids = |args: &[&str]| {
+        let list = project.json(&[&["runs", "--json"], args].concat());
+        let runs = list["runs"].as_array().unwrap().iter();
+        let last = |run: &Value| run["id"].as_str().unwrap()[16..].to_owned();
+        (
+            runs.map(last).collect::<Vec<_>>().join(" "),
+            list["total"].clone(),
+        )
+    };
+    for (args, expected) in [
+        (&[][..], "cccccc bbbbbb aaaaaa"),
+        (&["--status", "failed,waiting"], "cccccc bbbbbb"),
+        (&["--since", "2026-01-02"], "cccccc bbbbbb"),
+        (
+            &["--program", "SHIP", "--sort", "oldest", "--limit", "2"],
+            "aaaaaa bbbbbb",
+        ),
+        (&["--pending"], ""),
+    ] {
+        assert_eq!(ids(args), (expected.to_owned(), 3.into()), "{args:?}");
+    }
+    let (said, _) = project.expect(0, &["runs", "--status", "failed"]);
+    assert!(said.ends_with("2 of 3 runs\n"), "{said}");
+    let (_, why) = project.expect(2, &["runs", "--since", "yesterday"]);
+    assert!(why.contains("neither a time"), "{why}");
+}
+
+#[test]
 fn a_file_that_is_no_run_is_unreadable_and_says_what_it_is() {
     let Some(project) = Project::new() else {
         return;
