@@ -592,6 +592,8 @@ export type RuleView = {
 export type RunList = {
   /** What was looked through, in words. */
   label: string;
+  /** How many runs there are, those that were not asked for included. */
+  total: number;
   /** The runs. */
   runs: Array<RunSummary>;
   /** What was odd while looking (too many files, a database that cannot be opened …). */
