@@ -1,4 +1,4 @@
-use prosescope_core::view::{FilesView, ImportsView, IssuesView, Overview};
+use prosescope_core::view::{FilesView, ImportsView, IssuesView, Overview, ProgramView};
 use serde::Serialize;
 
 use super::ended;
@@ -12,6 +12,7 @@ use crate::{locate, print};
 #[derive(Serialize)]
 struct Shown {
     overview: Overview,
+    program: ProgramView,
     imports: ImportsView,
     files: FilesView,
     issues: IssuesView,
@@ -21,6 +22,7 @@ pub(super) fn run(args: &RunArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run)?;
     let shown = Shown {
         overview: session.overview(Some(locate::now())),
+        program: session.program_page(0, u32::MAX),
         imports: session.imports(),
         files: session.files(),
         issues: session.issues_page(),

@@ -161,15 +161,59 @@ pub enum StatementKind {
 pub struct Tie {
     /// Index into [`Listing::statements`].
     pub statement: u32,
-    /// Whether it is a guess: the text was shortened or reworded, or several statements have it and the index
-    /// does not single one out. A name that only one statement has is no guess.
+    /// Whether it is a guess: the text was shortened or reworded, or several statements have it and nothing sure
+    /// singles one out. A name that only one statement binds is no guess.
     pub guessed: bool,
+    /// By what it was found.
+    pub by: TiedBy,
+}
+
+/// By what a tie was found; the surest way first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TiedBy {
+    /// The statement has the text.
+    #[default]
+    Text,
+    /// It binds, or declares, the name.
+    Name,
+    /// It is the numbered one (compact logs).
+    Number,
+    /// It refers to the same agent, block or program.
+    Target,
+    /// Its text begins so.
+    Beginning,
+    /// It has a text in quotes that begins so, or one with its `{names}` filled in.
+    Quoted,
+    /// It shares the most words.
+    Words,
+    /// It is of that kind.
+    Kind,
+    /// The index names it, and the text says nothing else.
+    Index,
+}
+
+impl TiedBy {
+    /// Why a tie that was found so is a guess, as a clause.
+    pub fn why_guessed(self) -> &'static str {
+        match self {
+            TiedBy::Text => "several lines have this text, or begin with it",
+            TiedBy::Name => "the name fits, the rest does not single out a line",
+            TiedBy::Number => "only the number names it",
+            TiedBy::Target => "the line refers to the same agent or block",
+            TiedBy::Beginning => "the text is shortened",
+            TiedBy::Quoted => "only the quoted text is alike",
+            TiedBy::Words => "the text is reworded",
+            TiedBy::Kind => "the line is of the same kind",
+            TiedBy::Index => "only the index names it",
+        }
+    }
 }
 
 pub use log::{LogMark, LogTies};
 pub use scan::{classify, scan};
-pub(crate) use tie::REMEMBERED;
 pub use tie::Ties;
+pub(crate) use tie::{REMEMBERED, Within};
 pub use value::{Property, Value};
 
 /// What a listing says; what was prepared for ties does not count.

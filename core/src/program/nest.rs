@@ -5,7 +5,7 @@
 use std::ops::RangeInclusive;
 
 use super::value::same_name;
-use super::{Listing, Property, Statement, StatementKind};
+use super::{LineRole, Listing, Property, Statement, StatementKind, Value};
 
 impl StatementKind {
     /// Whether its body runs in rounds: `loop`, `repeat`, `for`. (A `parallel for` runs in branches.)
@@ -52,6 +52,16 @@ impl Statement {
         self.find(name).map(|property| property.text.as_str())
     }
 
+    /// The first property of that name, when it is a whole number from 0 on.
+    pub fn number(&self, name: &str) -> Option<u32> {
+        match self.find(name)?.value {
+            Value::Number(number) if number.fract() == 0.0 && (0.0..1e9).contains(&number) => {
+                Some(number as u32)
+            }
+            _ => None,
+        }
+    }
+
     /// The first property of that name; `_` and `-` are the same, as programs write both.
     pub fn find(&self, name: &str) -> Option<&Property> {
         self.properties
@@ -70,6 +80,25 @@ impl Listing {
     pub fn statement_at(&self, line: u32) -> Option<u32> {
         let at = usize::try_from(line).ok()?.checked_sub(1)?;
         self.lines.get(at)?.statement
+    }
+
+    /// A statement's own lines: its head and what belongs to it, without its body and without comments.
+    pub fn own_text(&self, statement: u32) -> String {
+        let Some(own) = self.get(statement) else {
+            return String::new();
+        };
+        let mut text = own.text.clone();
+        let below = self.lines.get(own.line as usize..own.end as usize);
+        let below = below.unwrap_or_default().iter();
+        let more = below
+            .take_while(|line| line.role != LineRole::Statement)
+            .filter(|line| line.statement == Some(statement))
+            .filter(|line| matches!(line.role, LineRole::Property | LineRole::Continuation));
+        for line in more {
+            text.push('\n');
+            text.push_str(&line.text);
+        }
+        text
     }
 
     /// The lines (from 1, inclusive) of a statement's body: from its first inner statement to its end; `None`

@@ -4,7 +4,7 @@ use super::StatementKind as Kind;
 use super::head::Head;
 use super::lex::{Tok, Token, tokens_of_line};
 use super::scan::by_first_word;
-use super::value::text_of;
+use super::value::{inside_quotes, text_of};
 
 /// How much of a text is compared, in bytes.
 pub(super) const LIMIT: usize = 600;
@@ -20,6 +20,12 @@ pub(super) struct Row {
     pub(super) right: Option<String>,
     /// Whether it ends in dots or an open quote: it was cut.
     pub(super) cut: bool,
+    /// Whether it ends with a colon.
+    pub(super) colon: bool,
+    /// Whether its name is whole: something stands behind it.
+    pub(super) named: bool,
+    /// Whether it is a name and nothing else.
+    pub(super) lone: bool,
     pub(super) kind: Option<Kind>,
     pub(super) name: Option<String>,
     pub(super) target: Option<String>,
@@ -48,11 +54,7 @@ impl Row {
         let head = Head::read(line, &tokens);
         let slice = |token: &Token| line.get(token.start..token.end).unwrap_or_default();
         let (canonical, cut) = canonical(line, &tokens);
-        let equals = tokens
-            .iter()
-            .position(|token| token.tok == Tok::Equals)
-            .filter(|_| head.assigns);
-        let right = equals.and_then(|at| tokens.get(at + 1..));
+        let right = right_of(&tokens, &head);
         let kind = match head.kind() {
             Kind::Other => by_first_word(line),
             kind => kind,
@@ -60,7 +62,13 @@ impl Row {
         let texts = tokens
             .iter()
             .filter(|token| matches!(token.tok, Tok::Str | Tok::Cond))
-            .map(|token| inner_text(slice(token)))
+            .map(|token| {
+                let mut text = inner_text(slice(token));
+                if cut {
+                    text.truncate(text.trim_end_matches(['.', '…']).len());
+                }
+                text
+            })
             .collect();
         let lower = |text: &String| text.to_lowercase();
         let mut row = Row {
@@ -68,7 +76,11 @@ impl Row {
             right: right.map(|tokens| self::canonical(line, tokens).0),
             canonical,
             cut,
-            kind: (kind != Kind::Other).then_some(kind),
+            colon: tokens.last().is_some_and(|token| token.tok == Tok::Colon),
+            named: right.is_some() && head.assigns || !head.assigns && tokens.len() > 2,
+            lone: false,
+            // `let x` alone does not say what is bound.
+            kind: (kind != Kind::Other && (right.is_some() || !head.assigns)).then_some(kind),
             name: head.name.as_ref().map(lower),
             target: head.target.as_ref().map(lower),
             arguments: None,
@@ -104,9 +116,14 @@ impl Row {
             {
                 self.branch = name(branch);
             }
-            [(Tok::Word, word)] if self.kind.is_none() => self.name = name(word),
+            [(Tok::Word, word)] if self.kind.is_none() => {
+                self.name = name(word);
+                self.lone = true;
+            }
             // `process(half)`
-            [(Tok::Word, word), (Tok::Open, "("), ..] if self.kind.is_none() => {
+            [(Tok::Word, word), (Tok::Open, "("), ..]
+                if matches!(self.kind, None | Some(Kind::Call)) =>
+            {
                 self.target = name(word);
                 let inside = line.split_once('(').map(|(_, rest)| rest.trim_end());
                 self.arguments = inside
@@ -123,6 +140,17 @@ impl Row {
     }
 }
 
+/// What is right of `x =`; else what stands behind the colon of a head (`if **x**: throw`).
+fn right_of<'t>(tokens: &'t [Token], head: &Head) -> Option<&'t [Token]> {
+    let top = |tok: Tok| tokens.iter().position(|t| t.tok == tok && t.depth == 0);
+    if head.assigns {
+        let equals = tokens.iter().position(|token| token.tok == Tok::Equals)?;
+        return tokens.get(equals + 1..);
+    }
+    let colon = top(Tok::Colon).filter(|_| head.kind().has_body())?;
+    tokens.get(colon + 1..).filter(|rest| !rest.is_empty())
+}
+
 /// Tokens joined by single blanks, in lower case, texts in single quotes, without the colon or the dots at the
 /// end; and whether the text was cut.
 fn canonical(text: &str, tokens: &[Token]) -> (String, bool) {
@@ -131,7 +159,8 @@ fn canonical(text: &str, tokens: &[Token]) -> (String, bool) {
     let mut tokens = tokens;
     let mut cut = false;
     while let Some((last, rest)) = tokens.split_last() {
-        if dots(last) {
+        // A quote that was left open before its text, a name that was cut at its dash.
+        if dots(last) || matches!(slice(last), "\"" | "-") {
             cut = true;
         } else if last.tok != Tok::Colon && slice(last) != "{" {
             break;
@@ -143,7 +172,15 @@ fn canonical(text: &str, tokens: &[Token]) -> (String, bool) {
         if at > 0 {
             out.push(' ');
         }
-        let own = slice(token);
+        let mut own = slice(token);
+        if token.tok == Tok::Cond && at + 1 == tokens.len() {
+            let inner = own.trim_end_matches(['*', '"']);
+            let open = inner.len() + 1 >= own.len();
+            if open || inner.ends_with("...") || inner.ends_with('…') {
+                cut = true;
+                own = inner.trim_end_matches(['.', '…']);
+            }
+        }
         if token.tok != Tok::Str {
             out.extend(
                 own.split_whitespace()
@@ -153,14 +190,15 @@ fn canonical(text: &str, tokens: &[Token]) -> (String, bool) {
             continue;
         }
         out.push('"');
-        let inner = inner_text(own);
-        let whole = inner.trim_end_matches(['.', '…']);
-        let open = own.len() < 2 || !own.ends_with('"');
-        if at + 1 == tokens.len() && (open || inner.ends_with("...") || inner.ends_with('…')) {
+        let (inner, closed) = inside_quotes(own).unwrap_or((own, true));
+        let dots = inner.ends_with("...") || inner.ends_with('…');
+        if at + 1 == tokens.len() && (!closed || dots) {
             cut = true;
-            out.push_str(whole);
+            let inner = inner.trim_end_matches(['.', '…']);
+            // In quotes that are left open: a backslash at the end is half of an escape.
+            out.push_str(&inner_text(&format!("\"{inner}")));
         } else {
-            out.push_str(&inner);
+            out.push_str(&inner_text(own));
             out.push('"');
         }
     }

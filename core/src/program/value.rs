@@ -226,18 +226,24 @@ fn dashes(raw: &str) -> Option<Vec<String>> {
 /// stays as it is, but for blanks around it. A closing quote may be missing.
 pub(super) fn text_of(raw: &str) -> String {
     let raw = raw.trim();
-    if let Some(rest) = raw.strip_prefix("\"\"\"") {
-        return unescape(&dedent(rest.strip_suffix("\"\"\"").unwrap_or(rest)));
+    match inside_quotes(raw) {
+        Some((inner, _)) if raw.starts_with("\"\"\"") => unescape(&dedent(inner)),
+        Some((inner, _)) => unescape(inner),
+        None => raw.to_owned(),
     }
-    for (open, close) in [('"', '"'), ('\'', '\''), ('“', '”')] {
+}
+
+/// What stands between quotes, and whether they are closed; `None` for what does not begin with one.
+pub(super) fn inside_quotes(raw: &str) -> Option<(&str, bool)> {
+    for (open, close) in [("\"\"\"", "\"\"\""), ("\"", "\""), ("'", "'"), ("“", "”")] {
         if let Some(rest) = raw.strip_prefix(open) {
             let closed = rest
                 .strip_suffix(close)
                 .filter(|inner| !ends_escaped(inner));
-            return unescape(closed.unwrap_or(rest));
+            return Some((closed.unwrap_or(rest), closed.is_some()));
         }
     }
-    raw.to_owned()
+    None
 }
 
 /// Whether a text ends with a backslash that is not itself escaped.

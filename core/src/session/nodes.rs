@@ -187,6 +187,13 @@ impl Session {
             text: at.text.to_string(),
             error: self.error_of(at).map(str::to_owned),
             frame,
+            line_why: at
+                .line_by
+                .filter(|_| at.line_guessed)
+                .map(|by| by.why_guessed().to_owned()),
+            properties: self
+                .statement_of(at)
+                .map_or_else(Vec::new, super::program::properties),
             issues: self
                 .issues()
                 .filter(|issue| {
@@ -319,11 +326,16 @@ impl Session {
             .get(index as usize)
             .copied()
             .unwrap_or(0);
+        // What no row says, the program may.
+        let stated = self.statement_of(node).filter(|_| !node.line_guessed);
+        let stated_text = |name: &str| stated.and_then(|s| s.property(name));
+        let stated_max = |name: &str| stated.and_then(|s| s.number(name));
         let mut words: Vec<String> = Vec::new();
         match &node.kind {
             NodeKind::Parallel => {
-                if let Some(strategy) = meta.and_then(|m| m.strategy.as_deref()) {
-                    words.push(strategy.to_owned());
+                let strategy = meta.and_then(|m| m.strategy.as_deref());
+                if let Some(strategy) = strategy.or_else(|| stated_text("strategy")) {
+                    words.push(short(strategy, 40));
                 }
                 words.push(count(children, "branch", "branches"));
             }
@@ -343,7 +355,10 @@ impl Session {
                         }
                     })
                     .max();
-                match (last_round, node.max) {
+                let max = node
+                    .max
+                    .or_else(|| stated_max("max").or(stated_max("count")));
+                match (last_round, max) {
                     (Some(n), Some(max)) => words.push(format!("round {n} of {max}")),
                     (Some(n), None) => words.push(count(n, "round", "rounds")),
                     (None, Some(max)) => {
@@ -371,7 +386,8 @@ impl Session {
             _ => {}
         }
         if node.attempts > 1 {
-            words.push(match node.max {
+            let stated = stated_max("retry").filter(|max| *max >= node.attempts);
+            words.push(match node.max.or(stated) {
                 Some(max) if !matches!(node.kind, NodeKind::Loop) => {
                     format!("attempt {} of {max}", node.attempts)
                 }

@@ -1,9 +1,14 @@
 use std::collections::BTreeMap;
 
 use super::Session;
+use super::index::short;
 use super::nodes::count;
-use crate::trace::NodeStatus;
-use crate::view::{ProgramLine, ProgramView};
+use crate::program::{Property, Statement, Value};
+use crate::trace::{Node, NodeStatus};
+use crate::view::{ProgramLine, ProgramView, PropertyView};
+
+/// How much of a property a page shows.
+const PROPERTY_TEXT: usize = 400;
 
 /// How many links one line carries.
 const LINKS: usize = 50;
@@ -33,7 +38,9 @@ impl Session {
                             .and_then(|s| listing.statements.get(s as usize))
                             .filter(|s| s.line == number);
                         let kind = begins.map_or_else(String::new, |s| word(&s.kind));
-                        self.line(number, &line.text, kind, word(&line.role))
+                        let mut line = self.line(number, &line.text, kind, word(&line.role));
+                        line.properties = begins.map_or_else(Vec::new, properties);
+                        line
                     })
                     .collect(),
             };
@@ -125,6 +132,14 @@ impl Session {
         line
     }
 
+    /// The statement that a node is tied to.
+    pub(super) fn statement_of(&self, node: &Node) -> Option<&Statement> {
+        let listing = self.listing.as_ref()?;
+        let line = node.line?;
+        let statement = listing.get(listing.statement_at(line)?)?;
+        (statement.line == line).then_some(statement)
+    }
+
     /// How many statements of the program may run: declarations and clauses are not counted.
     pub(super) fn runnable_statements(&self) -> Option<u32> {
         use crate::program::StatementKind as K;
@@ -149,6 +164,27 @@ impl Session {
     }
 }
 
+/// What a statement says of itself. Names of ours for what its head plainly shows are left out.
+pub(super) fn properties(statement: &Statement) -> Vec<PropertyView> {
+    let plain = |name: &str| {
+        matches!(
+            name,
+            "check" | "each" | "index" | "in" | "op" | "args" | "label"
+        )
+    };
+    let view = |property: &Property| PropertyView {
+        name: property.name.clone(),
+        text: match &property.value {
+            Value::List(entries) => short(&entries.join(", "), PROPERTY_TEXT),
+            _ => short(&property.text, PROPERTY_TEXT),
+        },
+        kind: property.value.word().to_owned(),
+        line: property.line,
+    };
+    let stated = statement.properties.iter().filter(|p| !plain(&p.name));
+    stated.take(LINKS).map(view).collect()
+}
+
 /// The kebab-case word of a unit variant.
 fn word<T: serde::Serialize>(value: &T) -> String {
     match serde_json::to_value(value) {
@@ -160,4 +196,68 @@ fn word<T: serde::Serialize>(value: &T) -> String {
 /// `3 statements`.
 pub(super) fn statements(n: u32) -> String {
     count(n, "statement", "statements")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::session::Options;
+    use crate::source::MemorySource;
+
+    const PROGRAM: &str = "agent a:\n  model: opus\n  permissions:\n    bash: deny\nparallel (\"first\"):\n  x = session \"A\"\n    retry: 3\nloop until **it is good** (max: 4):\n  session \"Same\"\nsession \"Same\"\napprove go:\n  allow: [\"user\", \"ops\"]\n  timeout: 4h\n";
+
+    fn session() -> Session {
+        let state = "# Execution State\n\nrun: 20260101-000000-abcdef\nprogram: p.prose\n\n## Execution Trace\n\n```prose\nparallel (\"first\"):  # (complete)\n  x = session \"A\"  # (complete)\nsession \"Sa...\"  # <-- EXECUTING\n```\n";
+        let files = [("program.prose", PROGRAM), ("state.md", state)];
+        let files = files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()));
+        let source = Rc::new(MemorySource::new("run", files));
+        Session::open(source, "", &Options::default()).unwrap()
+    }
+
+    #[test]
+    fn lines_say_what_their_statements_say_of_themselves() {
+        let page = session().program_page(0, 100);
+        let told: Vec<String> = page
+            .lines
+            .iter()
+            .flat_map(|line| &line.properties)
+            .map(|p| format!("{} {}={} ({})", p.line, p.name, p.text, p.kind))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                "2 model=opus (word)",
+                "3 permissions= ()",
+                "4 permissions.bash=deny (word)",
+                "5 strategy=first (text)",
+                "7 retry=3 (number)",
+                "8 condition=it is good (condition)",
+                "8 max=4 (number)",
+                "12 allow=user, ops (list)",
+                "13 timeout=4h (duration)",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_node_says_what_its_statement_says_and_why_a_tie_is_a_guess() {
+        let session = session();
+        let rows = session.trace_page(&Default::default(), 0, 100).rows;
+        let node = |text: &str| {
+            let row = rows.iter().find(|row| row.text.contains(text));
+            session.node_detail(row.map_or(99, |row| row.node))
+        };
+        let parallel = node("parallel").unwrap();
+        assert_eq!(parallel.row.detail, "first · 1 branch");
+        assert_eq!(parallel.properties[0].text, "first");
+        assert_eq!(
+            (parallel.row.line_guessed, parallel.line_why),
+            (false, None)
+        );
+        let same = node("Sa").unwrap();
+        assert!(same.row.line_guessed);
+        assert_eq!(same.line_why.as_deref(), Some("the text is shortened"));
+    }
 }

@@ -47,7 +47,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
 use crate::model::{Form, Run, Text};
-use crate::program::Listing;
+use crate::program::{Listing, TiedBy};
 
 pub use from_state::from_state_file;
 
@@ -119,6 +119,8 @@ pub struct Node {
     pub line: Option<u32>,
     /// The tie to the line is a guess.
     pub line_guessed: bool,
+    /// By what it is tied to the line, where that is known.
+    pub line_by: Option<TiedBy>,
     /// Attempts, 1 without a retry.
     pub attempts: u32,
     /// The most attempts or rounds, where recorded.

@@ -4,16 +4,21 @@ use std::collections::BTreeMap;
 
 use super::rows::NONE;
 use crate::model::Execution;
-use crate::program::{self, Listing, Tie};
+use crate::program::{self, Listing, StatementKind, Tie, TiedBy, Within};
 
 /// Ties of rows to statements; each text is tied once.
 pub(super) struct Ties<'a> {
     program: Option<&'a Listing>,
     /// It has learned from all rows how their indices count.
     learned: Option<program::Ties<'a>>,
-    rows: BTreeMap<(&'a str, Option<i64>), Option<Tie>>,
+    rows: BTreeMap<Asked<'a>, Option<Tie>>,
+    /// Blocks by name, the first of each.
+    blocks: BTreeMap<&'a str, u32>,
     branches: BTreeMap<(u32, &'a str), Option<u32>>,
 }
+
+/// A row's text, its index, and what it ran in.
+type Asked<'a> = (&'a str, Option<i64>, Option<Within>);
 
 /// Where something stands in the program: its statement ([`NONE`] where it is not tied), whether that is a
 /// guess, and its statement_index.
@@ -27,22 +32,54 @@ impl<'a> Ties<'a> {
             ties.learn(rows.iter().map(|row| (&*row.text, row.index)));
             ties
         });
+        let mut blocks = BTreeMap::new();
+        for (at, statement) in (0_u32..).zip(program.iter().flat_map(|p| &p.statements)) {
+            if let (StatementKind::Block, Some(name)) = (statement.kind, &statement.name) {
+                blocks.entry(name.as_str()).or_insert(at);
+            }
+        }
         Ties {
             program,
             learned,
             rows: BTreeMap::new(),
+            blocks,
             branches: BTreeMap::new(),
         }
     }
 
-    /// The statement of a row.
-    pub(super) fn row(&mut self, row: &'a Execution) -> Option<Tie> {
+    /// What runs in an instance: the body of its statement, or the block that it calls by name. `guessed` is about its
+    /// own tie.
+    pub(super) fn within(
+        &self,
+        statement: u32,
+        block: Option<&str>,
+        guessed: bool,
+    ) -> Option<Within> {
+        let own = self.program?.get(statement);
+        let called = own.and_then(|s| match s.kind {
+            StatementKind::Do => s.target.as_deref(),
+            _ => None,
+        });
+        if let Some(outer) = called.or(block).and_then(|name| self.blocks.get(name)) {
+            return Some(Within {
+                outer: *outer,
+                sure: called.is_some() && !guessed,
+            });
+        }
+        own.filter(|s| s.kind.has_body()).map(|_| Within {
+            outer: statement,
+            sure: !guessed,
+        })
+    }
+
+    /// The statement of a row that ran in something.
+    pub(super) fn row(&mut self, row: &'a Execution, within: Option<Within>) -> Option<Tie> {
         let learned = self.learned.as_mut()?;
-        let key = (&*row.text, row.index);
+        let key = (&*row.text, row.index, within);
         if let Some(tie) = self.rows.get(&key) {
             return *tie;
         }
-        let tie = learned.tie(&row.text, row.index);
+        let tie = learned.tie_within(&row.text, row.index, within);
         if self.rows.len() < program::REMEMBERED {
             self.rows.insert(key, tie);
         }
@@ -52,7 +89,7 @@ impl<'a> Ties<'a> {
     /// The statement of a branch: the one of that name in its parallel, else its row's own.
     pub(super) fn branch(
         &mut self,
-        parallel: u32,
+        (parallel, guessed): (u32, bool),
         name: &'a str,
         row: &'a Execution,
     ) -> Option<Tie> {
@@ -64,9 +101,13 @@ impl<'a> Ties<'a> {
         match named {
             Some(statement) => Some(Tie {
                 statement,
-                guessed: false,
+                guessed,
+                by: TiedBy::Name,
             }),
-            None => self.row(row),
+            None => {
+                let within = self.within(parallel, None, guessed);
+                self.row(row, within)
+            }
         }
     }
 
@@ -133,7 +174,50 @@ mod tests {
         let tie = Tie {
             statement: 2,
             guessed: false,
+            by: TiedBy::Text,
         };
-        assert_eq!(ties.row(&rows[1]), Some(tie));
+        assert_eq!(ties.row(&rows[1], None), Some(tie));
+    }
+
+    /// Two blocks have the same line: what a row ran in tells which is meant.
+    #[test]
+    fn equal_texts_are_told_apart_by_what_they_ran_in() {
+        let program = crate::program::scan(
+            "block f:\n  session \"same\"\nblock g:\n  session \"same\"\nlet x = do g\nparallel:\n  a = do f\nparallel:\n  a = do g\n",
+        );
+        let row = |text: &str, index| Execution {
+            id: 1,
+            index,
+            text: text.into(),
+            status: Status::Completed,
+            parent: None,
+            started: None,
+            completed: None,
+            error: None,
+            meta: None,
+        };
+        let rows = [
+            row("session \"same\"", None),
+            row("session \"same\"", Some(99)),
+            row("a", None),
+        ];
+        let mut ties = Ties::new(Some(&program), &rows);
+        let in_call = ties.within(4, None, false);
+        let line = |tie: Option<Tie>| tie.map(|t| (t.statement, t.guessed));
+        assert_eq!(line(ties.row(&rows[0], None)), Some((1, true)));
+        assert_eq!(line(ties.row(&rows[0], in_call)), Some((3, false)));
+        // An index that says something else, a call that is a guess, a block known by its name alone.
+        assert_eq!(line(ties.row(&rows[1], in_call)), Some((3, true)));
+        let guess = ties.within(4, None, true);
+        assert_eq!(line(ties.row(&rows[0], guess)), Some((3, true)));
+        let by_name = ties.within(NONE, Some("g"), false);
+        assert_eq!(line(ties.row(&rows[0], by_name)), Some((3, true)));
+        // A branch is no surer than its parallel.
+        assert_eq!(
+            line(ties.branch((7, false), "a", &rows[2])),
+            Some((8, false))
+        );
+        assert_eq!(line(ties.branch((7, true), "a", &rows[2])), Some((8, true)));
+        assert_eq!(ties.within(1, None, false), None);
     }
 }

@@ -40,7 +40,8 @@ pub use files::{
 };
 pub use gates::{AuditRow, AuditView, GateView, GatesView};
 pub use nodes::{
-    BindingRef, NodeDetail, NodeRef, ProgramLine, ProgramView, RowView, TracePage, TreeRow,
+    BindingRef, NodeDetail, NodeRef, ProgramLine, ProgramView, PropertyView, RowView, TracePage,
+    TreeRow,
 };
 pub use overview::{Counts, Failure, Overview, StatusCount};
 pub use runs::{RunList, RunSummary};

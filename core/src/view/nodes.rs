@@ -133,6 +133,10 @@ pub struct NodeDetail {
     pub rows: Vec<RowView>,
     /// Which frame's bindings it sees first; `None` is the root.
     pub frame: Option<i64>,
+    /// Why the tie to its line is a guess, as a clause; `None` when it is none.
+    pub line_why: Option<String>,
+    /// What the program says of its statement: retries, conditions, prompts.
+    pub properties: Vec<PropertyView>,
     /// Issues that speak of its rows.
     pub issues: Vec<crate::issue::Issue>,
 }
@@ -187,8 +191,24 @@ pub struct ProgramLine {
     pub node_count: u32,
     /// Whether some tie is a guess.
     pub guessed: bool,
+    /// What the statement that begins here says of itself (the first 50).
+    pub properties: Vec<PropertyView>,
     /// Bindings written here (the first 50).
     pub bindings: Vec<BindingRef>,
     /// The run stands here.
     pub position: bool,
+}
+
+/// A property of a statement.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct PropertyView {
+    /// Its name; those inside of another are joined to it by a dot (`permissions.bash`).
+    pub name: String,
+    /// What it says, without quotes and asterisks, cut at 400 characters: `4h`, `the draft is good`, `a, b`.
+    pub text: String,
+    /// `text`, `condition`, `number`, `flag`, `duration`, `list`, `word`, `raw`; empty when nothing stands after the
+    /// name.
+    pub kind: String,
+    /// Its line in the program.
+    pub line: u32,
 }

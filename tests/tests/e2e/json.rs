@@ -11,7 +11,7 @@ const COMMANDS: &[(&str, &str, &[&str])] = &[
     ("prose runs", "RunList", &["runs"]),
     (
         "prose show",
-        "overview: Overview, imports: ImportsView, files: FilesView, issues: IssuesView",
+        "overview: Overview, program: ProgramView, imports: ImportsView, files: FilesView, issues: IssuesView",
         &["show", "20260118"],
     ),
     ("prose trace", "TracePage", &["trace", "20260118"]),

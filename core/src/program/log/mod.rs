@@ -37,9 +37,11 @@
 mod tests;
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::keys::Found;
-use super::{Listing, Statement, StatementKind as Kind, Tie};
+use super::tie::{REMEMBERED, inside};
+use super::{Listing, Statement, StatementKind as Kind, Tie, TiedBy};
 
 /// Of more statements of one name than this, only the nearest are looked at.
 const MANY: usize = 64;
@@ -75,7 +77,7 @@ pub struct LogTies<'a> {
     counted: Vec<u32>,
     /// Numbers whose statement a name makes sure, with the first and the last place in `counted`.
     anchors: BTreeMap<i64, (i64, i64)>,
-    found: BTreeMap<String, Found>,
+    found: BTreeMap<String, Rc<Found>>,
 }
 
 /// Statements of a name, or of what they refer to.
@@ -215,19 +217,23 @@ impl<'a> LogTies<'a> {
 
     fn by_name(&self, mark: &LogMark<'_>, scope: Option<(u32, bool)>) -> Option<Tie> {
         let Named { statements, bound } = self.named(mark.label, mark.kind);
+        let by = match bound {
+            true => TiedBy::Name,
+            false => TiedBy::Target,
+        };
         let fitting = |ids: &[u32]| -> Vec<u32> {
             let ids = ids.iter().copied().take(MANY);
             ids.filter(|id| self.get(*id).is_some_and(|s| fits(mark.kind, s)))
                 .collect()
         };
         if let Some((outer, sure)) = scope {
-            let inside = self.inside(statements, outer);
-            let inside = fitting(inside);
-            if let Some(first) = inside.first() {
-                let one = inside.len() == 1;
+            let there = fitting(inside(self.listing, statements, outer));
+            if let Some(first) = there.first() {
+                let one = there.len() == 1;
                 return Some(Tie {
                     statement: *first,
                     guessed: !(one && (bound || sure)),
+                    by,
                 });
             }
             let near = statements.partition_point(|id| *id < outer);
@@ -237,21 +243,15 @@ impl<'a> LogTies<'a> {
             return Some(Tie {
                 statement: *nearest,
                 guessed: sure || !bound || statements.len() > 1,
+                by,
             });
         }
         let all = fitting(statements);
         Some(Tie {
             statement: *all.first()?,
             guessed: !bound || statements.len() > 1,
+            by,
         })
-    }
-
-    /// Those of a list, in order of the program, that are `outer` or lie in it.
-    fn inside<'s>(&self, statements: &'s [u32], outer: u32) -> &'s [u32] {
-        let from = statements.partition_point(|id| *id < outer);
-        let rest = statements.get(from..).unwrap_or_default();
-        let to = rest.partition_point(|id| *id == outer || self.listing.contains(outer, *id));
-        rest.get(..to).unwrap_or_default()
     }
 
     /// `3b→ ✓`: the second branch of the parallel.
@@ -264,6 +264,7 @@ impl<'a> LogTies<'a> {
         Some(Tie {
             statement: self.listing.children(parallel).nth(usize::from(place))?,
             guessed: true,
+            by: TiedBy::Number,
         })
     }
 
@@ -274,6 +275,7 @@ impl<'a> LogTies<'a> {
                 return Some(Tie {
                     statement: outer,
                     guessed: !sure || !mark.label.trim().is_empty(),
+                    by: TiedBy::Number,
                 });
             }
             if !mark.label.trim().is_empty() {
@@ -283,6 +285,7 @@ impl<'a> LogTies<'a> {
                 return Some(Tie {
                     statement,
                     guessed: true,
+                    by: TiedBy::Kind,
                 });
             }
         }
@@ -298,6 +301,7 @@ impl<'a> LogTies<'a> {
         Some(Tie {
             statement: *nearest,
             guessed: true,
+            by: TiedBy::Kind,
         })
     }
 
@@ -315,17 +319,21 @@ impl<'a> LogTies<'a> {
         if label.is_empty() {
             return None;
         }
-        if !self.found.contains_key(label) {
-            let found = self.listing.keys().find(self.listing, label);
-            self.found.insert(label.to_owned(), found);
+        let found = match self.found.get(label) {
+            Some(found) => Rc::clone(found),
+            None => Rc::new(self.listing.keys().find(self.listing, label)),
+        };
+        if self.found.len() < REMEMBERED {
+            self.found.insert(label.to_owned(), Rc::clone(&found));
         }
-        let all = self.found.get(label)?.statements.as_slice();
-        let inside = scope.map(|(outer, _)| self.inside(all, outer));
-        let list = inside.filter(|list| !list.is_empty()).unwrap_or(all);
+        let all = found.statements.as_slice();
+        let there = scope.map(|(outer, _)| inside(self.listing, all, outer));
+        let list = there.filter(|list| !list.is_empty()).unwrap_or(all);
         let fitting = |id: &&u32| self.get(**id).is_some_and(|s| fits(mark.kind, s));
         Some(Tie {
             statement: *list.iter().take(MANY).find(fitting)?,
             guessed: true,
+            by: TiedBy::Words,
         })
     }
 
@@ -338,6 +346,7 @@ impl<'a> LogTies<'a> {
         Some(Tie {
             statement,
             guessed: !(sure && nameless && silent),
+            by: TiedBy::Number,
         })
     }
 }

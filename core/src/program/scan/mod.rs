@@ -61,7 +61,7 @@ pub fn classify(text: &str) -> Kind {
 pub(super) fn by_first_word(text: &str) -> Kind {
     let word = text
         .trim()
-        .split(|c: char| !c.is_ascii_alphanumeric())
+        .split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-')
         .next()
         .unwrap_or_default();
     match word.to_ascii_lowercase().as_str() {

@@ -233,6 +233,7 @@ impl<'a> Builder<'_, 'a> {
         }
         node.line = Some(statement.line);
         node.line_guessed = fact.guessed;
+        node.line_by = fact.by;
         node.state_line = fact.state_line;
         if let Some((attempt, most)) = fact.attempt {
             node.attempts = attempt.max(1);

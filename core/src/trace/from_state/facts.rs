@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::issue::{Issue, Severity};
 use crate::model::{Annotation, Run, Status, Text};
-use crate::program::{LineRole, Listing, Statement, StatementKind};
+use crate::program::{LineRole, Listing, Statement, StatementKind, Tie, TiedBy};
 use crate::trace::NodeStatus;
 use crate::trace::emit::word;
 use crate::trace::rows::Ledger;
@@ -33,6 +33,8 @@ pub(in crate::trace) struct Fact {
     pub(in crate::trace) state_line: Option<u32>,
     /// The tie of that line is a guess.
     pub(in crate::trace) guessed: bool,
+    /// By what that line is tied.
+    pub(in crate::trace) by: Option<TiedBy>,
     /// `[...next...]`: it comes next.
     pub(in crate::trace) ahead: bool,
     pub(in crate::trace) attempt: Option<(u32, Option<u32>)>,
@@ -103,11 +105,20 @@ impl<'a> Facts<'a> {
         let Some(file) = &run.state_file else { return };
         let said = annotations(run, told);
         let mut ties = self.listing.ties();
+        let mut often: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        for statement in &told.statements {
+            often.entry(&statement.text).or_default().1 += 1;
+        }
         let mut after: Option<u32> = None;
         // Statements of the trace, tied: an annotated line may lie in one that is not annotated.
         let mut tied: Vec<Option<u32>> = Vec::with_capacity(told.statements.len());
         let mut strays = 0_u32;
         for (at, statement) in (0_usize..).zip(&told.statements) {
+            let mut nth = (0, 0);
+            if let Some(came) = often.get_mut(statement.text.as_str()) {
+                nth = *came;
+                came.0 += 1;
+            }
             let line = file
                 .trace
                 .get(statement.line.saturating_sub(1) as usize)
@@ -115,23 +126,27 @@ impl<'a> Facts<'a> {
             let is_trace = self.is_trace.then_some(at as u32);
             let exact = is_trace.or_else(|| self.same_line(line?, told, statement.line));
             let tie = match exact {
-                Some(exact) => Some((exact, false)),
+                Some(statement) => Some(Tie {
+                    statement,
+                    guessed: false,
+                    by: TiedBy::Text,
+                }),
                 // Only statements that are spoken of are searched for.
-                None if said.contains_key(&(at as u32)) || statement.kind.has_body() => ties
-                    .tie_after(&statement.text, after)
-                    .map(|tie| (tie.statement, tie.guessed)),
+                None if said.contains_key(&(at as u32)) || statement.kind.has_body() => {
+                    ties.tie_nth(&told.own_text(at as u32), nth, after)
+                }
                 None => None,
             };
-            if let Some((statement, _)) = tie.filter(|(_, guessed)| !guessed) {
-                after = Some(statement);
+            if let Some(tie) = tie.filter(|tie| !tie.guessed) {
+                after = Some(tie.statement);
             }
-            tied.push(tie.map(|(statement, _)| statement));
+            tied.push(tie.map(|tie| tie.statement));
             let Some((line, annotation)) = said.get(&(at as u32)) else {
                 continue;
             };
             self.annotated = true;
-            let fact = fact(*line, annotation, tie.is_some_and(|(_, guessed)| guessed));
-            match tie.and_then(|(statement, _)| self.of.get_mut(statement as usize)) {
+            let fact = fact(*line, annotation, tie);
+            match tie.and_then(|tie| self.of.get_mut(tie.statement as usize)) {
                 // Of two lines for one statement the later one is nearer to where the run is.
                 Some(known) if known.state_line.is_none() || !fact.ahead => known.take(fact),
                 Some(_) => {}
@@ -221,7 +236,7 @@ fn annotations<'r>(run: &'r Run, told: &Listing) -> BTreeMap<u32, (u32, &'r Anno
     said
 }
 
-fn fact(line: u32, annotation: &Annotation, guessed: bool) -> Fact {
+fn fact(line: u32, annotation: &Annotation, tie: Option<Tie>) -> Fact {
     let status = match &annotation.status {
         _ if annotation.ahead || annotation.declared => None,
         // A path alone says that it was written.
@@ -237,7 +252,8 @@ fn fact(line: u32, annotation: &Annotation, guessed: bool) -> Fact {
     Fact {
         status,
         state_line: Some(line),
-        guessed,
+        guessed: tie.is_some_and(|tie| tie.guessed),
+        by: tie.map(|tie| tie.by),
         ahead: annotation.ahead,
         declared: annotation.declared,
         attempt: annotation.attempt,

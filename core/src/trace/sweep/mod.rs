@@ -16,6 +16,7 @@ use super::rows::{NONE, Rows};
 use super::ties::Ties;
 use super::words::{self, Lead, Words};
 use crate::model::{Execution, Status};
+use crate::program::TiedBy;
 
 /// What an instance is, with the names that it was read with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +46,8 @@ pub(super) struct Inst<'a> {
     /// Its statement in the program, [`NONE`] where it is not tied.
     pub(super) stmt: u32,
     pub(super) guessed: bool,
+    /// By what it is tied.
+    pub(super) by: Option<TiedBy>,
     /// Its last row does not close it.
     pub(super) open: bool,
     /// Its last row says failed.
@@ -333,10 +336,21 @@ impl<'a> Sweep<'a, '_> {
         };
         let tie = match subject.kind {
             Kind::Branch(name) => {
-                let parallel = self.inst(parent).map_or(NONE, |p| p.stmt);
+                let parallel = self
+                    .inst(parent)
+                    .map_or((NONE, true), |p| (p.stmt, p.guessed));
                 self.ties.branch(parallel, name, row)
             }
-            _ => self.ties.row(row),
+            _ => {
+                let within = self.inst(parent).and_then(|outer| {
+                    let block = match outer.kind {
+                        Kind::Frame(name) => Some(name),
+                        _ => None,
+                    };
+                    self.ties.within(outer.stmt, block, outer.guessed)
+                });
+                self.ties.row(row, within)
+            }
         };
         let attempt = attempt_of(row).unwrap_or(1);
         let mut inst = Inst {
@@ -348,6 +362,7 @@ impl<'a> Sweep<'a, '_> {
             id: subject.id,
             stmt: tie.map_or(NONE, |t| t.statement),
             guessed: tie.is_some_and(|t| t.guessed),
+            by: tie.map(|t| t.by),
             open: true,
             failing: false,
             failed: false,

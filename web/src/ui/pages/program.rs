@@ -1,7 +1,7 @@
 //! The program with what happened at each line.
 
 use leptos::prelude::*;
-use prosescope_core::view::{NodeRef, ProgramLine, ProgramView, icon};
+use prosescope_core::view::{NodeRef, ProgramLine, ProgramView, PropertyView, icon};
 
 use super::overview::node_link;
 use crate::protocol::Request;
@@ -155,6 +155,7 @@ fn Line(line: ProgramLine) -> impl IntoView {
             <p class="line-up"><Pill status=line.status.clone() words=line.annotation.clone()/></p>
         })}
         {line.guessed.then(|| view! { <p class="aside">"Some rows were tied to this line by a guess: their text is shortened or reworded."</p> })}
+        {stated(&line.properties)}
         {(!line.bindings.is_empty()).then(|| view! {
             <h3>"Bindings written here"</h3>
             {binding_links(&line.bindings)}
@@ -172,4 +173,14 @@ fn Line(line: ProgramLine) -> impl IntoView {
         }}
         {(rest > 0).then(|| view! { <p class="faint">"and "{words::count(rest.into())}" more"</p> })}
     }
+}
+
+/// What the program says of a statement.
+pub(super) fn stated(properties: &[PropertyView]) -> Option<impl IntoView + use<>> {
+    (!properties.is_empty()).then(|| {
+        let pairs = properties.iter().map(|property| {
+            view! { <dt>{property.name.clone()}</dt><dd>{property.text.clone()}</dd> }
+        });
+        view! { <dl class="pairs">{pairs.collect_view()}</dl> }
+    })
 }

@@ -69,6 +69,10 @@ fn Detail(detail: NodeDetail) -> impl IntoView {
         row.status.as_str()
     };
     let gate = row.gate.clone();
+    let guess = row.line_guessed.then(|| match &detail.line_why {
+        Some(why) => format!(" (a guess: {why})"),
+        None => " (a guess)".to_owned(),
+    });
     view! {
         {(!detail.path.is_empty()).then(|| view! { <ol class="crumbs" aria-label="Lies in">{path.collect_view()}</ol> })}
         <h2 class="statement"><code>{detail.text.clone()}</code></h2>
@@ -89,7 +93,7 @@ fn Detail(detail: NodeDetail) -> impl IntoView {
             {gate.map(|gate| view! { <dt>"Gate"</dt><dd><Go to=run.item(Page::Gates, &gate)>{gate.clone()}</Go></dd> })}
             {row.line.map(|line| view! {
                 <dt>"Line"</dt>
-                <dd><Go to=run.item(Page::Program, line)>{line}</Go>{row.line_guessed.then_some(" (a guess)")}</dd>
+                <dd><Go to=run.item(Page::Program, line)>{line}</Go>{guess.clone()}</dd>
             })}
             <dt>"Rows"</dt><dd>{rows_in_words(&detail)}</dd>
             <dt>"Names"</dt><dd>{names(run, detail.frame)}</dd>

@@ -1,0 +1,188 @@
+//! What statements can be found by: their text, its beginning, names, targets, quoted texts, words.
+
+mod find;
+
+use std::collections::BTreeMap;
+
+use super::row::{LIMIT, Row, append, clip, inner_text};
+use super::{LineRole, Listing, StatementKind as Kind, TiedBy};
+
+/// The statements of a listing by what rows may say of them. Every list is in order of the program.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Keys {
+    /// Head and properties, sorted.
+    whole: Vec<(String, u32)>,
+    /// The heads, sorted; and the heads without `x =` before them, or what stands behind their colon.
+    heads: Vec<(String, u32)>,
+    rights: Vec<(String, u32)>,
+    names: BTreeMap<String, Vec<u32>>,
+    /// Those of `names` that are no declarations.
+    bound: BTreeMap<String, Vec<u32>>,
+    targets: BTreeMap<(Kind, String), Vec<u32>>,
+    kinds: BTreeMap<Kind, Vec<u32>>,
+    /// The literal beginning of the quoted texts (up to a `{`), sorted, with the whole of it.
+    texts: Vec<(String, u32, String)>,
+    words: BTreeMap<String, Vec<u32>>,
+}
+
+/// What a text was found to speak of.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    /// In order of the program.
+    pub(super) statements: Vec<u32>,
+    /// Whether the text is theirs, or names them; else it was shortened or reworded.
+    pub(super) exact: bool,
+    /// By what they were found.
+    pub(super) by: TiedBy,
+    /// The text as it is compared, when other statements begin with it: it may have been cut from theirs.
+    pub(super) longer: Option<String>,
+    /// The likeliest of them, where nothing else tells.
+    pub(super) likeliest: Option<u32>,
+    /// The kind that the text has.
+    pub(super) kind: Option<Kind>,
+}
+
+impl Found {
+    fn some(statements: Vec<u32>, exact: bool, by: TiedBy) -> Option<Found> {
+        (!statements.is_empty()).then(|| Found {
+            statements,
+            exact,
+            by,
+            ..Found::default()
+        })
+    }
+
+    /// Whether it is one statement, for certain.
+    pub(super) fn is_sure(&self) -> bool {
+        self.exact && self.longer.is_none() && self.statements.len() == 1
+    }
+
+    /// Whether an index that is known to be reliable says more than the text does.
+    pub(super) fn is_weak(&self) -> bool {
+        self.by >= TiedBy::Words
+    }
+
+    /// Whether the text does not speak against a statement.
+    pub(super) fn may_be(&self, listing: &Listing, statement: u32) -> bool {
+        match (self.kind, listing.get(statement)) {
+            (Some(kind), Some(statement)) => kind == statement.kind,
+            _ => true,
+        }
+    }
+
+    /// Whether the text may have been cut from that of a statement.
+    pub(super) fn may_be_cut_from(&self, listing: &Listing, statement: u32) -> bool {
+        let (Some(longer), Some(statement)) = (&self.longer, listing.get(statement)) else {
+            return false;
+        };
+        let row = Row::new(&statement.text);
+        row.canonical.starts_with(longer.as_str())
+            || row
+                .right
+                .is_some_and(|right| right.starts_with(longer.as_str()))
+    }
+}
+
+impl Keys {
+    pub(super) fn new(listing: &Listing) -> Keys {
+        let mut keys = Keys::default();
+        for (id, statement) in (0..).zip(&listing.statements) {
+            let head = Row::new(&statement.text);
+            let below = listing.lines.get(statement.line as usize..);
+            let own = below.unwrap_or_default();
+            let own = own.iter().take_while(|line| {
+                line.statement == Some(id)
+                    && matches!(line.role, LineRole::Property | LineRole::Continuation)
+            });
+            let mut whole = head.canonical.clone();
+            for line in own {
+                if whole.len() > LIMIT {
+                    break;
+                }
+                append(&mut whole, &line.text);
+            }
+            whole.truncate(clip(&whole, LIMIT).len());
+            if let Some(name) = &statement.name {
+                let name = name.to_lowercase();
+                if !statement.kind.is_declaration() {
+                    keys.bound.entry(name.clone()).or_default().push(id);
+                }
+                keys.names.entry(name).or_default().push(id);
+            }
+            if let Some(target) = &statement.target {
+                let key = (statement.kind, target.to_lowercase());
+                keys.targets.entry(key).or_default().push(id);
+            }
+            keys.kinds.entry(statement.kind).or_default().push(id);
+            let mut texts = texts_of(statement, &head.texts);
+            texts.extend(below_head(listing, id, statement));
+            for text in texts {
+                let literal = text.split('{').next().unwrap_or_default().to_owned();
+                keys.texts.push((literal, id, text));
+            }
+            let mut words = words(&whole);
+            words.sort_unstable();
+            words.dedup();
+            for word in words {
+                keys.words.entry(word.to_owned()).or_default().push(id);
+            }
+            keys.whole.push((whole, id));
+            if let Some(right) = head.right.filter(|right| !right.is_empty()) {
+                keys.rights.push((right, id));
+            }
+            keys.heads.push((head.canonical, id));
+        }
+        keys.whole.sort_unstable();
+        keys.heads.sort_unstable();
+        keys.rights.sort_unstable();
+        keys.texts.sort_unstable();
+        keys
+    }
+
+    /// The statements that bind or declare a name in lower case, but for agents, blocks and imports.
+    pub(super) fn bound(&self, name: &str) -> &[u32] {
+        self.bound.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The statements of a kind that refer to a name in lower case.
+    pub(super) fn referring(&self, kind: Kind, name: &str) -> &[u32] {
+        let key = (kind, name.to_owned());
+        self.targets.get(&key).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The quoted texts of a statement: of its head, and what it asks for.
+fn texts_of(statement: &super::Statement, head: &[String]) -> Vec<String> {
+    let mut texts: Vec<String> = head.to_vec();
+    for key in ["prompt", "description", "message", "condition"] {
+        if let Some(value) = statement.property(key) {
+            texts.push(inner_text(clip(value, LIMIT)));
+        }
+    }
+    texts.retain(|text| !text.is_empty());
+    texts.dedup();
+    texts
+}
+
+/// The text that a head opens and that goes on below it: `session """`.
+fn below_head(listing: &Listing, id: u32, statement: &super::Statement) -> Option<String> {
+    let opened = statement.text.matches("\"\"\"").count() % 2 == 1;
+    let whole = opened.then(|| listing.own_text(id))?;
+    let text = whole.split_once("\"\"\"")?.1;
+    let text = text.split("\"\"\"").next().unwrap_or_default();
+    Some(inner_text(clip(text, LIMIT))).filter(|text| !text.is_empty())
+}
+
+/// Words that tell statements apart.
+fn words(text: &str) -> Vec<&str> {
+    text.split(|sign: char| !sign.is_alphanumeric() && sign != '_')
+        .filter(|word| word.len() > 2)
+        .filter(|word| {
+            !matches!(
+                *word,
+                "session" | "prompt" | "context" | "let" | "const" | "the" | "and" | "for" | "with"
+            )
+        })
+        .take(60)
+        .collect()
+}

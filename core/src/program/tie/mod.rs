@@ -1,0 +1,312 @@
+//! Ties rows and annotations to statements.
+//!
+//! The text decides first: the same text, a name, what it refers to, a beginning, a quoted text, common words, the
+//! kind. What a row ran in and its index decide between equals, and the index alone only where the text says nothing.
+//!
+//! | a tie is certain when | |
+//! |---|---|
+//! | the text is that of one statement alone | and no other statement's text begins with it: it may have been cut |
+//! | the name is bound by one statement alone | and stands before an `=`, or declares something of the same kind |
+//! | several statements have the text | and the index singles one out, as all sure rows of the run count (several) |
+//! | | or the row has no index, and what it surely ran in holds one of them alone |
+//!
+//! Anything else is a guess and says so.
+
+mod counting;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::keys::{Found, Keys};
+use super::{Listing, Tie, TiedBy};
+use counting::{COUNTINGS, Counted, Learned};
+
+/// A listing made ready for ties.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Ready {
+    keys: Keys,
+    counted: Counted,
+}
+
+/// What a row ran in: a construct, or the block that was called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Within {
+    /// The statement whose body it is.
+    pub(crate) outer: u32,
+    /// Whether that is no guess.
+    pub(crate) sure: bool,
+}
+
+impl Listing {
+    /// Ties a row to a statement: by its text first (texts are often shortened: a prefix will do), its index
+    /// only deciding between equals and where the text says nothing (documents count statements or lines).
+    ///
+    /// For the rows of a whole run use [`Listing::ties`], which learns how they count: one row's index alone makes
+    /// nothing certain.
+    pub fn tie(&self, text: &str, index: Option<i64>) -> Option<Tie> {
+        let found = self.ready().keys.find(self, text);
+        choose(self, &Learned::default(), &found, index, None)
+    }
+
+    /// A tier for many rows: it remembers texts and learns how the indices count.
+    pub fn ties(&self) -> Ties<'_> {
+        Ties {
+            listing: self,
+            found: BTreeMap::new(),
+            learned: Learned::default(),
+            ranks: BTreeMap::new(),
+        }
+    }
+
+    /// What its statements can be found by.
+    pub(super) fn keys(&self) -> &Keys {
+        &self.ready().keys
+    }
+
+    fn ready(&self) -> &Ready {
+        self.ready.get_or_init(|| Ready {
+            keys: Keys::new(self),
+            counted: Counted::new(self),
+        })
+    }
+}
+
+/// Texts that a tier remembers: a loop repeats its few, and 100,000 that are all different are not worth their memory.
+pub(crate) const REMEMBERED: usize = 4096;
+
+/// Ties many rows to one program: see [`Listing::ties`].
+#[derive(Debug, Clone)]
+pub struct Ties<'a> {
+    listing: &'a Listing,
+    /// What texts speak of: of the first [`REMEMBERED`], the others are looked up again.
+    found: BTreeMap<String, Rc<Found>>,
+    learned: Learned,
+    /// The different indices of a text that several statements have: as many as there are statements, in the
+    /// same order, they tell which is which.
+    ranks: BTreeMap<String, Vec<i64>>,
+}
+
+impl Ties<'_> {
+    /// Learns from rows, given as text and index, how their indices count. Rows whose text is that of one
+    /// statement alone teach it.
+    pub fn learn<'r>(&mut self, rows: impl IntoIterator<Item = (&'r str, Option<i64>)>) {
+        let mut asked: BTreeMap<(&str, i64), ()> = BTreeMap::new();
+        for (text, index) in rows {
+            let Some(index) = index else { continue };
+            if asked.insert((text, index), ()).is_some() {
+                continue;
+            }
+            let found = self.find(text);
+            match found.statements.as_slice() {
+                [only] if found.is_sure() => {
+                    let counted = &self.listing.ready().counted;
+                    self.learned.take(counted, self.listing, index, *only);
+                }
+                [] | [_] => {}
+                _ => {
+                    let ranks = self.ranks.entry(text.to_owned()).or_default();
+                    if let Err(at) = ranks.binary_search(&index) {
+                        ranks.insert(at, index);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Ties a row to a statement, as [`Listing::tie`] does, by the counting that was learned.
+    pub fn tie(&mut self, text: &str, index: Option<i64>) -> Option<Tie> {
+        self.tie_within(text, index, None)
+    }
+
+    /// Ties a row of which is known what it ran in.
+    pub(crate) fn tie_within(
+        &mut self,
+        text: &str,
+        index: Option<i64>,
+        within: Option<Within>,
+    ) -> Option<Tie> {
+        let found = self.find(text);
+        let tie = choose(self.listing, &self.learned, &found, index, within)?;
+        if tie.guessed
+            && let (Some(index), Some(ranks)) = (index, self.ranks.get(text))
+            && ranks.len() == found.statements.len()
+            && let Ok(rank) = ranks.binary_search(&index)
+            && let Some(statement) = found.statements.get(rank)
+            && within.is_none_or(|within| self.listing.contains(within.outer, *statement))
+        {
+            return Some(Tie {
+                statement: *statement,
+                ..tie
+            });
+        }
+        Some(tie)
+    }
+
+    /// Ties the next of several texts that come in the order of the program, as the lines of a state.md do:
+    /// of equals, the first after the statement `after`.
+    pub fn tie_after(&mut self, text: &str, after: Option<u32>) -> Option<Tie> {
+        let found = self.find(text);
+        let all = found.statements.as_slice();
+        let from = after.map_or(0, |after| all.partition_point(|id| *id <= after));
+        Some(Tie {
+            statement: *all.get(from).or(all.first())?,
+            guessed: !found.is_sure(),
+            by: found.by,
+        })
+    }
+
+    /// As [`Ties::tie_after`], for a text that comes `often` times, now for the `nth` time (from 0): as often as
+    /// there are statements of it, each is the one in its place.
+    pub fn tie_nth(
+        &mut self,
+        text: &str,
+        (nth, often): (usize, usize),
+        after: Option<u32>,
+    ) -> Option<Tie> {
+        let found = self.find(text);
+        let tie = self.tie_after(text, after)?;
+        if often < 2 || found.statements.len() != often {
+            return Some(tie);
+        }
+        Some(Tie {
+            statement: found.statements.get(nth).copied()?,
+            guessed: !found.exact,
+            by: found.by,
+        })
+    }
+
+    fn find(&mut self, text: &str) -> Rc<Found> {
+        if let Some(found) = self.found.get(text) {
+            return Rc::clone(found);
+        }
+        let found = Rc::new(self.listing.ready().keys.find(self.listing, text));
+        if self.found.len() < REMEMBERED {
+            self.found.insert(text.to_owned(), Rc::clone(&found));
+        }
+        found
+    }
+}
+
+/// One of the statements that a text speaks of.
+fn choose(
+    listing: &Listing,
+    learned: &Learned,
+    found: &Found,
+    index: Option<i64>,
+    within: Option<Within>,
+) -> Option<Tie> {
+    let all = found.statements.as_slice();
+    let tie = |statement: u32, sure: bool| Tie {
+        statement,
+        guessed: !sure,
+        by: found.by,
+    };
+    if found.is_sure()
+        && let [only] = all
+    {
+        return Some(tie(*only, true));
+    }
+    let hit = index.and_then(|index| hit(listing, learned, found, index));
+    let Some(first) = all.first() else {
+        // The text says nothing.
+        let (statement, _) = hit?;
+        return Some(Tie {
+            statement,
+            guessed: true,
+            by: TiedBy::Index,
+        });
+    };
+    let inside = within.map(|within| (inside(listing, all, within.outer), within.sure));
+    let inside = inside.filter(|(list, _)| !list.is_empty());
+    if let Some((statement, sure)) = hit {
+        let spoken_of = all.binary_search(&statement).is_ok();
+        let there = inside.is_none_or(|(list, _)| list.binary_search(&statement).is_ok());
+        if spoken_of {
+            return Some(tie(statement, found.exact && sure && there));
+        }
+        return Some(Tie {
+            statement,
+            guessed: true,
+            by: TiedBy::Index,
+        });
+    }
+    if let Some((list, sure)) = inside {
+        if let [only] = list {
+            let sure = found.exact && found.longer.is_none() && sure && index.is_none();
+            return Some(tie(*only, sure));
+        }
+        return Some(tie(nearest(listing, learned, found, list, index)?, false));
+    }
+    Some(match all {
+        [only] => tie(*only, false),
+        _ => tie(
+            nearest(listing, learned, found, all, index).unwrap_or(*first),
+            false,
+        ),
+    })
+}
+
+/// The statement that an index names, and whether that may be relied on: one that the text speaks of; else one that
+/// the text may speak of, if the run is known to count so and the text is a weak witness.
+fn hit(listing: &Listing, learned: &Learned, found: &Found, index: i64) -> Option<(u32, bool)> {
+    let counted = &listing.ready().counted;
+    let all = found.statements.as_slice();
+    let spoken_of = |statement: &u32| all.binary_search(statement).is_ok();
+    if learned.best.is_empty() {
+        let mut hits = COUNTINGS
+            .into_iter()
+            .filter_map(|counting| counted.at(listing, counting, index));
+        return match all {
+            [] => hits.find(|statement| found.may_be(listing, *statement)),
+            _ => hits.find(spoken_of),
+        }
+        .map(|statement| (statement, false));
+    }
+    let mut named = learned
+        .best
+        .iter()
+        .map(|counting| counted.at(listing, *counting, index));
+    let first = named.next().flatten();
+    let steady = named.all(|other| other == first) && learned.is_steady(index);
+    if let Some(statement) = first.filter(spoken_of) {
+        return Some((statement, steady));
+    }
+    first
+        .filter(|statement| {
+            let weak = all.is_empty() || steady && found.is_weak();
+            weak && found.may_be(listing, *statement)
+                || steady && found.may_be_cut_from(listing, *statement)
+        })
+        .map(|statement| (statement, false))
+}
+
+/// Of several, the one that the index is nearest to; without one, the likeliest.
+fn nearest(
+    listing: &Listing,
+    learned: &Learned,
+    found: &Found,
+    list: &[u32],
+    index: Option<i64>,
+) -> Option<u32> {
+    let counting = learned.best.first().copied();
+    let near = counting
+        .zip(index)
+        .map(|(counting, index)| listing.ready().counted.near(listing, counting, index));
+    match near {
+        Some(near) => list.iter().min_by_key(|id| id.abs_diff(near)).copied(),
+        None => found
+            .likeliest
+            .filter(|id| list.binary_search(id).is_ok())
+            .or(list.first().copied()),
+    }
+}
+
+/// Those of a list, in order of the program, that lie in a statement, or are it.
+pub(super) fn inside<'s>(listing: &Listing, list: &'s [u32], outer: u32) -> &'s [u32] {
+    let from = list.partition_point(|id| *id < outer);
+    let rest = list.get(from..).unwrap_or_default();
+    let to = rest.partition_point(|id| *id == outer || listing.contains(outer, *id));
+    rest.get(..to).unwrap_or_default()
+}
