@@ -397,6 +397,10 @@ export type NodeDetail = {
   rows: Array<RowView>;
   /** Which frame's bindings it sees first; `null` is the root. */
   frame: number | null;
+  /** Why the tie to its line is a guess, as a clause; `null` when it is none. */
+  line_why: string | null;
+  /** What the program says of its statement: retries, conditions, prompts. */
+  properties: Array<PropertyView>;
   /** Issues that speak of its rows. */
   issues: Array<Issue>;
 };
@@ -526,6 +530,8 @@ export type ProgramLine = {
   node_count: number;
   /** Whether some tie is a guess. */
   guessed: boolean;
+  /** What the statement that begins here says of itself (the first 50). */
+  properties: Array<PropertyView>;
   /** Bindings written here (the first 50). */
   bindings: Array<BindingRef>;
   /** The run stands here. */
@@ -546,6 +552,18 @@ export type ProgramView = {
   from: number;
   /** The lines. */
   lines: Array<ProgramLine>;
+};
+
+/** A property of a statement. */
+export type PropertyView = {
+  /** Its name; those inside of another are joined to it by a dot (`permissions.bash`). */
+  name: string;
+  /** What it says, without quotes and asterisks, cut at 400 characters: `4h`, `the draft is good`, `a, b`. */
+  text: string;
+  /** `text`, `condition`, `number`, `flag`, `duration`, `list`, `word`, `raw`; empty when nothing stands after the name. */
+  kind: string;
+  /** Its line in the program. */
+  line: number;
 };
 
 /** What a name means in a frame, and why, in words and links. */

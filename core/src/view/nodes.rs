@@ -201,6 +201,7 @@ pub struct ProgramLine {
 
 /// A property of a statement.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct PropertyView {
     /// Its name; those inside of another are joined to it by a dot (`permissions.bash`).
     pub name: String,

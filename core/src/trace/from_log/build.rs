@@ -15,7 +15,7 @@ use super::frames::Frames;
 use super::rounds::Loop;
 use crate::issue::{Issue, Severity};
 use crate::model::{CompactLog, LogEvent, LogLine, Run, RunStatus, Text};
-use crate::program::{Statement, Tie};
+use crate::program::{Statement, Tie, TiedBy};
 use crate::trace::emit::derived;
 use crate::trace::from_state::facts::Facts;
 use crate::trace::gates;
@@ -150,6 +150,10 @@ impl<'a> Builder<'_, 'a> {
         ))
     }
 
+    pub(super) fn tied_by(&self, at: usize) -> Option<TiedBy> {
+        Some(self.ties.get(at).copied().flatten()?.by)
+    }
+
     /// Adds a node behind what its container holds: that is over, as far as it stands open.
     pub(super) fn push(&mut self, mut node: Node, place: Place) -> u32 {
         let at = self.nodes.len() as u32;
@@ -209,6 +213,7 @@ impl<'a> Builder<'_, 'a> {
         if let Some((_, guessed, statement)) = tie {
             node.line = Some(statement.line);
             node.line_guessed = guessed;
+            node.line_by = self.tied_by(at);
         }
         let made = self.push(node, place);
         if let Some(about) = self.about.get_mut(made as usize) {

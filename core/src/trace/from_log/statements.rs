@@ -124,7 +124,7 @@ impl Builder<'_, '_> {
             .about(node)
             .is_some_and(|about| about.soft || about.anonymous);
         self.close(node, said);
-        let tie = self.tie(at);
+        let (tie, by) = (self.tie(at), self.tied_by(at));
         if let Some(made) = self.node_mut(node) {
             // Nobody said that it was tried again, but it was.
             made.attempts = made.attempts.saturating_add(u32::from(failed));
@@ -134,6 +134,7 @@ impl Builder<'_, '_> {
                 if let Some((_, guessed, statement)) = tie {
                     made.line = Some(statement.line);
                     made.line_guessed = guessed;
+                    made.line_by = by;
                     made.text = if guessed {
                         text.clone()
                     } else {

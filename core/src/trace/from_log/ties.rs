@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::ahead::Ahead;
 use crate::model::{CompactLog, LogEvent, LogLine, Text};
-use crate::program::{LogMark, StatementKind as Kind, Tie};
+use crate::program::{LogMark, StatementKind as Kind, Tie, TiedBy};
 use crate::trace::from_state::build::is_work;
 use crate::trace::from_state::facts::Facts;
 
@@ -138,6 +138,7 @@ impl<'l, 'f, 'a> InFrames<'l, 'f, 'a> {
         Some(Tie {
             statement,
             guessed: list.len() > 1,
+            by: TiedBy::Number,
         })
     }
 
