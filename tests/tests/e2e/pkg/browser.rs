@@ -65,8 +65,14 @@ fn pages_from_a_server_load_the_webassembly_themselves() {
     fs::write(project.path().join("asset.mjs"), asset).unwrap();
     project.must(&["bundle.mjs", "asset.mjs", "asset.js", "file"]);
     fs::write(project.path().join("plain.js"), plain).unwrap();
+    // In a worker, which has no page.
+    let worker = plain_worker(look);
+    fs::write(project.path().join("in-worker.js"), worker).unwrap();
+    let ask = "new Worker('in-worker.js', { type: 'module' }).onmessage = ({ data }) => {
+        document.title = data.title; document.body.dataset.error = data.body.dataset.error };";
+    fs::write(project.path().join("worker.js"), ask).unwrap();
     let address = serve(project.path().to_path_buf());
-    for script in ["plain.js", "asset.js"] {
+    for script in ["plain.js", "asset.js", "worker.js"] {
         let html = format!(
             "<!doctype html><link rel=icon href=data:,><body><script type=module src={script}></script>"
         );
@@ -82,6 +88,14 @@ fn pages_from_a_server_load_the_webassembly_themselves() {
         assert_eq!(error, "OpenError unreadable-database", "{script}");
         page.assert_no_errors();
     }
+}
+
+/// The same in a worker: an object stands for the page, and is sent to it.
+fn plain_worker(look: &str) -> String {
+    format!(
+        "import {{ init, openRun }} from './node_modules/prosescope/index.js'; await init();
+         const document = {{ body: {{ dataset: {{}} }} }}; {look} postMessage(document);"
+    )
 }
 
 /// Serves a folder until the test ends; returns its address.
