@@ -46,6 +46,8 @@ pub(crate) enum Command {
     Gates(GatesArgs),
     /// Print the audit log of a run's gates and verify its chain
     Audit(AuditArgs),
+    /// Say what going on with a run takes: where it stands, what the rest needs, what not to repeat
+    Resume(ResumeArgs),
     /// Look for everything that is odd in runs, and say what to do about it
     Check(CheckArgs),
     /// Serve the viewer on 127.0.0.1, showing a run
@@ -163,6 +165,16 @@ pub(crate) struct AuditArgs {
     /// Only this gate
     #[arg(long, value_name = "ID")]
     pub(crate) gate: Option<String>,
+}
+
+/// Plans how to go on.
+#[derive(Debug, Args)]
+pub(crate) struct ResumeArgs {
+    #[arg(default_value = "latest", help = RUN_HELP)]
+    pub(crate) run: String,
+    /// Print a bounded Markdown prompt to hand to a model, the run's text fenced as data
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) prompt: bool,
 }
 
 /// Checks runs.

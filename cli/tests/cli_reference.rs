@@ -13,6 +13,7 @@ const COMMANDS: &[&str] = &[
     "agents",
     "gates",
     "audit",
+    "resume",
     "check",
     "view",
     "completions",

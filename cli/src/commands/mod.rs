@@ -7,6 +7,7 @@ mod check;
 mod completions;
 mod gates;
 mod get;
+mod resume;
 mod runs;
 mod show;
 mod state;
@@ -31,6 +32,7 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
         Command::Agents(args) => agents::run(&args, out),
         Command::Gates(args) => gates::run(&args, out),
         Command::Audit(args) => audit::run(&args, out),
+        Command::Resume(args) => resume::run(&args, out),
         Command::Check(args) => check::run(&args, out),
         Command::View(args) => view::run(&args, out),
         Command::Completions(args) => completions::run(&args, out),

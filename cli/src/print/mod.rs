@@ -3,6 +3,7 @@
 mod check;
 mod gates;
 mod overview;
+mod resume;
 pub(crate) mod style;
 mod table;
 mod trace;
@@ -11,6 +12,7 @@ mod values;
 pub(crate) use check::{checked, explained};
 pub(crate) use gates::{audit, gates};
 pub(crate) use overview::{overview, runs};
+pub(crate) use resume::resume;
 pub(crate) use trace::trace;
 pub(crate) use values::{agents, bindings, resolution, state_diff};
 

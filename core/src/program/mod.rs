@@ -17,6 +17,7 @@ mod scan;
 #[cfg(test)]
 mod tests;
 mod tie;
+mod uses;
 mod value;
 
 use std::sync::OnceLock;
@@ -214,6 +215,7 @@ pub use log::{LogMark, LogTies};
 pub use scan::{classify, scan};
 pub use tie::Ties;
 pub(crate) use tie::{REMEMBERED, Within};
+pub use uses::{Given, NameUse};
 pub use value::{Property, Value};
 
 /// What a listing says; what was prepared for ties does not count.

@@ -2,12 +2,13 @@ use std::collections::BTreeMap;
 
 use super::Session;
 use super::values::inside;
-use crate::check::look::{Findings, Looked, look};
+use crate::check::look::{Findings, Looked, in_program, look};
 use crate::decode::sqlite;
 use crate::gate::audit::{self, Finding};
 use crate::issue::Issue;
 use crate::model::{Binding, FileInfo, RunStatus, ValueAt};
 use crate::program::StatementKind;
+use crate::resume::{self, Facts, MemoryState, NeedState};
 use crate::view::{CheckedRun, Counts};
 
 impl Session {
@@ -31,6 +32,7 @@ impl Session {
         let mut findings = Findings::default();
         self.check_attachments(&mut findings);
         self.check_imports(&mut findings);
+        self.check_ahead(&mut findings);
         self.check_database(&mut findings);
         issues.extend(findings.finish());
         issues
@@ -167,7 +169,54 @@ impl Session {
                     .iter()
                     .any(|b| b.name.starts_with(&prefix));
             if statement.kind == StatementKind::Use && !known {
-                findings.add(without_result(alias).at_line(statement.line));
+                let issue = without_result(alias);
+                findings.add(in_program(&self.run, issue, statement.line));
+            }
+        }
+    }
+
+    /// What the statements ahead need and nothing has.
+    fn check_ahead(&self, findings: &mut Findings) {
+        let Some(listing) = self.listing.as_ref() else {
+            return;
+        };
+        let plan = resume::plan(Facts {
+            run: &self.run,
+            trace: &self.trace,
+            listing: Some(listing),
+        });
+        for need in plan.needs.iter().filter(|n| n.sure) {
+            let NeedState::Nowhere(binder) = need.state else {
+                continue;
+            };
+            let line = need.lines.first().copied().unwrap_or_default();
+            let hint = match binder {
+                Some(binder) => format!("Line {binder} should have bound it."),
+                None => "No statement of the program binds it.".to_owned(),
+            };
+            let message = format!(
+                "line {line} is ahead and uses {}, which no binding has",
+                need.name
+            );
+            findings.add(in_program(
+                &self.run,
+                Issue::warning("unresolved-name", message).hint(hint),
+                line,
+            ));
+        }
+        for memory in &plan.memories {
+            if memory.state == MemoryState::Nowhere {
+                let line = memory.lines.first().copied().unwrap_or_default();
+                let message = format!(
+                    "line {line} is ahead and resumes agent {}, which has no memory",
+                    memory.agent
+                );
+                findings.add(in_program(
+                    &self.run,
+                    Issue::warning("agent-without-memory", message)
+                        .hint("It would begin without knowing what was said before."),
+                    line,
+                ));
             }
         }
     }

@@ -18,6 +18,7 @@ mod nodes;
 mod open;
 mod overview;
 mod program;
+mod resume;
 mod state;
 mod story;
 mod summary;

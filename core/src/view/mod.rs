@@ -16,6 +16,7 @@
 //! | Imports | [`ImportsView`] | (in `prose show --json`) |
 //! | state.md | [`StateMdView`] | `prose state` |
 //! | Files and tables | [`FilesView`], [`TableRows`] | (in `prose show --json`) |
+//! | Resume | [`ResumeView`] | `prose resume` |
 //! | Issues | [`IssuesView`], [`CheckReport`] | `prose check` |
 //!
 //! [`TimeoutView`] is no page: it is what the JavaScript package says of a duration.
@@ -26,6 +27,7 @@ mod files;
 mod gates;
 mod nodes;
 mod overview;
+mod resume;
 mod runs;
 mod timeout;
 
@@ -44,6 +46,10 @@ pub use nodes::{
     TreeRow,
 };
 pub use overview::{Counts, Failure, Overview, StatusCount};
+pub use resume::{
+    AheadView, CautionView, DoneView, GateOutcomeView, MemoryNeedView, NeedView, PositionView,
+    ResumeView, StepView,
+};
 pub use runs::{RunList, RunSummary};
 pub use timeout::TimeoutView;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use prosescope_core::model::{Execution, Gate, Meta, Run, RunStatus, Status};
 use prosescope_core::program::scan;
+use prosescope_core::resume::{Facts, plan};
 use prosescope_core::scope::resolve;
 use prosescope_core::trace::{NodeStatus, fold};
 
@@ -153,6 +154,8 @@ proptest! {
             prop_assert!(!trace.nodes[cause].recovered);
             prop_assert!(!trace.because_of.contains(&cause));
         }
+        let plan = plan(Facts { run: &run, trace: &trace, listing: program.as_ref() });
+        prop_assert!(plan.stands.len() <= trace.positions.len().max(1), "{plan:?}");
         for (i, at) in trace.positions.iter().enumerate() {
             let node = &trace.nodes[*at];
             prop_assert!(node.status.is_open(), "{node:?}");

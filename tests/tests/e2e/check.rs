@@ -1,4 +1,5 @@
-//! `prose check` as CI uses it: what it ends with, what it prints, in which forms.
+//! `prose check` as CI uses it: what it ends with, what it prints, in which forms. And `prose resume`, whose words are
+//! for people and for models.
 
 use std::process::{Command, Output};
 
@@ -90,4 +91,49 @@ fn all_runs_are_one_log_of_sarif_with_paths_from_here() {
         uris.contains(&".prose/runs/20260125-125506-p7r2mx/state.db"),
         "{uris:?}"
     );
+}
+
+#[test]
+fn resume_says_how_to_go_on_and_its_commands_work() {
+    let Some(out) = prose(&["resume", "20260118"]) else {
+        return;
+    };
+    assert_eq!(out.status.code(), Some(0));
+    let text = String::from_utf8_lossy(&out.stdout);
+    assert!(text.contains("it can begin again at line 38"), "{text}");
+    let command = text
+        .lines()
+        .find_map(|l| l.trim().strip_prefix("$ prose "))
+        .expect("a command");
+    let words: Vec<&str> = command.split(' ').collect();
+    let value = prose(&words).expect("prose is there");
+    assert_eq!(value.status.code(), Some(0), "{command}");
+    assert!(!value.stdout.is_empty(), "{command}");
+}
+
+#[test]
+fn a_completed_run_is_not_resumed() {
+    let Some(out) = prose(&["resume", "20260112"]) else {
+        return;
+    };
+    assert_eq!(out.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&out.stdout).contains("nothing to resume"));
+}
+
+#[test]
+fn the_prompt_is_the_same_in_every_place() {
+    let Some(out) = prose(&["resume", "20260125", "--prompt"]) else {
+        return;
+    };
+    let text = String::from_utf8_lossy(&out.stdout);
+    assert!(
+        text.starts_with("# Go on with an OpenProse run\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("```sh\nprose get staging --run 20260125-125506-p7r2mx\n"),
+        "{text}"
+    );
+    let both = prose(&["resume", "20260125", "--prompt", "--json"]).expect("prose is there");
+    assert_eq!(both.status.code(), Some(2));
 }

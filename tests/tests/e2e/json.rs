@@ -25,6 +25,7 @@ const COMMANDS: &[(&str, &str, &[&str])] = &[
     ("prose agents", "AgentsView", &["agents", "20260112"]),
     ("prose gates", "an array of GateView", &["gates"]),
     ("prose audit", "AuditView", &["audit", "20260125"]),
+    ("prose resume", "ResumeView", &["resume", "20260118"]),
     ("prose check", "CheckReport", &["check", "20260125"]),
 ];
 

@@ -34,6 +34,16 @@ pub fn look(at: Looked<'_>) -> Vec<Issue> {
     findings.finish()
 }
 
+/// Places an issue at a line of the program: of its file, or of the column that holds it.
+pub fn in_program(run: &Run, issue: Issue, line: u32) -> Issue {
+    match run.program.source_from.as_deref() {
+        Some("run.program_source") => issue.at_table("run").at_column("program_source"),
+        Some(file) => issue.at_file(file),
+        None => issue,
+    }
+    .at_line(line)
+}
+
 /// Issues as they are found; of one rule not more than a person reads.
 #[derive(Debug, Default)]
 pub struct Findings {

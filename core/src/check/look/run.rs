@@ -1,4 +1,4 @@
-use super::{Findings, Looked};
+use super::{Findings, Looked, in_program};
 use crate::issue::Issue;
 use crate::model::{BindingKind, RunStatus};
 use crate::program::StatementKind;
@@ -59,16 +59,10 @@ fn outputs(at: Looked<'_>, findings: &mut Findings) {
                 *b.name == *name || (b.kind == BindingKind::Output && b.name.ends_with(name))
             });
         if !there {
-            let from = at.run.program.source_from.as_deref();
-            findings.add(
-                Issue::warning(
-                    "output-missing",
-                    format!("the run is completed, but its output {name} is not there"),
-                )
-                .at_file(from.filter(|f| f.ends_with(".prose")).unwrap_or("program"))
-                .at_line(statement.line)
-                .hint("Its statement did not run, or its session wrote no binding."),
-            );
+            let message = format!("the run is completed, but its output {name} is not there");
+            let issue = Issue::warning("output-missing", message)
+                .hint("Its statement did not run, or its session wrote no binding.");
+            findings.add(in_program(at.run, issue, statement.line));
         }
     }
 }

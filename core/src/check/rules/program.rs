@@ -90,4 +90,18 @@ pub(super) const RULES: &[Rule] = &[
         .fix("It was never called, or its run was not handed over. Remove the import if it is not needed.")
         .source("sqlite.md, Core Schema")
         .sql("INSERT INTO run (id, status, program_source)\nVALUES ('r1', 'completed', 'use \"survey.prose\" as survey\nsession \"A\"');"),
+    Rule::warning(
+        "unresolved-name",
+        "A statement ahead uses a name that no binding has, and that no statement before it makes.",
+    )
+    .fix("Give it a value before the run goes on, or find out why its statement left none. `prose resume` says what else the rest needs.")
+    .source("filesystem.md, Resuming Execution")
+    .sql("INSERT INTO run (id, program_source)\nVALUES ('r1', 'let plan = session \"Plan\"\nsession \"Build\"\n  context: { plan, budget }');\nINSERT INTO execution (statement_index, statement_text, status) VALUES (1, 'let plan = session \"Plan\"', 'completed');\nINSERT INTO bindings (name, kind, value) VALUES ('plan', 'let', 'p');"),
+    Rule::warning(
+        "agent-without-memory",
+        "A statement ahead resumes an agent whose memory is not there.",
+    )
+    .fix("Hand over the agent's memory: of scope project or user it lies outside of the run. Otherwise let a session begin it anew.")
+    .source("filesystem.md, Memory Scoping for Persistent Agents")
+    .sql("INSERT INTO run (id, program_source)\nVALUES ('r1', 'let plan = session \"Plan\"\nresume: captain\n  prompt: \"Judge it\"');\nINSERT INTO execution (statement_index, statement_text, status) VALUES (1, 'let plan = session \"Plan\"', 'completed');"),
 ];

@@ -1,0 +1,22 @@
+use prosescope_core::resume::prompt;
+
+use super::ended;
+use crate::args::ResumeArgs;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::out::Out;
+use crate::{locate, print};
+
+pub(super) fn run(args: &ResumeArgs, out: &Out) -> Result<Exit, CliError> {
+    let session = locate::open(&args.run)?;
+    let view = session.resume(Some(locate::now()));
+    if out.json {
+        out.json(&view)?;
+    } else if args.prompt {
+        // Made to be handed on: the same bytes in a terminal and in a pipe. It holds no control characters.
+        out.bytes(prompt(&view).as_bytes())?;
+    } else {
+        out.text(&print::resume(&view, out.width))?;
+    }
+    Ok(ended(&session))
+}

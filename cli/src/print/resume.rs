@@ -1,0 +1,390 @@
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use anstyle::Style;
+use prosescope_core::render::text::escape;
+use prosescope_core::view::{AheadView, NeedView, PositionView, ResumeView};
+use unicode_width::UnicodeWidthStr;
+
+use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT, of, status};
+use super::table::{Fit, Table, cut};
+use super::{bytes, wrap};
+
+/// Lines are broken there even on a wide terminal.
+const WIDTH: usize = 96;
+/// How many statements ahead are printed; `--json` has more.
+const AHEAD: usize = 20;
+
+pub(crate) fn resume(view: &ResumeView, width: usize) -> String {
+    let width = width.min(WIDTH);
+    let mut out = String::new();
+    let tone = of(&view.status);
+    let _ = writeln!(
+        out,
+        "{BOLD}{}{RESET}  {FAINT}{}{RESET}",
+        escape(
+            view.program.as_deref().unwrap_or("(program not recorded)"),
+            false
+        ),
+        escape(&view.run, false)
+    );
+    let word = escape(&status(&view.status), false);
+    let room = width.saturating_sub(word.width() + 2);
+    let headline = cut(&escape(&view.headline, false), room);
+    let _ = writeln!(out, "{tone}{word}{RESET}  {BOLD}{headline}{RESET}\n");
+    if let Some(first) = view.done.story.first() {
+        out.push_str(&wrap(first, width.min(88), ""));
+    }
+    for note in &view.notes {
+        out.push_str(&wrap(&format!("Note: {note}."), width, ""));
+    }
+    positions(&mut out, view, width);
+    items(
+        &mut out,
+        "Before anything is repeated",
+        width,
+        view.cautions.iter().map(|c| {
+            let tone = match c.risk.as_str() {
+                "branches" | "rounds" => ("·", FAINT),
+                _ => ("!", WAIT),
+            };
+            (tone, c.text.clone())
+        }),
+    );
+    gates(&mut out, view, width);
+    items(
+        &mut out,
+        "Missing",
+        width,
+        view.needs
+            .iter()
+            .filter(|n| n.is_missing())
+            .map(|n| {
+                let text = format!("{} (line {}): {}", n.name, numbers(&n.lines), n.reason);
+                (if n.sure { ("✗", BAD) } else { ("·", FAINT) }, text)
+            })
+            .chain(
+                view.memories
+                    .iter()
+                    .filter(|m| m.state == "nowhere")
+                    .map(|m| {
+                        let lines = numbers(&m.lines);
+                        (
+                            ("✗", BAD),
+                            format!("the memory of agent {} (line {lines})", m.agent),
+                        )
+                    }),
+            ),
+    );
+    needs(&mut out, view, width);
+    steps(&mut out, view, width);
+    ahead(&mut out, view, width);
+    out
+}
+
+fn title(out: &mut String, text: &str) {
+    let _ = writeln!(out, "\n{BOLD}{text}{RESET}");
+}
+
+fn items(
+    out: &mut String,
+    heading: &str,
+    width: usize,
+    lines: impl Iterator<Item = ((&'static str, Style), String)>,
+) {
+    for (at, ((mark, tone), text)) in lines.enumerate() {
+        if at == 0 {
+            title(out, heading);
+        }
+        let text = wrap(&text, width, "    ");
+        let _ = writeln!(out, "  {tone}{mark}{RESET} {}", text.trim());
+    }
+}
+
+fn positions(out: &mut String, view: &ResumeView, width: usize) {
+    if view.positions.is_empty() {
+        return;
+    }
+    title(out, "Where it stands");
+    for position in &view.positions {
+        one(out, position, width);
+    }
+    if let Some(more @ 1..) = (view.position_count as usize).checked_sub(view.positions.len()) {
+        let _ = writeln!(out, "  {FAINT}… and {more} more{RESET}");
+    }
+}
+
+fn one(out: &mut String, position: &PositionView, width: usize) {
+    let word = position.node.as_ref().map_or("", |n| n.status.as_str());
+    let tone = of(word);
+    let text = match (&position.node, position.source.as_str()) {
+        (_, source) if !source.is_empty() => source,
+        (Some(node), _) => node.text.as_str(),
+        _ => "nothing is open",
+    };
+    let place = position.line.map_or(String::new(), |line| {
+        let guess = if position.guessed { "?" } else { "" };
+        format!("  line {line}{guess}")
+    });
+    let room = width.saturating_sub(5 + place.len());
+    let _ = writeln!(
+        out,
+        "  {tone}{}{RESET} {}{FAINT}{place}{RESET}",
+        prosescope_core::view::icon(word),
+        cut(&escape(text, false), room)
+    );
+    let mut about: Vec<String> = Vec::new();
+    if !position.frame_path.is_empty() {
+        about.push(format!("in {}", position.frame_path));
+    }
+    match (position.attempts, position.max) {
+        (n, Some(max)) if n > 1 => about.push(format!("attempt {n} of {max}")),
+        (n, None) if n > 1 => about.push(format!("attempt {n}")),
+        _ => {}
+    }
+    if let Some(since) = &position.since {
+        about.push(format!("begun {since}"));
+    }
+    for text in about {
+        let _ = writeln!(
+            out,
+            "    {FAINT}{}{RESET}",
+            cut(&escape(&text, false), width.saturating_sub(4))
+        );
+    }
+    if let Some(error) = &position.error {
+        let _ = write!(out, "{BAD}{}{RESET}", wrap(error, width, "    "));
+    }
+    if let Some(meaning) = &position.meaning {
+        let _ = write!(out, "{WAIT}{}{RESET}", wrap(meaning, width, "    "));
+    }
+    if let Some(next) = position
+        .next
+        .as_ref()
+        .filter(|next| Some(next.line) != position.line)
+    {
+        let text = format!("→ line {}: {}", next.line, next.text);
+        let _ = writeln!(
+            out,
+            "    {}",
+            cut(&escape(&text, false), width.saturating_sub(4))
+        );
+    }
+}
+
+fn gates(out: &mut String, view: &ResumeView, width: usize) {
+    if view.gates.is_empty() {
+        return;
+    }
+    title(out, "Gates that wait");
+    for gate in &view.gates {
+        let left = gate.gate.remaining.as_deref().unwrap_or("no deadline");
+        let id = cut(&escape(&gate.gate.id, false), width / 2);
+        let about = format!("{left} · may decide: {}", gate.gate.allow_words);
+        let room = width.saturating_sub(id.width() + 6);
+        let about = cut(&escape(&about, false), room);
+        let _ = writeln!(out, "  {WAIT}◷{RESET} {id}  {FAINT}{about}{RESET}");
+        for (name, text) in [
+            ("approved", &gate.approve),
+            ("rejected", &gate.reject),
+            ("timed out", &gate.timeout),
+        ] {
+            let text = wrap(text, width, "               ");
+            let _ = writeln!(out, "    {FAINT}{name:<11}{RESET}{}", text.trim());
+        }
+    }
+}
+
+fn needs(out: &mut String, view: &ResumeView, width: usize) {
+    let there: Vec<&NeedView> = view.needs.iter().filter(|n| n.state == "there").collect();
+    let memories: Vec<_> = view
+        .memories
+        .iter()
+        .filter(|m| m.state == "there")
+        .collect();
+    if there.is_empty() && memories.is_empty() {
+        return;
+    }
+    title(out, "What the rest needs");
+    let mut table = Table::new(&[
+        ("  NAME", Fit::Shrinks),
+        ("FRAME", Fit::Fixed),
+        ("SIZE", Fit::Right),
+        ("LINES", Fit::Shrinks),
+        ("VALUE", Fit::Shrinks),
+    ]);
+    let plain = Style::new();
+    for need in there {
+        let frame = need
+            .binding
+            .as_ref()
+            .and_then(|b| b.execution_id)
+            .map_or_else(|| "root".to_owned(), |id| format!("#{id}"));
+        table.row(vec![
+            (format!("  {}", need.name), BOLD),
+            (frame, FAINT),
+            (need.len.map(bytes).unwrap_or_default(), plain),
+            (numbers(&need.lines), FAINT),
+            (need.preview.clone(), FAINT),
+        ]);
+    }
+    for memory in memories {
+        table.row(vec![
+            (format!("  {} (memory)", memory.agent), BOLD),
+            (memory.scope.clone(), FAINT),
+            (memory.len.map(bytes).unwrap_or_default(), plain),
+            (numbers(&memory.lines), FAINT),
+            (memory.preview.clone(), FAINT),
+        ]);
+    }
+    out.push_str(&table.print(width));
+}
+
+fn steps(out: &mut String, view: &ResumeView, width: usize) {
+    if view.steps.is_empty() {
+        return;
+    }
+    title(out, "What to do next");
+    for (n, step) in view.steps.iter().enumerate() {
+        let text = wrap(&step.text, width, "     ");
+        let _ = writeln!(out, "  {OK}{}.{RESET} {}", n + 1, text.trim());
+        for command in &step.commands {
+            let _ = writeln!(out, "     {FAINT}${RESET} {}", escape(command, false));
+        }
+    }
+}
+
+fn ahead(out: &mut String, view: &ResumeView, width: usize) {
+    // A block that is called from several frames is told once.
+    let mut lines = BTreeSet::new();
+    let all: Vec<&AheadView> = view
+        .ahead
+        .iter()
+        .filter(|at| lines.insert(at.line) || at.how != "called")
+        .collect();
+    if all.is_empty() {
+        return;
+    }
+    title(out, "The program from there on");
+    for at in all.iter().take(AHEAD) {
+        let how = match at.how.as_str() {
+            "here" => "●",
+            "next" => "→",
+            "again" => "↻",
+            "called" => "↳",
+            _ => "?",
+        };
+        let line = format!("{:>4}", at.line);
+        let room = width.saturating_sub(line.len() + 5);
+        let text = cut(&escape(&at.text, false), room);
+        let _ = writeln!(out, "  {FAINT}{line}{RESET} {how} {text}");
+    }
+    if let Some(more @ 1..) = all.len().checked_sub(AHEAD) {
+        let _ = writeln!(out, "  {FAINT}… and {more} more{RESET}");
+    }
+    let _ = writeln!(
+        out,
+        "  {FAINT}● here  → next  ↻ in another round  ? if a condition says so  ↳ in a block{RESET}"
+    );
+}
+
+fn numbers(lines: &[u32]) -> String {
+    lines
+        .iter()
+        .map(u32::to_string)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use prosescope_core::view::{
+        BindingRef, CautionView, GateOutcomeView, MemoryNeedView, NodeRef, StepView,
+    };
+
+    #[test]
+    fn it_fits_a_terminal_and_nothing_of_a_run_acts_on_it() {
+        let evil = "a\u{1b}[2J very long text that has to be broken or cut somewhere ".repeat(3);
+        let text = || evil.clone();
+        let view = ResumeView {
+            run: "r1".to_owned(),
+            status: "interrupted".to_owned(),
+            headline: text(),
+            resumable: true,
+            positions: vec![PositionView {
+                how: "open".to_owned(),
+                node: Some(NodeRef {
+                    text: text(),
+                    status: "executing".to_owned(),
+                    ..NodeRef::default()
+                }),
+                frame_path: text(),
+                source: text(),
+                line: Some(31),
+                error: Some(text()),
+                meaning: Some(text()),
+                next: Some(AheadView {
+                    line: 32,
+                    text: text(),
+                    ..AheadView::default()
+                }),
+                ..PositionView::default()
+            }],
+            needs: ["there", "nowhere"]
+                .map(|state| NeedView {
+                    name: text(),
+                    state: state.to_owned(),
+                    reason: text(),
+                    preview: text(),
+                    sure: true,
+                    lines: vec![1, 2, 3],
+                    binding: Some(BindingRef::default()),
+                    ..NeedView::default()
+                })
+                .to_vec(),
+            memories: ["there", "nowhere"]
+                .map(|state| MemoryNeedView {
+                    agent: text(),
+                    state: state.to_owned(),
+                    ..MemoryNeedView::default()
+                })
+                .to_vec(),
+            gates: vec![GateOutcomeView {
+                approve: text(),
+                reject: text(),
+                timeout: text(),
+                gate: prosescope_core::view::GateView {
+                    id: text(),
+                    allow_words: text(),
+                    ..Default::default()
+                },
+                ..GateOutcomeView::default()
+            }],
+            cautions: vec![CautionView {
+                risk: "exec".to_owned(),
+                text: text(),
+                ..CautionView::default()
+            }],
+            steps: vec![StepView {
+                text: text(),
+                commands: Vec::new(),
+            }],
+            ahead: vec![AheadView {
+                line: 1_000_000,
+                text: text(),
+                how: "next".to_owned(),
+                ..AheadView::default()
+            }],
+            notes: vec![text()],
+            ..ResumeView::default()
+        };
+        let styled = resume(&view, 80);
+        let plain = anstream::adapter::strip_str(&styled).to_string();
+        for line in plain.lines() {
+            assert!(line.width() <= 80, "{}: {line}", line.width());
+            assert!(!line.contains('\u{1b}'));
+        }
+        assert!(plain.matches("\\u{1b}[2J").count() > 10, "{plain}");
+    }
+}

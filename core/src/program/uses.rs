@@ -1,0 +1,338 @@
+//! Which names a statement uses, and which it gives to what lies in it.
+//!
+//! | written | names |
+//! |---|---|
+//! | `context: { a, b }`, `context: [a, b]`, `context: a` | `a`, `b` |
+//! | `do process(part, topic: subject)` | `part`, `subject` |
+//! | `for x in pieces:`, `items \| map:` | `pieces`, `items` |
+//! | `output report = draft`, `let both = [a, b]` | `draft`, `a`, `b` |
+//! | `prompt: "Deploy {version}?"` | `version`, which may be no name at all |
+//!
+//! What stands in `**…**` is for a model to read: only names in braces count there.
+
+use std::collections::BTreeMap;
+
+use super::lex::{Tok, Token, tokens_of_text};
+use super::{LineRole, Listing, Statement, StatementKind as Kind, Value};
+
+/// A name that a statement uses.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NameUse {
+    /// The name; of an import's value `alias.name`.
+    pub name: String,
+    /// The first line that uses it, from 1.
+    pub line: u32,
+    /// Whether it can only be a name. `{x}` inside of a text may also just be text.
+    pub sure: bool,
+}
+
+/// How a name comes to what lies in a statement without being bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Given {
+    /// A parameter of a block.
+    Parameter,
+    /// What a loop goes through, or its counter.
+    Counter,
+    /// What a `catch` caught.
+    Error,
+    /// What a pipe hands to its body.
+    Item,
+}
+
+impl Listing {
+    /// The names that a statement's own lines use, by name; what lies in it is not looked at.
+    pub fn uses(&self, statement: u32) -> Vec<NameUse> {
+        let Some(this) = self.get(statement) else {
+            return Vec::new();
+        };
+        let mut found = Found::default();
+        for property in &this.properties {
+            if expects_names(&property.name) && !is_quoted(&property.value) {
+                found.expression(&property.text, property.line);
+            }
+        }
+        let right = match this.kind {
+            Kind::Assign | Kind::Output | Kind::Pipe | Kind::Arrow => right_side(this),
+            _ => None,
+        };
+        if let Some(text) = right {
+            found.expression(text, this.line);
+        }
+        // The right side of `let both = [` goes on below.
+        let open = right.is_some_and(|text| {
+            text.trim_start().starts_with(['[', '{']) && !text.trim_end().ends_with([']', '}'])
+        });
+        for (at, text) in self.own_lines(statement) {
+            let goes_on = at > this.line && open;
+            let continued = self
+                .lines
+                .get(at as usize - 1)
+                .is_some_and(|l| l.role == LineRole::Continuation);
+            if goes_on && continued {
+                found.expression(text, at);
+            }
+            found.braces(text, at);
+        }
+        found
+            .0
+            .into_iter()
+            .map(|(name, (line, sure))| NameUse { name, line, sure })
+            .collect()
+    }
+
+    /// What the statements around one give it without binding it: parameters, counters, caught errors, items.
+    pub fn given(&self, statement: u32) -> BTreeMap<String, (Given, u32)> {
+        let mut given = BTreeMap::new();
+        for around in self.enclosing(statement) {
+            let Some(this) = self.get(around) else {
+                continue;
+            };
+            let mut add = |name: &str, how: Given| {
+                given.entry(name.to_owned()).or_insert((how, around));
+            };
+            for property in &this.properties {
+                let how = match (property.name.as_str(), this.kind) {
+                    ("params", Kind::Block) => Given::Parameter,
+                    ("params", Kind::Pipe) => Given::Item,
+                    ("as", Kind::Catch) => Given::Error,
+                    ("as" | "each" | "index", _) => Given::Counter,
+                    _ => continue,
+                };
+                for name in names_in(&property.text) {
+                    add(&name, how);
+                }
+            }
+            if this.kind == Kind::Pipe {
+                add("item", Given::Item);
+            }
+        }
+        given
+    }
+
+    /// The lines of a statement itself, with their numbers: not those of what lies in it, no comments.
+    fn own_lines(&self, statement: u32) -> impl Iterator<Item = (u32, &str)> {
+        let first = self.get(statement).map_or(1, |s| s.line);
+        let end = self.get(statement).map_or(0, |s| s.end);
+        let inside = statement
+            .checked_add(1)
+            .and_then(|next| self.get(next))
+            .filter(|next| next.parent == Some(statement))
+            .map_or(end, |next| next.line.saturating_sub(1));
+        (first..=inside.max(first)).filter_map(move |at| {
+            let line = self.lines.get(at.checked_sub(1)? as usize)?;
+            let own = line.statement == Some(statement)
+                && matches!(
+                    line.role,
+                    LineRole::Statement | LineRole::Property | LineRole::Continuation
+                );
+            own.then_some((at, line.text.as_str()))
+        })
+    }
+}
+
+/// Names with their first line, and whether one of their places can only be a name.
+#[derive(Default)]
+struct Found(BTreeMap<String, (u32, bool)>);
+
+impl Found {
+    fn add(&mut self, name: &str, line: u32, sure: bool) {
+        let known = self.0.entry(name.to_owned()).or_insert((line, sure));
+        known.1 |= sure;
+        known.0 = known.0.min(line);
+    }
+
+    fn expression(&mut self, text: &str, line: u32) {
+        for name in names_in(text) {
+            self.add(&name, line, true);
+        }
+    }
+
+    /// `{name}` and `{alias.name}`; `${x}`, `\{x}` and `{{x}}` are something else.
+    fn braces(&mut self, text: &str, line: u32) {
+        let mut rest = text;
+        let mut before = ' ';
+        while let Some(open) = rest.find('{') {
+            before = rest
+                .get(..open)
+                .and_then(|t| t.chars().next_back())
+                .unwrap_or(before);
+            rest = rest.get(open + 1..).unwrap_or_default();
+            let end = rest
+                .find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.')))
+                .unwrap_or(rest.len());
+            let (name, after) = rest.split_at(end);
+            if after.starts_with('}') && !matches!(before, '$' | '\\' | '{' | '#') && is_name(name)
+            {
+                self.add(name, line, false);
+            }
+            before = '{';
+        }
+    }
+}
+
+/// Properties whose value is made of names, where it is not a text.
+fn expects_names(property: &str) -> bool {
+    matches!(
+        property,
+        "context" | "inputs" | "in" | "args" | "condition" | "count" | "items" | "evidence"
+    )
+}
+
+fn is_quoted(value: &Value) -> bool {
+    matches!(value, Value::Text | Value::Condition)
+}
+
+/// What is right of `x =`, or left of the first pipe.
+fn right_side(this: &Statement) -> Option<&str> {
+    let tokens = tokens_of_text(&this.text);
+    let top = |tok: Tok| tokens.iter().find(|t| t.tok == tok && t.depth == 0);
+    let start = match top(Tok::Equals) {
+        Some(equals) => equals.end,
+        None if this.kind == Kind::Output || this.kind == Kind::Assign => return None,
+        None => 0,
+    };
+    let end = top(Tok::Pipe).map_or(this.text.len(), |pipe| pipe.start);
+    this.text.get(start..end.max(start))
+}
+
+/// The names in an expression: words that are no keys, no calls and no keywords.
+fn names_in(text: &str) -> Vec<String> {
+    let tokens = tokens_of_text(text);
+    let is = |at: usize, tok: Tok| tokens.get(at).is_some_and(|t| t.tok == tok);
+    let slice = |token: &Token| text.get(token.start..token.end).unwrap_or_default();
+    let mut names = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let word = slice(token);
+        let key = is(at + 1, Tok::Colon);
+        let call = tokens.get(at + 1).is_some_and(|t| slice(t) == "(");
+        // `session: writer`
+        let target = at > 1
+            && is(at - 1, Tok::Colon)
+            && tokens
+                .get(at - 2)
+                .is_some_and(|t| matches!(slice(t), "session" | "resume"));
+        if token.tok == Tok::Word && !key && !call && !target && is_name(word) {
+            names.push(word.to_owned());
+        }
+    }
+    names
+}
+
+/// Whether a word may be the name of a value.
+fn is_name(word: &str) -> bool {
+    const NOT: [&str; 41] = [
+        "and", "are", "as", "contains", "do", "each", "else", "equals", "exec", "false", "filter",
+        "flatmap", "for", "from", "has", "if", "in", "is", "let", "loop", "map", "matches", "max",
+        "none", "not", "null", "of", "or", "output", "parallel", "pfilter", "pmap", "reduce",
+        "repeat", "resume", "session", "sort", "true", "until", "while", "with",
+    ];
+    let part = |part: &str| {
+        part.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && part
+                .chars()
+                .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
+    };
+    word.split('.').all(part) && !NOT.contains(&word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::scan;
+
+    #[track_caller]
+    fn check(program: &str, statement: u32, expected: &str) {
+        let found: Vec<String> = scan(program)
+            .uses(statement)
+            .into_iter()
+            .map(|u| match u.sure {
+                true => u.name,
+                false => format!("{}?", u.name),
+            })
+            .collect();
+        assert_eq!(found.join(" "), expected, "{program}");
+    }
+
+    #[test]
+    fn names_stand_where_values_are_expected() {
+        for (program, names) in [
+            (
+                "let x = session \"Say {a} and {b.c}, not \\{d} or ${e}\"",
+                "a? b.c?",
+            ),
+            ("session \"x\"\n  context: a", "a"),
+            ("session \"x\"\n  context: [a, b.c]", "a b.c"),
+            ("session \"x\"\n  context: { a, b }", "a b"),
+            ("session \"x\"\n  context: { file: a, b }", "a b"),
+            ("session \"x\"\n  context: \"all of it\"", ""),
+            ("session \"x\"\n  context: [\n    a,\n    b,\n  ]", "a b"),
+            (
+                "session: writer\n  prompt: \"\"\"\n    About {a}\n    # {b}\n  \"\"\"\n  context: a",
+                "a b?",
+            ),
+            (
+                "do process(part, \"text\", topic: subject, 3)",
+                "part subject",
+            ),
+            ("let r = do process(part)", "part"),
+            ("for x in pieces:\n  session \"{y}\"", "pieces"),
+            ("parallel for x in [a, b]:\n  session \"z\"", "a b"),
+            ("items | map:\n  session \"{item}\"", "items"),
+            ("let y = items | filter:\n  session \"{item}\"", "items"),
+            ("output report = draft", "draft"),
+            ("output report = session \"x\"\n  context: draft", "draft"),
+            ("let both = [a, b]", "a b"),
+            ("let both = [\n  a,\n  b\n]", "a b"),
+            ("const rules = \"\"\"\n  Be kind to {whom}\n\"\"\"", "whom?"),
+            ("if kind is \"long\":\n  session \"x\"", "kind"),
+            ("let t = \"{a}\"", "a?"),
+            ("if **it is ready**:\n  session \"x\"", ""),
+            (
+                "loop until **{a} is done** (max: 3):\n  session \"x\"",
+                "a?",
+            ),
+            ("if depth <= 0:\n  session \"x\"", "depth"),
+            ("repeat times as i:\n  session \"x\"", "times"),
+            (
+                "approve deploy:\n  prompt: \"Deploy {version}?\"\n  on_reject: throw \"No\"",
+                "version?",
+            ),
+            ("agent a:\n  model: opus\n  prompt: \"You\"", ""),
+        ] {
+            check(program, 0, names);
+        }
+    }
+
+    #[test]
+    fn what_lies_in_a_statement_has_names_of_its_own() {
+        let program = "block p(part, how) (max_depth: 3):\n  try:\n    for x, i in part:\n      session \"{x}\"\n  catch as err:\n    session \"{err}\"\n";
+        let listing = scan(program);
+        let given = |line: u32| -> Vec<(String, Given)> {
+            let at = listing.statement_at(line).unwrap();
+            listing
+                .given(at)
+                .into_iter()
+                .map(|(name, (how, _))| (name, how))
+                .collect()
+        };
+        let of = |name: &str, how| (name.to_owned(), how);
+        assert_eq!(
+            given(4),
+            [
+                of("how", Given::Parameter),
+                of("i", Given::Counter),
+                of("part", Given::Parameter),
+                of("x", Given::Counter)
+            ]
+        );
+        assert_eq!(
+            given(6),
+            [
+                of("err", Given::Error),
+                of("how", Given::Parameter),
+                of("part", Given::Parameter)
+            ]
+        );
+        assert_eq!(listing.given(0), BTreeMap::new());
+    }
+}

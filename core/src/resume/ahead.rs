@@ -1,0 +1,182 @@
+//! The statements ahead of every position: the rest of its body, then of what that lies in, frame by frame out to the
+//! program's end.
+
+use super::walk::Walk;
+use super::{Facts, Plan};
+use crate::model::RunStatus;
+use crate::trace::{Node, NodeKind};
+
+/// Statements that are looked ahead.
+pub(super) const MOST: usize = 4_000;
+/// Frames on the way out of a position that are looked at from the inside, and as many from the outside.
+pub(super) const FRAMES: usize = 64;
+
+/// Where a run stands, or can begin again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stand {
+    /// The node; `None` where nothing is open and the place follows from what ended last.
+    pub node: Option<u32>,
+    /// Why it stands there.
+    pub stop: Stop,
+    /// The node of the frame that it lies in.
+    pub frame: Option<u32>,
+    /// The execution that names are resolved from; `None` is the root.
+    pub scope: Option<i64>,
+    /// The statement that it is tied to.
+    pub statement: Option<u32>,
+    /// Index into [`Plan::ahead`] of what comes first when the run goes on here.
+    pub next: Option<usize>,
+}
+
+/// Why a run stands somewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// The statement was begun, and no end is recorded.
+    Open,
+    /// It is the first cause of the run's failure.
+    Failed,
+    /// It waits at a gate.
+    Gate,
+    /// Nothing is open: the next statement has not begun.
+    Between,
+    /// Nothing is open behind a gate that was turned down: what that means is still to be done.
+    Refused,
+}
+
+impl Stop {
+    /// `open`, `failed`, `gate`, `between`, `refused`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Stop::Open => "open",
+            Stop::Failed => "failed",
+            Stop::Gate => "gate",
+            Stop::Between => "between",
+            Stop::Refused => "refused",
+        }
+    }
+}
+
+/// A statement ahead.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ahead {
+    /// Index into [`crate::program::Listing::statements`].
+    pub statement: u32,
+    /// How it comes to run.
+    pub how: How,
+    /// The execution that its names are resolved from; `None` is the root.
+    pub scope: Option<i64>,
+    /// The block that is called on the way, where it lies in one: the frame has no id yet.
+    pub called: Option<u32>,
+    /// Which of [`Plan::stands`] it follows.
+    pub stand: usize,
+}
+
+/// How a statement ahead comes to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum How {
+    /// The run stands at it.
+    Here,
+    /// It follows.
+    Next,
+    /// It lies in a loop's body and runs if there is another round.
+    Again,
+    /// A condition, an error or a choice decides.
+    Maybe,
+    /// It lies in a block that a statement ahead calls.
+    Called,
+}
+
+impl How {
+    /// `here`, `next`, `again`, `maybe`, `called`.
+    pub fn word(self) -> &'static str {
+        match self {
+            How::Here => "here",
+            How::Next => "next",
+            How::Again => "again",
+            How::Maybe => "maybe",
+            How::Called => "called",
+        }
+    }
+}
+
+pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
+    let failed = facts.trace.verdict.status == RunStatus::Failed.word();
+    let mut at: Vec<(Option<u32>, Stop)> = Vec::new();
+    if failed {
+        let cause = facts.trace.first_cause.and_then(|n| u32::try_from(n).ok());
+        match cause {
+            Some(cause) => at.push((Some(cause), Stop::Failed)),
+            None => plan
+                .notes
+                .push("the run failed, and no row says where".to_owned()),
+        }
+    } else {
+        for &position in &facts.trace.positions {
+            let Ok(node) = u32::try_from(position) else {
+                continue;
+            };
+            let gate = facts
+                .node(node)
+                .is_some_and(|n| matches!(n.kind, NodeKind::Gate { .. }));
+            at.push((Some(node), if gate { Stop::Gate } else { Stop::Open }));
+        }
+        if at.is_empty() && !facts.trace.verdict.status.is_empty() {
+            at.push((None, Stop::Between));
+        }
+    }
+    if at.is_empty() && !failed {
+        plan.notes
+            .push("nothing says what ran: whether it is at its beginning is not known".to_owned());
+    }
+    for (node, stop) in at {
+        let inside = match node.and_then(|n| facts.node(n)) {
+            // Inside of a frame that nothing has happened in yet.
+            Some(Node {
+                kind: NodeKind::Frame { .. },
+                ..
+            }) => node,
+            _ => node.and_then(|n| facts.node(n)?.parent),
+        };
+        plan.stands.push(Stand {
+            node,
+            stop,
+            frame: facts.frame(inside),
+            scope: facts.scope(inside),
+            statement: node.and_then(|n| facts.statement(n)),
+            next: None,
+        });
+    }
+    let Some(listing) = facts.listing else {
+        if !plan.stands.is_empty() {
+            plan.notes.push(
+                "the run holds no program: what lies ahead, and what that needs, is not known"
+                    .to_owned(),
+            );
+        }
+        return;
+    };
+    let mut walk = Walk::new(facts, listing);
+    for (stand, at) in plan.stands.iter_mut().enumerate() {
+        walk.stand = stand;
+        walk.first = None;
+        walk.from(at.node);
+        walk.called();
+        at.next = walk.first;
+        if let Some((gate, refused)) = walk.decided.take() {
+            plan.decided.push(gate);
+            if refused {
+                at.stop = Stop::Refused;
+                at.node = Some(gate);
+                at.statement = facts.statement(gate);
+            }
+        }
+    }
+    if walk.ahead.len() >= MOST {
+        walk.notes.push(format!(
+            "only the first {MOST} statements ahead were looked at"
+        ));
+    }
+    plan.ahead = walk.ahead;
+    plan.notes.extend(walk.notes);
+    plan.notes.dedup();
+}

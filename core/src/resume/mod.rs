@@ -1,0 +1,154 @@
+//! What going on with a run takes: where it stands, what lies ahead, which values that needs, what must not be
+//! repeated.
+//!
+//! ```text
+//! positions ──► statements ahead ──► names and agents they use ──► resolved from their frame
+//!     │
+//!     ├──► what may have happened already (cautions)
+//!     └──► gates and what each outcome means ──► what to do next, in order (steps)
+//! ```
+//!
+//! Nothing here writes, and nothing is guessed silently: what is not known is a note. A finished run has no position;
+//! a failed one can begin again at its first cause.
+//!
+//! | question | module |
+//! |---|---|
+//! | Which statements are ahead of a position? | `ahead`, `walk` |
+//! | Which names and memories do they need, and are they there? | `needs`, `memories` |
+//! | What may have happened already? | `caution` |
+//! | What does a gate's outcome mean? | `outcome` |
+//! | What to do, in order? | [`steps()`] |
+//! | The same for a model | [`prompt()`] |
+
+mod ahead;
+mod caution;
+mod memories;
+mod needs;
+mod outcome;
+mod prompt;
+mod steps;
+mod walk;
+
+use crate::model::{Run, RunStatus};
+use crate::program::Listing;
+use crate::trace::{Node, NodeKind, Trace};
+
+pub use ahead::{Ahead, How, Stand, Stop};
+pub use caution::{Caution, Risk};
+pub use memories::{Memory, MemoryState};
+pub use needs::{Need, NeedState};
+pub use outcome::{Outcomes, outcomes};
+pub use prompt::prompt;
+pub use steps::steps;
+
+/// What a plan is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// What happened in it.
+    pub trace: &'a Trace,
+    /// Its program; of a run that has none the trace of its state file, scanned as one.
+    pub listing: Option<&'a Listing>,
+}
+
+/// What going on with a run takes.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Plan {
+    /// Where it stands: every current position, or where a failed run can begin again.
+    pub stands: Vec<Stand>,
+    /// The statements ahead, position by position, each once a frame.
+    pub ahead: Vec<Ahead>,
+    /// The names that these statements use.
+    pub needs: Vec<Need>,
+    /// The agents whose memory they read.
+    pub memories: Vec<Memory>,
+    /// Gates that were decided right before a position: they are not asked again.
+    pub decided: Vec<u32>,
+    /// What may have happened already.
+    pub cautions: Vec<Caution>,
+    /// What is not known.
+    pub notes: Vec<String>,
+}
+
+/// Plans how to go on with a run. Linear in the trace; at most some thousand statements are looked ahead.
+pub fn plan(facts: Facts<'_>) -> Plan {
+    let mut plan = Plan::default();
+    if facts.trace.verdict.status == RunStatus::Completed.word() {
+        return plan;
+    }
+    ahead::look(facts, &mut plan);
+    needs::look(facts, &mut plan);
+    memories::look(facts, &mut plan);
+    caution::look(facts, &mut plan);
+    plan
+}
+
+impl<'a> Facts<'a> {
+    fn node(&self, node: u32) -> Option<&'a Node> {
+        self.trace.nodes.get(node as usize)
+    }
+
+    /// The statement that a node is tied to.
+    fn statement(&self, node: u32) -> Option<u32> {
+        let line = self.node(node)?.line?;
+        let listing = self.listing?;
+        let at = listing.statement_at(line)?;
+        (listing.get(at)?.line == line).then_some(at)
+    }
+
+    /// The nodes directly below one, or the roots.
+    fn children(&self, node: Option<u32>) -> impl Iterator<Item = u32> + 'a {
+        let nodes = &self.trace.nodes;
+        let (mut at, end) = match node.and_then(|n| Some((n as usize, nodes.get(n as usize)?))) {
+            Some((at, node)) => (at + 1, at + 1 + node.descendants as usize),
+            None => (0, nodes.len()),
+        };
+        std::iter::from_fn(move || {
+            let here = at;
+            let node = nodes.get(here).filter(|_| here < end)?;
+            at += 1 + node.descendants as usize;
+            u32::try_from(here).ok()
+        })
+    }
+
+    /// A node and what it lies in, from the inside out.
+    fn upward(&self, node: Option<u32>) -> impl Iterator<Item = u32> + 'a {
+        let nodes = &self.trace.nodes;
+        std::iter::successors(node, move |at| nodes.get(*at as usize)?.parent)
+    }
+
+    /// The frame that a node lies in, itself when it is one.
+    fn frame(&self, node: Option<u32>) -> Option<u32> {
+        self.upward(node).find(|at| {
+            self.node(*at)
+                .is_some_and(|n| matches!(n.kind, NodeKind::Frame { .. }))
+        })
+    }
+
+    /// The execution that names are resolved from at a node: the nearest that is a frame, or that bindings belong to.
+    fn scope(&self, node: Option<u32>) -> Option<i64> {
+        self.upward(node).find_map(|at| {
+            let node = self.node(at)?;
+            let id = node.id?;
+            let frame = matches!(node.kind, NodeKind::Frame { .. });
+            let owns = || self.run.bindings.iter().any(|b| b.execution_id == Some(id));
+            let branch = matches!(node.kind, NodeKind::Branch { .. });
+            (frame || (branch && owns())).then_some(id)
+        })
+    }
+}
+
+/// A text on one line, cut at `most` characters.
+fn short(text: &str, most: usize) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    let mut out: String = line
+        .chars()
+        .take(most)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    if line.chars().nth(most).is_some() {
+        out.push('…');
+    }
+    out
+}

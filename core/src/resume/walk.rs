@@ -1,0 +1,485 @@
+//! The way from a position to the program's end.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::Facts;
+use super::ahead::{Ahead, FRAMES, How, MOST};
+use crate::program::{Listing, Statement, StatementKind as Kind};
+use crate::trace::{NodeKind, NodeStatus};
+
+/// Walks on from one position after the other.
+pub(super) struct Walk<'a> {
+    pub(super) facts: Facts<'a>,
+    pub(super) listing: &'a Listing,
+    /// Where each statement stands in `ahead`, by the frame and the called block that it runs in.
+    seen: BTreeMap<(u32, Option<i64>, Option<u32>), usize>,
+    /// What the present position comes to first.
+    pub(super) first: Option<usize>,
+    pub(super) ahead: Vec<Ahead>,
+    pub(super) notes: Vec<String>,
+    pub(super) stand: usize,
+    /// The gate that was decided last where the present position goes on, and whether the program does not simply go
+    /// on behind it.
+    pub(super) decided: Option<(u32, bool)>,
+    /// Blocks that statements ahead call, and what those lie in: looked at once all else is.
+    calls: VecDeque<(u32, Inside)>,
+}
+
+/// What a statement ahead runs in.
+#[derive(Clone, Copy)]
+struct Inside {
+    /// The innermost node around it; `None` is the program itself.
+    node: Option<u32>,
+    scope: Option<i64>,
+    called: Option<u32>,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(facts: Facts<'a>, listing: &'a Listing) -> Walk<'a> {
+        Walk {
+            facts,
+            listing,
+            seen: BTreeMap::new(),
+            first: None,
+            ahead: Vec::new(),
+            notes: Vec::new(),
+            stand: 0,
+            decided: None,
+            calls: VecDeque::new(),
+        }
+    }
+
+    fn inside(&self, node: Option<u32>) -> Inside {
+        Inside {
+            node,
+            scope: self.facts.scope(node),
+            called: None,
+        }
+    }
+
+    /// What is ahead of a node, itself included; of nothing, what is behind all that ended.
+    pub(super) fn from(&mut self, node: Option<u32>) {
+        let Some((at, own)) = node.and_then(|n| Some((n, self.facts.node(n)?))) else {
+            return self.resume(None, None);
+        };
+        let around = self.inside(own.parent);
+        let statement = self.facts.statement(at);
+        let leaf = matches!(own.kind, NodeKind::Gate { .. })
+            || (self.facts.children(Some(at)).next().is_none()
+                && !matches!(own.kind, NodeKind::Frame { .. }));
+        match (statement, leaf) {
+            (Some(statement), true) => {
+                self.subtree(statement, How::Here, around);
+                self.behind(statement, around);
+            }
+            (statement, false) => {
+                if let Some(statement) = statement {
+                    self.add(statement, How::Here, around);
+                }
+                self.resume(Some(at), statement);
+            }
+            (None, true) => {
+                self.notes.push(format!(
+                    "`{}` is tied to no line of the program: what follows it there is not known",
+                    super::short(&own.text, 60)
+                ));
+                self.out_of(own.parent);
+            }
+        }
+    }
+
+    /// The bodies of the blocks that are called ahead, and of those that these call.
+    pub(super) fn called(&mut self) {
+        while let Some((block, around)) = self.calls.pop_front() {
+            let inside = Inside {
+                called: Some(block),
+                ..around
+            };
+            self.body(block, How::Called, inside);
+        }
+    }
+
+    /// Goes on inside of a node (or of the program), behind what ended last in it.
+    fn resume(&mut self, node: Option<u32>, statement: Option<u32>) {
+        let around = self.inside(node);
+        let own = node.and_then(|n| self.facts.node(n));
+        if own.is_some_and(|n| n.kind == NodeKind::Parallel) {
+            if let Some(statement) = statement {
+                self.branches(statement, node, around);
+                self.behind(statement, self.inside(own.and_then(|n| n.parent)));
+            }
+            return;
+        }
+        // Of a loop the last round counts; a round that is over is followed by the next.
+        let last = self.facts.children(node).last();
+        let round = last.and_then(|n| Some((n, self.facts.node(n)?)));
+        let (last, over) = match round {
+            Some((at, n)) if matches!(n.kind, NodeKind::Round { .. }) => (
+                self.facts.children(Some(at)).last(),
+                n.status == NodeStatus::Completed,
+            ),
+            _ => (last, false),
+        };
+        let ended = last
+            .filter(|_| !over)
+            .and_then(|n| self.latest_sibling(n))
+            .and_then(|n| Some((n, self.facts.statement(n)?)));
+        match ended {
+            Some((node, ended)) => {
+                if self.goes_on(node) {
+                    self.behind(ended, around);
+                } else if let Some(handler) = self
+                    .listing
+                    .try_of(ended)
+                    .and_then(|t| self.listing.catch_of(t))
+                {
+                    self.subtree(handler, How::Next, around);
+                    self.behind(handler, around);
+                }
+            }
+            None => {
+                let body = match own.map(|n| &n.kind) {
+                    Some(NodeKind::Frame { block, .. }) => self.listing.block_named(block),
+                    _ => statement,
+                };
+                match body {
+                    Some(body) => {
+                        self.body(body, How::Next, around);
+                        self.behind_body(body, around);
+                    }
+                    None if node.is_none() => self.program(),
+                    None => self.out_of(own.and_then(|n| n.parent)),
+                }
+            }
+        }
+    }
+
+    /// Whether the program simply goes on behind what ended: not behind a gate that was turned down, unless it says so.
+    fn goes_on(&mut self, node: u32) -> bool {
+        let Some(own) = self.facts.node(node) else {
+            return true;
+        };
+        let NodeKind::Gate { gate } = &own.kind else {
+            return true;
+        };
+        let refused = matches!(own.status, NodeStatus::Rejected | NodeStatus::Timeout);
+        let row = self.facts.run.gates.iter().find(|g| g.id == *gate);
+        let action = row.and_then(|g| g.on_reject.as_deref()).or_else(|| {
+            let statement = self.facts.statement(node)?;
+            self.listing.get(statement)?.property("on_reject")
+        });
+        let goes_on = !refused || action.is_some_and(super::outcome::is_continue);
+        self.decided = Some((node, !goes_on));
+        goes_on
+    }
+
+    /// Of a node and those beside it, the one whose statement stands last in the program: rows may be written out of
+    /// order.
+    fn latest_sibling(&self, node: u32) -> Option<u32> {
+        let parent = self.facts.node(node)?.parent;
+        self.facts
+            .children(parent)
+            .filter(|n| self.facts.statement(*n).is_some())
+            .max_by_key(|n| self.facts.statement(*n))
+    }
+
+    /// Everything, from the first statement on.
+    fn program(&mut self) {
+        let around = self.inside(None);
+        let mut at = self.listing.get(0).map(|_| 0);
+        while let Some(statement) = at {
+            self.subtree(statement, How::Next, around);
+            at = self.listing.next_sibling(statement);
+        }
+    }
+
+    /// What follows a node that is tied to no line.
+    fn out_of(&mut self, parent: Option<u32>) {
+        let tied = self
+            .facts
+            .upward(parent)
+            .find_map(|n| Some((n, self.facts.statement(n)?)));
+        if let Some((node, statement)) = tied {
+            let around = self.inside(self.facts.node(node).and_then(|n| n.parent));
+            self.behind(statement, around);
+        }
+    }
+
+    /// What follows a statement: beside it, then behind what it lies in, frame by frame out to the program's end.
+    fn behind(&mut self, statement: u32, around: Inside) {
+        let mut at = statement;
+        let mut around = around;
+        let mut frames = 0;
+        while self.ahead.len() < MOST {
+            if self.beside(at, around) {
+                return;
+            }
+            let Some(parent) = self.listing.get(at).and_then(|s| s.parent) else {
+                return;
+            };
+            match self.listing.get(parent).map(|s| s.kind) {
+                Some(Kind::Block) => {
+                    // Out of the frame, behind the statement that called the block.
+                    frames += 1;
+                    let Some((call, outer)) = self.caller(around, frames) else {
+                        return;
+                    };
+                    (at, around) = (call, outer);
+                    continue;
+                }
+                Some(Kind::Parallel) => {
+                    let node = self.node_of(parent, around.node);
+                    self.branches(parent, node, around);
+                }
+                Some(kind) if kind.is_loop() || kind == Kind::Pipe => {
+                    if self.goes_round(parent, around.node) {
+                        self.add(parent, How::Again, around);
+                        self.body(parent, How::Again, around);
+                    }
+                }
+                None => return,
+                Some(_) => {}
+            }
+            at = parent;
+        }
+    }
+
+    /// What follows the whole body of a statement.
+    fn behind_body(&mut self, body: u32, around: Inside) {
+        match self.listing.get(body).map(|s| s.kind) {
+            Some(Kind::Block) => {
+                if let Some((call, outer)) = self.caller(around, 1) {
+                    self.behind(call, outer);
+                }
+            }
+            _ => self.behind(body, around),
+        }
+    }
+
+    /// The statement that called the frame around, and what that lies in. Of very deep calls the middle is left out.
+    fn caller(&mut self, around: Inside, frames: usize) -> Option<(u32, Inside)> {
+        if around.called.is_some() {
+            return None;
+        }
+        let mut frame = self.facts.frame(around.node)?;
+        if frames == FRAMES {
+            let outer: Vec<u32> = self
+                .facts
+                .upward(Some(frame))
+                .filter(|n| {
+                    self.facts
+                        .node(*n)
+                        .is_some_and(|n| matches!(n.kind, NodeKind::Frame { .. }))
+                })
+                .collect();
+            if let Some(skipped) = outer.len().checked_sub(FRAMES).filter(|n| *n > 0) {
+                self.notes.push(format!(
+                    "{skipped} frames between the innermost and the outermost {FRAMES} were not looked at"
+                ));
+                frame = outer.get(skipped).copied().unwrap_or(frame);
+            }
+        }
+        // A call that is tied to no line lies in something that is.
+        let tied = self
+            .facts
+            .upward(Some(frame))
+            .find_map(|n| Some((n, self.facts.statement(n)?)));
+        let Some((node, call)) = tied else {
+            self.notes
+                .push("a frame's call is tied to no line: what follows it is not known".to_owned());
+            return None;
+        };
+        let outer = self.inside(self.facts.node(node).and_then(|n| n.parent));
+        Some((call, outer))
+    }
+
+    /// The statements after one in the same body. True when another position has come this way before: what follows
+    /// from there on is known.
+    fn beside(&mut self, statement: u32, around: Inside) -> bool {
+        let kind = |at: u32| self.listing.get(at).map(|s| s.kind);
+        let inside = self
+            .listing
+            .get(statement)
+            .and_then(|s| s.parent)
+            .and_then(kind);
+        // Branches run beside each other, and of options and handlers only one does.
+        if matches!(inside, Some(Kind::Parallel | Kind::Choice | Kind::Gate)) {
+            return false;
+        }
+        let mut decided = matches!(kind(statement), Some(Kind::If | Kind::Elif | Kind::Else));
+        let mut at = self.listing.next_sibling(statement);
+        while let Some(next) = at {
+            let known = self.seen.get(&(next, around.scope, around.called)).copied();
+            let known = known.filter(|at| {
+                self.ahead.get(*at).is_some_and(|a| {
+                    matches!(a.how, How::Here | How::Next) && a.stand != self.stand
+                })
+            });
+            if let Some(known) = known {
+                self.first.get_or_insert(known);
+                return true;
+            }
+            if self.ahead.len() >= MOST {
+                return true;
+            }
+            match kind(next) {
+                Some(Kind::Elif | Kind::Else) if decided => {}
+                Some(Kind::Catch) => self.subtree(next, How::Maybe, around),
+                _ => {
+                    decided = false;
+                    self.subtree(next, How::Next, around);
+                }
+            }
+            at = self.listing.next_sibling(next);
+        }
+        false
+    }
+
+    /// The branches of a parallel that no node has ended, or that none has begun.
+    fn branches(&mut self, parallel: u32, node: Option<u32>, around: Inside) {
+        let around = node.map_or(around, |n| self.inside(Some(n)));
+        let branches: Vec<u32> = self.listing.children(parallel).collect();
+        for branch in branches {
+            let name = self.listing.get(branch).and_then(|s| s.name.as_deref());
+            let begun = node.is_some()
+                && self.facts.children(node).any(|n| {
+                    let own = self.facts.node(n);
+                    let named = own.is_some_and(
+                    |n| matches!(&n.kind, NodeKind::Branch { branch } if Some(&**branch) == name),
+                );
+                    let announced =
+                        own.is_some_and(|n| n.derived && n.status == NodeStatus::Pending);
+                    !announced && (named || self.facts.statement(n) == Some(branch))
+                });
+            if !begun {
+                self.subtree(branch, How::Next, around);
+            }
+        }
+    }
+
+    /// Whether a loop around a place may have another round: not when its last one is under way.
+    fn goes_round(&self, statement: u32, node: Option<u32>) -> bool {
+        let Some(at) = self.node_of(statement, node) else {
+            return true;
+        };
+        let round = self.facts.children(Some(at)).last();
+        match (
+            round.and_then(|n| self.facts.node(n)).map(|n| &n.kind),
+            self.facts.node(at).and_then(|n| n.max),
+        ) {
+            (Some(NodeKind::Round { n }), Some(max)) => *n < max,
+            _ => true,
+        }
+    }
+
+    /// The node around a place that is tied to a statement.
+    fn node_of(&self, statement: u32, node: Option<u32>) -> Option<u32> {
+        self.facts
+            .upward(node)
+            .find(|n| self.facts.statement(*n) == Some(statement))
+    }
+
+    /// What lies directly in a statement, each with what lies in it.
+    fn body(&mut self, statement: u32, how: How, around: Inside) {
+        let children: Vec<u32> = self.listing.children(statement).collect();
+        for child in children {
+            let maybe = self.listing.get(child).is_some_and(|s| depends(s.kind));
+            self.subtree(child, if maybe { how.max(How::Maybe) } else { how }, around);
+        }
+    }
+
+    /// A statement and all that lies in it, and the blocks that are called there.
+    fn subtree(&mut self, statement: u32, how: How, around: Inside) {
+        let mut at = statement;
+        let Some(end) = self.listing.get(statement).map(|s| s.end) else {
+            return;
+        };
+        let own = self.listing.get(statement).map(|s| s.kind);
+        if own.is_some_and(|kind| kind == Kind::Block) {
+            return;
+        }
+        while let Some(this) = self.listing.get(at).filter(|s| s.line <= end) {
+            if self.ahead.len() >= MOST {
+                return;
+            }
+            // Inside of a condition, a catch, a choice or a gate's handler it depends.
+            let depends = at != statement
+                && std::iter::once(at)
+                    .chain(self.listing.enclosing(at))
+                    .take_while(|a| *a != statement)
+                    .any(|a| {
+                        self.listing
+                            .get(a)
+                            .and_then(|s| s.parent)
+                            .and_then(|p| self.listing.get(p))
+                            .is_some_and(|p| depends_inside(p.kind))
+                    });
+            let how = match depends {
+                true => how.max(How::Maybe),
+                false if at != statement && how == How::Here => How::Next,
+                false => how,
+            };
+            if !this.kind.is_declaration() && !is_given(this) {
+                self.add(at, how, around);
+            }
+            at += 1;
+        }
+    }
+
+    fn add(&mut self, statement: u32, how: How, around: Inside) {
+        let key = (statement, around.scope, around.called);
+        if let Some(known) = self.seen.get(&key) {
+            self.first.get_or_insert(*known);
+            if let Some(at) = self.ahead.get_mut(*known).filter(|_| how == How::Here) {
+                at.how = how;
+            }
+            return;
+        }
+        if self.ahead.len() >= MOST {
+            return;
+        }
+        let next = self.ahead.len();
+        self.first.get_or_insert(next);
+        self.seen.insert(key, next);
+        self.ahead.push(Ahead {
+            statement,
+            how,
+            scope: around.scope,
+            called: around.called,
+            stand: self.stand,
+        });
+        let Some(this) = self.listing.get(statement) else {
+            return;
+        };
+        let block = match this.kind {
+            Kind::Do => this
+                .target
+                .as_deref()
+                .and_then(|b| self.listing.block_named(b)),
+            _ => None,
+        };
+        // A call that is under way has a frame of its own, which is looked at from inside.
+        let under_way = how == How::Here && around.called.is_none();
+        if let Some(block) = block.filter(|b| !under_way && around.called != Some(*b)) {
+            self.calls.push_back((block, around));
+        }
+    }
+}
+
+/// Whether an input is given when the program begins; one with a prompt (`input x: **Go on?**`) is asked for on the way.
+pub(super) fn is_given(statement: &Statement) -> bool {
+    statement.kind == Kind::Input && statement.property("prompt").is_none()
+}
+
+/// Whether a statement runs only when something else decides so.
+fn depends(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::If | Kind::Elif | Kind::Else | Kind::Catch | Kind::Choice | Kind::Option
+    )
+}
+
+/// Whether what lies directly in a statement runs only when something else decides so.
+fn depends_inside(kind: Kind) -> bool {
+    depends(kind) || kind == Kind::Gate
+}

@@ -1,0 +1,196 @@
+//! Runs of any shape: nothing panics, nothing grows with more than the run.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use prosescope_core::model::{Execution, Meta, Run, RunStatus, Status};
+use prosescope_core::program::{Listing, scan};
+use prosescope_core::resume::{Facts, Need, NeedState, Plan, plan};
+use prosescope_core::trace::fold;
+use serde_json::Value;
+
+use crate::make::folder;
+
+fn planned(run: &Run, program: &str) -> (Plan, usize) {
+    let listing: Listing = scan(program);
+    let trace = fold(run, Some(&listing), None);
+    let facts = Facts {
+        run,
+        trace: &trace,
+        listing: Some(&listing),
+    };
+    (plan(facts), trace.positions.len())
+}
+
+fn row(id: i64, parent: Option<i64>, text: &str, status: &str, meta: Option<Meta>) -> Execution {
+    Execution {
+        id,
+        parent,
+        index: None,
+        text: text.into(),
+        status: Status::parse(status),
+        meta: meta.map(Arc::new),
+        error: None,
+        started: None,
+        completed: None,
+    }
+}
+
+fn running(executions: Vec<Execution>) -> Run {
+    Run {
+        status: Some(RunStatus::Running),
+        executions,
+        ..Run::default()
+    }
+}
+
+/// The golden cases of the trace, with their programs: a plan stands where the trace does.
+#[test]
+fn a_plan_stands_where_the_trace_does() {
+    for fixture in [
+        include_str!("../fixtures/trace.json"),
+        include_str!("../fixtures/trace-more.json"),
+    ] {
+        let file: Value = serde_json::from_str(fixture).unwrap();
+        for case in file["cases"].as_array().unwrap() {
+            let rows = case["rows"].as_array().unwrap();
+            let meta = |value: &Value| -> Option<Meta> {
+                let text = |key: &str| value[key].as_str().map(Arc::from);
+                value.as_object().filter(|m| !m.is_empty())?;
+                Some(Meta {
+                    parallel_id: text("parallel_id"),
+                    branch: text("branch"),
+                    loop_id: text("loop_id"),
+                    iteration: value["iteration"].as_i64(),
+                    max: value["max"].as_i64(),
+                    gate_id: text("gate_id"),
+                    block: text("block"),
+                    ..Meta::default()
+                })
+            };
+            let executions = rows
+                .iter()
+                .map(|r| {
+                    let text = r[3].as_str().unwrap_or_default();
+                    let status = r[4].as_str().unwrap_or_default();
+                    let mut made = row(
+                        r[0].as_i64().unwrap(),
+                        r[1].as_i64(),
+                        text,
+                        status,
+                        meta(&r[5]),
+                    );
+                    made.index = r[2].as_i64();
+                    made
+                })
+                .collect();
+            let run = Run {
+                status: case["run_status"].as_str().map(RunStatus::parse),
+                ..running(executions)
+            };
+            let (plan, positions) = planned(&run, case["program"].as_str().unwrap_or_default());
+            let name = &case["name"];
+            match run.status {
+                Some(RunStatus::Completed) => assert_eq!(plan, Plan::default(), "{name}"),
+                Some(RunStatus::Failed) => assert!(plan.stands.len() <= 1, "{name}"),
+                // Nothing at all was recorded: not even that it is at its beginning.
+                None if run.executions.is_empty() => assert_eq!(plan.stands.len(), 0, "{name}"),
+                _ => assert_eq!(plan.stands.len(), positions.max(1), "{name}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_recursion_of_100_000_frames_is_planned_from_both_ends() {
+    const DEEP: i64 = 100_000;
+    let frame = || Meta {
+        block: Some("dig".into()),
+        ..Meta::default()
+    };
+    let mut rows: Vec<Execution> = (1..=DEEP)
+        .map(|id| {
+            let parent = (id > 1).then_some(id - 1);
+            let text = if id > 1 { "do dig(x)" } else { "do dig(data)" };
+            row(id, parent, text, "executing", Some(frame()))
+        })
+        .collect();
+    rows.push(row(
+        DEEP + 1,
+        Some(DEEP),
+        "session \"Work\"",
+        "executing",
+        None,
+    ));
+    let program = "block dig(x):\n  session \"Work\"\n  do dig(x)\n  session \"Fill\"\n    context: hole\ndo dig(data)\nsession \"End\"\n  context: top\n";
+    let (plan, _) = planned(&running(rows), program);
+    assert_eq!(plan.stands.len(), 1);
+    assert!(plan.ahead.len() < 1_000, "{}", plan.ahead.len());
+    // Out at the root the program goes on.
+    assert!(plan.needs.iter().any(|n| n.name == "top"));
+    assert!(
+        plan.notes.iter().any(|n| n.contains("frames between")),
+        "{:?}",
+        plan.notes
+    );
+}
+
+#[test]
+fn many_positions_and_a_long_program_are_planned_too() {
+    let rows = (1..=20_000)
+        .map(|id| row(id, None, &format!("session \"S{id}\""), "executing", None))
+        .collect();
+    let program: String = (1..=20_000)
+        .map(|n| format!("session \"S{n}\"\n  context: v{n}\n"))
+        .collect();
+    let (plan, positions) = planned(&running(rows), &program);
+    assert_eq!(plan.stands.len(), positions);
+    assert!(plan.ahead.len() <= 4_000 && plan.needs.len() <= 4_000);
+}
+
+/// Real programs, before anything ran: what they use, some statement makes, a caller gives, or something around hands
+/// on. Skipped with a message where the corpus is not there.
+#[test]
+fn real_programs_use_what_something_makes() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let named = std::env::var_os("PROSESCOPE_SHARED").map(PathBuf::from);
+    let corpus = [
+        named,
+        Some(root.join("../shared")),
+        Some(root.join("../../shared")),
+    ]
+    .into_iter()
+    .flatten()
+    .map(|shared| shared.join("corpus/programs"))
+    .find(|dir| dir.is_dir());
+    let Some(corpus) = corpus else {
+        println!("skipped: there is no corpus of real programs beside this checkout");
+        return;
+    };
+    let mut files = Vec::new();
+    folder(&corpus, "", &mut files);
+    let (mut programs, mut names, mut odd) = (0, 0, Vec::new());
+    for (path, bytes) in files {
+        if !path.ends_with(".prose") {
+            continue;
+        }
+        let (plan, _) = planned(&running(Vec::new()), &String::from_utf8_lossy(&bytes));
+        programs += 1;
+        names += plan.needs.len();
+        let nowhere = |n: &&Need| n.sure && n.state == NeedState::Nowhere(None);
+        let found: Vec<&str> = plan
+            .needs
+            .iter()
+            .filter(nowhere)
+            .map(|n| n.name.as_str())
+            .collect();
+        if !found.is_empty() {
+            odd.push(format!("{path}: {}", found.join(", ")));
+        }
+    }
+    assert!(
+        programs > 100 && names > 500,
+        "{programs} programs, {names} names"
+    );
+    assert!(odd.len() * 50 <= programs, "{odd:#?}");
+}
