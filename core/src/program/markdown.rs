@@ -1,7 +1,8 @@
-//! Programs in Markdown: contracts, skills and notes hold them in fences.
+//! Programs in Markdown: contracts, skills and notes hold them in fences, or in a section called Execution.
 //!
-//! A file is Markdown when it begins with front matter, or when a fence for programs comes before the first line that
-//! plainly is a statement. (A fence inside of a prompt makes no Markdown of a program.)
+//! A file is Markdown when a fence for programs comes before the first line that plainly is a statement (a fence inside
+//! of a prompt makes no Markdown of a program), or when it begins with front matter and has such a section. A program
+//! may have front matter as well.
 
 use std::ops::Range;
 
@@ -10,12 +11,62 @@ use super::lex::{Lexer, Source};
 
 /// The lines of the programs of a Markdown file, without their fences; `None` for a plain program.
 pub(super) fn programs(source: &Source<'_>) -> Option<Vec<Range<usize>>> {
-    if !is_markdown(source) {
+    let end = source.lines.len();
+    let front = front_matter(source);
+    let from = front.unwrap_or(0);
+    match first_sign(source, from) {
+        Some(Sign::Fence) => Some(fenced(source, from)),
+        Some(Sign::Section) => Some(sections(source, from)),
+        Some(Sign::Statement) => front.map(|from| std::iter::once(from..end).collect()),
+        None => front.map(|_| Vec::new()),
+    }
+}
+
+/// What tells a program from Markdown.
+enum Sign {
+    Statement,
+    Fence,
+    Section,
+}
+
+/// The first line behind the front matter.
+fn front_matter(source: &Source<'_>) -> Option<usize> {
+    let mut lines = 0..source.lines.len();
+    let rule = |at: usize| source.line(at).trim_end() == "---";
+    let first = lines.find(|at| !source.is_blank(*at))?;
+    if !rule(first) {
         return None;
     }
+    lines.find(|at| rule(*at)).map(|at| at + 1)
+}
+
+fn first_sign(source: &Source<'_>, from: usize) -> Option<Sign> {
+    let mut lexer = Lexer::new(source);
+    let mut at = from;
+    while at < source.lines.len() {
+        let line = source.line(at);
+        if Fence::read(line).is_some_and(|fence| fence.is_program()) {
+            return Some(Sign::Fence);
+        }
+        if from > 0 && is_section(line) {
+            return Some(Sign::Section);
+        }
+        if source.is_blank(at) || source.is_comment(at) {
+            at += 1;
+            continue;
+        }
+        if begins_statement(line) {
+            return Some(Sign::Statement);
+        }
+        at = lexer.read(at).last + 1;
+    }
+    None
+}
+
+fn fenced(source: &Source<'_>, from: usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut open: Option<(Fence<'_>, usize)> = None;
-    for at in 0..source.lines.len() {
+    for at in from..source.lines.len() {
         let Some(fence) = Fence::read(source.line(at)) else {
             continue;
         };
@@ -36,34 +87,33 @@ pub(super) fn programs(source: &Source<'_>) -> Option<Vec<Range<usize>>> {
     {
         found.push(from..source.lines.len());
     }
-    Some(found)
+    found
 }
 
-fn is_markdown(source: &Source<'_>) -> bool {
-    let mut lexer = Lexer::new(source);
-    let lines = source.lines.len();
-    let mut at = 0;
-    while at < lines && source.is_blank(at) {
-        at += 1;
+/// The sections called Execution, or the fences in them.
+fn sections(source: &Source<'_>, from: usize) -> Vec<Range<usize>> {
+    let fences = fenced(source, from);
+    if !fences.is_empty() {
+        return fences;
     }
-    let rule = |at: usize| source.line(at).trim_end() == "---";
-    if at < lines && rule(at) {
-        return (at + 1..lines).any(rule);
+    let mut found = Vec::new();
+    let mut open = None;
+    for at in from..source.lines.len() {
+        let line = source.line(at);
+        if line.starts_with("## ") || line.starts_with("### ") {
+            found.extend(open.take().map(|from| from..at));
+            open = is_section(line).then_some(at + 1);
+        }
     }
-    while at < lines {
-        if Fence::read(source.line(at)).is_some_and(|fence| fence.is_program()) {
-            return true;
-        }
-        if source.is_blank(at) || source.is_comment(at) {
-            at += 1;
-            continue;
-        }
-        if begins_statement(source.line(at)) {
-            return false;
-        }
-        at = lexer.read(at).last + 1;
-    }
-    false
+    found.extend(open.map(|from| from..source.lines.len()));
+    found
+}
+
+/// `### Execution`: a heading of the contracts that hold programs. A program's own comments begin with one `#`.
+fn is_section(line: &str) -> bool {
+    let title = line.trim_start_matches('#');
+    let level = line.len() - title.len();
+    (2..=4).contains(&level) && matches!(title.trim(), "Execution" | "Delegation")
 }
 
 /// A line that opens or closes a fence.

@@ -147,8 +147,10 @@ pub enum StatementKind {
     Gate,
     /// `exec …`
     Exec,
-    /// `research(topic: "…")`: a program that was imported
+    /// `call reviewer`, of the later language; `research(topic: "…")`: a program that was imported
     Call,
+    /// `return x`, of the later language
+    Return,
     /// `@get_config`: a place that a gate's `retry get_config` goes back to
     Label,
     /// `let x = …` or `const x = …` or `x = …` whose right side is a text, a list, a name: not one of the above

@@ -224,7 +224,8 @@ fn heads_of_one_line() {
             "session context: researcher",
             "1 session context @researcher",
         ),
-        ("return", "1 other"),
+        ("return to the start", "1 other"),
+        ("call me later", "1 other"),
         ("break", "1 other"),
         ("assert x.tool != \"none\":", "1 other"),
         ("let n = a(b) + c(d)", "1 assign let n"),
@@ -544,6 +545,15 @@ fn values_on_the_lines_below() {
         "session \"x\"\n  prompt:\n    \"below\"\n  context:\n    \"\"\"\n    one\n      two\n    \"\"\"\n  skills:\n    - \"a\"\n    # c\n    - b\n",
         &["1-12 session prompt=below context=one/  two skills=- \"a\"/- b"],
     );
+    // A list with a comment on every line; a property below one that is whole; a number that is filled in.
+    check(
+        "session \"x\"\n  skills:\n    - a   # first\n    - b-c # second\n  prompt: \"y\"\n    context: z\nloop (max: {n}):\n  throw\n",
+        &[
+            "1-6 session skills=- a/- b-c prompt=y context=z",
+            "7-8 loop max={n}",
+            ". 8 throw",
+        ],
+    );
     // A text block ends with its indentation, and nothing in it is a quote or a comment.
     check(
         "agent a:\n  prompt: |\n    # Heading\n    say \"\"\"\n\n      more\n  model: opus\nthrow\n",
@@ -572,7 +582,19 @@ fn programs_in_markdown() {
     let notes = "# Title\n\nUse it so:\n\n```prose\nloop:\n  session \"x\n```\n\n```json\n{ \"a\": 1 }\n```\n~~~ prose\nthrow\n# c\n";
     check(notes, &["6-7 loop", ". 7 session", "14 throw"]);
     assert_eq!(roles(notes), "T-T-TSST-TTTTS#");
-    check("---\nname: x\n---\nagent a:\n  model: opus\n", &[]);
+    // Front matter, and a program, no program, or a program in a section.
+    check(
+        "---\nkind: agent\n---\n\nagent a:\n  model: opus\n",
+        &["5-6 agent a model=opus"],
+    );
+    check("---\nname: x\n---\n# Title\n\nDo this and that.\n", &[]);
+    let contract = "---\nname: x\n---\nrequires:\n- focus: what\n\n### Execution\n\n# Phase\nlet a = call b\n  c: d\n\n## b\n\nrequires:\n- c\n";
+    check(contract, &["10-11 call let a @b c=d"]);
+    assert_eq!(roles(contract), "TTTTT-T-#SP-T-TT");
+    check(
+        "# a\n## Execution\nthrow\n## More\nthrow\n",
+        &["3 throw", "5 throw"],
+    );
     // A fence in a prompt makes no Markdown of a program.
     check(
         "# a\nagent a:\n  prompt: \"\"\"\n```prose\nthrow\n```\n\"\"\"\nthrow\n",

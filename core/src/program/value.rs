@@ -133,7 +133,9 @@ fn value(name: &str, raw: &str) -> (String, Value) {
                 && inner.iter().all(|token| token.depth > open.depth) =>
         {
             let object = raw.starts_with('{');
-            let value = entries(raw, inner, object).map_or(Value::Raw, Value::List);
+            // `max: {attempts}` stands for a number.
+            let list = entries(raw, inner, object).filter(|_| !(object && is_numeric(name)));
+            let value = list.map_or(Value::Raw, Value::List);
             (raw.to_owned(), value)
         }
         _ => (raw.to_owned(), bare(raw, &tokens)),
@@ -145,7 +147,8 @@ pub(super) fn is_block_mark(text: &str) -> bool {
     matches!(text.trim(), "|" | ">" | "|-" | ">-")
 }
 
-fn quoted(name: &str, text: &str) -> Value {
+/// Whether a property of that name is a number.
+fn is_numeric(name: &str) -> bool {
     const NUMBERS: [&str; 12] = [
         "max",
         "count",
@@ -160,10 +163,14 @@ fn quoted(name: &str, text: &str) -> Value {
         "limit",
         "temperature",
     ];
+    NUMBERS.iter().any(|known| same_name(known, name))
+}
+
+fn quoted(name: &str, text: &str) -> Value {
     const DURATIONS: [&str; 5] = ["timeout", "deadline", "delay", "interval", "wait"];
-    let is = |names: &[&str]| names.iter().any(|known| same_name(known, name));
-    let number = number(text).filter(|_| is(&NUMBERS));
-    let duration = Timeout::parse(text).ok().filter(|_| is(&DURATIONS));
+    let lasts = DURATIONS.iter().any(|known| same_name(known, name));
+    let number = number(text).filter(|_| is_numeric(name));
+    let duration = Timeout::parse(text).ok().filter(|_| lasts);
     match (number, duration) {
         (Some(number), _) => Value::Number(number),
         (_, Some(timeout)) => Value::Duration(timeout.seconds()),

@@ -29,6 +29,8 @@ impl Head {
             (Some(Tok::Cond), _) => {
                 self.condition(line, 1);
             }
+            // `loop for each x in xs (max: 20):`
+            (_, Some("for")) if self.each(line, 2) => {}
             (_, Some("as")) => {}
             (_, Some(count)) if count.bytes().all(|b| b.is_ascii_digit()) => {
                 self.properties.add("count", count);

@@ -144,7 +144,9 @@ impl Head {
         self.keyword |= kind.is_some();
         let chain = matches!(
             kind,
-            None | Some(Kind::Session | Kind::Resume | Kind::Do | Kind::Exec | Kind::Output)
+            None | Some(
+                Kind::Session | Kind::Resume | Kind::Do | Kind::Exec | Kind::Output | Kind::Call
+            )
         );
         if chain && line.top(Tok::Arrow).is_some() {
             if line.is(0, Tok::Arrow) {
@@ -164,6 +166,8 @@ impl Head {
             "resume" => self.resume(line),
             "do" => self.invoke(line),
             "exec" => self.exec(line),
+            "call" => self.service(line),
+            "return" => self.hand_back(line),
             "throw" => self.throw(line),
             "parallel" => self.parallel(line),
             "loop" => self.looping(line),
@@ -188,7 +192,7 @@ impl Head {
             _ => None,
         };
         match kind {
-            None | Some(Kind::Block | Kind::Do) => {}
+            None | Some(Kind::Block | Kind::Do | Kind::Return) => {}
             Some(Kind::Parallel) if line.is(1, Tok::Open) => {
                 self.properties
                     .brackets(line.text, line.tokens, Some("strategy"));
@@ -237,7 +241,13 @@ fn has_inline(kind: Kind) -> bool {
 fn has_properties(kind: Kind) -> bool {
     matches!(
         kind,
-        Kind::Agent | Kind::Session | Kind::Resume | Kind::Exec | Kind::Do | Kind::Gate
+        Kind::Agent
+            | Kind::Session
+            | Kind::Resume
+            | Kind::Exec
+            | Kind::Do
+            | Kind::Call
+            | Kind::Gate
     )
 }
 

@@ -76,6 +76,34 @@ impl Head {
         Some(Kind::Throw)
     }
 
+    /// `call reviewer`
+    pub(super) fn service(&mut self, line: Line<'_>) -> Option<Kind> {
+        let name = line.word(1)?;
+        if !matches!(
+            line.tok(2),
+            None | Some(Tok::Colon | Tok::Open | Tok::Pipe | Tok::Arrow)
+        ) {
+            return None;
+        }
+        self.target = Some(name.to_owned());
+        Some(Kind::Call)
+    }
+
+    /// `return`, `return x`, `return { … }`, `return call reviewer`: what is handed back, or what runs for it.
+    pub(super) fn hand_back(&mut self, line: Line<'_>) -> Option<Kind> {
+        let what = line.from(1);
+        let runs = match what.word(0) {
+            Some("call") => self.service(what),
+            _ => self.action_word(what),
+        };
+        let value = match (what.tok(0), what.len()) {
+            (None | Some(Tok::Open | Tok::Str | Tok::Cond), _) | (Some(Tok::Word), 1) => true,
+            (Some(Tok::Word), _) => matches!(what.tok(1), Some(Tok::Op | Tok::Open | Tok::Pipe)),
+            _ => false,
+        };
+        runs.or(value.then_some(Kind::Return))
+    }
+
     /// `research(topic: "x")`: a program that was imported runs. Nothing but what is taken from its outputs
     /// (`.findings`) stands behind it.
     pub(super) fn call(&mut self, line: Line<'_>) -> Option<Kind> {

@@ -205,7 +205,7 @@ impl<'a> LogTies<'a> {
         }
         let kinds: &[Kind] = match &kind {
             Some(kind) => std::slice::from_ref(kind),
-            None => &[Kind::Session, Kind::Resume, Kind::Do],
+            None => &[Kind::Session, Kind::Resume, Kind::Do, Kind::Call],
         };
         let referring = kinds.iter().map(|kind| keys.referring(*kind, &name));
         let statements = referring.into_iter().find(|list| !list.is_empty());

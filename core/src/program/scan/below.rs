@@ -13,8 +13,6 @@ pub(super) struct Below {
     pub(super) index: usize,
     /// Where its value stands in its own line.
     pub(super) value: (usize, usize),
-    /// The lines below it that are more of its value: the first and the last.
-    pub(super) more: Option<(usize, usize)>,
     /// Nothing stands after the colon.
     pub(super) empty: bool,
     /// `|` or `>` after the colon: all deeper lines are text.
@@ -43,9 +41,9 @@ impl Scanner<'_, '_> {
     /// Reads a property anew whose value goes on below it.
     pub(super) fn read_below(&mut self, closed: &Open) {
         let Some(below) = closed.property else { return };
-        let Some((first, last)) = below.more else {
+        if closed.more.is_empty() {
             return;
-        };
+        }
         let (from, to) = below.value;
         let mut raw = self
             .source
@@ -53,11 +51,9 @@ impl Scanner<'_, '_> {
             .get(from..to)
             .unwrap_or_default()
             .to_owned();
-        for at in first..=last {
-            if below.text || !self.source.is_comment(at) {
-                raw.push('\n');
-                raw.push_str(self.source.line(at));
-            }
+        for (from, to) in &closed.more {
+            raw.push('\n');
+            raw.push_str(self.source.text.get(*from..*to).unwrap_or_default());
         }
         let property = self
             .statements
@@ -110,11 +106,11 @@ impl Scanner<'_, '_> {
             property: Some(Below {
                 index,
                 value: ends.map_or((0, 0), |(first, last)| (first.start, last.end)),
-                more: None,
                 empty: raw.is_empty(),
                 text: is_block_mark(raw),
                 handler: raw.is_empty() && key.starts_with("on"),
             }),
+            more: Vec::new(),
             last: logical.last,
         });
         self.mark(logical, LineRole::Property, statement);
@@ -125,10 +121,19 @@ impl Scanner<'_, '_> {
         let Some(top) = self.open.last_mut() else {
             return;
         };
-        if let Some(property) = &mut top.property {
-            let first = property.more.map_or(logical.first, |(first, _)| first);
-            property.more = Some((first, logical.last));
+        let (start, end) = self
+            .source
+            .lines
+            .get(logical.first)
+            .copied()
+            .unwrap_or_default();
+        let end = logical.tokens.last().map_or(end, |token| token.end);
+        if top.property.is_some_and(|property| property.text) {
+            // Paragraphs stay apart.
+            let blanks = logical.first.saturating_sub(top.last + 1);
+            top.more.extend(std::iter::repeat_n((0, 0), blanks));
         }
+        top.more.push((start, end));
         let statement = top.statement;
         self.mark(logical, LineRole::Continuation, statement);
     }

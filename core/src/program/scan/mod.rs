@@ -85,6 +85,9 @@ pub(super) fn by_first_word(text: &str) -> Kind {
         "do" => Kind::Do,
         "approve" | "gate" => Kind::Gate,
         "exec" => Kind::Exec,
+        "call" => Kind::Call,
+        "return" => Kind::Return,
+        "while" => Kind::Loop,
         "use" | "import" => Kind::Use,
         "input" => Kind::Input,
         "output" => Kind::Output,
@@ -98,6 +101,8 @@ struct Open {
     indent: usize,
     statement: usize,
     property: Option<Below>,
+    /// What is more of its value: from the beginning of a line to the end of its last token.
+    more: Vec<(usize, usize)>,
     /// Index of the last line inside.
     last: usize,
 }
@@ -157,6 +162,10 @@ impl<'s, 'a> Scanner<'s, 'a> {
         let (statement, body) = (top.statement, self.body(top.statement));
         match (top.property, key) {
             (Some(property), _) if property.text => self.go_on(logical),
+            // A value that is whole has nothing inside: what is deeper is the statement's.
+            (Some(property), Some(key)) if !property.empty && !property.text => {
+                self.property(logical, indent, key, tokens);
+            }
             (Some(property), Some(key)) if property.empty && !property.handler => {
                 let outer = self.key_of(statement, property);
                 self.property(logical, indent, &format!("{outer}.{key}"), tokens);
@@ -279,6 +288,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
             indent,
             statement,
             property: None,
+            more: Vec::new(),
             last: logical.last,
         });
         self.mark(logical, LineRole::Statement, statement);

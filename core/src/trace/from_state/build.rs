@@ -712,6 +712,7 @@ pub(crate) fn is_work(statement: &Statement) -> bool {
             | K::Catch
             | K::Finally
             | K::Throw
+            | K::Return
             | K::Assign
             | K::Other
     )
