@@ -367,6 +367,8 @@ export type IssuesView = {
   counts: Counts;
   /** The issues: errors first, then in the order found. */
   issues: Array<IssueView>;
+  /** The rules that they go by, with their meaning and what to do, without examples. */
+  rules: Array<RuleView>;
 };
 
 /** Where in the run an issue was found. Every shell links it. */

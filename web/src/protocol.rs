@@ -192,6 +192,11 @@ pub(crate) enum Request {
         /// Where the run lies.
         place: String,
     },
+    /// A `ResumeView`.
+    Resume {
+        /// Where the run lies.
+        place: String,
+    },
     /// What was read so far: [`Stats`].
     Stats,
 }

@@ -15,7 +15,12 @@ const WIDTH: usize = 96;
 pub(crate) fn checked(report: &CheckReport, width: usize) -> String {
     let width = width.min(WIDTH);
     let mut out = String::new();
+    // Of many runs only those are told that something was found in.
+    let many = report.runs.len() > 1;
     for run in &report.runs {
+        if many && run.issues.is_empty() && run.error.is_none() {
+            continue;
+        }
         one(&mut out, report, run, width);
         out.push('\n');
     }

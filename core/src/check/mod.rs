@@ -121,8 +121,16 @@ pub fn rule(name: &str) -> Option<&'static Rule> {
 }
 
 impl Rule {
-    /// The rule for a shell to show.
+    /// The rule for a shell to show, with its example.
     pub fn view(&self) -> RuleView {
+        RuleView {
+            example: self.example.parts(),
+            ..self.brief()
+        }
+    }
+
+    /// The same without its example.
+    pub fn brief(&self) -> RuleView {
         let area = AREAS
             .iter()
             .find(|area| area.rules.iter().any(|rule| rule.name == self.name));
@@ -133,7 +141,7 @@ impl Rule {
             meaning: self.meaning.to_owned(),
             fix: self.fix.to_owned(),
             source: self.source.to_owned(),
-            example: self.example.parts(),
+            example: Vec::new(),
         }
     }
 

@@ -1,5 +1,8 @@
+use std::collections::BTreeSet;
+
 use super::Session;
 use super::index::node_of_row;
+use crate::check::{self, Rule};
 use crate::decode::sqlite;
 use crate::issue::{Issue, Location};
 use crate::source::SourceError;
@@ -62,8 +65,14 @@ impl Session {
             .map(|issue| self.issue_view(issue.clone()))
             .collect();
         issues.sort_by_key(|view| std::cmp::Reverse(view.issue.severity));
+        let names: BTreeSet<&str> = issues.iter().map(|view| view.issue.rule.as_str()).collect();
         IssuesView {
             counts: self.issue_counts(),
+            rules: names
+                .into_iter()
+                .filter_map(check::rule)
+                .map(Rule::brief)
+                .collect(),
             issues,
         }
     }

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::Counts;
+use super::{Counts, RuleView};
 use crate::issue::Issue;
 use crate::model::{FileInfo, TableInfo};
 use crate::time::Stamp;
@@ -114,6 +114,8 @@ pub struct IssuesView {
     pub counts: Counts,
     /// The issues: errors first, then in the order found.
     pub issues: Vec<IssueView>,
+    /// The rules that they go by, with their meaning and what to do, without examples.
+    pub rules: Vec<RuleView>,
 }
 
 /// An issue with the page that shows its place.

@@ -163,6 +163,7 @@ fn reply(
             len,
         } => json(&desk.run(&place)?.session.table_rows(&table, from, len)?),
         Request::Issues { place } => json(&desk.run(&place)?.session.issues_page()),
+        Request::Resume { place } => json(&desk.run(&place)?.session.resume(Some(now()))),
     }
 }
 

@@ -58,7 +58,11 @@ fn guessed(node: &Node, line: u32, listing: &Listing) -> Issue {
             one_line(source)
         ),
     )
-    .hint("Its text was shortened or reworded, or stands more than once in the program.");
+    .hint(match node.line_by {
+        Some(by) => format!("It is a guess: {}.", by.why_guessed()),
+        None => "Its text was shortened or reworded, or stands more than once in the program."
+            .to_owned(),
+    });
     match node.id {
         Some(id) => issue.at_row("execution", id),
         None => issue,

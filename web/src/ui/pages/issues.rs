@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use prosescope_core::issue::Severity;
-use prosescope_core::view::{IssueView, IssuesView};
+use prosescope_core::view::{IssueView, IssuesView, RuleView};
 
 use crate::protocol::Request;
 use crate::route::Page;
@@ -46,6 +46,7 @@ fn List(view: IssuesView) -> impl IntoView {
     let issues: Vec<(usize, IssueView)> = view.issues.iter().cloned().enumerate().collect();
     let all = StoredValue::new(view.issues);
     provide_context(all);
+    provide_context(StoredValue::new(view.rules));
     let on_key = detail::opening(Page::Issues, selected, |at, _: &(usize, IssueView)| {
         (at + 1).to_string()
     });
@@ -106,6 +107,14 @@ fn open(item: String) -> AnyView {
         return view! { <Empty what="Nothing there" why="No issue has that number."/> }.into_any();
     };
     let found = issue.issue;
+    let rules: StoredValue<Vec<RuleView>> = expect_context();
+    let rule = rules.with_value(|all| all.iter().find(|r| r.name == found.rule).cloned());
+    let rule = rule.map(|rule| {
+        view! {
+            <dt>"What it means"</dt><dd>{rule.meaning}</dd>
+            <dt>"What to do"</dt><dd>{rule.fix}</dd>
+        }
+    });
     let node = issue.node.map(|node| {
         view! { <li><Go to=run.item(Page::Trace, format!("~{node}"))>"Its row in the trace"</Go></li> }
     });
@@ -122,7 +131,7 @@ fn open(item: String) -> AnyView {
         <p class="line-up">{severity(found.severity)}<code class="faint">{found.rule.clone()}</code></p>
         <h2 class="says">{found.message.clone()}</h2>
         {(!found.hint.is_empty()).then(|| view! { <p>{found.hint.clone()}</p> })}
-        <dl class="pairs"><dt>"Where"</dt><dd>{if issue.place.is_empty() { "the run as a whole".to_owned() } else { issue.place }}</dd></dl>
+        <dl class="pairs"><dt>"Where"</dt><dd>{if issue.place.is_empty() { "the run as a whole".to_owned() } else { issue.place }}</dd>{rule}</dl>
         <ul class="links">{node}{binding}{table}{file}</ul>
     }
     .into_any()

@@ -1,5 +1,7 @@
 //! What happened, where it stopped and why: the page that answers in ten seconds.
 
+mod go_on;
+
 use leptos::prelude::*;
 use prosescope_core::view::{Failure, GateView, NodeRef, Overview, RunSummary};
 
@@ -57,6 +59,7 @@ fn Answer(overview: Overview) -> impl IntoView {
         .map(|failure| view! { <Cause failure/> });
     let positions = (!overview.positions.is_empty() && overview.pending_gates.is_empty())
         .then(|| view! { <Positions nodes=overview.positions.clone()/> });
+    let goes_on = !overview.positions.is_empty() || overview.failure.is_some();
     let claims =
         (!overview.claims.is_empty()).then(|| view! { <Claims overview=overview.clone()/> });
     view! {
@@ -66,6 +69,7 @@ fn Answer(overview: Overview) -> impl IntoView {
         {gates}
         {failure}
         {positions}
+        {goes_on.then(|| view! { <go_on::GoOn/> })}
         <h2>"At a glance"</h2>
         <Glance overview=overview.clone()/>
         <ByStatus overview=overview.clone()/>

@@ -1,0 +1,105 @@
+//! How to go on with a run that is not over: planned when somebody opens it.
+
+use leptos::prelude::*;
+use prosescope_core::resume::prompt;
+use prosescope_core::view::{NeedView, ResumeView, StepView};
+
+use super::coded;
+use crate::protocol::Request;
+use crate::route::Page;
+use crate::text::words;
+use crate::ui::load::{ask, loaded};
+use crate::ui::parts::{Copy, Go};
+use crate::ui::state::Run;
+
+/// A fold that plans once it is opened: a large run takes a moment.
+#[component]
+pub(super) fn GoOn() -> impl IntoView {
+    let run = Run::get();
+    let opened = RwSignal::new(false);
+    let plan = move || {
+        opened.get().then(|| {
+            let answer = ask(move || Request::Resume { place: run.place() });
+            loaded(answer, |view: ResumeView| view! { <Plan view/> }.into_any())
+        })
+    };
+    view! {
+        <details class="go-on" on:toggle=move |_| opened.set(true)>
+            <summary>"How to go on"</summary>
+            {plan}
+        </details>
+    }
+}
+
+#[component]
+fn Plan(view: ResumeView) -> impl IntoView {
+    let told = prompt(&view);
+    let listed = |title: &'static str, lines: Vec<String>| {
+        (!lines.is_empty()).then(|| view! {
+            <h3>{title}</h3>
+            <ul>{lines.into_iter().map(|line| view! { <li>{coded(&line)}</li> }).collect_view()}</ul>
+        })
+    };
+    let cautions = view.cautions.iter().map(|c| c.text.clone()).collect();
+    let missing = view
+        .needs
+        .iter()
+        .filter(|n| n.is_missing() && n.sure)
+        .map(|n| format!("`{}`: {}", n.name, n.reason))
+        .chain(
+            view.memories
+                .iter()
+                .filter(|m| m.state == "nowhere")
+                .map(|m| format!("the memory of agent `{}`", m.agent)),
+        )
+        .collect();
+    let needs: Vec<NeedView> = view
+        .needs
+        .iter()
+        .filter(|n| n.state == "there")
+        .cloned()
+        .collect();
+    view! {
+        <p>{view.headline.clone()}". "<Copy text=Signal::stored(told) label="Copy a prompt for a model"/></p>
+        <ol>{view.steps.iter().map(step).collect_view()}</ol>
+        {listed("Before anything is repeated", cautions)}
+        {listed("Missing", missing)}
+        {(!needs.is_empty()).then(|| view! { <Needs needs/> })}
+        {listed("What is not known", view.notes.clone())}
+    }
+}
+
+fn step(step: &StepView) -> AnyView {
+    let commands = step
+        .commands
+        .iter()
+        .map(|c| view! { <br/><code>{c.clone()}</code> })
+        .collect_view();
+    view! { <li>{coded(&step.text)}{commands}</li> }.into_any()
+}
+
+#[component]
+fn Needs(needs: Vec<NeedView>) -> impl IntoView {
+    let run = Run::get();
+    view! {
+        <h3>"What the rest needs"</h3>
+        <table class="plain-table">
+            <tbody>{needs.into_iter().map(|need| {
+                let place = need.binding.as_ref().and_then(|b| b.execution_id);
+                let place = place.map_or_else(|| "root".to_owned(), |id| format!("frame {id}"));
+                let name = view! { <code>{need.name.clone()}</code> };
+                view! {
+                    <tr>
+                        <th scope="row">{match need.binding {
+                            Some(binding) => view! { <Go to=run.item(Page::Bindings, binding.binding)>{name}</Go> }.into_any(),
+                            None => name.into_any(),
+                        }}</th>
+                        <td>{place}</td>
+                        <td>{need.len.map(words::bytes)}</td>
+                        <td class="soft">{need.preview}</td>
+                    </tr>
+                }
+            }).collect_view()}</tbody>
+        </table>
+    }
+}
