@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use prosescope_core::check::{AREAS, Example, Rule, report, sarif};
 use prosescope_core::issue::{Issue, Severity};
+use prosescope_core::resume::prompt;
 use prosescope_core::schema::STATE_SQL;
 use prosescope_core::session::{Options, Session};
 use prosescope_core::source::{MemorySource, Source};
@@ -99,6 +100,39 @@ fn damage_that_reading_does_not_see_is_looked_for() {
     assert!(found.iter().any(only_looked_for), "{found:?}");
 }
 
+/// Damaged copies of every example: checking and planning may find anything, and never panic.
+#[test]
+fn damage_breaks_neither_check_nor_plan() {
+    let mut seed: u64 = 0x5EED;
+    let mut next = move || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (seed >> 33) as usize
+    };
+    let mut opened = 0;
+    for rule in AREAS.iter().flat_map(|area| area.rules) {
+        let Some((files, place)) = files_of(rule).unwrap() else {
+            continue;
+        };
+        for _ in 0..3 {
+            let mut files = files.clone();
+            for (_, bytes) in &mut files {
+                for _ in 0..4 {
+                    if !bytes.is_empty() {
+                        let at = next() % bytes.len();
+                        bytes[at] = next() as u8;
+                    }
+                }
+            }
+            if let Ok(session) = session(files, &place) {
+                opened += 1;
+                session.check(Some(NOW));
+                let _ = prompt(&session.resume(Some(NOW)));
+            }
+        }
+    }
+    assert!(opened > 200, "{opened}");
+}
+
 /// What readers of SARIF 2.1.0 demand of a log, held over the examples of all rules.
 #[test]
 fn sarif_of_every_rule_is_whole() {
@@ -172,7 +206,17 @@ fn yielded(rule: &Rule) -> Result<Option<Vec<Issue>>, String> {
 
 /// The run of a rule's example.
 fn opened(rule: &Rule) -> Result<Option<Session>, String> {
-    let texts = |files: &[(&str, &str)]| -> Vec<(String, Vec<u8>)> {
+    match files_of(rule)? {
+        Some((files, place)) => session(files, &place).map(Some),
+        None => Ok(None),
+    }
+}
+
+type Files = Vec<(String, Vec<u8>)>;
+
+/// The files of a rule's example, and the place of its run among them.
+fn files_of(rule: &Rule) -> Result<Option<(Files, String)>, String> {
+    let texts = |files: &[(&str, &str)]| -> Files {
         files
             .iter()
             .map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()))
@@ -194,13 +238,16 @@ fn opened(rule: &Rule) -> Result<Option<Session>, String> {
         [(only, _)] if only == "kept.md" => only.clone(),
         _ => String::new(),
     };
+    Ok(Some((files, place)))
+}
+
+fn session(files: Files, place: &str) -> Result<Session, String> {
     let source: Rc<dyn Source> = Rc::new(MemorySource::new("example", files));
     let options = Options {
         now: Some(NOW),
         ..Options::default()
     };
-    let session = Session::open(source, &place, &options).map_err(|e| e.to_string())?;
-    Ok(Some(session))
+    Session::open(source, place, &options).map_err(|e| e.to_string())
 }
 
 fn state_db(schema: &str, sql: &str) -> Result<(String, Vec<u8>), String> {

@@ -35,7 +35,10 @@ pub fn prompt(view: &ResumeView) -> String {
     run.extend(view.notes.iter().map(|note| format!("note: {note}")));
     section(&mut out, "The run", "", "text", run);
     if !view.resumable {
-        out.push_str("\nThere is nothing to go on with. Do not run anything again.\n");
+        out.push_str(match view.status.as_str() {
+            "completed" => "\nThere is nothing to go on with. Do not run anything again.\n",
+            _ => "\nWhat was recorded does not say where it stands. Do not run anything: ask.\n",
+        });
         return out;
     }
     let mut done = view.done.story.clone();

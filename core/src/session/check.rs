@@ -224,12 +224,19 @@ impl Session {
     /// SQLite's own look at the file.
     fn check_database(&self, findings: &mut Findings) {
         let Some(db) = &self.db else { return };
-        // A file too large to be looked through is read like any other.
-        for found in sqlite::quick_check(&db.conn).unwrap_or_default() {
+        let (found, ended) = sqlite::quick_check(&db.conn);
+        for found in found {
             findings.add(
                 Issue::error("database-damaged", found)
                     .at_file(db.name.to_string())
                     .hint("Pages of the file contradict each other: rows may be missing or wrong."),
+            );
+        }
+        if let Some(error) = ended {
+            findings.add(
+                Issue::info("database-not-looked-through", error.to_string())
+                    .at_file(db.name.to_string())
+                    .hint("Whether its pages agree with each other is not known."),
             );
         }
     }

@@ -95,4 +95,6 @@ fn a_prompt_is_bounded_whatever_the_run_holds() {
 fn a_finished_run_says_that_there_is_nothing_to_do() {
     let text = prompt(&database("session \"A\"\n", "completed", "").resume(Some(NOW)));
     assert!(text.ends_with("There is nothing to go on with. Do not run anything again.\n"));
+    let text = prompt(&database("session \"A\"\n", "failed", "").resume(Some(NOW)));
+    assert!(text.ends_with("does not say where it stands. Do not run anything: ask.\n"));
 }

@@ -110,4 +110,13 @@ pub(super) const RULES: &[Rule] = &[
         "A `state.db` whose pages were written over by something else.",
         "core/tests/checks.rs",
     ),
+    Rule::info(
+        "database-not-looked-through",
+        "SQLite's own look at the file (`PRAGMA quick_check`) did not come to its end.")
+    .fix("Run `PRAGMA quick_check` on the file with the sqlite3 program, if you do not trust its disk.")
+    .source("reliability, untrusted files")
+    .told(
+        "A database so large that looking through it takes longer than is allowed.",
+        "core/src/session/check.rs",
+    ),
 ];
