@@ -59,7 +59,13 @@ pub(super) fn sentences(view: &Overview) -> Vec<String> {
 
 fn progress(view: &Overview) -> Option<String> {
     if view.statements == 0 {
-        return Some("Nothing was executed yet.".to_owned());
+        return Some(match view.bindings {
+            0 => "Nothing was executed yet.".to_owned(),
+            n => format!(
+                "No statement is recorded, but {} there.",
+                count(n, "binding is", "bindings are")
+            ),
+        });
     }
     let ran = format!(
         "{} of {} seen {} done",
@@ -134,6 +140,7 @@ fn standing(view: &Overview) -> Option<String> {
         return Some(format!("It stands at gate {}{until}{reject}.", gate.id));
     }
     match view.status.as_str() {
+        "completed" if view.bindings == 0 => Some("It left no bindings.".to_owned()),
         "completed" => Some(format!(
             "It left {}.",
             count(view.bindings, "binding", "bindings")
@@ -249,5 +256,29 @@ mod tests {
         };
         assert_eq!(headline(&view), "Running, but no sign of life for 3d 4h");
         assert_eq!(sentences(&view), ["Nothing was executed yet."]);
+    }
+
+    #[test]
+    fn bindings_without_statements_are_not_nothing() {
+        for (status, bindings, expected) in [
+            ("", 0, vec!["Nothing was executed yet."]),
+            (
+                "",
+                1,
+                vec!["No statement is recorded, but 1 binding is there."],
+            ),
+            (
+                "completed",
+                0,
+                vec!["Nothing was executed yet.", "It left no bindings."],
+            ),
+        ] {
+            let view = Overview {
+                status: status.to_owned(),
+                bindings,
+                ..Overview::default()
+            };
+            assert_eq!(sentences(&view), expected);
+        }
     }
 }
