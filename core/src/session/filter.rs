@@ -9,7 +9,7 @@ use crate::view::RunSummary;
 /// Which runs a list shows; all of them by default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Of one of these statuses, without regard to case; empty: of any. `unreadable` are those that cannot be opened.
+    /// Of one of these statuses, without regard to case; empty: of any. Runs that cannot be opened are `unreadable`.
     pub status: Vec<String>,
     /// Begun at this time or later, milliseconds since 1970 UTC. Runs of which no time is known are left out.
     pub since: Option<i64>,

@@ -9,7 +9,7 @@ use super::state::{App, Move};
 use crate::route::{Page, Route};
 
 /// What the help lists: keys and what they do.
-pub(crate) const KEYS: [(&[&str], &str); 12] = [
+pub(crate) const KEYS: [(&[&str], &str); 13] = [
     (&["1", "…", "9", "0"], "Pages, in the order of the list"),
     (&["j", "k"], "Next and previous row"),
     (&["↑", "↓", "Home", "End"], "Move in a list"),
@@ -17,6 +17,7 @@ pub(crate) const KEYS: [(&[&str], &str); 12] = [
     (&["Enter"], "Open the row"),
     (&["n", "p"], "Next and previous failure"),
     (&["g"], "The list of runs"),
+    (&["/"], "Choose among the runs"),
     (&["Ctrl", "O"], "Open files"),
     (&["Tab"], "To the next link or button"),
     (&["Esc"], "Close what was opened last"),
@@ -51,6 +52,7 @@ pub(crate) fn on_key(app: App, event: &KeyboardEvent) {
             app.go(Route::Home);
             true
         }
+        "/" => focus("input[type=search]"),
         "Escape" => close(app),
         _ => match key
             .chars()
@@ -73,13 +75,15 @@ pub(crate) fn focus_main(event: web_sys::MouseEvent) {
     focus("main");
 }
 
-/// Puts the focus on the first element that a selector finds.
-pub(crate) fn focus(selector: &str) {
+/// Puts the focus on the first element that a selector finds; whether there is one.
+pub(crate) fn focus(selector: &str) -> bool {
     let element = document().query_selector(selector).ok().flatten();
-    if let Some(element) = element.and_then(|e| e.dyn_into::<HtmlElement>().ok()) {
-        // An element that cannot take the focus leaves it where it is.
-        let _ = element.focus();
-    }
+    let Some(element) = element.and_then(|e| e.dyn_into::<HtmlElement>().ok()) else {
+        return false;
+    };
+    // An element that cannot take the focus leaves it where it is.
+    let _ = element.focus();
+    true
 }
 
 fn is_typing(event: &KeyboardEvent) -> bool {

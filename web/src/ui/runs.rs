@@ -1,9 +1,13 @@
 //! The list of runs: of a `.prose` folder, or of several things opened at once.
 
+use std::collections::BTreeSet;
+
 use leptos::prelude::*;
+use prosescope_core::session::{Filter, Order};
 use prosescope_core::view::{RunList, RunSummary};
 
 use super::icons;
+use super::keys::focus;
 use super::list::{Cursor, Key, Mark, Pages, Rows};
 use super::opening::pick_files;
 use super::parts::{Empty, Pill, When};
@@ -21,7 +25,6 @@ pub(crate) fn Runs() -> impl IntoView {
         _ => RunList::default(),
     };
     let label = list.label.clone();
-    let count = words::counted(list.runs.len() as u64, "run", "runs");
     let missing = match app.route.get_untracked() {
         Route::Run { run, .. } => Some(run),
         Route::Home => None,
@@ -37,7 +40,6 @@ pub(crate) fn Runs() -> impl IntoView {
             <button class="icon" title="Keys (?)" aria-label="Keys" on:click=move |_| app.help.set(true)>"?"</button>
         </header>
         <main id="main" class="fill solo" tabindex="-1">
-            <h1>{count}</h1>
             {missing.map(|run| view! {
                 <p class="asked" role="status">"The link's run "<code>{run}</code>" is not among them."</p>
             })}
@@ -45,19 +47,107 @@ pub(crate) fn Runs() -> impl IntoView {
                 <p class="faint">{issue.message.clone()}" "{issue.hint.clone()}</p>
             }).collect_view()}
             {if list.runs.is_empty() {
-                view! { <Empty what="No runs" why="Nothing in what was opened is a run."/> }.into_any()
+                view! { <h1>"No runs"</h1><Empty what="No runs" why="Nothing in what was opened is a run."/> }.into_any()
             } else {
-                view! { <Table list/> }.into_any()
+                view! { <Chosen list/> }.into_any()
             }}
         </main>
     }
 }
 
+/// What the list can be ordered by.
+const ORDERS: [(&str, Order); 5] = [
+    ("Newest first", Order::Newest),
+    ("Oldest first", Order::Oldest),
+    ("Longest first", Order::Duration),
+    ("By status", Order::Status),
+    ("By program", Order::Program),
+];
+
+/// The runs that were chosen, and what chooses them.
 #[component]
-fn Table(list: RunList) -> impl IntoView {
+fn Chosen(list: RunList) -> impl IntoView {
+    let all = list.runs.len();
+    let statuses: BTreeSet<String> = list.runs.iter().map(status_word).collect();
+    let list = StoredValue::new(list);
+    let program = RwSignal::new(String::new());
+    let status = RwSignal::new(String::new());
+    let order = RwSignal::new(0_usize);
+    let shown = Memo::new(move |_| {
+        let wanted = status.get();
+        let filter = Filter {
+            status: (!wanted.is_empty()).then_some(wanted).into_iter().collect(),
+            program: Some(program.get().trim().to_owned()),
+            ..Filter::default()
+        };
+        let mut runs = list.with_value(|list| list.runs.clone());
+        runs.retain(|run| filter.wants(run));
+        ORDERS
+            .get(order.get())
+            .map(|(_, order)| order)
+            .copied()
+            .unwrap_or_default()
+            .sort(&mut runs);
+        runs
+    });
+    let count = move || {
+        let words = words::counted(all as u64, "run", "runs");
+        match shown.with(Vec::len) {
+            some if some == all => words,
+            some => format!("{} of {words}", words::count(some as u64)),
+        }
+    };
+    let clear = move || {
+        program.set(String::new());
+        status.set(String::new());
+    };
+    view! {
+        <div class="tools">
+            <h1>{count}</h1>
+            <span class="grow"></span>
+            {(all > 1).then(|| view! {
+                <input type="search" placeholder="Program" aria-label="Only programs with this in their path"
+                    prop:value=move || program.get() on:input=move |event| program.set(event_target_value(&event))
+                    on:keydown=move |event| if matches!(event.key().as_str(), "Enter" | "ArrowDown") && focus("[data-list]") {
+                        event.prevent_default();
+                    }/>
+                <select aria-label="Status" prop:value=move || status.get()
+                    on:change=move |event| status.set(event_target_value(&event))>
+                    <option value="">"Any status"</option>
+                    {statuses.into_iter().map(|word| view! { <option value=word.clone()>{word.clone()}</option> }).collect_view()}
+                </select>
+                <select aria-label="Order" on:change=move |event| order.set(event_target_value(&event).parse().unwrap_or(0))>
+                    {ORDERS.iter().enumerate().map(|(at, (words, _))| view! { <option value=at>{*words}</option> }).collect_view()}
+                </select>
+            })}
+        </div>
+        {move || {
+            let runs = shown.get();
+            if runs.is_empty() {
+                view! {
+                    <Empty what="No run is like that" why="Other words, or another status, may find some."/>
+                    <p><button on:click=move |_| clear()>"Show all runs"</button></p>
+                }.into_any()
+            } else {
+                let keys = list.with_value(|list| runs.iter().map(|run| key(list, run)).collect());
+                view! { <Table runs keys/> }.into_any()
+            }
+        }}
+    }
+}
+
+/// The word that the status filter knows a run by.
+fn status_word(run: &RunSummary) -> String {
+    match run.error {
+        Some(_) => "unreadable".to_owned(),
+        None => run.status.clone(),
+    }
+}
+
+#[component]
+fn Table(runs: Vec<RunSummary>, keys: Vec<String>) -> impl IntoView {
     let app = App::get();
-    let keys: Vec<String> = list.runs.iter().map(|run| key(&list, run)).collect();
-    let pages = Pages::of(list.runs);
+    let pages = Pages::of(runs);
     let on_key = Callback::new(move |(pressed, at, _): (Key, u64, Option<RunSummary>)| {
         if let (Key::Enter, Some(run)) = (pressed, keys.get(at as usize)) {
             app.go(Route::page(run, Page::Overview));
@@ -93,6 +183,10 @@ fn draw(_: u64, run: &RunSummary) -> AnyView {
         Some(error) => (error.clone(), error.clone()),
         None if run.reason.is_empty() => (run.form.clone(), run.form.clone()),
         None => (run.reason.clone(), format!("{} · {}", run.reason, run.form)),
+    };
+    let about = match &run.head_only {
+        Some(left_out) => format!("{about}; {left_out}"),
+        None => about,
     };
     let status = match &run.error {
         Some(_) => view! { <Pill status="failed" words="unreadable"/> }.into_any(),

@@ -42,6 +42,15 @@ fn files_are_opened_and_runs_chosen_from_the_keyboard() {
         viewer.wait_page("Overview");
         viewer.wait(&format!("document.title.startsWith('{name}')"));
     }
+    // Chosen by what its program is called.
+    viewer.key("g");
+    viewer.wait_text("4 runs");
+    viewer.key("/");
+    viewer.type_text("flaky");
+    viewer.wait_text("1 of 4 runs");
+    viewer.key("Enter");
+    viewer.key("Enter");
+    viewer.wait("document.title.startsWith('hunt-flaky-tests')");
     viewer.assert_quiet();
 }
 
