@@ -229,7 +229,8 @@ impl<'a> LogTies<'a> {
         if let Some((outer, sure)) = scope {
             let there = fitting(inside(self.listing, statements, outer));
             if let Some(first) = there.first() {
-                let one = there.len() == 1;
+                // A name that others have, too, agrees with a number by chance.
+                let one = there.len() == 1 && (sure || statements.len() == 1);
                 return Some(Tie {
                     statement: *first,
                     guessed: !(one && (bound || sure)),
