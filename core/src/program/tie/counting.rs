@@ -127,6 +127,12 @@ impl Learned {
         for (vote, counting) in self.votes.iter_mut().zip(COUNTINGS) {
             *vote += usize::from(counted.at(listing, counting, index) == Some(is));
         }
+        let (low, high) = self.span.unwrap_or((index, index));
+        self.span = Some((low.min(index), high.max(index)));
+    }
+
+    /// Weighs what was taken.
+    pub(super) fn weigh(&mut self) {
         let most = self.votes.iter().copied().max().unwrap_or(0);
         let best = self.votes.iter().zip(COUNTINGS);
         self.best = best
@@ -134,8 +140,6 @@ impl Learned {
             .map(|(_, counting)| counting)
             .collect();
         self.agree = most == self.asked;
-        let (low, high) = self.span.unwrap_or((index, index));
-        self.span = Some((low.min(index), high.max(index)));
     }
 
     /// Whether an index may tell equals apart: all sure rows count alike, and they are several, or it lies between

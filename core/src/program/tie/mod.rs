@@ -113,6 +113,7 @@ impl Ties<'_> {
                 }
             }
         }
+        self.learned.weigh();
     }
 
     /// Ties a row to a statement, as [`Listing::tie`] does, by the counting that was learned.
