@@ -8,7 +8,7 @@ use prosescope_core::view::{RunList, RunSummary};
 
 use super::icons;
 use super::keys::focus;
-use super::list::{Cursor, Key, Mark, Pages, Rows};
+use super::list::{Cursor, Key, Mark, Pages, Rows, Stretch};
 use super::opening::pick_files;
 use super::parts::{Empty, Pill, When};
 use super::state::{App, Desk, key};
@@ -90,6 +90,7 @@ fn Chosen(list: RunList) -> impl IntoView {
             .sort(&mut runs);
         runs
     });
+    let nothing = Memo::new(move |_| shown.with(Vec::is_empty));
     let count = move || {
         let words = words::counted(all as u64, "run", "runs");
         match shown.with(Vec::len) {
@@ -121,17 +122,13 @@ fn Chosen(list: RunList) -> impl IntoView {
                 </select>
             })}
         </div>
-        {move || {
-            let runs = shown.get();
-            if runs.is_empty() {
-                view! {
-                    <Empty what="No run is like that" why="Other words, or another status, may find some."/>
-                    <p><button on:click=move |_| clear()>"Show all runs"</button></p>
-                }.into_any()
-            } else {
-                let keys = list.with_value(|list| runs.iter().map(|run| key(list, run)).collect());
-                view! { <Table runs keys/> }.into_any()
-            }
+        {move || if nothing.get() {
+            view! {
+                <Empty what="No run is like that" why="Other words, or another status, may find some."/>
+                <p><button on:click=move |_| clear()>"Show all runs"</button></p>
+            }.into_any()
+        } else {
+            view! { <Table list shown/> }.into_any()
         }}
     }
 }
@@ -145,12 +142,33 @@ fn status_word(run: &RunSummary) -> String {
 }
 
 #[component]
-fn Table(runs: Vec<RunSummary>, keys: Vec<String>) -> impl IntoView {
+fn Table(list: StoredValue<RunList>, shown: Memo<Vec<RunSummary>>) -> impl IntoView {
     let app = App::get();
-    let pages = Pages::of(runs);
-    let on_key = Callback::new(move |(pressed, at, _): (Key, u64, Option<RunSummary>)| {
-        if let (Key::Enter, Some(run)) = (pressed, keys.get(at as usize)) {
-            app.go(Route::page(run, Page::Overview));
+    let pages = Pages::new(move |from, len| {
+        let stretch = shown.with_untracked(|runs| Stretch {
+            rows: runs
+                .iter()
+                .skip(from as usize)
+                .take(len as usize)
+                .cloned()
+                .collect(),
+            total: runs.len() as u64,
+        });
+        std::future::ready(Ok(stretch))
+    });
+    let cursor = Cursor::new();
+    // The list stays, and keeps the focus, while what it shows changes.
+    Effect::new(move |before: Option<()>| {
+        shown.track();
+        if before.is_some() {
+            pages.renew();
+            cursor.go(0);
+        }
+    });
+    let on_key = Callback::new(move |(pressed, _, run): (Key, u64, Option<RunSummary>)| {
+        if let (Key::Enter, Some(run)) = (pressed, run) {
+            let key = list.with_value(|list| key(list, &run));
+            app.go(Route::page(&key, Page::Overview));
         }
     });
     let head = view! {
@@ -163,7 +181,7 @@ fn Table(runs: Vec<RunSummary>, keys: Vec<String>) -> impl IntoView {
     };
     view! {
         <Rows
-            pages height=44.0 label="Runs" class="run-rows" cursor=Cursor::new() head=head.into_any()
+            pages height=44.0 label="Runs" class="run-rows" cursor head=head.into_any()
             draw=draw mark=|_| Mark::default() on_key=on_key
         />
     }
