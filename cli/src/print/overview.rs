@@ -176,6 +176,9 @@ fn facts(out: &mut String, view: &Overview) {
         format!("{} ({})", view.bindings, bytes(view.bindings_bytes)),
     );
     fact("read as", view.form.clone());
+    for (key, value) in &view.facts {
+        fact(&cut(key, 14), value.clone());
+    }
     if let Some(missing) = &view.missing {
         fact("missing", missing.clone());
     }

@@ -13,16 +13,12 @@
 
 use serde_json::{Map, Value};
 
+use super::jsonl::{integer, lines, malformed, text};
 use super::sqlite::cells::Texts;
 use super::sqlite::meta::Metas;
 use crate::issue::Issue;
 use crate::model::{AuditEvent, AuditKind, Execution, Gate, GateStatus, Status, Text};
 use crate::time::Stamp;
-
-/// Lines of a log that are read.
-const MOST_LINES: usize = 1_000_000;
-/// Unreadable lines that are listed one by one.
-const MOST_LISTED: usize = 20;
 
 /// Makes one gate of its files: `resolved` decides, `pending` fills what it does not say. `id` is the name that
 /// the files go by. `None` when neither is readable; then the issues say why.
@@ -138,69 +134,6 @@ pub fn events(log: &str) -> (Vec<Execution>, Vec<Issue>) {
     (rows, issues)
 }
 
-/// Hands every line that is a JSON object on, with its number; the others are issues.
-fn lines(
-    log: &str,
-    mut take: impl FnMut(i64, Map<String, Value>) -> Result<(), String>,
-) -> Vec<Issue> {
-    let mut issues = Vec::new();
-    let mut odd = 0_usize;
-    let log = log.strip_prefix('\u{feff}').unwrap_or(log);
-    for (number, line) in (1..).zip(log.lines()) {
-        let line = line.trim();
-        if line.is_empty() {
-            continue;
-        }
-        if number > MOST_LINES as i64 {
-            let message = format!("the log has more than {MOST_LINES} lines");
-            issues.push(
-                Issue::warning("log-cut", message)
-                    .hint("The rest is not held; the file itself shows it."),
-            );
-            break;
-        }
-        let why = match serde_json::from_str(line) {
-            Ok(Value::Object(object)) => take(number, object).err(),
-            Ok(_) => Some("it is JSON, but not an object".to_owned()),
-            Err(error) => Some(error.to_string()),
-        };
-        if let Some(why) = why {
-            odd += 1;
-            if odd <= MOST_LISTED {
-                let at = u32::try_from(number).unwrap_or(u32::MAX);
-                issues.push(malformed(format!("a line is not readable: {why}")).at_line(at));
-            }
-        }
-    }
-    if odd > MOST_LISTED {
-        issues.push(malformed(format!(
-            "{odd} lines are not readable; the first {MOST_LISTED} are listed"
-        )));
-    }
-    issues
-}
-
-fn malformed(message: String) -> Issue {
-    Issue::warning("malformed-json", message).hint("It was left out; the file itself shows it.")
-}
-
-/// A value as the table's TEXT column would hold it.
-fn text(value: &Value) -> Option<Text> {
-    match value {
-        Value::Null => None,
-        Value::String(text) => Some(text.as_str().into()),
-        other => Some(other.to_string().into()),
-    }
-}
-
-fn integer(value: &Value) -> Option<i64> {
-    match value {
-        Value::Number(n) => n.as_i64(),
-        Value::String(text) => text.trim().parse().ok(),
-        _ => None,
-    }
-}
-
 fn decision(word: &str) -> GateStatus {
     match word.trim().to_lowercase().as_str() {
         "approve" => GateStatus::Approved,
@@ -314,7 +247,7 @@ mod tests {
             (Some(1), &Status::Completed)
         );
         assert_eq!(issues[0].rule, "malformed-json");
-        let many = "x\n".repeat(MOST_LISTED + 5);
+        let many = "x\n".repeat(25);
         let (_, issues) = events(&many);
         assert_eq!(
             issues.last().unwrap().message,

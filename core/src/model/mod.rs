@@ -20,7 +20,7 @@ pub use binding::{Binding, BindingKind, ValueAt};
 pub use compact_log::{CompactLog, LogEvent, LogLine};
 pub use execution::{Execution, Meta};
 pub use gate::{AuditEvent, AuditKind, Gate, GateStatus};
-pub use run::{Dialect, FolderForm, Form, Import, Program, Run};
+pub use run::{Dialect, FolderForm, Form, Import, Program, Recorded, Run};
 pub use state_file::{
     Annotation, CallFrame, IndexedAgent, IndexedBinding, LoopState, ParallelState, StateFile,
     TraceLine,

@@ -43,6 +43,10 @@ pub struct Run {
     pub state_file: Option<StateFile>,
     /// The folder's own log of form B, or of form C where it is written in the same words.
     pub log: Option<CompactLog>,
+    /// What other files of the folder record of the run's status: run.json, receipts.jsonl.
+    pub recorded: Vec<Recorded>,
+    /// What the folder records of the run and no other field holds: keys and values of run.json.
+    pub facts: Vec<(Text, Text)>,
     /// Keys and values of `.prose/.env`, masked where they are secret (errata, "Folder form").
     pub env: Vec<(Text, Text)>,
     /// Tables of the database, unknown ones included.
@@ -53,6 +57,17 @@ pub struct Run {
     pub touched: Option<Stamp>,
     /// What was odd, missing or contradictory while decoding.
     pub issues: Vec<Issue>,
+}
+
+/// What a file of the folder records of the run's status.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recorded {
+    /// The file.
+    pub file: Text,
+    /// What it says.
+    pub status: RunStatus,
+    /// When it was written, where that is recorded.
+    pub at: Option<Stamp>,
 }
 
 /// What a run was read as.

@@ -3,8 +3,10 @@ use std::collections::BTreeSet;
 use super::Session;
 use super::index::node_of_row;
 use crate::check::{self, Rule};
-use crate::decode::sqlite;
+use crate::decode::text::lossy;
+use crate::decode::{receipts, sqlite};
 use crate::issue::{Issue, Location};
+use crate::model::TableInfo;
 use crate::source::SourceError;
 use crate::view::{Counts, FilesView, IssueView, IssuesView, TableRows};
 
@@ -25,6 +27,11 @@ impl Session {
     /// # Errors
     /// When there is no database, or it cannot be read.
     pub fn table_rows(&self, table: &str, from: u64, len: u32) -> Result<TableRows, SourceError> {
+        if table == receipts::FILE
+            && let Some(info) = self.run.tables.iter().find(|t| t.name == table)
+        {
+            return self.receipts(info, from, len);
+        }
         let Some(db) = &self.db else {
             return Err(SourceError::NotFound(format!(
                 "a database with a table {table}"
@@ -46,6 +53,18 @@ impl Session {
             .find(|t| t.name == table)
             .and_then(|t| t.rows);
         Ok(rows)
+    }
+
+    fn receipts(&self, info: &TableInfo, from: u64, len: u32) -> Result<TableRows, SourceError> {
+        let path = format!("{}{}", self.root, receipts::FILE);
+        let bytes = self.source.read(&path, 0, receipts::MOST)?;
+        Ok(TableRows {
+            table: info.name.clone(),
+            columns: info.columns.iter().map(|c| c.name.clone()).collect(),
+            from,
+            total: info.rows,
+            rows: receipts::rows(&lossy(&bytes).0, &info.columns, from, len, CELL),
+        })
     }
 
     /// All issues: of decoding, then of folding.

@@ -138,9 +138,12 @@ fn writes(
             let statement = listing.statements.get(at as usize)?;
             (statement.line == line).then_some(statement.name.as_deref()?)
         });
+        // A log calls a statement by the name that it binds, a service by its own.
+        let by_log = || node.state_line.filter(|_| !trace.told.is_empty());
+        let plain = || by_log().map(|_| &*node.text).filter(|t| !t.contains(' '));
         let name = match &node.kind {
             NodeKind::Branch { branch } => Some(branch.as_ref()),
-            _ => bound_name(&node.text).or(from_program),
+            _ => bound_name(&node.text).or(from_program).or_else(plain),
         };
         if let Some(name) = name {
             by_name.insert((name, frames.get(i).copied().flatten()), i as u32);
@@ -155,9 +158,11 @@ fn writes(
                 Some(id) => Some(node_of_row(trace, id)?),
                 None => None,
             };
-            by_name
-                .get(&(binding.name.as_ref(), frame))
-                .map(|&node| (node, b as u32))
+            // `researcher/findings` is an output of the service `researcher`.
+            let service = binding.name.split_once('/').map(|(service, _)| service);
+            let named = by_name.get(&(binding.name.as_ref(), frame));
+            let node = named.or_else(|| by_name.get(&(service?, frame)))?;
+            Some((*node, b as u32))
         })
         .collect();
     writes.sort_unstable();

@@ -313,6 +313,7 @@ impl Session {
                 self.execution(node.first_row)
                     .and_then(|e| e.error.as_deref())
             })
+            .or_else(|| node.error(&self.run).map(|error| &**error))
             .filter(|e| !e.trim().is_empty())
     }
 

@@ -1,13 +1,17 @@
 use std::collections::BTreeMap;
 
+use super::index::short;
 use super::{Session, story};
-use crate::model::{Dialect, FolderForm, Form, GateStatus};
+use crate::model::{Dialect, FolderForm, Form, GateStatus, Run};
 use crate::time::human_duration;
 use crate::trace::{NodeKind, Verdict};
 use crate::view::{Failure, Overview, StatusCount};
 
 /// How many links a list on the first page holds.
 const LINKS: usize = 20;
+/// How many facts of a record are shown, and how much of each.
+const FACTS: usize = 50;
+const FACT: usize = 200;
 
 impl Session {
     /// What happened, where it stopped and why.
@@ -47,6 +51,7 @@ impl Session {
                 .iter()
                 .map(|(k, v)| (k.to_string(), v.to_string()))
                 .collect(),
+            facts: facts(run),
             other_runs: self.other_runs.clone(),
             statements_in_program: self.runnable_statements(),
             ..Overview::default()
@@ -146,6 +151,37 @@ pub(super) fn status_word(verdict: &Verdict) -> &str {
         "" => "unknown",
         word => word,
     }
+}
+
+/// What the run's own records say that no other field holds.
+fn facts(run: &Run) -> Vec<(String, String)> {
+    let mut facts: Vec<(String, String)> = Vec::new();
+    let mut add = |key: &str, value: &str| facts.push((key.to_owned(), short(value, FACT)));
+    if let Some(log) = &run.log {
+        if let Some(root) = &log.root {
+            add("root", root);
+        }
+        if !log.upstream.is_empty() {
+            add("upstream", &log.upstream.join(", "));
+        }
+    }
+    if let Some(file) = &run.state_file {
+        for (key, value) in file.extra.iter().take(FACTS) {
+            add(key, value);
+        }
+    }
+    if let (Some(mode), Form::Folder { .. }) = (&run.state_mode, &run.form) {
+        add("state backend", mode);
+    }
+    for (key, value) in run
+        .facts
+        .iter()
+        .filter(|(key, _)| **key != *"state_backend")
+        .take(FACTS)
+    {
+        add(key, value);
+    }
+    facts
 }
 
 /// `SQLite, append-only`; `folder, state.md`.

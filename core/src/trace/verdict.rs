@@ -28,12 +28,12 @@ impl Claim {
     }
 }
 
-/// What the run's own row and its state file say, in this order.
+/// What the run's own row, its state file and other records of it say, in this order.
 pub(crate) fn recorded(run: &Run) -> Vec<Claim> {
-    // A folder has no row: what it records beside its state file is the head of a log, or a run.json.
+    // A folder has no row: what it records is the head of its state file, or a log's trailer.
     let who = match run.form {
         Form::Folder { .. } if run.log.is_some() => "log",
-        Form::Folder { .. } => "run's own record",
+        Form::Folder { .. } => "state file",
         _ => "run row",
     };
     let row = run
@@ -44,7 +44,11 @@ pub(crate) fn recorded(run: &Run) -> Vec<Claim> {
         let status = file.status.clone()?;
         Some(Claim::new("state file", status, file.updated.clone()))
     });
-    row.chain(file).collect()
+    let others = run
+        .recorded
+        .iter()
+        .map(|said| Claim::new(&said.file, said.status.clone(), said.at.clone()));
+    row.chain(file).chain(others).collect()
 }
 
 /// Which claim is believed: an end is newer evidence than a marker of progress; of two ends the one written
@@ -203,7 +207,10 @@ fn waits(gates: &[String]) -> String {
 }
 
 fn says(claim: &Claim) -> String {
-    format!("the {} says {}", claim.source, claim.status.word())
+    let source = &claim.source;
+    // A file goes by its name.
+    let the = if source.contains('.') { "" } else { "the " };
+    format!("{the}{source} says {}", claim.status.word())
 }
 
 /// The gates at the positions, when all of them are pending gates; else none.

@@ -85,6 +85,9 @@ pub struct Overview {
     pub missing: Option<String>,
     /// Known keys of `.prose/.env`, masked where secret.
     pub env: Vec<(String, String)>,
+    /// What the run's own records say that no other field holds: `upstream` and `root` of a log, keys of run.json, header
+    /// keys of a state file that no document lists.
+    pub facts: Vec<(String, String)>,
     /// Other runs in the same database, by id.
     pub other_runs: Vec<String>,
 }

@@ -23,7 +23,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::warning("log-cut", "A log of the folder has more lines than are read.")
         .fix("The rest is not held; the file itself shows it.")
         .source("reliability, untrusted files")
-        .told("A `gates/audit.jsonl` of over a million lines.", "core/src/decode/gates_json.rs"),
+        .told("A `gates/audit.jsonl` of over a million lines.", "core/src/decode/jsonl.rs"),
     Rule::warning("unreadable-setting", "A line of `.prose/.env` is not KEY=value; it is left out.")
         .fix("Correct the line. Its text is not repeated, as it may hold a secret.")
         .source("errata, Folder form")
@@ -40,4 +40,14 @@ pub(super) const RULES: &[Rule] = &[
         .fix("Open a run folder or a database itself.")
         .source("reliability, untrusted files")
         .told("A folder with thousands of databases beside each other.", "core/src/session/survey.rs"),
+    Rule::warning("receipt-chain", "Receipts do not name the one before them, or run.json names another end than they have.")
+        .fix("Find out who changed, removed or reordered lines of receipts.jsonl. What receipts hold is shown, not verified.")
+        .source("dialects, D")
+        .files(&[
+            ("run.json", "{\"run_id\": \"r1\", \"status\": \"completed\", \"receipt_count\": 2}\n"),
+            (
+                "receipts.jsonl",
+                "{\"content_hash\": \"sha256:1\", \"prev\": null}\n{\"content_hash\": \"sha256:2\", \"prev\": \"sha256:9\"}\n",
+            ),
+        ]),
 ];

@@ -54,7 +54,7 @@ pub(super) const RULES: &[Rule] = &[
         .fix("Look at the file itself; those that are listed show the kinds.")
         .source("reliability, untrusted files")
         .told("A state file with a thousand sections that no document lists.", "core/src/decode/state_md/read.rs"),
-    Rule::warning("another-run", "The state file beside a database speaks of another run.")
+    Rule::warning("another-run", "The state file beside a database, or run.json, speaks of another run.")
         .fix("Find out which file was copied into the wrong folder, or keep a folder for each run.")
         .source("dialects, A to D")
         .example(Example::Beside(

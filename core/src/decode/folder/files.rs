@@ -33,7 +33,7 @@ pub(super) fn role(path: &str) -> Option<&'static str> {
             "x_events.jsonl" => "events",
             "run.json" => "run record",
             "receipts.jsonl" => "receipts",
-            "manifest.md" => "manifest",
+            "manifest.md" | "forme.manifest.json" => "manifest",
             ".env" => "settings",
             "root.prose.md" => "program",
             _ if is_state_name(top) => "state file",
@@ -57,6 +57,7 @@ pub(super) fn role(path: &str) -> Option<&'static str> {
         "x_history" => Some("history"),
         "sources" => Some("source"),
         "services" => Some("service"),
+        "workspace" => Some("workspace"),
         _ => None,
     }
 }
@@ -93,6 +94,9 @@ mod tests {
             ("receipts.jsonl", Some("receipts")),
             ("state.db-wal", Some("database")),
             ("notes.txt", None),
+            ("manifest.md", Some("manifest")),
+            ("services/researcher.md", Some("service")),
+            ("workspace/researcher/draft.md", Some("workspace")),
             ("some/where/else", None),
         ] {
             assert_eq!(role(path), expected, "{path}");

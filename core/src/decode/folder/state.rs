@@ -4,12 +4,29 @@ use serde_json::Value;
 
 use super::files::is_state_name;
 use super::tree::Tree;
-use crate::decode::compact_log;
 use crate::decode::state_md::{self, lines};
+use crate::decode::{compact_log, receipts};
 use crate::issue::Issue;
-use crate::model::{FolderForm, Form, Program, Run, RunStatus};
+use crate::model::{FolderForm, Form, Recorded, Run, RunStatus};
 use crate::source::FileEntry;
 use crate::time::Stamp;
+
+/// Bytes of `run.json` that are read.
+const RECORD_MOST: usize = 1 << 20;
+/// Keys of it that are shown beside those that mean something.
+const MOST_FACTS: usize = 50;
+/// Keys of it by what they mean.
+const PROGRAM: &[&str] = &["program"];
+const STARTED: &[&str] = &["started", "started_at", "created_at"];
+const ENDED: &[&str] = &[
+    "updated",
+    "updated_at",
+    "completed",
+    "completed_at",
+    "ended",
+    "ended_at",
+    "finished_at",
+];
 
 /// Bytes of a state file that are read.
 pub const STATE_FILE_MOST: usize = 16 << 20;
@@ -42,17 +59,13 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) -> FolderForm {
             }
         }
     }
-    if let Some(record) = tree
+    let record = tree
         .get("run.json")
-        .and_then(|file| tree.text(file, 1 << 20))
-    {
-        let receipts = tree.get("receipts.jsonl").is_some();
-        if run_record(run, &record)
-            && (receipts || form == FolderForm::Receipts)
-            && form != FolderForm::StateMd
-        {
-            form = FolderForm::Receipts;
-        }
+        .and_then(|file| tree.text(file, RECORD_MOST))
+        .and_then(|text| record(tree, run, &text));
+    let receipts = receipts_of(tree, run, record.as_ref());
+    if matches!(form, FolderForm::Bare | FolderForm::Foreign) && (record.is_some() || receipts) {
+        form = FolderForm::Receipts;
     }
     form
 }
@@ -81,7 +94,7 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
         // Its later writers use the marks of the compact log.
         FolderForm::VmLog if compact_log::looks_like(text) => issues = log(run, name, text),
         FolderForm::Receipts => {
-            receipts(run, text);
+            run_state(run, text);
             issues.push(recognised("a run state with receipts"));
         }
         FolderForm::VmLog => issues.push(recognised("a VM log")),
@@ -136,7 +149,7 @@ fn log(run: &mut Run, name: &str, text: &str) -> Vec<Issue> {
 }
 
 /// The head of form D: `# Run State — {id}` and its bold keys.
-fn receipts(run: &mut Run, text: &str) {
+fn run_state(run: &mut Run, text: &str) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     for line in text.lines().map(str::trim).take(60) {
         if let Some((1, title)) = lines::heading(line) {
@@ -159,35 +172,105 @@ fn receipts(run: &mut Run, text: &str) {
     }
 }
 
-/// Reads `run.json` of form D; `false` when it is no such record.
-fn run_record(run: &mut Run, text: &str) -> bool {
-    let Ok(Value::Object(record)) = serde_json::from_str(text) else {
-        return false;
+/// What `run.json` says of the receipts.
+struct Anchor {
+    count: Option<i64>,
+    head: Option<String>,
+}
+
+/// Reads `run.json` of form D; `None` when it is no such record.
+fn record(tree: &mut Tree<'_>, run: &mut Run, text: &str) -> Option<Anchor> {
+    let record = match serde_json::from_str(text) {
+        Ok(Value::Object(record)) => record,
+        Ok(_) => return None,
+        Err(error) => {
+            let message = format!("run.json is not readable: {error}");
+            let issue = Issue::warning("malformed-json", message).at_file("run.json");
+            tree.issue(
+                issue.hint("What it says of the run is not known; the file itself shows it."),
+            );
+            return None;
+        }
     };
-    let get = |key: &str| {
-        record
-            .get(key)
-            .and_then(Value::as_str)
-            .filter(|t| !t.is_empty())
+    let get = |keys: &[&str]| {
+        let found = keys.iter().find_map(|key| record.get(*key)?.as_str());
+        found.filter(|text| !text.trim().is_empty())
     };
-    if get("run_id").is_none() {
-        return false;
-    }
-    if let Some(id) = get("run_id").filter(|_| run.id.is_empty()) {
+    let id = get(&["run_id"])?;
+    if run.id.is_empty() {
         run.id = id.into();
+    } else if *run.id != *id {
+        let message = format!("run.json speaks of run {id}, the state file of {}", run.id);
+        let issue = Issue::warning("another-run", message).at_file("run.json");
+        tree.issue(issue.hint("The state file's id is shown."));
     }
     if run.program.path.is_none() {
-        run.program = Program {
-            path: get("program").map(Into::into),
-            ..run.program.clone()
-        };
-    }
-    if run.status.is_none() && run.state_file.is_none() {
-        run.status = get("status").map(RunStatus::parse);
+        run.program.path = get(PROGRAM).map(Into::into);
     }
     if run.state_mode.is_none() {
-        run.state_mode = get("state_backend").map(Into::into);
+        run.state_mode = get(&["state_backend"]).map(Into::into);
     }
+    if run.started.is_none() {
+        run.started = get(STARTED).map(Stamp::parse);
+    }
+    let at = get(ENDED).map(Stamp::parse);
+    if run.updated.is_none() {
+        run.updated.clone_from(&at);
+    }
+    if let Some(status) = get(&["status"]) {
+        let status = RunStatus::parse(status);
+        run.recorded.push(Recorded {
+            file: "run.json".into(),
+            status,
+            at,
+        });
+    }
+    let told = ["run_id", "status", "v"]
+        .iter()
+        .chain(PROGRAM)
+        .chain(STARTED)
+        .chain(ENDED);
+    let told: Vec<&str> = told.copied().collect();
+    let others = record
+        .iter()
+        .filter(|(key, _)| !told.contains(&key.as_str()));
+    for (key, value) in others.take(MOST_FACTS) {
+        let value = match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        run.facts.push((key.as_str().into(), value.as_str().into()));
+    }
+    Some(Anchor {
+        count: record.get("receipt_count").and_then(Value::as_i64),
+        head: get(&["ledger_head"]).map(str::to_owned),
+    })
+}
+
+/// Reads the receipts of form D into a table; `false`: there are none.
+fn receipts_of(tree: &mut Tree<'_>, run: &mut Run, anchor: Option<&Anchor>) -> bool {
+    let file = tree.get(receipts::FILE);
+    let Some(log) = file.and_then(|file| tree.text(file, receipts::MOST)) else {
+        return false;
+    };
+    let (read, issues) = receipts::read(&log);
+    for issue in issues {
+        tree.issue(issue.at_file(receipts::FILE));
+    }
+    let issue =
+        anchor.and_then(|anchor| receipts::anchored(&read, anchor.count, anchor.head.as_deref()));
+    if let Some(issue) = issue {
+        tree.issue(issue);
+    }
+    if let Some(status) = &read.status {
+        let status = status.clone();
+        run.recorded.push(Recorded {
+            file: receipts::FILE.into(),
+            status,
+            at: None,
+        });
+    }
+    run.tables.push(read.table());
     true
 }
 

@@ -75,6 +75,12 @@ fn Answer(overview: Overview) -> impl IntoView {
         <ByStatus overview=overview.clone()/>
         {claims}
         <Serious overview=overview.clone()/>
+        {(!overview.facts.is_empty()).then(|| {
+            let pairs = overview.facts.iter().map(|(key, value)| view! {
+                <tr><th scope="row">{key.clone()}</th><td>{value.clone()}</td></tr>
+            });
+            view! { <h2>"What its own record says"</h2><table class="plain-table">{pairs.collect_view()}</table> }
+        })}
         {(!overview.env.is_empty()).then(|| {
             let pairs = overview.env.iter().map(|(key, value)| view! {
                 <tr><th scope="row"><code>{key.clone()}</code></th><td><code>{value.clone()}</code></td></tr>

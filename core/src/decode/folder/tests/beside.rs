@@ -1,0 +1,70 @@
+//! A state file alone, and a folder beside its database.
+
+use super::*;
+
+#[test]
+fn a_lone_state_file_names_what_is_not_there() {
+    let state = format!(
+        "{STATE}\n## Index\n\n- a: bindings/a.md (let)\n- b: (pending)\n\n### Agents\n\n- captain: agents/captain/\n"
+    );
+    let run = lone_state_file("somewhere/old.md", &state);
+    assert_eq!(
+        (&*run.id, bindings(&run)),
+        ("r1", vec!["a let missing".to_owned()])
+    );
+    assert_eq!(
+        (run.agents.len(), run.files[0].path.as_str()),
+        (1, "old.md")
+    );
+    assert_eq!(rules(&run).last(), Some(&"state-file-alone"));
+    let log = lone_state_file("state.md", "# run:r p.prose\n");
+    assert_eq!(
+        log.form,
+        Form::Folder {
+            form: FolderForm::CompactLog
+        }
+    );
+}
+
+#[test]
+fn beside_a_database_the_folder_adds_what_rows_lack() {
+    let source = folder(&[
+        ("r/state.db", "x"),
+        ("r/program.prose", "session \"x\""),
+        ("r/state.md", STATE),
+        ("r/attachments/a.md", "x"),
+        ("r/imports/h--s/program.prose", "x"),
+    ]);
+    let mut run = Run {
+        id: "r1".into(),
+        ..Run::default()
+    };
+    run.imports.push(crate::model::Import {
+        alias: "h".into(),
+        source_url: Some("u".into()),
+        ..Default::default()
+    });
+    beside_database(&source, "r/", &mut run);
+    assert_eq!(run.program.source.as_deref(), Some("session \"x\""));
+    assert_eq!(
+        (run.imports.len(), run.imports[0].nested.as_deref()),
+        (1, Some("imports/h--s"))
+    );
+    assert_eq!(run.files.len(), 5);
+    assert!(run.state_file.is_some());
+
+    let mut other = Run {
+        id: "r2".into(),
+        ..Run::default()
+    };
+    beside_database(&source, "r", &mut other);
+    assert!(other.state_file.is_none());
+    assert_eq!(
+        other
+            .issues
+            .iter()
+            .find(|i| i.rule == "another-run")
+            .map(|i| i.message.as_str()),
+        Some("the state file speaks of run r1, the database of r2")
+    );
+}

@@ -1,0 +1,83 @@
+//! Logs of JSON objects, one a line: `gates/audit.jsonl`, `x_events.jsonl`, `receipts.jsonl`.
+//!
+//! What is no JSON is an issue, the lines around it are read; nesting is bounded by the JSON reader.
+
+use serde_json::{Map, Value};
+
+use crate::issue::Issue;
+use crate::model::Text;
+
+/// Lines of a log that are read.
+const MOST_LINES: usize = 1_000_000;
+/// Unreadable lines that are listed one by one.
+const MOST_LISTED: usize = 20;
+
+/// Hands every line that is a JSON object on, with its number; the others are issues.
+pub(super) fn lines(
+    log: &str,
+    mut take: impl FnMut(i64, Map<String, Value>) -> Result<(), String>,
+) -> Vec<Issue> {
+    let mut issues = Vec::new();
+    let mut odd = 0_usize;
+    let log = log.strip_prefix('\u{feff}').unwrap_or(log);
+    let mut all = (1..).zip(log.lines()).peekable();
+    while let Some((number, line)) = all.next() {
+        let line = line.trim();
+        if line.is_empty() {
+            continue;
+        }
+        if number > MOST_LINES as i64 {
+            let message = format!("the log has more than {MOST_LINES} lines");
+            issues.push(
+                Issue::warning("log-cut", message)
+                    .hint("The rest is not held; the file itself shows it."),
+            );
+            break;
+        }
+        let why = match serde_json::from_str(line) {
+            Ok(Value::Object(object)) => take(number, object).err(),
+            Ok(_) => Some("it is JSON, but not an object".to_owned()),
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(why) = why {
+            odd += 1;
+            if odd <= MOST_LISTED {
+                let at = u32::try_from(number).unwrap_or(u32::MAX);
+                let torn = all.peek().is_none() && !log.ends_with('\n');
+                let which = if torn {
+                    "the last line is cut off"
+                } else {
+                    "a line is not readable"
+                };
+                issues.push(malformed(format!("{which}: {why}")).at_line(at));
+            }
+        }
+    }
+    if odd > MOST_LISTED {
+        issues.push(malformed(format!(
+            "{odd} lines are not readable; the first {MOST_LISTED} are listed"
+        )));
+    }
+    issues
+}
+
+pub(super) fn malformed(message: String) -> Issue {
+    Issue::warning("malformed-json", message).hint("It was left out; the file itself shows it.")
+}
+
+/// A value as the table's TEXT column would hold it.
+pub(super) fn text(value: &Value) -> Option<Text> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.as_str().into()),
+        other => Some(other.to_string().into()),
+    }
+}
+
+pub(super) fn integer(value: &Value) -> Option<i64> {
+    match value {
+        Value::Number(n) => n.as_i64(),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}

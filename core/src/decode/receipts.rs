@@ -1,0 +1,335 @@
+//! The receipts of form D: `receipts.jsonl`, one object a line, each naming the hash of the one before it
+//! (dialects.md, "D").
+//!
+//! ```text
+//! {"content_hash":"sha256:28b8…","prev":null,"kind":"control","detail":{"event":"run_start"},"run_id":"…", …}
+//! {"content_hash":"sha256:e22e…","prev":"sha256:28b8…","kind":"session","statement_id":"s001","status":"rendered", …}
+//! ```
+//!
+//! What is verified: that each receipt names the one before it, and that `run.json` names the last and counts them
+//! all. What a receipt's own hash is taken over no document says, so what receipts hold is shown and not verified.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::jsonl::{lines, text};
+use crate::issue::Issue;
+use crate::model::{ColumnInfo, RunStatus, TableInfo, Text};
+use crate::view::Cell;
+
+/// The file in the run folder, and the table's name.
+pub const FILE: &str = "receipts.jsonl";
+/// Bytes of it that are read.
+pub const MOST: usize = 64 << 20;
+/// Columns that the table has; more keys stay in the file.
+const MOST_COLUMNS: usize = 100;
+
+/// The keys that receipts are known to have, in the order that a person reads them.
+const COLUMNS: &[&str] = &[
+    "statement_id",
+    "kind",
+    "status",
+    "agent",
+    "error",
+    "detail",
+    "usage",
+    "content_hash",
+    "prev",
+    "input_fingerprints",
+    "output_fingerprint",
+    "reused_from",
+    "surprise_cause",
+    "run_id",
+    "hash_algorithm",
+    "v",
+];
+
+/// What the receipts say as a whole.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Receipts {
+    /// Their keys.
+    pub columns: Vec<ColumnInfo>,
+    /// How many there are.
+    pub count: u64,
+    /// What the last word on the run is: `run_end` with its outcome, else `run_start`.
+    pub status: Option<RunStatus>,
+    /// The hash of the last one.
+    pub head: Option<Text>,
+}
+
+impl Receipts {
+    /// As a table.
+    pub fn table(&self) -> TableInfo {
+        TableInfo {
+            name: FILE.to_owned(),
+            kind: "lines".to_owned(),
+            rows: Some(self.count),
+            known: true,
+            columns: self.columns.clone(),
+        }
+    }
+}
+
+/// Reads receipts. Lines that are no receipt are issues, as are links of the chain that do not hold.
+pub fn read(log: &str) -> (Receipts, Vec<Issue>) {
+    let mut receipts = Receipts::default();
+    let mut keys: BTreeSet<String> = BTreeSet::new();
+    let mut broken: Vec<Issue> = Vec::new();
+    let mut odd = 0_usize;
+    let mut unread = lines(log, |number, object| {
+        for key in object.keys() {
+            if keys.len() < MOST_COLUMNS && !keys.contains(key) {
+                keys.insert(key.clone());
+            }
+        }
+        let get = |key: &str| object.get(key).and_then(text);
+        let named = get("prev");
+        if named != receipts.head {
+            odd += 1;
+            if odd <= 20 {
+                broken.push(link(number, named.as_deref(), receipts.head.as_deref()));
+            }
+        }
+        receipts.count += 1;
+        receipts.status = said(&object).or(receipts.status.take());
+        receipts.head = get("content_hash").or(receipts.head.take());
+        Ok(())
+    });
+    if odd > 20 {
+        let message =
+            format!("{odd} receipts do not name the one before them; the first 20 are listed");
+        broken.push(chain(message));
+    }
+    let known = COLUMNS
+        .iter()
+        .filter(|key| keys.contains(**key))
+        .map(|key| (*key, true));
+    let unknown = keys
+        .iter()
+        .map(|key| (key.as_str(), false))
+        .filter(|(key, _)| !COLUMNS.contains(key));
+    let column = |(name, known): (&str, bool)| ColumnInfo {
+        name: name.to_owned(),
+        declared: String::new(),
+        known,
+    };
+    receipts.columns = known.chain(unknown).map(column).collect();
+    unread.extend(broken);
+    (receipts, unread)
+}
+
+/// Whether `run.json` names the last receipt and counts them all; `None` where it says nothing of it.
+pub fn anchored(receipts: &Receipts, count: Option<i64>, head: Option<&str>) -> Option<Issue> {
+    let mut parts: Vec<String> = Vec::new();
+    if let Some(count) = count.filter(|n| u64::try_from(*n) != Ok(receipts.count)) {
+        parts.push(format!(
+            "counts {count} receipts, {FILE} holds {}",
+            receipts.count
+        ));
+    }
+    let last = receipts.head.as_deref();
+    if let Some(head) = head.filter(|head| Some(*head) != last) {
+        parts.push(format!(
+            "names {} as the last, {FILE} ends with {}",
+            short(Some(head)),
+            short(last)
+        ));
+    }
+    (!parts.is_empty())
+        .then(|| chain(format!("run.json {}", parts.join("; it "))).at_file("run.json"))
+}
+
+/// A window of the receipts, in the order of the columns; cells are cut at `most` bytes.
+pub fn rows(log: &str, columns: &[ColumnInfo], from: u64, len: u32, most: usize) -> Vec<Vec<Cell>> {
+    let mut rows = Vec::new();
+    let mut at = 0_u64;
+    lines(log, |_, object| {
+        if at >= from && rows.len() < len as usize {
+            rows.push(
+                columns
+                    .iter()
+                    .map(|column| cell(object.get(&column.name), most))
+                    .collect(),
+            );
+        }
+        at += 1;
+        Ok(())
+    });
+    rows
+}
+
+fn cell(value: Option<&Value>, most: usize) -> Cell {
+    let stored = match value {
+        None | Some(Value::Null) => "null",
+        Some(Value::Number(n)) if n.is_i64() || n.is_u64() => "integer",
+        Some(Value::Number(_)) => "real",
+        Some(_) => "text",
+    };
+    let whole = value.and_then(text).unwrap_or_default();
+    let mut to = most.min(whole.len());
+    while !whole.is_char_boundary(to) {
+        to -= 1;
+    }
+    Cell {
+        stored: stored.to_owned(),
+        text: whole.get(..to).unwrap_or_default().to_owned(),
+        len: whole.len() as u64,
+        cut: to < whole.len(),
+    }
+}
+
+/// What a control receipt says of the run.
+fn said(object: &Map<String, Value>) -> Option<RunStatus> {
+    let detail = object.get("detail")?.as_object()?;
+    match detail.get("event")?.as_str()? {
+        "run_start" => Some(RunStatus::Running),
+        "run_end" => Some(RunStatus::parse(
+            detail
+                .get("outcome")
+                .and_then(Value::as_str)
+                .unwrap_or("completed"),
+        )),
+        _ => None,
+    }
+}
+
+fn link(number: i64, named: Option<&str>, before: Option<&str>) -> Issue {
+    let before = match before {
+        Some(hash) => format!("the one before it is {}", short(Some(hash))),
+        None => "there is none before it".to_owned(),
+    };
+    let message = format!(
+        "a receipt names {} as the one before it, but {before}",
+        short(named)
+    );
+    chain(message).at_line(u32::try_from(number).unwrap_or(u32::MAX))
+}
+
+fn chain(message: String) -> Issue {
+    Issue::warning("receipt-chain", message).hint(
+        "Receipts were changed, removed, added or reordered. What each holds is shown, and cannot be verified: no document says what its hash is taken over.",
+    )
+}
+
+fn short(hash: Option<&str>) -> String {
+    match hash {
+        None => "none".to_owned(),
+        Some(hash) => hash
+            .chars()
+            .take(19)
+            .chain(hash.chars().nth(19).map(|_| '…'))
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const THREE: &str = concat!(
+        r#"{"content_hash":"sha256:1","prev":null,"kind":"control","detail":{"event":"run_start"},"n":1}"#,
+        "\n",
+        r#"{"content_hash":"sha256:2","prev":"sha256:1","kind":"session","statement_id":"s001","usage":{"input_tokens":5}}"#,
+        "\n",
+        r#"{"content_hash":"sha256:3","prev":"sha256:2","kind":"control","detail":{"event":"run_end","outcome":"failed"}}"#,
+        "\n"
+    );
+
+    fn messages(issues: &[Issue]) -> Vec<(&str, &str, Option<u32>)> {
+        issues
+            .iter()
+            .map(|i| (i.rule.as_str(), i.message.as_str(), i.location.line))
+            .collect()
+    }
+
+    #[test]
+    fn receipts_are_a_table_and_end_a_run() {
+        let (receipts, issues) = read(THREE);
+        assert!(issues.is_empty(), "{issues:?}");
+        assert_eq!(
+            (
+                receipts.count,
+                receipts.status.clone(),
+                receipts.head.as_deref()
+            ),
+            (3, Some(RunStatus::Failed), Some("sha256:3"))
+        );
+        let names: Vec<_> = receipts
+            .columns
+            .iter()
+            .map(|c| (c.name.as_str(), c.known))
+            .collect();
+        assert_eq!(
+            names,
+            [
+                ("statement_id", true),
+                ("kind", true),
+                ("detail", true),
+                ("usage", true),
+                ("content_hash", true),
+                ("prev", true),
+                ("n", false)
+            ]
+        );
+        let page = rows(THREE, &receipts.columns, 1, 1, 8);
+        assert_eq!(page.len(), 1);
+        let cells: Vec<_> = page[0]
+            .iter()
+            .map(|c| (c.stored.as_str(), c.text.as_str(), c.cut))
+            .collect();
+        assert_eq!(cells[0], ("text", "s001", false));
+        assert_eq!(cells[2], ("null", "", false));
+        assert_eq!((cells[3].1, cells[3].2), ("{\"input_", true));
+        assert_eq!(rows(THREE, &receipts.columns, 3, 5, 8).len(), 0);
+    }
+
+    #[test]
+    fn only_what_can_be_verified_is_said() {
+        let cut: String = THREE
+            .lines()
+            .filter(|l| !l.contains("s001"))
+            .map(|l| format!("{l}\n"))
+            .collect();
+        let (receipts, issues) = read(&cut);
+        assert_eq!(
+            messages(&issues),
+            [(
+                "receipt-chain",
+                "a receipt names sha256:2 as the one before it, but the one before it is sha256:1",
+                Some(2)
+            )]
+        );
+        let issue = anchored(&receipts, Some(3), Some("sha256:3")).unwrap();
+        assert_eq!(
+            issue.message,
+            "run.json counts 3 receipts, receipts.jsonl holds 2"
+        );
+        assert_eq!(anchored(&receipts, Some(2), Some("sha256:3")), None);
+        assert_eq!(anchored(&receipts, None, None), None);
+        let issue = anchored(&receipts, None, Some("sha256:0123456789abcdef")).unwrap();
+        assert_eq!(
+            issue.message,
+            "run.json names sha256:0123456789ab… as the last, receipts.jsonl ends with sha256:3"
+        );
+    }
+
+    #[test]
+    fn a_torn_end_and_nested_bombs_hide_nothing_else() {
+        let text = format!(
+            "{THREE}[1]\n{}\n{{\"content_hash\":\"sha2",
+            "[".repeat(100_000)
+        );
+        let (receipts, issues) = read(&text);
+        assert_eq!(receipts.count, 3);
+        let found = messages(&issues);
+        assert_eq!(found.len(), 3);
+        assert_eq!((found[0].0, found[0].2), ("malformed-json", Some(4)));
+        assert!(
+            found[2].1.starts_with("the last line is cut off"),
+            "{}",
+            found[2].1
+        );
+        assert_eq!(read("").0, Receipts::default());
+    }
+}
