@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use prosescope_core::model::AgentScope;
+use prosescope_core::render::text::escape;
 use prosescope_core::session::{
     Around, ChooseError, Filter, Found, FoundKind, OpenError, Options, Order, Session, choose,
     survey,
@@ -19,6 +20,7 @@ use prosescope_store::{Disk, StoreError, home_prose, prose_dir};
 
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::out::say;
 use crate::serve::Served;
 
 /// How long reading one database may take: long enough for gigabytes, and an end for a hostile one.
@@ -125,10 +127,7 @@ pub(crate) fn gates_of_all(now: Option<i64>) -> Result<(Vec<GateView>, Exit), Cl
             // One unreadable run hides no gate of another.
             Err(error) => {
                 exit = Exit::Issues;
-                anstream::eprintln!(
-                    "{}",
-                    prosescope_core::render::text::escape(&format!("skipped: {error}"), false)
-                );
+                say(&escape(&format!("skipped: {error}"), false));
             }
         }
     }

@@ -21,11 +21,15 @@ use prosescope_core::render::text::escape;
 use crate::args::Cli;
 use crate::exit::Exit;
 use crate::out::Out;
+use crate::print::style::{BAD, FAINT, RESET};
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
+            // It quotes arguments, and those may be names of files that a shell filled in: untrusted.
+            let args = std::env::args_os().map(|arg| escape(&arg.to_string_lossy(), false));
+            let error = Cli::try_parse_from(args).err().unwrap_or(error);
             let _ = error.print();
             return code(if error.use_stderr() {
                 Exit::Usage
@@ -39,19 +43,12 @@ fn main() -> ExitCode {
         Ok(exit) => code(exit),
         Err(error) => {
             // Messages carry names and paths from runs: untrusted.
-            anstream::eprintln!(
-                "{}error:{} {}",
-                print::style::BAD,
-                print::style::RESET,
+            out::say(&format!(
+                "{BAD}error:{RESET} {}",
                 escape(&error.message, true)
-            );
+            ));
             for hint in &error.hints {
-                anstream::eprintln!(
-                    "  {}→ {}{}",
-                    print::style::FAINT,
-                    escape(hint, true),
-                    print::style::RESET
-                );
+                out::say(&format!("  {FAINT}→ {}{RESET}", escape(hint, true)));
             }
             code(error.exit)
         }

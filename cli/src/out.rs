@@ -2,10 +2,12 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use prosescope_core::render::text::{escape, escape_json};
 use serde::Serialize;
 
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::print::style;
 
 /// Where a command's result goes, and in which form.
 pub(crate) struct Out {
@@ -33,6 +35,7 @@ impl Out {
     /// Writes text that [`crate::print`] made; colours go only to a terminal that wants them.
     pub(crate) fn text(&self, text: &str) -> Result<(), CliError> {
         let mut stdout = anstream::stdout().lock();
+        let text = guarded(text);
         quiet(
             stdout
                 .write_all(text.as_bytes())
@@ -40,9 +43,10 @@ impl Out {
         )
     }
 
-    /// Writes one JSON document and a line break.
+    /// Writes one JSON document and a line break; a terminal may be what reads it.
     pub(crate) fn json<T: Serialize>(&self, value: &T) -> Result<(), CliError> {
         let mut text = serde_json::to_string_pretty(value)
+            .map(|text| escape_json(&text))
             .map_err(|e| CliError::new(Exit::Io, e.to_string()))?;
         text.push('\n');
         self.bytes(text.as_bytes())
@@ -55,10 +59,56 @@ impl Out {
     }
 }
 
+/// Writes a line for people to standard error.
+pub(crate) fn say(line: &str) {
+    anstream::eprintln!("{}", guarded(line));
+}
+
+/// Text in which nothing but our own styles acts on a terminal. [`crate::print`] escapes what is a run's, so that it
+/// cannot pass for ours; whatever was forgotten there is escaped here.
+fn guarded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\u{1b}') {
+        let (before, styled) = rest.split_at(at);
+        out.push_str(&escape(before, true));
+        let len = style::len_of(styled);
+        let (style, after) = styled.split_at(len.max(1));
+        if len > 0 {
+            out.push_str(style);
+        } else {
+            out.push_str(&escape(style, true));
+        }
+        rest = after;
+    }
+    out.push_str(&escape(rest, true));
+    out
+}
+
 /// A closed pipe is a quiet end: whoever read enough is not told that we had more.
 fn quiet(result: io::Result<()>) -> Result<(), CliError> {
     match result {
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => std::process::exit(Exit::Done as i32),
         other => other.map_err(|e| CliError::new(Exit::Io, format!("standard output: {e}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_own_styles_reach_a_terminal() {
+        let (bad, reset) = (style::BAD, style::RESET);
+        let ours = format!("{bad}✗ not there{reset}\n\tnext");
+        assert_eq!(guarded(&ours), ours);
+        assert_eq!(
+            guarded("\u{1b}[2J\u{1b}\u{1b}]0;x\u{7}\u{9b}8m\u{202e}\r\u{1b}"),
+            "\\u{1b}[2J\\u{1b}\\u{1b}]0;x\\u{7}\\u{9b}8m\\u{202e}\\r\\u{1b}"
+        );
+        assert_eq!(
+            guarded(&format!("{bad}\u{1b}[31x")),
+            format!("{bad}\\u{{1b}}[31x")
+        );
     }
 }

@@ -3,6 +3,7 @@
 
 pub mod browser;
 pub mod build;
+pub mod hostile;
 pub mod needs;
 pub mod rule_scan;
 pub mod sql_scan;

@@ -28,6 +28,11 @@ pub fn sqlite3() -> Option<PathBuf> {
     have("sqlite3", on_path("sqlite3"))
 }
 
+/// The `script` program, which gives a command a terminal of its own.
+pub fn script() -> Option<PathBuf> {
+    have("script", on_path("script"))
+}
+
 /// The viewer as one HTML file.
 pub fn viewer() -> Option<PathBuf> {
     have("the built viewer", named_by("PROSE_VIEWER_HTML"))

@@ -7,7 +7,8 @@ use super::ended;
 use crate::args::GetArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::out::Out;
+use crate::out::{Out, say};
+use crate::print::style::{RESET, WAIT};
 use crate::{locate, print};
 
 /// What `prose get --json` prints.
@@ -43,12 +44,7 @@ pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
     }
     // A missing attachment is said on standard error; the row's own value still goes to standard output.
     if let Some(note) = session.value(&winner, 0)?.note {
-        anstream::eprintln!(
-            "{}note:{} {}",
-            print::style::WAIT,
-            print::style::RESET,
-            escape(&note, true)
-        );
+        say(&format!("{WAIT}note:{RESET} {}", escape(&note, true)));
     }
     let mut failed = None;
     if !out.terminal || args.raw {

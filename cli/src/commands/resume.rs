@@ -14,7 +14,7 @@ pub(super) fn run(args: &ResumeArgs, out: &Out) -> Result<Exit, CliError> {
         out.json(&view)?;
     } else if args.prompt {
         // Made to be handed on: the same bytes in a terminal and in a pipe. It holds no control characters.
-        out.bytes(prompt(&view).as_bytes())?;
+        out.text(&prompt(&view))?;
     } else {
         out.text(&print::resume(&view, out.width))?;
     }

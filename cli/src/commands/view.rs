@@ -3,7 +3,7 @@ use prosescope_core::render::text::escape;
 use crate::args::ViewArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::out::Out;
+use crate::out::{Out, say};
 use crate::{locate, serve};
 
 pub(super) fn run(args: &ViewArgs, out: &Out) -> Result<Exit, CliError> {
@@ -13,7 +13,7 @@ pub(super) fn run(args: &ViewArgs, out: &Out) -> Result<Exit, CliError> {
         out.json(&serde_json::json!({ "address": server.address }))?;
     } else {
         out.text(&format!("{}\n", escape(&server.address, false)))?;
-        anstream::eprintln!("serving the viewer on this machine only; end with Ctrl-C");
+        say("serving the viewer on this machine only; end with Ctrl-C");
     }
     server.run()?;
     Ok(Exit::Done)

@@ -81,7 +81,7 @@ pub(crate) fn overview(
             let at = import
                 .nested_status
                 .as_deref()
-                .map(|s| format!("  {}", status(s)))
+                .map(|s| format!("  {}", escape(&status(s), false)))
                 .unwrap_or_default();
             format!(
                 "  {}  {FAINT}{}{RESET}{at}",

@@ -26,3 +26,15 @@ pub(crate) fn of(status: &str) -> Style {
 pub(crate) fn status(word: &str) -> String {
     format!("{} {word}", icon(word))
 }
+
+/// How many bytes a style of ours takes at the beginning of this text; 0 where there is none.
+pub(crate) fn len_of(text: &str) -> usize {
+    // Reset, bold, faint, and the four colours.
+    let styles = ["0", "1", "2", "31", "32", "33", "34"];
+    let rest = text.strip_prefix("\u{1b}[").unwrap_or_default();
+    let ours = styles.iter().find(|code| {
+        rest.strip_prefix(**code)
+            .is_some_and(|end| end.starts_with('m'))
+    });
+    ours.map_or(0, |code| "\u{1b}[m".len() + code.len())
+}

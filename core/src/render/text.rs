@@ -1,5 +1,7 @@
 //! Untrusted text made safe for a terminal.
 
+use std::fmt::Write as _;
+
 /// Escapes what a terminal would act on or hide: C0, C1 and DEL, bidirectional controls, other format and invisible
 /// characters (reliability.md, "Terminal output"). Line breaks and tabs stay when `lines` is set; a carriage return
 /// never does.
@@ -25,12 +27,40 @@ pub fn escape(text: &str, lines: bool) -> String {
     out
 }
 
-/// Whether a terminal or a reader could be misled by it.
+/// Escapes in a JSON document what [`escape`] escapes in text: its writer left DEL, C1 and format characters as they are.
+///
+/// They stand in strings only, where the escape means the same character; the line breaks between the values stay.
+///
+/// ```
+/// use prosescope_core::render::text::escape_json;
+/// assert_eq!(escape_json("[\n  \"a\u{9b}\u{e0041}\"\n]"), "[\n  \"a\\u009b\\udb40\\udc41\"\n]");
+/// ```
+pub fn escape_json(document: &str) -> String {
+    let mut out = String::with_capacity(document.len());
+    for c in document.chars() {
+        if c == '\n' || !is_hazard(c) {
+            out.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            let _ = write!(out, "\\u{unit:04x}");
+        }
+    }
+    out
+}
+
+/// Whether a terminal or a reader could be misled by it: control and format characters (Cc, Cf), separators of lines,
+/// and whatever is drawn as nothing (Unicode's Default_Ignorable_Code_Point) but the two selectors that emoji are
+/// written with.
 pub fn is_hazard(c: char) -> bool {
     c.is_control()
         || matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+            '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{890}' | '\u{891}'
+            | '\u{8e2}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0d}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}'
+            | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]
@@ -41,7 +71,9 @@ mod tests {
     fn nothing_that_a_terminal_acts_on_stays() {
         let nasty: String = (0..0x20)
             .chain(0x7f..0xa0)
-            .chain([0x202e, 0x2066, 0x200b, 0xfeff, 0xe0041])
+            .chain([
+                0x600, 0x3164, 0x202e, 0x2028, 0x2066, 0x200b, 0xfe00, 0xfeff, 0xe0041, 0xe0100,
+            ])
             .filter_map(char::from_u32)
             .collect();
         for lines in [false, true] {
@@ -55,8 +87,26 @@ mod tests {
     }
 
     #[test]
+    fn a_json_document_stays_the_same_value() {
+        let text: String = (0..0x300).filter_map(char::from_u32).collect();
+        let value = serde_json::json!({ text.as_str(): [text.as_str(), "\u{202e}\u{e0041}"] });
+        let written = escape_json(&serde_json::to_string_pretty(&value).unwrap());
+        assert!(written.chars().all(|c| c == '\n' || !is_hazard(c)));
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&written).unwrap(),
+            value
+        );
+    }
+
+    #[test]
     fn words_of_all_scripts_stay() {
-        for text in ["→ ✓ ∥", "naïve café", "日本語", "emoji 🙂", "עברית"] {
+        for text in [
+            "→ ✓ ∥",
+            "naïve café",
+            "日本語",
+            "emoji 🙂 ⚠\u{fe0f}",
+            "עברית",
+        ] {
             assert_eq!(escape(text, false), text);
         }
     }

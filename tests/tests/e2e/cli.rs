@@ -283,47 +283,6 @@ fn json_may_stand_anywhere_and_issues_of_severity_error_exit_1() {
 }
 
 #[test]
-fn nothing_that_a_terminal_acts_on_is_printed_to_one() {
-    let Some(project) = Project::new() else {
-        return;
-    };
-    project.database(NEW, bindings());
-    build::sql(
-        &project.run_dir(NEW).join("state.db"),
-        "UPDATE execution SET statement_text = 'do ' || char(27) || ']0;owned' || char(7) || '(x)', error_message = char(155) || '31m'; UPDATE run SET program_path = char(27) || 'c.prose'",
-    );
-    for args in [
-        &["show"][..],
-        &["trace"],
-        &["bindings"],
-        &["runs"],
-        &["get", "evil"],
-        &["get", "research", "--explain"],
-        &["state"],
-    ] {
-        // `script` gives the command a terminal of its own.
-        let line = std::iter::once(project.prose.to_string_lossy().into_owned())
-            .chain(args.iter().map(|a| (*a).to_owned()))
-            .collect::<Vec<_>>()
-            .join(" ");
-        let out = Command::new("script")
-            .args(["-qec", &line, "/dev/null"])
-            .current_dir(project.dir.path())
-            .env("HOME", project.dir.path().join("home"))
-            .env("NO_COLOR", "1")
-            .stdin(Stdio::null())
-            .output();
-        let Ok(out) = out else { return };
-        let shown = text(&out.stdout);
-        let bad = shown
-            .chars()
-            .find(|&c| (c.is_control() && !matches!(c, '\n' | '\r' | '\t')) || c == '\u{202e}');
-        assert_eq!(bad, None, "prose {args:?}: {shown:?}");
-        assert!(!shown.is_empty(), "prose {args:?}");
-    }
-}
-
-#[test]
 fn a_closed_pipe_ends_quietly() {
     let Some(project) = Project::new() else {
         return;

@@ -4,6 +4,7 @@ mod check;
 mod cli;
 mod driver;
 mod examples;
+mod injection;
 mod json;
 mod large;
 mod pkg;
