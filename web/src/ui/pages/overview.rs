@@ -124,8 +124,9 @@ fn gate(gate: &GateView) -> AnyView {
     };
     view! {
         <section class=class aria-label="Pending gate">
-            <Pill status="pending" words=gate.standing.clone()/>
             <div class="grow">
+                // How it stands may be a whole sentence.
+                <p class="standing"><Pill status="pending" words=gate.standing.clone()/></p>
                 <p><a href=run.item(Page::Gates, &gate.id).to_string()><b>{gate.id.clone()}</b></a>
                     {(!gate.prompt.is_empty()).then(|| view! { " · “"{gate.prompt.clone()}"”" })}</p>
                 <p class="faint">
