@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::Mutex;
 
 /// Runs SQL in a database through the `sqlite3` program; the file is made when it is not there.
 ///
@@ -87,25 +87,67 @@ pub const LARGE_EXECUTIONS: usize = 100_000;
 /// How many bindings [`large`] has.
 pub const LARGE_BINDINGS: usize = 20_000;
 
+/// A database to measure with: loops of 100 rounds, bindings of 4 KB to 1 MB.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// The folder in cargo's target folder that keeps it.
+    pub folder: &'static str,
+    /// Rows of `execution`; 1,000 are a loop.
+    pub executions: usize,
+    /// Rows of `bindings`, a fiftieth of them 1 MB.
+    pub bindings: usize,
+}
+
+/// More than 1 GB.
+pub const LARGE: Size = Size {
+    folder: "large-run",
+    executions: LARGE_EXECUTIONS,
+    bindings: LARGE_BINDINGS,
+};
+
+/// About 100 MB.
+pub const MEDIUM: Size = Size {
+    folder: "medium-run",
+    executions: 10_000,
+    bindings: 2_000,
+};
+
+/// About 10 MB.
+pub const SMALL: Size = Size {
+    folder: "small-run",
+    executions: 1_000,
+    bindings: 200,
+};
+
+/// About 1 MB.
+pub const TINY: Size = Size {
+    folder: "tiny-run",
+    executions: 100,
+    bindings: 20,
+};
+
 /// A `state.db` of more than 1 GB with the documents' own tables: 100,000 execution rows (100 loops of 100 rounds),
 /// 20,000 bindings of 4 KB to 1 MB, none of them a BLOB. Made once and kept in the target folder.
 pub fn large() -> PathBuf {
-    static ONCE: OnceLock<PathBuf> = OnceLock::new();
-    ONCE.get_or_init(|| {
-        let script = large_script();
-        let folder = target().join("large-run");
-        let (database, made_by) = (folder.join("state.db"), folder.join("made-by.sql"));
-        if fs::read_to_string(&made_by).ok().as_deref() != Some(script.as_str()) {
-            let _ = fs::remove_dir_all(&folder);
-            sql(&database, &script);
-            fs::write(&made_by, script).expect("a note beside the database");
-        }
-        database
-    })
-    .clone()
+    sized(LARGE)
 }
 
-fn large_script() -> String {
+/// The same of another size.
+pub fn sized(size: Size) -> PathBuf {
+    static MAKING: Mutex<()> = Mutex::new(());
+    let _making = MAKING.lock();
+    let script = script(size);
+    let folder = target().join(size.folder);
+    let (database, made_by) = (folder.join("state.db"), folder.join("made-by.sql"));
+    if fs::read_to_string(&made_by).ok().as_deref() != Some(script.as_str()) {
+        let _ = fs::remove_dir_all(&folder);
+        sql(&database, &script);
+        fs::write(&made_by, script).expect("a note beside the database");
+    }
+    database
+}
+
+fn script(size: Size) -> String {
     format!(
         "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA page_size = 4096;
 {schema}
@@ -139,8 +181,20 @@ FROM n, words;
 COMMIT;
 ",
         schema = earlier_schema(),
-        executions = LARGE_EXECUTIONS,
-        bindings = LARGE_BINDINGS,
+        executions = size.executions,
+        bindings = size.bindings,
+    )
+}
+
+/// The SQL of a run of so many statements, one after another.
+pub fn rows(count: usize) -> String {
+    format!(
+        "{}
+        INSERT INTO run (id, program_path, status) VALUES ('20260111-000000-rows50', 'rows.prose', 'completed');
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count})
+        INSERT INTO execution (statement_index, statement_text, status)
+        SELECT i, 'session \"Row ' || i || '\"', 'completed' FROM n;",
+        state_schema()
     )
 }
 

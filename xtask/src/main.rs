@@ -4,6 +4,7 @@
 //! selection of packages and profiles that keeps SQLite from being compiled twice ([`cargo`]). Works from any
 //! folder of the checkout, and offline once the packages are fetched.
 
+mod bench;
 mod bundle;
 mod cargo;
 mod lint;
@@ -44,6 +45,8 @@ enum Command {
     Pkg,
     /// Installs `prose`, with the viewer inside, where cargo installs programs.
     Install,
+    /// Measures: ratios side by side, growth with size. No part of the tests.
+    Bench(bench::Args),
     /// Writes docs/cli.md, docs/json.md, docs/checks.md and pkg/js/views.d.ts anew.
     Docs,
     /// Takes the README's screenshot and those of every page (target/screenshots).
@@ -81,6 +84,7 @@ fn run(command: &Command) -> Result<()> {
             Ok(())
         }
         Command::Install => view::install(&root),
+        Command::Bench(args) => bench::run_bench(&root, args),
         Command::Docs => test::write_docs(&root),
         Command::Screenshots => test::screenshots(&root),
     }

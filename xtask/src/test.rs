@@ -22,7 +22,7 @@ const PURITY_WASM: &str = "PROSE_PURITY_WASM";
 const PACKAGE: &str = "PROSE_JS_PACKAGE";
 
 /// Tells the tests which `prose` to run.
-const PROSE: &str = "PROSE_BIN";
+pub(crate) const PROSE: &str = "PROSE_BIN";
 
 /// Tells the tests of what docs/ shows to write it instead of comparing.
 const WRITE_DOCS: &str = "PROSE_WRITE_DOCS";

@@ -21,9 +21,10 @@ struct Got {
 
 pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run)?;
-    let resolution = session.resolve(&args.name, args.from);
-    let winner = resolution.winner().map(|c| ValueOf::Binding(c.row.binding));
+    let winner = session.winner(&args.name, args.from);
+    let resolution = || session.resolve(&args.name, args.from);
     if args.explain && !out.json {
+        let resolution = resolution();
         out.text(&print::resolution(&resolution, out.width))?;
         return if winner.is_some() {
             Ok(ended(&session))
@@ -31,14 +32,14 @@ pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
             Err(missing(&session, args, &resolution))
         };
     }
-    let Some(winner) = winner else {
-        return Err(missing(&session, args, &resolution));
+    let Some(winner) = winner.map(ValueOf::Binding) else {
+        return Err(missing(&session, args, &resolution()));
     };
     if out.json {
         let value = session.value(&winner, usize::MAX)?;
         out.json(&Got {
             value: Some(value),
-            resolution,
+            resolution: resolution(),
         })?;
         return Ok(ended(&session));
     }

@@ -103,11 +103,10 @@ pub fn resolve(run: &Run, trace: &Trace, name: &str, from: Option<i64>) -> Resol
     let mut candidates = Vec::with_capacity(found.len());
     for (place, mut bindings) in std::mem::take(&mut places) {
         // The last row that is not marked wins its frame (errata S2).
-        let current = bindings
-            .iter()
-            .rposition(|at| run.bindings.get(*at).is_some_and(|b| !b.superseded))
-            .unwrap_or(bindings.len().saturating_sub(1));
-        let current = bindings.remove(current);
+        let Some(current) = current(run, bindings.iter().copied()) else {
+            continue;
+        };
+        bindings.retain(|at| *at != current);
         let distance = place.and_then(|_| reach.get(&place).copied());
         let in_reach = place.is_none() || distance.is_some();
         let outcome = match (Some(place) == winning, in_reach) {
@@ -160,6 +159,38 @@ pub fn resolve(run: &Run, trace: &Trace, name: &str, from: Option<i64>) -> Resol
     }
 }
 
+/// Index into [`Run::bindings`] of what a name means in a frame: the winner of [`resolve`], without the reasons why.
+///
+/// Looks at the bindings of that name only, and goes up no farther than to the first that has one.
+pub fn winner(run: &Run, trace: &Trace, name: &str, from: Option<i64>) -> Option<usize> {
+    let parents = parents(run, trace);
+    let mut found = named(run, name);
+    if found.is_empty() {
+        found = in_import(run, name, &mut Vec::new());
+    }
+    let mut places: Vec<i64> = found
+        .iter()
+        .filter_map(|(_, frame)| Some(parents.instance((*frame)?)))
+        .collect();
+    places.sort_unstable();
+    let place = from
+        .filter(|_| !places.is_empty())
+        .and_then(|from| parents.nearest(from, |id| places.binary_search(&id).is_ok()));
+    let there = |frame: Option<i64>| match (frame, place) {
+        (Some(id), Some(place)) => id == place || parents.instance(id) == place,
+        (frame, place) => frame == place,
+    };
+    let there = |at: &&(usize, Option<i64>)| there(at.1);
+    current(run, found.iter().filter(there).map(|(at, _)| *at))
+}
+
+/// Of rows that claim one name and frame, the last that is not marked as superseded (errata S2).
+fn current(run: &Run, claims: impl DoubleEndedIterator<Item = usize> + Clone) -> Option<usize> {
+    let marked = |at: &usize| run.bindings.get(*at).is_some_and(|b| b.superseded);
+    let last = claims.clone().next_back();
+    claims.rev().find(|at| !marked(at)).or(last)
+}
+
 /// The bindings that a name may mean, in store order, and the scopes of all others; one pass over all of them.
 fn candidates(
     run: &Run,
@@ -183,15 +214,25 @@ fn candidates(
     if !exact.is_empty() {
         return exact;
     }
-    // `research.findings`: the binding `findings` of the import `research` (errata B12).
-    let Some((handle, inner)) = name.split_once('.') else {
-        return exact;
-    };
-    let Some(import) = run.imports.iter().find(|import| *import.alias == *handle) else {
-        return exact;
-    };
-    let Some(nested) = import.nested.as_deref() else {
-        return exact;
+    in_import(run, name, issues)
+}
+
+/// The bindings of a name, in store order.
+fn named(run: &Run, name: &str) -> Vec<(usize, Option<i64>)> {
+    let all = run.bindings.iter().enumerate();
+    all.filter(|(_, binding)| *binding.name == *name)
+        .map(|(at, binding)| (at, binding.execution_id))
+        .collect()
+}
+
+/// `research.findings`: the binding `findings` of the import `research` (errata B12).
+fn in_import(run: &Run, name: &str, issues: &mut Vec<Issue>) -> Vec<(usize, Option<i64>)> {
+    let import = name.split_once('.').and_then(|(handle, inner)| {
+        let import = run.imports.iter().find(|i| *i.alias == *handle)?;
+        Some((handle, inner, import.nested.as_deref()?))
+    });
+    let Some((handle, inner, nested)) = import else {
+        return Vec::new();
     };
     let inside: Vec<_> = run
         .bindings

@@ -1,6 +1,7 @@
 //! Which frame lies in which: from the trace of rows, or from what a folder records.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 
 use crate::model::Run;
 use crate::trace::{Node, NodeKind, Trace};
@@ -111,15 +112,48 @@ impl Parents<'_> {
 
     /// The way from an execution to the root. Never longer than there are executions, whatever they say.
     pub fn walk(&self, from: i64) -> Walk {
+        let mut walk = Walk::default();
+        walk.bends = self.visit(from, |id, frame| {
+            walk.chain.push(id);
+            walk.frames.push(frame);
+            ControlFlow::Continue(())
+        });
+        walk
+    }
+
+    /// The first execution on that way that is wanted.
+    pub(super) fn nearest(&self, from: i64, wanted: impl Fn(i64) -> bool) -> Option<i64> {
+        let mut found = None;
+        self.visit(from, |id, _| {
+            if wanted(id) {
+                found = Some(id);
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        });
+        found
+    }
+
+    /// Goes that way, saying of each execution whether it is a frame; returns what bent it.
+    fn visit(&self, from: i64, each: impl FnMut(i64, bool) -> ControlFlow<()>) -> Vec<Bend> {
         match self.node(from) {
-            Some(node) if self.recorded.is_empty() => self.along_rows(node),
-            _ => self.along_recorded(from),
+            Some(node) if self.recorded.is_empty() => self.along_rows(node, each),
+            _ => self.along_recorded(from, each),
         }
     }
 
     fn node(&self, id: i64) -> Option<usize> {
-        let at = self.trace.by_row.partition_point(|(row, _)| *row < id);
-        let (row, node) = self.trace.by_row.get(at)?;
+        let rows = &self.trace.by_row;
+        // Ids are mostly counted without a gap.
+        let guess = rows.first().and_then(|(first, _)| id.checked_sub(*first));
+        let guess = guess.and_then(|at| rows.get(usize::try_from(at).ok()?));
+        if let Some((row, node)) = guess
+            && *row == id
+        {
+            return Some(*node as usize);
+        }
+        let at = rows.partition_point(|(row, _)| *row < id);
+        let (row, node) = rows.get(at)?;
         (*row == id).then_some(*node as usize)
     }
 
@@ -135,39 +169,43 @@ impl Parents<'_> {
         }
     }
 
-    fn along_rows(&self, from: usize) -> Walk {
-        let mut walk = Walk::default();
+    fn along_rows(
+        &self,
+        from: usize,
+        mut each: impl FnMut(i64, bool) -> ControlFlow<()>,
+    ) -> Vec<Bend> {
+        let mut bends = Vec::new();
         let mut passed: Vec<usize> = Vec::new();
         // Only after the place where the trace cut a circle can a node come again.
         let mut seen: Option<BTreeSet<usize>> = None;
         let mut at = from;
         loop {
             let Some(node) = self.trace.nodes.get(at) else {
-                return walk;
+                return bends;
             };
             if let Some(seen) = &mut seen
                 && !seen.insert(at)
             {
-                return walk;
+                return bends;
             }
             passed.push(at);
-            if let Some(id) = node.id {
-                walk.chain.push(id);
-                walk.frames
-                    .push(matches!(node.kind, NodeKind::Frame { .. }));
+            if let Some(id) = node.id
+                && each(id, matches!(node.kind, NodeKind::Frame { .. })).is_break()
+            {
+                return bends;
             }
             if let Some(above) = self.above(at) {
                 at = above;
                 continue;
             }
             if seen.is_some() {
-                return walk;
+                return bends;
             }
             let Some((bend, next)) = self.end(node) else {
-                return walk;
+                return bends;
             };
-            walk.bends.push(bend);
-            let Some(next) = next else { return walk };
+            bends.push(bend);
+            let Some(next) = next else { return bends };
             seen = Some(passed.iter().copied().collect());
             at = next;
         }
@@ -188,21 +226,26 @@ impl Parents<'_> {
         }
     }
 
-    fn along_recorded(&self, from: i64) -> Walk {
-        let mut walk = Walk::default();
+    /// What a folder records says of no execution that it is not a frame.
+    fn along_recorded(
+        &self,
+        from: i64,
+        mut each: impl FnMut(i64, bool) -> ControlFlow<()>,
+    ) -> Vec<Bend> {
         let mut seen = BTreeSet::new();
         let mut at = from;
         while seen.insert(at) {
-            walk.chain.push(at);
+            if each(at, true).is_break() {
+                return Vec::new();
+            }
             match self.parent(at) {
                 Some(parent) => at = parent,
-                None => return walk,
+                None => return Vec::new(),
             }
         }
-        walk.bends.push(match walk.chain.as_slice() {
-            [one] => Bend::Itself(*one),
+        vec![match seen.len() {
+            1 => Bend::Itself(at),
             _ => Bend::Circle(at),
-        });
-        walk
+        }]
     }
 }

@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use super::winner as winner_alone;
 use super::*;
 use crate::model::{BindingKind, CallFrame, Execution, Import, Meta, StateFile, Status, ValueAt};
 use crate::trace::fold;
@@ -46,7 +47,14 @@ fn run(rows: &[Row<'_>], bindings: &[(&str, Option<i64>)]) -> Run {
 }
 
 fn ask(run: &Run, name: &str, from: Option<i64>) -> Resolution {
-    resolve(run, &fold(run, None, None), name, from)
+    let trace = fold(run, None, None);
+    let found = resolve(run, &trace, name, from);
+    assert_eq!(
+        winner_alone(run, &trace, name, from),
+        found.winner,
+        "{name}"
+    );
+    found
 }
 
 /// The winner's frame: `Err` when there is none.

@@ -92,6 +92,11 @@ impl Session {
         format!("{word} {id}")
     }
 
+    /// What a name means in a frame, without the reasons why: the index of a binding.
+    pub fn winner(&self, name: &str, from: Option<i64>) -> Option<u32> {
+        scope::winner(&self.run, &self.trace, name, from).and_then(|at| u32::try_from(at).ok())
+    }
+
     /// What a name means in a frame, and why: every candidate, the winner first.
     pub fn resolve(&self, name: &str, from: Option<i64>) -> ResolutionView {
         let found = scope::resolve(&self.run, &self.trace, name, from);

@@ -17,8 +17,8 @@ pub(super) struct Ties<'a> {
     branches: BTreeMap<(u32, &'a str), Option<u32>>,
 }
 
-/// A row's text, its index, and what it ran in.
-type Asked<'a> = (&'a str, Option<i64>, Option<Within>);
+/// A row's index, its text, and what it ran in: numbers are compared faster than texts that begin alike.
+type Asked<'a> = (Option<i64>, &'a str, Option<Within>);
 
 /// Where something stands in the program: its statement ([`NONE`] where it is not tied), whether that is a
 /// guess, and its statement_index.
@@ -75,7 +75,7 @@ impl<'a> Ties<'a> {
     /// The statement of a row that ran in something.
     pub(super) fn row(&mut self, row: &'a Execution, within: Option<Within>) -> Option<Tie> {
         let learned = self.learned.as_mut()?;
-        let key = (&*row.text, row.index, within);
+        let key = (row.index, &*row.text, within);
         if let Some(tie) = self.rows.get(&key) {
             return *tie;
         }

@@ -5,6 +5,7 @@
 
 mod devtools;
 mod keys;
+mod memory;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -354,6 +355,11 @@ impl Page {
             .iter()
             .map(|session| self.wasm_memory_of(session))
             .sum()
+    }
+
+    /// The most memory that one of the browser's renderer processes has had, in bytes, where the system says it.
+    pub fn renderer_peak(&self) -> Option<u64> {
+        memory::renderer_peak(self.chromium.process.id())
     }
 
     /// How many workers the page has.

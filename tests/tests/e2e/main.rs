@@ -1,5 +1,6 @@
 //! The end-to-end suite, in one binary: the viewer in a real browser, the core's purity, the shells' sources.
 
+mod bench;
 mod check;
 mod cli;
 mod driver;

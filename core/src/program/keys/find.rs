@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Found, Keys, words};
+use super::{Found, Keys, hash, words};
 use crate::program::row::{LIMIT, Row, clip};
 use crate::program::{Listing, StatementKind as Kind, TiedBy};
 
@@ -18,6 +18,14 @@ const SEVERAL: usize = 64;
 impl Keys {
     /// The statements that a row's text speaks of, the surest way first.
     pub(in crate::program) fn find(&self, listing: &Listing, text: &str) -> Found {
+        if let Some(found) = self.alone(listing, text) {
+            debug_assert_eq!(found, self.find_slowly(listing, text));
+            return found;
+        }
+        self.find_slowly(listing, text)
+    }
+
+    fn find_slowly(&self, listing: &Listing, text: &str) -> Found {
         let row = Row::of_many_lines(text);
         if row.canonical.is_empty() {
             return Found::default();
@@ -35,6 +43,22 @@ impl Keys {
             kind: row.kind,
             ..found
         }
+    }
+
+    /// The very text of one statement that nothing else begins with: what [`Keys::by_text`] would find, at once.
+    fn alone(&self, listing: &Listing, text: &str) -> Option<Found> {
+        let hash = hash(text);
+        let from = self.alone.partition_point(|(other, ..)| *other < hash);
+        let mut same = self.alone.get(from..)?.iter();
+        let (_, id, kind) = same
+            .by_ref()
+            .take_while(|(other, ..)| *other == hash)
+            .find(|(_, id, _)| listing.get(*id).is_some_and(|s| s.text == text))?;
+        Some(Found {
+            likeliest: Some(*id),
+            kind: *kind,
+            ..Found::some(vec![*id], true, TiedBy::Text)?
+        })
     }
 
     /// The same text, with or without the name that it is bound to.
@@ -268,7 +292,7 @@ impl Keys {
         asked.dedup();
         let mut hits: BTreeMap<u32, usize> = BTreeMap::new();
         for word in &asked {
-            let having = self.words.get(*word).map_or(&[][..], Vec::as_slice);
+            let having = self.words().get(*word).map_or(&[][..], Vec::as_slice);
             for id in having.iter().filter(|_| having.len() <= COMMON) {
                 *hits.entry(*id).or_default() += 1;
             }

@@ -3,6 +3,8 @@
 mod find;
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::OnceLock;
 
 use super::row::{LIMIT, Row, append, clip, inner_text};
 use super::{LineRole, Listing, StatementKind as Kind, TiedBy};
@@ -22,7 +24,11 @@ pub(super) struct Keys {
     kinds: BTreeMap<Kind, Vec<u32>>,
     /// The literal beginning of the quoted texts (up to a `{`), sorted, with the whole of it.
     texts: Vec<(String, u32, String)>,
-    words: BTreeMap<String, Vec<u32>>,
+    /// Made when first asked for: most rows speak of a statement in surer ways.
+    words: OnceLock<BTreeMap<String, Vec<u32>>>,
+    /// Statements whose very text is nobody else's, and begins nobody else's: the text's hash, the statement and the
+    /// kind that its text has; sorted.
+    alone: Vec<(u64, u32, Option<Kind>)>,
 }
 
 /// What a text was found to speak of.
@@ -120,15 +126,13 @@ impl Keys {
                 let literal = text.split('{').next().unwrap_or_default().to_owned();
                 keys.texts.push((literal, id, text));
             }
-            let mut words = words(&whole);
-            words.sort_unstable();
-            words.dedup();
-            for word in words {
-                keys.words.entry(word.to_owned()).or_default().push(id);
-            }
             keys.whole.push((whole, id));
             if let Some(right) = head.right.filter(|right| !right.is_empty()) {
                 keys.rights.push((right, id));
+            }
+            let text = statement.text.as_str();
+            if !head.lone && !text.contains('\n') && !text.trim_start().starts_with('#') {
+                keys.alone.push((hash(text), id, head.kind));
             }
             keys.heads.push((head.canonical, id));
         }
@@ -136,7 +140,49 @@ impl Keys {
         keys.heads.sort_unstable();
         keys.rights.sort_unstable();
         keys.texts.sort_unstable();
+        let unique = keys.unique();
+        keys.alone
+            .retain(|(_, id, _)| unique.binary_search(id).is_ok());
+        keys.alone.sort_unstable();
         keys
+    }
+
+    /// The statements whose head is nobody else's and begins nobody else's, with or without the name that is bound;
+    /// ascending. One pass over both sorted lists.
+    fn unique(&self) -> Vec<u32> {
+        let mut unique = Vec::new();
+        let (mut rights, mut before) = (self.rights.iter().peekable(), None);
+        let mut heads = self.heads.iter().peekable();
+        while let Some((head, id)) = heads.next() {
+            while rights.next_if(|(right, _)| right < head).is_some() {}
+            let begins = |other: Option<&&(String, u32)>| {
+                other.is_some_and(|(other, _)| other.starts_with(head.as_str()))
+            };
+            let again = before == Some(head) || begins(heads.peek()) || begins(rights.peek());
+            if !again && !head.is_empty() {
+                unique.push(*id);
+            }
+            before = Some(head);
+        }
+        unique.sort_unstable();
+        unique
+    }
+
+    /// Which statements have a word.
+    fn words(&self) -> &BTreeMap<String, Vec<u32>> {
+        self.words.get_or_init(|| {
+            let mut having: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+            for (whole, id) in &self.whole {
+                let mut words = words(whole);
+                words.sort_unstable();
+                words.dedup();
+                for word in words {
+                    having.entry(word.to_owned()).or_default().push(*id);
+                }
+            }
+            having.values_mut().for_each(|ids| ids.sort_unstable());
+            having
+        })
     }
 
     /// The statements that bind or declare a name in lower case, but for agents, blocks and imports.
@@ -171,6 +217,13 @@ fn below_head(listing: &Listing, id: u32, statement: &super::Statement) -> Optio
     let text = whole.split_once("\"\"\"")?.1;
     let text = text.split("\"\"\"").next().unwrap_or_default();
     Some(inner_text(clip(text, LIMIT))).filter(|text| !text.is_empty())
+}
+
+/// The same for the same text, on every machine.
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Words that tell statements apart.

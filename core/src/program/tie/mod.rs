@@ -16,7 +16,7 @@ mod counting;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::keys::{Found, Keys};
@@ -92,10 +92,11 @@ impl Ties<'_> {
     /// Learns from rows, given as text and index, how their indices count. Rows whose text is that of one
     /// statement alone teach it.
     pub fn learn<'r>(&mut self, rows: impl IntoIterator<Item = (&'r str, Option<i64>)>) {
-        let mut asked: BTreeMap<(&str, i64), ()> = BTreeMap::new();
+        // The index first: numbers are compared faster than texts that begin alike.
+        let mut asked: BTreeSet<(i64, &str)> = BTreeSet::new();
         for (text, index) in rows {
             let Some(index) = index else { continue };
-            if asked.insert((text, index), ()).is_some() {
+            if !asked.insert((index, text)) {
                 continue;
             }
             let found = self.find(text);

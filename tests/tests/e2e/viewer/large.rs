@@ -21,17 +21,7 @@ fn fifty_thousand_rows_scroll() {
     }
     let folder = tempfile::tempdir().unwrap();
     let database = folder.path().join("state.db");
-    build::sql(
-        &database,
-        &format!(
-            "{}
-            INSERT INTO run (id, program_path, status) VALUES ('20260111-000000-rows50', 'rows.prose', 'completed');
-            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
-            INSERT INTO execution (statement_index, statement_text, status)
-            SELECT i, 'session \"Row ' || i || '\"', 'completed' FROM n;",
-            build::state_schema()
-        ),
-    );
+    build::sql(&database, &build::rows(50_000));
     let Some(mut viewer) = Viewer::alone() else {
         return;
     };

@@ -1,0 +1,130 @@
+//! Measuring several things in turn, so that a machine that slows down slows all of them.
+
+use std::time::Instant;
+
+/// One of the things that are compared. It returns what one repetition took, in seconds; what it prepares is its own.
+pub(crate) struct Rival<'a> {
+    pub(crate) name: String,
+    repeat: Box<dyn FnMut() -> f64 + 'a>,
+}
+
+impl<'a> Rival<'a> {
+    /// Something that measures itself.
+    pub(crate) fn new(name: impl Into<String>, repeat: impl FnMut() -> f64 + 'a) -> Rival<'a> {
+        Rival {
+            name: name.into(),
+            repeat: Box::new(repeat),
+        }
+    }
+
+    /// Work of this thread, by the processor time that it took: a busy machine changes it little.
+    pub(crate) fn work(name: impl Into<String>, mut work: impl FnMut() + 'a) -> Rival<'a> {
+        Rival::new(name, move || worked(&mut work))
+    }
+
+    /// Something that is measured from beginning to end.
+    pub(crate) fn whole(name: impl Into<String>, mut work: impl FnMut() + 'a) -> Rival<'a> {
+        Rival::new(name, move || {
+            let start = Instant::now();
+            work();
+            start.elapsed().as_secs_f64()
+        })
+    }
+}
+
+/// The processor time that this thread needs for some work, in seconds.
+pub(crate) fn worked(work: impl FnOnce()) -> f64 {
+    let start = processor_time();
+    work();
+    processor_time() - start
+}
+
+#[cfg(unix)]
+fn processor_time() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+#[cfg(not(unix))]
+fn processor_time() -> f64 {
+    use std::sync::OnceLock;
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_secs_f64()
+}
+
+/// What the repetitions of one rival took, in seconds, in the order in which they were made.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Figures(pub(crate) Vec<f64>);
+
+impl Figures {
+    pub(crate) fn min(&self) -> f64 {
+        self.0.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+
+    pub(crate) fn max(&self) -> f64 {
+        self.0.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// The middle one; of an even number the lower of the two in the middle.
+    pub(crate) fn median(&self) -> f64 {
+        let mut sorted = self.0.clone();
+        sorted.sort_by(f64::total_cmp);
+        sorted
+            .get(sorted.len().saturating_sub(1) / 2)
+            .copied()
+            .unwrap_or(f64::NAN)
+    }
+
+    /// Pair by pair, as they were measured one after the other.
+    pub(crate) fn over(&self, other: &Figures) -> Figures {
+        Figures(self.0.iter().zip(&other.0).map(|(a, b)| a / b).collect())
+    }
+}
+
+/// Repeats all of them once unmeasured, then `rounds` times in turn: A B, B A, A B.
+pub(crate) fn in_turn(rounds: usize, rivals: &mut [Rival<'_>]) -> Vec<Figures> {
+    let mut figures = vec![Figures::default(); rivals.len()];
+    for rival in rivals.iter_mut() {
+        (rival.repeat)();
+    }
+    for round in 0..rounds {
+        let mut order: Vec<usize> = (0..rivals.len()).collect();
+        if round % 2 == 1 {
+            order.reverse();
+        }
+        for at in order {
+            let took = (rivals[at].repeat)();
+            figures[at].0.push(took);
+        }
+    }
+    figures
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rivals_take_turns_and_their_order_changes() {
+        let log = std::cell::RefCell::new(String::new());
+        let rival = |name: &'static str, took: f64| {
+            let log = &log;
+            Rival::new(name, move || {
+                log.borrow_mut().push_str(name);
+                took
+            })
+        };
+        let figures = in_turn(2, &mut [rival("a", 1.0), rival("b", 2.0)]);
+        assert_eq!(*log.borrow(), "ababba");
+        assert_eq!(figures[1].over(&figures[0]).0, [2.0, 2.0]);
+    }
+
+    #[test]
+    fn the_median_is_one_of_the_figures() {
+        let figures = Figures(vec![9.0, 1.0, 3.0, 2.0]);
+        assert_eq!(
+            (figures.min(), figures.median(), figures.max()),
+            (1.0, 2.0, 9.0)
+        );
+    }
+}

@@ -1,0 +1,138 @@
+//! What `cargo xtask bench` runs: ratios side by side, each measured in one run of this program, and how time grows
+//! with size. It judges nothing; `docs/performance.md` says what its figures are for.
+//!
+//! ```text
+//! bench [--quick] [PART…]      parts: get fold scope runs open scroll size; none: all
+//! ```
+//!
+//! `PROSE_BIN`, `PROSE_VIEWER_HTML` and the rest of what [`prosescope_tests::needs`] asks for name what is measured;
+//! a part that lacks something says so and is left out.
+
+mod figures;
+mod fold;
+mod get;
+mod made;
+mod open;
+mod runs;
+mod scope;
+mod scroll;
+mod size;
+mod table;
+
+use std::process::ExitCode;
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+/// How much is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// Everything that `docs/performance.md` speaks of.
+    Full,
+    /// Small sizes and few repetitions: whether it works, in seconds. Its figures mean nothing.
+    Quick,
+}
+
+impl Effort {
+    /// One of two values.
+    pub(crate) fn pick<T>(self, full: T, quick: T) -> T {
+        match self {
+            Effort::Full => full,
+            Effort::Quick => quick,
+        }
+    }
+}
+
+/// A part: its name, what it measures, and how.
+type Part = (&'static str, &'static str, fn(Effort));
+
+const PARTS: &[Part] = &[
+    (
+        "get",
+        "`prose get` beside `sqlite3`, the same value, whole processes",
+        get::measure,
+    ),
+    (
+        "fold",
+        "Folding and rendering statements, in this process",
+        fold::measure,
+    ),
+    (
+        "scope",
+        "Scope resolution beside the documents' recursive query, in this process",
+        scope::measure,
+    ),
+    (
+        "runs",
+        "`prose runs` over many run folders, whole processes",
+        runs::measure,
+    ),
+    (
+        "open",
+        "Opening a database in Chromium, the viewer beside a page made with sql.js",
+        open::measure,
+    ),
+    (
+        "scroll",
+        "Scrolling 50,000 rows in Chromium",
+        scroll::measure,
+    ),
+    ("size", "The viewer's size beside sql.js", size::measure),
+];
+
+fn main() -> ExitCode {
+    let (mut effort, mut wanted) = (Effort::Full, Vec::new());
+    for arg in std::env::args().skip(1) {
+        match arg.as_str() {
+            "--quick" => effort = Effort::Quick,
+            name if PARTS.iter().any(|(part, ..)| *part == name) => wanted.push(arg),
+            other => {
+                let names: Vec<&str> = PARTS.iter().map(|(name, ..)| *name).collect();
+                eprintln!("error: {other} is none of --quick {}", names.join(" "));
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    println!("{}", machine());
+    let mut code = ExitCode::SUCCESS;
+    for (name, what, measure) in PARTS {
+        if !wanted.is_empty() && !wanted.iter().any(|w| w == name) {
+            continue;
+        }
+        println!("\n## {name}: {what}\n");
+        let start = Instant::now();
+        // A part that fails takes no other with it; its thread's name is what a skipping line says.
+        let (measure, name) = (*measure, *name);
+        let part = std::thread::Builder::new().name(name.to_owned());
+        let ended = part.spawn(move || measure(effort)).map(JoinHandle::join);
+        if !matches!(ended, Ok(Ok(()))) {
+            println!("{name} failed");
+            code = ExitCode::FAILURE;
+        }
+        println!(
+            "\n({name} took {:.0} s; load now {})",
+            start.elapsed().as_secs_f64(),
+            load()
+        );
+    }
+    code
+}
+
+/// What the figures were made on.
+fn machine() -> String {
+    let processors = std::thread::available_parallelism().map_or(0, usize::from);
+    format!(
+        "{processors} processors, load {} at the start (1, 5, 15 minutes)",
+        load()
+    )
+}
+
+/// How busy the machine is, where the system says it.
+fn load() -> String {
+    let said = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let three: Vec<&str> = said.split(' ').take(3).collect();
+    if three.len() == 3 {
+        three.join(" ")
+    } else {
+        "unknown".to_owned()
+    }
+}

@@ -1,0 +1,159 @@
+//! Opening databases in a browser: the viewer beside a page made with npm's sql.js, in turn, each in a fresh Chromium.
+
+use std::cell::RefCell;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use prosescope_tests::browser::Page;
+use prosescope_tests::{build, needs};
+
+use crate::Effort;
+use crate::figures::{Figures, Rival, in_turn};
+use crate::table::{Table, time, times};
+
+/// How long a page may take.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// What opening once took.
+#[derive(Debug, Clone, Copy)]
+struct Opened {
+    /// Seconds until the run's id, status and program are shown.
+    first: f64,
+    /// Seconds until counts and last rows are shown.
+    overview: f64,
+    /// Bytes of WebAssembly memory, page and workers; and of the file where it is held as a whole.
+    held: u64,
+    /// The most that the page's process has had, in bytes.
+    process: Option<u64>,
+}
+
+pub(crate) fn measure(effort: Effort) {
+    let (Some(chromium), Some(viewer)) = (needs::chromium(), needs::viewer()) else {
+        return;
+    };
+    if needs::node().is_none() || needs::sqlite3().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let theirs = sqljs_page(folder.path());
+    println!(
+        "From the moment the file is dropped (viewer) or chosen (sql.js); both pages are ready before. First facts: the \
+         run's id, program and status. Overview: counts by status and the last rows. Held: WebAssembly memory, and the \
+         file's bytes where a page loads them. Process: the most the renderer had.\n"
+    );
+    let sizes = [(build::SMALL, 5), (build::MEDIUM, 5), (build::LARGE, 3)];
+    for (size, rounds) in effort.pick(&sizes[..], &[(build::TINY, 1)]) {
+        let database = build::sized(*size);
+        let len = fs::metadata(&database).map_or(0, |meta| meta.len());
+        println!("{:.1} MB:", len as f64 / 1e6);
+        let log = [RefCell::new(Vec::new()), RefCell::new(Vec::new())];
+        let open = |at: usize| {
+            let opened = match at {
+                0 => in_sqljs(&chromium, &theirs, &database, len),
+                _ => in_viewer(&chromium, &viewer, &database),
+            };
+            log[at].borrow_mut().push(opened);
+            opened.first
+        };
+        let mut rivals = [
+            Rival::new("sql.js", || open(0)),
+            Rival::new("viewer", || open(1)),
+        ];
+        in_turn(*rounds, &mut rivals);
+        let names = rivals.map(|rival| rival.name);
+        print(&names, &log.map(RefCell::into_inner));
+    }
+}
+
+fn in_viewer(chromium: &Path, viewer: &Path, database: &Path) -> Opened {
+    let mut page = Page::open_file(chromium, viewer);
+    page.wait("document.querySelector('main')");
+    page.wait("globalThis.prosescope?.stats");
+    page.drop_files(&[database]);
+    let first = page.wait_for("document.querySelector('.meanwhile, .by-status')", PATIENCE);
+    let rest = page.wait_for("document.querySelector('.by-status')", PATIENCE);
+    let process = page.renderer_peak();
+    Opened {
+        first: first.as_secs_f64(),
+        overview: (first + rest).as_secs_f64(),
+        held: page.wasm_memory(),
+        process,
+    }
+}
+
+fn in_sqljs(chromium: &Path, html: &Path, database: &Path, len: u64) -> Opened {
+    let mut page = Page::open_file(chromium, html);
+    page.wait("document.body.dataset.ready");
+    page.set_files("#file", &[database]);
+    let data = "document.body.dataset";
+    let first = page.wait_for(&format!("{data}.first || {data}.error"), PATIENCE);
+    let rest = page.wait_for(&format!("{data}.overview || {data}.error"), PATIENCE);
+    let error = page.eval(&format!("{data}.error ?? ''"));
+    assert_eq!(error, "", "sql.js");
+    let process = page.renderer_peak();
+    Opened {
+        first: first.as_secs_f64(),
+        overview: (first + rest).as_secs_f64(),
+        held: page.wasm_memory() + len,
+        process,
+    }
+}
+
+fn print(names: &[String; 2], log: &[Vec<Opened>; 2]) {
+    let mut table = Table::new(&["", "", "min", "median", "max", "ratio", "(min … max)"]);
+    type Fact = (&'static str, fn(&Opened) -> f64, fn(f64) -> String);
+    let facts: [Fact; 4] = [
+        ("first facts", |o| o.first, time),
+        ("overview", |o| o.overview, time),
+        ("held", |o| o.held as f64, bytes),
+        (
+            "process",
+            |o| o.process.map_or(f64::NAN, |n| n as f64),
+            bytes,
+        ),
+    ];
+    for (fact, of, shown) in facts {
+        // The first of each was the warm-up.
+        let figures = |all: &Vec<Opened>| Figures(all.iter().skip(1).map(of).collect());
+        let figures = [figures(&log[0]), figures(&log[1])];
+        for (name, own) in names.iter().zip(&figures) {
+            let ratio = own.over(&figures[1]);
+            table.row(vec![
+                name.clone(),
+                fact.to_owned(),
+                shown(own.min()),
+                shown(own.median()),
+                shown(own.max()),
+                times(ratio.median()),
+                format!("{} … {}", times(ratio.min()), times(ratio.max())),
+            ]);
+        }
+    }
+    table.print();
+}
+
+fn bytes(bytes: f64) -> String {
+    if bytes.is_nan() {
+        "-".to_owned()
+    } else {
+        format!("{:.1} MB", bytes / 1e6)
+    }
+}
+
+/// A page of one file, as the viewer is.
+fn sqljs_page(folder: &Path) -> PathBuf {
+    let dist = needs::root().join("tests/js/node_modules/sql.js/dist");
+    let glue = fs::read_to_string(dist.join("sql-wasm.js")).expect("sql.js");
+    let wasm = fs::read(dist.join("sql-wasm.wasm")).expect("sql.js");
+    let (before, rest) = include_str!("sqljs.html")
+        .split_once("@GLUE@")
+        .expect("a place");
+    let (between, after) = rest.split_once("@WASM@").expect("a place");
+    let html = [before, &glue, between, &BASE64.encode(wasm), after].concat();
+    let file = folder.join("sqljs.html");
+    fs::write(&file, html).expect("a page");
+    file
+}
