@@ -301,7 +301,7 @@ fn by_path(path: &Path) -> Result<Located, CliError> {
         } else {
             dir
         };
-        let disk = Disk::open_where(dir, |p| !p.starts_with(".git/")).map_err(store)?;
+        let disk = disk(dir)?;
         return Ok(Located {
             disk: Rc::new(disk),
             base: dir.to_owned(),

@@ -7,6 +7,7 @@
 use rusqlite::Connection;
 
 use crate::decode::sqlite;
+use crate::issue::Issue;
 use crate::time::Stamp;
 
 /// A file that a source offers.
@@ -72,9 +73,55 @@ pub trait Source {
 
     /// What the shell had to do to open the database, when a person should know (an empty `-wal` was assumed,
     /// a hot journal was rolled back in a copy). Asked after [`Source::database`].
-    fn notes(&self, _path: &str) -> Vec<crate::issue::Issue> {
+    fn notes(&self, _path: &str) -> Vec<Issue> {
         Vec::new()
     }
+
+    /// What a person should know of the listing: folders that were left out, or that cannot be listed.
+    fn listed(&self) -> Vec<Issue> {
+        Vec::new()
+    }
+}
+
+/// Folders that hold no runs and very many files.
+const LEFT_OUT: [&str; 3] = [".git", "node_modules", "target"];
+
+/// Parts of a run, and what runs lie in: folders of any name may be in there.
+const RUN_PARTS: [&str; 8] = [
+    ".prose",
+    "runs",
+    "bindings",
+    "agents",
+    "attachments",
+    "imports",
+    "services",
+    "workspace",
+];
+
+/// Whether a folder below the one that was named is listed: its path, `/` between its parts.
+///
+/// Shells that leave a folder out say so: [`left_out`].
+pub fn is_listed(folder: &str) -> bool {
+    let mut parts = folder.trim_end_matches('/').rsplit('/');
+    let name = parts.next().unwrap_or_default();
+    !LEFT_OUT.contains(&name) || (name != ".git" && parts.any(|part| RUN_PARTS.contains(&part)))
+}
+
+/// Says which folders were left out of a listing.
+pub fn left_out(folders: &[String]) -> Option<Issue> {
+    let message = match folders {
+        [] => return None,
+        [one] => format!("the folder {one} was not looked into"),
+        [one, other] => format!("the folders {one} and {other} were not looked into"),
+        [one, more @ ..] => {
+            format!(
+                "{one} and {} other folders were not looked into",
+                more.len()
+            )
+        }
+    };
+    let issue = Issue::info("folder-left-out", message).at_file(folders.first()?.as_str());
+    Some(issue.hint("Folders called .git, node_modules and target hold very many files and no runs; name one of them to look into it."))
 }
 
 /// Files held in memory: tests, pasted text, small archives.
@@ -142,7 +189,7 @@ impl Source for MemorySource {
         })
     }
 
-    fn notes(&self, path: &str) -> Vec<crate::issue::Issue> {
+    fn notes(&self, path: &str) -> Vec<Issue> {
         let has_wal = self
             .whole(&format!("{path}-wal"))
             .is_ok_and(|wal| !wal.is_empty());
@@ -158,5 +205,38 @@ impl Source for MemorySource {
         } else {
             Vec::new()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_tools_are_left_out_unless_a_run_holds_them() {
+        for folder in [
+            "src",
+            "a/.prose/runs/x/bindings/target",
+            "bindings/node_modules",
+            ".prose/target/",
+            "targets",
+        ] {
+            assert!(is_listed(folder), "{folder}");
+        }
+        for folder in [
+            ".git",
+            "target",
+            "a/node_modules/",
+            ".prose/.git",
+            "x/target",
+        ] {
+            assert!(!is_listed(folder), "{folder}");
+        }
+        assert_eq!(left_out(&[]), None);
+        let two = ["web/node_modules".to_owned(), ".git".to_owned()];
+        assert_eq!(
+            left_out(&two).map(|i| i.message).as_deref(),
+            Some("the folders web/node_modules and .git were not looked into")
+        );
     }
 }

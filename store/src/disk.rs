@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use prosescope_core::issue::Issue;
-use prosescope_core::source::{FileEntry, Source, SourceError};
+use prosescope_core::source::{self, FileEntry, Source, SourceError};
 use prosescope_core::time::Stamp;
 use rusqlite::Connection;
 
@@ -83,11 +83,6 @@ impl Disk {
         self.root.join(path)
     }
 
-    /// What was odd while listing.
-    pub fn issues(&self) -> &[Issue] {
-        &self.issues
-    }
-
     fn empty(path: &Path, root: PathBuf) -> Disk {
         Disk {
             label: path.display().to_string(),
@@ -109,14 +104,23 @@ impl Disk {
                     .join("/")
             })
         };
+        let left_out: RefCell<Vec<String>> = RefCell::default();
         let walk = walkdir::WalkDir::new(path)
             .max_depth(DEPTH)
             .sort_by_file_name()
             .into_iter()
             .filter_entry(|at| {
-                at.depth() == 0
-                    || !at.file_type().is_dir()
-                    || relative(at.path()).is_some_and(|p| wanted(&format!("{p}/")))
+                if at.depth() == 0 || !at.file_type().is_dir() {
+                    return true;
+                }
+                let Some(folder) = relative(at.path()).filter(|p| wanted(&format!("{p}/"))) else {
+                    return false;
+                };
+                let listed = source::is_listed(&folder);
+                if !listed {
+                    left_out.borrow_mut().push(folder);
+                }
+                listed
             });
         for at in walk {
             let at = match at {
@@ -155,6 +159,7 @@ impl Disk {
             disk.files.push(entry(name, &meta));
         }
         disk.files.sort_by(|a, b| a.path.cmp(&b.path));
+        disk.issues.extend(source::left_out(&left_out.into_inner()));
         disk
     }
 
@@ -213,8 +218,11 @@ impl Source for Disk {
             // Looked at again after reading: no lock told a writer that we read (build.md).
             notes.extend(watch.changed());
         }
-        notes.extend(self.issues.iter().cloned());
         notes
+    }
+
+    fn listed(&self) -> Vec<Issue> {
+        self.issues.clone()
     }
 }
 
@@ -292,6 +300,32 @@ mod tests {
         }
         let disk = Disk::open_where(dir.path(), |p| p.starts_with("agents/")).unwrap();
         assert_eq!(listing(&disk), ["agents/a/memory.md"]);
+    }
+
+    #[test]
+    fn folders_of_tools_are_left_out_and_said_to_be() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in [
+            "node_modules/x/state.md",
+            "a/.prose/runs/r/bindings/target/out.md",
+            "a/target/state.md",
+        ] {
+            fs::create_dir_all(dir.path().join(name).parent().unwrap()).unwrap();
+            fs::write(dir.path().join(name), "x").unwrap();
+        }
+        let disk = Disk::open(dir.path()).unwrap();
+        assert_eq!(listing(&disk), ["a/.prose/runs/r/bindings/target/out.md"]);
+        let said: Vec<String> = disk.listed().into_iter().map(|i| i.message).collect();
+        assert_eq!(
+            said,
+            ["the folders a/target and node_modules were not looked into"]
+        );
+        // What a person names is listed.
+        let named = Disk::open(&dir.path().join("a/target")).unwrap();
+        assert_eq!(
+            (listing(&named), named.listed()),
+            (vec!["state.md"], vec![])
+        );
     }
 
     #[test]

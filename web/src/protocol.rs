@@ -17,6 +17,9 @@ pub(crate) enum Request {
     OpenFiles {
         /// What to call them to a person.
         label: String,
+        /// Folders that were not looked into.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        skipped: Vec<String>,
     },
     /// Opens what the local server offers: a `RunList`.
     OpenServed {
@@ -322,6 +325,7 @@ mod tests {
     fn a_request_survives_the_way_to_the_worker() {
         let request = Request::OpenFiles {
             label: "a \"b\"\n".into(),
+            skipped: Vec::new(),
         };
         let body = serde_json::to_string(&request).unwrap();
         assert_eq!(body, r#"{"open_files":{"label":"a \"b\"\n"}}"#);

@@ -294,6 +294,9 @@ pub(crate) fn runs(list: &RunList, width: usize) -> String {
             list.total
         );
     }
+    for issue in &list.issues {
+        let _ = writeln!(out, "{FAINT}· {}{RESET}", escape(&issue.message, false));
+    }
     for run in &list.runs {
         if let Some(error) = &run.error {
             let _ = write!(

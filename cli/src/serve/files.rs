@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
 
 use axum::http::StatusCode;
+use prosescope_core::issue::Issue;
 use prosescope_core::source::{FileEntry, Source};
 use prosescope_store::Disk;
 use serde::Serialize;
@@ -20,6 +21,8 @@ const MOST: u64 = 8 << 20;
 pub(crate) struct Served {
     label: String,
     files: Vec<(FileEntry, PathBuf)>,
+    /// What is to be said of the listing.
+    issues: Vec<Issue>,
 }
 
 /// `files.json`.
@@ -27,6 +30,7 @@ pub(crate) struct Served {
 pub(super) struct Listing<'a> {
     label: &'a str,
     files: Vec<Listed<'a>>,
+    issues: &'a [Issue],
 }
 
 #[derive(Serialize)]
@@ -74,6 +78,7 @@ impl Served {
         Served {
             label: label.to_owned(),
             files: Vec::new(),
+            issues: Vec::new(),
         }
     }
 
@@ -90,6 +95,16 @@ impl Served {
             }
         }
         self.files.sort_by(|(a, _), (b, _)| a.path.cmp(&b.path));
+        let of_wanted = |issue: &Issue| issue.location.file.as_deref().is_none_or(&wanted);
+        self.issues.extend(
+            disk.listed()
+                .into_iter()
+                .filter(of_wanted)
+                .map(|mut issue| {
+                    issue.location.file = issue.location.file.map(|file| format!("{prefix}{file}"));
+                    issue
+                }),
+        );
     }
 
     pub(super) fn listing(&self) -> Listing<'_> {
@@ -106,6 +121,7 @@ impl Served {
         Listing {
             label: &self.label,
             files: files.collect(),
+            issues: &self.issues,
         }
     }
 

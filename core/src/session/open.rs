@@ -109,6 +109,7 @@ impl Session {
         let listing = run.program.source.as_deref().map(program::scan);
         let trace = trace::fold(&run, listing.as_ref(), options.now);
         run.issues.extend(super::gates::issues(&run));
+        run.issues.extend(listed(source.as_ref(), &root));
         let told = super::gates::told(&run, &trace, listing.as_ref());
         run.gates.extend(told);
         let index = NodeIndex::build(&run, &trace, listing.as_ref());
@@ -380,6 +381,18 @@ fn agents_of_database(
             conn,
         },
     ))
+}
+
+/// What is to be said of the source's listing in a run: what concerns its own folder, or everything.
+fn listed(source: &dyn Source, root: &str) -> Vec<Issue> {
+    let own = |mut issue: Issue| {
+        issue.location.file = match issue.location.file.take() {
+            Some(file) => Some(file.strip_prefix(root)?.to_owned()),
+            None => None,
+        };
+        Some(issue)
+    };
+    source.listed().into_iter().filter_map(own).collect()
 }
 
 /// The `.prose` folder that a run folder lies in, when the source holds it: what is before `runs/`.

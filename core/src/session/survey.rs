@@ -43,14 +43,23 @@ pub enum FoundKind {
     Agents,
 }
 
-/// Files whose presence makes a folder a run folder (filesystem.md; dialects.md, the four formats).
-const RUN_MARKS: &[&str] = &[
-    "state.md",
-    "state.db",
-    "vm.log.md",
-    "receipts.jsonl",
-    "run.json",
-    "program.prose",
+/// Files of a run of some form; the content of some is asked (filesystem.md; dialects.md, the four formats).
+const STATE_MARKS: &[&str] = &["state.db", "vm.log.md"];
+/// Names that a run's own copy of its program goes by.
+const PROGRAM_MARKS: &[&str] = &["program.prose", "current.prose", "root.prose.md"];
+/// Folders of a run.
+const PARTS: &[&str] = &["bindings", "agents", "imports", "attachments"];
+/// What lies in these is a part of the run around them, whatever it looks like.
+const INNER: &[&str] = &[
+    "bindings",
+    "agents",
+    "imports",
+    "attachments",
+    "gates",
+    "services",
+    "sources",
+    "workspace",
+    "x_history",
 ];
 
 /// How many loose files are sniffed: a folder of ten thousand others is none of our business.
@@ -60,32 +69,26 @@ const SNIFF_MOST: usize = 400;
 ///
 /// Nested runs (`imports/{handle}--{slug}/`) belong to their run and are not listed.
 pub fn survey(source: &dyn Source) -> Survey {
-    let mut survey = Survey::default();
+    let mut survey = Survey {
+        issues: source.listed(),
+        ..Survey::default()
+    };
     let mut dirs: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for file in source.files() {
         let (dir, name) = split(&file.path);
         dirs.entry(dir).or_default().insert(name);
     }
+    // A run may hold nothing but bindings: no file lies in its own folder.
+    let above: BTreeSet<&str> = dirs
+        .keys()
+        .filter_map(|dir| before_part(dir, "bindings"))
+        .collect();
+    for dir in above {
+        dirs.entry(dir).or_default();
+    }
     let mut run_dirs: BTreeSet<&str> = BTreeSet::new();
-    for (dir, names) in &dirs {
-        if is_nested(dir) || !names.iter().any(|n| RUN_MARKS.contains(n)) {
-            continue;
-        }
-        // `.prose/runs/state.md` and a program in a folder of programs are no run folders (dialects.md).
-        let holds_runs = last(dir) == "runs";
-        let only_program = !names
-            .iter()
-            .any(|n| RUN_MARKS.contains(n) && *n != "program.prose");
-        let has_parts = ["bindings/", "agents/", "imports/", "attachments/"]
-            .iter()
-            .any(|part| {
-                let below = join(dir, part);
-                dirs.range(&*below..)
-                    .next()
-                    .is_some_and(|(d, _)| d.starts_with(&*below) || **d == below[..below.len() - 1])
-            });
-        let dated = run_id::RunId::parse(last(dir)).millis().is_some();
-        if holds_runs || (only_program && !has_parts && !dated && !dir.is_empty()) {
+    for dir in dirs.keys() {
+        if is_nested(dir) || is_part(dir, &run_dirs) || !is_run(source, &dirs, dir) {
             continue;
         }
         run_dirs.insert(dir);
@@ -96,22 +99,30 @@ pub fn survey(source: &dyn Source) -> Survey {
         });
     }
     let mut sniffed = 0;
-    for file in source.files() {
-        let (dir, name) = split(&file.path);
-        if inside_run(dir, &run_dirs)
-            || is_nested(dir)
-            || name.ends_with("-wal")
-            || name.ends_with("-shm")
-            || name.ends_with("-journal")
-        {
-            continue;
-        }
-        let promising = [".db", ".sqlite", ".sqlite3", ".md"]
-            .iter()
-            .any(|end| name.ends_with(end));
-        if !promising && source.files().len() > 32 {
-            continue;
-        }
+    // What lies in a `.prose` first: a project may hold any number of other texts.
+    let in_prose = |path: &str| {
+        path.split('/')
+            .any(|part| part == ".prose" || part == "runs")
+    };
+    let mut loose: Vec<&str> = source
+        .files()
+        .iter()
+        .map(|file| file.path.as_str())
+        .filter(|path| {
+            let (dir, name) = split(path);
+            let beside = ["-wal", "-shm", "-journal"]
+                .iter()
+                .any(|end| name.ends_with(end));
+            let named = [".db", ".sqlite", ".sqlite3", ".md"]
+                .iter()
+                .any(|end| name.ends_with(end));
+            let promising = named || source.files().len() <= 32;
+            promising && !beside && !is_nested(dir) && !inside_run(dir, &run_dirs)
+        })
+        .collect();
+    loose.sort_by_key(|path| !in_prose(path));
+    for path in loose {
+        let name = last(path);
         sniffed += 1;
         if sniffed > SNIFF_MOST {
             survey.issues.push(
@@ -123,7 +134,7 @@ pub fn survey(source: &dyn Source) -> Survey {
             );
             break;
         }
-        let head = source.read(&file.path, 0, 64).unwrap_or_default();
+        let head = source.read(path, 0, 64).unwrap_or_default();
         let kind = if head.starts_with(b"SQLite format 3\0") {
             if name == "agents.db" {
                 FoundKind::Agents
@@ -137,7 +148,7 @@ pub fn survey(source: &dyn Source) -> Survey {
         };
         survey.found.push(Found {
             kind,
-            place: file.path.clone(),
+            place: path.to_owned(),
             name: name.to_owned(),
         });
     }
@@ -226,6 +237,65 @@ fn list(source: &Rc<dyn Source>, options: &Options, filter: &Filter) -> (RunList
     (list, last)
 }
 
+/// Whether a folder is a run's: a state file or a database, or what is left of a run where runs lie.
+fn is_run(source: &dyn Source, dirs: &BTreeMap<&str, BTreeSet<&str>>, dir: &str) -> bool {
+    let Some(names) = dirs.get(dir) else {
+        return false;
+    };
+    let has = |name: &&str| names.contains(*name);
+    let head = |name: &str| source.read(&join(dir, name), 0, 4096).unwrap_or_default();
+    let says = |name: &str, words: &[&str]| {
+        has(&name) && {
+            let bytes = head(name);
+            let text = lossy(&bytes).0;
+            words.iter().any(|word| text.contains(word))
+        }
+    };
+    let part = |name: &&str| {
+        let below = join(dir, name);
+        let inside = format!("{below}/");
+        let next = dirs.range(&*inside..).next();
+        dirs.contains_key(&*below) || next.is_some_and(|(d, _)| d.starts_with(&inside))
+    };
+    let has_parts = PARTS.iter().any(part);
+    let state = names
+        .iter()
+        .find(|name| name.eq_ignore_ascii_case("state.md"));
+    if last(dir) == "runs" {
+        // `.prose/runs/state.md` is a state file alone, but for one whose bindings lie beside it.
+        let others = || {
+            dirs.keys()
+                .any(|d| split(d).0 == dir && *d != dir && !INNER.contains(&last(d)))
+        };
+        return state.is_some() && part(&"bindings") && !others();
+    }
+    // Where runs lie, less is needed.
+    let among_runs = last(split(dir).0) == "runs" && split(dir).0 != dir
+        || run_id::RunId::parse(last(dir)).millis().is_some();
+    let expected = among_runs || has_parts || dir.is_empty();
+    let program = PROGRAM_MARKS.iter().any(has);
+    let state = state.is_some_and(|name| expected || program || is_state_file(&head(name)));
+    STATE_MARKS.iter().any(has)
+        || state
+        || says("run.json", &["\"run_id\""])
+        || says("receipts.jsonl", &["\"content_hash\"", "\"receipt"])
+        || (program && expected)
+        || (among_runs && (part(&"bindings") || names.iter().any(|name| name.ends_with(".prose"))))
+}
+
+/// Whether a folder is a part of a run that was found: `bindings/{service}/` may hold anything.
+fn is_part(dir: &str, runs: &BTreeSet<&str>) -> bool {
+    let mut at = dir;
+    while !at.is_empty() {
+        let (above, name) = split(at);
+        if INNER.contains(&name) && runs.contains(above) {
+            return true;
+        }
+        at = above;
+    }
+    false
+}
+
 fn is_state_file(head: &[u8]) -> bool {
     let text = lossy(head).0;
     let known = state_md::form(&text) != FolderForm::Foreign;
@@ -238,6 +308,18 @@ fn agents_folder(dirs: &BTreeMap<&str, BTreeSet<&str>>) -> Option<String> {
         let (above, _) = split(dir);
         (names.contains("memory.md") && last(above) == "agents").then(|| split(above).0.to_owned())
     })
+}
+
+/// What stands before the first such part of a path.
+fn before_part<'p>(path: &'p str, part: &str) -> Option<&'p str> {
+    let mut at = 0;
+    for own in path.split('/') {
+        if own == part {
+            return Some(path.get(..at)?.trim_end_matches('/'));
+        }
+        at += own.len() + 1;
+    }
+    None
 }
 
 fn inside_run(dir: &str, runs: &BTreeSet<&str>) -> bool {
@@ -349,6 +431,114 @@ mod tests {
             &[("program.prose", "session \"x\"")],
             &[(FoundKind::RunFolder, "")],
         );
+    }
+
+    /// dialects.md, "Program files without a state file …": one line of it each.
+    #[test]
+    fn runs_are_found_by_what_is_left_of_them() {
+        use FoundKind::{RunFolder, StateFile};
+        // Program files without a state file, by any of their names; in a folder of runs any name will do.
+        for name in [
+            "program.prose",
+            "current.prose",
+            "root.prose.md",
+            "check-upstream.prose",
+        ] {
+            let path = format!("examples/a/.prose/runs/20260213-102121-d28237/{name}");
+            check(
+                &[(&path, "session \"x\"")],
+                &[(RunFolder, "examples/a/.prose/runs/20260213-102121-d28237")],
+            );
+            let path = format!(".prose/runs/mine/{name}");
+            check(
+                &[(&path, "session \"x\"")],
+                &[(RunFolder, ".prose/runs/mine")],
+            );
+        }
+        // Bindings alone.
+        check(
+            &[("p/.prose/runs/x/bindings/a.md", "v")],
+            &[(RunFolder, "p/.prose/runs/x")],
+        );
+        check(
+            &[("20260120-090541-thermo/bindings/s/a.md", "v")],
+            &[(RunFolder, "20260120-090541-thermo")],
+        );
+        // A state.md straight in `.prose/runs/`; with bindings beside it, it is a run's.
+        check(
+            &[(".prose/runs/state.md", "# Execution State\n")],
+            &[(StateFile, ".prose/runs/state.md")],
+        );
+        check(
+            &[
+                (".prose/runs/state.md", "# Execution State\n"),
+                (".prose/runs/bindings/a.md", "v"),
+            ],
+            &[(RunFolder, ".prose/runs")],
+        );
+        check(
+            &[
+                (".prose/runs/state.md", "# run:r p\n"),
+                (".prose/runs/bindings/a.md", "v"),
+                (".prose/runs/b/state.md", "anything"),
+            ],
+            &[
+                (RunFolder, ".prose/runs/b"),
+                (StateFile, ".prose/runs/state.md"),
+            ],
+        );
+        // Logs and records.
+        check(&[("x/vm.log.md", "")], &[(RunFolder, "x")]);
+        check(&[("x/STATE.md", "1→ a ✓\n")], &[(RunFolder, "x")]);
+        check(
+            &[("x/run.json", "{\"run_id\": \"r\"}")],
+            &[(RunFolder, "x")],
+        );
+        check(
+            &[("x/receipts.jsonl", "{\"content_hash\":\"sha256:1\"}")],
+            &[(RunFolder, "x")],
+        );
+    }
+
+    #[test]
+    fn what_only_looks_like_a_run_is_none() {
+        check(
+            &[
+                // Configuration, not a run.
+                (".prose/state.json", "{\"run_id\": \"x\"}"),
+                (".prose/current.prose", "session \"x\""),
+                ("docs/state.md", "# State machines\n"),
+                ("web/run.json", "{\"name\": \"x\"}"),
+                ("shop/receipts.jsonl", "{\"total\": 3}"),
+                ("programs/program.prose", "session \"x\""),
+            ],
+            &[],
+        );
+        // An output that looks like a state file is an output.
+        check(
+            &[
+                ("runs/r/vm.log.md", ""),
+                ("runs/r/bindings/writer/state.md", "# Execution State\n"),
+                ("runs/r/workspace/writer/state.md", "# run:x y\n"),
+            ],
+            &[(FoundKind::RunFolder, "runs/r")],
+        );
+    }
+
+    #[test]
+    fn loose_files_of_a_prose_folder_are_looked_into_before_those_of_a_project() {
+        let mut files: Vec<(String, String)> = (0..1_000)
+            .map(|n| (format!("docs/{n}.md"), "# Text".to_owned()))
+            .collect();
+        files.push((
+            "z/.prose/old.md".to_owned(),
+            "# Execution State\n".to_owned(),
+        ));
+        let pairs: Vec<(&str, &str)> = files
+            .iter()
+            .map(|(p, t)| (p.as_str(), t.as_str()))
+            .collect();
+        check(&pairs, &[(FoundKind::StateFile, "z/.prose/old.md")]);
     }
 
     #[test]

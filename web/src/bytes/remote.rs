@@ -10,6 +10,7 @@ use serde::Deserialize;
 use wasm_bindgen::{JsCast as _, JsValue};
 use web_sys::{XmlHttpRequest, XmlHttpRequestResponseType};
 
+use prosescope_core::issue::Issue;
 use prosescope_core::source::SourceError;
 
 /// What the server offers.
@@ -19,6 +20,9 @@ pub(crate) struct Listing {
     pub(crate) label: String,
     /// The files.
     pub(crate) files: Vec<Served>,
+    /// What is to be said of the listing.
+    #[serde(default)]
+    pub(crate) issues: Vec<Issue>,
 }
 
 /// A file that the server offers.

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use wasm_bindgen::{JsCast as _, JsValue};
 
 use prosescope_core::issue::Issue;
-use prosescope_core::source::{FileEntry, Source, SourceError};
+use prosescope_core::source::{FileEntry, Source, SourceError, left_out};
 use prosescope_core::time::Stamp;
 
 use super::cache::{BlockCache, Counters};
@@ -41,11 +41,17 @@ pub(crate) struct WebSource {
     label: String,
     files: Rc<Files>,
     mount: Mount,
+    /// What is to be said of the listing.
+    listed: Vec<Issue>,
 }
 
 impl WebSource {
-    /// A source of files that a person gave, each with its path.
-    pub(crate) fn of_files(label: String, files: Vec<(String, web_sys::File)>) -> WebSource {
+    /// A source of files that a person gave, each with its path, and of folders that were not looked into.
+    pub(crate) fn of_files(
+        label: String,
+        files: Vec<(String, web_sys::File)>,
+        skipped: &[String],
+    ) -> WebSource {
         let pairs = files.into_iter().map(|(path, file)| {
             let modified = Some(Stamp::At(file.last_modified() as i64));
             (
@@ -57,7 +63,8 @@ impl WebSource {
                 Place::Browser(file),
             )
         });
-        WebSource::new(label, String::new(), pairs.collect())
+        let listed = left_out(skipped).into_iter().collect();
+        WebSource::new(label, String::new(), pairs.collect(), listed)
     }
 
     /// A source of the files that the server at `base` lists.
@@ -73,7 +80,12 @@ impl WebSource {
                 Place::Server(file),
             )
         });
-        WebSource::new(listing.label, base.to_owned(), pairs.collect())
+        WebSource::new(
+            listing.label,
+            base.to_owned(),
+            pairs.collect(),
+            listing.issues,
+        )
     }
 
     /// A source of bytes in memory.
@@ -86,10 +98,15 @@ impl WebSource {
             };
             (entry, Place::Memory(bytes.into()))
         });
-        WebSource::new(label, String::new(), pairs.collect())
+        WebSource::new(label, String::new(), pairs.collect(), Vec::new())
     }
 
-    fn new(label: String, base: String, mut pairs: Vec<(FileEntry, Place)>) -> WebSource {
+    fn new(
+        label: String,
+        base: String,
+        mut pairs: Vec<(FileEntry, Place)>,
+        listed: Vec<Issue>,
+    ) -> WebSource {
         pairs.sort_by(|a, b| a.0.path.cmp(&b.0.path));
         pairs.dedup_by(|a, b| a.0.path == b.0.path);
         let (entries, places) = pairs.into_iter().unzip();
@@ -105,6 +122,7 @@ impl WebSource {
             label,
             mount: Mount::new(files.clone()),
             files,
+            listed,
         }
     }
 
@@ -142,6 +160,10 @@ impl Source for WebSource {
         let got = self.files.read(index, offset, &mut bytes)?;
         bytes.truncate(got);
         Ok(bytes)
+    }
+
+    fn listed(&self) -> Vec<Issue> {
+        self.listed.clone()
     }
 
     fn database(&self, path: &str) -> Result<Connection, SourceError> {

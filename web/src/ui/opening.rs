@@ -3,6 +3,8 @@
 //! A dropped folder is walked by `getAsFileSystemHandle`, which also works on `file://`; where a browser has none,
 //! by `webkitGetAsEntry`. Both must be asked for during the drop itself, before anything is awaited.
 
+use prosescope_core::source::is_listed;
+
 mod drop;
 mod pick;
 pub(crate) mod recent;
@@ -10,15 +12,19 @@ pub(crate) mod recent;
 pub(crate) use drop::on_drop;
 pub(crate) use pick::{Picker, pick_files, pick_folder};
 
-/// Folders that hold no runs and very many files.
-const SKIPPED: [&str; 3] = [".git", "node_modules", "target"];
-
 /// More files than this are not listed: somebody dropped a whole disk.
 const MOST: usize = 200_000;
 
-/// Whether a folder is looked into.
-fn is_walked(name: &str) -> bool {
-    !SKIPPED.contains(&name)
+/// Whether a folder is looked into: by its path, the folder that was given first. That one always is.
+fn is_walked(path: &str) -> bool {
+    path.split_once('/')
+        .is_none_or(|(_, below)| is_listed(below))
+}
+
+/// The folder above a file that is not looked into.
+fn left_out(path: &str) -> Option<&str> {
+    let folders = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
+    folders.into_iter().find(|folder| !is_walked(folder))
 }
 
 /// What to call some files: their common folder, or the one file, or its name and how many more.

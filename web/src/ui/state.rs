@@ -23,6 +23,8 @@ pub(crate) enum What {
         label: String,
         /// Their paths and themselves.
         files: Vec<(String, web_sys::File)>,
+        /// Folders that were not looked into.
+        skipped: Vec<String>,
     },
     /// What the local server offers.
     Served,
@@ -164,9 +166,14 @@ impl App {
         let client = self.client.get_value();
         spawn_local(async move {
             let opened: Result<RunList, Trouble> = match &what {
-                What::Files { label, files } => {
+                What::Files {
+                    label,
+                    files,
+                    skipped,
+                } => {
                     let request = Request::OpenFiles {
                         label: label.clone(),
+                        skipped: skipped.clone(),
                     };
                     client.ask_with(&request, files.clone()).await
                 }

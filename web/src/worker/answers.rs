@@ -55,7 +55,9 @@ fn reply(
     files: impl FnOnce() -> Vec<(String, web_sys::File)>,
 ) -> Result<Answer, Trouble> {
     match request {
-        Request::OpenFiles { label } => json(&desk.open(WebSource::of_files(label, files()))?),
+        Request::OpenFiles { label, skipped } => {
+            json(&desk.open(WebSource::of_files(label, files(), &skipped))?)
+        }
         Request::OpenServed { base } => {
             let listing = bytes::list_served(&base)?;
             json(&desk.open(WebSource::of_server(&base, listing))?)

@@ -32,6 +32,10 @@ pub(super) const RULES: &[Rule] = &[
         .fix("Check that you may read it.")
         .source("architecture, reading returns a value and issues")
         .told("A `.prose/runs/r1/agents` without permission to list it.", "store/src/disk.rs"),
+    Rule::info("folder-left-out", "Folders called .git, node_modules or target were not looked into.")
+        .fix("Nothing has to be done. Name such a folder to look into it.")
+        .source("dialects, runs without a state file")
+        .told("A project with a `node_modules` beside its `.prose`.", "core/src/source.rs"),
     Rule::warning("listing-cut", "There are more files than are listed; the rest is not looked at.")
         .fix("Open the run's own folder instead of one far above it.")
         .source("reliability, untrusted files")

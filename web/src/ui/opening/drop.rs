@@ -34,6 +34,7 @@ pub(crate) fn on_drop(app: App, event: &DragEvent) {
             app,
             number,
             files: Vec::new(),
+            skipped: Vec::new(),
             stack: roots,
         };
         match walk.run().await {
@@ -45,12 +46,16 @@ pub(crate) fn on_drop(app: App, event: &DragEvent) {
                 )
             }),
             Ok(()) => {
-                let files = walk.files;
+                let Walk {
+                    files, mut skipped, ..
+                } = walk;
+                skipped.sort();
                 app.open_as(
                     number,
                     What::Files {
                         label: label(&files),
                         files,
+                        skipped,
                     },
                 );
             }
@@ -105,6 +110,8 @@ struct Walk {
     app: App,
     number: u32,
     files: Vec<(String, File)>,
+    /// Folders that are not looked into.
+    skipped: Vec<String>,
     stack: Vec<Root>,
 }
 
@@ -154,7 +161,8 @@ impl Walk {
             self.files.push((path, file));
             return Ok(());
         }
-        if !is_walked(&name) {
+        if !is_walked(&path) {
+            self.skipped.push(path);
             return Ok(());
         }
         let values: Function = Reflect::get(&handle, &"values".into())?.dyn_into()?;
@@ -186,7 +194,8 @@ impl Walk {
             self.files.push((path, file));
             return Ok(());
         }
-        if !is_walked(&entry.name()) {
+        if !is_walked(&path) {
+            self.skipped.push(path);
             return Ok(());
         }
         let folder: &web_sys::FileSystemDirectoryEntry = entry.unchecked_ref();

@@ -4,7 +4,9 @@ use leptos::html::Input;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
 
-use super::{is_walked, label};
+use std::collections::BTreeSet;
+
+use super::{label, left_out};
 use crate::protocol::Trouble;
 use crate::ui::state::{App, What};
 
@@ -67,8 +69,15 @@ fn picked(app: App, input: NodeRef<Input>) {
             .unwrap_or_else(|| file.name());
         (path, file)
     });
+    let mut skipped: BTreeSet<String> = BTreeSet::new();
     let files: Vec<_> = files
-        .filter(|(path, _)| path.split('/').all(is_walked))
+        .filter(|(path, _)| match left_out(path) {
+            Some(folder) => {
+                skipped.insert(folder.to_owned());
+                false
+            }
+            None => true,
+        })
         .collect();
     // The same file can be picked again after it changed.
     input.set_value("");
@@ -85,5 +94,6 @@ fn picked(app: App, input: NodeRef<Input>) {
     app.open(What::Files {
         label: label(&files),
         files,
+        skipped: skipped.into_iter().collect(),
     });
 }
