@@ -7,6 +7,7 @@
 pub mod database;
 pub mod folder;
 pub mod terminal;
+pub mod web;
 
 use std::fs;
 use std::path::Path;

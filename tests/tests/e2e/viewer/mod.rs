@@ -1,5 +1,6 @@
 //! The viewer as people open it: one HTML file from disk, or the page that `prose view` serves.
 
+mod injection;
 mod keyboard;
 mod large;
 mod opening;
@@ -11,6 +12,9 @@ use std::path::{Path, PathBuf};
 use prosescope_tests::browser::Page;
 use prosescope_tests::needs::{self, Alone, Beside};
 use serde_json::{Value, json};
+
+/// What of the page is not the viewer's own: a function.
+const FOREIGN: &str = include_str!("foreign.js");
 
 /// The pages of a run: title and key.
 const PAGES: [(&str, &str); 10] = [
@@ -76,6 +80,23 @@ impl Viewer {
             "document.querySelector('nav.pages a[aria-current]').title.startsWith({title} + ' (')"
         ));
         self.wait("!document.querySelector('main .waiting, main .bone')");
+    }
+
+    /// Fails when the page asked for anything, opened a dialog, said an error, or holds what is not the viewer's own.
+    fn assert_quiet(&mut self) {
+        self.page.assert_quiet();
+        self.assert_own();
+    }
+
+    /// Fails when the page opened a dialog, said an error, or holds what is not the viewer's own.
+    fn assert_no_errors(&mut self) {
+        self.page.assert_no_errors();
+        self.assert_own();
+    }
+
+    fn assert_own(&mut self) {
+        let foreign = self.eval(&format!("({FOREIGN})()"));
+        assert_eq!(foreign, json!([]), "what is not the viewer's own");
     }
 
     /// The text of the page's main part.

@@ -1,0 +1,105 @@
+// Opens everything that a run's pages have: each page and its tabs, each row of each list (`most` of a list) with each way
+// to look at its value. Says what was found on the way, and the numbers of the texts that were shown.
+async (foreign, most) => {
+  const found = [], seen = new Set(), rows = {};
+  const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+  const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
+  const settled = async () => {
+    for (let calm = 0, n = 0; calm < 2; n++) {
+      await pause(2);
+      calm = document.querySelector("main .waiting, main .bone") ? 0 : calm + 1;
+      if (n > 3000) throw Error(`never settled: ${location.hash}`);
+    }
+  };
+  // Whatever came into the page since the last time, even if it has gone again.
+  const records = [];
+  const changes = new MutationObserver((more) => records.push(...more));
+  changes.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+  const look = (where) => {
+    const elements = [], texts = [];
+    for (const { type, target, addedNodes } of [...records.splice(0), ...changes.takeRecords()]) {
+      if (type === "attributes") elements.push(target);
+      if (type === "characterData") texts.push(target.data);
+      for (const node of addedNodes) {
+        texts.push(node.textContent);
+        if (node.nodeType === 1) elements.push(node, ...all("*", node));
+      }
+    }
+    for (const problem of foreign(elements.filter((e) => e.isConnected))) found.push(`${where}: ${problem}`);
+    for (const text of texts) for (const [, n] of text.matchAll(/\u00ab(\d+)\u00bb/g)) seen.add(+n);
+  };
+  // Buttons that choose how something is looked at, and what is folded.
+  const looks = async (where, inside) => {
+    all("details:not([open])", inside).forEach((e) => { e.open = true });
+    const count = all("button[aria-pressed]", inside).length;
+    for (let n = 0; n < count; n++) {
+      all("button[aria-pressed]", inside)[n]?.click();
+      await settled();
+      look(`${where}, ${n}`);
+    }
+  };
+  // Draws all rows of a list by scrolling, and opens some.
+  const list = async (where, find, open) => {
+    const opened = new Set();
+    for (let top = -1; find() && find().scrollTop > top;) {
+      top = find().scrollTop;
+      for (const index of all(".row:not(.head)", find()).map((e) => e.getAttribute("aria-rowindex"))) {
+        if (opened.size >= most || opened.has(index)) continue;
+        opened.add(index);
+        await open(index);
+      }
+      if (!find()) break;
+      find().scrollTop = top + Math.max(40, find().clientHeight - 60);
+      await pause(20);
+      await settled();
+      look(where);
+    }
+    return opened.size;
+  };
+  const view = async (where) => {
+    // A list asks for its rows when it is drawn.
+    const there = () => where === "overview" || document.querySelector("main .rows .row:not(.head), main .empty");
+    for (let n = 0; n < 100 && !there(); n++) await pause(5);
+    await settled();
+    look(where);
+    await looks(where, document.querySelector("main"));
+    const find = () => document.querySelector("main [data-list]") ?? document.querySelector("main .rows");
+    rows[where] = await list(where, find, async (index) => {
+      find()?.querySelector(`.row[aria-rowindex="${index}"]`)?.click();
+      await settled();
+      look(`${where} ${index}`);
+      const detail = document.querySelector("main .detail");
+      if (!detail) return;
+      await looks(`${where} ${index}`, detail);
+      const inner = () => document.querySelector("main .detail .rows");
+      const row = async (n) => {
+        inner()?.querySelector(`.row[aria-rowindex="${n}"]`)?.click();
+        await settled();
+        look(`${where} ${index}, row ${n}`);
+      };
+      if (inner()) await list(`${where} ${index}`, inner, row);
+      const from = document.querySelector("main .detail .asked-from input");
+      if (from) {
+        from.value = "1";
+        from.dispatchEvent(new Event("change", { bubbles: true }));
+        await settled();
+        look(`${where} ${index}, from frame 1`);
+      }
+    });
+  };
+  for (const page of all("nav.pages a").map((a) => a.getAttribute("href"))) {
+    location.hash = page;
+    const name = page.split("/").pop();
+    await pause(5);
+    await view(name);
+    // Lists beside each other, such as gates and their audit log.
+    for (const tab of all("main .tabs a[href]").map((a) => a.getAttribute("href")).slice(1)) {
+      location.hash = tab;
+      await pause(5);
+      await view(`${name} ${tab.split(/[/?]/).pop()}`);
+    }
+  }
+  look("at the end");
+  changes.disconnect();
+  return { found: found.slice(0, 5), seen: [...seen], rows };
+}
