@@ -141,7 +141,7 @@ const SEQUENCES: &[(&str, &[u8])] = &[
     ("replaced in JSON", b"\",\"status\":\"completed\x1b[2J"),
 ];
 
-/// Each sequence, and each character of [`FORMAT`] between letters; all with [`FORGED`] behind them.
+/// Each sequence, and each character of [`FORMAT`] between letters; all with `FORGED` behind them.
 pub fn texts() -> Vec<Vec<u8>> {
     let sequences = SEQUENCES.iter().map(|(_, bytes)| bytes.to_vec());
     let hidden = FORMAT.iter().map(|c| format!("ab{c}cd{c}").into_bytes());
