@@ -23,6 +23,8 @@ pub(super) struct Log {
     pub(super) errors: Vec<String>,
     /// Texts of dialogs that opened; each is dismissed at once.
     pub(super) dialogs: Vec<String>,
+    /// Windows and frames that the page opened: addresses, where they are said.
+    pub(super) opened: Vec<String>,
     /// Sessions of the page's workers, by session id, with their URL.
     pub(super) workers: BTreeMap<String, String>,
     /// The file input that waits for files, when choosing is intercepted.
@@ -144,6 +146,11 @@ impl DevTools {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         match message["method"].as_str().unwrap_or_default() {
             "Network.requestWillBeSent" => self.log.requests.push(text(&params["request"]["url"])),
+            "Network.webSocketCreated" | "Network.webTransportCreated" => {
+                self.log.requests.push(text(&params["url"]));
+            }
+            "Page.windowOpen" => self.log.opened.push(text(&params["url"])),
+            "Page.frameAttached" => self.log.opened.push("a frame".to_owned()),
             "Runtime.exceptionThrown" => {
                 let details = &params["exceptionDetails"];
                 let said = &details["exception"]["description"];

@@ -319,14 +319,21 @@ impl Page {
         self.devtools.log.dialogs.clone()
     }
 
-    /// Fails when the page asked for anything, opened a dialog, or said an error.
+    /// Windows and frames that the page opened.
+    pub fn opened(&mut self) -> Vec<String> {
+        self.devtools.settle(Duration::from_millis(50));
+        self.devtools.log.opened.clone()
+    }
+
+    /// Fails when the page asked for anything, opened a dialog, a window or a frame, or said an error.
     pub fn assert_quiet(&mut self) {
         assert_eq!(self.requests(), [] as [String; 0], "requests");
         self.assert_no_errors();
     }
 
-    /// Fails when the page opened a dialog or said an error.
+    /// Fails when the page opened a dialog, a window or a frame, or said an error.
     pub fn assert_no_errors(&mut self) {
+        assert_eq!(self.opened(), [] as [String; 0], "windows and frames");
         assert_eq!(self.dialogs(), [] as [String; 0], "dialogs");
         assert_eq!(self.errors(), [] as [String; 0], "errors on the console");
     }

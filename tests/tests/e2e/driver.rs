@@ -49,6 +49,18 @@ fn errors_dialogs_and_requests_are_seen_in_workers_too() {
 }
 
 #[test]
+fn windows_frames_and_sockets_are_seen() {
+    let Some((mut page, _folder)) = open("<p>still</p>") else {
+        return;
+    };
+    page.eval("document.body.append(document.createElement('iframe'))");
+    page.eval("new WebSocket('ws://127.0.0.1:9/one') && 0");
+    page.eval("open('http://127.0.0.1:9/two') && 0");
+    assert_eq!(page.opened(), ["a frame", "http://127.0.0.1:9/two"]);
+    assert!(page.requests().contains(&"ws://127.0.0.1:9/one".to_owned()));
+}
+
+#[test]
 fn drops_files_and_folders_and_presses_keys() {
     let Some((mut page, folder)) = open(
         "<body style='height: 900px'><input id=i autofocus><input id=f type=file multiple><script>
