@@ -197,6 +197,8 @@ fn open_database(
     run.issues.extend(source.notes(path));
     if run.form != Form::Agents {
         folder::beside_database(source.as_ref(), &root, &mut run);
+        let contradictions = folder::compare_with_rows(&run);
+        run.issues.extend(contradictions);
     }
     let db = Some(Store {
         name: name.into(),

@@ -61,6 +61,13 @@ pub(super) const RULES: &[Rule] = &[
             "INSERT INTO run (id) VALUES ('r1');",
             &[("state.md", "# Execution State\n\nrun: r2\nprogram: p.prose\n")],
         )),
+    Rule::warning("state-file-contradicts-rows", "The state file and the rows of the database beside it say different things.")
+        .fix("Find out which was written later. Keep one of them: a run is told once.")
+        .source("dialects, state.db; trace rule 10")
+        .example(Example::Beside(
+            "INSERT INTO run (id, program_path) VALUES ('r1', 'a.prose');",
+            &[("state.md", "# Execution State\n\nrun: r1\nprogram: b.prose\n")],
+        )),
     Rule::warning("state-file-behind", "Bindings are on disk whose statements the state file does not mark.")
         .fix("Do not run these statements again. Mark them as done when you go on.")
         .source("trace rule 10; dialects, A")

@@ -25,6 +25,7 @@ mod files;
 mod gates;
 mod imports;
 mod program;
+mod rows;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -33,10 +34,11 @@ mod tree;
 use crate::decode::dotenv::parse_masked;
 use crate::decode::text::lossy;
 use crate::issue::Issue;
-use crate::model::{Agent, AgentScope, FileInfo, FolderForm, Program, Run};
+use crate::model::{Agent, AgentScope, FileInfo, FolderForm, Program, Recorded, Run};
 use crate::source::Source;
 use tree::Tree;
 
+pub use rows::compare_with_rows;
 pub use state::STATE_FILE_MOST;
 
 /// Bytes of `.prose/.env` that are read.
@@ -108,6 +110,12 @@ pub fn beside_database(source: &dyn Source, root: &str, run: &mut Run) {
                     .hint("The database is shown."),
             );
         } else {
+            // A log, or a form whose head alone is read: what it says of the status counts.
+            if let (Some(status), None) = (told.status, &told.state_file) {
+                let file = told.log.map_or_else(|| "state.md".into(), |log| log.file);
+                let at = told.updated;
+                run.recorded.push(Recorded { file, status, at });
+            }
             run.state_file = told.state_file;
         }
     }

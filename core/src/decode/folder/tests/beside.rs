@@ -68,3 +68,58 @@ fn beside_a_database_the_folder_adds_what_rows_lack() {
         Some("the state file speaks of run r1, the database of r2")
     );
 }
+
+#[test]
+fn a_state_file_and_rows_that_contradict_are_issues_and_other_words_for_the_same_are_none() {
+    let binding = |name: &str, kind: &str| crate::model::Binding {
+        name: name.into(),
+        execution_id: None,
+        kind: BindingKind::parse(kind),
+        value: ValueAt::Missing,
+        source: None,
+        created: None,
+        updated: None,
+        attachment: None,
+        tail_known: true,
+        parent_execution_id: None,
+        superseded: false,
+    };
+    let messages = |index: &str, program: &str, rows: &[(&str, &str)]| -> Vec<String> {
+        let text = format!(
+            "{STATE}\n## Index\n\n| Name | Kind | Path | Execution ID |\n|---|---|---|---|\n{index}"
+        );
+        let (file, _) = crate::decode::state_md::parse(&text);
+        let mut run = Run {
+            state_file: Some(file),
+            bindings: rows
+                .iter()
+                .map(|(name, kind)| binding(name, kind))
+                .collect(),
+            ..Run::default()
+        };
+        run.program.path = Some(program.into());
+        compare_with_rows(&run)
+            .into_iter()
+            .map(|i| i.message)
+            .collect()
+    };
+    let a = "| a | let | bindings/a.md | (root) |\n";
+    assert_eq!(messages(a, "dir/P.prose", &[("a", "let")]), [""; 0]);
+    assert_eq!(messages("", "p.prose", &[("a", "let")]), [""; 0]);
+    assert_eq!(
+        messages(a, "p.prose", &[("a", "session (anonymous)")]),
+        [""; 0]
+    );
+    assert_eq!(
+        messages(a, "q.prose", &[("a", "const"), ("b", "let")]),
+        [
+            "state.md tells of the program p.prose, the database of q.prose",
+            "the database holds b, and the index does not name it",
+            "the index calls a let, its row const",
+        ]
+    );
+    assert_eq!(
+        messages(a, "p.prose", &[]),
+        ["the index names a, and the database has no such row"]
+    );
+}

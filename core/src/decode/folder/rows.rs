@@ -1,0 +1,92 @@
+//! The state file of a folder against the rows of its database: one run, told twice.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::bindings::few;
+use crate::issue::Issue;
+use crate::model::{Binding, BindingKind, IndexedBinding, Run, StateFile};
+
+/// What a state.md and the rows beside it contradict: the program, and the bindings. What one of them only words
+/// differently, or does not say at all, is none. (Their statuses are claims of [`crate::trace::Verdict`].)
+pub fn compare_with_rows(run: &Run) -> Vec<Issue> {
+    let Some(file) = &run.state_file else {
+        return Vec::new();
+    };
+    let mut found: Vec<String> = Vec::new();
+    found.extend(program(file, run));
+    found.extend(bindings(file, run));
+    let issue = |message| {
+        Issue::warning("state-file-contradicts-rows", message)
+            .at_file("state.md")
+            .hint("The database's rows are shown. Whichever was written later knows better.")
+    };
+    found.into_iter().map(issue).collect()
+}
+
+fn program(file: &StateFile, run: &Run) -> Option<String> {
+    let base = |path: &str| {
+        path.rsplit(['/', '\\'])
+            .next()
+            .unwrap_or(path)
+            .trim()
+            .to_lowercase()
+    };
+    let (told, row) = (file.program.as_deref()?, run.program.path.as_deref()?);
+    let differ = !told.is_empty() && !row.is_empty() && base(told) != base(row);
+    differ.then(|| format!("state.md tells of the program {told}, the database of {row}"))
+}
+
+fn bindings(file: &StateFile, run: &Run) -> Vec<String> {
+    let mut found = Vec::new();
+    let indexed: Vec<&IndexedBinding> = file
+        .bindings
+        .iter()
+        .filter(|row| !row.path.is_empty())
+        .collect();
+    // Without an index it says nothing of bindings.
+    if indexed.is_empty() {
+        return found;
+    }
+    let live = run.bindings.iter().filter(|b| !b.superseded);
+    let rows: BTreeMap<(&str, Option<i64>), &Binding> =
+        live.map(|b| ((&*b.name, b.execution_id), b)).collect();
+    let index: BTreeSet<(&str, Option<i64>)> =
+        indexed.iter().map(|b| (&*b.name, b.execution_id)).collect();
+    let missing: Vec<&str> = index
+        .iter()
+        .filter(|key| !rows.contains_key(*key))
+        .map(|(name, _)| *name)
+        .collect();
+    if !missing.is_empty() {
+        found.push(format!(
+            "the index names {}, and the database has no such row",
+            few(&missing)
+        ));
+    }
+    let unnamed: Vec<&str> = rows
+        .keys()
+        .filter(|key| !index.contains(*key))
+        .map(|(name, _)| *name)
+        .collect();
+    if !unnamed.is_empty() {
+        found.push(format!(
+            "the database holds {}, and the index does not name it",
+            few(&unnamed)
+        ));
+    }
+    for row in indexed {
+        let kind = BindingKind::parse(&row.kind);
+        let Some(binding) = rows.get(&(&*row.name, row.execution_id)) else {
+            continue;
+        };
+        let known = |kind: &BindingKind| !matches!(kind, BindingKind::Other(_));
+        if known(&kind) && known(&binding.kind) && kind != binding.kind && found.len() < 20 {
+            let (told, row) = (kind.word(), binding.kind.word());
+            found.push(format!(
+                "the index calls {} {told}, its row {row}",
+                binding.name
+            ));
+        }
+    }
+    found
+}
