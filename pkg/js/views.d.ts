@@ -508,6 +508,8 @@ export type Overview = {
   missing: string | null;
   /** Known keys of `.prose/.env`, masked where secret. */
   env: Array<[string, string]>;
+  /** What the run's own records say that no other field holds: `upstream` and `root` of a log, keys of run.json, header keys of a state file that no document lists. */
+  facts: Array<[string, string]>;
   /** Other runs in the same database, by id. */
   other_runs: Array<string>;
 };

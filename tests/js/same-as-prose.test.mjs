@@ -14,7 +14,7 @@ test('the list of runs', () => {
 for (const id of RUNS) {
   test(`the pages of ${id}`, () => {
     const run = openRun(examples, { ...options, run: id });
-    const shown = { overview: run.overview(), imports: run.imports(), files: run.files(), issues: run.issues() };
+    const shown = { overview: run.overview(), program: run.program(), imports: run.imports(), files: run.files(), issues: run.issues() };
     assert.deepEqual(shown, proseJson('show', id));
     const { rules, folder, ...checked } = check(run);
     const report = proseJson('check', id);
