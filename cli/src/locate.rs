@@ -69,8 +69,8 @@ pub(crate) fn open_with_folder(run: &str) -> Result<(Session, String), CliError>
 /// A run of many: its name, where its files lie, and the run or why it cannot be opened.
 pub(crate) type OneOfAll = (String, String, Result<Session, OpenError>);
 
-/// Opens every run below `path`, or below the nearest `.prose`.
-pub(crate) fn open_all(path: Option<&str>) -> Result<Vec<OneOfAll>, CliError> {
+/// Opens every run below `path`, or below the nearest `.prose`, one at a time: an open run holds a database.
+pub(crate) fn open_all(path: Option<&str>) -> Result<impl Iterator<Item = OneOfAll>, CliError> {
     let base = match path {
         Some(path) => PathBuf::from(path),
         None => project()?,
@@ -80,12 +80,11 @@ pub(crate) fn open_all(path: Option<&str>) -> Result<Vec<OneOfAll>, CliError> {
     let runs = survey(disk.as_ref()).found.into_iter();
     Ok(runs
         .filter(|found| found.kind != FoundKind::Agents)
-        .map(|found| {
+        .map(move |found| {
             let session = Session::open(Rc::clone(&disk), &found.place, &options);
             let folder = from_here(&base, &found.place);
             (found.name, folder, session)
-        })
-        .collect())
+        }))
 }
 
 /// A folder inside of `base`, as a path from here where it lies below.
@@ -164,9 +163,7 @@ pub(crate) fn served(runs: &[String]) -> Result<Served, CliError> {
         }
         let located = locate(run)?;
         let root = match located.place.rsplit_once('/') {
-            Some((dir, _)) if located.disk.files().iter().any(|f| f.path == located.place) => {
-                dir.to_owned()
-            }
+            Some((dir, _)) if located.disk.file(&located.place).is_some() => dir.to_owned(),
             _ => located.place.clone(),
         };
         let beside =
@@ -254,7 +251,7 @@ fn inside(disk: &Disk, place: &str, nested: &str) -> Result<String, CliError> {
             format!("{place}/imports/")
         };
         let mut names: Vec<&str> = disk
-            .files()
+            .below(&prefix)
             .iter()
             .filter_map(|f| {
                 f.path

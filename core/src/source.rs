@@ -58,6 +58,22 @@ pub trait Source {
     /// All files, in order of path.
     fn files(&self) -> &[FileEntry];
 
+    /// The file at a path.
+    fn file(&self, path: &str) -> Option<&FileEntry> {
+        let files = self.files();
+        let at = files.binary_search_by(|f| f.path.as_str().cmp(path)).ok()?;
+        files.get(at)
+    }
+
+    /// The files whose path begins with `prefix` (a folder's path ending in `/`), in order of path.
+    fn below(&self, prefix: &str) -> &[FileEntry] {
+        let files = self.files();
+        let start = files.partition_point(|f| f.path.as_str() < prefix);
+        let rest = files.get(start..).unwrap_or_default();
+        let end = rest.partition_point(|f| f.path.starts_with(prefix));
+        rest.get(..end).unwrap_or_default()
+    }
+
     /// Up to `len` bytes of a file from `offset`; fewer at its end.
     ///
     /// # Errors

@@ -66,20 +66,8 @@ struct JsFiles {
 }
 
 impl Files for JsFiles {
-    fn index(&self, path: &str) -> Option<usize> {
-        self.entries
-            .binary_search_by(|entry| entry.path.as_str().cmp(path))
-            .ok()
-    }
-
-    fn path(&self, index: usize) -> &str {
-        self.entries
-            .get(index)
-            .map_or("", |entry| entry.path.as_str())
-    }
-
-    fn size(&self, index: usize) -> u64 {
-        self.entries.get(index).map_or(0, |entry| entry.len)
+    fn entries(&self) -> &[FileEntry] {
+        &self.entries
     }
 
     fn read(&self, index: usize, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError> {

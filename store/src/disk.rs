@@ -164,10 +164,7 @@ impl Disk {
     }
 
     fn entry(&self, path: &str) -> Result<&FileEntry, SourceError> {
-        self.files
-            .binary_search_by(|f| f.path.as_str().cmp(path))
-            .ok()
-            .and_then(|at| self.files.get(at))
+        self.file(path)
             .ok_or_else(|| SourceError::NotFound(path.to_owned()))
     }
 }

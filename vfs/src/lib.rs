@@ -15,19 +15,33 @@ use std::rc::Rc;
 
 use prosescope_core::decode::sqlite::{DecodeError, HEAD, Header, wal_missing};
 use prosescope_core::issue::Issue;
-use prosescope_core::source::SourceError;
+use prosescope_core::source::{FileEntry, SourceError};
 use rusqlite::{Connection, OpenFlags};
 
 /// Files that can be read in parts, each with a number.
 pub trait Files {
+    /// The files, in order of path: a file's number is its place here.
+    fn entries(&self) -> &[FileEntry];
+
     /// The number of a path.
-    fn index(&self, path: &str) -> Option<usize>;
+    fn index(&self, path: &str) -> Option<usize> {
+        let files = self.entries();
+        files
+            .binary_search_by(|file| file.path.as_str().cmp(path))
+            .ok()
+    }
 
     /// The path of a number; empty where there is none.
-    fn path(&self, index: usize) -> &str;
+    fn path(&self, index: usize) -> &str {
+        self.entries()
+            .get(index)
+            .map_or("", |file| file.path.as_str())
+    }
 
     /// Bytes of a file; 0 where there is none.
-    fn size(&self, index: usize) -> u64;
+    fn size(&self, index: usize) -> u64 {
+        self.entries().get(index).map_or(0, |file| file.len)
+    }
 
     /// Fills `buf` from `offset` of a file; returns how much there was.
     ///

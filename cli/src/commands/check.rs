@@ -40,7 +40,7 @@ fn checked(args: &CheckArgs) -> Result<Vec<CheckedRun>, CliError> {
             [path] => Some(path.as_str()),
             _ => return Err(CliError::usage("--all takes one path at most")),
         };
-        let runs = locate::open_all(path)?.into_iter();
+        let runs = locate::open_all(path)?;
         return Ok(runs
             .map(|(name, folder, opened)| match opened {
                 Ok(session) => session.check_page(now, &folder),

@@ -28,6 +28,16 @@ fn bytes(n: u64) -> String {
     }
 }
 
+/// The first line about a run: its program and its id.
+fn run_line(program: Option<&str>, run: &str) -> String {
+    use style::{BOLD, FAINT, RESET};
+    let program = escape(program.unwrap_or("(program not recorded)"), false);
+    format!(
+        "{BOLD}{program}{RESET}  {FAINT}{}{RESET}\n",
+        escape(run, false)
+    )
+}
+
 /// Breaks words over lines of at most `width` columns, each after `indent`.
 fn wrap(text: &str, width: usize, indent: &str) -> String {
     use unicode_width::UnicodeWidthStr;

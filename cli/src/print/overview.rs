@@ -8,7 +8,7 @@ use prosescope_core::view::{ImportsView, IssuesView, Overview, RunList};
 
 use super::style::{BAD, BOLD, FAINT, RESET, WAIT, of, status};
 use super::table::{Fit, Table, cut};
-use super::{bytes, wrap};
+use super::{bytes, run_line, wrap};
 
 /// How many issues the first page prints; `--json` has them all.
 const ISSUES: usize = 10;
@@ -19,17 +19,8 @@ pub(crate) fn overview(
     issues: &IssuesView,
     width: usize,
 ) -> String {
-    let mut out = String::new();
+    let mut out = run_line(view.program.as_deref(), &view.run);
     let tone = of(&view.status);
-    let _ = writeln!(
-        out,
-        "{BOLD}{}{RESET}  {FAINT}{}{RESET}",
-        escape(
-            view.program.as_deref().unwrap_or("(program not recorded)"),
-            false
-        ),
-        escape(&view.run, false)
-    );
     let _ = writeln!(
         out,
         "{tone}{}{RESET}  {BOLD}{}{RESET}",

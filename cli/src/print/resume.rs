@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT, of, status};
 use super::table::{Fit, Table, cut};
-use super::{bytes, wrap};
+use super::{bytes, run_line, wrap};
 
 /// Lines are broken there even on a wide terminal.
 const WIDTH: usize = 96;
@@ -17,17 +17,8 @@ const AHEAD: usize = 20;
 
 pub(crate) fn resume(view: &ResumeView, width: usize) -> String {
     let width = width.min(WIDTH);
-    let mut out = String::new();
+    let mut out = run_line(view.program.as_deref(), &view.run);
     let tone = of(&view.status);
-    let _ = writeln!(
-        out,
-        "{BOLD}{}{RESET}  {FAINT}{}{RESET}",
-        escape(
-            view.program.as_deref().unwrap_or("(program not recorded)"),
-            false
-        ),
-        escape(&view.run, false)
-    );
     let word = escape(&status(&view.status), false);
     let room = width.saturating_sub(word.width() + 2);
     let headline = cut(&escape(&view.headline, false), room);

@@ -97,9 +97,7 @@ fn latest(
 /// Whether a file is called that, or a folder by its path: a bare word is a name.
 fn is_place(source: &dyn Source, name: &str) -> bool {
     let folder = format!("{}/", name.trim_end_matches('/'));
-    let below = |path: &str| name.contains('/') && path.starts_with(&folder);
-    let mut files = source.files().iter();
-    files.any(|f| f.path == name || below(&f.path))
+    source.file(name).is_some() || (name.contains('/') && !source.below(&folder).is_empty())
 }
 
 #[cfg(test)]

@@ -76,8 +76,7 @@ impl Session {
         around: bool,
     ) -> Result<Session, OpenError> {
         let place = place.trim_end_matches('/');
-        let is_file = source.files().iter().any(|f| f.path == place);
-        let mut opened = if is_file {
+        let mut opened = if source.file(place).is_some() {
             open_file(&source, place, options)?
         } else {
             open_folder(&source, place, options)?
@@ -150,11 +149,7 @@ fn open_file(source: &Rc<dyn Source>, path: &str, options: &Options) -> Result<O
     if head.starts_with(b"SQLite format 3\0") {
         return open_database(source, path, root, options);
     }
-    let len = source
-        .files()
-        .iter()
-        .find(|f| f.path == path)
-        .map_or(0, |f| f.len);
+    let len = source.file(path).map_or(0, |f| f.len);
     let text = String::from_utf8_lossy(&head);
     if state_md::form(&text) != FolderForm::Foreign {
         let bytes = source.read(
@@ -220,17 +215,7 @@ fn open_folder(source: &Rc<dyn Source>, dir: &str, options: &Options) -> Result<
     } else {
         format!("{dir}/")
     };
-    let has = |name: &str| {
-        source
-            .files()
-            .iter()
-            .any(|f| f.path.strip_prefix(root.as_str()) == Some(name))
-    };
-    let below = source
-        .files()
-        .iter()
-        .filter(|f| f.path.starts_with(&root))
-        .count();
+    let below = source.below(&root).len();
     if below == 0 {
         return Err(SourceError::NotFound(if dir.is_empty() {
             source.label()
@@ -240,8 +225,9 @@ fn open_folder(source: &Rc<dyn Source>, dir: &str, options: &Options) -> Result<
         .into());
     }
     let mut refused = None;
-    if has("state.db") {
-        match open_database(source, &join(dir, "state.db"), root.clone(), options) {
+    let database = join(dir, "state.db");
+    if source.file(&database).is_some() {
+        match open_database(source, &database, root.clone(), options) {
             Ok(opened) => return Ok(opened),
             Err(error) => refused = Some(error),
         }
@@ -316,7 +302,7 @@ impl Opened {
     fn add(&mut self, around: &Around, options: &Options) {
         let source = around.source.as_ref();
         let path = format!("{}agents.db", around.prefix);
-        if self.run.form != Form::Agents && source.files().iter().any(|f| f.path == path) {
+        if self.run.form != Form::Agents && source.file(&path).is_some() {
             match agents_of_database(source, &path, &around.scope, options) {
                 Ok((agents, store)) => {
                     self.run.agents.extend(agents);
@@ -345,7 +331,7 @@ impl Opened {
         let env = format!("{}.env", around.prefix);
         if self.run.env.is_empty()
             && around.scope == AgentScope::Project
-            && source.files().iter().any(|f| f.path == env)
+            && source.file(&env).is_some()
             && let Ok(bytes) = source.read(&env, 0, 64 << 10)
         {
             let (pairs, issues) = dotenv::parse_masked(&String::from_utf8_lossy(&bytes));

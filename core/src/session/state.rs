@@ -59,14 +59,14 @@ impl Session {
     }
 
     fn own_state_file(&self) -> Option<(String, bool)> {
-        let path = if self.source.files().iter().any(|f| f.path == self.place)
+        let path = if self.source.file(&self.place).is_some()
             && matches!(self.run.form, crate::model::Form::Folder { .. })
         {
             self.place.clone()
         } else {
             format!("{}state.md", self.root)
         };
-        let file = self.source.files().iter().find(|f| f.path == path)?;
+        let file = self.source.file(&path)?;
         let bytes = self.source.read(&path, 0, OWN).ok()?;
         Some((
             String::from_utf8_lossy(&bytes).into_owned(),

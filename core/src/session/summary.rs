@@ -42,11 +42,7 @@ pub(super) fn of_head(
         FoundKind::StateFile | FoundKind::Agents => return None,
     };
     let (dir, name) = split(&path);
-    let files = source.files();
-    let at = files
-        .binary_search_by(|f| f.path.as_str().cmp(&path))
-        .ok()?;
-    files.get(at).filter(|file| file.len >= LARGE)?;
+    source.file(&path).filter(|file| file.len >= LARGE)?;
     let mut conn = source.database(&path).ok()?;
     sqlite::guard(&mut conn, options.guard()).ok()?;
     let sqlite::Head { mut run, left_out } = sqlite::head(&conn, name, ROWS).ok()?;

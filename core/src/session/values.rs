@@ -156,7 +156,7 @@ impl Session {
     pub(super) fn attachment(&self, path: &str) -> Option<(String, u64)> {
         let clean = inside(path)?;
         let full = format!("{}{clean}", self.root);
-        let file = self.source.files().iter().find(|f| f.path == full)?;
+        let file = self.source.file(&full)?;
         Some((full, file.len))
     }
 
@@ -223,9 +223,7 @@ impl Session {
                 let full = format!("{}{clean}", self.root);
                 let file = self
                     .source
-                    .files()
-                    .iter()
-                    .find(|f| f.path == full)
+                    .file(&full)
                     .ok_or_else(|| SourceError::NotFound(path.clone()))?;
                 Ok(Place {
                     title: clean,

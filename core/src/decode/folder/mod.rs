@@ -212,11 +212,7 @@ fn settings(source: &dyn Source, root: &str, run: &mut Run) {
     } else {
         format!("{prose}/.env")
     };
-    let files = source.files();
-    if files
-        .binary_search_by(|f| f.path.as_str().cmp(&path))
-        .is_err()
-    {
+    if source.file(&path).is_none() {
         return;
     }
     if let Ok(bytes) = source.read(&path, 0, ENV_MOST) {

@@ -29,13 +29,6 @@ impl<'a> Tree<'a> {
             "" => String::new(),
             root => format!("{root}/"),
         };
-        let all = source.files();
-        let start = all.partition_point(|f| f.path.as_str() < root.as_str());
-        let inside = all
-            .get(start..)
-            .unwrap_or_default()
-            .iter()
-            .take_while(|f| f.path.starts_with(&root));
         let mut tree = Tree {
             source,
             root: root.clone(),
@@ -44,7 +37,7 @@ impl<'a> Tree<'a> {
             sealed: Vec::new(),
         };
         let mut odd: Vec<&str> = Vec::new();
-        for file in inside {
+        for file in source.below(&root) {
             if is_plain_path(tree.relative(file)) {
                 tree.files.push(file);
             } else {
