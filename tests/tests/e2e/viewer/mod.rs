@@ -79,7 +79,12 @@ impl Viewer {
         self.wait(&format!(
             "document.querySelector('nav.pages a[aria-current]').title.startsWith({title} + ' (')"
         ));
-        self.wait("!document.querySelector('main .waiting, main .bone')");
+        // A list that has rows draws them a frame after it learns its own height.
+        self.wait(
+            "!document.querySelector('main .waiting, main .bone') &&
+             [...document.querySelectorAll('main .rows')].every(list =>
+                list.getAttribute('aria-rowcount') === '1' || list.querySelector('.row:not(.head)'))",
+        );
     }
 
     /// Fails when the page asked for anything, opened a dialog, said an error, or holds what is not the viewer's own.

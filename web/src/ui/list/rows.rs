@@ -11,7 +11,7 @@ use wasm_bindgen::prelude::*;
 
 use super::Pages;
 use crate::text::window;
-use crate::ui::load::TroubleNote;
+use crate::ui::load::{TroubleNote, Waiting};
 use crate::ui::state::{App, Move};
 
 /// What a list is to a screen reader.
@@ -111,6 +111,9 @@ where
     let seen = seen_height(scroller);
     let total = move || pages.total.get().unwrap_or(0);
     let shown = Memo::new(move |_| window::visible(total(), height, top.get(), seen.get()));
+
+    // Before the first answer there are no rows whose bones could say that something is coming.
+    let waiting = Memo::new(move |_| pages.total.get().is_none() && pages.trouble.get().is_none());
 
     // Asking is what the list does about being seen; the answers come back as rows.
     Effect::new(move || {
@@ -256,6 +259,7 @@ where
         >
             {head.map(|head| view! { <div class="row head" role="row" aria-rowindex="1">{head}</div> })}
             {move || pages.trouble.get().map(|trouble| view! { <TroubleNote trouble/> })}
+            {move || waiting.get().then(|| view! { <Waiting/> })}
             <div class="rows-body" role="rowgroup" style:height=move || format!("{}px", total() as f64 * height)>
                 <For each=move || shown.get() key=|index| *index children=row/>
             </div>
