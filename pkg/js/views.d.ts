@@ -389,7 +389,7 @@ export type Location = {
 export type NodeDetail = {
   /** The row of the trace. */
   row: TreeRow;
-  /** What it lies in, from the outside in. */
+  /** What it lies in, from the outside in; the nearest hundred. */
   path: Array<NodeRef>;
   /** Its whole statement. */
   text: string;
@@ -576,10 +576,12 @@ export type ResolutionView = {
   name: string;
   /** The frame it was asked from; `null` is the root. */
   from: number | null;
-  /** The way that was walked, from the frame asked from outward, ending in `root`. */
+  /** The way that was walked, from the frame asked from outward, ending in `root`; cut in its middle when long. */
   chain: Array<string>;
   /** The candidates, the winner first. */
   candidates: Array<CandidateView>;
+  /** How many more there are, farther away than these. */
+  more: number;
   /** What bent the walk. */
   issues: Array<Issue>;
 };
@@ -724,6 +726,8 @@ export type TableRows = {
   table: string;
   /** Its columns. */
   columns: Array<string>;
+  /** How many more it has than are given here. */
+  more_columns: number;
   /** The first row's place. */
   from: number;
   /** Rows in all, where it was counted. */

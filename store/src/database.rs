@@ -10,6 +10,7 @@
 //! | `-wal`, no `-shm` | `mode=ro&vfs=unix-none`, then `locking_mode=exclusive` |
 //! | WAL header, no or empty `-wal` | `mode=ro&immutable=1` |
 //! | hot `-journal`, refused by `mode=ro` | copied aside with its journal, rolled back there |
+//! | a link, a pipe or a device by one of these names | `mode=ro&immutable=1`, which looks at none of them |
 //! | otherwise | `mode=ro` |
 
 use std::fs::{self, File};
@@ -84,7 +85,9 @@ pub(crate) fn open(path: &Path) -> Result<Opened, DatabaseError> {
     let watch = Watch::new(&path);
     let header = header(&path)?;
     let wal = watch.len(Part::Wal);
+    let odd = no_files(&path);
     let how = match (wal, watch.exists(Part::Shm), header.wal) {
+        _ if !odd.is_empty() => How::Immutable,
         (Some(32..), true, _) => How::SharedMemory,
         (Some(32..), false, _) => How::Alone,
         (_, _, true) => How::Immutable,
@@ -97,7 +100,9 @@ pub(crate) fn open(path: &Path) -> Result<Opened, DatabaseError> {
 
     let mut notes = Vec::new();
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    if how == How::Immutable {
+    if !odd.is_empty() {
+        notes.push(not_read(&name, &odd));
+    } else if how == How::Immutable {
         notes.push(sqlite::wal_missing(&name));
     }
     match connect(&path, how) {
@@ -134,6 +139,31 @@ fn rolled_back(name: &str) -> Issue {
     .at_file(name)
     .hint(
         "It was undone in a copy; the database itself is as it was, and its next writer will undo it there.",
+    )
+}
+
+/// What SQLite would open beside a database although it is no file: a pipe never ends, a link leads elsewhere.
+fn no_files(path: &Path) -> Vec<&'static str> {
+    PARTS
+        .iter()
+        .skip(1)
+        .map(|(_, end)| *end)
+        .filter(|end| fs::symlink_metadata(beside(path, end)).is_ok_and(|meta| !meta.is_file()))
+        .collect()
+}
+
+fn not_read(name: &str, ends: &[&str]) -> Issue {
+    let names: Vec<String> = ends.iter().map(|end| format!("{name}{end}")).collect();
+    Issue::warning(
+        "beside-no-file",
+        format!(
+            "beside {name} lies what is no file and is not read: {}",
+            names.join(", ")
+        ),
+    )
+    .at_file(name)
+    .hint(
+        "Links, pipes and devices are never followed; rows that the writer kept there are missing.",
     )
 }
 

@@ -468,3 +468,18 @@ fn a_folder_that_may_only_be_read() {
         fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn pipes_and_links_beside_a_database_are_not_opened() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("state.db");
+    drop(make(&path, "PRAGMA journal_mode=DELETE"));
+    let pipe = dir.path().join("state.db-wal");
+    assert!(Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    std::os::unix::fs::symlink("/dev/zero", dir.path().join("state.db-journal")).unwrap();
+    let (run, notes) = read(&path);
+    assert_eq!(run.executions.len(), 3);
+    assert_eq!(rules(&notes), ["beside-no-file"]);
+    assert!(notes[0].message.ends_with("state.db-wal, state.db-journal"));
+}

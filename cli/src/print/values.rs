@@ -95,6 +95,9 @@ pub(crate) fn resolution(view: &ResolutionView, width: usize) -> String {
             cut(&escape(&at.row.preview, false), width.saturating_sub(4))
         );
     }
+    if view.more > 0 {
+        let _ = writeln!(out, "\n{FAINT}and {} more, farther away{RESET}", view.more);
+    }
     for issue in &view.issues {
         let _ = write!(
             out,

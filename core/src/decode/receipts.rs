@@ -142,21 +142,26 @@ pub fn anchored(receipts: &Receipts, count: Option<i64>, head: Option<&str>) -> 
 
 /// A window of the receipts, in the order of the columns; cells are cut at `most` bytes.
 pub fn rows(log: &str, columns: &[ColumnInfo], from: u64, len: u32, most: usize) -> Vec<Vec<Cell>> {
-    let mut rows = Vec::new();
-    let mut at = 0_u64;
-    lines(log, |_, object| {
-        if at >= from && rows.len() < len as usize {
-            rows.push(
-                columns
-                    .iter()
-                    .map(|column| cell(object.get(&column.name), most))
-                    .collect(),
-            );
-        }
-        at += 1;
-        Ok(())
-    });
-    rows
+    // Lines before the window are only asked whether they are objects, lines behind it not even that.
+    let objects = log
+        .strip_prefix('\u{feff}')
+        .unwrap_or(log)
+        .lines()
+        .map(str::trim)
+        .filter(|line| {
+            line.starts_with('{') && serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok()
+        });
+    objects
+        .skip(usize::try_from(from).unwrap_or(usize::MAX))
+        .take(len as usize)
+        .filter_map(|line| serde_json::from_str::<Map<String, Value>>(line).ok())
+        .map(|object| {
+            let cells = columns.iter();
+            cells
+                .map(|column| cell(object.get(&column.name), most))
+                .collect()
+        })
+        .collect()
 }
 
 fn cell(value: Option<&Value>, most: usize) -> Cell {

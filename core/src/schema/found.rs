@@ -30,6 +30,14 @@ impl Found {
             .filter(|c| !self.computed.iter().any(|g| g == c))
     }
 
+    /// The columns that can be read, in the table's own order.
+    pub fn read_columns(&self) -> Vec<&str> {
+        let columns = self.info.columns.iter().map(|c| c.name.as_str());
+        columns
+            .filter(|c| !self.computed.iter().any(|g| g == c))
+            .collect()
+    }
+
     /// The columns in the order in which a row stores them. Reading one means walking over those before it.
     pub fn stored_order(&self) -> Vec<&str> {
         let stored = self

@@ -6,6 +6,10 @@ use crate::scope;
 use crate::trace::NodeKind;
 use crate::view::{BindingRow, BindingsPage, CandidateView, ResolutionView};
 
+/// How many scopes and candidates of a resolution are named.
+const CHAIN: usize = 200;
+const CANDIDATES: usize = 200;
+
 impl Session {
     /// A window of the bindings: the root first, then frame by frame. Reads previews of these rows only.
     pub fn bindings_page(&self, from: u32, len: u32) -> BindingsPage {
@@ -13,12 +17,7 @@ impl Session {
         BindingsPage {
             total: order.len() as u32,
             from,
-            rows: order
-                .iter()
-                .skip(from as usize)
-                .take(len as usize)
-                .filter_map(|&b| self.binding_row(b))
-                .collect(),
+            rows: self.binding_rows(order.iter().skip(from as usize).take(len as usize).copied()),
         }
     }
 
@@ -33,18 +32,24 @@ impl Session {
 
     /// One binding of the list.
     pub fn binding_row(&self, binding: u32) -> Option<BindingRow> {
-        let short = self.run.bindings.get(binding as usize)?;
-        let at = self.binding_tail(short);
+        self.binding_rows([binding].into_iter()).pop()
+    }
+
+    /// Several; what a list left out of them is read at once.
+    fn binding_rows(&self, wanted: impl Iterator<Item = u32>) -> Vec<BindingRow> {
+        let (places, mut bindings): (Vec<u32>, Vec<Binding>) = wanted
+            .filter_map(|b| Some((b, self.run.bindings.get(b as usize)?.clone())))
+            .unzip();
+        self.binding_tails(&mut bindings);
+        let rows = places.into_iter().zip(bindings);
+        rows.map(|(place, binding)| self.row_of(place, binding))
+            .collect()
+    }
+
+    fn row_of(&self, binding: u32, at: Binding) -> BindingRow {
         let frame_node = at.execution_id.and_then(|id| node_of_row(&self.trace, id));
         let attachment = at.attachment.as_deref().filter(|p| !p.is_empty());
-        let same =
-            |other: &&Binding| other.name == at.name && other.execution_id == at.execution_id;
-        let claims = if self.index.claimed_twice.contains(&binding) {
-            self.run.bindings.iter().filter(same).count() as u32
-        } else {
-            1
-        };
-        Some(BindingRow {
+        BindingRow {
             binding,
             name: at.name.to_string(),
             execution_id: at.execution_id,
@@ -69,10 +74,10 @@ impl Session {
             attachment_len: attachment
                 .and_then(|path| self.attachment(path))
                 .map(|(_, len)| len),
-            versions: claims,
+            versions: self.index.claims.get(&binding).copied().unwrap_or(1),
             earlier: self.earlier_versions(&at),
             superseded: at.superseded,
-        })
+        }
     }
 
     /// How many earlier values the store keeps aside (errata B6).
@@ -100,24 +105,31 @@ impl Session {
     /// What a name means in a frame, and why: every candidate, the winner first.
     pub fn resolve(&self, name: &str, from: Option<i64>) -> ResolutionView {
         let found = scope::resolve(&self.run, &self.trace, name, from);
-        let mut chain: Vec<String> = found.chain.iter().map(|id| self.scope_name(*id)).collect();
+        let near = found.chain.iter().take(CHAIN);
+        let mut chain: Vec<String> = near.map(|id| self.scope_name(*id)).collect();
+        if found.chain.len() > CHAIN {
+            chain.push(format!("… {} more", found.chain.len() - CHAIN));
+        }
         chain.push("root".to_owned());
+        let (near, far) = found
+            .candidates
+            .split_at(found.candidates.len().min(CANDIDATES));
         ResolutionView {
             name: found.name,
             from: found.from,
             chain,
-            candidates: found
-                .candidates
+            candidates: self
+                .binding_rows(near.iter().map(|c| c.binding as u32))
                 .into_iter()
-                .filter_map(|c| {
-                    Some(CandidateView {
-                        row: self.binding_row(c.binding as u32)?,
-                        distance: c.distance,
-                        outcome: c.outcome,
-                        reason: c.reason,
-                    })
+                .zip(near)
+                .map(|(row, candidate)| CandidateView {
+                    row,
+                    distance: candidate.distance,
+                    outcome: candidate.outcome,
+                    reason: candidate.reason.clone(),
                 })
                 .collect(),
+            more: far.len() as u32,
             issues: found.issues,
         }
     }

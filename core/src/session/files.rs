@@ -61,6 +61,7 @@ impl Session {
         Ok(TableRows {
             table: info.name.clone(),
             columns: info.columns.iter().map(|c| c.name.clone()).collect(),
+            more_columns: 0,
             from,
             total: info.rows,
             rows: receipts::rows(&lossy(&bytes).0, &info.columns, from, len, CELL),

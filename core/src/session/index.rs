@@ -1,6 +1,6 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use crate::model::{Run, Text};
+use crate::model::{Binding, Run, Text};
 use crate::program::Listing;
 use crate::trace::{NodeKind, Trace};
 
@@ -21,8 +21,8 @@ pub struct NodeIndex {
     pub(super) told: Vec<(u32, u32)>,
     /// Bindings by scope: the root first, then frame by frame in the order of the trace.
     pub(super) binding_order: Vec<u32>,
-    /// Bindings whose name and frame another row claims too (errata S2).
-    pub(super) claimed_twice: BTreeSet<u32>,
+    /// Bindings whose name and frame other rows claim too, and by how many in all (errata S2).
+    pub(super) claims: BTreeMap<u32, u32>,
 }
 
 impl NodeIndex {
@@ -44,7 +44,7 @@ impl NodeIndex {
         index.told.sort_unstable();
         index.writes = writes(run, trace, listing, &index.frame);
         index.binding_order = binding_order(run, trace);
-        index.claimed_twice = claimed_twice(run);
+        index.claims = claims(run);
         index
     }
 
@@ -182,15 +182,19 @@ fn bound_name(text: &str) -> Option<&str> {
     (!name.is_empty() && name.chars().all(plain)).then_some(name)
 }
 
-fn claimed_twice(run: &Run) -> BTreeSet<u32> {
-    let mut seen: BTreeMap<(&str, Option<i64>), u32> = BTreeMap::new();
-    let mut twice = BTreeSet::new();
-    for (b, binding) in run.bindings.iter().enumerate() {
-        if let Some(first) = seen.insert((binding.name.as_ref(), binding.execution_id), b as u32) {
-            twice.extend([first, b as u32]);
-        }
+fn claims(run: &Run) -> BTreeMap<u32, u32> {
+    let place = |binding: &'_ Binding| (binding.name.clone(), binding.execution_id);
+    let mut counts: BTreeMap<(Text, Option<i64>), u32> = BTreeMap::new();
+    for binding in &run.bindings {
+        *counts.entry(place(binding)).or_default() += 1;
     }
-    twice
+    (0..)
+        .zip(&run.bindings)
+        .filter_map(|(b, binding)| {
+            let count = counts.get(&place(binding)).copied()?;
+            (count > 1).then_some((b, count))
+        })
+        .collect()
 }
 
 fn binding_order(run: &Run, trace: &Trace) -> Vec<u32> {

@@ -13,6 +13,9 @@ const ROW_TEXT: usize = 400;
 /// How much of a remark stands beside a row.
 const NOTE: usize = 80;
 
+/// How much of the way to a node is linked: deeper ones exist, but nobody walks up a hundred links.
+const PATH: usize = 100;
+
 impl Session {
     /// A window of the trace: `folded` holds the nodes whose children are hidden.
     pub fn trace_page(&self, folded: &BTreeSet<u32>, from: u32, len: u32) -> TracePage {
@@ -161,11 +164,7 @@ impl Session {
             .chain(at.aliases.iter().copied())
             .take(200)
             .collect();
-        let mut rows: Vec<RowView> = ids
-            .iter()
-            .filter_map(|&id| values::execution_row(self, id))
-            .map(|(id, columns)| RowView { id, columns })
-            .collect();
+        let mut rows = values::execution_rows(self, &ids);
         rows.extend(self.told(node).take(200).map(told_row));
         let frame = match at.kind {
             NodeKind::Frame { .. } => at.id,
@@ -180,7 +179,7 @@ impl Session {
         };
         Some(NodeDetail {
             path: self
-                .ancestors(node)
+                .ancestors(node, PATH)
                 .into_iter()
                 .filter_map(|n| self.node_ref(n))
                 .collect(),
@@ -234,7 +233,7 @@ impl Session {
     /// A node as a link.
     pub fn node_ref(&self, node: u32) -> Option<NodeRef> {
         let at = self.trace.nodes.get(node as usize)?;
-        let above = self.ancestors(node);
+        let above = self.ancestors(node, 7);
         let cut = above.len().saturating_sub(6);
         let mut path: Vec<String> = above
             .iter()
@@ -261,14 +260,12 @@ impl Session {
         node_of_row(&self.trace, row)
     }
 
-    /// What is above a node, from the outside in.
-    fn ancestors(&self, node: u32) -> Vec<u32> {
-        let mut above = Vec::new();
-        let mut at = self.trace.nodes.get(node as usize).and_then(|n| n.parent);
-        while let Some(parent) = at {
-            above.push(parent);
-            at = self.trace.nodes.get(parent as usize).and_then(|n| n.parent);
-        }
+    /// What is above a node, from the outside in; of a longer way the nearest `most`.
+    fn ancestors(&self, node: u32, most: usize) -> Vec<u32> {
+        let parent = |node: &u32| self.trace.nodes.get(*node as usize)?.parent;
+        let mut above: Vec<u32> = std::iter::successors(parent(&node), parent)
+            .take(most)
+            .collect();
         above.reverse();
         above
     }

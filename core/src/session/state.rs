@@ -1,3 +1,7 @@
+use std::ops::Range;
+
+use imara_diff::{Algorithm, Diff, InternedInput, Token};
+
 use super::Session;
 use crate::decode::state_md;
 use crate::model::FolderForm;
@@ -6,6 +10,12 @@ use crate::view::{StateLine, StateMdView};
 
 /// How much of a state file is compared and shown.
 const OWN: usize = 1 << 20;
+
+/// A longer rendering is not compared, and shown only so far.
+const COMPARED_MOST: usize = 4 << 20;
+
+/// Lines that are compared one by one; of more that differ nobody reads which.
+const COMPARED: usize = 2_000;
 
 impl Session {
     /// state.md rendered from the data; `whole` writes the whole program, not only what ran and what is next.
@@ -18,7 +28,12 @@ impl Session {
 
     /// Both state files: rendered from the data, and the folder's own, with their differences.
     pub fn state_page(&self, whole: bool) -> StateMdView {
-        let rendered = self.state_md(whole);
+        let mut rendered = self.state_md(whole);
+        let long = rendered.len() > COMPARED_MOST;
+        if long {
+            rendered.truncate(rendered.floor_char_boundary(COMPARED_MOST));
+            rendered.push_str("\n…\n");
+        }
         let Some((own, cut)) = self.own_state_file() else {
             return StateMdView {
                 rendered,
@@ -47,7 +62,9 @@ impl Session {
                     .to_owned(),
             ),
         };
-        if form == FolderForm::StateMd {
+        if form == FolderForm::StateMd && long {
+            view.note = Some("the rendered file is too long to be compared with it".to_owned());
+        } else if form == FolderForm::StateMd {
             let (theirs, _) = state_md::parse(view.own.as_deref().unwrap_or_default());
             let (ours, _) = state_md::parse(&view.rendered);
             view.differs = !carries_the_same(&theirs, &ours);
@@ -100,19 +117,85 @@ fn carries_the_same(a: &crate::model::StateFile, b: &crate::model::StateFile) ->
         && a.loops == b.loops
 }
 
-/// A line diff: `-` only in the file, `+` only rendered.
+/// A line diff: `-` only in the file, `+` only rendered. Its time is bounded, however different the two are.
 fn compare(own: &str, rendered: &str) -> Vec<StateLine> {
-    let diff = similar::TextDiff::configure()
-        .algorithm(similar::Algorithm::Patience)
-        .diff_lines(own, rendered);
-    diff.iter_all_changes()
-        .map(|change| StateLine {
-            mark: match change.tag() {
-                similar::ChangeTag::Equal => '=',
-                similar::ChangeTag::Insert => '+',
-                similar::ChangeTag::Delete => '-',
-            },
-            text: change.value().trim_end_matches(['\n', '\r']).to_owned(),
-        })
-        .collect()
+    let input = InternedInput::new(own, rendered);
+    let mut lines = Vec::with_capacity(input.before.len());
+    let mut add = |mark: char, tokens: &[Token], range: Range<u32>| {
+        let tokens = tokens.get(range.start as usize..range.end as usize);
+        lines.extend(tokens.unwrap_or_default().iter().map(|token| {
+            StateLine {
+                mark,
+                text: input.interner[*token]
+                    .trim_end_matches(['\n', '\r'])
+                    .to_owned(),
+            }
+        }));
+    };
+    let mut at = 0;
+    for (before, after) in hunks(&input) {
+        add('=', &input.before, at..before.start);
+        at = before.end;
+        add('-', &input.before, before);
+        add('+', &input.after, after);
+    }
+    add('=', &input.before, at..input.before.len() as u32);
+    lines
+}
+
+/// What differs: lines of the one and of the other. More than [`COMPARED`] of them are one difference.
+fn hunks(input: &InternedInput<&str>) -> Vec<(Range<u32>, Range<u32>)> {
+    let (before, after) = (&input.before, &input.after);
+    let start = before.iter().zip(after).take_while(|(a, b)| a == b).count();
+    let most = before.len().min(after.len()) - start;
+    let end = before
+        .iter()
+        .rev()
+        .zip(after.iter().rev())
+        .take(most)
+        .take_while(|(a, b)| a == b)
+        .count();
+    let rest = |tokens: &[Token]| start as u32..(tokens.len() - end) as u32;
+    let (before, after) = (rest(before), rest(after));
+    if before.len() + after.len() > COMPARED {
+        return vec![(before, after)];
+    }
+    let diff = Diff::compute(Algorithm::Histogram, input);
+    diff.hunks().map(|hunk| (hunk.before, hunk.after)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marked(own: &str, rendered: &str) -> Vec<String> {
+        let lines = compare(own, rendered).into_iter();
+        lines.map(|l| format!("{}{}", l.mark, l.text)).collect()
+    }
+
+    #[test]
+    fn lines_that_differ_are_marked() {
+        assert_eq!(
+            marked("a\nb\r\nc\n", "a\nx\ny\nc\n"),
+            ["=a", "-b", "+x", "+y", "=c"]
+        );
+        assert_eq!(marked("", "a\n"), ["+a"]);
+        assert_eq!(marked("a\n", ""), ["-a"]);
+        assert_eq!(marked("a", "a"), ["=a"]);
+    }
+
+    /// With nothing in common but blank lines, a diff takes time as the square of the lines.
+    #[test]
+    fn of_texts_that_have_little_in_common_the_middle_is_one_difference() {
+        let text = |word: &str| -> String {
+            let lines = (0..40_000).map(|n| format!("{word} {}\n\n", n % 999));
+            format!("begin\n{}end\n", lines.collect::<String>())
+        };
+        let marks: String = compare(&text("own"), &text("rendered"))
+            .iter()
+            .map(|line| line.mark)
+            .collect();
+        let expected = format!("={}{}==", "-".repeat(79_999), "+".repeat(79_999));
+        assert!(marks == expected, "{} lines", marks.len());
+    }
 }

@@ -2,7 +2,7 @@ use super::{Session, Store};
 use crate::decode::sqlite;
 use crate::model::{Agent, Binding, Text, ValueAt};
 use crate::source::SourceError;
-use crate::view::{Cell, ValueFormat, ValueView};
+use crate::view::{RowView, ValueFormat, ValueView};
 
 /// What a value is asked of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +19,14 @@ pub enum ValueOf {
 
 /// How much of a file is held at a time, in bytes.
 const PIECE: usize = 1 << 20;
+
+/// Bytes of a cell of a row that somebody opened; of one among many, after this much was read.
+const CELL: usize = 64 << 10;
+const ROWS: usize = 1 << 20;
+const CUT: usize = 512;
+
+/// Cells of a node's rows.
+const CELLS: usize = 4_000;
 
 /// How much a preview shows, in bytes read.
 const PREVIEW: usize = 640;
@@ -106,20 +114,18 @@ impl Session {
 
     /// Source statement, times and attachment of a binding: from the model where they were read, else from its row.
     pub(super) fn binding_tail(&self, binding: &Binding) -> Binding {
-        if binding.tail_known {
-            return binding.clone();
-        }
-        let mut full = binding.clone();
-        if let Some(db) = &self.db
-            && let Ok(tail) = sqlite::binding_tail(&db.conn, binding)
-        {
-            full.source = tail.source;
-            full.created = tail.created;
-            full.updated = tail.updated;
-            full.attachment = tail.attachment;
-            full.tail_known = true;
-        }
+        let mut full = [binding.clone()];
+        self.binding_tails(&mut full);
+        let [full] = full;
         full
+    }
+
+    /// The same for many at once.
+    pub(super) fn binding_tails(&self, bindings: &mut [Binding]) {
+        if let Some(db) = &self.db {
+            // What cannot be read stays unknown.
+            let _ = sqlite::binding_tails(&db.conn, bindings);
+        }
     }
 
     /// Times of an agent: from the model where they were read, else from its row, behind a large memory.
@@ -303,13 +309,29 @@ fn unreadable(store: &Store, error: &sqlite::DecodeError) -> SourceError {
     }
 }
 
-/// Every column of an execution row, read now.
-pub(super) fn execution_row(session: &Session, id: i64) -> Option<(i64, Vec<(String, Cell)>)> {
-    let db = session.db.as_ref()?;
-    sqlite::execution_row(&db.conn, id)
-        .ok()
-        .flatten()
-        .map(|columns| (id, columns))
+/// Every column of these execution rows, read now. Cells are cut sooner once much was read, and of wide rows fewer
+/// are given: rows of one node may be hundreds.
+pub(super) fn execution_rows(session: &Session, ids: &[i64]) -> Vec<RowView> {
+    let Some(db) = &session.db else {
+        return Vec::new();
+    };
+    let (mut read, mut cells) = (0, 0);
+    let mut rows = Vec::new();
+    for &id in ids {
+        if cells > CELLS {
+            break;
+        }
+        let most = if read > ROWS { CUT } else { CELL };
+        if let Ok(Some(columns)) = sqlite::execution_row(&db.conn, id, most) {
+            read += columns
+                .iter()
+                .map(|(_, cell)| cell.text.len())
+                .sum::<usize>();
+            cells += columns.len();
+            rows.push(RowView { id, columns });
+        }
+    }
+    rows
 }
 
 /// The tables that hold values.

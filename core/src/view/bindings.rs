@@ -102,10 +102,13 @@ pub struct ResolutionView {
     pub name: String,
     /// The frame it was asked from; `None` is the root.
     pub from: Option<i64>,
-    /// The way that was walked, from the frame asked from outward, ending in `root`.
+    /// The way that was walked, from the frame asked from outward, ending in `root`; cut in its middle when long.
     pub chain: Vec<String>,
     /// The candidates, the winner first.
     pub candidates: Vec<CandidateView>,
+    /// How many more there are, farther away than these.
+    #[serde(default)]
+    pub more: u32,
     /// What bent the walk.
     pub issues: Vec<Issue>,
 }

@@ -83,6 +83,9 @@ pub struct TableRows {
     pub table: String,
     /// Its columns.
     pub columns: Vec<String>,
+    /// How many more it has than are given here.
+    #[serde(default)]
+    pub more_columns: u32,
     /// The first row's place.
     pub from: u64,
     /// Rows in all, where it was counted.

@@ -123,7 +123,7 @@ pub struct TreeRow {
 pub struct NodeDetail {
     /// The row of the trace.
     pub row: TreeRow,
-    /// What it lies in, from the outside in.
+    /// What it lies in, from the outside in; the nearest hundred.
     pub path: Vec<NodeRef>,
     /// Its whole statement.
     pub text: String,

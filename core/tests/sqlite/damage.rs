@@ -51,6 +51,85 @@ fn damage_in_one_table_leaves_the_others() {
     assert!(error.next_step().contains(".recover"));
 }
 
+/// Inner pages whose children are one page give its rows again and again, beyond counting in twenty levels.
+#[test]
+fn rows_that_come_again_end_the_table() {
+    let rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
+        INSERT INTO execution(id, status, statement_text) SELECT i, 'completed', 'session ' || i FROM n";
+    let db = Db::of(&format!("PRAGMA page_size=512; {STATE_SQL} {rows}"));
+    let root: u32 = db
+        .open()
+        .query_row(
+            "SELECT rootpage FROM sqlite_schema WHERE name = 'execution'",
+            [],
+            |r| r.get(0),
+        )
+        .unwrap();
+    let mut bytes = std::fs::read(db.path()).unwrap();
+    let start = (root as usize - 1) * 512;
+    assert_eq!(bytes[start], 5, "an inner page of a table");
+    let cells = usize::from(bytes[start + 4]);
+    let cell = |bytes: &[u8], n: usize| {
+        let at = start + 12 + 2 * n;
+        start + usize::from(bytes[at]) * 256 + usize::from(bytes[at + 1])
+    };
+    let first: [u8; 4] = bytes[cell(&bytes, 0)..][..4].try_into().unwrap();
+    for n in 0..cells {
+        let at = cell(&bytes, n);
+        bytes[at..at + 4].copy_from_slice(&first);
+    }
+    std::fs::write(db.path(), bytes).unwrap();
+    let run = db.read();
+    assert!(run.executions.len() < 100, "{}", run.executions.len());
+    assert_said(&run, "table-damaged", "comes after a later one");
+}
+
+/// Tables that begin on one page have the same rows: hundreds of kilobytes can stand for any amount of text.
+#[test]
+fn texts_that_take_more_than_the_file_end_the_table() {
+    let text = "x".repeat(2_000);
+    let db = Db::of(&format!(
+        "CREATE TABLE execution(id INTEGER PRIMARY KEY, statement_text, error_message, metadata);
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50)
+         INSERT INTO execution SELECT i, i || '{text}', i || '{text}', '{{\"a\": \"' || i || '{text}\"}}' FROM n;
+         PRAGMA writable_schema=ON;
+         INSERT INTO sqlite_schema SELECT 'table', name, name, 2, 'CREATE TABLE ' || name || columns FROM (
+           SELECT 'agent_segments' AS name, '(id INTEGER PRIMARY KEY, agent_name, prompt, summary)' AS columns
+           UNION ALL SELECT 'gates', '(id INTEGER PRIMARY KEY, prompt, on_reject, metadata)'
+           UNION ALL SELECT 'imports', '(id INTEGER PRIMARY KEY, alias, inputs_schema, outputs_schema)')"
+    ));
+    let run = db.read();
+    assert_eq!(run.executions.len(), 50);
+    assert!(run.gates.len() < 50, "{}", run.gates.len());
+    assert_said(&run, "table-damaged", "claim more than the file holds");
+}
+
+/// A value's length is a claim: SQLite would walk a chain of pages in a circle for two gigabytes.
+#[test]
+fn a_value_longer_than_the_file_is_refused() {
+    let db = Db::of(
+        "PRAGMA page_size=512; CREATE TABLE bindings(name, kind, value);
+         INSERT INTO bindings VALUES ('a', 'let', hex(zeroblob(5000)))",
+    );
+    let mut bytes = std::fs::read(db.path()).unwrap();
+    // Before the record's own bytes stand the types of its columns, and before these rowid and length.
+    let at = bytes.windows(8).position(|w| w == b"alet0000").unwrap();
+    assert_eq!(bytes[at - 6..at - 3], [6, 15, 19]);
+    bytes[at - 9..at - 7].copy_from_slice(&[0xff, 0x7f]);
+    bytes[at - 3..at].copy_from_slice(&[0x81, 0xff, 0x77]);
+    std::fs::write(db.path(), bytes).unwrap();
+    let run = db.read();
+    let value = &run.bindings[0].value;
+    let conn = db.open();
+    let error = sqlite::value_bytes(&conn, "bindings", "value", value, 0, 100).unwrap_err();
+    assert!(
+        error.to_string().contains("more than the whole file"),
+        "{error}"
+    );
+    let error = sqlite::value_pieces(&conn, "bindings", "value", value, &mut |_| true).unwrap_err();
+    assert!(matches!(error, DecodeError::Damaged(_)), "{error}");
+}
+
 /// Numbers that are the same in every run of the tests.
 struct Dice(u64);
 
@@ -80,7 +159,7 @@ fn use_it(bytes: &[u8], wal: Option<&[u8]>) -> Result<(), DecodeError> {
         let _ = sqlite::binding_tail(&conn, binding);
     }
     for execution in &run.executions {
-        let _ = sqlite::execution_row(&conn, execution.id);
+        let _ = sqlite::execution_row(&conn, execution.id, 1 << 16);
     }
     Ok(())
 }

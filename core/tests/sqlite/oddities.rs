@@ -119,7 +119,7 @@ fn executions_without_ids_of_their_own_are_known_by_their_rowid() {
             .collect();
         assert_eq!(found, rules, "{sql}");
         for execution in &run.executions {
-            let row = sqlite::execution_row(&db.open(), execution.id)
+            let row = sqlite::execution_row(&db.open(), execution.id, 1 << 16)
                 .unwrap()
                 .unwrap();
             assert!(row.iter().any(|(name, _)| name == "status"));
@@ -307,7 +307,7 @@ fn long_texts_are_cut_and_the_row_has_the_rest() {
     let conn = db.open();
     let tail = sqlite::cell_bytes(&conn, "execution", "statement_text", 5, 199_998, 100).unwrap();
     assert_eq!(tail, "ä".as_bytes());
-    let row = sqlite::execution_row(&conn, 5).unwrap().unwrap();
+    let row = sqlite::execution_row(&conn, 5, 1 << 16).unwrap().unwrap();
     let cell = &row
         .iter()
         .find(|(name, _)| name == "statement_text")
@@ -317,7 +317,7 @@ fn long_texts_are_cut_and_the_row_has_the_rest() {
         (cell.len, cell.cut, cell.text.len()),
         (200_000, true, 65_536)
     );
-    assert_eq!(sqlite::execution_row(&conn, 6).unwrap(), None);
+    assert_eq!(sqlite::execution_row(&conn, 6, 1 << 16).unwrap(), None);
 }
 
 #[test]

@@ -69,6 +69,16 @@ pub(super) const RULES: &[Rule] = &[
         "A `state.db` beside a `state.db-journal` that its writer left when it was killed.",
         "store/tests/without_a_trace.rs",
     ),
+    Rule::warning(
+        "beside-no-file",
+        "Beside a database lies a link, a pipe or a device by a name that SQLite would open.",
+    )
+    .fix("It is not followed, and rows that were there are missing. Copy the database again with what belongs to it; do not trust a folder that was made so.")
+    .source("reliability, untrusted files")
+    .told(
+        "A `state.db` beside a `state.db-wal` that is a named pipe.",
+        "store/tests/without_a_trace.rs",
+    ),
     Rule::error(
         "changed-while-reading",
         "Somebody wrote to the database while it was read without locks; what is shown may be of two times.",

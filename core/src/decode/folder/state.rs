@@ -29,7 +29,7 @@ const ENDED: &[&str] = &[
 ];
 
 /// Bytes of a state file that are read.
-pub const STATE_FILE_MOST: usize = 16 << 20;
+pub const STATE_FILE_MOST: usize = 8 << 20;
 
 /// The folder's state file: `state.md` before others.
 pub(super) fn find<'a>(tree: &Tree<'a>) -> Option<&'a FileEntry> {

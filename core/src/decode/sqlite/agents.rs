@@ -72,9 +72,8 @@ fn read_agents(reader: &mut Reader<'_>, store: &Text) -> Vec<Agent> {
         });
     });
     if !reader.shape.utf8 {
-        for agent in &mut agents {
-            recount(reader.conn, schema::AGENTS, "memory", &mut agent.memory);
-        }
+        let memories = agents.iter_mut().map(|agent| &mut agent.memory);
+        recount(reader, schema::AGENTS, "memory", memories);
     }
     agents
 }

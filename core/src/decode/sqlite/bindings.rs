@@ -7,6 +7,7 @@ use rusqlite::types::ValueRef;
 
 use super::error::DecodeError;
 use super::notes::Notes;
+use super::read;
 use super::scan::{Reader, Want, before};
 use super::shape::quoted;
 use crate::issue::Issue;
@@ -77,9 +78,8 @@ pub(super) fn read(reader: &mut Reader<'_>, executions: &[Execution]) -> Vec<Bin
     bindings.shrink_to_fit();
     if !reader.shape.utf8 {
         // Stored bytes are not the text's bytes: nothing for it but to read the values.
-        for binding in &mut bindings {
-            recount(reader.conn, schema::BINDINGS, "value", &mut binding.value);
-        }
+        let values = bindings.iter_mut().map(|binding| &mut binding.value);
+        recount(reader, schema::BINDINGS, "value", values);
     }
     supersede(&mut bindings, &mut reader.notes);
     bindings
@@ -90,25 +90,42 @@ pub(super) fn read(reader: &mut Reader<'_>, executions: &[Execution]) -> Vec<Bin
 /// # Errors
 /// When there is no such row, or it cannot be read.
 pub fn binding_tail(conn: &Connection, binding: &Binding) -> Result<Binding, DecodeError> {
-    let ValueAt::Row { rowid, .. } = &binding.value else {
-        return Err(DecodeError::NotFound("row of this binding".into()));
-    };
-    let mut full = binding.clone();
-    let mut seen = false;
-    let mut reader = Reader::of_table(conn, schema::BINDINGS)?;
-    reader.scan_row(schema::BINDINGS, TAIL, *rowid, |cells| {
-        seen = true;
-        full.source = cells.text(0);
-        full.created = cells.stamp(1);
-        full.updated = cells.stamp(2);
-        full.attachment = cells.text(3);
-        full.tail_known = true;
-    })?;
-    if seen {
+    let mut full = [Binding {
+        tail_known: false,
+        ..binding.clone()
+    }];
+    binding_tails(conn, &mut full)?;
+    let [full] = full;
+    if full.tail_known {
         Ok(full)
     } else {
-        Err(DecodeError::NotFound(format!("row {rowid} in bindings")))
+        Err(DecodeError::NotFound("row of this binding".into()))
     }
+}
+
+/// The same for all of these whose tails are not known. A row that is gone stays as it is.
+///
+/// # Errors
+/// When a row cannot be read.
+pub fn binding_tails(conn: &Connection, bindings: &mut [Binding]) -> Result<(), DecodeError> {
+    if bindings.iter().all(|b| b.tail_known) {
+        return Ok(());
+    }
+    // What the table looks like is asked once for all.
+    let mut reader = Reader::of_table(conn, schema::BINDINGS)?;
+    for binding in bindings.iter_mut().filter(|b| !b.tail_known) {
+        let ValueAt::Row { rowid, .. } = binding.value else {
+            continue;
+        };
+        reader.scan_row(schema::BINDINGS, TAIL, rowid, |cells| {
+            binding.source = cells.text(0);
+            binding.created = cells.stamp(1);
+            binding.updated = cells.stamp(2);
+            binding.attachment = cells.text(3);
+            binding.tail_known = true;
+        })?;
+    }
+    Ok(())
 }
 
 /// `typeof` of a column, which looks at the row's header only.
@@ -163,15 +180,30 @@ impl Kinds {
     }
 }
 
-/// The length of a value as UTF-8, in a database that stores UTF-16.
-pub(super) fn recount(conn: &Connection, table: &str, column: &str, value: &mut ValueAt) {
-    let mut total = 0;
-    let counted = super::read::value_pieces(conn, table, column, value, &mut |piece| {
-        total += piece.len() as u64;
-        true
-    });
-    if let (Ok(()), ValueAt::Row { len: Some(len), .. }) = (counted, value) {
-        *len = total;
+/// The lengths of values as UTF-8, in a database that stores UTF-16.
+///
+/// Honest values take no more than their file. Where they claim to, what is left keeps the length that it is stored
+/// with.
+pub(super) fn recount<'a>(
+    reader: &Reader<'_>,
+    table: &str,
+    column: &str,
+    values: impl Iterator<Item = &'a mut ValueAt>,
+) {
+    let mut left = read::file_len(reader.conn).unwrap_or(0);
+    for value in values {
+        left = left.saturating_sub(value.len().unwrap_or(0));
+        if left == 0 {
+            break;
+        }
+        let mut total = 0;
+        let counted = read::value_pieces(reader.conn, table, column, value, &mut |piece| {
+            total += piece.len() as u64;
+            true
+        });
+        if let (Ok(()), ValueAt::Row { len: Some(len), .. }) = (counted, value) {
+            *len = total;
+        }
     }
 }
 

@@ -9,17 +9,37 @@ use crate::issue::Issue;
 use crate::model::Text;
 use crate::time::Stamp;
 
-/// Texts that many rows share are held once.
+/// Texts that many rows share are held once, and of all together no more than can be held.
+///
+/// Rows of a hostile file may share the pages of their texts, so that some hundred kilobytes stand for gigabytes.
 #[derive(Debug, Default)]
-pub(crate) struct Texts(BTreeSet<Text>);
+pub(crate) struct Texts {
+    known: BTreeSet<Text>,
+    held: usize,
+    /// Texts that were cut because too much was held.
+    pub(crate) shortened: u64,
+    /// Bytes of all texts that were read, known or not.
+    pub(crate) read: u64,
+}
+
+/// Bytes of texts that are held; beyond it only their beginnings.
+const HELD: usize = 48 << 20;
+/// That beginning.
+const BEGINNING: usize = 200;
 
 impl Texts {
     pub(crate) fn share(&mut self, text: &str) -> Text {
-        if let Some(known) = self.0.get(text) {
+        if let Some(known) = self.known.get(text) {
             return Text::clone(known);
         }
+        if self.held > HELD && text.len() > BEGINNING {
+            self.shortened += 1;
+            let beginning = text.get(..text.floor_char_boundary(BEGINNING));
+            return self.share(beginning.unwrap_or_default());
+        }
+        self.held += text.len();
         let new: Text = text.into();
-        self.0.insert(Text::clone(&new));
+        self.known.insert(Text::clone(&new));
         new
     }
 }
@@ -195,6 +215,19 @@ mod tests {
 
     fn rules(notes: Notes) -> Vec<String> {
         notes.finish().into_iter().map(|i| i.rule).collect()
+    }
+
+    #[test]
+    fn texts_that_take_too_much_are_cut() {
+        let mut texts = Texts::default();
+        let long = |n: u32| format!("{n:06}{}", "ä".repeat(500_000));
+        let lens: Vec<usize> = (0..100).map(|n| texts.share(&long(n)).len()).collect();
+        assert_eq!(lens[0], 1_000_006);
+        assert_eq!(lens[99], 200);
+        let whole = lens.iter().filter(|len| **len > 200).count();
+        assert_eq!((whole, texts.shortened), (51, 49));
+        // What is known costs nothing.
+        assert_eq!(texts.share(&long(0)).len(), 1_000_006);
     }
 
     #[test]

@@ -4,22 +4,24 @@
 //! 3.4 GB; triggers, virtual tables and generated columns are other ways in.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
-use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization, TransactionOperation};
 use rusqlite::limits::Limit;
 
 use super::error::DecodeError;
+use super::read::file_len;
 
 /// A question that SQLite asks while it reads: `true` stops it.
 pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// How far reading may go.
 pub struct Guard {
-    /// Steps of SQLite's virtual machine that one statement may take. The core has no clock; 50 million take
-    /// about a second natively, and the largest honest list (a million rows) takes some 40.
+    /// Steps of SQLite's virtual machine that one statement may take at most, or all statements of one snapshot.
+    /// The core has no clock; 50 million take about a second natively, and the largest honest list (a million
+    /// rows) takes some 40. A small file gets fewer: what its rows can need, and some.
     pub steps: u64,
     /// Asked every thousand steps; `true` stops the statement. A shell's clock, or its cancel button.
     pub stop: Option<Stop>,
@@ -33,10 +35,13 @@ impl Default for Guard {
         Guard {
             steps: 50_000_000,
             stop: None,
-            heap: Some(256 << 20),
+            heap: Some(HEAP),
         }
     }
 }
+
+/// Bytes that SQLite may hold: with what Rust holds of the same file, less than 256 MB.
+const HEAP: u64 = 160 << 20;
 
 impl std::fmt::Debug for Guard {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -112,14 +117,25 @@ pub fn guard(conn: &mut Connection, guard: Guard) -> Result<(), DecodeError> {
             .or_else(no_row_is_fine)?;
     }
 
+    let most = guard.steps.min(SOME_STEPS + STEPS_A_BYTE * file_len(conn)?);
     let taken = Arc::new(AtomicU64::new(0));
     let renewed = Arc::clone(&taken);
+    let snapshot = AtomicBool::new(false);
     conn.authorizer(Some(move |context: AuthContext<'_>| {
-        // A statement is being prepared: its steps are counted from here.
-        renewed.store(0, Ordering::Relaxed);
+        // A statement is being prepared: its steps are counted from here, unless it is one of a snapshot.
+        let begins = match context.action {
+            AuthAction::Transaction { operation } => Some(operation == TransactionOperation::Begin),
+            _ => None,
+        };
+        if begins.is_some() || !snapshot.load(Ordering::Relaxed) {
+            renewed.store(0, Ordering::Relaxed);
+        }
+        if let Some(begins) = begins {
+            snapshot.store(begins, Ordering::Relaxed);
+        }
         allow(&context)
     }))?;
-    let (most, stop) = (guard.steps, guard.stop);
+    let stop = guard.stop;
     conn.progress_handler(
         STEPS,
         Some(move || {
@@ -135,6 +151,10 @@ pub(super) const LONGEST_VALUE: i32 = 64 << 20;
 
 /// Steps between two questions of the progress handler.
 const STEPS: i32 = 1000;
+
+/// Steps that any file may take, and those that each of its bytes may: a row of a few bytes takes some sixty.
+const SOME_STEPS: u64 = 2_000_000;
+const STEPS_A_BYTE: u64 = 16;
 
 /// Functions that reach out of the database. All others only compute, within the limits; newer SQLite asks for
 /// those in a column's DEFAULT as well, which a file may choose freely and no reading evaluates.
@@ -278,6 +298,87 @@ mod tests {
         );
         for _ in 0..10 {
             assert_eq!(ask(&conn, "SELECT a FROM t WHERE a < 0"), Ok(()));
+        }
+    }
+
+    #[test]
+    fn statements_of_a_snapshot_share_their_steps() {
+        let rows = "CREATE TABLE t(a); INSERT INTO t VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9), (10);";
+        let cross = "SELECT count(*) FROM t a, t b, t c WHERE a.a + b.a + c.a < 0";
+        let options = || Guard {
+            steps: 30_000,
+            ..Guard::default()
+        };
+        let many = |conn: &Connection| (0..20).all(|_| ask(conn, cross).is_ok());
+        let conn = guarded(rows, options());
+        assert!(many(&conn), "each has its own");
+        ask(&conn, "BEGIN").unwrap();
+        assert!(!many(&conn), "all have one");
+        ask(&conn, "ROLLBACK").unwrap();
+        assert!(many(&conn), "each has its own again");
+    }
+
+    #[test]
+    fn a_small_file_gets_few_steps() {
+        let conn = guarded(
+            "CREATE TABLE t(a); INSERT INTO t VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9), (10);",
+            Guard::default(),
+        );
+        let cross = "SELECT count(*) FROM t a, t b, t c, t d, t e, t f WHERE a.a + f.a < 0";
+        assert_eq!(ask(&conn, cross), Err(DecodeError::Stopped));
+    }
+
+    /// Each setting is one of several that keep the same thing out: taken alone most show only here.
+    #[test]
+    fn every_setting_is_as_reliability_md_demands() {
+        let dir = tempfile::tempdir().unwrap();
+        #[allow(clippy::disallowed_methods)]
+        let mut conn = Connection::open(dir.path().join("a.db")).unwrap();
+        conn.execute_batch(
+            "CREATE TABLE t(a); PRAGMA mmap_size = 1000000; PRAGMA trusted_schema = 1",
+        )
+        .unwrap();
+        guard(&mut conn, Guard::default()).unwrap();
+        for (setting, on) in [
+            (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+            (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+            (DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA, false),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, false),
+            (DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_ATTACH_CREATE, false),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_ATTACH_WRITE, false),
+            (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
+        ] {
+            assert_eq!(conn.db_config(setting).unwrap(), on, "{setting:?}");
+        }
+        for (limit, most) in [
+            (Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE),
+            (Limit::SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
+            (Limit::SQLITE_LIMIT_VDBE_OP, 1 << 20),
+            (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 8),
+            (Limit::SQLITE_LIMIT_ATTACHED, 0),
+            (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 1),
+            (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
+            (Limit::SQLITE_LIMIT_VARIABLE_NUMBER, 64),
+        ] {
+            assert_eq!(conn.limit(limit).unwrap(), most, "{limit:?}");
+        }
+        // These are not for the file's readers to ask.
+        conn.authorizer(None::<fn(AuthContext<'_>) -> Authorization>)
+            .unwrap();
+        for (pragma, value) in [
+            ("cell_size_check", 1),
+            ("query_only", 1),
+            ("mmap_size", 0),
+            ("temp_store", 2),
+            ("hard_heap_limit", HEAP as i64),
+        ] {
+            let set: i64 = conn
+                .pragma_query_value(None, pragma, |row| row.get(0))
+                .unwrap();
+            assert_eq!(set, value, "{pragma}");
         }
     }
 

@@ -23,11 +23,13 @@ pub(crate) struct Parsed {
 #[derive(Debug, Default)]
 pub(crate) struct Metas {
     by_text: BTreeMap<String, Parsed>,
+    /// Bytes of the texts in it.
+    remembered: usize,
     held: BTreeMap<Arc<Meta>, ()>,
 }
 
-/// Texts that are remembered; beyond it each is parsed anew.
-const REMEMBERED: usize = 4096;
+/// Bytes of texts that are remembered; beyond it each is parsed anew.
+const REMEMBERED: usize = 1 << 20;
 
 impl Metas {
     pub(crate) fn parse(&mut self, text: &str, texts: &mut Texts) -> Parsed {
@@ -47,7 +49,8 @@ impl Metas {
                     meta
                 }
             });
-        if self.by_text.len() < REMEMBERED {
+        if self.remembered + text.len() <= REMEMBERED {
+            self.remembered += text.len();
             self.by_text.insert(text.to_owned(), parsed.clone());
         }
         parsed

@@ -47,7 +47,7 @@ mod wal;
 use rusqlite::Connection;
 
 pub use agents::{AGENT_EAGER, agent_tail};
-pub use bindings::binding_tail;
+pub use bindings::{binding_tail, binding_tails};
 pub use bytes::{from_bytes, from_bytes_with_wal};
 pub use error::DecodeError;
 pub use guard::{Guard, Stop, exclusive, guard, probe};
@@ -117,6 +117,18 @@ pub fn decode(conn: &Connection, name: &str, wanted: Option<&str>) -> Result<Dec
     run.audit = gates::read_audit(&mut reader, &runs);
     run.tables = tables(&reader)?;
     drop(snapshot);
+    if reader.texts.shortened > 0 {
+        reader.notes.add(
+            Issue::warning(
+                "long-text",
+                format!(
+                    "the texts of this run take more than can be held; {} are shown in their first 200 bytes",
+                    reader.texts.shortened
+                ),
+            )
+            .hint("Open the row under files and tables to read one whole."),
+        );
+    }
     run.issues = reader.notes.finish();
     Ok(Decoded {
         run,
@@ -200,17 +212,22 @@ fn form(tables: &[Found]) -> Result<Form, DecodeError> {
 
 /// Lists all tables with their rows, as far as counting them is cheap.
 fn tables(reader: &Reader<'_>) -> Result<Vec<TableInfo>, DecodeError> {
-    let pragma = |sql: &str| reader.conn.query_row(sql, [], |r| r.get::<_, i64>(0));
-    let size = pragma("PRAGMA page_count")?.saturating_mul(pragma("PRAGMA page_size")?);
-    // A row may cost a page: in a large file fewer are counted.
-    let most: u64 = if size > 64 << 20 { 20_000 } else { 500_000 };
+    // A row may cost a page: in a large file fewer are counted. Pages that many tables share are counted again
+    // for each: all counting together is bounded.
+    let large = read::file_len(reader.conn)? > 64 << 20;
+    let most: u64 = if large { 20_000 } else { 500_000 };
+    let mut left = most;
     let mut tables = Vec::with_capacity(reader.shape.tables.len());
     for found in &reader.shape.tables {
         let mut info = found.info.clone();
         let walked = schema::table_spec(&info.name).and_then(|t| reader.counts.get(t.name));
         info.rows = match walked {
             Some(rows) => Some(*rows),
-            None if found.is_table() => count(reader.conn, found, most),
+            None if found.is_table() && left > 0 => {
+                let rows = count(reader.conn, found, left);
+                left = left.saturating_sub(rows.unwrap_or(most / 4));
+                rows
+            }
             None => None,
         };
         tables.push(info);

@@ -1,12 +1,14 @@
 //! Reading what a person opened: a value, a row, a page of a table. Nothing of it is held by the model.
 
+use std::collections::BTreeMap;
+
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
 use super::cells::real_in_words;
-use super::error::DecodeError;
+use super::error::{DecodeError, bytes_in_words};
 use super::guard::LONGEST_VALUE;
-use super::scan::{before, order, whole_characters};
+use super::scan::{before_in, order, whole_characters};
 use super::shape::{find, has_plain_rowid, is_utf8, quoted};
 use crate::model::ValueAt;
 use crate::schema::{self, Found};
@@ -32,7 +34,7 @@ pub fn value_bytes(
         && matches!(&**stored, "text" | "blob")
         && is_utf8(conn)?
         && has_plain_rowid(conn, table)?
-        && let Ok(blob) = conn.blob_open(c"main", table, column, at, true)
+        && let Ok(blob) = handle(conn, table, column, at)
     {
         return blob_part(&blob, offset, len);
     }
@@ -106,24 +108,35 @@ pub fn row(
     most: usize,
 ) -> Result<Option<Vec<(String, Cell)>>, DecodeError> {
     let found = find(conn, table)?;
-    let mut page = page(conn, &found, &address(&found), at, 1, most, u64::MAX)?;
-    let Some(cells) = page.rows.pop() else {
-        return Ok(None);
-    };
-    Ok(Some(page.columns.into_iter().zip(cells).collect()))
+    let mut row = Vec::new();
+    for columns in found.read_columns().chunks(COLUMNS) {
+        let wanted = Wanted {
+            clause: &address(&found),
+            start: at,
+            len: 1,
+            most,
+            near: u64::MAX,
+        };
+        let Some(cells) = page(conn, &found, columns, &wanted)?.pop() else {
+            return Ok(None);
+        };
+        row.extend(columns.iter().map(|c| (*c).to_owned()).zip(cells));
+    }
+    Ok(Some(row))
 }
 
-/// The row of `execution` that carries this id, with all its columns.
+/// The row of `execution` that carries this id, with all its columns, each cut at `most` bytes.
 ///
 /// # Errors
 /// When there is no such table, or it cannot be read.
 pub fn execution_row(
     conn: &Connection,
     id: i64,
+    most: usize,
 ) -> Result<Option<Vec<(String, Cell)>>, DecodeError> {
     let found = find(conn, schema::EXECUTION)?;
     let Some(column) = found.column("id") else {
-        return row(conn, schema::EXECUTION, id, OPENED);
+        return row(conn, schema::EXECUTION, id, most);
     };
     let (table, column) = (quoted(&found.info.name), quoted(column));
     let sql = match found.rowid_name() {
@@ -140,13 +153,14 @@ pub fn execution_row(
         Err(rusqlite::Error::QueryReturnedNoRows) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    row(conn, schema::EXECUTION, at, OPENED)
+    row(conn, schema::EXECUTION, at, most)
 }
 
 /// `len` rows of a table from the `from`-th on, in the order in which they are stored; known tables or not.
 ///
 /// Cells are cut at `most` bytes, and one that lies behind a large value is left empty and marked as cut: a
-/// list of rows costs no page of a value. Asked for a single row, all its cells are read.
+/// list of rows costs no page of a value. Asked for a single row, all its cells are read. Of a table that is wider
+/// than a page can show the first columns are given.
 ///
 /// # Errors
 /// When there is no such table, it is a view or a virtual table, or it cannot be read.
@@ -164,20 +178,56 @@ pub fn table_rows(
             found.info.name, found.info.kind
         )));
     }
-    let clause = format!("{} LIMIT ?2 OFFSET ?1", order(&found));
-    let start = i64::try_from(from).unwrap_or(i64::MAX);
-    let near = if len == 1 { u64::MAX } else { NEAR };
-    let mut rows = page(conn, &found, &clause, start, len, most, near)?;
-    rows.from = from;
-    Ok(rows)
+    let all = found.read_columns();
+    let columns = all.get(..COLUMNS).unwrap_or(&all);
+    let wanted = Wanted {
+        clause: &format!("{} LIMIT ?2 OFFSET ?1", order(&found)),
+        start: i64::try_from(from).unwrap_or(i64::MAX),
+        len,
+        most,
+        near: if len == 1 { u64::MAX } else { NEAR },
+    };
+    Ok(TableRows {
+        rows: page(conn, &found, columns, &wanted)?,
+        columns: columns.iter().map(|c| (*c).to_owned()).collect(),
+        more_columns: (all.len() - columns.len()) as u32,
+        from,
+        total: None,
+        table: found.info.name.clone(),
+    })
 }
 
-/// Bytes of a cell of a row that somebody opened.
-const OPENED: usize = 64 << 10;
+/// Bytes of the database, those in its `-wal` included.
+pub(super) fn file_len(conn: &Connection) -> Result<u64, DecodeError> {
+    let pragma = |sql: &str| conn.query_row(sql, [], |r| r.get::<_, i64>(0));
+    let bytes = pragma("PRAGMA page_count")?.saturating_mul(pragma("PRAGMA page_size")?);
+    Ok(u64::try_from(bytes).unwrap_or(0))
+}
+
+/// A handle on a value; one that claims to be longer than the whole file is refused: its pages would be read in a
+/// circle.
+fn handle<'c>(
+    conn: &'c Connection,
+    table: &str,
+    column: &str,
+    at: i64,
+) -> Result<rusqlite::blob::Blob<'c>, DecodeError> {
+    let blob = conn.blob_open(c"main", table, column, at, true)?;
+    if blob.len() as u64 > file_len(conn)? {
+        return Err(DecodeError::Damaged(format!(
+            "row {at} of {table} claims a value of {}, more than the whole file",
+            bytes_in_words(blob.len() as u64)
+        )));
+    }
+    Ok(blob)
+}
+
 /// A piece of a value.
 const PIECE: usize = 1 << 20;
 /// A page shows a cell when no more than this lies before it in its row.
 const NEAR: u64 = 2048;
+/// Columns that a statement asks for. A table may have 2,000, and nobody looks at so many side by side.
+const COLUMNS: usize = 100;
 
 fn address_of(value: &ValueAt) -> Result<i64, DecodeError> {
     match value {
@@ -277,11 +327,11 @@ fn open_blob<'c>(
         return Ok(None);
     }
     let name = found.info.name.as_str();
-    match conn.blob_open(c"main", name, column, at, true) {
+    match handle(conn, name, column, at) {
         Ok(blob) => Ok(Some(blob)),
         // SQLite opens none on a table that has a computed column anywhere.
         Err(_) if !found.computed.is_empty() => Ok(None),
-        Err(error) => Err(error.into()),
+        Err(error) => Err(error),
     }
 }
 
@@ -318,37 +368,38 @@ fn no_row(error: rusqlite::Error, found: &Found, at: i64) -> DecodeError {
     }
 }
 
+/// Which rows are read, and how much of them.
+struct Wanted<'a> {
+    /// What chooses the rows: `?1` is `start`, `?2` is `len`.
+    clause: &'a str,
+    start: i64,
+    len: u32,
+    /// Cells are cut at so many bytes.
+    most: usize,
+    /// Cells are read where no more than this lies before them.
+    near: u64,
+}
+
 /// Reads rows: of each cell its type and length, which cost only the row's header; the cell itself where it is
 /// short and not behind something long; of a long one the beginning.
 fn page(
     conn: &Connection,
     found: &Found,
-    clause: &str,
-    start: i64,
-    len: u32,
-    most: usize,
-    near: u64,
-) -> Result<TableRows, DecodeError> {
-    let columns: Vec<&str> = found
-        .info
-        .columns
-        .iter()
-        .filter_map(|c| found.column(&c.name))
-        .collect();
-    let mut page = TableRows {
-        table: found.info.name.clone(),
-        columns: columns.iter().map(|c| (*c).to_owned()).collect(),
-        ..TableRows::default()
-    };
-    let mut addresses: Vec<i64> = Vec::new();
-    let sql = page_statement(found, &columns, clause, most, near);
+    columns: &[&str],
+    wanted: &Wanted<'_>,
+) -> Result<Vec<Vec<Cell>>, DecodeError> {
+    let by_rowid = found.rowid_name().is_some();
+    let mut page: Vec<(i64, Vec<Cell>)> = Vec::new();
+    let sql = page_statement(found, columns, wanted);
     let mut statement = conn.prepare(&sql)?;
-    let mut rows = statement.query([start, i64::from(len)])?;
+    let mut rows = statement.query([wanted.start, i64::from(wanted.len)])?;
     while let Some(row) = rows.next()? {
-        addresses.push(match found.rowid_name() {
-            Some(_) => row.get(0)?,
-            None => start.saturating_add(i64::try_from(addresses.len()).unwrap_or(i64::MAX)),
-        });
+        let nth = i64::try_from(page.len()).unwrap_or(i64::MAX);
+        let at = if by_rowid {
+            row.get(0)?
+        } else {
+            wanted.start.saturating_add(nth)
+        };
         let mut cells = Vec::with_capacity(columns.len());
         for i in 0..columns.len() {
             let len: Option<i64> = row.get(3 * i + 2)?;
@@ -362,22 +413,26 @@ fn page(
                 stored: stored.to_owned(),
             });
         }
-        page.rows.push(cells);
+        page.push((at, cells));
     }
     drop(rows);
 
-    let stored = found.stored_order();
-    for (at, row) in addresses.into_iter().zip(&mut page.rows) {
+    let places: BTreeMap<&str, usize> = columns.iter().copied().zip(0..).collect();
+    let in_order: Vec<usize> = found
+        .stored_order()
+        .iter()
+        .filter_map(|stored| places.get(stored).copied())
+        .collect();
+    for (at, row) in &mut page {
         let mut before = 0_u64;
-        for column in &stored {
-            let place = columns.iter().position(|c| c == column);
-            let Some(cell) = place.and_then(|i| row.get_mut(i)) else {
+        for i in &in_order {
+            let (Some(cell), Some(column)) = (row.get_mut(*i), columns.get(*i)) else {
                 continue;
             };
             // Without a handle a value is read whole or not at all.
-            let in_reach = found.rowid_name().is_some() || cell.len <= LONGEST_VALUE as u64 / 4;
-            if cell.cut && before <= near && in_reach {
-                let bytes = part(conn, found, column, at, 0, most)?;
+            let in_reach = by_rowid || cell.len <= LONGEST_VALUE as u64 / 4;
+            if cell.cut && before <= wanted.near && in_reach {
+                let bytes = part(conn, found, column, *at, 0, wanted.most)?;
                 cell.cut = (bytes.len() as u64) < cell.len;
                 cell.text = if cell.stored == "blob" {
                     hex(&bytes)
@@ -388,29 +443,29 @@ fn page(
             before = before.saturating_add(cell.len);
         }
     }
-    Ok(page)
+    Ok(page.into_iter().map(|(_, cells)| cells).collect())
 }
 
 /// `SELECT address, (type, length, text where it is cheap) for each column`.
-fn page_statement(found: &Found, columns: &[&str], clause: &str, most: usize, near: u64) -> String {
+fn page_statement(found: &Found, columns: &[&str], wanted: &Wanted<'_>) -> String {
     let mut sql = format!("SELECT {}", found.rowid_name().unwrap_or("NULL"));
-    // The conditions grow with the square of the columns: a wide table's cells are read one by one.
-    let narrow = columns.len() <= 64;
+    let stored = found.stored_order();
     for column in columns {
         let name = quoted(column);
-        sql.push_str(&format!(", typeof({name}), octet_length({name})"));
-        let reach = match before(found, column) {
-            _ if !narrow => " AND 0".to_owned(),
-            Some(bytes) if near < u64::MAX => format!(" AND {bytes} <= {near}"),
-            _ => String::new(),
+        let far = (wanted.near < u64::MAX).then(|| before_in(&stored, column));
+        let reach = match far.flatten() {
+            Some(bytes) => format!(" AND {bytes} <= {}", wanted.near),
+            None => String::new(),
         };
         sql.push_str(&format!(
-            ", CASE WHEN octet_length({name}) <= {most}{reach} THEN {name} END"
+            ", typeof({name}), octet_length({name}), CASE WHEN octet_length({name}) <= {}{reach} THEN {name} END",
+            wanted.most
         ));
     }
     sql.push_str(&format!(
-        " FROM {} NOT INDEXED{clause}",
-        quoted(&found.info.name)
+        " FROM {} NOT INDEXED{}",
+        quoted(&found.info.name),
+        wanted.clause
     ));
     sql
 }

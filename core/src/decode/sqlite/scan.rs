@@ -6,6 +6,7 @@
 //! behind a large one under a condition on what lies before it.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
@@ -24,6 +25,10 @@ use crate::time::Stamp;
 pub(super) const LONG_TEXT: u32 = 64 << 10;
 /// Longest name, kind, status, time.
 pub(super) const SHORT_TEXT: u32 = 4 << 10;
+/// Bytes that a row takes on its page at least: two that point to it, its length, its key, the length of its header.
+const SMALLEST_ROW: u64 = 5;
+/// How many times its file's bytes a database's texts may take: UTF-16 takes fewer bytes than UTF-8 at best by half.
+const MOST_READ: u64 = 2;
 /// Rows of one table that are held.
 pub(super) const MOST_ROWS: usize = 1_000_000;
 
@@ -66,7 +71,8 @@ impl Want {
 #[derive(Debug)]
 pub(super) struct Reader<'c> {
     pub(super) conn: &'c Connection,
-    pub(super) shape: Shape,
+    /// Shared, so that a table's shape can be looked at while its rows are read.
+    pub(super) shape: Rc<Shape>,
     pub(super) notes: Notes,
     pub(super) texts: Texts,
     /// Where several runs share the file: rows of others, by a `run_id` that the documents do not have, are
@@ -76,11 +82,13 @@ pub(super) struct Reader<'c> {
     pub(super) counts: BTreeMap<&'static str, u64>,
     /// What stopped the last walk that was stopped; it is in the notes as well.
     pub(super) failed: Option<DecodeError>,
+    /// Bytes of the whole file: its rows cannot take more, nor can there be more of them than have room in it.
+    file_len: u64,
 }
 
 impl<'c> Reader<'c> {
     pub(super) fn new(conn: &'c Connection, name: &str) -> Result<Reader<'c>, DecodeError> {
-        Ok(Reader::of(conn, Shape::discover(conn)?, name))
+        Reader::of(conn, Shape::discover(conn)?, name)
     }
 
     /// A reader that knows one table only.
@@ -89,19 +97,20 @@ impl<'c> Reader<'c> {
             tables: vec![shape::find(conn, table)?],
             utf8: shape::is_utf8(conn)?,
         };
-        Ok(Reader::of(conn, shape, ""))
+        Reader::of(conn, shape, "")
     }
 
-    fn of(conn: &'c Connection, shape: Shape, name: &str) -> Reader<'c> {
-        Reader {
+    fn of(conn: &'c Connection, shape: Shape, name: &str) -> Result<Reader<'c>, DecodeError> {
+        Ok(Reader {
+            file_len: read::file_len(conn)?,
             conn,
-            shape,
+            shape: Rc::new(shape),
             notes: Notes::new(name),
             texts: Texts::default(),
             only_run: None,
             counts: BTreeMap::new(),
             failed: None,
-        }
+        })
     }
 }
 
@@ -129,20 +138,21 @@ impl Reader<'_> {
         extra: &[String],
         mut each: impl FnMut(&mut Cells<'_, '_>),
     ) {
-        let Some(found) = self.shape.table(table).cloned() else {
+        let shape = Rc::clone(&self.shape);
+        let Some(found) = shape.table(table) else {
             return;
         };
-        let mut sql = select(&found, wants, extra);
+        let mut sql = select(found, wants, extra);
         let mut filter: Option<rusqlite::types::Value> = None;
         if let (Some(run), Some(column)) = (&self.only_run, found.column("run_id")) {
             let column = quoted(column);
             sql.push_str(&format!(" WHERE {column} IS NULL OR {column} = ?1"));
             filter = Some(run.to_string().into());
         }
-        sql.push_str(&order(&found));
+        sql.push_str(&order(found));
         let filtered = filter.is_some();
         let mut count = 0_usize;
-        let walked = self.walk((table, &found), &sql, filter, wants, |cells| {
+        let walked = self.walk((table, found), &sql, filter, wants, |cells| {
             count += 1;
             let more = count <= MOST_ROWS;
             if more {
@@ -189,14 +199,13 @@ impl Reader<'_> {
         at: i64,
         mut each: impl FnMut(&mut Cells<'_, '_>),
     ) -> Result<(), DecodeError> {
-        let found = self
-            .shape
+        let shape = Rc::clone(&self.shape);
+        let found = shape
             .table(table)
-            .cloned()
             .ok_or_else(|| DecodeError::NotFound(format!("table {table}")))?;
-        let mut sql = select(&found, wants, &[]);
-        sql.push_str(&read::address(&found).replace("?2", "1"));
-        self.walk((table, &found), &sql, Some(at.into()), wants, |cells| {
+        let mut sql = select(found, wants, &[]);
+        sql.push_str(&read::address(found).replace("?2", "1"));
+        self.walk((table, found), &sql, Some(at.into()), wants, |cells| {
             each(cells);
             false
         })
@@ -241,9 +250,19 @@ impl Reader<'_> {
         let by_rowid = found.rowid_name().is_some();
         let mut statement = self.conn.prepare(sql)?;
         let mut rows = statement.query(rusqlite::params_from_iter(parameter))?;
+        let mut before: Option<i64> = None;
         while let Some(row) = rows.next()? {
             let at = if by_rowid { row.get(0)? } else { place };
             place += 1;
+            if by_rowid && before.is_some_and(|before| at <= before) {
+                return Err(out_of_order(at));
+            }
+            before = Some(at);
+            if place as u64 > self.file_len / SMALLEST_ROW
+                || self.texts.read > MOST_READ * self.file_len
+            {
+                return Err(more_than_the_file());
+            }
             let mut cells = Cells {
                 cut: row.get::<_, Option<i64>>(1)?.unwrap_or(0) > 0,
                 row,
@@ -288,16 +307,19 @@ impl Cells<'_, '_> {
     pub(super) fn string(&mut self, i: usize) -> Option<String> {
         let at = self.place(i);
         let value = self.row.get_ref(i + 2).unwrap_or(ValueRef::Null);
-        match text_of(value, at, self.notes) {
+        let text = match text_of(value, at, self.notes) {
             None if self.cut => self.cut_text(i),
             text => text,
-        }
+        };
+        self.texts.read += text.as_ref().map_or(0, |text| text.len() as u64);
+        text
     }
 
     /// The i-th wanted column as a text that other rows may share.
     pub(super) fn text(&mut self, i: usize) -> Option<Text> {
         // The usual case takes no copy.
         if let Ok(Ok(text)) = self.row.get_ref(i + 2).map(|v| v.as_str()) {
+            self.texts.read += text.len() as u64;
             return Some(self.texts.share(text));
         }
         let text = self.string(i)?;
@@ -345,6 +367,18 @@ impl Cells<'_, '_> {
         }
         Some(text_from(whole_characters(&bytes), at, self.notes))
     }
+}
+
+/// Rowids ascend, unless pages point back or to each other's children: such a tree may have more rows than can be
+/// counted.
+fn out_of_order(at: i64) -> DecodeError {
+    DecodeError::Damaged(format!(
+        "row {at} comes after a later one, so the table's pages point to each other"
+    ))
+}
+
+fn more_than_the_file() -> DecodeError {
+    DecodeError::Damaged("its rows claim more than the file holds, so they share pages".to_owned())
 }
 
 /// Without a character that was cut in two at the end.
@@ -407,18 +441,33 @@ pub(super) fn order(found: &Found) -> String {
     }
 }
 
-/// An expression for the bytes that lie before a column in its row; `None` when it is the first.
+/// An expression for the bytes that lie before a column in its row; `None` when it is the first. Behind
+/// [`MOST_BEFORE`] columns nobody adds up: it is taken to be far away.
 pub(super) fn before(found: &Found, column: &str) -> Option<String> {
-    let lengths: Vec<String> = found
-        .stored_order()
-        .into_iter()
-        .take_while(|c| *c != column)
+    before_in(&found.stored_order(), column)
+}
+
+/// The same for columns in the order in which they are stored.
+pub(super) fn before_in(stored: &[&str], column: &str) -> Option<String> {
+    let columns: Vec<&&str> = stored
+        .iter()
+        .take_while(|c| **c != column)
+        .take(MOST_BEFORE + 1)
+        .collect();
+    if columns.len() > MOST_BEFORE {
+        return Some(i64::MAX.to_string());
+    }
+    let lengths: Vec<String> = columns
+        .iter()
         .map(|c| format!("coalesce(octet_length({}), 0)", quoted(c)))
         .collect();
     balanced(&lengths)
 }
 
-/// A sum as a balanced tree: SQLite bounds an expression's depth, and a table may have 2,000 columns.
+/// Columns whose lengths are added up for each row. A table may have 2,000.
+const MOST_BEFORE: usize = 64;
+
+/// A sum as a balanced tree: SQLite bounds an expression's depth.
 fn balanced(terms: &[String]) -> Option<String> {
     match terms {
         [] => None,

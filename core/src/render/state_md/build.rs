@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::marks::{Marks, ahead, live, path_of, status};
+use super::marks::{Marks, Paths, ahead, live, status};
 use crate::model::{
     AgentScope, CallFrame, IndexedAgent, IndexedBinding, LoopState, ParallelState, Run, RunStatus,
     StateFile, Status, Text, TraceLine,
@@ -333,10 +333,11 @@ fn looped(
 }
 
 fn bindings(run: &Run) -> Vec<IndexedBinding> {
+    let paths = Paths::new(run);
     let row = |binding: &crate::model::Binding| IndexedBinding {
         name: binding.name.clone(),
         kind: binding.kind.word().into(),
-        path: path_of(run, binding),
+        path: paths.of(binding),
         execution_id: binding.execution_id,
         other: Vec::new(),
     };

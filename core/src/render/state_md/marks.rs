@@ -19,6 +19,7 @@ pub(super) struct Marks<'a> {
     frame: BTreeMap<&'a str, u32>,
     bindings: BTreeMap<(&'a str, Option<i64>), &'a Binding>,
     anonymous: BTreeMap<u32, &'a Binding>,
+    paths: Paths<'a>,
 }
 
 impl<'a> Marks<'a> {
@@ -38,6 +39,7 @@ impl<'a> Marks<'a> {
             frame: BTreeMap::new(),
             bindings: BTreeMap::new(),
             anonymous: BTreeMap::new(),
+            paths: Paths::new(run),
         };
         for (at, node) in (0_u32..).zip(&trace.nodes) {
             if let (NodeKind::Frame { block, .. }, Some(true)) = (&node.kind, live.get(at as usize))
@@ -182,7 +184,7 @@ impl<'a> Marks<'a> {
         };
         let named = name.and_then(|name| self.bindings.get(&(name, frame)));
         if let Some(binding) = named.or_else(|| self.anonymous.get(&statement)) {
-            return Some(path_of(self.run, binding));
+            return Some(self.paths.of(binding));
         }
         // What a state file said and nothing else knows.
         let file = self.run.state_file.as_ref()?;
@@ -285,21 +287,36 @@ pub(super) fn status(status: &NodeStatus) -> Status {
     }
 }
 
-/// Where a binding lies: its file, else the file that the folder form would give it.
-pub(super) fn path_of(run: &Run, binding: &Binding) -> Text {
-    if let ValueAt::File { path, .. } = &binding.value {
-        return path.strip_prefix(&*run.root).unwrap_or(path).into();
+/// Where bindings lie.
+pub(super) struct Paths<'a> {
+    run: &'a Run,
+    /// What the index of a state file says, by name and frame; the first of two counts.
+    indexed: BTreeMap<(&'a str, Option<i64>), &'a Text>,
+}
+
+impl<'a> Paths<'a> {
+    pub(super) fn new(run: &'a Run) -> Paths<'a> {
+        let mut indexed = BTreeMap::new();
+        for row in run.state_file.iter().flat_map(|file| &file.bindings) {
+            indexed
+                .entry((&*row.name, row.execution_id))
+                .or_insert(&row.path);
+        }
+        Paths { run, indexed }
     }
-    let indexed = run.state_file.iter().flat_map(|file| &file.bindings);
-    let known = (binding.value == ValueAt::Missing).then(|| {
-        indexed
-            .into_iter()
-            .find(|row| row.name == binding.name && row.execution_id == binding.execution_id)
-    });
-    match (known.flatten(), binding.execution_id) {
-        (Some(row), _) => row.path.clone(),
-        (None, Some(id)) => format!("bindings/{}__{id}.md", binding.name).into(),
-        (None, None) => format!("bindings/{}.md", binding.name).into(),
+
+    /// The file of a binding, else the file that the folder form would give it.
+    pub(super) fn of(&self, binding: &Binding) -> Text {
+        if let ValueAt::File { path, .. } = &binding.value {
+            return path.strip_prefix(&*self.run.root).unwrap_or(path).into();
+        }
+        let known = (binding.value == ValueAt::Missing)
+            .then(|| self.indexed.get(&(&*binding.name, binding.execution_id)));
+        match (known.flatten(), binding.execution_id) {
+            (Some(path), _) => Text::clone(path),
+            (None, Some(id)) => format!("bindings/{}__{id}.md", binding.name).into(),
+            (None, None) => format!("bindings/{}.md", binding.name).into(),
+        }
     }
 }
 

@@ -127,10 +127,9 @@ fn resolution(view: &ResolutionView, open: u32) -> AnyView {
     let shown = view
         .candidates
         .iter()
-        .take(200)
         .map(|c| candidate(c, open))
         .collect_view();
-    let more = view.candidates.len().saturating_sub(200);
+    let more = view.more;
     let issues = view
         .issues
         .iter()
@@ -139,7 +138,7 @@ fn resolution(view: &ResolutionView, open: u32) -> AnyView {
         <p class="faint cut" title=chain.clone()>"Looked in: "{chain.clone()}</p>
         {nothing.then(|| view! { <p class="aside">"From there the name means nothing: no binding of it is in reach."</p> })}
         <ol class="why">{shown}</ol>
-        {(more > 0).then(|| view! { <p class="faint">"and "{words::count(more as u64)}" more out of reach"</p> })}
+        {(more > 0).then(|| view! { <p class="faint">"and "{words::count(u64::from(more))}" more out of reach"</p> })}
         {issues.collect_view()}
     }
     .into_any()

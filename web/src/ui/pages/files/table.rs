@@ -24,6 +24,9 @@ fn Table(table: TableInfo) -> impl IntoView {
     let (app, run) = (App::get(), Run::get());
     let known = table.rows;
     let name = table.name.clone();
+    // What a page gives: not those that are computed, and of a wide table the first.
+    let columns = RwSignal::new(Vec::<String>::new());
+    let more_columns = RwSignal::new(0_u32);
     let pages = Pages::new(move |from, len| {
         let table = name.clone();
         async move {
@@ -34,6 +37,10 @@ fn Table(table: TableInfo) -> impl IntoView {
                 len,
             };
             let page: TableRows = app.ask(request).await?;
+            if columns.with_untracked(Vec::is_empty) {
+                columns.set(page.columns);
+                more_columns.set(page.more_columns);
+            }
             let got = page.from + page.rows.len() as u64;
             // An uncounted table is as long as what was read, and one row more while there may be more.
             let more = u64::from(page.rows.len() as u64 == u64::from(len));
@@ -53,18 +60,19 @@ fn Table(table: TableInfo) -> impl IntoView {
             open_row.set(row.map(|row| (at, row)));
         }
     });
-    let columns: Vec<String> = table
-        .columns
-        .iter()
-        .map(|column| column.name.clone())
-        .collect();
-    let head = table.columns.iter().map(|column| {
-        let about = match (column.known, column.declared.as_str()) {
-            (true, declared) => declared.to_owned(),
-            (false, declared) => format!("{declared} (no document lists this column)"),
+    let infos = table.columns.clone();
+    let head_of = move |name: String| {
+        let info = infos.iter().find(|column| column.name == name);
+        let known = info.is_none_or(|column| column.known);
+        let declared = info.map_or("", |column| column.declared.as_str());
+        let about = if known {
+            declared.to_owned()
+        } else {
+            format!("{declared} (no document lists this column)")
         };
-        view! { <span role="columnheader" class:unknown=!column.known title=about>{column.name.clone()}</span> }
-    });
+        view! { <span role="columnheader" class:unknown=!known title=about>{name}</span> }
+    };
+    let head = move || columns.get().into_iter().map(&head_of).collect_view();
     let kind = if table.known {
         table.kind.clone()
     } else {
@@ -75,7 +83,7 @@ fn Table(table: TableInfo) -> impl IntoView {
         || "rows not counted".to_owned(),
         |n| words::counted(n, "row", "rows"),
     );
-    let head = head.collect_view().into_any();
+    let head = head.into_any();
     let draw = |_, cells: &Vec<Cell>| row(cells);
     view! {
         <p class="faint">{kind}" · "{count}" · "{words::counted(table.columns.len() as u64, "column", "columns")}</p>
@@ -95,10 +103,13 @@ fn Table(table: TableInfo) -> impl IntoView {
                     <Rows pages height=28.0 label=format!("Rows of {}", table.name) class="table-rows" cursor=Cursor::new()
                         main=false head draw=draw mark=|_| Mark::default() on_key/>
                 </div>
+                {move || (more_columns.get() > 0).then(|| view! {
+                    <p class="faint">"and "{words::counted(u64::from(more_columns.get()), "column", "columns")}" more, which are not shown here"</p>
+                })}
             }.into_any()
         }}
         {move || open_row.get().map(|(at, cells)| {
-            let pairs = columns.iter().cloned().zip(cells).map(|(column, cell)| view! {
+            let pairs = columns.get().into_iter().zip(cells).map(|(column, cell)| view! {
                 <tr><th scope="row">{column}</th><td>{text_of(&cell)}{cell.cut.then(|| view! { <small class="faint">" … "{words::bytes(cell.len)}" in all"</small> })}</td></tr>
             });
             view! { <h3>"Row "{words::count(at + 1)}</h3><table class="plain-table whole">{pairs.collect_view()}</table> }

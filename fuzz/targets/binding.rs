@@ -1,0 +1,12 @@
+//! A binding's file, whole and cut at any byte.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use prosescope_core::decode::binding_md;
+
+fuzz_target!(|bytes: &[u8]| {
+    let _ = binding_md::parse(bytes, true, "result__43");
+    let _ = binding_md::parse(bytes, false, "result");
+    let cut = bytes.len() / 2;
+    let _ = binding_md::parse(&bytes[..cut], false, "");
+});

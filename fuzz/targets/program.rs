@@ -1,0 +1,18 @@
+//! A program: every line keeps its text, and every statement its place.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use prosescope_core::program;
+
+fuzz_target!(|bytes: &[u8]| {
+    let text = String::from_utf8_lossy(bytes);
+    let listing = program::scan(&text);
+    let lines = text.strip_prefix('\u{feff}').unwrap_or(&text).lines().count();
+    assert_eq!(listing.lines.len(), lines, "{text:?}");
+    for (at, statement) in listing.statements.iter().enumerate() {
+        assert!(statement.line >= 1 && statement.line as usize <= lines, "{text:?}");
+        if let Some(parent) = statement.parent {
+            assert!((parent as usize) < at, "a parent comes before its children: {text:?}");
+        }
+    }
+});

@@ -1,0 +1,36 @@
+//! A database in memory, and its `-wal`: decoded, and its tables, values and rows read.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use prosescope_core::decode::sqlite::{self, DecodeError, Guard};
+
+fuzz_target!(|bytes: &[u8]| {
+    let _ = read(bytes);
+});
+
+fn read(bytes: &[u8]) -> Result<(), DecodeError> {
+    // What begins a -wal ends the database: mutations of either reach both.
+    let magic = bytes.windows(4).rposition(|w| w == [0x37, 0x7f, 6, 0x83] || w == [0x37, 0x7f, 6, 0x82]);
+    let (database, wal) = bytes.split_at(magic.unwrap_or(bytes.len()));
+    let mut conn = sqlite::from_bytes_with_wal(database, wal)?;
+    // Fewer steps than a shell gives: a hostile file is tried sooner.
+    let guard = Guard {
+        steps: 500_000,
+        ..Guard::default()
+    };
+    sqlite::guard(&mut conn, guard)?;
+    let run = sqlite::decode(&conn, "state.db", None)?.run;
+    for table in run.tables.iter().take(16) {
+        let _ = sqlite::table_rows(&conn, &table.name, 0, 20, 100);
+        let _ = sqlite::row(&conn, &table.name, 1, 100);
+    }
+    for binding in run.bindings.iter().take(16) {
+        let _ = sqlite::value_bytes(&conn, "bindings", "value", &binding.value, 0, 1 << 16);
+        let _ = sqlite::binding_tail(&conn, binding);
+    }
+    for execution in run.executions.iter().take(16) {
+        let _ = sqlite::execution_row(&conn, execution.id, 1 << 10);
+    }
+    let _ = sqlite::version_counts(&conn);
+    Ok(())
+}

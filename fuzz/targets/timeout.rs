@@ -1,0 +1,19 @@
+//! A timeout: what is taken means the same when it is written anew, what is not says where it went wrong.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use prosescope_core::timeout::Timeout;
+
+fuzz_target!(|bytes: &[u8]| {
+    let text = String::from_utf8_lossy(bytes);
+    match Timeout::parse(&text) {
+        Ok(timeout) => {
+            assert!(timeout.seconds() > 0, "{text:?}");
+            assert_eq!(timeout.as_str(), text);
+            assert!(!timeout.sqlite_modifiers().is_empty(), "{text:?}");
+            let _ = timeout.deadline(1_769_349_600_000);
+            let _ = timeout.deadline(i64::MAX);
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+});

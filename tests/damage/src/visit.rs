@@ -1,0 +1,234 @@
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use prosescope_core::session::{Options, Session, ValueOf, survey};
+use prosescope_core::source::Source;
+use serde::Serialize;
+
+/// 2026-01-25 14:00:00 UTC.
+const NOW: i64 = 1_769_349_600_000;
+
+/// Rows that a page asks for at once, as the viewer does.
+const WINDOW: u32 = 200;
+
+/// Windows of a list that are looked at; then its last one.
+const WINDOWS: u32 = 4;
+
+/// Nodes, bindings, tables, values that are opened one by one.
+const OPENED: usize = 16;
+
+/// Bytes of a value that are shown at once, and that are read of it in pieces.
+const SHOWN: usize = 256 << 10;
+const READ: usize = 8 << 20;
+
+/// What a visit saw.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Visited {
+    /// Runs and stores that were opened.
+    pub opened: usize,
+    /// What was said of the others.
+    pub refused: Vec<String>,
+    /// The rules of all issues.
+    pub rules: BTreeSet<String>,
+    /// Bytes of all pages as JSON, which is how the shells are given them.
+    pub json: usize,
+    /// Execution rows and nodes, for a look at what was understood.
+    pub rows: usize,
+    /// The page that took longest.
+    pub slowest: (&'static str, Duration),
+    /// The page of most bytes.
+    pub largest: (&'static str, usize),
+}
+
+/// Opens everything that a source holds and builds every page of it: what the shells do when somebody looks at
+/// all there is.
+pub fn visit(source: &Rc<dyn Source>, options: &Options) -> Visited {
+    let mut visited = Visited::default();
+    let found = survey(source.as_ref()).found;
+    visited.page("list", || Session::list(source, options));
+    let mut places: Vec<String> = found.into_iter().map(|f| f.place).collect();
+    if places.is_empty() {
+        // What a shell does to say what was given to it instead.
+        let lone = match source.files() {
+            [file] => file.path.clone(),
+            _ => String::new(),
+        };
+        places.push(lone);
+    }
+    places.truncate(OPENED);
+    for place in places {
+        let started = Instant::now();
+        let opened = Session::open(Rc::clone(source), &place, options);
+        if started.elapsed() > visited.slowest.1 {
+            visited.slowest = ("open", started.elapsed());
+        }
+        match opened {
+            Ok(session) => {
+                visited.opened += 1;
+                visited.pages(&session);
+            }
+            Err(error) => {
+                visited.refused.push(format!("{error} ({})", error.next()));
+            }
+        }
+    }
+    visited
+}
+
+impl Visited {
+    /// Builds a page, as JSON too, which is how a shell is given it.
+    fn page<T: Serialize>(&mut self, name: &'static str, page: impl FnOnce() -> T) {
+        let started = Instant::now();
+        let bytes = serde_json::to_vec(&page()).map_or(0, |json| json.len());
+        self.json += bytes;
+        let took = started.elapsed();
+        if took > self.slowest.1 {
+            self.slowest = (name, took);
+        }
+        if bytes > self.largest.1 {
+            self.largest = (name, bytes);
+        }
+    }
+
+    /// Every page of a run.
+    fn pages(&mut self, session: &Session) {
+        self.rules
+            .extend(session.issues().map(|issue| issue.rule.clone()));
+        self.rows += session.run().executions.len() + session.trace().nodes.len();
+        self.page("overview", || session.overview(Some(NOW)));
+        self.page("overview", || session.overview(None));
+        self.page("summary", || session.summary());
+        self.page("agents", || session.agents());
+        self.page("gates", || session.gates(Some(NOW)));
+        self.page("files", || session.files());
+        self.page("issues_page", || session.issues_page());
+        for whole in [false, true] {
+            self.page("state_page", || session.state_page(whole));
+        }
+        let lines = session.listing().map_or(0, |l| l.lines.len());
+        self.windows("program_page", lines as u64, |from, len| {
+            Some(session.program_page(u32::try_from(from).ok()?, len))
+        });
+        self.nested(session);
+        self.trace(session);
+        self.bindings(session);
+        self.values(session);
+        self.tables(session);
+    }
+
+    /// The first windows of a list, and its last.
+    fn windows<T: Serialize>(
+        &mut self,
+        name: &'static str,
+        total: u64,
+        window: impl Fn(u64, u32) -> Option<T>,
+    ) {
+        let last = total.saturating_sub(u64::from(WINDOW));
+        let starts = (0..WINDOWS).map(|n| u64::from(n * WINDOW));
+        for from in starts.filter(|from| *from <= total).chain([last, total]) {
+            self.page(name, || window(from, WINDOW));
+        }
+    }
+
+    fn nested(&mut self, session: &Session) {
+        let imports = session.imports();
+        self.page("imports", || &imports);
+        for place in imports
+            .imports
+            .iter()
+            .filter_map(|i| i.place.as_deref())
+            .take(3)
+        {
+            let nested = Session::open(Rc::clone(session.source()), place, &Options::default());
+            if let Ok(nested) = nested {
+                self.page("overview", || nested.overview(Some(NOW)));
+                self.page("imports", || nested.imports());
+            }
+        }
+    }
+
+    fn trace(&mut self, session: &Session) {
+        let nodes = session.trace().nodes.len();
+        let folded: BTreeSet<u32> = (0..nodes as u32).filter(|n| n % 3 == 0).collect();
+        for folded in [BTreeSet::new(), folded] {
+            self.windows("trace_page", nodes as u64, |from, len| {
+                Some(session.trace_page(&folded, u32::try_from(from).ok()?, len))
+            });
+            for node in some(nodes) {
+                self.page("trace_place", || session.trace_place(&folded, node));
+            }
+        }
+        for node in some(nodes) {
+            self.page("node_detail", || session.node_detail(node));
+            self.page("node_ref", || session.node_ref(node));
+            self.page("tree_row", || session.tree_row(node, node % 2 == 0));
+            self.page("next_failure", || {
+                session.next_failure(Some(node), node % 2 == 0)
+            });
+        }
+        for row in session.run().executions.iter().take(OPENED) {
+            self.page("node_of_row", || session.node_of_row(row.id));
+        }
+        self.page("next_failure", || session.next_failure(None, true));
+    }
+
+    fn bindings(&mut self, session: &Session) {
+        let bindings = session.run().bindings.len();
+        self.windows("bindings_page", bindings as u64, |from, len| {
+            Some(session.bindings_page(u32::try_from(from).ok()?, len))
+        });
+        for binding in some(bindings) {
+            self.page("binding_row", || session.binding_row(binding));
+            self.page("binding_place", || session.binding_place(binding));
+        }
+        let last = session.run().executions.last().map(|row| row.id);
+        for binding in session.run().bindings.iter().take(3) {
+            for frame in [None, last, binding.execution_id, Some(i64::MAX)] {
+                self.page("resolve", || session.resolve(&binding.name, frame));
+            }
+        }
+        self.page("resolve", || session.resolve("nowhere.else", last));
+    }
+
+    fn values(&mut self, session: &Session) {
+        let run = session.run();
+        let bindings =
+            some(run.bindings.len()).flat_map(|n| [ValueOf::Binding(n), ValueOf::Summary(n)]);
+        let memories = some(run.agents.len()).map(ValueOf::Memory);
+        let files = run.files.iter().take(OPENED);
+        let files = files.map(|f| ValueOf::File(f.path.clone()));
+        let hostile = ["../../../etc/passwd", "/etc/passwd", "C:\\x", "", "a\0b"];
+        let hostile = hostile.map(|path| ValueOf::File(path.to_owned()));
+        for of in bindings.chain(memories).chain(files).chain(hostile) {
+            self.page("value", || session.value(&of, SHOWN).ok());
+            let len = session.value_len(&of).unwrap_or(0);
+            for offset in [0, len / 2, len.saturating_sub(9), len + 1] {
+                self.page("value_part", || session.value_part(&of, offset, 16).ok());
+            }
+            self.page("value_pieces", || {
+                let mut read = 0;
+                let _ = session.value_pieces(&of, &mut |piece| {
+                    read += piece.len();
+                    read < READ
+                });
+                read
+            });
+        }
+    }
+
+    fn tables(&mut self, session: &Session) {
+        for table in session.run().tables.iter().take(OPENED) {
+            self.windows("table_rows", table.rows.unwrap_or(0), |from, len| {
+                session.table_rows(&table.name, from, len).ok()
+            });
+            self.page("table_rows", || session.table_rows(&table.name, 3, 1).ok());
+        }
+    }
+}
+
+/// The first of so many, and the last one.
+fn some(total: usize) -> impl Iterator<Item = u32> + Clone {
+    let last = (total > OPENED).then(|| total as u32 - 1);
+    (0..total.min(OPENED) as u32).chain(last)
+}

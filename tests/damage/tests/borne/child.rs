@@ -1,0 +1,258 @@
+//! Opens cases one by one and reports of each what was read, how long it took and how much it held.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use prosescope_core::session::Options;
+use prosescope_core::source::Source;
+use prosescope_damage::{Case, Outcome, Visited, What, visit};
+use prosescope_store::Disk;
+
+use crate::memory::Peak;
+use crate::place;
+
+/// The stack that a browser gives to WebAssembly is one megabyte; unoptimised code takes more of it.
+const STACK: usize = 4 << 20;
+
+/// What came of a case.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Report {
+    pub(crate) case: usize,
+    pub(crate) name: String,
+    pub(crate) millis: u64,
+    pub(crate) bytes: usize,
+    pub(crate) opened: usize,
+    pub(crate) trouble: Option<String>,
+}
+
+/// What a line of a report begins with.
+const MARK: &str = "\u{1}report\t";
+
+impl Report {
+    /// A case that took its process with it.
+    pub(crate) fn died(case: usize, how: &str) -> Report {
+        Report {
+            case,
+            name: prosescope_damage::case(case).name,
+            trouble: Some(how.to_owned()),
+            ..Report::default()
+        }
+    }
+
+    pub(crate) fn read(line: &str) -> Option<Report> {
+        // The first one follows the name of the test on its line.
+        let (_, rest) = line.split_once(MARK)?;
+        let mut fields = rest.splitn(6, '\t');
+        let mut next = || fields.next();
+        Some(Report {
+            case: next()?.parse().ok()?,
+            millis: next()?.parse().ok()?,
+            bytes: next()?.parse().ok()?,
+            opened: next()?.parse().ok()?,
+            name: next()?.to_owned(),
+            trouble: next().filter(|t| !t.is_empty()).map(str::to_owned),
+        })
+    }
+
+    fn write(&self) {
+        let trouble = self
+            .trouble
+            .as_deref()
+            .unwrap_or_default()
+            .replace('\n', " ");
+        let mut out = std::io::stdout().lock();
+        let _ = writeln!(
+            out,
+            "{MARK}{}\t{}\t{}\t{}\t{}\t{trouble}",
+            self.case, self.millis, self.bytes, self.opened, self.name
+        );
+        let _ = out.flush();
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:5} ms {:4} MB  {}",
+            self.millis,
+            self.bytes >> 20,
+            self.name
+        )
+    }
+}
+
+/// Runs cases and reports each.
+pub(crate) fn run(from: usize, to: usize) {
+    for case in from..to {
+        one(case).0.write();
+    }
+}
+
+/// Runs the cases whose names contain a text, and prints what was read of each.
+pub(crate) fn show(named: &str) {
+    let cases = 0..prosescope_damage::count();
+    for n in cases.filter(|n| prosescope_damage::case(*n).name.contains(named)) {
+        let (report, visits) = one(n);
+        println!(
+            "{report}{}",
+            report
+                .trouble
+                .as_deref()
+                .map_or(String::new(), |t| format!(": {t}"))
+        );
+        for (way, visited, took, bytes) in visits {
+            println!(
+                "    {way}: {} ms, {} MB, {} opened, {} rows, {} bytes of pages, {} took {} ms, {} has {} bytes, {}",
+                took.as_millis(),
+                bytes >> 20,
+                visited.opened,
+                visited.rows,
+                visited.json,
+                visited.slowest.0,
+                visited.slowest.1.as_millis(),
+                visited.largest.0,
+                visited.largest.1,
+                Vec::from_iter(visited.rules.iter().map(String::as_str)).join(" ")
+            );
+            for refused in visited.refused.iter().take(3) {
+                println!(
+                    "    refused: {}",
+                    refused.chars().take(300).collect::<String>()
+                );
+            }
+        }
+    }
+}
+
+type Seen = (&'static str, Visited, Duration, usize);
+
+/// Opens a case in a thread of its own, on disk and in memory.
+fn one(n: usize) -> (Report, Vec<Seen>) {
+    let case = prosescope_damage::case(n);
+    let name = case.name.clone();
+    let ran = std::thread::Builder::new()
+        .stack_size(STACK)
+        .spawn(move || {
+            let seen = catch_unwind(AssertUnwindSafe(|| every_way(&case)));
+            let trouble = match &seen {
+                Ok((seen, whole)) => judge(&case, seen, *whole),
+                Err(panic) => Some(format!("panicked: {}", said(panic))),
+            };
+            (seen.map(|(seen, _)| seen).unwrap_or_default(), trouble)
+        })
+        .unwrap()
+        .join();
+    let (seen, trouble) = ran.unwrap_or_else(|panic| {
+        (
+            Vec::new(),
+            Some(format!("panicked outside: {}", said(&panic))),
+        )
+    });
+    let report = Report {
+        case: n,
+        name,
+        millis: seen
+            .iter()
+            .map(|s| s.2.as_millis() as u64)
+            .max()
+            .unwrap_or(0),
+        bytes: seen.iter().map(|s| s.3).max().unwrap_or(0),
+        opened: seen.iter().map(|s| s.1.opened).sum(),
+        trouble,
+    };
+    (report, seen)
+}
+
+fn said(panic: &Box<dyn std::any::Any + Send>) -> String {
+    let words = panic.downcast_ref::<String>().map(String::as_str);
+    let words = words.or_else(|| panic.downcast_ref::<&str>().copied());
+    words.unwrap_or("something").to_owned()
+}
+
+/// What every way of opening came to, and whether all of the case could be put on disk.
+fn every_way(case: &Case) -> (Vec<Seen>, bool) {
+    let mut seen = Vec::new();
+    let folder = tempfile::tempdir().unwrap();
+    let whole = place::write(case, folder.path());
+    seen.push(measured("folder", || {
+        Disk::open(folder.path())
+            .ok()
+            .map(|disk| Rc::new(disk) as Rc<dyn Source>)
+    }));
+    // What lies beside a database makes the difference here, and damaged pages make none.
+    let file = case.entries.first().filter(|e| e.path.ends_with(".db"));
+    if let Some(file) = file.filter(|_| case.outcome != Outcome::Either || case.entries.len() > 1) {
+        seen.push(measured("file", || {
+            let disk = Disk::open(&folder.path().join(&file.path));
+            disk.ok().map(|disk| Rc::new(disk) as Rc<dyn Source>)
+        }));
+    }
+    // What is held in memory is the case's own, and not counted.
+    let memory: Rc<dyn Source> = Rc::new(case.in_memory());
+    seen.push(measured("memory", || Some(Rc::clone(&memory))));
+    (seen, whole)
+}
+
+fn measured(way: &'static str, open: impl FnOnce() -> Option<Rc<dyn Source>>) -> Seen {
+    let peak = Peak::start();
+    let started = busy();
+    let visited = match open() {
+        Some(source) => visit(&source, &Options::default()),
+        None => Visited {
+            refused: vec!["the store refused it".to_owned()],
+            ..Visited::default()
+        },
+    };
+    (way, visited, busy().saturating_sub(started), peak.bytes())
+}
+
+/// Processor time of this thread, where the system counts it, else time: other tests may be busy beside this one.
+fn busy() -> Duration {
+    let counted = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanos = counted.and_then(|text| text.split_whitespace().next()?.parse().ok());
+    nanos.map_or_else(since_start, Duration::from_nanos)
+}
+
+fn since_start() -> Duration {
+    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+    START.get_or_init(Instant::now).elapsed()
+}
+
+/// Whether reading came to what it must come to.
+fn judge(case: &Case, seen: &[Seen], on_disk: bool) -> Option<String> {
+    let in_memory = case.entries.iter().all(|e| matches!(e.what, What::File(_)));
+    let ways = seen.iter().filter(|(way, ..)| match *way {
+        "memory" => in_memory,
+        _ => on_disk,
+    });
+    match case.outcome {
+        Outcome::Either => None,
+        Outcome::Shown(rules) => {
+            for (way, visited, ..) in ways {
+                if visited.opened == 0 {
+                    return Some(format!("{way}: not shown: {:?}", visited.refused));
+                }
+            }
+            let said: BTreeSet<&str> = seen
+                .iter()
+                .flat_map(|(_, visited, ..)| visited.rules.iter().map(String::as_str))
+                .collect();
+            let missing: Vec<&&str> = rules.iter().filter(|rule| !said.contains(**rule)).collect();
+            (!missing.is_empty()).then(|| format!("nothing says {missing:?}, only {said:?}"))
+        }
+        Outcome::Refused(words) => {
+            for (way, visited, ..) in ways {
+                let said = visited.refused.join("; ");
+                if visited.opened > 0 || !said.to_lowercase().contains(&words.to_lowercase()) {
+                    return Some(format!("{way}: not refused with {words:?}: {said:?}"));
+                }
+            }
+            None
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Every case is opened natively, on disk through the store and in memory, and every page of it is built: no panic,
+//! no abort, no hang, no more than the time and memory that an opened file may take.
+//!
+//! The cases run in child processes of this test binary, so that one that dies is known by name and the others go
+//! on. `PROSE_DAMAGE=name` runs the cases whose names contain that text, in this process, and says what was read.
+
+mod child;
+mod memory;
+mod place;
+
+use std::collections::VecDeque;
+use std::env;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use child::Report;
+
+/// Processor time that opening a case and building all of its pages may take.
+const MOST_TIME: Duration = Duration::from_secs(2);
+
+/// How many times that it may take where the core is not optimised: `cargo xtask test`, which says so by a variable,
+/// optimises it.
+const UNOPTIMISED: u32 = 5;
+
+/// Memory that it may take, Rust's and SQLite's together.
+const MOST_MEMORY: usize = 256 << 20;
+
+/// How long a child may say nothing before it hangs. Beside it other tests may keep the processor busy.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Cases that a child takes on at a time.
+const BATCH: usize = 100;
+
+/// Tells a child which cases are its own: `from..to`.
+const CASES: &str = "PROSE_DAMAGE_CASES";
+
+/// Asks for the cases whose names contain this.
+const NAMED: &str = "PROSE_DAMAGE";
+
+#[test]
+fn every_case_is_borne() {
+    if let Ok(named) = env::var(NAMED) {
+        return child::show(&named);
+    }
+    let total = prosescope_damage::count();
+    let batches: VecDeque<(usize, usize)> = (0..total)
+        .step_by(BATCH)
+        .map(|from| (from, (from + BATCH).min(total)))
+        .collect();
+    let batches = Mutex::new(batches);
+    let reports = Mutex::new(Vec::new());
+    let workers = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                loop {
+                    let Some((from, to)) = batches.lock().unwrap().pop_front() else {
+                        break;
+                    };
+                    let done = run(from, to);
+                    reports.lock().unwrap().extend(done);
+                }
+            });
+        }
+    });
+    let reports = reports.into_inner().unwrap();
+    assert_eq!(reports.len(), total, "every case has a report");
+    judge(reports);
+}
+
+/// The child's side: reads its own cases and reports each.
+#[test]
+fn child() {
+    let Ok(cases) = env::var(CASES) else { return };
+    let (from, to) = cases.split_once("..").unwrap();
+    child::run(from.parse().unwrap(), to.parse().unwrap());
+}
+
+/// Runs cases in children; a child that dies or hangs is replaced behind the case that it died of.
+fn run(from: usize, to: usize) -> Vec<Report> {
+    let mut reports = Vec::new();
+    let mut next = from;
+    while next < to {
+        let mut child = Command::new(env::current_exe().unwrap())
+            .args(["child", "--exact", "--nocapture", "--test-threads=1"])
+            .env(CASES, format!("{next}..{to}"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = lines(&mut child);
+        loop {
+            match lines.recv_timeout(PATIENCE) {
+                Ok(Line::Report(report)) => {
+                    next += 1;
+                    reports.push(*report);
+                }
+                Ok(Line::End) | Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {
+                    let _ = child.kill();
+                    reports.push(Report::died(
+                        next,
+                        &format!("hung for {} s", PATIENCE.as_secs()),
+                    ));
+                    next += 1;
+                    break;
+                }
+            }
+        }
+        let status = child.wait().unwrap();
+        if !status.success()
+            && reports
+                .last()
+                .is_none_or(|r| r.case + 1 == next && r.trouble.is_none())
+        {
+            if next >= to {
+                break;
+            }
+            reports.push(Report::died(next, &format!("the process ended: {status}")));
+            next += 1;
+        }
+    }
+    reports
+}
+
+enum Line {
+    Report(Box<Report>),
+    End,
+}
+
+/// A child's reports as they come.
+fn lines(child: &mut Child) -> Receiver<Line> {
+    let (sender, receiver) = mpsc::channel();
+    let out = BufReader::new(child.stdout.take().unwrap());
+    std::thread::spawn(move || {
+        for line in out.lines().map_while(Result::ok) {
+            if let Some(report) = Report::read(&line)
+                && sender.send(Line::Report(Box::new(report))).is_err()
+            {
+                return;
+            }
+        }
+        let _ = sender.send(Line::End);
+    });
+    // What a panic says would fill the pipe; the reports carry it.
+    let errors = BufReader::new(child.stderr.take().unwrap());
+    std::thread::spawn(move || errors.lines().map_while(Result::ok).for_each(drop));
+    receiver
+}
+
+/// Says what was dearest, and fails with everything that went wrong.
+fn judge(mut reports: Vec<Report>) {
+    let mut say = std::io::stderr();
+    let shown = reports.iter().filter(|r| r.opened > 0).count();
+    let _ = writeln!(
+        say,
+        "{} cases: {shown} shown, {} refused",
+        reports.len(),
+        reports.len() - shown
+    );
+    reports.sort_by_key(|r| std::cmp::Reverse(r.millis));
+    let _ = writeln!(say, "the slowest:");
+    for report in reports.iter().take(10) {
+        let _ = writeln!(say, "  {report}");
+    }
+    reports.sort_by_key(|r| std::cmp::Reverse(r.bytes));
+    let _ = writeln!(say, "the largest:");
+    for report in reports.iter().take(10) {
+        let _ = writeln!(say, "  {report}");
+    }
+    reports.sort_by_key(|r| r.case);
+    let most = match env::var_os("PROSE_TESTS_REQUIRE_ALL") {
+        Some(_) => MOST_TIME,
+        None => MOST_TIME * UNOPTIMISED,
+    };
+    let wrong: Vec<String> = reports
+        .iter()
+        .filter_map(|report| {
+            let trouble = match &report.trouble {
+                Some(trouble) => trouble.clone(),
+                None if Duration::from_millis(report.millis) > most => "too slow".to_owned(),
+                None if report.bytes > MOST_MEMORY => "too large".to_owned(),
+                None => return None,
+            };
+            Some(format!("{report}: {trouble}"))
+        })
+        .collect();
+    assert!(
+        wrong.is_empty(),
+        "{} of {} cases:\n{}",
+        wrong.len(),
+        reports.len(),
+        wrong.join("\n")
+    );
+}
