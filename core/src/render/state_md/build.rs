@@ -8,8 +8,8 @@ use crate::model::{
     StateFile, Status, Text, TraceLine,
 };
 use crate::program::{Listing, Statement, StatementKind, scan};
-use crate::trace::from_state::build::{is_work, runs};
 use crate::trace::from_state::source_of_trace;
+use crate::trace::from_state::statements::{is_work, runs};
 use crate::trace::{NodeKind, NodeStatus, Trace};
 
 /// Lines ahead of what ran: at least so many, and so many at most.

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use super::ahead::Ahead;
 use crate::model::{CompactLog, LogEvent, LogLine, Text};
 use crate::program::{LogMark, StatementKind as Kind, Tie, TiedBy};
-use crate::trace::from_state::build::is_work;
 use crate::trace::from_state::facts::Facts;
+use crate::trace::from_state::statements::is_work;
 
 /// How many branches of a parallel teach what its number means.
 const TEACHERS: usize = 8;

@@ -1,8 +1,8 @@
 //! What each source says of the run's status, and why one is believed (trace.md 10).
 
-use super::build::{is_work, runs};
 use super::disk::Stale;
 use super::facts::Facts;
+use super::statements::{is_work, runs};
 use crate::model::{Run, RunStatus};
 use crate::trace::verdict::{Claim, recorded};
 use crate::trace::{Node, NodeKind, NodeStatus, Trace};

@@ -17,8 +17,12 @@ pub(super) mod facts;
 mod frames;
 pub(super) mod next;
 mod opened;
+mod places;
+mod rounds;
+pub(crate) mod statements;
 #[cfg(test)]
 pub(super) mod tests;
+mod unplaced;
 
 use super::finish::finish;
 use super::preorder::arrange;

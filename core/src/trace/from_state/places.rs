@@ -1,0 +1,126 @@
+//! What every node lies in, and the branches that only a parallel's section tells of.
+
+use std::collections::BTreeMap;
+
+use super::build::{Builder, LAST};
+use super::frames::Open;
+use crate::model::{Run, Text};
+use crate::program::StatementKind;
+use crate::trace::emit::{derived, word};
+use crate::trace::{NodeKind, NodeStatus};
+
+impl Builder<'_, '_> {
+    /// Puts every node into what it lies in.
+    pub(super) fn places(&mut self, open: &[Open], calls: &BTreeMap<u32, u32>) {
+        let count = self.facts.listing.statements.len();
+        self.holder = vec![None; count];
+        // The last finished call of a block: what its body's markers speak of when no frame is open.
+        let mut last_call: BTreeMap<String, u32> = BTreeMap::new();
+        for node in self.node_of.iter().flatten() {
+            if let Some(NodeKind::Frame { block, .. }) = self.node(*node).map(|n| &n.kind) {
+                last_call.insert(block.to_string(), *node);
+            }
+        }
+        for at in 0..count as u32 {
+            let Some(statement) = self.facts.statement(at) else {
+                break;
+            };
+            let outer = statement
+                .parent
+                .and_then(|p| self.holder.get(p as usize).copied().flatten());
+            let own = self.node_of.get(at as usize).copied().flatten();
+            if let Some(node) = own {
+                self.set_parent(node, outer);
+            }
+            let holder = match statement.kind {
+                StatementKind::Block => {
+                    let name = statement.name.as_deref().unwrap_or_default();
+                    self.innermost
+                        .get(&at)
+                        .copied()
+                        .or_else(|| last_call.get(name).copied())
+                }
+                _ => self.round_of.get(&at).copied().or(own).or(outer),
+            };
+            if let Some(slot) = self.holder.get_mut(at as usize) {
+                *slot = holder;
+            }
+        }
+        for frame in open {
+            let taken = frame
+                .call
+                .is_some_and(|call| calls.get(&call) == Some(&frame.node));
+            if taken {
+                continue;
+            }
+            let branch = frame.call.filter(|call| {
+                self.facts
+                    .statement(*call)
+                    .and_then(|s| s.parent)
+                    .is_some_and(|p| self.is_parallel(p))
+            });
+            let branch = branch.and_then(|call| self.node_of.get(call as usize).copied().flatten());
+            let above = frame
+                .above
+                .and_then(|above| open.get(above))
+                .map(|f| f.node);
+            self.set_parent(frame.node, branch.or(above));
+        }
+    }
+
+    /// Branches that a parallel's section names and the program does not.
+    pub(super) fn branches(&mut self, run: &Run) {
+        let Some(file) = &run.state_file else { return };
+        for at in 0..self.node_of.len() as u32 {
+            let Some(node) = self.node_of_statement(at) else {
+                continue;
+            };
+            let construct = self.facts.get(at).and_then(|f| f.construct);
+            let Some(state) = construct
+                .and_then(|c| file.parallels.get(c as usize))
+                .filter(|_| self.is_parallel(at))
+            else {
+                continue;
+            };
+            for (name, status) in &state.branches {
+                let known = self.facts.listing.branch_of(at, name);
+                if known.and_then(|k| self.node_of_statement(k)).is_some() {
+                    continue;
+                }
+                let statement = known.and_then(|k| self.facts.statement(k));
+                self.branch(
+                    node,
+                    name,
+                    word(status),
+                    statement.map(|s| (s.line, s.text.as_str())),
+                );
+            }
+        }
+    }
+
+    pub(super) fn branch(
+        &mut self,
+        parallel: u32,
+        name: &Text,
+        status: NodeStatus,
+        at: Option<(u32, &str)>,
+    ) {
+        let text = at.map_or_else(|| name.clone(), |(_, text)| text.into());
+        let mut branch = derived(
+            NodeKind::Branch {
+                branch: name.clone(),
+            },
+            text,
+            status,
+        );
+        branch.line = at.map(|(line, _)| line);
+        // It is announced; anything more is said of it.
+        branch.derived = branch.status == NodeStatus::Pending;
+        let key = branch
+            .line
+            .or(self.keys.get(parallel as usize).map(|k| k.0))
+            .unwrap_or(LAST);
+        let at = self.push(branch, key);
+        self.set_parent(at, Some(parallel));
+    }
+}
