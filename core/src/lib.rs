@@ -43,3 +43,4 @@ pub mod time;
 pub mod timeout;
 pub mod trace;
 pub mod view;
+pub mod write;

@@ -24,6 +24,8 @@ CREATE TABLE IF NOT EXISTS execution (
     metadata TEXT,                    -- JSON
     error_message TEXT
 );
+-- A writer asks for the rows of one statement in one parent, and for what runs in a parent.
+CREATE INDEX IF NOT EXISTS idx_execution_place ON execution(parent_id, statement_index);
 
 -- S1: an expression is not allowed in a PRIMARY KEY, but it is in a unique index, and INSERT OR REPLACE and
 -- ON CONFLICT (name, IFNULL(execution_id, -1)) both find it.

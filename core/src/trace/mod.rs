@@ -37,6 +37,7 @@ mod parents;
 mod preorder;
 mod rounds;
 mod rows;
+mod shape;
 mod sweep;
 mod ties;
 mod tree;
@@ -50,6 +51,7 @@ use crate::model::{Form, Run, Text};
 use crate::program::{Listing, TiedBy};
 
 pub use from_state::from_state_file;
+pub use shape::{Shape, frame_block, shape};
 
 /// Folds a run into what happened.
 ///

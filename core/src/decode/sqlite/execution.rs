@@ -115,6 +115,16 @@ fn put_in_order(reader: &mut Reader<'_>, rows: &mut [Execution]) {
     }
 }
 
+/// The dialect that rows speak, as far as these rows tell.
+pub fn dialect_of(rows: &[Execution]) -> Dialect {
+    let mut evidence = Evidence::default();
+    for row in rows {
+        let in_place = row.meta.as_deref().is_some_and(|meta| meta.in_place);
+        evidence.see(row, in_place);
+    }
+    evidence.dialect(rows)
+}
+
 /// What speaks for one dialect or the other (sqlite.md against sqlite-earlier.md).
 #[derive(Debug, Default)]
 struct Evidence {

@@ -57,6 +57,11 @@ impl Metas {
     }
 }
 
+/// The known keys of one metadata text; `None` where there are none, or where it is no JSON object.
+pub fn meta_of(text: &str) -> Option<Arc<Meta>> {
+    Metas::default().parse(text, &mut Texts::default()).meta
+}
+
 fn read(text: &str, texts: &mut Texts) -> Parsed {
     let object = match serde_json::from_str(text) {
         Ok(Value::Object(object)) => object,

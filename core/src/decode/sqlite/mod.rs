@@ -50,10 +50,12 @@ pub use agents::{AGENT_EAGER, agent_tail};
 pub use bindings::{binding_tail, binding_tails};
 pub use bytes::{from_bytes, from_bytes_with_wal};
 pub use error::DecodeError;
+pub use execution::dialect_of;
 pub use guard::{Guard, Stop, exclusive, guard, probe};
 pub use header::{HEAD, Header, wal_missing};
 pub use history::{Version, binding_versions, memory_versions, version_counts};
 pub use intact::quick_check;
+pub use meta::meta_of;
 pub use read::{cell_bytes, execution_row, row, table_rows, value_bytes, value_pieces};
 
 use crate::issue::Issue;

@@ -9,6 +9,8 @@
 
 mod subject;
 
+pub(super) use subject::plain_kind;
+
 use std::collections::BTreeMap;
 
 use super::gates::ByRow;

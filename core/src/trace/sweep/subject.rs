@@ -307,7 +307,11 @@ impl<'a> Sweep<'a, '_> {
 }
 
 /// What a row without an id of its own is.
-fn plain_kind<'a>(row: &Execution, meta: &'a Meta, words: Words<'a>) -> Kind<'a> {
+pub(in crate::trace) fn plain_kind<'a>(
+    row: &Execution,
+    meta: &'a Meta,
+    words: Words<'a>,
+) -> Kind<'a> {
     match (words.lead, &row.status) {
         (Lead::Parallel, _) | (Lead::Unknown, Status::Joined) => Kind::Parallel,
         (Lead::Loop, _) | (Lead::Unknown, Status::Iteration | Status::Exited) => Kind::Loop,

@@ -1,0 +1,43 @@
+use crate::time::Stamp;
+
+use super::Style;
+
+/// When and by whom a command is given; the shell knows both.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct At {
+    /// Milliseconds since 1970 UTC.
+    pub now: i64,
+    /// The system's user, for the metadata of audit rows; a claim as well.
+    pub os_user: Option<String>,
+    /// What records: `cli`.
+    pub client: String,
+}
+
+impl At {
+    /// The time as a store writes it: `YYYY-MM-DD HH:MM:SS` in a database, as SQLite's `datetime('now')` does
+    /// (errata G5), RFC 3339 in files; both in UTC, to the second.
+    pub fn text(&self, style: Style) -> String {
+        at_text(self.now, style)
+    }
+}
+
+/// Any instant, written as [`At::text`] writes now.
+pub fn at_text(ms: i64, style: Style) -> String {
+    let text = Stamp::At(ms.div_euclid(1000).saturating_mul(1000)).to_string();
+    match style {
+        Style::Files => text,
+        Style::AppendOnly | Style::InPlace => text.trim_end_matches('Z').replace('T', " "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_written_as_its_store_does() {
+        let at = 1_768_487_452_987;
+        assert_eq!(at_text(at, Style::AppendOnly), "2026-01-15 14:30:52");
+        assert_eq!(at_text(at, Style::Files), "2026-01-15T14:30:52Z");
+    }
+}

@@ -1,0 +1,177 @@
+use super::begin::{scope_of, touch};
+use super::instance::{Instance, running, shown};
+use super::meta::Keys;
+use super::{At, Change, ExecutionRow, ExecutionUpdate, Facts, Plan, Record, Style, WriteError};
+use crate::time::Stamp;
+
+/// How an execution ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum How {
+    /// It is done.
+    Completed {
+        /// The binding that it had to write: refused until it is there.
+        binding: Option<String>,
+    },
+    /// It ended with an error.
+    Failed {
+        /// What went wrong.
+        error: String,
+    },
+    /// It was passed over.
+    Skipped {
+        /// Why.
+        reason: Option<String>,
+    },
+}
+
+/// `exec complete`, `exec fail`, `exec skip`: an execution ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Close {
+    /// Which.
+    pub id: i64,
+    /// How.
+    pub how: How,
+}
+
+/// What ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Closed {
+    /// Its execution id.
+    pub id: i64,
+    /// The statement's text.
+    pub text: String,
+    /// Its line in the program, where it is known.
+    pub line: Option<i64>,
+    /// The status word.
+    pub status: &'static str,
+    /// The branch that it was.
+    pub branch: Option<String>,
+}
+
+impl Record for Close {
+    type Done = Closed;
+
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Closed>, WriteError> {
+        running(facts)?;
+        let instance = Instance::of(facts, self.id)?.open()?;
+        let (status, error) = match &self.how {
+            How::Completed { binding } => {
+                if let Some(name) = binding {
+                    written(facts, &instance, name)?;
+                }
+                ("completed", None)
+            }
+            How::Failed { error } => ("failed", Some(error.clone())),
+            How::Skipped { .. } => ("skipped", None),
+        };
+        let reason = match &self.how {
+            How::Skipped { reason } => reason.as_deref(),
+            _ => None,
+        };
+        let keys = Keys::default().text("reason", reason);
+        let change = ending(facts, at, &instance, status, error, keys)?;
+        Ok(Plan {
+            changes: vec![change, touch(facts, at)],
+            done: Closed {
+                id: self.id,
+                text: instance.first.text.to_string(),
+                line: instance.first.index,
+                status,
+                branch: instance.meta().branch.map(|b| b.to_string()),
+            },
+        })
+    }
+}
+
+/// The row that closes an instance, or, in place, the update of its only row.
+pub(super) fn ending(
+    facts: &dyn Facts,
+    at: &At,
+    instance: &Instance,
+    status: &str,
+    error: Option<String>,
+    keys: Keys,
+) -> Result<Change, WriteError> {
+    let now = at.text(facts.style());
+    if facts.style() == Style::InPlace {
+        return Ok(Change::UpdateExecution(ExecutionUpdate {
+            id: instance.first.id,
+            status: Some(status.to_owned()),
+            completed: Some(Some(now)),
+            error: error.map(Some),
+            metadata: keys.done(),
+        }));
+    }
+    Ok(Change::Execution(ExecutionRow {
+        status: status.to_owned(),
+        completed: Some(now),
+        error,
+        ..again(facts, instance, keys)?
+    }))
+}
+
+/// A later row of an instance: what names it is copied.
+pub(super) fn again(
+    facts: &dyn Facts,
+    instance: &Instance,
+    keys: Keys,
+) -> Result<ExecutionRow, WriteError> {
+    let mut metadata = Keys::naming(&instance.meta()).done();
+    // The attempt stays with what follows it, so that the last row knows how many there were.
+    if let Some(attempt) = super::instance::meta(&instance.last).attempt {
+        metadata.insert("attempt".to_owned(), attempt.into());
+    }
+    metadata.extend(keys.done());
+    Ok(ExecutionRow {
+        id: facts.next_execution()?,
+        index: instance.first.index,
+        text: instance.first.text.to_string(),
+        parent: instance.first.parent,
+        metadata,
+        ..ExecutionRow::default()
+    })
+}
+
+/// Refuses when the binding that an execution had to write is not there, or is older than the execution.
+fn written(facts: &dyn Facts, instance: &Instance, name: &str) -> Result<(), WriteError> {
+    // What a frame itself returns belongs to its caller, what a statement binds to the frame around it.
+    let frame = scope_of(facts, instance.first.parent)?;
+    let hint = format!(
+        "the session writes it with `prose put {name} --run RUN{}`; without it the execution failed (`prose exec fail`)",
+        frame.map_or(String::new(), |id| format!(" --execution {id}"))
+    );
+    let place = frame.map_or("at the root".to_owned(), |id| format!("in frame {id}"));
+    let Some(binding) = facts.binding(name, frame)? else {
+        return Err(WriteError::refused(
+            "output-missing",
+            format!(
+                "execution {} is not completed: there is no binding {name} {place} ({})",
+                instance.first.id,
+                shown(&instance.first.text)
+            ),
+            hint,
+        ));
+    };
+    let begun = instance
+        .last
+        .started
+        .as_ref()
+        .or(instance.first.started.as_ref());
+    let begun = begun.and_then(Stamp::millis);
+    let wrote = binding.updated.as_ref().and_then(Stamp::millis);
+    if let (Some(begun), Some(wrote)) = (begun, wrote)
+        && wrote < begun
+    {
+        return Err(WriteError::refused(
+            "output-missing",
+            format!(
+                "execution {} is not completed: binding {name} {place} is older than it ({} against {})",
+                instance.first.id,
+                Stamp::At(wrote),
+                Stamp::At(begun)
+            ),
+            hint,
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,126 @@
+use std::ops::ControlFlow;
+
+use super::Fault;
+use crate::gate::audit::Chain;
+use crate::model::{AgentScope, BindingKind, Execution, Gate, RunStatus};
+use crate::time::Stamp;
+
+/// How a store writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// A database in which each event is a new row (sqlite.md).
+    AppendOnly,
+    /// A database whose rows are updated (sqlite-earlier.md), because it already is so.
+    InPlace,
+    /// A run folder: events are lines, all else is files (filesystem.md).
+    Files,
+}
+
+/// What a plan may ask of the store that it is for. Every question is answered by key: none costs more in a run of a
+/// hundred thousand rows than in one of ten.
+pub trait Facts {
+    /// How the store writes.
+    fn style(&self) -> Style;
+
+    /// The run.
+    ///
+    /// # Errors
+    /// A [`Fault`] when the store cannot answer; so for all questions.
+    fn run(&self) -> Result<RunFact, Fault>;
+
+    /// The program's source.
+    fn program(&self) -> Result<Option<String>, Fault>;
+
+    /// The id that the next execution row gets.
+    fn next_execution(&self) -> Result<i64, Fault>;
+
+    /// An execution row.
+    fn execution(&self, id: i64) -> Result<Option<Execution>, Fault>;
+
+    /// The rows with this parent and this statement index, from `since` on, the newest first, until `each` breaks.
+    fn executions_back(
+        &self,
+        parent: Option<i64>,
+        index: Option<i64>,
+        since: i64,
+        each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
+    ) -> Result<(), Fault>;
+
+    /// The rows whose parent this is, in order of id, until `each` breaks.
+    fn children(
+        &self,
+        parent: i64,
+        each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
+    ) -> Result<(), Fault>;
+
+    /// A binding of a frame (`None`: the root), by its very name.
+    fn binding(&self, name: &str, frame: Option<i64>) -> Result<Option<BindingFact>, Fault>;
+
+    /// A binding's name in this frame that differs from `name` in its case only: in a folder they would share a file.
+    fn binding_by_case(&self, name: &str, frame: Option<i64>) -> Result<Option<String>, Fault>;
+
+    /// The highest number of an `anon_…` binding, 0 without one.
+    fn last_anonymous(&self) -> Result<u32, Fault>;
+
+    /// Whether an attachment of this path (`attachments/…`) is there.
+    fn attachment(&self, path: &str) -> Result<bool, Fault>;
+
+    /// An agent of this store.
+    fn agent(&self, name: &str) -> Result<Option<AgentFact>, Fault>;
+
+    /// Whether an import of this alias is registered.
+    fn import(&self, alias: &str) -> Result<bool, Fault>;
+
+    /// All gates of the run, in order of creation.
+    fn gates(&self) -> Result<Vec<Gate>, Fault>;
+
+    /// A gate of the run, by its very id.
+    fn gate(&self, id: &str) -> Result<Option<Gate>, Fault>;
+
+    /// Where the run's audit log ends.
+    fn audit_tail(&self) -> Result<AuditTail, Fault>;
+}
+
+/// A run, as its own row or state file says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunFact {
+    /// Its id.
+    pub id: String,
+    /// Its status as recorded; nothing recorded is running.
+    pub status: RunStatus,
+}
+
+/// What is known of a binding.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BindingFact {
+    /// Its name.
+    pub name: String,
+    /// Its kind.
+    pub kind: BindingKind,
+    /// The statement that wrote it.
+    pub source: Option<String>,
+    /// When it was last written.
+    pub updated: Option<Stamp>,
+    /// Its attachment.
+    pub attachment: Option<String>,
+}
+
+/// What is known of an agent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AgentFact {
+    /// Its scope.
+    pub scope: AgentScope,
+    /// Whether it has a memory.
+    pub has_memory: bool,
+    /// The highest number of its segments, 0 without one.
+    pub last_segment: i64,
+}
+
+/// The end of an audit log.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AuditTail {
+    /// The id that the next row gets.
+    pub next: i64,
+    /// The chain of the run's last sealed row.
+    pub chain: Option<Chain>,
+}

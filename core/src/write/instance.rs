@@ -1,0 +1,213 @@
+//! What is known of one construct instance: its first row and its last one (trace.md 1–3).
+//!
+//! Rows that this writer makes carry their parent's row id and copies of what names their instance, so two rows of
+//! one parent and index speak of the same thing when these are equal; [`crate::trace`] reads them the same way.
+
+use std::ops::ControlFlow;
+
+use super::{Facts, Style, WriteError};
+use crate::model::{Execution, Meta, RunStatus, Status};
+
+/// An instance.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Instance {
+    /// Its first row, whose id is its own.
+    pub(super) first: Execution,
+    /// Its last row; the first one again in the in-place style, or when it has one row only.
+    pub(super) last: Execution,
+}
+
+impl Instance {
+    /// The instance whose first row has this id.
+    pub(super) fn of(facts: &dyn Facts, id: i64) -> Result<Instance, WriteError> {
+        let Some(first) = facts.execution(id)? else {
+            return Err(WriteError::not_found(
+                format!("there is no execution {id} in this run"),
+                "`prose trace RUN` lists what ran, with ids",
+            ));
+        };
+        let last = latest(facts, &first, id)?.unwrap_or_else(|| first.clone());
+        Ok(Instance { first, last })
+    }
+
+    /// Whether something can still happen to it.
+    pub(super) fn is_open(&self) -> bool {
+        !self.last.status.is_terminal()
+    }
+
+    /// It, when it is open.
+    pub(super) fn open(self) -> Result<Instance, WriteError> {
+        if self.is_open() {
+            return Ok(self);
+        }
+        Err(WriteError::refused(
+            "execution-closed",
+            format!(
+                "execution {} is {} already: {}",
+                self.first.id,
+                self.last.status.word(),
+                shown(&self.first.text)
+            ),
+            match self.last.status {
+                Status::Failed => "`prose exec retry ID` begins another attempt",
+                _ => "`prose exec begin` begins it again, as a new execution",
+            },
+        ))
+    }
+
+    pub(super) fn meta(&self) -> Meta {
+        meta(&self.first)
+    }
+}
+
+/// The newest row of the same instance key as `like`, from `since` on.
+pub(super) fn latest(
+    facts: &dyn Facts,
+    like: &Execution,
+    since: i64,
+) -> Result<Option<Execution>, WriteError> {
+    if facts.style() == Style::InPlace {
+        return Ok(facts.execution(since)?.filter(|_| like.id == since));
+    }
+    let mut found = None;
+    facts.executions_back(like.parent, like.index, since, &mut |row| {
+        if same(like, &row) {
+            found = Some(row);
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(found)
+}
+
+/// The open instance of the same key, when there is one. A parallel and a loop have a fresh id each time: theirs is
+/// that of the same statement.
+pub(super) fn open_already(
+    facts: &dyn Facts,
+    like: &Execution,
+) -> Result<Option<Execution>, WriteError> {
+    let own = meta(like);
+    let alike = |row: &Execution| {
+        let other = meta(row);
+        if own.loop_id.is_some() {
+            return other.loop_id.is_some() && same_place(like, row);
+        }
+        if own.parallel_id.is_some() && own.branch.is_none() {
+            return other.parallel_id.is_some() && other.branch.is_none() && same_place(like, row);
+        }
+        same(like, row)
+    };
+    let mut found = None;
+    facts.executions_back(like.parent, like.index, i64::MIN, &mut |row| {
+        if alike(&row) {
+            found = Some(row);
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(found.filter(|row| !row.status.is_terminal()))
+}
+
+/// Whether two rows of one parent speak of the same thing (trace.md 1).
+fn same(a: &Execution, b: &Execution) -> bool {
+    let (x, y) = (meta(a), meta(b));
+    same_place(a, b)
+        && (x.gate_id, x.loop_id, x.parallel_id, x.branch)
+            == (y.gate_id, y.loop_id, y.parallel_id, y.branch)
+}
+
+/// Whether two rows of one parent are of the same statement.
+fn same_place(a: &Execution, b: &Execution) -> bool {
+    a.index == b.index && (a.index.is_some() || a.text == b.text)
+}
+
+pub(super) fn meta(row: &Execution) -> Meta {
+    row.meta.as_deref().cloned().unwrap_or_default()
+}
+
+/// Refuses when the run is over, or rests.
+pub(super) fn running(facts: &dyn Facts) -> Result<(), WriteError> {
+    let run = facts.run()?;
+    match run.status {
+        RunStatus::Completed | RunStatus::Failed => Err(WriteError::refused(
+            "run-finished",
+            format!("run {} is {} already", run.id, run.status.word()),
+            "`prose init PROGRAM` begins another run",
+        )),
+        RunStatus::Interrupted => Err(WriteError::refused(
+            "run-interrupted",
+            format!("run {} is interrupted", run.id),
+            "`prose resume RUN --begin` opens it again",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a parent that is not there, or over.
+pub(super) fn open_parent(facts: &dyn Facts, parent: Option<i64>) -> Result<(), WriteError> {
+    let Some(id) = parent else { return Ok(()) };
+    let parent = Instance::of(facts, id)?;
+    if parent.is_open() {
+        return Ok(());
+    }
+    Err(WriteError::refused(
+        "parent-closed",
+        format!(
+            "execution {id} is {} already, nothing runs in it: {}",
+            parent.last.status.word(),
+            shown(&parent.first.text)
+        ),
+        "give the execution that it runs in now; `prose resume RUN` says where the run stands",
+    ))
+}
+
+/// The nearest frame at or above an execution: the scope of what is written in it (errata B4).
+pub(super) fn frame_of(
+    facts: &dyn Facts,
+    from: Option<i64>,
+) -> Result<Option<Execution>, WriteError> {
+    let mut at = from;
+    // A cycle ends it, and so does a chain that is longer than anybody calls.
+    for _ in 0..MOST_DEEP {
+        let Some(id) = at else { return Ok(None) };
+        let Some(row) = facts.execution(id)? else {
+            return match Some(id) == from {
+                true => Err(WriteError::not_found(
+                    format!("there is no execution {id} in this run"),
+                    "`prose trace RUN` lists what ran, with ids",
+                )),
+                false => Ok(None),
+            };
+        };
+        if crate::trace::frame_block(&row).is_some() {
+            return Ok(Some(row));
+        }
+        at = row.parent.filter(|parent| *parent != id);
+    }
+    Ok(None)
+}
+
+/// How many frames are on the way up from an execution.
+pub(super) fn depth(facts: &dyn Facts, from: Option<i64>) -> Result<i64, WriteError> {
+    let (mut at, mut depth) = (from, 0);
+    for _ in 0..MOST_DEEP {
+        let Some(frame) = frame_of(facts, at)? else {
+            break;
+        };
+        depth += 1;
+        at = frame.parent.filter(|parent| *parent != frame.id);
+    }
+    Ok(depth)
+}
+
+/// How far a way up is followed.
+const MOST_DEEP: usize = 100_000;
+
+/// A text as a message shows it.
+pub(super) fn shown(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    match line.char_indices().nth(80) {
+        Some((at, _)) => format!("{}…", line.get(..at).unwrap_or(line)),
+        None => line.to_owned(),
+    }
+}

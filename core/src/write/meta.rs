@@ -1,0 +1,77 @@
+//! `execution.metadata` as our rows carry it: the words of the form's own document (errata, "Metadata keys come in
+//! pairs").
+
+use serde_json::{Map, Value};
+
+use super::Style;
+use crate::model::Meta;
+
+/// Keys whose name depends on the style.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Word {
+    /// The rounds of a loop so far.
+    Iteration,
+    /// The most rounds of a loop.
+    MaxRounds,
+    /// An attempt.
+    Attempt,
+    /// The most attempts.
+    MaxAttempts,
+}
+
+impl Word {
+    pub(super) fn key(self, style: Style) -> &'static str {
+        let in_place = style == Style::InPlace;
+        match self {
+            Word::Iteration if in_place => "current_iteration",
+            Word::Iteration => "iteration",
+            Word::MaxRounds if in_place => "max_iterations",
+            Word::Attempt if in_place => "retry_attempt",
+            Word::Attempt => "attempt",
+            Word::MaxAttempts if in_place => "max_retries",
+            Word::MaxRounds | Word::MaxAttempts => "max",
+        }
+    }
+}
+
+/// Metadata under construction: what is `None` is left out.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Keys(Map<String, Value>);
+
+impl Keys {
+    /// What names an instance: every later row of it carries the same.
+    pub(super) fn naming(meta: &Meta) -> Keys {
+        Keys::default()
+            .text("gate_id", meta.gate_id.as_deref())
+            .text("loop_id", meta.loop_id.as_deref())
+            .text("parallel_id", meta.parallel_id.as_deref())
+            .text("branch", meta.branch.as_deref())
+            .text("block", meta.block.as_deref())
+            .number("depth", meta.depth)
+    }
+
+    pub(super) fn text(mut self, key: &str, value: Option<&str>) -> Keys {
+        if let Some(value) = value {
+            self.0.insert(key.to_owned(), value.into());
+        }
+        self
+    }
+
+    pub(super) fn number(mut self, key: &str, value: Option<i64>) -> Keys {
+        if let Some(value) = value {
+            self.0.insert(key.to_owned(), value.into());
+        }
+        self
+    }
+
+    pub(super) fn list(mut self, key: &str, values: &[String]) -> Keys {
+        if !values.is_empty() {
+            self.0.insert(key.to_owned(), values.into());
+        }
+        self
+    }
+
+    pub(super) fn done(self) -> Map<String, Value> {
+        self.0
+    }
+}

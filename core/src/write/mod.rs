@@ -1,0 +1,104 @@
+//! Recording a run: what a command writes, computed without I/O (errata, "Execution and resuming" and after).
+//!
+//! ```text
+//! command ──► Record::plan(facts, at) ──► changes ──► RunStore: all of them in one transaction, or none
+//!                      │ asks for rows by key                     SQLite, folder, later PostgreSQL
+//!                      └─────────── Facts ◄───────────────────────┘
+//! ```
+//!
+//! A command is a struct that implements [`Record`]: it asks [`Facts`] for the few rows that it must know, refuses
+//! or says which [`Change`]s to make, and what to tell the caller. The n-th write costs what the first one does: no
+//! plan reads a history. A store applies changes; it never decides. [`record`] ties the two together.
+//!
+//! | file | commands |
+//! |---|---|
+//! | `begin.rs`, `close.rs`, `retry.rs` | `exec begin`, `exec complete/fail/skip`, `exec retry` |
+//! | `parallel.rs`, `rounds.rs` | `parallel …`, `loop …` |
+//! | `put.rs` | `put` |
+//! | `run.rs` | `finish`, `resume --begin` |
+
+mod at;
+mod begin;
+mod change;
+mod close;
+mod error;
+mod facts;
+mod instance;
+mod meta;
+pub mod names;
+mod parallel;
+mod put;
+mod retry;
+mod rounds;
+mod run;
+mod statement;
+
+pub use at::{At, at_text};
+pub use begin::{Begin, Begun};
+pub use change::{
+    AttachmentFile, AuditRow, BindingRow, Change, ExecutionRow, ExecutionUpdate, GateResolution,
+    GateRow, ImportRow, MemoryRow, RunChange, SegmentRow,
+};
+pub use close::{Close, Closed, How};
+pub use error::{Fault, FaultKind, WriteError};
+pub use facts::{AgentFact, AuditTail, BindingFact, Facts, RunFact, Style};
+pub use parallel::{BeginParallel, Branch, Join, Joined};
+pub use put::{LARGE, Put, Written};
+pub use retry::{Retried, Retry};
+pub use rounds::{BeginLoop, ExitLoop, Iterate, Rounds};
+pub use run::{Finish, Reopen};
+pub use statement::Named;
+
+/// A command that records something.
+pub trait Record {
+    /// What the caller is told.
+    type Done;
+
+    /// What to change, by what the store holds now. Asked inside of the store's transaction: between this and the
+    /// changes nobody else writes.
+    ///
+    /// # Errors
+    /// [`WriteError::Refused`] when a rule says no, [`WriteError::NotFound`] for what is not there: nothing is
+    /// changed then. [`WriteError::Fault`] when the store could not answer.
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Self::Done>, WriteError>;
+}
+
+/// What a command comes to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan<D> {
+    /// What to write, in this order.
+    pub changes: Vec<Change>,
+    /// What to tell the caller once it is written.
+    pub done: D,
+}
+
+/// What computes changes from facts: see [`RunStore::transact`].
+pub type Work<'a> = &'a mut dyn FnMut(&dyn Facts) -> Result<Vec<Change>, WriteError>;
+
+/// A place that keeps one run. Every store passes the same suite of tests (`store/tests/conformance`).
+pub trait RunStore {
+    /// Asks `work` what to change and applies it: all or nothing, durably, and one writer at a time. `work` may be
+    /// asked again when the store had to start over. An error leaves everything as it was.
+    ///
+    /// # Errors
+    /// What `work` said, or the [`Fault`] of the store.
+    fn transact(&mut self, work: Work<'_>) -> Result<(), WriteError>;
+}
+
+/// Records a command in a store.
+///
+/// # Errors
+/// See [`Record::plan`] and [`RunStore::transact`].
+pub fn record<R: Record + ?Sized>(
+    store: &mut dyn RunStore,
+    command: &R,
+    at: &At,
+) -> Result<R::Done, WriteError> {
+    let mut done = None;
+    store.transact(&mut |facts| {
+        let plan = command.plan(facts, at)?;
+        done = Some(plan.done);
+        Ok(plan.changes)
+    })?;
+    done.ok_or_else(|| Fault::new(FaultKind::Damaged, "the store asked for no plan").into())
+}

@@ -1,0 +1,88 @@
+//! What a new name may be (errata B11). Reading accepts any.
+
+use super::WriteError;
+
+/// The longest name, in bytes.
+pub const LONGEST: usize = 200;
+
+/// Checks the name of a binding: letters, digits, `_`, `-`, and `.` after an import's alias; not ending in `__` and
+/// digits, which is how a folder writes a frame.
+///
+/// # Errors
+/// [`WriteError::Wrong`] with what is wrong and what would be right.
+pub fn binding(name: &str) -> Result<(), WriteError> {
+    plain("binding", name)?;
+    if frame_like(name) {
+        return Err(wrong(
+            "binding",
+            name,
+            "it ends in `__` and digits, which in a folder names a frame",
+        ));
+    }
+    Ok(())
+}
+
+/// Checks the name of an agent, a gate, a branch or an alias: the same letters.
+///
+/// # Errors
+/// [`WriteError::Wrong`] with what is wrong and what would be right.
+pub fn plain(what: &'static str, name: &str) -> Result<(), WriteError> {
+    if name.is_empty() {
+        return Err(wrong(what, name, "it is empty"));
+    }
+    if name.len() > LONGEST {
+        let why = format!("it has {} bytes, more than {LONGEST}", name.len());
+        return Err(wrong(what, name, &why));
+    }
+    if let Some(odd) = name
+        .chars()
+        .find(|c| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.')))
+    {
+        return Err(wrong(what, name, &format!("{odd:?} is not allowed in it")));
+    }
+    if name.starts_with('.') || name.ends_with('.') || name.contains("..") {
+        return Err(wrong(what, name, "a dot stands between two parts only"));
+    }
+    Ok(())
+}
+
+/// Whether a name ends in `__` and digits.
+pub fn frame_like(name: &str) -> bool {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    stem.len() < name.len() && stem.ends_with("__")
+}
+
+fn wrong(what: &str, name: &str, why: &str) -> WriteError {
+    let shown: String = name.chars().take(60).collect();
+    WriteError::wrong(
+        format!("{shown:?} cannot name a {what}: {why}"),
+        "letters, digits, `_`, `-` and `.` are allowed, such as `risk_report` or `research.sources`",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_stays_inside_its_folder_and_is_no_frame() {
+        for good in [
+            "research",
+            "risk-2",
+            "research.sources",
+            "größe",
+            "anon_001",
+            "a__b",
+            "x_43",
+        ] {
+            assert!(binding(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "", "../x", "a/b", "a b", "x__43", ".hidden", "a..b", "a.", "a\\b", "a\u{0}",
+        ] {
+            assert!(binding(bad).is_err(), "{bad:?}");
+        }
+        assert!(binding(&"x".repeat(201)).is_err());
+        assert!(plain("agent", "captain__7").is_ok());
+    }
+}
