@@ -100,14 +100,15 @@ fn the_waiting_gate_says_what_each_outcome_means() {
 }
 
 #[test]
-fn the_interrupted_folder_has_every_place_and_the_innermost_frames_names() {
+fn the_interrupted_folder_stands_in_its_innermost_frame() {
     let view = example("20260115");
     says(
         &view,
         &[
-            "Stands in 2 places",
+            "Stands at line 32",
             "open 32 in #3 next 32",
-            "open 39 in #3 next 39",
+            // The loop is that of frame 1, which called frame 3 in its last round: no other follows.
+            "ahead 32! 35 36? 39? 40? 51 53 54 56 60 32^ 35^ 36^ 39^ 40^ 32^ 35^ 36^ 39^ 40^",
             "there option #3 @34",
             "there variants #1 @39",
             "there facts root @34",

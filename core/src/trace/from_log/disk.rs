@@ -8,6 +8,7 @@ use crate::trace::emit::derived;
 use crate::trace::from_state::disk::{self, Stale};
 use crate::trace::from_state::facts::Facts;
 use crate::trace::from_state::next;
+use crate::trace::from_state::stack::Stack;
 use crate::trace::from_state::statements::kind_of;
 use crate::trace::preorder::measure;
 use crate::trace::rows::Ledger;
@@ -53,7 +54,7 @@ pub(super) fn compare(
     ledger: &mut Ledger,
 ) -> Stale {
     grown.speak(facts);
-    let stale = disk::compare(run, facts, ledger);
+    let stale = disk::compare(run, facts, &Stack::default(), ledger);
     for at in 0..facts.of.len() as u32 {
         let Some(fact) = facts.get(at) else { continue };
         let (over, shown, round) = (fact.is_over(), fact.derived, fact.round);

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::facts::Facts;
-use super::frames;
+use super::rounds::Rounds;
+use super::stack::Stack;
+use super::{finished, frames};
 use crate::model::Run;
 use crate::trace::{Node, NodeKind};
 
@@ -13,33 +15,35 @@ pub(super) const LAST: u32 = u32::MAX;
 const MOST_ROUNDS: u32 = 1_000;
 
 /// Builds the nodes; parents are indices, siblings stand in the order of the program.
-pub(super) fn nodes(run: &Run, facts: &mut Facts<'_>) -> Vec<Node> {
+pub(super) fn nodes(run: &Run, facts: &mut Facts<'_>, stack: &Stack<'_>) -> Vec<Node> {
     let mut builder = Builder {
         facts,
         nodes: Vec::new(),
         keys: Vec::new(),
         node_of: Vec::new(),
         round_of: BTreeMap::new(),
+        rounds_of: BTreeMap::new(),
         holder: Vec::new(),
         names: BTreeMap::new(),
         gone: BTreeMap::new(),
         innermost: BTreeMap::new(),
         rounds_left: MOST_ROUNDS,
     };
-    let open = frames::open(run, &mut builder);
+    let open = frames::open(stack, &mut builder);
     for frame in &open {
         if let Some(block) = frame.block {
             builder.innermost.insert(block, frame.node);
         }
     }
-    let calls = builder.consumed(&open);
-    builder.statements(run, &calls);
-    builder.places(&open, &calls);
+    let calls = builder.consumed(stack, &open);
+    builder.statements(run, stack, &calls);
+    let waiting = builder.waiting(run, stack, &open);
+    builder.places(stack, &open, &calls);
     builder.branches(run);
     builder.strays();
-    builder.unplaced_constructs(run);
+    builder.unplaced_constructs(run, stack);
     builder.gates(run);
-    frames::finished(run, &mut builder, &open);
+    finished::finished(run, &mut builder, stack, &open, &waiting);
     builder.next(run);
     builder.sorted()
 }
@@ -54,6 +58,8 @@ pub(super) struct Builder<'f, 'a> {
     pub(super) node_of: Vec<Option<u32>>,
     /// The round that a loop is in, by its statement.
     pub(super) round_of: BTreeMap<u32, u32>,
+    /// The rounds of each loop's node.
+    pub(super) rounds_of: BTreeMap<u32, Rounds>,
     /// What a statement's children lie in.
     pub(super) holder: Vec<Option<u32>>,
     /// Statements by block and the name they bind.
@@ -124,8 +130,7 @@ impl Builder<'_, '_> {
     /// Finished calls of a block whose frame is not known, in order.
     pub(super) fn calls_without_id(&self, block: &str) -> Vec<u32> {
         let is_call = |n: &Node| {
-            n.id.is_none()
-                && !n.status.is_open()
+            is_finished_call(n)
                 && matches!(&n.kind, NodeKind::Frame { block: b, .. } if **b == *block)
         };
         self.node_of
@@ -136,13 +141,37 @@ impl Builder<'_, '_> {
             .collect()
     }
 
+    /// The finished call of a statement, where its frame is not known.
+    pub(super) fn finished_call(&self, statement: u32) -> Option<u32> {
+        let is_call = |at: &u32| self.node(*at).is_some_and(is_finished_call);
+        self.node_of_statement(statement).filter(is_call)
+    }
+
     /// Makes a frame known by its bindings the one that a call made.
     pub(super) fn absorb(&mut self, call: u32, frame: u32) {
         let id = self.node(frame).and_then(|n| n.id);
         if let Some(node) = self.nodes.get_mut(call as usize) {
             node.id = id;
         }
+        // Of several frames of one call, the order of their ids.
+        let order = self.keys.get(frame as usize).map(|key| key.1);
+        if let (Some(order), Some(key)) = (order, self.keys.get_mut(call as usize)) {
+            key.1 = order;
+        }
         self.gone.insert(frame, call);
+    }
+
+    /// Notes which statement called a frame.
+    pub(super) fn called_by(&mut self, frame: u32, call: Option<u32>) {
+        let line = self.line_of(call);
+        let statement = call.and_then(|at| self.facts.statement(at));
+        if let (Some(statement), Some(node)) = (statement, self.nodes.get_mut(frame as usize)) {
+            node.text = statement.text.as_str().into();
+            node.line = Some(statement.line);
+        }
+        if let Some(key) = self.keys.get_mut(frame as usize) {
+            key.0 = line;
+        }
     }
 
     pub(super) fn mark_inferred(&mut self, at: u32) {
@@ -182,4 +211,8 @@ impl Builder<'_, '_> {
             })
             .collect()
     }
+}
+
+fn is_finished_call(node: &Node) -> bool {
+    node.id.is_none() && !node.status.is_open() && matches!(node.kind, NodeKind::Frame { .. })
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::facts::{Fact, Facts};
+use super::stack::Stack;
 use crate::issue::{Issue, Severity};
 use crate::model::{Binding, Run, ValueAt};
 use crate::program::{Statement, StatementKind};
@@ -28,22 +29,17 @@ impl Stale {
 }
 
 /// Completes statements whose binding is written, and notes where a marker says otherwise.
-pub(in crate::trace) fn compare(run: &Run, facts: &mut Facts<'_>, ledger: &mut Ledger) -> Stale {
+pub(in crate::trace) fn compare(
+    run: &Run,
+    facts: &mut Facts<'_>,
+    stack: &Stack<'_>,
+    ledger: &mut Ledger,
+) -> Stale {
     let mut stale = Stale::default();
     rounds(run, facts, &mut stale, ledger);
     let mut there: BTreeMap<(&str, Option<i64>), &Binding> = BTreeMap::new();
     for binding in run.bindings.iter().filter(|b| is_there(b)) {
         there.insert((&binding.name, binding.execution_id), binding);
-    }
-    let mut innermost: BTreeMap<u32, i64> = BTreeMap::new();
-    for frame in run
-        .state_file
-        .iter()
-        .flat_map(|file| file.call_stack.iter().rev())
-    {
-        if let Some(block) = facts.blocks.get(&*frame.block) {
-            innermost.insert(*block, frame.execution_id);
-        }
     }
     let mut ties = facts.listing.ties();
     let mut anonymous: BTreeMap<u32, &Binding> = BTreeMap::new();
@@ -70,8 +66,8 @@ pub(in crate::trace) fn compare(run: &Run, facts: &mut Facts<'_>, ledger: &mut L
         // In a block's body the markers speak of the innermost frame that runs it.
         let frame = match fact.block {
             None => None,
-            Some(block) => match innermost.get(&block) {
-                Some(id) => Some(*id),
+            Some(block) => match stack.innermost.get(&block) {
+                Some(place) => stack.frames.get(*place).map(|f| f.row.execution_id),
                 None => continue,
             },
         };

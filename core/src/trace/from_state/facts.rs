@@ -22,6 +22,9 @@ pub(in crate::trace) struct Facts<'a> {
     pub(in crate::trace) is_trace: bool,
     /// Some line was annotated at all.
     pub(in crate::trace) annotated: bool,
+    /// What annotations say of frames that are not the innermost of their block: by frame and statement, the line in
+    /// the state file's trace.
+    pub(in crate::trace) elsewhere: BTreeMap<(i64, u32), u32>,
 }
 
 /// What is known of one statement.
@@ -82,6 +85,7 @@ impl<'a> Facts<'a> {
             blocks: BTreeMap::new(),
             is_trace,
             annotated: false,
+            elsewhere: BTreeMap::new(),
         };
         for (at, statement) in (0..).zip(&listing.statements) {
             if let (StatementKind::Block, Some(name)) = (statement.kind, statement.name.as_deref())
@@ -198,6 +202,11 @@ impl Fact {
             may_not_run: self.may_not_run,
             ..said
         };
+    }
+
+    /// Forgets what was said, and keeps what surrounds the statement.
+    pub(in crate::trace) fn forget(&mut self) {
+        self.take(Fact::default());
     }
 
     /// Whether it is said to have begun.

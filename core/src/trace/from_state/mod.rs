@@ -13,16 +13,20 @@
 pub(crate) mod build;
 pub(super) mod claims;
 pub(crate) mod disk;
+mod elsewhere;
 pub(super) mod facts;
+mod finished;
 mod frames;
 pub(super) mod next;
 mod opened;
 mod places;
 mod rounds;
+pub(super) mod stack;
 pub(crate) mod statements;
 #[cfg(test)]
 pub(super) mod tests;
 mod unplaced;
+mod waiting;
 
 use super::finish::finish;
 use super::preorder::arrange;
@@ -31,6 +35,7 @@ use super::{NodeKind, Trace};
 use crate::model::Run;
 use crate::program::{Listing, scan};
 use facts::Facts;
+use stack::Stack;
 
 /// Folds a state file, or the bindings of a folder that has none.
 ///
@@ -41,9 +46,12 @@ pub fn from_state_file(run: &Run, program: Option<&Listing>, now: Option<i64>) -
     let listing = program.unwrap_or(&told);
     let mut ledger = Ledger::default();
     let mut facts = Facts::of(run, listing, &told, program.is_none(), &mut ledger);
-    opened::read(run, &mut facts);
-    let markers = disk::compare(run, &mut facts, &mut ledger);
-    let mut nodes = arrange(build::nodes(run, &mut facts));
+    let sections = opened::find(run, &facts);
+    let mut stack = Stack::of(run, &facts, &sections.active(run, &facts));
+    elsewhere::part(run, &mut facts, &stack);
+    opened::read(run, &mut facts, &sections, &mut stack);
+    let markers = disk::compare(run, &mut facts, &stack, &mut ledger);
+    let mut nodes = arrange(build::nodes(run, &mut facts, &stack));
     count_depths(&mut nodes);
     let claims = claims::of(run, &facts, &nodes, &markers);
     let mut trace = finish(run, Some(listing), nodes, claims, now, ledger);

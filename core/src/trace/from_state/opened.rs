@@ -1,20 +1,33 @@
 //! "Active Constructs": which parallel and which loop of the program each section speaks of, and what it says.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::facts::Facts;
+use super::facts::{Fact, Facts};
+use super::stack::Stack;
 use crate::model::{LoopState, ParallelState, Run};
 use crate::program::StatementKind;
 use crate::trace::NodeStatus;
 use crate::trace::emit::word;
 use crate::trace::verdict::recorded;
 
-/// Takes the sections into the facts. Those that fit no statement are left to [`super::build`].
-pub(super) fn read(run: &Run, facts: &mut Facts<'_>) {
-    let Some(file) = &run.state_file else { return };
+/// The statement that each section speaks of.
+#[derive(Default)]
+pub(super) struct Sections {
+    parallels: Vec<Option<u32>>,
+    loops: Vec<Option<u32>>,
+}
+
+/// Finds the statement of each section: by the lines that it names, else by its branches or its condition.
+pub(super) fn find(run: &Run, facts: &Facts<'_>) -> Sections {
+    let mut sections = Sections::default();
+    let Some(file) = &run.state_file else {
+        return sections;
+    };
+    // A statement of a block's body runs in several frames at once; any other only once.
+    let again = |at: &u32| facts.get(*at).is_some_and(|f| f.block.is_some());
     let mut taken: BTreeSet<u32> = BTreeSet::new();
     let parallels: Vec<u32> = of_kind(facts, |kind| kind == StatementKind::Parallel);
-    for (i, state) in (0_u32..).zip(&file.parallels) {
+    for state in &file.parallels {
         let by_line = state
             .lines
             .and_then(|(line, _)| begins(facts, line, &parallels));
@@ -28,14 +41,13 @@ pub(super) fn read(run: &Run, facts: &mut Facts<'_>) {
         };
         let mut free = parallels.iter().copied().filter(|at| !taken.contains(at));
         let found = by_line
-            .filter(|at| !taken.contains(at))
+            .filter(|at| !taken.contains(at) || again(at))
             .or_else(|| free.find(fits));
-        let Some(at) = found else { continue };
-        taken.insert(at);
-        parallel(facts, at, i, state, passed(run, facts, at));
+        taken.extend(found);
+        sections.parallels.push(found);
     }
     let loops: Vec<u32> = of_kind(facts, StatementKind::is_loop);
-    for (i, state) in (0_u32..).zip(&file.loops) {
+    for state in &file.loops {
         let by_line = state
             .lines
             .and_then(|(line, _)| begins(facts, line, &loops));
@@ -48,13 +60,109 @@ pub(super) fn read(run: &Run, facts: &mut Facts<'_>) {
             .then(|| loops.first().copied())
             .flatten();
         let found = by_line
-            .filter(|at| !taken.contains(at))
+            .filter(|at| !taken.contains(at) || again(at))
             .or_else(|| free.find(same))
             .or(alone);
-        let Some(at) = found else { continue };
-        taken.insert(at);
-        looped(facts, at, i, state);
+        taken.extend(found);
+        sections.loops.push(found);
     }
+    sections
+}
+
+impl Sections {
+    /// Branches that a section says are under way.
+    pub(super) fn active(&self, run: &Run, facts: &Facts<'_>) -> BTreeSet<u32> {
+        let states = run.state_file.iter().flat_map(|file| &file.parallels);
+        let placed = self.parallels.iter().zip(states);
+        placed
+            .filter_map(|(at, state)| Some(((*at)?, state)))
+            .flat_map(|(at, state)| {
+                let open = state.branches.iter().filter(|(_, status)| {
+                    let status = word(status);
+                    status.is_open() && status != NodeStatus::Pending
+                });
+                open.filter_map(move |(name, _)| facts.listing.branch_of(at, name))
+            })
+            .collect()
+    }
+}
+
+/// Takes the sections into the facts, as far as they speak of the root or of the innermost frames; the others into
+/// the stack. Those that fit no statement are left to [`super::unplaced`].
+pub(super) fn read(run: &Run, facts: &mut Facts<'_>, sections: &Sections, stack: &mut Stack<'_>) {
+    let Some(file) = &run.state_file else { return };
+    let inside = under_way_inside(facts);
+    let inside = |at: u32| inside.get(at as usize) == Some(&true);
+    for (at, indices) in by_statement(&sections.parallels) {
+        let of = stack.speak_of(at, indices.len(), inside(at));
+        for (frame, index) in of.into_iter().zip(indices) {
+            match frame {
+                Some(frame) => {
+                    stack.told.insert((frame, at), index);
+                }
+                None => {
+                    if let Some(state) = file.parallels.get(index as usize) {
+                        parallel(facts, at, index, state, passed(run, facts, at));
+                    }
+                }
+            }
+        }
+    }
+    for (at, indices) in by_statement(&sections.loops) {
+        let of = stack.speak_of(at, indices.len(), inside(at));
+        for (frame, index) in of.into_iter().zip(indices) {
+            match frame {
+                Some(frame) => {
+                    stack.told.insert((frame, at), index);
+                }
+                None => {
+                    if let Some(state) = file.loops.get(index as usize) {
+                        looped(facts, at, index, state);
+                    }
+                }
+            }
+        }
+    }
+    // A marker on a construct that only outer frames are in speaks of them.
+    for (at, fact) in (0_u32..).zip(&mut facts.of) {
+        if fact.ran() && !fact.is_over() && stack.is_of_outer(at, inside(at)) {
+            fact.forget();
+        }
+    }
+}
+
+/// Sections by the statement that they speak of.
+fn by_statement(sections: &[Option<u32>]) -> BTreeMap<u32, Vec<u32>> {
+    let mut by: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for (index, at) in (0_u32..).zip(sections) {
+        if let Some(at) = at {
+            by.entry(*at).or_default().push(index);
+        }
+    }
+    by
+}
+
+/// Whether a marker inside a statement says that something is under way there.
+fn under_way_inside(facts: &Facts<'_>) -> Vec<bool> {
+    let mut inside = vec![false; facts.of.len()];
+    for (at, (statement, fact)) in facts
+        .listing
+        .statements
+        .iter()
+        .zip(&facts.of)
+        .enumerate()
+        .rev()
+    {
+        // A marker on a call speaks of the frame that it made.
+        let own = fact.ran() && !fact.is_over() && statement.kind != StatementKind::Do;
+        if (own || inside.get(at) == Some(&true))
+            && statement.kind != StatementKind::Block
+            && let Some(slot) = statement.parent.and_then(|p| inside.get_mut(p as usize))
+        {
+            *slot = true;
+        }
+    }
+    inside
 }
 
 /// Whether the run went on behind a statement, or is over.
@@ -66,7 +174,7 @@ fn passed(run: &Run, facts: &Facts<'_>, at: u32) -> bool {
         || facts
             .of
             .get(later..)
-            .is_some_and(|rest| rest.iter().any(super::facts::Fact::ran))
+            .is_some_and(|rest| rest.iter().any(Fact::ran))
 }
 
 fn of_kind(facts: &Facts<'_>, wanted: impl Fn(StatementKind) -> bool) -> Vec<u32> {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::build::{Builder, LAST};
 use super::frames::Open;
+use super::stack::Stack;
 use crate::model::{Run, Text};
 use crate::program::StatementKind;
 use crate::trace::emit::{derived, word};
@@ -11,7 +12,7 @@ use crate::trace::{NodeKind, NodeStatus};
 
 impl Builder<'_, '_> {
     /// Puts every node into what it lies in.
-    pub(super) fn places(&mut self, open: &[Open], calls: &BTreeMap<u32, u32>) {
+    pub(super) fn places(&mut self, stack: &Stack<'_>, open: &[Open], calls: &BTreeMap<u32, u32>) {
         let count = self.facts.listing.statements.len();
         self.holder = vec![None; count];
         // The last finished call of a block: what its body's markers speak of when no frame is open.
@@ -50,21 +51,25 @@ impl Builder<'_, '_> {
             let taken = frame
                 .call
                 .is_some_and(|call| calls.get(&call) == Some(&frame.node));
-            if taken {
+            // What outer frames called hangs in the constructs that they wait in.
+            let outer = frame.above.is_some_and(|above| !stack.is_innermost(above));
+            if taken || outer && frame.call.is_some() {
                 continue;
             }
-            let branch = frame.call.filter(|call| {
-                self.facts
-                    .statement(*call)
-                    .and_then(|s| s.parent)
-                    .is_some_and(|p| self.is_parallel(p))
-            });
-            let branch = branch.and_then(|call| self.node_of.get(call as usize).copied().flatten());
             let above = frame
                 .above
                 .and_then(|above| open.get(above))
                 .map(|f| f.node);
-            self.set_parent(frame.node, branch.or(above));
+            let around = frame.call.and_then(|call| {
+                let is_branch = |at: &u32| {
+                    self.node(*at)
+                        .is_some_and(|n| matches!(n.kind, NodeKind::Branch { .. }))
+                };
+                let branch = self.node_of_statement(call).filter(is_branch);
+                let outer = self.facts.statement(call)?.parent;
+                branch.or_else(|| self.holder.get(outer? as usize).copied().flatten())
+            });
+            self.set_parent(frame.node, around.or(above));
         }
     }
 

@@ -4,6 +4,13 @@ use super::build::{Builder, LAST};
 use crate::trace::emit::derived;
 use crate::trace::{NodeKind, NodeStatus};
 
+/// The nodes of a loop's rounds: `listed` from `first` on, and one for the last behind them.
+pub(super) struct Rounds {
+    first: u32,
+    listed: u32,
+    total: u32,
+}
+
 impl Builder<'_, '_> {
     pub(super) fn rounds(&mut self, at: u32, node: u32, holds: bool) {
         let Some(fact) = self.facts.get(at) else {
@@ -35,6 +42,15 @@ impl Builder<'_, '_> {
         let listed = (total.saturating_sub(1)).min(self.rounds_left);
         self.rounds_left -= listed;
         let mut at = node;
+        let first = self.nodes.len() as u32;
+        self.rounds_of.insert(
+            node,
+            Rounds {
+                first,
+                listed,
+                total,
+            },
+        );
         for n in (1..=listed).chain([total]) {
             let status = if n == total {
                 last.clone()
@@ -46,5 +62,27 @@ impl Builder<'_, '_> {
             self.set_parent(at, Some(node));
         }
         at
+    }
+
+    /// The loop of a round; anything else as it is.
+    pub(super) fn loop_of(&self, holder: u32) -> u32 {
+        let round = self
+            .node(holder)
+            .filter(|n| matches!(n.kind, NodeKind::Round { .. }));
+        round.and_then(|n| n.parent).unwrap_or(holder)
+    }
+
+    /// Where in a loop the `nth` of so many frames was called: in its round, where each round called one; in the loop,
+    /// where nothing is known of rounds.
+    pub(super) fn home(&self, looped: u32, nth: usize, frames: usize) -> Option<u32> {
+        match self.rounds_of.get(&looped) {
+            None => Some(looped),
+            Some(rounds)
+                if rounds.total as usize == frames && rounds.listed + 1 == rounds.total =>
+            {
+                Some(rounds.first + nth as u32)
+            }
+            Some(_) => None,
+        }
     }
 }

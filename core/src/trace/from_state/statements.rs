@@ -1,11 +1,12 @@
 //! The node of every statement that ran, and of the parallels and loops around it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::build::{Builder, LAST};
 use super::disk::bound;
 use super::facts::Fact;
 use super::frames::Open;
+use super::stack::Stack;
 use crate::gate::visit;
 use crate::model::{Run, Text};
 use crate::program::{Statement, StatementKind};
@@ -16,7 +17,7 @@ use crate::trace::{Node, NodeKind, NodeStatus};
 
 impl Builder<'_, '_> {
     /// Statements whose node is an open frame: the frame, by statement.
-    pub(super) fn consumed(&self, open: &[Open]) -> BTreeMap<u32, u32> {
+    pub(super) fn consumed(&self, stack: &Stack<'_>, open: &[Open]) -> BTreeMap<u32, u32> {
         let mut calls = BTreeMap::new();
         for frame in open {
             let Some(call) = frame.call else { continue };
@@ -25,12 +26,7 @@ impl Builder<'_, '_> {
                 .statement(call)
                 .and_then(|s| s.parent)
                 .is_some_and(|p| self.is_parallel(p));
-            let current = match frame.above {
-                None => true,
-                Some(above) => open
-                    .get(above)
-                    .is_some_and(|a| a.block.and_then(|b| self.innermost.get(&b)) == Some(&a.node)),
-            };
+            let current = frame.above.is_none_or(|above| stack.is_innermost(above));
             if current && !in_parallel {
                 calls.insert(call, frame.node);
             }
@@ -41,23 +37,31 @@ impl Builder<'_, '_> {
     pub(super) fn is_parallel(&self, at: u32) -> bool {
         self.facts
             .statement(at)
-            .is_some_and(|s| s.kind == StatementKind::Parallel && !s.text.contains("parallel for"))
+            .is_some_and(|s| s.kind == StatementKind::Parallel && s.find("each").is_none())
     }
 
     /// Makes the node of every statement that ran, and of the parallels and loops around it.
-    pub(super) fn statements(&mut self, run: &Run, calls: &BTreeMap<u32, u32>) {
+    pub(super) fn statements(&mut self, run: &Run, stack: &Stack<'_>, calls: &BTreeMap<u32, u32>) {
         let count = self.facts.listing.statements.len();
         let mut inner = vec![false; count];
         let mut inner_open = vec![false; count];
         let mut last_ran: BTreeMap<Option<u32>, u32> = BTreeMap::new();
         let mut kept = vec![false; count];
+        // Branches that an open frame was called in.
+        let hung: BTreeSet<u32> = stack
+            .frames
+            .iter()
+            .filter(|f| f.above.is_none_or(|above| stack.is_innermost(above)))
+            .filter_map(|f| f.call)
+            .filter(|call| !calls.contains_key(call))
+            .collect();
         for at in (0..count as u32).rev() {
             let (Some(statement), Some(fact)) = (self.facts.statement(at), self.facts.get(at))
             else {
                 continue;
             };
             let i = at as usize;
-            let in_frame = calls.contains_key(&at);
+            let in_frame = calls.contains_key(&at) || hung.contains(&at);
             // A marker on a call speaks of the frame that it made.
             let is_frames = statement.kind == StatementKind::Do
                 && fact.block.is_some()
@@ -142,6 +146,7 @@ impl Builder<'_, '_> {
         };
         let implied = match (over || self.children_are_over(at), &kind) {
             (true, _) => NodeStatus::Completed,
+            (false, NodeKind::Branch { .. }) => NodeStatus::Executing,
             (false, _) => NodeStatus::Started,
         };
         let mut node = derived(kind, text, fact.status.clone().unwrap_or(implied));

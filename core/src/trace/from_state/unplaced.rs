@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::build::{Builder, LAST};
+use super::stack::Stack;
 use crate::gate::visit;
 use crate::model::{Run, Text};
 use crate::program::StatementKind;
@@ -42,12 +43,17 @@ impl Builder<'_, '_> {
     }
 
     /// Open constructs that fit no statement of the program.
-    pub(super) fn unplaced_constructs(&mut self, run: &Run) {
+    pub(super) fn unplaced_constructs(&mut self, run: &Run, stack: &Stack<'_>) {
         let Some(file) = &run.state_file else { return };
         let placed = |kind: fn(StatementKind) -> bool| -> BTreeSet<u32> {
             let all = self.facts.of.iter().zip(&self.facts.listing.statements);
+            let of_outer = stack.told.iter().filter(|((_, at), _)| {
+                let statement = self.facts.statement(*at);
+                statement.is_some_and(|s| kind(s.kind))
+            });
             all.filter(|(_, s)| kind(s.kind))
                 .filter_map(|(f, _)| f.construct)
+                .chain(of_outer.map(|(_, section)| *section))
                 .collect()
         };
         let parallels = placed(|kind| kind == StatementKind::Parallel);

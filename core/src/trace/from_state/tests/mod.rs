@@ -1,3 +1,5 @@
+mod frames;
+
 use super::*;
 use crate::decode::folder;
 use crate::source::MemorySource;
@@ -112,7 +114,7 @@ pub(in crate::trace) fn rules(trace: &Trace) -> Vec<&str> {
 
 #[test]
 fn the_sample_becomes_a_tree() {
-    let sample = include_str!("../../render/state_md/sample.md");
+    let sample = include_str!("../../../render/state_md/sample.md");
     let (_, trace) = check(
         &[("state.md", sample)],
         "
@@ -179,10 +181,12 @@ fn frames_hang_below_their_calls_and_markers_speak_of_the_innermost() {
         let data = session \"Load\": completed @10
         frame process#41 at 1: waiting @11
           let parts = session \"Split\": completed derived @5
-          frame process#42 at 2: waiting @7
-            frame process#43 at 3: executing @7
-              let parts = session \"Split\": completed @5
-              let result = session \"Process chunk\": executing @8 <
+          loop: started derived @6
+            frame process#42 at 2: waiting @7
+              loop: started derived @6
+                frame process#43 at 3: executing @7
+                  let parts = session \"Split\": completed @5
+                  let result = session \"Process chunk\": executing @8 <
         ",
     );
     assert_eq!(rules(&trace), [""; 0]);
@@ -226,9 +230,9 @@ fn finished_frames_are_known_by_their_bindings() {
         "
         let data = session \"Load\": completed @10
         frame process#1 at 1: completed @11
-          let result = session \"Process chunk\": completed derived @8
-          frame process#2 at 2: completed derived
+          frame process#2 at 2: completed derived @7
             let result = session \"Process chunk\": completed derived @8
+          let result = session \"Process chunk\": completed derived @8
         output report = session \"Report\": completed @12
         ",
     );
@@ -594,8 +598,9 @@ fn deep_stacks_and_long_traces_are_linear() {
         .collect();
     let text = state("", PROGRAM, &format!("## Call Stack\n\n{rows}"));
     let (_, trace) = folded(&[("state.md", &text), ("program.prose", PROGRAM)]);
-    assert_eq!((trace.nodes.len(), trace.positions.len()), (100_000, 1));
-    assert_eq!(trace.nodes.last().map(|n| n.level), Some(99_999));
+    // Each but the innermost waits in the loop that it called from.
+    assert_eq!((trace.nodes.len(), trace.positions.len()), (199_999, 1));
+    assert_eq!(trace.nodes.last().map(|n| n.level), Some(199_998));
     let long = "session \"same\"   # (complete)\n".repeat(50_000);
     let (_, trace) = folded(&[
         ("state.md", &state("", &long, "")),
