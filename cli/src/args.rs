@@ -12,6 +12,11 @@ Exit codes:
   5  unreadable input
   6  I/O failed";
 
+const GET_EXIT: &str = "\
+Exit code 1: an issue of severity error was met on the way to the value. Of a database only the
+rows of that name are read, and executions where some of them lie in frames; of a folder, or to
+say why (--explain, --json), the whole run.";
+
 const RUN_HELP: &str =
     "A run: its id, a unique beginning of it, `latest`, or a path to a run folder or a database";
 
@@ -39,6 +44,7 @@ pub(crate) enum Command {
     /// List a run's bindings
     Bindings(RunArgs),
     /// Print the value of a name
+    #[command(after_help = GET_EXIT)]
     Get(GetArgs),
     /// List a run's agents with their memory and segments
     Agents(RunArgs),

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use prosescope_core::model::AgentScope;
 use prosescope_core::render::text::escape;
 use prosescope_core::session::{
-    Around, ChooseError, Filter, Found, FoundKind, OpenError, Options, Order, Session, choose,
-    survey,
+    Around, ChooseError, Filter, Found, FoundKind, Lookup, OpenError, Options, Order, Session,
+    choose, survey,
 };
 use prosescope_core::source::Source;
 use prosescope_core::time::Stamp;
@@ -55,6 +55,19 @@ pub(crate) fn open(run: &str) -> Result<Session, CliError> {
     let located = locate(run)?;
     let options = options(located.prose.as_deref())?;
     Ok(Session::open(located.disk, &located.place, &options)?)
+}
+
+/// Resolves a name in the run that `run` names: what lies around the run says nothing of its values.
+pub(crate) fn look_up(run: &str, name: &str, from: Option<i64>) -> Result<Lookup, CliError> {
+    let located = locate(run)?;
+    let source: Rc<dyn Source> = located.disk;
+    Ok(Lookup::open(
+        &source,
+        &located.place,
+        &bounded(),
+        name,
+        from,
+    )?)
 }
 
 /// Opens the run that `run` names, and says where its files lie: a path from here, or an absolute one.
@@ -411,13 +424,20 @@ fn options(prose: Option<&Path>) -> Result<Options, CliError> {
     if let Some(dir) = user.filter(|dir| project().map_or(true, |project| project != *dir)) {
         add(AgentScope::User, &dir)?;
     }
-    let begun = Instant::now();
     Ok(Options {
-        now: Some(now()),
         around,
+        ..bounded()
+    })
+}
+
+/// The time, and how long reading may take.
+fn bounded() -> Options {
+    let begun = Instant::now();
+    Options {
+        now: Some(now()),
         stop: Some(std::sync::Arc::new(move || begun.elapsed() > DEADLINE)),
         ..Options::default()
-    })
+    }
 }
 
 /// Whether a person means a path rather than an id.

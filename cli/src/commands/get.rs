@@ -20,43 +20,31 @@ struct Got {
 }
 
 pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
-    let session = locate::open(&args.run)?;
-    let winner = session.winner(&args.name, args.from);
-    let resolution = || session.resolve(&args.name, args.from);
-    if args.explain && !out.json {
-        let resolution = resolution();
-        out.text(&print::resolution(&resolution, out.width))?;
-        return if winner.is_some() {
-            Ok(ended(&session))
-        } else {
-            Err(missing(&session, args, &resolution))
-        };
+    if args.explain || out.json {
+        return explain(args, out);
     }
-    let Some(winner) = winner.map(ValueOf::Binding) else {
-        return Err(missing(&session, args, &resolution()));
-    };
-    if out.json {
-        let value = session.value(&winner, usize::MAX)?;
-        out.json(&Got {
-            value: Some(value),
-            resolution: resolution(),
-        })?;
-        return Ok(ended(&session));
+    let lookup = locate::look_up(&args.run, &args.name, args.from)?;
+    if let Some(session) = lookup.not_found() {
+        return Err(missing(
+            session,
+            args,
+            &session.resolve(&args.name, args.from),
+        ));
     }
     // A missing attachment is said on standard error; the row's own value still goes to standard output.
-    if let Some(note) = session.value(&winner, 0)?.note {
+    if let Some(note) = lookup.value(0)?.note {
         say(&format!("{WAIT}note:{RESET} {}", escape(&note, true)));
     }
     let mut failed = None;
     if !out.terminal || args.raw {
-        session.value_pieces(&winner, &mut |piece| {
+        lookup.value_pieces(&mut |piece| {
             failed = out.bytes(piece).err();
             failed.is_none()
         })?;
     } else {
         // A character may lie across two pieces: what is not whole yet waits for the next.
         let mut held: Vec<u8> = Vec::new();
-        session.value_pieces(&winner, &mut |piece| {
+        lookup.value_pieces(&mut |piece| {
             held.extend_from_slice(piece);
             let whole = match std::str::from_utf8(&held) {
                 Err(e) if e.error_len().is_none() => e.valid_up_to(),
@@ -72,8 +60,31 @@ pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
         out.text(&escape(&String::from_utf8_lossy(&held), true))?;
         out.text("\n")?;
     }
-    if let Some(error) = failed {
-        return Err(error);
+    match failed {
+        Some(error) => Err(error),
+        // Only what was met on the way to the value counts: the rest of the run was not read.
+        None if lookup.met_errors() => Ok(Exit::Issues),
+        None => Ok(Exit::Done),
+    }
+}
+
+/// What takes the whole run: every candidate, and why it is or is not what the name means.
+fn explain(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
+    let session = locate::open(&args.run)?;
+    let winner = session.winner(&args.name, args.from);
+    let resolution = session.resolve(&args.name, args.from);
+    if !out.json {
+        out.text(&print::resolution(&resolution, out.width))?;
+    }
+    let Some(winner) = winner.map(ValueOf::Binding) else {
+        return Err(missing(&session, args, &resolution));
+    };
+    if out.json {
+        let value = session.value(&winner, usize::MAX)?;
+        out.json(&Got {
+            value: Some(value),
+            resolution,
+        })?;
     }
     Ok(ended(&session))
 }

@@ -1,6 +1,8 @@
+use std::cmp::Reverse;
 use std::rc::Rc;
 
-use super::{Found, FoundKind, Options, Session, survey};
+use super::{Found, FoundKind, Options, filter, survey};
+use crate::run_id::RunId;
 use crate::source::Source;
 
 /// Why a name means no run of a source.
@@ -74,24 +76,30 @@ pub fn choose(
     }
 }
 
+/// The newest run, in the order in which lists show them. The time in a run's name decides without opening it; runs are
+/// opened for their `started` or their last sign of life where the name has no time.
 fn latest(
     source: &Rc<dyn Source>,
     found: &[Found],
     options: &Options,
 ) -> Result<String, ChooseError> {
     let newest = match found {
-        [] => None,
-        [one] => Some(one.place.clone()),
-        // The list is in the order that "latest" means; an unreadable run may still be the latest.
-        _ => Session::list(source, options)
-            .runs
-            .into_iter()
-            .map(|run| run.place)
-            .find(|place| found.iter().any(|f| f.place == *place)),
+        [one] => Some(one),
+        many => many
+            .iter()
+            // Of runs that began at the same time the first by its place, as in a list.
+            .min_by_key(|found| (Reverse(began(source, found, options)), &found.place)),
     };
-    newest.ok_or_else(|| ChooseError::Nothing {
-        label: source.label(),
-    })
+    newest
+        .map(|found| found.place.clone())
+        .ok_or_else(|| ChooseError::Nothing {
+            label: source.label(),
+        })
+}
+
+fn began(source: &Rc<dyn Source>, found: &Found, options: &Options) -> Option<i64> {
+    let named = RunId::parse(&found.name).millis();
+    named.or_else(|| filter::began(&survey::line(source, found, options, false).0))
 }
 
 /// Whether a file is called that, or a folder by its path: a bare word is a name.
@@ -102,8 +110,12 @@ fn is_place(source: &dyn Source, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+
+    use rusqlite::Connection;
+
     use super::*;
-    use crate::source::MemorySource;
+    use crate::source::{FileEntry, MemorySource, SourceError};
 
     fn source(files: &[&str]) -> Rc<dyn Source> {
         let text = |path: &str| match path.ends_with("state.md") {
@@ -155,6 +167,52 @@ mod tests {
             let error = choose(&source, name, &Options::default()).unwrap_err();
             assert_eq!(error.to_string(), message);
         }
+    }
+
+    #[test]
+    fn the_latest_is_known_by_its_name_and_only_nameless_runs_are_opened() {
+        struct Watched(MemorySource, RefCell<Vec<String>>);
+        impl Source for Watched {
+            fn label(&self) -> String {
+                self.0.label()
+            }
+            fn files(&self) -> &[FileEntry] {
+                self.0.files()
+            }
+            fn read(&self, path: &str, from: u64, len: usize) -> Result<Vec<u8>, SourceError> {
+                self.1.borrow_mut().push(path.to_owned());
+                self.0.read(path, from, len)
+            }
+            fn database(&self, path: &str) -> Result<Connection, SourceError> {
+                self.1.borrow_mut().push(path.to_owned());
+                self.0.database(path)
+            }
+        }
+        let state = |id: &str| format!("# Execution State\n\nrun: {id}\n").into_bytes();
+        let mut files = vec![
+            ("runs/20260112-091407-k3v8qd/state.db".to_owned(), vec![]),
+            ("runs/20260115-083214-h5n2ye/state.db".to_owned(), vec![]),
+        ];
+        let mut check = |more: &[(&str, &str)], latest: &str, opened: &[&str]| {
+            let more = more
+                .iter()
+                .map(|(path, id)| ((*path).to_owned(), state(id)));
+            files.extend(more);
+            let watched = MemorySource::new("dropped", files.clone());
+            let watched = Rc::new(Watched(watched, RefCell::default()));
+            let source: Rc<dyn Source> = Rc::<Watched>::clone(&watched);
+            let chosen = choose(&source, "latest", &Options::default());
+            assert_eq!(chosen.as_deref(), Ok(latest));
+            let mut read = watched.1.take();
+            read.sort();
+            read.dedup();
+            assert_eq!(read, opened);
+        };
+        check(&[], "runs/20260115-083214-h5n2ye", &[]);
+        let older = ("runs/first/state.md", "20250101-000000-aaaaaa");
+        check(&[older], "runs/20260115-083214-h5n2ye", &[older.0]);
+        let newer = ("runs/second/state.md", "20270101-000000-aaaaaa");
+        check(&[newer], "runs/second", &[older.0, newer.0]);
     }
 
     #[test]

@@ -85,7 +85,7 @@ impl Order {
 }
 
 /// When a run began: the time in its id, else `started`, else its last sign of life.
-fn began(run: &RunSummary) -> Option<i64> {
+pub(super) fn began(run: &RunSummary) -> Option<i64> {
     let millis = |stamp: &Option<Stamp>| stamp.as_ref().and_then(Stamp::millis);
     run_id::RunId::parse(&run.id)
         .millis()

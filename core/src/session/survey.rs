@@ -214,27 +214,37 @@ fn list(source: &Rc<dyn Source>, options: &Options, filter: &Filter) -> (RunList
         }
         // One at a time.
         drop(last.take());
-        let line = match super::summary::of_head(source, &place, options) {
-            Some(line) => line,
-            None => match Session::open_inside(Rc::clone(source), &place.place, options, alone) {
-                Ok(session) => {
-                    let summary = session.summary();
-                    last = Some(session);
-                    summary
-                }
-                Err(error) => RunSummary {
-                    id: place.name,
-                    place: place.place,
-                    error: Some(error.to_string()),
-                    ..RunSummary::default()
-                },
-            },
-        };
+        let (line, session) = line(source, &place, options, alone);
+        last = session;
         if filter.wants(&line) {
             list.runs.push(line);
         }
     }
     (list, last)
+}
+
+/// A run as a line, and the session that it took; `around` opens with that what lies around the run.
+pub(super) fn line(
+    source: &Rc<dyn Source>,
+    found: &Found,
+    options: &Options,
+    around: bool,
+) -> (RunSummary, Option<Session>) {
+    if let Some(line) = super::summary::of_head(source, found, options) {
+        return (line, None);
+    }
+    match Session::open_inside(Rc::clone(source), &found.place, options, around) {
+        Ok(session) => (session.summary(), Some(session)),
+        Err(error) => {
+            let line = RunSummary {
+                id: found.name.clone(),
+                place: found.place.clone(),
+                error: Some(error.to_string()),
+                ..RunSummary::default()
+            };
+            (line, None)
+        }
+    }
 }
 
 /// Whether a folder is a run's: a state file or a database, or what is left of a run where runs lie.

@@ -167,9 +167,14 @@ pub fn agent_tail(conn: &Connection, agent: &Agent) -> Result<Agent, DecodeError
     let ValueAt::Row { rowid, .. } = &agent.memory else {
         return Ok(full);
     };
-    Reader::of_table(conn, schema::AGENTS)?.scan_row(schema::AGENTS, TAIL, *rowid, |cells| {
-        full.created = cells.stamp(0);
-        full.updated = cells.stamp(1);
-    })?;
+    Reader::of_table(conn, schema::AGENTS, "")?.scan_row(
+        schema::AGENTS,
+        TAIL,
+        *rowid,
+        |cells| {
+            full.created = cells.stamp(0);
+            full.updated = cells.stamp(1);
+        },
+    )?;
     Ok(full)
 }

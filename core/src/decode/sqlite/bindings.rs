@@ -15,7 +15,7 @@ use crate::model::{Binding, BindingKind, Execution, Text, ValueAt};
 use crate::schema::{self, Found};
 
 /// The rest of a row is read in a list where the value before it is no longer than this.
-const SMALL: u32 = 2048;
+pub(super) const SMALL: u32 = 2048;
 
 const WANTS: &[Want] = &[
     // Without these three a row means nothing: they are read wherever they stand.
@@ -38,13 +38,13 @@ const TAIL: &[Want] = &[
 
 /// Reads all bindings: names, kinds and lengths; the rest where it does not lie behind a large value.
 pub(super) fn read(reader: &mut Reader<'_>, executions: &[Execution]) -> Vec<Binding> {
-    let Some(found) = reader.shape.table(schema::BINDINGS).cloned() else {
+    let Some(found) = reader.shape.table(schema::BINDINGS) else {
         return Vec::new();
     };
     let extra = [
-        stored_kind(&found, "value"),
-        length(&found, "value"),
-        reached(&found, &WANTS[3..]),
+        stored_kind(found, "value"),
+        length(found, "value"),
+        reached(found, &WANTS[3..]),
     ];
     let mut bindings: Vec<Binding> = Vec::with_capacity(reader.room_for(schema::BINDINGS));
     let kinds = Kinds::new();
@@ -76,13 +76,18 @@ pub(super) fn read(reader: &mut Reader<'_>, executions: &[Execution]) -> Vec<Bin
         bindings.push(binding);
     });
     bindings.shrink_to_fit();
+    finish(reader, &mut bindings);
+    bindings
+}
+
+/// What takes all bindings of a name.
+pub(super) fn finish(reader: &mut Reader<'_>, bindings: &mut [Binding]) {
     if !reader.shape.utf8 {
         // Stored bytes are not the text's bytes: nothing for it but to read the values.
         let values = bindings.iter_mut().map(|binding| &mut binding.value);
         recount(reader, schema::BINDINGS, "value", values);
     }
-    supersede(&mut bindings, &mut reader.notes);
-    bindings
+    supersede(bindings, &mut reader.notes);
 }
 
 /// Reads what a list left out of a binding: its statement, times and attachment.
@@ -97,10 +102,12 @@ pub fn binding_tail(conn: &Connection, binding: &Binding) -> Result<Binding, Dec
     binding_tails(conn, &mut full)?;
     let [full] = full;
     if full.tail_known {
-        Ok(full)
-    } else {
-        Err(DecodeError::NotFound("row of this binding".into()))
+        return Ok(full);
     }
+    Err(DecodeError::NotFound(match &full.value {
+        ValueAt::Row { rowid, .. } => format!("row {rowid} in bindings"),
+        _ => "row of this binding".into(),
+    }))
 }
 
 /// The same for all of these whose tails are not known. A row that is gone stays as it is.
@@ -112,7 +119,7 @@ pub fn binding_tails(conn: &Connection, bindings: &mut [Binding]) -> Result<(), 
         return Ok(());
     }
     // What the table looks like is asked once for all.
-    let mut reader = Reader::of_table(conn, schema::BINDINGS)?;
+    let mut reader = Reader::of_table(conn, schema::BINDINGS, "")?;
     for binding in bindings.iter_mut().filter(|b| !b.tail_known) {
         let ValueAt::Row { rowid, .. } = binding.value else {
             continue;

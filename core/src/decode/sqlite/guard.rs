@@ -71,6 +71,15 @@ pub fn probe(conn: &Connection) -> Result<(), DecodeError> {
     Ok(conn.query_row("PRAGMA schema_version", [], |_| Ok(()))?)
 }
 
+/// Begins a snapshot that lasts as long as the connection: what is read after it is of one moment, and the file is
+/// locked and looked at once instead of with every statement.
+///
+/// # Errors
+/// When SQLite refuses.
+pub fn snapshot(conn: &Connection) -> Result<(), DecodeError> {
+    Ok(conn.execute_batch("BEGIN")?)
+}
+
 /// Guards a connection before anything is read through it; see the module for what it forbids.
 ///
 /// # Errors

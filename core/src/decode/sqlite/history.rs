@@ -139,7 +139,7 @@ fn walk(
     column: &str,
     mut each: impl FnMut(&mut super::scan::Cells<'_, '_>, ValueAt),
 ) -> Result<(), DecodeError> {
-    let mut reader = match Reader::of_table(conn, table) {
+    let mut reader = match Reader::of_table(conn, table, "") {
         Err(DecodeError::NotFound(_)) => return Ok(()),
         other => other?,
     };

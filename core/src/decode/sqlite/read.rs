@@ -9,7 +9,7 @@ use super::cells::real_in_words;
 use super::error::{DecodeError, bytes_in_words};
 use super::guard::LONGEST_VALUE;
 use super::scan::{before_in, order, whole_characters};
-use super::shape::{find, has_plain_rowid, is_utf8, quoted};
+use super::shape::{find, has_plain_rowid, is_utf8, pragma, quoted};
 use crate::model::ValueAt;
 use crate::schema::{self, Found};
 use crate::view::{Cell, TableRows};
@@ -28,17 +28,29 @@ pub fn value_bytes(
     offset: u64,
     len: usize,
 ) -> Result<Vec<u8>, DecodeError> {
-    let at = address_of(value)?;
-    // A list asks for the beginning of every value that is on screen: without looking at the table first.
-    if let ValueAt::Row { stored, .. } = value
-        && matches!(&**stored, "text" | "blob")
-        && is_utf8(conn)?
-        && has_plain_rowid(conn, table)?
-        && let Ok(blob) = handle(conn, table, column, at)
-    {
+    if let Some(blob) = value_blob(conn, table, column, value)? {
         return blob_part(&blob, offset, len);
     }
-    cell_bytes(conn, table, column, at, offset, len)
+    cell_bytes(conn, table, column, address_of(value)?, offset, len)
+}
+
+/// A handle on a value whose type is known, without looking at the table first: a list asks for the beginning of every
+/// value that is on screen. `None` where it takes a look.
+fn value_blob<'c>(
+    conn: &'c Connection,
+    table: &str,
+    column: &str,
+    value: &ValueAt,
+) -> Result<Option<rusqlite::blob::Blob<'c>>, DecodeError> {
+    let at = address_of(value)?;
+    let known = match value {
+        ValueAt::Row { stored, .. } => matches!(&**stored, "text" | "blob"),
+        _ => false,
+    };
+    if known && is_utf8(conn)? && has_plain_rowid(conn, table)? {
+        return Ok(handle(conn, table, column, at).ok());
+    }
+    Ok(None)
 }
 
 /// Gives a value to `each` in pieces, from its beginning to its end, holding no more than a piece.
@@ -55,20 +67,14 @@ pub fn value_pieces(
     value: &ValueAt,
     each: &mut dyn FnMut(&[u8]) -> bool,
 ) -> Result<(), DecodeError> {
+    if let Some(blob) = value_blob(conn, table, column, value)? {
+        return blob_pieces(&blob, each);
+    }
     let at = address_of(value)?;
     let found = find(conn, table)?;
     let column = column_of(&found, column)?;
     if let Some(blob) = open_blob(conn, &found, column, at)? {
-        let mut piece = vec![0; PIECE.min(blob.len())];
-        let mut done = 0;
-        while done < blob.len() {
-            let n = blob.read_at(&mut piece, done)?;
-            if n == 0 || !each(piece.get(..n).unwrap_or(&[])) {
-                break;
-            }
-            done += n;
-        }
-        return Ok(());
+        return blob_pieces(&blob, each);
     }
     let whole = whole_cell(conn, &found, column, at)?;
     for piece in whole.chunks(PIECE) {
@@ -199,8 +205,8 @@ pub fn table_rows(
 
 /// Bytes of the database, those in its `-wal` included.
 pub(super) fn file_len(conn: &Connection) -> Result<u64, DecodeError> {
-    let pragma = |sql: &str| conn.query_row(sql, [], |r| r.get::<_, i64>(0));
-    let bytes = pragma("PRAGMA page_count")?.saturating_mul(pragma("PRAGMA page_size")?);
+    let of = |sql: &str| pragma::<i64>(conn, sql);
+    let bytes = of("PRAGMA page_count")?.saturating_mul(of("PRAGMA page_size")?);
     Ok(u64::try_from(bytes).unwrap_or(0))
 }
 
@@ -301,6 +307,22 @@ fn blob_part(
         bytes.truncate(n);
     }
     Ok(bytes)
+}
+
+fn blob_pieces(
+    blob: &rusqlite::blob::Blob<'_>,
+    each: &mut dyn FnMut(&[u8]) -> bool,
+) -> Result<(), DecodeError> {
+    let mut piece = vec![0; PIECE.min(blob.len())];
+    let mut done = 0;
+    while done < blob.len() {
+        let n = blob.read_at(&mut piece, done)?;
+        if n == 0 || !each(piece.get(..n).unwrap_or(&[])) {
+            break;
+        }
+        done += n;
+    }
+    Ok(())
 }
 
 /// A handle on a text or blob of a row; `None` where there can be none: no rowid, a number, UTF-16, a computed

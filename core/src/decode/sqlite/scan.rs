@@ -92,12 +92,16 @@ impl<'c> Reader<'c> {
     }
 
     /// A reader that knows one table only.
-    pub(super) fn of_table(conn: &'c Connection, table: &str) -> Result<Reader<'c>, DecodeError> {
+    pub(super) fn of_table(
+        conn: &'c Connection,
+        table: &str,
+        name: &str,
+    ) -> Result<Reader<'c>, DecodeError> {
         let shape = Shape {
             tables: vec![shape::find(conn, table)?],
             utf8: shape::is_utf8(conn)?,
         };
-        Reader::of(conn, shape, "")
+        Reader::of(conn, shape, name)
     }
 
     fn of(conn: &'c Connection, shape: Shape, name: &str) -> Result<Reader<'c>, DecodeError> {
@@ -136,19 +140,55 @@ impl Reader<'_> {
         table: &'static str,
         wants: &[Want],
         extra: &[String],
-        mut each: impl FnMut(&mut Cells<'_, '_>),
+        each: impl FnMut(&mut Cells<'_, '_>),
     ) {
         let shape = Rc::clone(&self.shape);
         let Some(found) = shape.table(table) else {
             return;
         };
         let mut sql = select(found, wants, extra);
+        // What an index says is not asked: of a damaged file the table itself is believed.
+        sql.push_str(" NOT INDEXED");
         let mut filter: Option<rusqlite::types::Value> = None;
         if let (Some(run), Some(column)) = (&self.only_run, found.column("run_id")) {
             let column = quoted(column);
             sql.push_str(&format!(" WHERE {column} IS NULL OR {column} = ?1"));
             filter = Some(run.to_string().into());
         }
+        self.scan_by((table, found), sql, filter, wants, each);
+    }
+
+    /// Walks over the rows that an index finds, in the order in which they are stored: those whose `column` holds
+    /// `text`. As [`Reader::scan`] otherwise; the rows that it gives may be more, as a column has a collation of its
+    /// own.
+    pub(super) fn scan_named(
+        &mut self,
+        table: &'static str,
+        (column, text): (&str, &str),
+        wants: &[Want],
+        extra: &[String],
+        each: impl FnMut(&mut Cells<'_, '_>),
+    ) {
+        let shape = Rc::clone(&self.shape);
+        let Some(found) = shape.table(table) else {
+            return;
+        };
+        let mut sql = select(found, wants, extra);
+        // A text may be stored as a BLOB.
+        let column = quoted(column);
+        sql.push_str(&format!(" WHERE {column} IN (?1, CAST(?1 AS BLOB))"));
+        let filter = Some(text.to_owned().into());
+        self.scan_by((table, found), sql, filter, wants, each);
+    }
+
+    fn scan_by(
+        &mut self,
+        (table, found): (&'static str, &Found),
+        mut sql: String,
+        filter: Option<rusqlite::types::Value>,
+        wants: &[Want],
+        mut each: impl FnMut(&mut Cells<'_, '_>),
+    ) {
         sql.push_str(&order(found));
         let filtered = filter.is_some();
         let mut count = 0_usize;
@@ -204,6 +244,7 @@ impl Reader<'_> {
             .table(table)
             .ok_or_else(|| DecodeError::NotFound(format!("table {table}")))?;
         let mut sql = select(found, wants, &[]);
+        sql.push_str(" NOT INDEXED");
         sql.push_str(&read::address(found).replace("?2", "1"));
         self.walk((table, found), &sql, Some(at.into()), wants, |cells| {
             each(cells);
@@ -425,7 +466,7 @@ fn select(found: &Found, wants: &[Want], extra: &[String]) -> String {
         sql.push_str(", ");
         sql.push_str(expression);
     }
-    sql.push_str(&format!(" FROM {} NOT INDEXED", quoted(&found.info.name)));
+    sql.push_str(&format!(" FROM {}", quoted(&found.info.name)));
     sql
 }
 

@@ -1,6 +1,7 @@
 //! Which tables and columns a database has; nothing is assumed of it.
 
 use rusqlite::Connection;
+use rusqlite::types::FromSql;
 
 use super::error::DecodeError;
 use crate::model::{ColumnInfo, TableInfo};
@@ -17,14 +18,13 @@ pub(super) struct Shape {
 
 impl Shape {
     pub(super) fn discover(conn: &Connection) -> Result<Shape, DecodeError> {
-        let encoding: String = conn.query_row("PRAGMA encoding", [], |r| r.get(0))?;
         let mut tables = Vec::new();
         for listed in list(conn)? {
             tables.push(describe(conn, listed)?);
         }
         Ok(Shape {
             tables,
-            utf8: encoding == "UTF-8",
+            utf8: is_utf8(conn)?,
         })
     }
 
@@ -42,7 +42,7 @@ const XINFO_NAME: usize = 1;
 
 /// Describes one table.
 pub(super) fn find(conn: &Connection, name: &str) -> Result<Found, DecodeError> {
-    let listed = list(conn)?
+    let listed = list_by(conn, &format!("PRAGMA table_list({})", quoted(name)))?
         .into_iter()
         .find(|t| t.name.eq_ignore_ascii_case(name))
         .ok_or_else(|| DecodeError::NotFound(format!("table {name}")))?;
@@ -51,14 +51,18 @@ pub(super) fn find(conn: &Connection, name: &str) -> Result<Found, DecodeError> 
 
 /// Whether the database stores text as UTF-8.
 pub(super) fn is_utf8(conn: &Connection) -> Result<bool, DecodeError> {
-    let encoding: String = conn.query_row("PRAGMA encoding", [], |r| r.get(0))?;
-    Ok(encoding == "UTF-8")
+    Ok(pragma::<String>(conn, "PRAGMA encoding")? == "UTF-8")
+}
+
+/// What a pragma of one row says. These are asked with every value, so their statements are kept.
+pub(super) fn pragma<T: FromSql>(conn: &Connection, sql: &str) -> rusqlite::Result<T> {
+    conn.prepare_cached(sql)?.query_row([], |row| row.get(0))
 }
 
 /// Whether no column of a table takes one of the rowid's names, so that rows are known by their rowid. Says nothing
 /// of tables that have none.
 pub(super) fn has_plain_rowid(conn: &Connection, table: &str) -> Result<bool, DecodeError> {
-    let mut statement = conn.prepare(&format!("PRAGMA table_xinfo({})", quoted(table)))?;
+    let mut statement = conn.prepare_cached(&format!("PRAGMA table_xinfo({})", quoted(table)))?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         if lossy(row.get_ref(XINFO_NAME)?).eq_ignore_ascii_case("_rowid_") {
@@ -80,7 +84,11 @@ struct Listed {
 }
 
 fn list(conn: &Connection) -> Result<Vec<Listed>, DecodeError> {
-    let mut statement = conn.prepare("PRAGMA table_list")?;
+    list_by(conn, "PRAGMA table_list")
+}
+
+fn list_by(conn: &Connection, sql: &str) -> Result<Vec<Listed>, DecodeError> {
+    let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query([])?;
     let mut tables = Vec::new();
     while let Some(row) = rows.next()? {

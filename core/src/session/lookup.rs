@@ -1,0 +1,319 @@
+//! One value by its name, without reading the run around it: what `prose get` asks for.
+//!
+//! ```text
+//! rows of that name, by the index ──► all at the root ────────────► scope::winner ──► the value
+//!                                 └─► some in frames, asked from one: executions ──► trace::fold ──┘
+//! ```
+//!
+//! What a name means is decided by [`crate::scope`] alone, here of fewer candidates: it looks at the bindings of that
+//! name only, and at the executions only where some of those lie in a frame. Wherever that is not enough (a folder, a
+//! name that is not there, an import's `alias.name`, a table of another shape, damage) the run is opened as a whole.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::survey::{join, split};
+use super::{NodeIndex, OpenError, Options, Session, Store, ValueOf};
+use crate::decode::{folder, sqlite};
+use crate::issue::{Issue, Severity};
+use crate::model::Run;
+use crate::program;
+use crate::scope;
+use crate::source::{Source, SourceError};
+use crate::trace::{self, Trace};
+use crate::view::ValueView;
+
+/// What a name means in a run.
+pub struct Lookup {
+    /// Of the run, or of as much of it as it took.
+    session: Session,
+    winner: Option<ValueOf>,
+}
+
+impl Lookup {
+    /// Resolves a name in the run at a place of a source, from a frame or (`None`) from the root.
+    ///
+    /// # Errors
+    /// As [`Session::open`]. A name that nothing is called is none.
+    pub fn open(
+        source: &Rc<dyn Source>,
+        place: &str,
+        options: &Options,
+        name: &str,
+        from: Option<i64>,
+    ) -> Result<Lookup, OpenError> {
+        if let Some(narrow) = narrow(source, place, options, name, from) {
+            return Ok(narrow);
+        }
+        let session = Session::open_inside(Rc::clone(source), place, options, false)?;
+        let winner = session.winner(name, from).map(ValueOf::Binding);
+        Ok(Lookup { session, winner })
+    }
+
+    /// Whether the name means something.
+    pub fn is_found(&self) -> bool {
+        self.winner.is_some()
+    }
+
+    /// The run, where the name means nothing in it: opened as a whole, to say what there is instead.
+    pub fn not_found(&self) -> Option<&Session> {
+        self.winner.is_none().then_some(&self.session)
+    }
+
+    /// As [`Session::value`].
+    ///
+    /// # Errors
+    /// When the name means nothing, or its store cannot give the value.
+    pub fn value(&self, most: usize) -> Result<ValueView, SourceError> {
+        self.session.value(self.winner()?, most)
+    }
+
+    /// As [`Session::value_pieces`].
+    ///
+    /// # Errors
+    /// As [`Lookup::value`].
+    pub fn value_pieces(&self, each: &mut dyn FnMut(&[u8]) -> bool) -> Result<(), SourceError> {
+        self.session.value_pieces(self.winner()?, each)
+    }
+
+    /// Whether something of severity error was met on the way: in what was read to give this value, not in the rest of
+    /// the run. To be asked when the value was read: somebody may have written to the database meanwhile.
+    pub fn met_errors(&self) -> bool {
+        let session = &self.session;
+        let database = session
+            .db
+            .as_ref()
+            .map(|db| join(session.root.trim_end_matches('/'), &db.name));
+        let notes = database
+            .map(|path| session.source.notes(&path))
+            .unwrap_or_default();
+        let is_error = |issue: &Issue| issue.severity == Severity::Error;
+        session.run.issues.iter().any(is_error) || notes.iter().any(is_error)
+    }
+
+    fn winner(&self) -> Result<&ValueOf, SourceError> {
+        let none = || SourceError::NotFound("binding of that name".to_owned());
+        self.winner.as_ref().ok_or_else(none)
+    }
+}
+
+/// The short way. `None` where it does not lead to a value: the long way then says why, too.
+fn narrow(
+    source: &Rc<dyn Source>,
+    place: &str,
+    options: &Options,
+    name: &str,
+    from: Option<i64>,
+) -> Option<Lookup> {
+    if options.run_id.is_some() {
+        return None;
+    }
+    let place = place.trim_end_matches('/');
+    let listed = |path: &str| source.file(path).is_some();
+    let path = match listed(place) {
+        true => place.to_owned(),
+        false => join(place, "state.db"),
+    };
+    if !listed(&path) {
+        return None;
+    }
+    let mut conn = source.database(&path).ok()?;
+    sqlite::guard(&mut conn, options.guard()).ok()?;
+    sqlite::snapshot(&conn).ok()?;
+    let (dir, file) = split(&path);
+    let sqlite::Named { bindings, issues } = sqlite::bindings_named(&conn, file, name).ok()??;
+    let at_root = bindings
+        .iter()
+        .all(|binding| binding.execution_id.is_none());
+    let mut run = Run::default();
+    let mut trace = Trace::default();
+    let from = from.filter(|_| !at_root);
+    if from.is_some() {
+        // Which frame lies in which is told by the rows of execution, as the whole fold reads them.
+        run = sqlite::head(&conn, file, u64::MAX).ok()?.run;
+        if run.executions.is_empty() {
+            return None;
+        }
+        if run.program.source.is_none() {
+            let named = run.program.path.clone();
+            run.program = folder::program_of(source.as_ref(), &join(dir, ""), named.as_deref()).0;
+        }
+        let listing = run.program.source.as_deref().map(program::scan);
+        trace = trace::fold(&run, listing.as_ref(), options.now);
+    }
+    run.bindings = bindings;
+    run.issues.extend(issues);
+    let winner = scope::winner(&run, &trace, name, from)?;
+    let root = join(dir, "");
+    Some(Lookup {
+        session: Session {
+            source: Rc::clone(source),
+            place: place.to_owned(),
+            root,
+            db: Some(Store {
+                name: file.into(),
+                conn,
+            }),
+            agent_stores: Vec::new(),
+            folders: Vec::new(),
+            run,
+            listing: None,
+            trace,
+            index: NodeIndex::default(),
+            other_runs: Vec::new(),
+            earlier: BTreeMap::new(),
+        },
+        winner: Some(ValueOf::Binding(u32::try_from(winner).ok()?)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::STATE_SQL;
+    use crate::source::MemorySource;
+    use rusqlite::Connection;
+
+    fn source(sql: &[&str]) -> Rc<dyn Source> {
+        let mut conn = Connection::open_in_memory().unwrap();
+        for sql in sql {
+            conn.execute_batch(sql).unwrap();
+        }
+        let bytes = conn.serialize("main").unwrap().to_vec();
+        let files = [
+            ("runs/r/state.db".to_owned(), bytes),
+            (
+                "runs/r/attachments/big.md".to_owned(),
+                b"the attachment".to_vec(),
+            ),
+        ];
+        Rc::new(MemorySource::new("test", files))
+    }
+
+    /// What the short way gives for a name, and whether it was enough; the whole run must say the same.
+    fn check(source: &Rc<dyn Source>, name: &str, from: Option<i64>) -> (Option<String>, bool) {
+        let options = Options::default();
+        let session = Session::open(Rc::clone(source), "runs/r", &options).unwrap();
+        let whole = session.winner(name, from).map(ValueOf::Binding);
+        let whole = whole.map(|of| session.value(&of, 1000).unwrap());
+        for place in ["runs/r", "runs/r/state.db"] {
+            let lookup = Lookup::open(source, place, &options, name, from).unwrap();
+            assert_eq!(lookup.is_found(), whole.is_some());
+            assert_eq!(lookup.value(1000).ok(), whole, "{name} from {from:?}");
+        }
+        let short = narrow(source, "runs/r", &options, name, from).is_some();
+        (whole.map(|value| value.text), short)
+    }
+
+    /// Frames in a loop's round and in a branch, a statement told twice, and names bound here and there.
+    const ROWS: &str = "
+        INSERT INTO run(id, program_source) VALUES ('r', 'loop until **x**:\n  do f()\nparallel:\n  a = do f()\n');
+        INSERT INTO execution(id, parent_id, statement_index, statement_text, status, metadata) VALUES
+          (1, NULL, 1, 'loop until **x**:', 'started', '{\"loop_id\": \"l1\"}'),
+          (2, NULL, 2, 'do f()', 'executing', NULL),
+          (3, 2, 5, 'session \"in\"', 'completed', NULL),
+          (4, NULL, 2, 'do f()', 'completed', NULL),
+          (5, NULL, 1, 'loop until **x**:', 'exited', '{\"loop_id\": \"l1\"}'),
+          (6, NULL, 3, 'parallel:', 'started', '{\"parallel_id\": \"p\"}'),
+          (7, NULL, 4, 'a = do f()', 'executing', '{\"parallel_id\": \"p\", \"branch\": \"a\"}'),
+          (8, 7, 5, 'session \"in\"', 'executing', NULL);
+        INSERT INTO bindings(name, execution_id, kind, value) VALUES
+          ('x', NULL, 'let', 'root'), ('x', 1, 'let', 'loop'), ('x', 4, 'let', 'frame'), ('x', 6, 'let', 'parallel'),
+          ('only', NULL, 'let', 'root alone'), ('deep', 7, 'let', 'branch'), ('none', 99, 'let', 'nowhere'),
+          ('null', NULL, 'let', NULL), ('it''s', NULL, 'let', 'quoted');
+        INSERT INTO bindings(name, kind, value, attachment_path)
+          VALUES ('big', 'let', 'short', 'attachments/big.md'), ('lost', 'let', 'short', 'attachments/lost.md');";
+
+    #[test]
+    fn a_name_means_what_it_means_in_the_whole_run() {
+        let source = source(&[STATE_SQL, ROWS]);
+        let ids = (1..=8).chain([99, -1]).map(Some);
+        for from in [None].into_iter().chain(ids) {
+            for name in [
+                "x", "only", "deep", "none", "null", "it's", "big", "lost", "X", "no", "",
+            ] {
+                let (value, short) = check(&source, name, from);
+                assert_eq!(value.is_some(), short, "{name} from {from:?}");
+            }
+        }
+        for (from, value) in [(3, "frame"), (8, "parallel"), (5, "loop"), (99, "root")] {
+            assert_eq!(check(&source, "x", Some(from)).0.as_deref(), Some(value));
+        }
+        assert_eq!(
+            check(&source, "big", None).0.as_deref(),
+            Some("the attachment")
+        );
+    }
+
+    #[test]
+    fn tables_of_other_shapes_are_read_whole_where_an_index_cannot_tell() {
+        let table = |columns: &str, end: &str| {
+            format!("CREATE TABLE bindings({columns}, execution_id INTEGER, kind TEXT, value TEXT){end};
+                CREATE TABLE run(id TEXT); INSERT INTO run VALUES ('r');")
+        };
+        let rows = "INSERT INTO bindings(name, value) VALUES ('a', 'first'), ('7', 'seven'), (x'61', 'a blob'), ('A', 'other');";
+        for (columns, end, short, seven) in [
+            ("name TEXT", "", true, true),
+            ("name VARCHAR(20) COLLATE NOCASE", "", true, true),
+            ("name", "", false, false),
+            ("name POINT", "", false, false),
+            ("name TEXT, run_id TEXT", "", false, false),
+            (
+                "key INTEGER PRIMARY KEY, name TEXT",
+                " WITHOUT ROWID",
+                false,
+                false,
+            ),
+        ] {
+            let rows = match end {
+                "" => rows.to_owned(),
+                _ => rows
+                    .replace("(name,", "(key, name,")
+                    .replace("('a'", "(1, 'a'")
+                    .replace("('7'", "(2, '7'")
+                    .replace("(x'", "(3, x'")
+                    .replace("('A'", "(4, 'A'"),
+            };
+            let source = source(&[&table(columns, end), &rows]);
+            assert_eq!(
+                check(&source, "a", None),
+                (Some("a blob".to_owned()), short),
+                "{columns}"
+            );
+            assert_eq!(
+                check(&source, "7", None),
+                (Some("seven".to_owned()), seven),
+                "{columns}"
+            );
+        }
+        let utf16 = source(&["PRAGMA encoding = 'UTF-16'", STATE_SQL, ROWS]);
+        assert_eq!(
+            check(&utf16, "only", None),
+            (Some("root alone".to_owned()), true)
+        );
+    }
+
+    #[test]
+    fn a_run_without_rows_of_execution_is_asked_as_a_whole() {
+        let source = source(&[
+            STATE_SQL,
+            "INSERT INTO bindings(name, execution_id, value) VALUES ('x', 3, 'in'), ('x', NULL, 'root')",
+        ]);
+        assert_eq!(check(&source, "x", None), (Some("root".to_owned()), true));
+        assert_eq!(check(&source, "x", Some(3)), (Some("in".to_owned()), false));
+    }
+
+    #[test]
+    fn errors_elsewhere_in_the_run_are_not_met() {
+        let source = source(&[
+            STATE_SQL,
+            ROWS,
+            "DROP TABLE gates; CREATE VIEW gates AS SELECT 1 AS id",
+        ]);
+        let options = Options::default();
+        let session = Session::open(Rc::clone(&source), "runs/r", &options).unwrap();
+        assert!(session.issue_counts().error > 0);
+        let lookup = Lookup::open(&source, "runs/r", &options, "x", None).unwrap();
+        assert!(!lookup.met_errors());
+    }
+}
