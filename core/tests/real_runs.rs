@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use prosescope_core::model::{FolderForm, Form, RunStatus};
+use prosescope_core::session::{Options, Session};
 use prosescope_core::source::{MemorySource, Source};
 use prosescope_core::trace::NodeStatus;
 use prosescope_core::{decode, program, render, trace};
@@ -147,4 +149,25 @@ fn real_runs_are_understood() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(roots.len() >= READ.len(), "{} runs", roots.len());
+}
+
+/// The folder example is kept as we would write it, with its nested runs: what is read is what is written.
+#[test]
+fn the_folder_example_is_what_we_write() {
+    let mut all = Vec::new();
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
+    files(&examples, "", &mut all);
+    let source: Rc<dyn Source> = Rc::new(MemorySource::new("examples", all));
+    let places: Vec<String> = source
+        .files()
+        .iter()
+        .filter_map(|f| Some(f.path.strip_suffix("state.md")?.to_owned()))
+        .collect();
+    assert_eq!(places.len(), 3, "{places:?}");
+    for place in places {
+        let session = Session::open(Rc::clone(&source), &place, &Options::default()).unwrap();
+        let page = session.state_page(false);
+        assert_eq!(page.own.as_deref(), Some(page.rendered.as_str()), "{place}");
+        assert!(!page.differs);
+    }
 }

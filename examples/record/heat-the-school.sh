@@ -32,7 +32,7 @@ annotated() {
     END {
       at = 1
       while ((getline line < program) > 0 && ++number <= last) {
-        if (at <= n && index(line, text[at])) line = sprintf("%-44s # %s", line, note[at++])
+        if (at <= n && index(line, text[at])) line = sprintf(length(line) > 43 ? "%s   # %s" : "%-44s # %s", line, note[at++])
         print line
       }
       if (at <= n) { print "no line with: " text[at] >"/dev/stderr"; exit 1 }
@@ -308,7 +308,7 @@ status: interrupted
 ## Execution Trace
 
 \`\`\`prose
-$(annotated $(($(line 'do estimate("district heating")') + 6)) <<'NOTES'
+$(annotated $(($(line 'do estimate("district heating")') + 7)) <<'NOTES'
 input building|--> bindings/building.md
 input budget|--> bindings/budget.md
 let facts|--> bindings/facts.md
@@ -316,6 +316,7 @@ let archive|--> bindings/archive.md
 let question|--> bindings/question.md
 let cost|<-- EXECUTING
 let variants|--> bindings/variants__1.md
+parallel:|(complete)
 load_profile|--> bindings/load_profile.md (complete)
 subsidies|--> bindings/subsidies.md (complete)
 do estimate("heat pumps, air to water")|<-- EXECUTING

@@ -1,11 +1,11 @@
 //! A state file of any run: what the form carries of its rows, its trace and its program.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::marks::{Marks, Paths, ahead, live, status};
 use crate::model::{
     AgentScope, CallFrame, IndexedAgent, IndexedBinding, LoopState, ParallelState, Run, RunStatus,
-    StateFile, Status, Text, TraceLine,
+    StateFile, Status, Text, TraceLine, ValueAt,
 };
 use crate::program::{Listing, Statement, StatementKind, scan};
 use crate::trace::from_state::source_of_trace;
@@ -55,7 +55,7 @@ pub fn state_file_of(
             .or_else(|| trace.verdict.last_sign.clone()),
         status: word.map(RunStatus::parse).or_else(|| run.status.clone()),
         bindings: bindings(run),
-        agents: agents(run),
+        agents: agents(run, program),
         call_stack: call_stack(trace),
         ..StateFile::default()
     };
@@ -236,8 +236,13 @@ fn constructs(marks: &Marks<'_>, window: &Window, file: &mut StateFile) {
         .collect();
     let live = live(marks.trace);
     for (at, node) in (0_u32..).zip(&marks.trace.nodes) {
-        let statement = spoken.get(&at).and_then(|s| marks.listing.get(*s));
-        // Tied to a line, but a later pass or a deeper frame speaks there now.
+        let own = spoken.get(&at).copied().or_else(|| {
+            // A deeper frame speaks there now, and this one waits in it.
+            let waits = node.descendants > 0 && !node.derived && marks.in_open_frame(at);
+            marks.listing.statement_at(node.line.filter(|_| waits)?)
+        });
+        let statement = own.and_then(|s| marks.listing.get(s));
+        // Tied to a line, but a later pass speaks there now.
         let passed = statement.is_none() && node.line.is_some();
         if !node.status.is_open() || passed || live.get(at as usize) != Some(&true) {
             continue;
@@ -260,7 +265,7 @@ fn constructs(marks: &Marks<'_>, window: &Window, file: &mut StateFile) {
                 let mut branches: Vec<(Text, Status)> = branches.collect();
                 // A branch that came again says how it stands now.
                 let latest: BTreeMap<Text, Status> = branches.iter().cloned().collect();
-                let mut seen = std::collections::BTreeSet::new();
+                let mut seen = BTreeSet::new();
                 branches.retain(|(name, _)| seen.insert(name.clone()));
                 for (name, status) in &mut branches {
                     if let Some(now) = latest.get(name) {
@@ -268,7 +273,6 @@ fn constructs(marks: &Marks<'_>, window: &Window, file: &mut StateFile) {
                     }
                 }
                 // In the order of the program, as far as it knows them.
-                let own = spoken.get(&at).copied();
                 branches.sort_by_key(|(name, _)| {
                     let line = own.and_then(|own| marks.listing.branch_of(own, name));
                     line.unwrap_or(u32::MAX)
@@ -341,14 +345,39 @@ fn bindings(run: &Run) -> Vec<IndexedBinding> {
         execution_id: binding.execution_id,
         other: Vec::new(),
     };
+    // What a nested run wrote stands in that run's own index.
+    let nested = |b: &crate::model::Binding| match &b.value {
+        ValueAt::File { path, .. } => path
+            .strip_prefix(&*run.root)
+            .is_some_and(|path| path.starts_with("imports/")),
+        _ => false,
+    };
+    let indexed: BTreeSet<&str> = run
+        .state_file
+        .iter()
+        .flat_map(|file| file.bindings.iter().map(|b| &*b.name))
+        .collect();
     run.bindings
         .iter()
-        .filter(|b| !b.superseded)
+        .filter(|b| !b.superseded && (!nested(b) || indexed.contains(&*b.name)))
         .map(row)
         .collect()
 }
 
-fn agents(run: &Run) -> Vec<IndexedAgent> {
+/// Agents of the run, and those of the project and the user that its program or its own index speaks of.
+fn agents(run: &Run, program: Option<&Listing>) -> Vec<IndexedAgent> {
+    let file = run.state_file.as_ref();
+    let declared = program.iter().flat_map(|p| &p.statements);
+    let known: BTreeSet<&str> = declared
+        .filter(|s| s.kind == StatementKind::Agent)
+        .filter_map(|s| s.name.as_deref())
+        .chain(file.iter().flat_map(|f| f.agents.iter().map(|a| &*a.name)))
+        .collect();
+    let told = program.is_some() || file.is_some();
+    let own = |agent: &&crate::model::Agent| {
+        let elsewhere = matches!(agent.scope, AgentScope::Project | AgentScope::User);
+        !elsewhere || !told || known.contains(&*agent.name)
+    };
     let row = |agent: &crate::model::Agent| IndexedAgent {
         name: agent.name.clone(),
         scope: Some(agent.scope.clone()),
@@ -359,7 +388,7 @@ fn agents(run: &Run) -> Vec<IndexedAgent> {
         }),
         other: Vec::new(),
     };
-    run.agents.iter().map(row).collect()
+    run.agents.iter().filter(own).map(row).collect()
 }
 
 /// Open frames, the innermost first.

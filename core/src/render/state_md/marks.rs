@@ -14,6 +14,10 @@ pub(super) struct Marks<'a> {
     pub(super) listing: &'a Listing,
     /// By statement: an index into the trace's nodes.
     pub(super) of: Vec<Option<u32>>,
+    /// By statement of a block's body: what an open frame has done of it whose block runs again further in.
+    outer: BTreeMap<u32, u32>,
+    /// The frame that each node lies in.
+    above: Vec<Option<u32>>,
     /// The block that each statement lies in, and the open or last frame that runs a block.
     block: Vec<Option<u32>>,
     frame: BTreeMap<&'a str, u32>,
@@ -35,6 +39,8 @@ impl<'a> Marks<'a> {
             trace,
             listing,
             of: vec![None; listing.statements.len()],
+            outer: BTreeMap::new(),
+            above: Vec::new(),
             block: blocks(listing),
             frame: BTreeMap::new(),
             bindings: BTreeMap::new(),
@@ -72,13 +78,18 @@ impl<'a> Marks<'a> {
                 None => node.line,
             };
             let statement = line.and_then(|line| listing.statement_at(line));
-            if let Some(statement) = statement
-                .filter(|s| live.get(at as usize) == Some(&true) && marks.speaks_of(*s, frame))
-                && let Some(slot) = marks.of.get_mut(statement as usize)
-            {
-                *slot = Some(at);
+            let Some(statement) = statement.filter(|_| live.get(at as usize) == Some(&true)) else {
+                continue;
+            };
+            if marks.speaks_of(statement, frame) {
+                if let Some(slot) = marks.of.get_mut(statement as usize) {
+                    *slot = Some(at);
+                }
+            } else if node.status == NodeStatus::Completed && marks.is_open(frame) {
+                marks.outer.insert(statement, at);
             }
         }
+        marks.above = above;
         for binding in run.bindings.iter().filter(|b| !b.superseded) {
             marks
                 .bindings
@@ -108,6 +119,16 @@ impl<'a> Marks<'a> {
             .get(name)
             .and_then(|f| self.trace.nodes.get(*f as usize));
         frame.filter(|f| f.status.is_open()).map(Some).ok_or(())
+    }
+
+    fn is_open(&self, frame: Option<u32>) -> bool {
+        let frame = frame.and_then(|f| self.trace.nodes.get(f as usize));
+        frame.is_some_and(|f| f.status.is_open())
+    }
+
+    /// Whether a node lies in a frame that is open.
+    pub(super) fn in_open_frame(&self, node: u32) -> bool {
+        self.is_open(self.above.get(node as usize).copied().flatten())
     }
 
     /// A statement of a block's body is marked by the frame that runs the block now.
@@ -192,10 +213,26 @@ impl<'a> Marks<'a> {
         line.annotation.as_ref()?.path.clone()
     }
 
+    /// What an outer frame wrote, where the innermost has not come so far: its path says whose it is.
+    fn path_in_outer(&self, statement: u32) -> Option<Text> {
+        let at = *self.outer.get(&statement)?;
+        let frame = self.above.get(at as usize).copied().flatten()?;
+        let id = self.trace.nodes.get(frame as usize)?.id?;
+        let name = bound(self.listing.get(statement)?)?;
+        let binding = self.bindings.get(&(name, Some(id)))?;
+        Some(self.paths.of(binding))
+    }
+
     /// What stands behind the line of a statement.
     pub(super) fn annotation(&self, statement: u32) -> Option<Annotation> {
         let kind = self.listing.get(statement)?.kind;
         let Some(node) = self.node(statement) else {
+            if let Some(path) = self.path_in_outer(statement) {
+                return Some(Annotation {
+                    path: Some(path),
+                    ..Annotation::default()
+                });
+            }
             let path = (kind == StatementKind::Input)
                 .then(|| self.path(statement, None))
                 .flatten()?;
