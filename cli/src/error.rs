@@ -4,6 +4,7 @@ use std::fmt;
 
 use prosescope_core::session::OpenError;
 use prosescope_core::source::SourceError;
+use prosescope_core::write::{Fault, FaultKind, WriteError};
 
 use crate::exit::Exit;
 
@@ -68,5 +69,24 @@ impl From<SourceError> for CliError {
 impl From<std::io::Error> for CliError {
     fn from(error: std::io::Error) -> CliError {
         CliError::new(Exit::Io, error.to_string())
+    }
+}
+
+impl From<WriteError> for CliError {
+    fn from(error: WriteError) -> CliError {
+        let exit = match &error {
+            WriteError::Refused { .. } => Exit::Refused,
+            WriteError::NotFound { .. } => Exit::NotFound,
+            WriteError::Wrong { .. } => Exit::Usage,
+            WriteError::Fault(fault) if fault.kind == FaultKind::Damaged => Exit::Unreadable,
+            WriteError::Fault(_) => Exit::Io,
+        };
+        CliError::new(exit, error.to_string()).hint(error.hint())
+    }
+}
+
+impl From<Fault> for CliError {
+    fn from(fault: Fault) -> CliError {
+        WriteError::from(fault).into()
     }
 }

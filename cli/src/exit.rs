@@ -12,10 +12,6 @@ pub(crate) enum Exit {
     /// Not found: a run, a name, a gate, a file.
     NotFound = 3,
     /// Refused: a rule says no.
-    #[allow(
-        dead_code,
-        reason = "rules that say no belong to the commands that write"
-    )]
     Refused = 4,
     /// Unreadable input.
     Unreadable = 5,

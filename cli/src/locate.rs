@@ -192,6 +192,29 @@ pub(crate) fn served(runs: &[String]) -> Result<Served, CliError> {
     Ok(served)
 }
 
+/// The database of the run that `run` names, and the run's folder from here.
+pub(crate) fn for_writing(run: &str) -> Result<(PathBuf, String), CliError> {
+    // A whole id names its folder: nothing else is looked at, however many runs there are.
+    let plain = !run.contains(['/', '\\']) && run != ".." && run != ".";
+    if plain && let Ok(project) = project() {
+        let place = format!("runs/{run}");
+        let path = project.join(&place).join("state.db");
+        if path.is_file() {
+            return Ok((path, from_here(&project, &place)));
+        }
+    }
+    let located = locate(run)?;
+    let full = located.base.join(&located.place);
+    let path = if full.is_dir() {
+        full.join("state.db")
+    } else {
+        full
+    };
+    let folder = path.parent().unwrap_or(&located.base);
+    let folder = from_here(folder, "");
+    Ok((path, folder))
+}
+
 fn locate(run: &str) -> Result<Located, CliError> {
     if looks_like_path(run) && Path::new(run).exists() {
         return by_path(Path::new(run));

@@ -1,8 +1,8 @@
 //! The `prose` command: arguments in, one core session, text or JSON out.
 //!
 //! A command is an `Args` struct (`args.rs`) and one function (`commands/`). It finds a run (`locate.rs`), asks the
-//! core's session for a page, and prints it (`print/`). No command here writes to a run; those that will
-//! (recording, approving) get their own files beside these.
+//! core's session for a page, and prints it (`print/`). A command that records opens the run's store instead
+//! (`record.rs`) and hands it one of the core's records.
 
 mod args;
 mod commands;
@@ -11,6 +11,7 @@ mod exit;
 mod locate;
 mod out;
 mod print;
+mod record;
 mod serve;
 
 use std::process::ExitCode;

@@ -7,7 +7,9 @@ mod database;
 mod disk;
 mod error;
 mod find;
+mod record;
 
 pub use disk::Disk;
 pub use error::StoreError;
 pub use find::{home_prose, prose_dir};
+pub use record::{SqliteStore, init_sqlite};

@@ -5,8 +5,14 @@ mod audit;
 mod bindings;
 mod check;
 mod completions;
+mod exec;
+mod finish;
 mod gates;
 mod get;
+mod init;
+mod loops;
+mod parallel;
+mod put;
 mod resume;
 mod runs;
 mod show;
@@ -34,6 +40,12 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
         Command::Audit(args) => audit::run(&args, out),
         Command::Resume(args) => resume::run(&args, out),
         Command::Check(args) => check::run(&args, out),
+        Command::Init(args) => init::run(&args, out),
+        Command::Exec(command) => exec::run(command, out),
+        Command::Parallel(command) => parallel::run(command, out),
+        Command::Loop(command) => loops::run(command, out),
+        Command::Put(args) => put::run(&args, out),
+        Command::Finish(args) => finish::run(&args, out),
         Command::View(args) => view::run(&args, out),
         Command::Completions(args) => completions::run(&args, out),
     }

@@ -1,13 +1,18 @@
 use prosescope_core::resume::prompt;
+use prosescope_core::write::Reopen;
 
 use super::ended;
 use crate::args::ResumeArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::Out;
+use crate::record::Recorder;
 use crate::{locate, print};
 
 pub(super) fn run(args: &ResumeArgs, out: &Out) -> Result<Exit, CliError> {
+    if args.begin {
+        Recorder::open(&args.run)?.record(&Reopen)?;
+    }
     let session = locate::open(&args.run)?;
     let view = session.resume(Some(locate::now()));
     if out.json {

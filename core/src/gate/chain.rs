@@ -47,6 +47,14 @@ pub struct Chain {
     pub id: Option<i64>,
 }
 
+impl Chain {
+    /// The link that a row's metadata carries, when it carries a well-formed one.
+    pub fn of_metadata(metadata: &str) -> Option<Chain> {
+        let value: serde_json::Value = serde_json::from_str(metadata).ok()?;
+        serde_json::from_value(value.get("chain")?.clone()).ok()
+    }
+}
+
 /// Why a row cannot be sealed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SealError {

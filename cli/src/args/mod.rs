@@ -1,6 +1,10 @@
 //! The command line as types; docs/cli.md is generated from it.
 
+pub(crate) mod record;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use record::{ExecCommand, FinishArgs, InitArgs, LoopCommand, ParallelCommand, PutArgs};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -20,7 +24,7 @@ say why (--explain, --json), the whole run.";
 const RUN_HELP: &str =
     "A run: its id, a unique beginning of it, `latest`, or a path to a run folder or a database";
 
-/// Look into the runs of OpenProse programs. Reading never changes a byte of what it reads.
+/// Look into the runs of OpenProse programs, and record them. Reading never changes a byte of what it reads.
 #[derive(Debug, Parser)]
 #[command(name = "prose", version, after_help = EXIT_CODES, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -56,6 +60,21 @@ pub(crate) enum Command {
     Resume(ResumeArgs),
     /// Look for everything that is odd in runs, and say what to do about it
     Check(CheckArgs),
+    /// Open a new run of a program; prints its id
+    Init(InitArgs),
+    /// Record statements: begin, complete, fail, skip, retry
+    #[command(subcommand)]
+    Exec(ExecCommand),
+    /// Record parallels: begin, branch, join
+    #[command(subcommand)]
+    Parallel(ParallelCommand),
+    /// Record loops: begin, iterate, exit
+    #[command(subcommand)]
+    Loop(LoopCommand),
+    /// Write a binding; the value comes on standard input
+    Put(PutArgs),
+    /// Record how a run ended
+    Finish(FinishArgs),
     /// Serve the viewer on 127.0.0.1, showing a run
     View(ViewArgs),
     /// Print a completion script for a shell
@@ -181,6 +200,9 @@ pub(crate) struct ResumeArgs {
     /// Print a bounded Markdown prompt to hand to a model, the run's text fenced as data
     #[arg(long, conflicts_with = "json")]
     pub(crate) prompt: bool,
+    /// Open an interrupted or waiting run again, to record what follows
+    #[arg(long, conflicts_with = "prompt")]
+    pub(crate) begin: bool,
 }
 
 /// Checks runs.

@@ -1,0 +1,240 @@
+//! Arguments of the commands that record.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::RUN_HELP;
+
+/// Opens a new run.
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// The program: a `.prose` file; the run keeps a copy
+    pub(crate) program: PathBuf,
+    /// Where the run keeps its state
+    #[arg(long, value_enum, default_value_t = StateMode::Filesystem)]
+    pub(crate) state: StateMode,
+    /// The run's id; made from the time and chance without it
+    #[arg(long, value_name = "ID")]
+    pub(crate) id: Option<String>,
+}
+
+/// Where a run keeps its state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StateMode {
+    /// Files: state.md, bindings, agents
+    Filesystem,
+    /// A database, state.db
+    Sqlite,
+}
+
+/// Names the run that is recorded.
+#[derive(Debug, Args)]
+pub(crate) struct RunOption {
+    #[arg(long, default_value = "latest", help = RUN_HELP)]
+    pub(crate) run: String,
+}
+
+/// Names a statement.
+#[derive(Debug, Args)]
+pub(crate) struct StatementArgs {
+    /// The statement, as the program writes it
+    #[arg(value_name = "STATEMENT")]
+    pub(crate) text: Option<String>,
+    /// Its line in the program
+    #[arg(long, value_name = "N")]
+    pub(crate) line: Option<u32>,
+    /// The execution that it runs in: a branch, a loop, a called block
+    #[arg(long, value_name = "EXECUTION_ID")]
+    pub(crate) parent: Option<i64>,
+}
+
+/// Records statements.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ExecCommand {
+    /// A statement begins; prints its execution id
+    Begin {
+        #[command(flatten)]
+        statement: StatementArgs,
+        /// The block that it calls, when its text does not say so
+        #[arg(long, value_name = "NAME")]
+        block: Option<String>,
+        #[command(flatten)]
+        run: RunOption,
+    },
+    /// An execution is done
+    Complete {
+        /// What `exec begin` printed
+        #[arg(value_name = "EXECUTION_ID")]
+        id: i64,
+        /// The binding that it had to write: refused until it is there
+        #[arg(long, value_name = "NAME")]
+        binding: Option<String>,
+        #[command(flatten)]
+        run: RunOption,
+    },
+    /// An execution ended with an error
+    Fail {
+        /// What `exec begin` printed
+        #[arg(value_name = "EXECUTION_ID")]
+        id: i64,
+        /// What went wrong
+        #[arg(long, value_name = "TEXT")]
+        error: String,
+        #[command(flatten)]
+        run: RunOption,
+    },
+    /// An execution is passed over
+    Skip {
+        /// What `exec begin` printed
+        #[arg(value_name = "EXECUTION_ID")]
+        id: i64,
+        /// Why
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+        #[command(flatten)]
+        run: RunOption,
+    },
+    /// Another attempt begins at an execution that failed
+    Retry {
+        /// What `exec begin` printed
+        #[arg(value_name = "EXECUTION_ID")]
+        id: i64,
+        /// The most attempts, the first one included
+        #[arg(long, value_name = "N")]
+        max: Option<i64>,
+        #[command(flatten)]
+        run: RunOption,
+    },
+}
+
+/// Records parallels.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ParallelCommand {
+    /// A parallel is entered; prints its execution id
+    Begin {
+        #[command(flatten)]
+        statement: StatementArgs,
+        /// Its branches, with commas between them
+        #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+        branches: Vec<String>,
+        /// When it goes on: all, first, any
+        #[arg(long, value_name = "WORD")]
+        strategy: Option<String>,
+        #[command(flatten)]
+        run: RunOption,
+    },
+    /// A branch begins; prints its execution id, which `exec complete` ends
+    Branch {
+        /// The parallel's execution id
+        #[arg(value_name = "PARALLEL_ID")]
+        parallel: i64,
+        /// The branch
+        name: String,
+        /// Its statement, as the program writes it
+        #[arg(value_name = "STATEMENT")]
+        text: Option<String>,
+        /// Its statement's line in the program
+        #[arg(long, value_name = "N")]
+        line: Option<u32>,
+        #[command(flatten)]
+        run: RunOption,
+    },
+    /// The branches come together
+    Join {
+        /// The parallel's execution id
+        #[arg(value_name = "PARALLEL_ID")]
+        parallel: i64,
+        #[command(flatten)]
+        run: RunOption,
+    },
+}
+
+/// Records loops.
+#[derive(Debug, Subcommand)]
+pub(crate) enum LoopCommand {
+    /// A loop is entered; prints its execution id
+    Begin {
+        #[command(flatten)]
+        statement: StatementArgs,
+        /// The most rounds
+        #[arg(long, value_name = "N")]
+        max: Option<i64>,
+        /// Until what, as the program says it
+        #[arg(long, value_name = "TEXT")]
+        condition: Option<String>,
+        #[command(flatten)]
+        run: RunOption,
+    },
+    /// A round ended
+    Iterate {
+        /// The loop's execution id
+        #[arg(value_name = "LOOP_ID")]
+        id: i64,
+        #[command(flatten)]
+        run: RunOption,
+    },
+    /// The loop is left
+    Exit {
+        /// The loop's execution id
+        #[arg(value_name = "LOOP_ID")]
+        id: i64,
+        /// Why: condition_satisfied, max_reached, or in words
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+        #[command(flatten)]
+        run: RunOption,
+    },
+}
+
+/// Writes a binding.
+#[derive(Debug, Args)]
+pub(crate) struct PutArgs {
+    /// The name
+    #[arg(required_unless_present = "anon")]
+    pub(crate) name: Option<String>,
+    /// Take the next free `anon_…` name
+    #[arg(long, conflicts_with = "name")]
+    pub(crate) anon: bool,
+    #[command(flatten)]
+    pub(crate) run: RunOption,
+    /// The execution that writes it; its block's frame is the scope, the root without one
+    #[arg(long, value_name = "EXECUTION_ID")]
+    pub(crate) execution: Option<i64>,
+    /// input, output, let or const; as the program says, else let
+    #[arg(long, value_name = "KIND")]
+    pub(crate) kind: Option<String>,
+    /// The statement that makes it; as the program says, where it is not given
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) source: Option<String>,
+    /// What it is, in a sentence; the value's first line without it
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) summary: Option<String>,
+    /// Read the value from this file instead of standard input
+    #[arg(long, value_name = "PATH")]
+    pub(crate) file: Option<PathBuf>,
+}
+
+/// Ends a run.
+#[derive(Debug, Args)]
+pub(crate) struct FinishArgs {
+    #[arg(default_value = "latest", help = RUN_HELP)]
+    pub(crate) run: String,
+    /// How it ends: completed, failed, or interrupted (it goes on later)
+    #[arg(long, value_enum)]
+    pub(crate) status: Ending,
+    /// Make a database small again
+    #[arg(long)]
+    pub(crate) vacuum: bool,
+}
+
+/// How a run ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Ending {
+    /// Done
+    Completed,
+    /// With an error
+    Failed,
+    /// It goes on later
+    Interrupted,
+}

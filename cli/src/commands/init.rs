@@ -1,0 +1,99 @@
+use std::fs;
+
+use prosescope_core::run_id::RunId;
+use prosescope_core::write::{Style, at_text, names};
+use prosescope_store::init_sqlite;
+use serde::Serialize;
+
+use crate::args::record::{InitArgs, StateMode};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::out::Out;
+use crate::{locate, record};
+
+/// What `prose init --json` prints.
+#[derive(Serialize)]
+struct Opened<'a> {
+    run: &'a str,
+    folder: String,
+    state: &'a str,
+}
+
+pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
+    let program = args.program.display();
+    let source = fs::read(&args.program).map_err(|cause| match cause.kind() {
+        std::io::ErrorKind::NotFound => {
+            CliError::not_found(format!("there is no program {program}"))
+        }
+        _ => CliError::new(Exit::Io, format!("{program} cannot be read: {cause}")),
+    })?;
+    let source = String::from_utf8(source).map_err(|_| {
+        CliError::new(Exit::Unreadable, format!("{program} is not text in UTF-8"))
+            .hint("give the .prose file")
+    })?;
+    let now = locate::now();
+    let id = match &args.id {
+        Some(id) => {
+            names::plain("run", id)?;
+            id.clone()
+        }
+        None => RunId::new(now, &random6()?)
+            .map_err(|error| CliError::usage(error.to_string()))?
+            .as_str()
+            .to_owned(),
+    };
+    let dir = record::prose_dir()?.join("runs").join(&id);
+    if dir.exists() {
+        return Err(CliError::new(
+            Exit::Refused,
+            format!(
+                "there is a run {id} already, in {}",
+                record::from_here(&dir)
+            ),
+        )
+        .hint("take another --id"));
+    }
+    let name = args.program.file_name().unwrap_or_default();
+    let name = name.to_string_lossy();
+    let state = match args.state {
+        StateMode::Sqlite => {
+            fs::create_dir_all(&dir)?;
+            fs::write(dir.join("program.prose"), &source)?;
+            let at = at_text(now, Style::AppendOnly);
+            init_sqlite(&dir.join("state.db"), &id, &name, &source, &at)?;
+            "sqlite"
+        }
+        StateMode::Filesystem => {
+            return Err(
+                CliError::usage("the folder form is not written yet").hint("--state sqlite")
+            );
+        }
+    };
+    if out.json {
+        out.json(&Opened {
+            run: &id,
+            folder: record::from_here(&dir),
+            state,
+        })?;
+    } else {
+        out.text(&format!("{id}\n"))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Six of a–z and 0–9.
+fn random6() -> Result<String, CliError> {
+    const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
+    let mut chance = [0_u8; 32];
+    getrandom::fill(&mut chance)
+        .map_err(|error| CliError::new(Exit::Io, format!("the system gives no chance: {error}")))?;
+    // What does not divide evenly is left out, so that no letter is likelier.
+    let id: String = chance
+        .iter()
+        .filter(|byte| **byte < 252)
+        .filter_map(|byte| LETTERS.get(usize::from(byte % 36)))
+        .map(|letter| char::from(*letter))
+        .take(6)
+        .collect();
+    Ok(id)
+}

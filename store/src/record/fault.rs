@@ -1,0 +1,54 @@
+//! What a system's error means to somebody who wanted to write.
+
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use prosescope_core::write::{Fault, FaultKind};
+
+/// A fault of a file or a folder: `what` says what cannot be done with it.
+pub(crate) fn io(path: &Path, what: &str, cause: &io::Error) -> Fault {
+    let message = format!("{} {what}: {cause}", path.display());
+    match cause.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            Fault::new(FaultKind::Full, message).hint("make room, and record it again")
+        }
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            Fault::new(FaultKind::ReadOnly, message)
+                .hint("check that you may write to it, and to its folder")
+        }
+        _ => Fault::new(FaultKind::Io, message),
+    }
+}
+
+/// A fault of a database.
+pub(crate) fn sqlite(path: &Path, error: &rusqlite::Error) -> Fault {
+    use rusqlite::ErrorCode;
+    let name = path.display();
+    let code = error.sqlite_error_code();
+    let message = format!("{name} was not written: {error}");
+    match code {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Fault::new(
+            FaultKind::Busy,
+            format!("{name} was not written: other writers held it for too long"),
+        )
+        .hint("try again; look for a `sqlite3` that holds a transaction open"),
+        Some(ErrorCode::DiskFull) => {
+            Fault::new(FaultKind::Full, message).hint("make room, and record it again")
+        }
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            Fault::new(FaultKind::ReadOnly, message)
+                .hint("check that you may write to it, and to its folder")
+        }
+        Some(
+            ErrorCode::DatabaseCorrupt
+            | ErrorCode::NotADatabase
+            | ErrorCode::ConstraintViolation
+            | ErrorCode::Unknown
+            | ErrorCode::TypeMismatch,
+        )
+        | None => Fault::new(FaultKind::Damaged, message).hint(
+            "`prose check RUN` says what is wrong with it, `prose check RUN --fix` writes a repaired copy",
+        ),
+        Some(_) => Fault::new(FaultKind::Io, message),
+    }
+}

@@ -1,0 +1,276 @@
+//! Changes as rows, with bound parameters throughout (errata P10, B9).
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use prosescope_core::write::{AttachmentFile, Change, Fault};
+use rusqlite::{Connection, params};
+use serde_json::{Map, Value};
+
+use crate::record::fault;
+use crate::record::lock::RunLock;
+
+/// Metadata that keys are added to (errata X12: NULL too). What is no JSON object stays, under a key of its own.
+const KEPT: &str = "CASE WHEN metadata IS NULL OR trim(metadata) = '' THEN '{}'
+                         WHEN json_valid(metadata) AND json_type(metadata) = 'object' THEN metadata
+                         ELSE json_object('x_malformed', metadata) END";
+
+/// Writes one change into the open transaction.
+pub(super) fn row(conn: &Connection, run: &str, change: &Change) -> rusqlite::Result<()> {
+    match change {
+        Change::Attachment(_) => {}
+        Change::Run(change) => {
+            let updated = conn
+                .prepare_cached(
+                    "UPDATE run SET updated_at = ?2, status = ifnull(?3, status) WHERE id = ?1",
+                )?
+                .execute(params![run, change.updated, change.status])?;
+            if updated == 0 {
+                conn.execute(
+                    "INSERT INTO run (id, started_at, updated_at, status, state_mode)
+                     VALUES (?1, NULL, ?2, ifnull(?3, 'running'), 'sqlite')",
+                    params![run, change.updated, change.status],
+                )?;
+            }
+        }
+        Change::Execution(row) => {
+            conn.prepare_cached(
+                "INSERT INTO execution (id, statement_index, statement_text, status, started_at, completed_at,
+                                        error_message, parent_id, metadata)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            )?
+            .execute(params![
+                row.id,
+                row.index,
+                row.text,
+                row.status,
+                row.started,
+                row.completed,
+                row.error,
+                row.parent,
+                json(&row.metadata),
+            ])?;
+        }
+        Change::UpdateExecution(row) => {
+            conn.prepare_cached(
+                &format!(
+                    "UPDATE execution SET status = ifnull(?2, status),
+                            completed_at = iif(?3, ?4, completed_at), error_message = iif(?5, ?6, error_message),
+                            metadata = iif(?7 IS NULL, metadata, json_patch({KEPT}, ?7))
+                     WHERE id = ?1"
+                ),
+            )?
+            .execute(params![
+                row.id,
+                row.status,
+                row.completed.is_some(),
+                row.completed.clone().flatten(),
+                row.error.is_some(),
+                row.error.clone().flatten(),
+                json(&row.metadata),
+            ])?;
+        }
+        Change::Binding(row) => binding(conn, row)?,
+        Change::Memory(row) => {
+            conn.execute(
+                "INSERT INTO x_agent_memory_history (agent_name, updated_at, replaced_at, memory)
+                 SELECT name, updated_at, ?2, memory FROM agents WHERE name = ?1 AND memory IS NOT NULL",
+                params![row.agent, row.at],
+            )?;
+            conn.execute(
+                "INSERT INTO agents (name, scope, memory, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?4)
+                 ON CONFLICT (name) DO UPDATE SET memory = excluded.memory, updated_at = excluded.updated_at",
+                params![row.agent, row.scope, row.memory, row.at],
+            )?;
+        }
+        Change::Segment(row) => {
+            // A1: the agent is there before its first segment names it.
+            conn.execute(
+                "INSERT INTO agents (name, scope, created_at, updated_at) VALUES (?1, ?2, ?3, ?3)
+                 ON CONFLICT (name) DO NOTHING",
+                params![row.agent, row.scope, row.at],
+            )?;
+            conn.execute(
+                "INSERT INTO agent_segments (agent_name, segment_number, timestamp, prompt, summary)
+                 VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![row.agent, row.number, row.at, row.prompt, row.summary],
+            )?;
+        }
+        Change::Import(row) => {
+            conn.execute(
+                "INSERT INTO imports (alias, source_url, fetched_at, inputs_schema, outputs_schema)
+                 VALUES (?1, ?2, ?3, ?4, ?5)
+                 ON CONFLICT (alias) DO UPDATE SET source_url = excluded.source_url, fetched_at = excluded.fetched_at,
+                     inputs_schema = excluded.inputs_schema, outputs_schema = excluded.outputs_schema",
+                params![
+                    row.alias,
+                    row.source_url,
+                    row.fetched,
+                    row.inputs_schema,
+                    row.outputs_schema
+                ],
+            )?;
+        }
+        Change::Gate(row) => {
+            conn.execute(
+                "INSERT INTO gates (id, run_id, execution_id, prompt, allow, timeout, timeout_at, on_reject, status,
+                                    created_at, metadata)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'pending', ?9, ?10)",
+                params![
+                    row.id,
+                    row.run_id,
+                    row.execution_id,
+                    row.prompt,
+                    row.allow,
+                    row.timeout,
+                    row.timeout_at,
+                    row.on_reject,
+                    row.created,
+                    json(&row.metadata),
+                ],
+            )?;
+        }
+        Change::ResolveGate(row) => {
+            // G3: also here, although the plan has looked: only what is pending is decided.
+            let changed = conn.execute(
+                &format!(
+                    "UPDATE gates SET status = ?3, resolved_at = ?4, resolved_by = ?5, resolution_comment = ?6,
+                            metadata = iif(?7 IS NULL, metadata, json_patch({KEPT}, ?7))
+                     WHERE id = ?1 AND run_id = ?2 AND lower(trim(status)) = 'pending'"
+                ),
+                params![
+                    row.id,
+                    row.run_id,
+                    row.status,
+                    row.at,
+                    row.by,
+                    row.comment,
+                    json(&row.metadata),
+                ],
+            )?;
+            if changed != 1 {
+                return Err(rusqlite::Error::StatementChangedRows(changed));
+            }
+        }
+        Change::Audit(row) => {
+            conn.prepare_cached(
+                "INSERT INTO gate_audit_log (id, gate_id, run_id, event_type, principal, comment, timestamp, metadata)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            )?
+            .execute(params![
+                row.id,
+                row.gate_id,
+                row.run_id,
+                row.event,
+                row.principal,
+                row.comment,
+                row.at,
+                row.metadata,
+            ])?;
+        }
+    }
+    Ok(())
+}
+
+/// B6: the earlier value stays as history. Neither a key nor an index is needed, so any shape of the table will do.
+fn binding(conn: &Connection, row: &prosescope_core::write::BindingRow) -> rusqlite::Result<()> {
+    conn.prepare_cached(
+        "INSERT INTO x_binding_history (name, execution_id, kind, source_statement, created_at, updated_at, replaced_at,
+                                        attachment_path, value)
+         SELECT name, execution_id, kind, source_statement, created_at, updated_at, ?3, attachment_path, value
+         FROM bindings WHERE name = ?1 AND execution_id IS ?2",
+    )?
+    .execute(params![row.name, row.execution_id, row.at])?;
+    let updated = conn
+        .prepare_cached(
+            "UPDATE bindings SET kind = ?3, value = ?4, source_statement = ?5, updated_at = ?6, attachment_path = ?7
+             WHERE name = ?1 AND execution_id IS ?2",
+        )?
+        .execute(params![
+            row.name,
+            row.execution_id,
+            row.kind,
+            row.value,
+            row.source,
+            row.at,
+            row.attachment
+        ])?;
+    if updated == 0 {
+        conn.prepare_cached(
+            "INSERT INTO bindings (name, execution_id, kind, value, source_statement, created_at, updated_at,
+                                   attachment_path)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)",
+        )?
+        .execute(params![
+            row.name,
+            row.execution_id,
+            row.kind,
+            row.value,
+            row.source,
+            row.at,
+            row.attachment
+        ])?;
+    }
+    Ok(())
+}
+
+fn json(object: &Map<String, Value>) -> Option<String> {
+    (!object.is_empty()).then(|| Value::Object(object.clone()).to_string())
+}
+
+/// Attachments of one transaction: they stand before the row that names them, and go again when it does not come.
+pub(super) struct Files<'a> {
+    dir: &'a Path,
+    made: Vec<PathBuf>,
+}
+
+impl<'a> Files<'a> {
+    pub(super) fn new(dir: &'a Path, _held: &RunLock) -> Files<'a> {
+        Files {
+            dir,
+            made: Vec::new(),
+        }
+    }
+
+    pub(super) fn add(&mut self, file: &AttachmentFile) -> Result<(), Fault> {
+        let path = self.dir.join(&file.path);
+        let folder = path.parent().unwrap_or(self.dir);
+        let write = || -> io::Result<()> {
+            fs::create_dir_all(folder)?;
+            let mut aside = tempfile::Builder::new()
+                .prefix(".new-")
+                .tempfile_in(folder)?;
+            aside.write_all(&file.bytes)?;
+            aside.as_file().sync_all()?;
+            aside
+                .persist_noclobber(&path)
+                .map_err(|error| error.error)?;
+            sync_dir(folder)
+        };
+        write().map_err(|cause| fault::io(&path, "cannot be written", &cause))?;
+        self.made.push(path);
+        Ok(())
+    }
+
+    pub(super) fn keep(mut self) {
+        self.made.clear();
+    }
+}
+
+impl Drop for Files<'_> {
+    fn drop(&mut self) {
+        for path in &self.made {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// What was made or renamed in a folder stays after a power cut.
+pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
+    if cfg!(unix) {
+        fs::File::open(dir)?.sync_all()
+    } else {
+        Ok(())
+    }
+}

@@ -1,0 +1,264 @@
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use prosescope_core::gate::audit::Chain;
+use prosescope_core::model::{AgentScope, BindingKind, Execution, Gate, RunStatus};
+use prosescope_core::write::{AgentFact, AuditTail, BindingFact, Facts, Fault, RunFact, Style};
+use rusqlite::{Connection, OptionalExtension, Params, params};
+
+use super::rows;
+use crate::record::fault;
+
+/// Answers from inside of the transaction.
+pub(super) struct SqliteFacts<'a> {
+    pub(super) conn: &'a Connection,
+    pub(super) path: &'a Path,
+    pub(super) dir: &'a Path,
+    pub(super) run: &'a str,
+    pub(super) style: Style,
+}
+
+impl SqliteFacts<'_> {
+    fn said<T>(&self, answer: rusqlite::Result<T>) -> Result<T, Fault> {
+        answer.map_err(|error| fault::sqlite(self.path, &error))
+    }
+
+    /// Hands rows on until `each` breaks.
+    fn each(
+        &self,
+        sql: &str,
+        params: impl Params,
+        each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
+    ) -> rusqlite::Result<()> {
+        let mut statement = self.conn.prepare_cached(sql)?;
+        let mut found = statement.query(params)?;
+        while let Some(row) = found.next()? {
+            if each(rows::execution(row)?).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The id that the next row of a table gets: one that was deleted is not given again.
+    fn next(&self, table: &str) -> rusqlite::Result<i64> {
+        let highest: i64 = self
+            .conn
+            .prepare_cached(&format!("SELECT ifnull(max(id), 0) FROM {table}"))?
+            .query_row([], |row| row.get(0))?;
+        // The table is there once any table counts its rows.
+        let counts: bool = self
+            .conn
+            .prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence')",
+            )?
+            .query_row([], |row| row.get(0))?;
+        let counted = match counts {
+            true => self
+                .conn
+                .prepare_cached("SELECT seq FROM sqlite_sequence WHERE name = ?1")?
+                .query_row([table], |row| row.get::<_, Option<i64>>(0))
+                .optional()?
+                .flatten(),
+            false => None,
+        };
+        Ok(highest.max(counted.unwrap_or(0)).saturating_add(1))
+    }
+
+    fn tail(&self) -> rusqlite::Result<AuditTail> {
+        let mut chain = None;
+        let mut statement = self.conn.prepare_cached(
+            "SELECT metadata FROM gate_audit_log WHERE run_id = ?1 ORDER BY id DESC",
+        )?;
+        let mut found = statement.query([self.run])?;
+        while let (None, Some(row)) = (&chain, found.next()?) {
+            chain = rows::text(row, 0)?.and_then(|json| Chain::of_metadata(&json));
+        }
+        Ok(AuditTail {
+            next: self.next("gate_audit_log")?,
+            chain,
+        })
+    }
+}
+
+impl Facts for SqliteFacts<'_> {
+    fn style(&self) -> Style {
+        self.style
+    }
+
+    fn run(&self) -> Result<RunFact, Fault> {
+        let status = self.said(
+            self.conn
+                .query_row("SELECT status FROM run WHERE id = ?1", [self.run], |row| {
+                    rows::text(row, 0)
+                })
+                .optional(),
+        )?;
+        Ok(RunFact {
+            id: self.run.to_owned(),
+            status: RunStatus::parse(status.flatten().as_deref().unwrap_or("running")),
+        })
+    }
+
+    fn program(&self) -> Result<Option<String>, Fault> {
+        let source = self.said(
+            self.conn
+                .query_row(
+                    "SELECT program_source FROM run WHERE id = ?1",
+                    [self.run],
+                    |row| rows::text(row, 0),
+                )
+                .optional(),
+        )?;
+        let source = source.flatten().filter(|source| !source.is_empty());
+        match source {
+            Some(source) => Ok(Some(source.to_string())),
+            // The copy beside the database.
+            None => Ok(std::fs::read_to_string(self.dir.join("program.prose")).ok()),
+        }
+    }
+
+    fn next_execution(&self) -> Result<i64, Fault> {
+        self.said(self.next("execution"))
+    }
+
+    fn execution(&self, id: i64) -> Result<Option<Execution>, Fault> {
+        let sql = format!("SELECT {} FROM execution WHERE id = ?1", rows::EXECUTION);
+        let mut found = None;
+        self.said(self.each(&sql, [id], &mut |row| {
+            found = Some(row);
+            ControlFlow::Break(())
+        }))?;
+        Ok(found)
+    }
+
+    fn executions_back(
+        &self,
+        parent: Option<i64>,
+        index: Option<i64>,
+        since: i64,
+        each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
+    ) -> Result<(), Fault> {
+        let sql = format!(
+            "SELECT {} FROM execution WHERE parent_id IS ?1 AND statement_index IS ?2 AND id >= ?3 ORDER BY id DESC",
+            rows::EXECUTION
+        );
+        self.said(self.each(&sql, params![parent, index, since], each))
+    }
+
+    fn children(
+        &self,
+        parent: i64,
+        each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
+    ) -> Result<(), Fault> {
+        let sql = format!(
+            "SELECT {} FROM execution WHERE parent_id = ?1 ORDER BY id",
+            rows::EXECUTION
+        );
+        self.said(self.each(&sql, [parent], each))
+    }
+
+    fn binding(&self, name: &str, frame: Option<i64>) -> Result<Option<BindingFact>, Fault> {
+        // S2: of several rows that claim the name the last one is meant.
+        self.said(
+            self.conn
+                .prepare_cached(
+                    "SELECT kind, source_statement, updated_at, attachment_path FROM bindings
+                     WHERE name = ?1 AND execution_id IS ?2 ORDER BY rowid DESC LIMIT 1",
+                )
+                .and_then(|mut statement| {
+                    statement
+                        .query_row(params![name, frame], |row| {
+                            Ok(BindingFact {
+                                name: name.to_owned(),
+                                kind: BindingKind::parse(
+                                    &rows::text(row, 0)?.unwrap_or_else(|| "".into()),
+                                ),
+                                source: rows::text(row, 1)?.map(|text| text.to_string()),
+                                updated: rows::stamp(row, 2)?,
+                                attachment: rows::text(row, 3)?.map(|text| text.to_string()),
+                            })
+                        })
+                        .optional()
+                }),
+        )
+    }
+
+    fn binding_by_case(&self, _: &str, _: Option<i64>) -> Result<Option<String>, Fault> {
+        Ok(None)
+    }
+
+    fn last_anonymous(&self) -> Result<u32, Fault> {
+        // `anon_` and digits: the index gives the names, longer numbers are higher ones.
+        self.said(
+            self.conn
+                .prepare_cached(
+                    "SELECT ifnull(max(CAST(substr(name, 6) AS INTEGER)), 0) FROM bindings
+                     WHERE name GLOB 'anon_[0-9]*' AND substr(name, 6) NOT GLOB '*[^0-9]*'",
+                )
+                .and_then(|mut statement| statement.query_row([], |row| row.get(0))),
+        )
+    }
+
+    fn attachment(&self, path: &str) -> Result<bool, Fault> {
+        Ok(self.dir.join(path).symlink_metadata().is_ok())
+    }
+
+    fn agent(&self, name: &str) -> Result<Option<AgentFact>, Fault> {
+        let row = self.said(
+            self.conn
+                .query_row(
+                    "SELECT scope, memory IS NOT NULL FROM agents WHERE name = ?1",
+                    [name],
+                    |row| Ok((rows::text(row, 0)?, row.get::<_, bool>(1)?)),
+                )
+                .optional(),
+        )?;
+        let last_segment = self.said(self.conn.query_row(
+            "SELECT ifnull(max(segment_number), 0) FROM agent_segments WHERE agent_name = ?1",
+            [name],
+            |row| row.get(0),
+        ))?;
+        Ok(row.map(|(scope, has_memory)| AgentFact {
+            scope: AgentScope::parse(scope.as_deref().unwrap_or("execution")),
+            has_memory,
+            last_segment,
+        }))
+    }
+
+    fn import(&self, alias: &str) -> Result<bool, Fault> {
+        self.said(self.conn.query_row(
+            "SELECT EXISTS (SELECT 1 FROM imports WHERE alias = ?1)",
+            [alias],
+            |row| row.get(0),
+        ))
+    }
+
+    fn gates(&self) -> Result<Vec<Gate>, Fault> {
+        let sql = format!(
+            "SELECT {} FROM gates WHERE run_id = ?1 ORDER BY rowid",
+            rows::GATE
+        );
+        self.said(
+            self.conn
+                .prepare_cached(&sql)
+                .and_then(|mut statement| statement.query_map([self.run], rows::gate)?.collect()),
+        )
+    }
+
+    fn gate(&self, id: &str) -> Result<Option<Gate>, Fault> {
+        let sql = format!(
+            "SELECT {} FROM gates WHERE run_id = ?1 AND id = ?2",
+            rows::GATE
+        );
+        self.said(
+            self.conn
+                .query_row(&sql, [self.run, id], rows::gate)
+                .optional(),
+        )
+    }
+
+    fn audit_tail(&self) -> Result<AuditTail, Fault> {
+        self.said(self.tail())
+    }
+}

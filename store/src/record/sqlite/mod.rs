@@ -1,0 +1,235 @@
+//! A run in a `state.db`: one immediate transaction a command.
+//!
+//! The journal mode stays as it is found: WAL is never switched on or off behind its writer's back, and a new
+//! database has a rollback journal (reliability.md). `synchronous` is FULL: what was acknowledged is on disk.
+
+mod apply;
+mod facts;
+mod rows;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use prosescope_core::decode::sqlite::dialect_of;
+use prosescope_core::model::Dialect;
+use prosescope_core::schema;
+use prosescope_core::write::{Change, Fault, FaultKind, RunStore, Style, Work, WriteError};
+use rusqlite::{Connection, OpenFlags, OptionalExtension};
+
+use super::fault;
+use super::lock::{RunLock, lock};
+use facts::SqliteFacts;
+
+/// How long SQLite waits for writers that do not know the lock file (`sqlite3`).
+const BUSY: Duration = Duration::from_secs(30);
+
+/// A `state.db` that is written to.
+#[derive(Debug)]
+pub struct SqliteStore {
+    path: PathBuf,
+    /// Where the database lies: attachments and the lock file lie there too.
+    dir: PathBuf,
+    conn: Connection,
+    run: String,
+}
+
+impl SqliteStore {
+    /// Opens a database for writing. `run_id` says which of several runs; else the one that it holds, or, where its
+    /// `run` table is empty, the one that is named as its folder.
+    ///
+    /// # Errors
+    /// A [`Fault`] when it is no database, or may not be written to.
+    pub fn open(path: &Path, run_id: Option<&str>) -> Result<SqliteStore, Fault> {
+        let path = path
+            .canonicalize()
+            .map_err(|cause| fault::io(path, "cannot be opened", &cause))?;
+        let dir = path.parent().map(Path::to_owned).unwrap_or_default();
+        let conn = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let wrong = |error| fault::sqlite(&path, &error);
+        let _lock = lock(&dir)?;
+        complete(&conn).map_err(wrong)?;
+        let run = match run_id {
+            Some(id) => Some(id.to_owned()),
+            None => conn
+                .query_row(
+                    "SELECT id FROM run ORDER BY rowid DESC LIMIT 1",
+                    [],
+                    |row| row.get::<_, Option<String>>(0),
+                )
+                .optional()
+                .map_err(wrong)?
+                .flatten(),
+        };
+        let run = run.unwrap_or_else(|| {
+            let name = dir.file_name().unwrap_or_default();
+            name.to_string_lossy().into_owned()
+        });
+        Ok(SqliteStore {
+            path,
+            dir,
+            conn,
+            run,
+        })
+    }
+
+    /// The id of the run that is written to.
+    pub fn run_id(&self) -> &str {
+        &self.run
+    }
+
+    /// Makes the file small again (`finish --vacuum`), and empties a `-wal` into it.
+    ///
+    /// # Errors
+    /// A [`Fault`]; the data is as it was.
+    pub fn vacuum(&mut self) -> Result<(), Fault> {
+        let _lock = lock(&self.dir)?;
+        self.conn
+            .execute_batch("VACUUM")
+            .map_err(|error| fault::sqlite(&self.path, &error))?;
+        self.checkpoint()
+    }
+
+    /// Empties a `-wal` into the database, so that a copy of the one file is whole (reliability.md).
+    ///
+    /// # Errors
+    /// A [`Fault`]; the data is as it was.
+    pub fn checkpoint(&mut self) -> Result<(), Fault> {
+        self.conn
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+            .map_err(|error| fault::sqlite(&self.path, &error))
+    }
+
+    fn style(&self) -> rusqlite::Result<Style> {
+        // The newest rows say how the file is written now.
+        let mut newest = rows::newest(&self.conn, 200)?;
+        newest.reverse();
+        Ok(match dialect_of(&newest) {
+            Dialect::InPlace => Style::InPlace,
+            Dialect::AppendOnly | Dialect::Mixed | Dialect::Undecided => Style::AppendOnly,
+        })
+    }
+
+    fn in_transaction(&self, work: Work<'_>, lock: &RunLock) -> Result<(), WriteError> {
+        let wrong = |error: rusqlite::Error| WriteError::Fault(fault::sqlite(&self.path, &error));
+        let style = self.style().map_err(wrong)?;
+        let facts = SqliteFacts {
+            conn: &self.conn,
+            path: &self.path,
+            dir: &self.dir,
+            run: &self.run,
+            style,
+        };
+        let changes = work(&facts)?;
+        let mut files = apply::Files::new(&self.dir, lock);
+        for change in &changes {
+            if let Change::Attachment(file) = change {
+                files.add(file)?;
+            }
+        }
+        // The run's row first: gates refer to it, and in a database made by hand it may be missing.
+        let (run, rest): (Vec<&Change>, Vec<&Change>) = changes
+            .iter()
+            .partition(|change| matches!(change, Change::Run(_)));
+        for change in run.into_iter().chain(rest) {
+            apply::row(&self.conn, &self.run, change).map_err(wrong)?;
+        }
+        self.conn.execute_batch("COMMIT").map_err(wrong)?;
+        files.keep();
+        Ok(())
+    }
+}
+
+impl RunStore for SqliteStore {
+    fn transact(&mut self, work: Work<'_>) -> Result<(), WriteError> {
+        let lock = lock(&self.dir)?;
+        self.conn
+            .execute_batch("BEGIN IMMEDIATE")
+            .map_err(|error| fault::sqlite(&self.path, &error))?;
+        let done = self.in_transaction(work, &lock);
+        if done.is_err() && !self.conn.is_autocommit() {
+            // Nothing is left to be done when undoing fails as well: the journal undoes it on the next opening.
+            let _ = self.conn.execute_batch("ROLLBACK");
+        }
+        done
+    }
+}
+
+/// Makes a new database with one run in it, atomically: under another name first.
+///
+/// # Errors
+/// A [`Fault`]; then nothing is there.
+pub fn init_sqlite(
+    path: &Path,
+    run_id: &str,
+    program_path: &str,
+    program_source: &str,
+    now: &str,
+) -> Result<(), Fault> {
+    let dir = path.parent().unwrap_or(Path::new("."));
+    let _lock = lock(dir)?;
+    if path.exists() {
+        return Err(Fault::new(
+            FaultKind::Damaged,
+            format!("{} is there already", path.display()),
+        ));
+    }
+    let aside = tempfile::Builder::new()
+        .prefix(".state-")
+        .suffix(".db")
+        .tempfile_in(dir)
+        .map_err(|cause| fault::io(dir, "takes no new file", &cause))?;
+    {
+        let conn = connect(aside.path(), OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let insert = conn.execute_batch(schema::STATE_SQL).and_then(|()| {
+            conn.execute(
+                "INSERT INTO run (id, program_path, program_source, started_at, updated_at, status, state_mode)
+                 VALUES (?1, ?2, ?3, ?4, ?4, 'running', 'sqlite')",
+                [run_id, program_path, program_source, now],
+            )
+        });
+        insert.map_err(|error| fault::sqlite(path, &error))?;
+    }
+    let readable = |file: &std::fs::File| -> std::io::Result<()> {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            // A temporary file is its maker's alone; a run is shared as its folder is.
+            file.set_permissions(std::fs::Permissions::from_mode(0o644))?;
+        }
+        file.sync_all()
+    };
+    let kept = readable(aside.as_file())
+        .and_then(|()| aside.persist_noclobber(path).map_err(|error| error.error))
+        .and_then(|_| apply::sync_dir(dir));
+    kept.map_err(|cause| fault::io(path, "cannot be made", &cause))
+}
+
+fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Fault> {
+    let settings = |conn: &Connection| -> rusqlite::Result<()> {
+        conn.busy_timeout(BUSY)?;
+        // Never what the library happens to be built with (errata, "Foreign keys are switched on").
+        conn.execute_batch(
+            "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;",
+        )
+    };
+    Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        .and_then(|conn| settings(&conn).map(|()| conn))
+        .map_err(|error| fault::sqlite(path, &error))
+}
+
+/// Tables that the documents' SQL leaves out, or does not load (errata S1), are made; what is there stays.
+fn complete(conn: &Connection) -> rusqlite::Result<()> {
+    let known: Vec<String> = schema::TABLES.iter().map(|t| t.name.to_owned()).collect();
+    let mut there =
+        conn.prepare("SELECT lower(name) FROM sqlite_schema WHERE type IN ('table', 'view')")?;
+    let there: Vec<String> = there
+        .query_map([], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    if known.iter().all(|table| there.contains(table)) {
+        return Ok(());
+    }
+    conn.execute_batch(&format!("BEGIN IMMEDIATE;\n{}\nCOMMIT;", schema::STATE_SQL))
+        .inspect_err(|_| {
+            let _ = conn.execute_batch("ROLLBACK");
+        })
+}

@@ -1,0 +1,80 @@
+//! Rows of a database as the core's plain data.
+
+use prosescope_core::decode::sqlite::meta_of;
+use prosescope_core::model::{Execution, Gate, GateStatus, Status, Text};
+use prosescope_core::time::Stamp;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row};
+
+pub(super) const EXECUTION: &str = "id, statement_index, statement_text, status, parent_id, started_at, completed_at, \
+     error_message, metadata";
+
+pub(super) fn execution(row: &Row<'_>) -> rusqlite::Result<Execution> {
+    Ok(Execution {
+        id: row.get(0)?,
+        index: integer(row, 1)?,
+        text: text(row, 2)?.unwrap_or_else(|| "".into()),
+        status: Status::parse(&text(row, 3)?.unwrap_or_else(|| "".into())),
+        parent: integer(row, 4)?,
+        started: stamp(row, 5)?,
+        completed: stamp(row, 6)?,
+        error: text(row, 7)?,
+        meta: text(row, 8)?.and_then(|json| meta_of(&json)),
+    })
+}
+
+/// The newest rows, the newest first.
+pub(super) fn newest(conn: &Connection, most: u32) -> rusqlite::Result<Vec<Execution>> {
+    let sql = format!("SELECT {EXECUTION} FROM execution ORDER BY id DESC LIMIT ?1");
+    conn.prepare_cached(&sql)?
+        .query_map([most], execution)?
+        .collect()
+}
+
+pub(super) const GATE: &str = "id, run_id, execution_id, prompt, allow, timeout, timeout_at, on_reject, status, \
+     created_at, resolved_at, resolved_by, resolution_comment, metadata";
+
+pub(super) fn gate(row: &Row<'_>) -> rusqlite::Result<Gate> {
+    Ok(Gate {
+        id: text(row, 0)?.unwrap_or_else(|| "".into()),
+        run_id: text(row, 1)?,
+        execution_id: integer(row, 2)?,
+        prompt: text(row, 3)?,
+        allow: text(row, 4)?,
+        timeout: text(row, 5)?,
+        timeout_at: stamp(row, 6)?,
+        on_reject: text(row, 7)?,
+        status: GateStatus::parse(&text(row, 8)?.unwrap_or_else(|| "".into())),
+        created: stamp(row, 9)?,
+        resolved: stamp(row, 10)?,
+        resolved_by: text(row, 11)?,
+        comment: text(row, 12)?,
+        metadata: text(row, 13)?,
+    })
+}
+
+/// A text, whatever type a hand-written row stored.
+pub(super) fn text(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<Text>> {
+    Ok(match row.get_ref(at)? {
+        ValueRef::Null => None,
+        ValueRef::Integer(n) => Some(n.to_string().into()),
+        ValueRef::Real(x) => Some(x.to_string().into()),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
+            Some(String::from_utf8_lossy(bytes).into())
+        }
+    })
+}
+
+fn integer(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<i64>> {
+    Ok(match row.get_ref(at)? {
+        ValueRef::Integer(n) => Some(n),
+        ValueRef::Text(bytes) => std::str::from_utf8(bytes)
+            .ok()
+            .and_then(|text| text.trim().parse().ok()),
+        _ => None,
+    })
+}
+
+pub(super) fn stamp(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<Stamp>> {
+    Ok(text(row, at)?.map(|text| Stamp::parse(&text)))
+}
