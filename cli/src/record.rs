@@ -27,6 +27,24 @@ impl Recorder {
         })
     }
 
+    /// Opens a store of agents beside any run: a database, or a folder in which `agents/` lies.
+    pub(crate) fn open_agents(path: &Path) -> Result<Recorder, CliError> {
+        Ok(Recorder {
+            store: SqliteStore::open_agents(path)?,
+            at: at(),
+            folder: from_here(path),
+        })
+    }
+
+    /// Opens the nested run of an import, in the form that has one; what every command names it by.
+    pub(crate) fn nested(
+        &self,
+        _place: &str,
+        _program: Option<&str>,
+    ) -> Result<Option<String>, CliError> {
+        Ok(None)
+    }
+
     /// Records one command.
     pub(crate) fn record<R: Record>(&mut self, command: &R) -> Result<R::Done, CliError> {
         Ok(record(&mut self.store, command, &self.at)?)

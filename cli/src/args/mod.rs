@@ -4,7 +4,10 @@ pub(crate) mod record;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use record::{ExecCommand, FinishArgs, InitArgs, LoopCommand, ParallelCommand, PutArgs};
+use record::{
+    AgentCommand, ExecCommand, FinishArgs, ImportCommand, InitArgs, LoopCommand, ParallelCommand,
+    PutArgs,
+};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -73,6 +76,12 @@ pub(crate) enum Command {
     Loop(LoopCommand),
     /// Write a binding; the value comes on standard input
     Put(PutArgs),
+    /// Write what agents keep: memory, segments
+    #[command(subcommand)]
+    Agent(AgentCommand),
+    /// Register imported programs
+    #[command(subcommand)]
+    Import(ImportCommand),
     /// Record how a run ended
     Finish(FinishArgs),
     /// Serve the viewer on 127.0.0.1, showing a run

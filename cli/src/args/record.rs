@@ -238,3 +238,85 @@ pub(crate) enum Ending {
     /// It goes on later
     Interrupted,
 }
+
+/// Writes what agents keep.
+#[derive(Debug, Subcommand)]
+pub(crate) enum AgentCommand {
+    /// Read or write an agent's memory
+    #[command(subcommand)]
+    Memory(MemoryCommand),
+    /// Record an invocation of an agent
+    #[command(subcommand)]
+    Segment(SegmentCommand),
+}
+
+/// An agent's memory.
+#[derive(Debug, Subcommand)]
+pub(crate) enum MemoryCommand {
+    /// Print the memory, byte for byte
+    Get(AgentArgs),
+    /// Write the memory; it comes on standard input, the earlier one is kept
+    Set(AgentArgs),
+}
+
+/// An agent's invocations.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SegmentCommand {
+    /// Add a segment; what the agent did comes on standard input, the number is the next one
+    Add {
+        #[command(flatten)]
+        agent: AgentArgs,
+        /// What the agent was asked
+        #[arg(long, value_name = "TEXT")]
+        prompt: String,
+    },
+}
+
+/// Names an agent and its store.
+#[derive(Debug, Args)]
+pub(crate) struct AgentArgs {
+    /// The agent
+    pub(crate) name: String,
+    /// How long its memory lives; as the program declares it, else execution
+    #[arg(long, value_enum, conflicts_with = "path")]
+    pub(crate) scope: Option<Scope>,
+    /// A database or a folder of agents of your own (`persist: "path"`): it is only ever opened when named here
+    #[arg(long, value_name = "PATH")]
+    pub(crate) path: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) run: RunOption,
+}
+
+/// How long a memory lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Scope {
+    /// It dies with the run
+    Execution,
+    /// It survives runs in the project: `.prose/agents.db`, `.prose/agents/`
+    Project,
+    /// It survives across projects: `~/.prose`
+    User,
+}
+
+/// Registers imports.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ImportCommand {
+    /// Register a program under a handle; in the folder form its nested run is opened, which every command names RUN/handle--slug
+    Add {
+        /// The handle
+        alias: String,
+        /// Where it came from
+        source: String,
+        /// The program itself: its nested run keeps a copy
+        #[arg(long, value_name = "PATH")]
+        program: Option<PathBuf>,
+        /// Its inputs, as JSON
+        #[arg(long, value_name = "JSON")]
+        inputs: Option<String>,
+        /// Its outputs, as JSON
+        #[arg(long, value_name = "JSON")]
+        outputs: Option<String>,
+        #[command(flatten)]
+        run: RunOption,
+    },
+}

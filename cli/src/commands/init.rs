@@ -1,4 +1,5 @@
 use std::fs;
+use std::path::Path;
 
 use prosescope_core::run_id::RunId;
 use prosescope_core::write::{Style, at_text, names};
@@ -20,17 +21,7 @@ struct Opened<'a> {
 }
 
 pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
-    let program = args.program.display();
-    let source = fs::read(&args.program).map_err(|cause| match cause.kind() {
-        std::io::ErrorKind::NotFound => {
-            CliError::not_found(format!("there is no program {program}"))
-        }
-        _ => CliError::new(Exit::Io, format!("{program} cannot be read: {cause}")),
-    })?;
-    let source = String::from_utf8(source).map_err(|_| {
-        CliError::new(Exit::Unreadable, format!("{program} is not text in UTF-8"))
-            .hint("give the .prose file")
-    })?;
+    let source = read_program(&args.program)?;
     let now = locate::now();
     let id = match &args.id {
         Some(id) => {
@@ -79,6 +70,19 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
         out.text(&format!("{id}\n"))?;
     }
     Ok(Exit::Done)
+}
+
+/// A program's text.
+pub(super) fn read_program(path: &Path) -> Result<String, CliError> {
+    let name = path.display();
+    let bytes = fs::read(path).map_err(|cause| match cause.kind() {
+        std::io::ErrorKind::NotFound => CliError::not_found(format!("there is no program {name}")),
+        _ => CliError::new(Exit::Io, format!("{name} cannot be read: {cause}")),
+    })?;
+    String::from_utf8(bytes).map_err(|_| {
+        CliError::new(Exit::Unreadable, format!("{name} is not text in UTF-8"))
+            .hint("give the .prose file")
+    })
 }
 
 /// Six of a–z and 0–9.

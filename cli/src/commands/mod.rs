@@ -1,5 +1,6 @@
 //! One file a command.
 
+mod agent;
 mod agents;
 mod audit;
 mod bindings;
@@ -9,6 +10,7 @@ mod exec;
 mod finish;
 mod gates;
 mod get;
+mod import;
 mod init;
 mod loops;
 mod parallel;
@@ -44,6 +46,8 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
         Command::Exec(command) => exec::run(command, out),
         Command::Parallel(command) => parallel::run(command, out),
         Command::Loop(command) => loops::run(command, out),
+        Command::Agent(command) => agent::run(command, out),
+        Command::Import(command) => import::run(command, out),
         Command::Put(args) => put::run(&args, out),
         Command::Finish(args) => finish::run(&args, out),
         Command::View(args) => view::run(&args, out),

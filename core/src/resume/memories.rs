@@ -66,16 +66,7 @@ fn memory(
             begun.entry(agent.to_owned()).or_insert(this.line);
         }
         Kind::Resume => {
-            let declared = listing
-                .statements
-                .iter()
-                .find(|s| s.kind == Kind::Agent && s.name.as_deref() == Some(agent));
-            let scope = match declared.and_then(|s| s.property("persist")) {
-                None | Some("true" | "false" | "") => AgentScope::Execution,
-                Some("project") => AgentScope::Project,
-                Some("user") => AgentScope::User,
-                Some(_) => AgentScope::Custom,
-            };
+            let scope = listing.agent_scope(agent).unwrap_or(AgentScope::Execution);
             let memory = memories.entry(agent.to_owned()).or_insert_with(|| Memory {
                 agent: agent.to_owned(),
                 state: found(facts, agent, &scope, begun),

@@ -15,14 +15,17 @@
 //! | `begin.rs`, `close.rs`, `retry.rs` | `exec begin`, `exec complete/fail/skip`, `exec retry` |
 //! | `parallel.rs`, `rounds.rs` | `parallel …`, `loop …` |
 //! | `put.rs` | `put` |
+//! | `agent.rs`, `import.rs` | `agent memory set`, `agent segment add`, `import add` |
 //! | `run.rs` | `finish`, `resume --begin` |
 
+mod agent;
 mod at;
 mod begin;
 mod change;
 mod close;
 mod error;
 mod facts;
+mod import;
 mod instance;
 mod meta;
 pub mod names;
@@ -33,6 +36,7 @@ mod rounds;
 mod run;
 mod statement;
 
+pub use agent::{AddSegment, Remember, Remembered};
 pub use at::{At, at_text};
 pub use begin::{Begin, Begun};
 pub use change::{
@@ -42,6 +46,7 @@ pub use change::{
 pub use close::{Close, Closed, How};
 pub use error::{Fault, FaultKind, WriteError};
 pub use facts::{AgentFact, AuditTail, BindingFact, Facts, RunFact, Style};
+pub use import::{AddImport, Imported};
 pub use parallel::{BeginParallel, Branch, Join, Joined};
 pub use put::{LARGE, Put, Written};
 pub use retry::{Retried, Retry};

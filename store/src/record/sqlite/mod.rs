@@ -72,6 +72,37 @@ impl SqliteStore {
         })
     }
 
+    /// Opens a database of agents (`.prose/agents.db`, `~/.prose/agents.db`, or one that the user named), made on
+    /// first use (sqlite.md, "Project-Scoped and User-Scoped Agents"). It holds no run: memories and segments only.
+    ///
+    /// # Errors
+    /// A [`Fault`] when it is no database, or may not be written to.
+    pub fn open_agents(path: &Path) -> Result<SqliteStore, Fault> {
+        let dir = path.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(dir).map_err(|cause| fault::io(dir, "cannot be made", &cause))?;
+        let dir = dir
+            .canonicalize()
+            .map_err(|cause| fault::io(dir, "cannot be opened", &cause))?;
+        let path = dir.join(path.file_name().unwrap_or_default());
+        // Racing first uses: made under the lock, and over itself.
+        let _lock = lock(&dir)?;
+        let conn = connect(
+            &path,
+            OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+        )?;
+        conn.execute_batch(&format!(
+            "BEGIN IMMEDIATE;\n{}\nCOMMIT;",
+            schema::AGENTS_SQL
+        ))
+        .map_err(|error| fault::sqlite(&path, &error))?;
+        Ok(SqliteStore {
+            path,
+            dir,
+            conn,
+            run: String::new(),
+        })
+    }
+
     /// The id of the run that is written to.
     pub fn run_id(&self) -> &str {
         &self.run
@@ -100,6 +131,9 @@ impl SqliteStore {
     }
 
     fn style(&self) -> rusqlite::Result<Style> {
+        if self.run.is_empty() {
+            return Ok(Style::AppendOnly);
+        }
         // The newest rows say how the file is written now.
         let mut newest = rows::newest(&self.conn, 200)?;
         newest.reverse();

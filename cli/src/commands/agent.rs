@@ -1,0 +1,176 @@
+use std::io::Read;
+use std::path::PathBuf;
+
+use prosescope_core::model::{AgentScope, Form};
+use prosescope_core::render::text::escape;
+use prosescope_core::session::{Session, ValueOf};
+use prosescope_core::write::{AddSegment, Remember, Remembered};
+use serde_json::json;
+
+use crate::args::record::{AgentArgs, AgentCommand, MemoryCommand, Scope, SegmentCommand};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::locate;
+use crate::out::Out;
+use crate::record::{self, Recorder};
+
+pub(super) fn run(command: AgentCommand, out: &Out) -> Result<Exit, CliError> {
+    match command {
+        AgentCommand::Memory(MemoryCommand::Get(args)) => get(&args, out),
+        AgentCommand::Memory(MemoryCommand::Set(args)) => {
+            let memory = text_of_stdin("a memory")?;
+            let place = Place::of(&args)?;
+            let done = place.recorder()?.record(&Remember {
+                agent: args.name.clone(),
+                scope: place.scope.clone(),
+                memory,
+            })?;
+            said(&done, &place, out)
+        }
+        AgentCommand::Segment(SegmentCommand::Add { agent, prompt }) => {
+            let summary = text_of_stdin("what an agent did")?;
+            let place = Place::of(&agent)?;
+            let done = place.recorder()?.record(&AddSegment {
+                agent: agent.name.clone(),
+                scope: place.scope.clone(),
+                prompt,
+                summary,
+            })?;
+            said(&done, &place, out)
+        }
+    }
+}
+
+/// Where an agent of a scope is kept.
+struct Place {
+    scope: AgentScope,
+    /// The store beside the run's own: a database, or a folder in which `agents/` lies.
+    beside: Option<PathBuf>,
+    run: String,
+}
+
+impl Place {
+    fn of(args: &AgentArgs) -> Result<Place, CliError> {
+        let run = args.run.run.clone();
+        if let Some(path) = &args.path {
+            return Ok(Place {
+                scope: AgentScope::Custom,
+                beside: Some(path.clone()),
+                run,
+            });
+        }
+        let session = locate::open(&run)?;
+        let scope = match args.scope {
+            Some(Scope::Execution) => AgentScope::Execution,
+            Some(Scope::Project) => AgentScope::Project,
+            Some(Scope::User) => AgentScope::User,
+            None => declared(&session, &args.name)?,
+        };
+        // A store of the run's own form, in the folder of the scope (errata A1).
+        let database = matches!(session.run().form, Form::Sqlite { .. });
+        let inside = |dir: PathBuf| match database {
+            true => dir.join("agents.db"),
+            false => dir,
+        };
+        let beside = match scope {
+            AgentScope::Project => Some(inside(record::prose_dir()?)),
+            AgentScope::User => {
+                let home = std::env::home_dir().ok_or_else(|| {
+                    CliError::not_found("there is no home directory, so no agent of the user")
+                })?;
+                Some(inside(home.join(".prose")))
+            }
+            _ => None,
+        };
+        Ok(Place { scope, beside, run })
+    }
+
+    fn recorder(&self) -> Result<Recorder, CliError> {
+        match &self.beside {
+            None => Recorder::open(&self.run),
+            Some(path) => Recorder::open_agents(path),
+        }
+    }
+}
+
+fn declared(session: &Session, agent: &str) -> Result<AgentScope, CliError> {
+    let scope = session
+        .listing()
+        .and_then(|listing| listing.agent_scope(agent));
+    match scope {
+        Some(AgentScope::Custom) => Err(CliError::usage(format!(
+            "the program keeps agent {agent} in a place of its own, and that is never followed from inside a run"
+        ))
+        .hint("name it with --path")),
+        scope => Ok(scope.unwrap_or(AgentScope::Execution)),
+    }
+}
+
+fn get(args: &AgentArgs, out: &Out) -> Result<Exit, CliError> {
+    let place = Place::of(args)?;
+    let session = match (&place.scope, &place.beside) {
+        (AgentScope::Custom, Some(path)) => locate::open(&path.to_string_lossy())?,
+        _ => locate::open(&args.run.run)?,
+    };
+    let found = session.run().agents.iter().position(|agent| {
+        *agent.name == *args.name
+            && (agent.scope == place.scope || place.scope == AgentScope::Custom)
+            && agent.memory.len().is_some()
+    });
+    let Some(at) = found.and_then(|at| u32::try_from(at).ok()) else {
+        return Err(CliError::not_found(format!(
+            "agent {} has no memory in scope {}",
+            args.name,
+            place.scope.word()
+        ))
+        .hint("`prose agents RUN` lists the agents with their scopes"));
+    };
+    let of = ValueOf::Memory(at);
+    if out.json {
+        out.json(&session.value(&of, usize::MAX)?)?;
+        return Ok(Exit::Done);
+    }
+    let mut failed = None;
+    session.value_pieces(&of, &mut |piece| {
+        let done = match out.terminal {
+            true => out.text(&escape(&String::from_utf8_lossy(piece), true)),
+            false => out.bytes(piece),
+        };
+        failed = done.err();
+        failed.is_none()
+    })?;
+    failed.map_or(Ok(Exit::Done), Err)
+}
+
+fn said(done: &Remembered, place: &Place, out: &Out) -> Result<Exit, CliError> {
+    let store = place.beside.as_deref().map(record::from_here);
+    if out.json {
+        out.json(&json!({
+            "agent": done.agent,
+            "scope": done.scope,
+            "store": store,
+            "segment": done.segment,
+            "replaced": done.replaced,
+        }))?;
+        return Ok(Exit::Done);
+    }
+    let store = store.map_or(String::new(), |path| format!(", in {path}"));
+    let what = match done.segment {
+        Some(number) => format!("Segment written: {} {number:03}", done.agent),
+        None => format!("Memory written: {}", done.agent),
+    };
+    let text = format!("{what} (scope {}{store})\n", done.scope);
+    out.text(&escape(&text, true))?;
+    Ok(Exit::Done)
+}
+
+fn text_of_stdin(what: &str) -> Result<String, CliError> {
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().read_to_end(&mut bytes)?;
+    String::from_utf8(bytes).map_err(|_| {
+        CliError::new(
+            Exit::Unreadable,
+            format!("{what} is text in UTF-8, and standard input is not"),
+        )
+    })
+}

@@ -1,0 +1,47 @@
+use prosescope_core::render::text::escape;
+use prosescope_core::write::AddImport;
+use serde_json::json;
+
+use crate::args::record::ImportCommand;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::out::Out;
+use crate::record::Recorder;
+
+pub(super) fn run(command: ImportCommand, out: &Out) -> Result<Exit, CliError> {
+    let ImportCommand::Add {
+        alias,
+        source,
+        program,
+        inputs,
+        outputs,
+        run,
+    } = command;
+    let program = match &program {
+        Some(path) => Some((path, super::init::read_program(path)?)),
+        None => None,
+    };
+    let mut recorder = Recorder::open(&run.run)?;
+    let done = recorder.record(&AddImport {
+        alias,
+        source_url: source,
+        inputs_schema: inputs,
+        outputs_schema: outputs,
+    })?;
+    let program = program.as_ref().map(|(_, source)| source.as_str());
+    let nested = recorder.nested(&done.nested, program)?;
+    if out.json {
+        out.json(&json!({
+            "alias": done.alias,
+            "nested": nested,
+            "again": done.again,
+        }))?;
+        return Ok(Exit::Done);
+    }
+    let text = match &nested {
+        Some(run) => format!("Import registered: {} (its run: {run})\n", done.alias),
+        None => format!("Import registered: {}\n", done.alias),
+    };
+    out.text(&escape(&text, true))?;
+    Ok(Exit::Done)
+}

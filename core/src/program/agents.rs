@@ -1,0 +1,38 @@
+use super::{Listing, StatementKind};
+use crate::model::AgentScope;
+
+impl Listing {
+    /// How long the memory of an agent lives, as the program declares it (`persist:`); `None` when it declares no such
+    /// agent. A path is [`AgentScope::Custom`]: it is opened only when somebody names it (errata, "Agent scope").
+    pub fn agent_scope(&self, agent: &str) -> Option<AgentScope> {
+        let declared = self
+            .statements
+            .iter()
+            .find(|s| s.kind == StatementKind::Agent && s.name.as_deref() == Some(agent))?;
+        Some(match declared.property("persist") {
+            None | Some("true" | "false" | "") => AgentScope::Execution,
+            Some("project") => AgentScope::Project,
+            Some("user") => AgentScope::User,
+            Some(_) => AgentScope::Custom,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::AgentScope;
+
+    #[test]
+    fn a_program_says_how_long_a_memory_lives() {
+        let listing = crate::program::scan(
+            "agent a:\n  persist: true\nagent b:\n  persist: project\nagent c:\n  persist: user\nagent d:\n  persist: \"mem/d\"\nagent e:\n  model: opus\n",
+        );
+        let scope = |name| listing.agent_scope(name);
+        assert_eq!(scope("a"), Some(AgentScope::Execution));
+        assert_eq!(scope("b"), Some(AgentScope::Project));
+        assert_eq!(scope("c"), Some(AgentScope::User));
+        assert_eq!(scope("d"), Some(AgentScope::Custom));
+        assert_eq!(scope("e"), Some(AgentScope::Execution));
+        assert_eq!(scope("f"), None);
+    }
+}

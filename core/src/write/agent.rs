@@ -1,0 +1,102 @@
+use super::{At, Change, Facts, MemoryRow, Plan, Record, SegmentRow, WriteError, names};
+use crate::model::AgentScope;
+
+/// `agent memory set`: an agent's memory is written. In the store of the agent's scope (errata A1).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remember {
+    /// The agent.
+    pub agent: String,
+    /// The scope that the store is of.
+    pub scope: AgentScope,
+    /// The memory, as Markdown.
+    pub memory: String,
+}
+
+/// What was written of an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remembered {
+    /// The agent.
+    pub agent: String,
+    /// Its scope, in a word.
+    pub scope: String,
+    /// Whether an earlier memory was kept as history.
+    pub replaced: bool,
+    /// The segment's number, where one was added.
+    pub segment: Option<i64>,
+}
+
+impl Record for Remember {
+    type Done = Remembered;
+
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Remembered>, WriteError> {
+        names::plain("agent", &self.agent)?;
+        let scope = scope_word(&self.scope)?;
+        let known = facts.agent(&self.agent)?;
+        Ok(Plan {
+            changes: vec![Change::Memory(MemoryRow {
+                agent: self.agent.clone(),
+                scope: scope.clone(),
+                memory: self.memory.clone(),
+                at: at.text(facts.style()),
+            })],
+            done: Remembered {
+                agent: self.agent.clone(),
+                scope,
+                replaced: known.is_some_and(|agent| agent.has_memory),
+                segment: None,
+            },
+        })
+    }
+}
+
+/// `agent segment add`: an invocation of an agent is recorded. It numbers itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AddSegment {
+    /// The agent.
+    pub agent: String,
+    /// The scope that the store is of.
+    pub scope: AgentScope,
+    /// What it was asked.
+    pub prompt: String,
+    /// What it did.
+    pub summary: String,
+}
+
+impl Record for AddSegment {
+    type Done = Remembered;
+
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Remembered>, WriteError> {
+        names::plain("agent", &self.agent)?;
+        let scope = scope_word(&self.scope)?;
+        let last = facts
+            .agent(&self.agent)?
+            .map_or(0, |agent| agent.last_segment);
+        let number = last.max(0).saturating_add(1);
+        Ok(Plan {
+            changes: vec![Change::Segment(SegmentRow {
+                agent: self.agent.clone(),
+                scope: scope.clone(),
+                number,
+                at: at.text(facts.style()),
+                prompt: self.prompt.clone(),
+                summary: self.summary.clone(),
+            })],
+            done: Remembered {
+                agent: self.agent.clone(),
+                scope,
+                replaced: false,
+                segment: Some(number),
+            },
+        })
+    }
+}
+
+fn scope_word(scope: &AgentScope) -> Result<String, WriteError> {
+    match scope {
+        AgentScope::Other(word) => Err(WriteError::wrong(
+            format!("{word:?} is no scope of an agent"),
+            "execution, project, user or custom",
+        )),
+        known => Ok(known.word().to_owned()),
+    }
+}
