@@ -19,6 +19,7 @@ use super::state_md::lines::{closes, fence, heading};
 use super::text::is_nothing;
 use crate::issue::Issue;
 use crate::model::Text;
+use crate::time::Stamp;
 
 /// The first part of a file that is read for its header.
 pub const FIRST_PART: usize = 16 << 10;
@@ -29,6 +30,10 @@ const MOST_EXTRAS: usize = 100;
 
 /// What the head of a file said.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one at a time, and taken apart at once"
+)]
 pub enum Read {
     /// The header, or that there is none.
     Done(Head),
@@ -53,6 +58,10 @@ pub struct Head {
     pub source: Option<Text>,
     /// `attachment:` or `attachment_path:` as written: not checked, not trusted.
     pub attachment: Option<Text>,
+    /// `created:`, which our own writer adds.
+    pub created: Option<Stamp>,
+    /// `updated:`, which our own writer adds.
+    pub updated: Option<Stamp>,
     /// Other fields, before or behind the source (`agent`, `exit_code`, `stderr`), in order.
     pub extra: Vec<(Text, Text)>,
     /// Where the value begins, in bytes.
@@ -341,6 +350,12 @@ impl<'a> Reader<'a> {
             }
             "attachment" | "attachment_path" if self.head.attachment.is_none() => {
                 self.head.attachment = text();
+            }
+            "created" | "created_at" if self.head.created.is_none() => {
+                self.head.created = Some(Stamp::parse(value));
+            }
+            "updated" | "updated_at" if self.head.updated.is_none() => {
+                self.head.updated = Some(Stamp::parse(value));
             }
             "execution_id" | "parent_execution_id" => {
                 let root = is_nothing(value)

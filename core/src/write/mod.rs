@@ -17,6 +17,8 @@
 //! | `put.rs` | `put` |
 //! | `agent.rs`, `import.rs` | `agent memory set`, `agent segment add`, `import add` |
 //! | `run.rs` | `finish`, `resume --begin` |
+//!
+//! `state.rs` renders the state.md of a folder that is written to.
 
 mod agent;
 mod at;
@@ -34,6 +36,7 @@ mod put;
 mod retry;
 mod rounds;
 mod run;
+mod state;
 mod statement;
 
 pub use agent::{AddSegment, Remember, Remembered};
@@ -52,6 +55,7 @@ pub use put::{LARGE, Put, Written};
 pub use retry::{Retried, Retry};
 pub use rounds::{BeginLoop, ExitLoop, Iterate, Rounds};
 pub use run::{Finish, Reopen};
+pub use state::{FolderState, folder_state};
 pub use statement::Named;
 
 /// A command that records something.

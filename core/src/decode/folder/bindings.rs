@@ -6,7 +6,7 @@ use super::compare::relative;
 use super::tree::Tree;
 use crate::decode::binding_md::{self, FIRST_PART, Head, LONGEST_HEADER, Read};
 use crate::issue::Issue;
-use crate::model::{Binding, BindingKind, Run, Text, ValueAt};
+use crate::model::{Binding, BindingKind, IndexedBinding, Run, Text, ValueAt};
 use crate::source::FileEntry;
 
 /// Binding files that are read; more are listed as files.
@@ -50,15 +50,9 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
         );
         tree.issue(Issue::info("unknown-kind", message).hint("It is shown as written."));
     }
-    let place: BTreeMap<&str, usize> = match &run.state_file {
-        Some(file) => {
-            let rows = file.bindings.iter().enumerate().rev();
-            rows.map(|(i, row)| (relative(&row.path, &run.id), i))
-                .collect()
-        }
-        None => BTreeMap::new(),
-    };
-    found.sort_by_key(|(path, _)| place.get(path.as_str()).copied().unwrap_or(usize::MAX));
+    if let Some(file) = &run.state_file {
+        in_order_of_index(&mut found, &file.bindings, &run.id);
+    }
     clashes(tree, &mut found);
     run.bindings
         .extend(found.into_iter().map(|(_, binding)| binding));
@@ -79,24 +73,45 @@ pub(super) fn read_one(tree: &mut Tree<'_>, file: &FileEntry, name: &str) -> Opt
     if head.encrypted {
         tree.sealed.push(path.clone());
     }
-    let (name, execution_id) = scope(tree, &path, stem, &head);
-    Some(Binding {
+    let (binding, issue) = of_head(&path, &file.path, stem, head, file.len);
+    if let Some(issue) = issue {
+        tree.issue(issue);
+    }
+    Some(binding)
+}
+
+/// A binding by the head of its file: `path` inside the run, `full` inside the source, `stem` below `bindings/`
+/// without its ending, `len` of the file in bytes. Its name and its header may disagree: that is an issue.
+fn of_head(path: &str, full: &str, stem: &str, head: Head, len: u64) -> (Binding, Option<Issue>) {
+    let (name, execution_id, issue) = scope(path, stem, &head);
+    let binding = Binding {
         name,
         execution_id,
         kind: BindingKind::parse(head.kind.as_deref().unwrap_or_default()),
         value: ValueAt::File {
-            path: file.path.as_str().into(),
+            path: full.into(),
             start: head.start,
-            len: file.len.saturating_sub(head.start),
+            len: len.saturating_sub(head.start),
         },
         source: head.source,
-        created: None,
-        updated: None,
+        created: head.created,
+        updated: head.updated,
         attachment: head.attachment,
         tail_known: true,
         parent_execution_id: head.parent_execution_id,
         superseded: false,
-    })
+    };
+    (binding, issue)
+}
+
+/// A binding of a run folder by its path inside it (`bindings/result__43.md`, `imports/r--x/bindings/a.md`) and the
+/// head of its file, as [`super::decode`] reads it: for a writer that reads the heads by itself.
+pub fn binding_of(path: &str, head: Head, len: u64) -> Binding {
+    let below = path
+        .split_once("bindings/")
+        .map_or(path, |(_, below)| below);
+    let stem = below.strip_suffix(".md").unwrap_or(below);
+    of_head(path, path, stem, head, len).0
 }
 
 fn head(tree: &mut Tree<'_>, file: &FileEntry, stem: &str) -> Option<Head> {
@@ -115,52 +130,55 @@ fn head(tree: &mut Tree<'_>, file: &FileEntry, stem: &str) -> Option<Head> {
 
 /// The name and the frame of a binding: `result__43` is `result` of frame 43 when its header agrees or says nothing
 /// (errata, "Folder form" and B11).
-fn scope(tree: &mut Tree<'_>, path: &str, stem: &str, head: &Head) -> (Text, Option<i64>) {
+fn scope(path: &str, stem: &str, head: &Head) -> (Text, Option<i64>, Option<Issue>) {
     let by_name = scoped(stem);
     let Some((base, by_name)) = by_name else {
-        if let Some(id) = head.execution_id {
+        let issue = head.execution_id.map(|id| {
             let message =
                 format!("{path} says that it belongs to frame {id}, but its name does not");
-            tree.issue(
-                Issue::warning("binding-frame", message)
-                    .at_file(path)
-                    .hint(format!(
-                        "The header is believed; the document would call the file {stem}__{id}.md."
-                    )),
-            );
-        }
-        return (stem.into(), head.execution_id);
+            Issue::warning("binding-frame", message)
+                .at_file(path)
+                .hint(format!(
+                    "The header is believed; the document would call the file {stem}__{id}.md."
+                ))
+        });
+        return (stem.into(), head.execution_id, issue);
     };
     let said = match head.execution_id {
-        Some(id) if id == by_name => return (base.into(), Some(by_name)),
+        Some(id) if id == by_name => return (base.into(), Some(by_name), None),
         Some(id) => Some(id),
         None if head.says_root => None,
-        None => return (base.into(), Some(by_name)),
+        None => return (base.into(), Some(by_name), None),
     };
     let words = said.map_or("the root".to_owned(), |id| format!("frame {id}"));
-    tree.issue(
-        Issue::warning(
-            "binding-frame",
-            format!("{path} is named for frame {by_name}, but its header says {words}"),
-        )
-        .at_file(path)
-        .hint("The header is believed: a name alone may just look like a frame's."),
-    );
+    let issue = Issue::warning(
+        "binding-frame",
+        format!("{path} is named for frame {by_name}, but its header says {words}"),
+    )
+    .at_file(path)
+    .hint("The header is believed: a name alone may just look like a frame's.");
     // Only a name that the header itself has is a name without its number.
     let name = if head.name.as_deref() == Some(base) {
         base
     } else {
         stem
     };
-    (name.into(), said)
+    (name.into(), said, Some(issue))
 }
 
 /// `result__43` is `result` and 43.
-pub(super) fn scoped(stem: &str) -> Option<(&str, i64)> {
+pub fn scoped(stem: &str) -> Option<(&str, i64)> {
     let (base, digits) = stem.rsplit_once("__")?;
     let plain =
         !base.is_empty() && !base.ends_with('/') && digits.bytes().all(|b| b.is_ascii_digit());
     Some((base, plain.then(|| digits.parse().ok()).flatten()?))
+}
+
+/// Puts bindings, each with its path inside the run and in order of path, into the order of the index.
+pub fn in_order_of_index(found: &mut [(String, Binding)], index: &[IndexedBinding], run: &str) {
+    let rows = index.iter().enumerate().rev();
+    let place: BTreeMap<&str, usize> = rows.map(|(i, row)| (relative(&row.path, run), i)).collect();
+    found.sort_by_key(|(path, _)| place.get(path.as_str()).copied().unwrap_or(usize::MAX));
 }
 
 /// Two files for one binding, and names that only case tells apart.

@@ -31,6 +31,8 @@ pub(super) fn role(path: &str) -> Option<&'static str> {
             "state.db-wal" | "state.db-shm" | "state.db-journal" => "database",
             "agents.db" => "agents",
             "x_events.jsonl" => "events",
+            "x_checkpoint.jsonl" => "checkpoint",
+            "x_journal.json" => "journal",
             "run.json" => "run record",
             "receipts.jsonl" => "receipts",
             "manifest.md" | "forme.manifest.json" => "manifest",

@@ -38,6 +38,7 @@ use crate::model::{Agent, AgentScope, FileInfo, FolderForm, Program, Recorded, R
 use crate::source::Source;
 use tree::Tree;
 
+pub use bindings::{binding_of, in_order_of_index, scoped};
 pub use rows::compare_with_rows;
 pub use state::STATE_FILE_MOST;
 

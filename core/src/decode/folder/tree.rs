@@ -23,6 +23,12 @@ pub(super) struct Tree<'a> {
     pub(super) sealed: Vec<String>,
 }
 
+/// What a writer needs while it writes, and no part of a run: the lock file, and files that are not yet in their place.
+fn is_workings(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name == ".lock" || name.starts_with(".tmp-")
+}
+
 impl<'a> Tree<'a> {
     pub(super) fn new(source: &'a dyn Source, root: &str) -> Tree<'a> {
         let root = match root.trim_end_matches('/') {
@@ -38,6 +44,9 @@ impl<'a> Tree<'a> {
         };
         let mut odd: Vec<&str> = Vec::new();
         for file in source.below(&root) {
+            if is_workings(tree.relative(file)) {
+                continue;
+            }
             if is_plain_path(tree.relative(file)) {
                 tree.files.push(file);
             } else {

@@ -5,10 +5,12 @@
 //! gives the same text.
 
 mod build;
+mod keep;
 mod marks;
 mod print;
 #[cfg(test)]
 mod tests;
 
 pub use build::{RenderOptions, from_run, state_file_of};
+pub use keep::rows_that_tell;
 pub use print::from_state_file;
