@@ -17,6 +17,7 @@
 //! | `put.rs` | `put` |
 //! | `agent.rs`, `import.rs` | `agent memory set`, `agent segment add`, `import add` |
 //! | `run.rs` | `finish`, `resume --begin` |
+//! | `gate/` | `gate …`, `approve`, `reject`, `gates expire` |
 //!
 //! `state.rs` renders the state.md of a folder that is written to.
 
@@ -27,6 +28,7 @@ mod change;
 mod close;
 mod error;
 mod facts;
+mod gate;
 mod import;
 mod instance;
 mod meta;
@@ -38,6 +40,8 @@ mod rounds;
 mod run;
 mod state;
 mod statement;
+#[cfg(test)]
+mod tests;
 
 pub use agent::{AddSegment, Remember, Remembered};
 pub use at::{At, at_text};
@@ -49,12 +53,16 @@ pub use change::{
 pub use close::{Close, Closed, How};
 pub use error::{Fault, FaultKind, WriteError};
 pub use facts::{AgentFact, AuditTail, BindingFact, Facts, RunFact, Style};
+pub use gate::{
+    CreateGate, Decided, Decision, ExpireGates, Expired, GateCreated, ResolveGate, Resolved,
+    TimedOut, ViewGate, Viewed,
+};
 pub use import::{AddImport, Imported};
 pub use parallel::{BeginParallel, Branch, Join, Joined};
 pub use put::{LARGE, Put, Written};
 pub use retry::{Retried, Retry};
 pub use rounds::{BeginLoop, ExitLoop, Iterate, Rounds};
-pub use run::{Finish, Reopen};
+pub use run::{Finish, Reopen, Reopened};
 pub use state::{FolderState, folder_state};
 pub use statement::Named;
 

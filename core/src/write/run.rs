@@ -1,4 +1,6 @@
+use super::gate::resumed;
 use super::{At, Change, Facts, Plan, Record, RunChange, WriteError};
+use crate::gate::audit::Head;
 use crate::model::RunStatus;
 
 /// `finish`: the run ends, or rests.
@@ -36,14 +38,25 @@ impl Record for Finish {
     }
 }
 
-/// `resume --begin`: an interrupted or waiting run goes on.
+/// `resume --begin`: an interrupted or waiting run goes on, and the log says so at its gates.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reopen;
 
-impl Record for Reopen {
-    type Done = RunStatus;
+/// A run that goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reopened {
+    /// How it stood before.
+    pub was: RunStatus,
+    /// The gates at which it goes on: pending ones, and those whose decision was the last thing that happened.
+    pub gates: Vec<String>,
+    /// Where the audit log ends now; `None` in a log without sealed rows.
+    pub head: Option<Head>,
+}
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<RunStatus>, WriteError> {
+impl Record for Reopen {
+    type Done = Reopened;
+
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Reopened>, WriteError> {
         let run = facts.run()?;
         if run.status.is_finished() {
             return Err(WriteError::refused(
@@ -56,9 +69,15 @@ impl Record for Reopen {
                 "`prose init PROGRAM` begins another run",
             ));
         }
+        let (gates, mut changes, head) = resumed(facts, at)?;
+        changes.push(status(facts, at, &RunStatus::Running));
         Ok(Plan {
-            changes: vec![status(facts, at, &RunStatus::Running)],
-            done: run.status,
+            changes,
+            done: Reopened {
+                was: run.status,
+                gates,
+                head,
+            },
         })
     }
 }

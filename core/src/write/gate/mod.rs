@@ -1,0 +1,87 @@
+//! Gates: created, looked at, decided, timed out (errata G1–G12). Whatever happens to one is a sealed row of the audit
+//! log, which stands before the change that it speaks of.
+//!
+//! | file | does |
+//! |---|---|
+//! | `create.rs` | `gate create` |
+//! | `view.rs` | `gate show` |
+//! | `resolve.rs` | `approve`, `reject` |
+//! | `expire.rs` | `gates expire`, and a decision that comes too late |
+//! | `resume.rs` | what `resume --begin` logs |
+//! | `log.rs` | rows of the log, sealed behind its last one |
+//! | `waits.rs` | the execution row that waits at a gate |
+
+mod create;
+mod expire;
+mod log;
+mod resolve;
+mod resume;
+mod view;
+mod waits;
+
+pub use create::{CreateGate, GateCreated};
+pub use expire::{ExpireGates, Expired, TimedOut};
+pub use resolve::{Decided, Decision, ResolveGate, Resolved};
+pub use view::{ViewGate, Viewed};
+
+pub(super) use resume::resumed;
+
+use super::{Facts, WriteError, names};
+use crate::gate::allow::RESERVED;
+use crate::model::Gate;
+
+/// The most bytes of a prompt, a comment or what is done on a rejection: a sealed row is read whole, so that it can be
+/// checked.
+const LONGEST_TEXT: usize = 32_000;
+
+/// The gate, by its very id.
+fn known(facts: &dyn Facts, id: &str) -> Result<Gate, WriteError> {
+    facts.gate(id)?.ok_or_else(|| {
+        WriteError::not_found(
+            format!("there is no gate {} in this run", shown(id)),
+            "`prose gates RUN --all` lists its gates",
+        )
+    })
+}
+
+/// A principal's name, without blanks around it. Any text may be one, as long as it is read whole again.
+fn principal(name: &str) -> Result<&str, WriteError> {
+    let name = name.trim();
+    let why = if name.is_empty() {
+        "it is empty".to_owned()
+    } else if name.len() > names::LONGEST {
+        format!("it has {} bytes, more than {}", name.len(), names::LONGEST)
+    } else if name.chars().any(char::is_control) {
+        "there is a control character in it".to_owned()
+    } else if name == RESERVED {
+        return Err(WriteError::refused(
+            "principal-reserved",
+            format!("`{RESERVED}` is reserved for time-outs: nobody decides in its name"),
+            "give your own name, `--as NAME`",
+        ));
+    } else {
+        return Ok(name);
+    };
+    Err(WriteError::wrong(
+        format!("{:?} cannot name a principal: {why}", shown(name)),
+        "give a name, such as `raymond` or `ops-team`",
+    ))
+}
+
+/// Refuses a text that could not be read whole again.
+fn fits(what: &str, text: &str) -> Result<(), WriteError> {
+    if text.len() <= LONGEST_TEXT {
+        return Ok(());
+    }
+    Err(WriteError::wrong(
+        format!(
+            "the {what} has {} bytes, more than {LONGEST_TEXT}",
+            text.len()
+        ),
+        "shorten it; what is longer belongs into a binding that it names",
+    ))
+}
+
+fn shown(name: &str) -> String {
+    super::instance::shown(name)
+}

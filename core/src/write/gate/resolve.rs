@@ -1,0 +1,215 @@
+use serde_json::Map;
+
+use super::expire::{TimedOut, is_due, time_out, touched};
+use super::log::{Event, Log};
+use super::waits::over;
+use super::{fits, known, principal};
+use crate::gate::allow::{Allow, Refusal};
+use crate::gate::audit::Head;
+use crate::gate::visit;
+use crate::model::{AuditKind, Gate, GateStatus};
+use crate::time::Stamp;
+use crate::write::{At, Change, Facts, GateResolution, Plan, Record, WriteError};
+
+/// `approve`, `reject`: somebody decides a gate. Who they are is their claim: nothing here knows (errata G4).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResolveGate {
+    /// The gate.
+    pub gate: String,
+    /// How.
+    pub decision: Decision,
+    /// Who, as claimed.
+    pub by: String,
+    /// For whom they act, as claimed.
+    pub on_behalf_of: Option<String>,
+}
+
+/// A decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// Yes.
+    Approve {
+        /// What they say to it.
+        comment: Option<String>,
+    },
+    /// No.
+    Reject {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// What became of a decision.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Resolved {
+    /// It counts.
+    Decided(Decided),
+    /// It came after the deadline, and was refused: the time-out that was due was recorded instead (errata G3).
+    TooLate(TimedOut),
+}
+
+/// A gate that was decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decided {
+    /// The gate.
+    pub gate: String,
+    /// `approved` or `rejected`.
+    pub status: &'static str,
+    /// Who, as claimed.
+    pub by: String,
+    /// For whom they acted, as claimed.
+    pub on_behalf_of: Option<String>,
+    /// How long it had waited, in milliseconds, where that is known.
+    pub waited_ms: Option<i64>,
+    /// What the program does now, when it was rejected.
+    pub on_reject: Option<String>,
+    /// The execution that waited at it.
+    pub execution: Option<i64>,
+    /// Where the log ends now.
+    pub head: Option<Head>,
+}
+
+impl Record for ResolveGate {
+    type Done = Resolved;
+
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Resolved>, WriteError> {
+        let by = principal(&self.by)?;
+        let acting_for = self.on_behalf_of.as_deref().map(principal).transpose()?;
+        let (kind, comment) = self.decision.words()?;
+        let gate = known(facts, &self.gate)?;
+        if gate.status != GateStatus::Pending {
+            return Err(decided_already(facts, &gate)?);
+        }
+        let mut log = Log::open(facts, at)?;
+        if is_due(&gate, at) {
+            let (mut changes, out) = time_out(facts, at, &gate, &mut log, 0)?;
+            changes.extend(touched(facts, at)?);
+            return Ok(Plan {
+                changes,
+                done: Resolved::TooLate(out),
+            });
+        }
+        admitted(&gate, by, acting_for)?;
+        let status = match kind {
+            AuditKind::Rejected => "rejected",
+            _ => "approved",
+        };
+        let on_reject = gate.on_reject.as_deref();
+        let on_reject = on_reject.filter(|_| kind == AuditKind::Rejected);
+        let waited_ms = gate.created.as_ref().and_then(Stamp::millis);
+        let waited_ms = waited_ms.and_then(|from| at.now.checked_sub(from));
+        let waited_ms = waited_ms.map(|ms| ms.max(0));
+
+        let mut own = Map::new();
+        if let Some(other) = acting_for {
+            own.insert("on_behalf_of".to_owned(), other.into());
+        }
+        let mut metadata = own.clone();
+        metadata.insert("previous_status".to_owned(), gate.status.word().into());
+        if let Some(ms) = waited_ms {
+            metadata.insert("approval_time_seconds".to_owned(), (ms / 1000).into());
+        }
+        if let Some(action) = on_reject {
+            metadata.insert("on_reject".to_owned(), action.into());
+        }
+        let mut changes = vec![
+            log.add(Event {
+                gate: &gate.id,
+                kind,
+                principal: by,
+                comment,
+                metadata,
+            })?,
+            Change::ResolveGate(GateResolution {
+                id: gate.id.to_string(),
+                run_id: facts.run()?.id,
+                status: status.to_owned(),
+                at: at.text(facts.style()),
+                by: by.to_owned(),
+                comment: comment.map(str::to_owned),
+                metadata: own,
+            }),
+        ];
+        changes.extend(over(facts, at, &gate, status, 0)?);
+        changes.extend(touched(facts, at)?);
+        Ok(Plan {
+            changes,
+            done: Resolved::Decided(Decided {
+                gate: gate.id.to_string(),
+                status,
+                by: by.to_owned(),
+                on_behalf_of: acting_for.map(str::to_owned),
+                waited_ms,
+                on_reject: on_reject.map(str::to_owned),
+                execution: gate.execution_id,
+                head: log.head(),
+            }),
+        })
+    }
+}
+
+impl Decision {
+    /// Its event, and what is said to it.
+    fn words(&self) -> Result<(AuditKind, Option<&str>), WriteError> {
+        let (kind, text) = match self {
+            Decision::Approve { comment } => (AuditKind::Approved, comment.as_deref()),
+            Decision::Reject { reason } if reason.trim().is_empty() => {
+                return Err(WriteError::wrong(
+                    "a rejection needs a reason",
+                    "`--reason TEXT` says why; whoever goes on with the run reads it",
+                ));
+            }
+            Decision::Reject { reason } => (AuditKind::Rejected, Some(reason.as_str())),
+        };
+        fits("comment", text.unwrap_or_default())?;
+        Ok((kind, text.filter(|text| !text.trim().is_empty())))
+    }
+}
+
+/// Refuses who is not admitted by the gate's `allow` (errata G4).
+fn admitted(gate: &Gate, by: &str, acting_for: Option<&str>) -> Result<(), WriteError> {
+    let allow = Allow::parse(gate.allow.as_deref()).map_err(|error| {
+        WriteError::refused(
+            "gate-allow-unreadable",
+            format!("gate {} admits nobody: {error}", gate.id),
+            "its `allow` has to be mended first; `prose check RUN` says what is wrong",
+        )
+    })?;
+    allow.check(by, acting_for).map_err(|refusal| {
+        let hint = match &refusal {
+            Refusal::NotListed { .. } => {
+                "decide as somebody whom it admits, or for them: `--as NAME --for NAME`"
+            }
+            _ => "nothing was changed",
+        };
+        WriteError::refused(
+            "gate-not-allowed",
+            format!("gate {}: {refusal}", gate.id),
+            hint,
+        )
+    })
+}
+
+/// Says how a gate stands that is not pending, and which one may have been meant.
+fn decided_already(facts: &dyn Facts, gate: &Gate) -> Result<WriteError, WriteError> {
+    let by = gate.resolved_by.as_deref();
+    let by = by.map_or(String::new(), |by| format!(", by {by} (as claimed)"));
+    let when = gate.resolved.as_ref();
+    let when = when.map_or(String::new(), |at| format!(" at {at}"));
+    let again = facts.gates()?.into_iter().find(|other| {
+        other.status == GateStatus::Pending && visit(&other.id).0 == visit(&gate.id).0
+    });
+    let hint = match again {
+        Some(again) => format!("it was met again: gate {} waits", again.id),
+        None => "a gate is decided once; nothing was changed".to_owned(),
+    };
+    Ok(WriteError::refused(
+        "gate-not-pending",
+        format!(
+            "gate {} is not pending: it is {} already{by}{when}",
+            gate.id,
+            gate.status.word()
+        ),
+        hint,
+    ))
+}

@@ -1,0 +1,65 @@
+use std::collections::BTreeSet;
+
+use serde_json::Map;
+
+use super::log::{Event, Log};
+use crate::gate::allow::RESERVED;
+use crate::gate::audit::Head;
+use crate::model::{GateStatus, Text};
+use crate::write::instance::meta;
+use crate::write::{At, Change, Facts, WriteError};
+
+/// The gates at which a run goes on, their `resumed` rows, and where the log ends then.
+pub(in crate::write) type AtGates = (Vec<String>, Vec<Change>, Option<Head>);
+
+/// What the log says of the gates at which a run goes on: those that are pending, and those whose decision is the last
+/// thing that happened in it (sqlite.md, "Gate Resolution from Suspended Run").
+pub(in crate::write) fn resumed(facts: &dyn Facts, at: &At) -> Result<AtGates, WriteError> {
+    let decided = decided_last(facts)?;
+    let mut log = Log::open(facts, at)?;
+    let (mut names, mut changes) = (Vec::new(), Vec::new());
+    for gate in facts.gates()? {
+        let last = gate
+            .execution_id
+            .is_some_and(|id| decided.rows.contains(&id))
+            || decided.gates.contains(&gate.id);
+        if gate.status != GateStatus::Pending && !last {
+            continue;
+        }
+        let mut metadata = Map::new();
+        metadata.insert("resume_source".to_owned(), at.client.as_str().into());
+        metadata.insert("previous_status".to_owned(), gate.status.word().into());
+        changes.push(log.add(Event {
+            gate: &gate.id,
+            kind: crate::model::AuditKind::Resumed,
+            principal: RESERVED,
+            comment: None,
+            metadata,
+        })?);
+        names.push(gate.id.to_string());
+    }
+    Ok((names, changes, log.head()))
+}
+
+/// Gates by their own id and by the row that waits at them.
+#[derive(Default)]
+struct Last {
+    rows: BTreeSet<i64>,
+    gates: BTreeSet<Text>,
+}
+
+/// Which gates the newest rows speak of: as far back as nothing else happened.
+fn decided_last(facts: &dyn Facts) -> Result<Last, WriteError> {
+    let mut last = Last::default();
+    let mut id = facts.next_execution()?;
+    loop {
+        id = id.saturating_sub(1);
+        let gate = match facts.execution(id)? {
+            Some(row) => meta(&row).gate_id,
+            None => None,
+        };
+        let Some(gate) = gate else { return Ok(last) };
+        last.rows.insert(id);
+        last.gates.insert(gate);
+    }
+}

@@ -1,0 +1,44 @@
+use serde_json::Map;
+
+use super::log::{Event, Log};
+use super::{known, principal};
+use crate::gate::audit::Head;
+use crate::model::AuditKind;
+use crate::write::{At, Facts, Plan, Record, WriteError};
+
+/// `gate show`: somebody looks at a gate, and the log says so. The run itself is not touched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ViewGate {
+    /// The gate.
+    pub gate: String,
+    /// Who, as claimed.
+    pub by: String,
+}
+
+/// What was logged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Viewed {
+    /// Where the log ends now.
+    pub head: Option<Head>,
+}
+
+impl Record for ViewGate {
+    type Done = Viewed;
+
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Viewed>, WriteError> {
+        let by = principal(&self.by)?;
+        let gate = known(facts, &self.gate)?;
+        let mut log = Log::open(facts, at)?;
+        let row = log.add(Event {
+            gate: &gate.id,
+            kind: AuditKind::Viewed,
+            principal: by,
+            comment: None,
+            metadata: Map::new(),
+        })?;
+        Ok(Plan {
+            changes: vec![row],
+            done: Viewed { head: log.head() },
+        })
+    }
+}

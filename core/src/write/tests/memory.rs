@@ -1,0 +1,347 @@
+//! A store in memory: plain lists, and every change that was made.
+
+use std::ops::ControlFlow;
+
+use serde_json::{Map, Value, json};
+
+use crate::decode::sqlite::meta_of;
+use crate::gate::audit::Chain;
+use crate::model::{
+    AgentScope, AuditEvent, AuditKind, BindingKind, Execution, Gate, GateStatus, RunStatus, Status,
+    Text,
+};
+use crate::time::Stamp;
+use crate::write::{
+    AgentFact, At, AuditRow, AuditTail, BindingFact, Change, ExecutionRow, Facts, Fault, FaultKind,
+    GateResolution, GateRow, Record, RunFact, RunStore, Style, Work, WriteError, record,
+};
+
+/// The run's id.
+pub(crate) const RUN: &str = "20260125-120000-abc123";
+
+/// A run in memory.
+#[derive(Debug, Clone)]
+pub(crate) struct Memory {
+    pub(crate) style: Style,
+    pub(crate) status: RunStatus,
+    pub(crate) program: Option<String>,
+    pub(crate) executions: Vec<Execution>,
+    pub(crate) bindings: Vec<(Option<i64>, BindingFact)>,
+    pub(crate) attachments: Vec<String>,
+    pub(crate) agents: Vec<(String, AgentFact)>,
+    pub(crate) imports: Vec<String>,
+    pub(crate) gates: Vec<Gate>,
+    pub(crate) audit: Vec<AuditEvent>,
+    /// What the last command changed.
+    pub(crate) changes: Vec<Change>,
+}
+
+impl Memory {
+    /// A new run of this style, running.
+    pub(crate) fn new(style: Style) -> Memory {
+        Memory {
+            style,
+            status: RunStatus::Running,
+            program: None,
+            executions: Vec::new(),
+            bindings: Vec::new(),
+            attachments: Vec::new(),
+            agents: Vec::new(),
+            imports: Vec::new(),
+            gates: Vec::new(),
+            audit: Vec::new(),
+            changes: Vec::new(),
+        }
+    }
+
+    /// Records a command at a time, `2026-01-25 12:00:00`.
+    pub(crate) fn at<R: Record>(&mut self, time: &str, command: &R) -> Result<R::Done, WriteError> {
+        let at = At {
+            now: Stamp::parse(time).millis().expect("a time"),
+            os_user: Some("ray".to_owned()),
+            client: "cli".to_owned(),
+        };
+        record(self, command, &at)
+    }
+
+    /// The row of an execution, by its id.
+    pub(crate) fn row(&self, id: i64) -> &Execution {
+        let found = self.executions.iter().find(|row| row.id == id);
+        found.expect("the row is there")
+    }
+
+    fn apply(&mut self, change: &Change) -> Result<(), Fault> {
+        match change {
+            Change::Run(change) => {
+                if let Some(word) = &change.status {
+                    self.status = RunStatus::parse(word);
+                }
+            }
+            Change::Execution(row) => {
+                if self.executions.iter().any(|known| known.id == row.id) {
+                    return Err(broken("an execution of that id is there"));
+                }
+                self.executions.push(execution(row));
+            }
+            Change::UpdateExecution(update) => {
+                let row = self.executions.iter_mut().find(|row| row.id == update.id);
+                let row = row.ok_or_else(|| broken("no such execution"))?;
+                if let Some(word) = &update.status {
+                    row.status = Status::parse(word);
+                }
+                if let Some(at) = &update.completed {
+                    row.completed = at.as_deref().map(Stamp::parse);
+                }
+                if let Some(error) = &update.error {
+                    row.error = error.as_deref().map(Into::into);
+                }
+            }
+            Change::Attachment(file) => self.attachments.push(file.path.clone()),
+            Change::Binding(row) => {
+                let same = |(frame, known): &(Option<i64>, BindingFact)| {
+                    *frame == row.execution_id && known.name == row.name
+                };
+                self.bindings.retain(|binding| !same(binding));
+                let fact = BindingFact {
+                    name: row.name.clone(),
+                    kind: BindingKind::parse(&row.kind),
+                    source: row.source.clone(),
+                    updated: Some(Stamp::parse(&row.at)),
+                    attachment: row.attachment.clone(),
+                };
+                self.bindings.push((row.execution_id, fact));
+            }
+            Change::Memory(row) => self.agent_of(&row.agent, &row.scope).has_memory = true,
+            Change::Segment(row) => {
+                self.agent_of(&row.agent, &row.scope).last_segment = row.number;
+            }
+            Change::Import(row) => self.imports.push(row.alias.clone()),
+            Change::Gate(row) => {
+                if self.gates.iter().any(|gate| *gate.id == *row.id) {
+                    return Err(broken("a gate of that id is there"));
+                }
+                let waits = |id| self.executions.iter().any(|row| row.id == id);
+                if row.execution_id.is_some_and(|id| !waits(id)) {
+                    return Err(broken("the gate's execution is not there (errata G2)"));
+                }
+                self.gates.push(gate(row));
+            }
+            Change::ResolveGate(row) => self.resolve(row)?,
+            Change::Audit(row) => {
+                if self.audit.iter().any(|event| event.id == row.id) {
+                    return Err(broken("an audit row of that id is there"));
+                }
+                self.audit.push(event(row));
+            }
+        }
+        Ok(())
+    }
+
+    fn resolve(&mut self, row: &GateResolution) -> Result<(), Fault> {
+        let last = self.audit.last();
+        if !last.is_some_and(|e| *e.gate_id == *row.id && e.kind.word() == row.status) {
+            return Err(broken("the log does not say so yet (errata G7)"));
+        }
+        let gate = self.gates.iter_mut().find(|gate| *gate.id == *row.id);
+        let gate = gate.filter(|gate| gate.status == GateStatus::Pending);
+        let gate = gate.ok_or_else(|| broken("no such gate is pending (errata G3)"))?;
+        gate.status = GateStatus::parse(&row.status);
+        gate.resolved = Some(Stamp::parse(&row.at));
+        gate.resolved_by = Some(row.by.as_str().into());
+        gate.comment = row.comment.as_deref().map(Into::into);
+        if !row.metadata.is_empty() {
+            gate.metadata = json_text(&row.metadata);
+        }
+        Ok(())
+    }
+
+    fn agent_of(&mut self, name: &str, scope: &str) -> &mut AgentFact {
+        let known = self.agents.iter().position(|(known, _)| known == name);
+        let at = known.unwrap_or(self.agents.len());
+        if known.is_none() {
+            let fact = AgentFact {
+                scope: AgentScope::parse(scope),
+                has_memory: false,
+                last_segment: 0,
+            };
+            self.agents.push((name.to_owned(), fact));
+        }
+        &mut self.agents[at].1
+    }
+}
+
+impl RunStore for Memory {
+    fn transact(&mut self, work: Work<'_>) -> Result<(), WriteError> {
+        let changes = work(self)?;
+        let mut next = self.clone();
+        for change in &changes {
+            next.apply(change)?;
+        }
+        next.changes = changes;
+        *self = next;
+        Ok(())
+    }
+}
+
+impl Facts for Memory {
+    fn style(&self) -> Style {
+        self.style
+    }
+
+    fn run(&self) -> Result<RunFact, Fault> {
+        Ok(RunFact {
+            id: RUN.to_owned(),
+            status: self.status.clone(),
+        })
+    }
+
+    fn program(&self) -> Result<Option<String>, Fault> {
+        Ok(self.program.clone())
+    }
+
+    fn next_execution(&self) -> Result<i64, Fault> {
+        Ok(self.executions.last().map_or(1, |row| row.id + 1))
+    }
+
+    fn execution(&self, id: i64) -> Result<Option<Execution>, Fault> {
+        Ok(self.executions.iter().find(|row| row.id == id).cloned())
+    }
+
+    fn executions_back(
+        &self,
+        parent: Option<i64>,
+        index: Option<i64>,
+        since: i64,
+        each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
+    ) -> Result<(), Fault> {
+        for row in self.executions.iter().rev() {
+            let asked = row.parent == parent && row.index == index && row.id >= since;
+            if asked && each(row.clone()).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn children(
+        &self,
+        parent: i64,
+        each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
+    ) -> Result<(), Fault> {
+        for row in &self.executions {
+            if row.parent == Some(parent) && each(row.clone()).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn binding(&self, name: &str, frame: Option<i64>) -> Result<Option<BindingFact>, Fault> {
+        let mut all = self.bindings.iter();
+        let found = all.find(|(at, known)| *at == frame && known.name == name);
+        Ok(found.map(|(_, known)| known.clone()))
+    }
+
+    fn binding_by_case(&self, name: &str, frame: Option<i64>) -> Result<Option<String>, Fault> {
+        let like = |known: &str| known != name && known.to_lowercase() == name.to_lowercase();
+        let mut all = self.bindings.iter();
+        let found = all.find(|(at, known)| *at == frame && like(&known.name));
+        Ok(found.map(|(_, known)| known.name.clone()))
+    }
+
+    fn last_anonymous(&self) -> Result<u32, Fault> {
+        let number = |name: &str| name.strip_prefix("anon_")?.parse::<u32>().ok();
+        let names = self.bindings.iter().map(|(_, known)| known.name.as_str());
+        Ok(names.filter_map(number).max().unwrap_or(0))
+    }
+
+    fn attachment(&self, path: &str) -> Result<bool, Fault> {
+        Ok(self.attachments.iter().any(|known| known == path))
+    }
+
+    fn agent(&self, name: &str) -> Result<Option<AgentFact>, Fault> {
+        let found = self.agents.iter().find(|(known, _)| known == name);
+        Ok(found.map(|(_, fact)| fact.clone()))
+    }
+
+    fn import(&self, alias: &str) -> Result<bool, Fault> {
+        Ok(self.imports.iter().any(|known| known == alias))
+    }
+
+    fn gates(&self) -> Result<Vec<Gate>, Fault> {
+        Ok(self.gates.clone())
+    }
+
+    fn gate(&self, id: &str) -> Result<Option<Gate>, Fault> {
+        Ok(self.gates.iter().find(|gate| *gate.id == *id).cloned())
+    }
+
+    fn audit_tail(&self) -> Result<AuditTail, Fault> {
+        let chain = |event: &AuditEvent| Chain::of_metadata(event.metadata.as_deref()?);
+        Ok(AuditTail {
+            next: self.audit.last().map_or(1, |event| event.id + 1),
+            chain: self.audit.iter().rev().find_map(chain),
+        })
+    }
+}
+
+fn broken(why: &str) -> Fault {
+    Fault::new(FaultKind::Damaged, why)
+}
+
+fn execution(row: &ExecutionRow) -> Execution {
+    Execution {
+        id: row.id,
+        index: row.index,
+        text: row.text.as_str().into(),
+        status: Status::parse(&row.status),
+        parent: row.parent,
+        started: row.started.as_deref().map(Stamp::parse),
+        completed: row.completed.as_deref().map(Stamp::parse),
+        error: row.error.as_deref().map(Into::into),
+        meta: meta_of(&Value::Object(row.metadata.clone()).to_string()),
+    }
+}
+
+fn gate(row: &GateRow) -> Gate {
+    Gate {
+        id: row.id.as_str().into(),
+        run_id: Some(row.run_id.as_str().into()),
+        execution_id: row.execution_id,
+        prompt: row.prompt.as_deref().map(Into::into),
+        allow: Some(row.allow.as_str().into()),
+        timeout: row.timeout.as_deref().map(Into::into),
+        timeout_at: row.timeout_at.as_deref().map(Stamp::parse),
+        on_reject: row.on_reject.as_deref().map(Into::into),
+        status: GateStatus::Pending,
+        created: Some(Stamp::parse(&row.created)),
+        resolved: None,
+        resolved_by: None,
+        comment: None,
+        metadata: json_text(&row.metadata),
+    }
+}
+
+/// The row as a database gives it: its metadata is a text.
+fn event(row: &AuditRow) -> AuditEvent {
+    let columns = json!({
+        "id": row.id, "gate_id": row.gate_id, "run_id": row.run_id, "event_type": row.event,
+        "principal": row.principal, "comment": row.comment, "timestamp": row.at,
+        "metadata": row.metadata,
+    });
+    AuditEvent {
+        id: row.id,
+        gate_id: row.gate_id.as_str().into(),
+        run_id: row.run_id.as_str().into(),
+        kind: AuditKind::parse(&row.event),
+        principal: Some(row.principal.as_str().into()),
+        comment: row.comment.as_deref().map(Into::into),
+        timestamp: Some(Stamp::parse(&row.at)),
+        metadata: Some(row.metadata.as_str().into()),
+        row_json: Some(columns.to_string().into()),
+    }
+}
+
+fn json_text(object: &Map<String, Value>) -> Option<Text> {
+    (!object.is_empty()).then(|| Value::Object(object.clone()).to_string().into())
+}

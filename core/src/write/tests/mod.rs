@@ -1,0 +1,6 @@
+//! Commands, recorded in memory.
+
+mod gates;
+mod memory;
+
+pub(crate) use memory::Memory;
