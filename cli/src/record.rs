@@ -57,12 +57,7 @@ impl Recorder {
 
     /// Where a binding was written, as the form's document words it.
     pub(crate) fn location(&self, name: &str, frame: Option<i64>) -> String {
-        let frame = frame.map_or("NULL".to_owned(), |id| id.to_string());
-        let name = name.replace('\'', "''");
-        format!(
-            "{}/state.db (bindings table, name='{name}', execution_id={frame})",
-            self.folder
-        )
+        location(true, &self.folder, name, frame)
     }
 
     /// What is done once a run is over.
@@ -100,4 +95,15 @@ pub(crate) fn from_here(path: &Path) -> String {
         .unwrap_or(path)
         .display()
         .to_string()
+}
+
+/// Where a binding is kept, as the form's document words it.
+pub(crate) fn location(database: bool, folder: &str, name: &str, frame: Option<i64>) -> String {
+    if database {
+        let frame = frame.map_or("NULL".to_owned(), |id| id.to_string());
+        let name = name.replace('\'', "''");
+        return format!("{folder}/state.db (bindings table, name='{name}', execution_id={frame})");
+    }
+    let frame = frame.map_or(String::new(), |id| format!("__{id}"));
+    format!("{folder}/bindings/{name}{frame}.md")
 }

@@ -5,8 +5,8 @@ pub(crate) mod record;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use record::{
-    AgentCommand, ExecCommand, FinishArgs, ImportCommand, InitArgs, LoopCommand, ParallelCommand,
-    PutArgs,
+    AgentCommand, BriefArgs, ExecCommand, FinishArgs, ImportCommand, InitArgs, LoopCommand,
+    NarrateArgs, ParallelCommand, PutArgs,
 };
 
 const EXIT_CODES: &str = "\
@@ -82,6 +82,10 @@ pub(crate) enum Command {
     /// Register imported programs
     #[command(subcommand)]
     Import(ImportCommand),
+    /// Print what happened as markers for a VM's conversation
+    Narrate(NarrateArgs),
+    /// Print the instructions for a subagent: where its output goes, and the commands that write it
+    Brief(BriefArgs),
     /// Record how a run ended
     Finish(FinishArgs),
     /// Serve the viewer on 127.0.0.1, showing a run

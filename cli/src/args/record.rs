@@ -320,3 +320,43 @@ pub(crate) enum ImportCommand {
         run: RunOption,
     },
 }
+
+/// Tells what happened in markers.
+#[derive(Debug, Args)]
+pub(crate) struct NarrateArgs {
+    #[arg(default_value = "latest", help = RUN_HELP)]
+    pub(crate) run: String,
+    /// Only this execution, and what ran in it
+    #[arg(long, value_name = "EXECUTION_ID")]
+    pub(crate) execution: Option<i64>,
+    /// In which words
+    #[arg(long, value_enum, default_value_t = Markers::Compact)]
+    pub(crate) style: Markers,
+}
+
+/// Words for a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Markers {
+    /// `1→ research ✓`
+    Compact,
+    /// `[Position] Statement 1: …`
+    Positions,
+}
+
+/// Instructs a subagent.
+#[derive(Debug, Args)]
+pub(crate) struct BriefArgs {
+    /// The binding that it writes; an anonymous one without it
+    pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) run: RunOption,
+    /// The execution that it carries out
+    #[arg(long, value_name = "EXECUTION_ID")]
+    pub(crate) execution: Option<i64>,
+    /// The persistent agent that it is
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// Say what `sqlite3` would need as well
+    #[arg(long)]
+    pub(crate) sqlite3: bool,
+}

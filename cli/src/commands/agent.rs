@@ -21,7 +21,7 @@ pub(super) fn run(command: AgentCommand, out: &Out) -> Result<Exit, CliError> {
             let memory = text_of_stdin("a memory")?;
             let place = Place::of(&args)?;
             let done = place.recorder()?.record(&Remember {
-                agent: args.name.clone(),
+                agent: args.name,
                 scope: place.scope.clone(),
                 memory,
             })?;
@@ -31,7 +31,7 @@ pub(super) fn run(command: AgentCommand, out: &Out) -> Result<Exit, CliError> {
             let summary = text_of_stdin("what an agent did")?;
             let place = Place::of(&agent)?;
             let done = place.recorder()?.record(&AddSegment {
-                agent: agent.name.clone(),
+                agent: agent.name,
                 scope: place.scope.clone(),
                 prompt,
                 summary,

@@ -4,6 +4,7 @@ mod agent;
 mod agents;
 mod audit;
 mod bindings;
+mod brief;
 mod check;
 mod completions;
 mod exec;
@@ -13,6 +14,7 @@ mod get;
 mod import;
 mod init;
 mod loops;
+mod narrate;
 mod parallel;
 mod put;
 mod resume;
@@ -48,6 +50,8 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
         Command::Loop(command) => loops::run(command, out),
         Command::Agent(command) => agent::run(command, out),
         Command::Import(command) => import::run(command, out),
+        Command::Narrate(args) => narrate::run(&args, out),
+        Command::Brief(args) => brief::run(&args, out),
         Command::Put(args) => put::run(&args, out),
         Command::Finish(args) => finish::run(&args, out),
         Command::View(args) => view::run(&args, out),

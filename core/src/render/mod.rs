@@ -1,7 +1,10 @@
-//! Facts as text: the files of a run folder, and what a terminal may show.
+//! Facts as text: the files of a run folder, markers for a conversation, briefs for subagents, and what a terminal may
+//! show.
 
 pub mod binding_md;
+pub mod brief;
 pub mod gates_json;
+pub mod narration;
 pub mod segment_md;
 pub mod state_md;
 pub mod text;

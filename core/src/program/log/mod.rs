@@ -352,6 +352,17 @@ impl<'a> LogTies<'a> {
     }
 }
 
+impl Listing {
+    /// The first lines of the statements that a compact log numbers, in order: the first is statement 1.
+    pub fn log_numbers(&self) -> Vec<u32> {
+        let counted = self
+            .statements
+            .iter()
+            .filter(|s| s.depth == 0 && is_counted(s.kind, false));
+        counted.map(|s| s.line).collect()
+    }
+}
+
 /// Whether a log gives a statement of the top level a number.
 fn is_counted(kind: Kind, inputs: bool) -> bool {
     match kind {

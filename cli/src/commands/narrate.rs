@@ -1,0 +1,43 @@
+use prosescope_core::render::narration::{Style, narrate};
+use prosescope_core::render::text::escape;
+use serde_json::json;
+
+use super::ended;
+use crate::args::record::{Markers, NarrateArgs};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::locate;
+use crate::out::Out;
+
+pub(super) fn run(args: &NarrateArgs, out: &Out) -> Result<Exit, CliError> {
+    let session = locate::open(&args.run)?;
+    let only = match args.execution {
+        Some(id) => Some(session.node_of_row(id).ok_or_else(|| {
+            CliError::not_found(format!(
+                "there is no execution {id} in run {}",
+                session.run().id
+            ))
+            .hint("`prose trace RUN` lists what ran, with ids")
+        })?),
+        None => None,
+    };
+    let style = match args.style {
+        Markers::Compact => Style::Compact,
+        Markers::Positions => Style::Positions,
+    };
+    let lines = narrate(
+        session.run(),
+        session.trace(),
+        session.listing(),
+        only,
+        style,
+    );
+    if out.json {
+        out.json(&json!({ "run": &*session.run().id, "lines": lines }))?;
+    } else {
+        for line in lines {
+            out.text(&format!("{}\n", escape(&line, false)))?;
+        }
+    }
+    Ok(ended(&session))
+}

@@ -1,0 +1,160 @@
+//! Instructions for a subagent: where its output goes, and how to write it (sqlite.md, "From Subagents"; filesystem.md,
+//! "Subagent Output Writing").
+//!
+//! The documents have a VM paste SQL or a file's form; a quote in a value breaks that. These name `prose` commands, whose
+//! values come on standard input, and on request the `sqlite3` ones with a bound parameter.
+
+use std::fmt::Write as _;
+
+/// What a subagent is told.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Brief {
+    /// The run's id, as every command names it.
+    pub run: String,
+    /// Where the output is kept: `….prose/runs/{id}/state.db`, or the file of the binding.
+    pub location: String,
+    /// The database, in the form that has one.
+    pub database: Option<String>,
+    /// The binding; `None` is an anonymous one.
+    pub name: Option<String>,
+    /// Its kind, where it is known.
+    pub kind: Option<String>,
+    /// The statement that makes it.
+    pub source: Option<String>,
+    /// The frame that it runs in: execution id, block and depth.
+    pub frame: Option<(i64, String, i64)>,
+    /// The execution that the subagent carries out.
+    pub execution: Option<i64>,
+    /// The persistent agent that it is: name and scope.
+    pub agent: Option<(String, String)>,
+}
+
+/// The instructions as Markdown; `raw` adds what `sqlite3` would need.
+pub fn brief(of: &Brief, raw: bool) -> String {
+    let mut out = String::new();
+    if let Some((id, block, depth)) = &of.frame {
+        let _ = writeln!(
+            out,
+            "Execution scope:\n  execution_id: {id}\n  block: {block}\n  depth: {depth}\n"
+        );
+    }
+    if let Some((agent, scope)) = &of.agent {
+        let store = format!("--scope {scope} --run {}", of.run);
+        let _ = writeln!(
+            out,
+            "You are the persistent agent {agent}. Read your memory first:\n\n```sh\nprose agent memory get {agent} {store}\n```\n"
+        );
+    }
+    let _ = writeln!(out, "Your output is kept in:\n  {}\n", of.location);
+    let mut put = match &of.name {
+        Some(name) => format!("prose put {} --run {}", shell(name), of.run),
+        None => format!("prose put --anon --run {}", of.run),
+    };
+    if let Some(id) = of.execution.or(of.frame.as_ref().map(|(id, ..)| *id)) {
+        let _ = write!(put, " --execution {id}");
+    }
+    if let Some(kind) = &of.kind {
+        let _ = write!(put, " --kind {kind}");
+    }
+    if let Some(source) = &of.source {
+        let _ = write!(put, " --source {}", shell(source));
+    }
+    let _ = writeln!(
+        out,
+        "When complete, write it as it is on standard input, or name a file that holds it (`--file PATH`):\n\n```sh\n{put} <<'END_OF_OUTPUT'\n…\nEND_OF_OUTPUT\n```\n"
+    );
+    if let Some((agent, scope)) = &of.agent {
+        let store = format!("--scope {scope} --run {}", of.run);
+        let _ = writeln!(
+            out,
+            "Then write your compacted memory, and what you did this time, each on standard input:\n\n```sh\nprose agent memory set {agent} {store}\nprose agent segment add {agent} --prompt 'what you were asked' {store}\n```\n"
+        );
+    }
+    out.push_str(
+        "Return only what `prose put` prints (`Binding written: …`), never the output itself.\n",
+    );
+    if raw && let Some(database) = &of.database {
+        raw_sql(&mut out, of, database);
+    }
+    out
+}
+
+/// The same with `sqlite3`: the value comes from a file through `readfile`, so that no quote in it matters.
+fn raw_sql(out: &mut String, of: &Brief, database: &str) {
+    let name = of.name.as_deref().unwrap_or("anon_001");
+    let frame = of
+        .frame
+        .as_ref()
+        .map_or("NULL".to_owned(), |(id, ..)| id.to_string());
+    let kind = of.kind.as_deref().unwrap_or("let");
+    let source = of.source.as_deref().map_or("NULL".to_owned(), sql);
+    let _ = write!(
+        out,
+        "\nWithout `prose`, with the output in the file PATH (SQLite waits for other writers with `.timeout`):\n\n```sh\n\
+         sqlite3 -cmd '.timeout 30000' {} <<'END_OF_SQL'\n\
+         BEGIN IMMEDIATE;\n\
+         INSERT INTO bindings (name, execution_id, kind, value, source_statement)\n\
+         VALUES ({}, {frame}, {}, CAST(readfile('PATH') AS TEXT), {source})\n\
+         ON CONFLICT (name, IFNULL(execution_id, -1)) DO UPDATE SET\n  \
+         value = excluded.value, kind = excluded.kind, source_statement = excluded.source_statement,\n  \
+         attachment_path = NULL, updated_at = datetime('now');\n\
+         COMMIT;\n\
+         END_OF_SQL\n```\n",
+        shell(database),
+        sql(name),
+        sql(kind),
+    );
+}
+
+/// A text in SQL.
+fn sql(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// A word for a POSIX shell: quoted where it needs to be.
+fn shell(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_run_says_cannot_leave_its_quotes() {
+        let text = brief(
+            &Brief {
+                run: "20260116-143052-a7b3c9".into(),
+                location: ".prose/runs/20260116-143052-a7b3c9/state.db".into(),
+                database: Some("it's/state.db".into()),
+                name: Some("result".into()),
+                source: Some("let result = session \"it's $(rm -rf /)\"".into()),
+                frame: Some((43, "process".into(), 3)),
+                execution: Some(45),
+                ..Brief::default()
+            },
+            true,
+        );
+        assert!(text.contains("--execution 45"), "{text}");
+        assert!(
+            text.contains(r#"--source 'let result = session "it'\''s $(rm -rf /)"'"#),
+            "{text}"
+        );
+        assert!(
+            text.contains(r"sqlite3 -cmd '.timeout 30000' 'it'\''s/state.db'"),
+            "{text}"
+        );
+        assert!(
+            text.contains("'let result = session \"it''s $(rm -rf /)\"'"),
+            "{text}"
+        );
+        assert!(
+            text.contains("execution_id: 43\n  block: process\n  depth: 3"),
+            "{text}"
+        );
+    }
+}
