@@ -123,6 +123,19 @@ pub(crate) fn list(path: Option<&str>, filter: &Filter, order: Order) -> Result<
     Ok(Session::list_where(&disk, &options(None)?, filter, order))
 }
 
+/// The runs below a `.prose` folder's own `runs`.
+pub(crate) fn runs_of(prose: &Path) -> Result<RunList, CliError> {
+    let runs = Disk::open_where(prose, |path| path.starts_with("runs/")).map_err(store)?;
+    let runs: Rc<dyn Source> = Rc::new(runs);
+    let all = Filter::default();
+    Ok(Session::list_where(
+        &runs,
+        &options(None)?,
+        &all,
+        Order::default(),
+    ))
+}
+
 /// The gates of all runs below the nearest `.prose`, those first that wait for a decision, the nearest deadline first.
 pub(crate) fn gates_of_all(now: Option<i64>) -> Result<(Vec<GateView>, Exit), CliError> {
     let disk: Rc<dyn Source> = Rc::new(disk(&project()?)?);
@@ -394,7 +407,8 @@ fn by_path(path: &Path) -> Result<Located, CliError> {
     }
 }
 
-fn project() -> Result<PathBuf, CliError> {
+/// The nearest `.prose` folder.
+pub(crate) fn project() -> Result<PathBuf, CliError> {
     let here = std::env::current_dir()?;
     prose_dir(&here).ok_or_else(|| {
         CliError::not_found(format!(

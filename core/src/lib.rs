@@ -42,5 +42,6 @@ pub mod source;
 pub mod time;
 pub mod timeout;
 pub mod trace;
+pub mod upkeep;
 pub mod view;
 pub mod write;

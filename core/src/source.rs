@@ -9,6 +9,7 @@ use rusqlite::Connection;
 use crate::decode::sqlite;
 use crate::issue::Issue;
 use crate::time::Stamp;
+use crate::upkeep::clean::TRASH;
 
 /// A file that a source offers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,14 +119,28 @@ const RUN_PARTS: [&str; 8] = [
 ///
 /// Shells that leave a folder out say so: [`left_out`].
 pub fn is_listed(folder: &str) -> bool {
+    if is_trash(folder) {
+        return false;
+    }
     let mut parts = folder.trim_end_matches('/').rsplit('/');
     let name = parts.next().unwrap_or_default();
     !LEFT_OUT.contains(&name) || (name != ".git" && parts.any(|part| RUN_PARTS.contains(&part)))
 }
 
+/// Whether a folder is a run that is being removed ([`crate::upkeep::clean`]): never a run again, nor half of one.
+fn is_trash(folder: &str) -> bool {
+    let name = folder.trim_end_matches('/').rsplit('/').next();
+    name.is_some_and(|name| name.starts_with(TRASH))
+}
+
 /// Says which folders were left out of a listing.
 pub fn left_out(folders: &[String]) -> Option<Issue> {
-    let message = match folders {
+    let folders: Vec<&str> = folders
+        .iter()
+        .map(String::as_str)
+        .filter(|folder| !is_trash(folder))
+        .collect();
+    let message = match folders.as_slice() {
         [] => return None,
         [one] => format!("the folder {one} was not looked into"),
         [one, other] => format!("the folders {one} and {other} were not looked into"),
@@ -136,7 +151,7 @@ pub fn left_out(folders: &[String]) -> Option<Issue> {
             )
         }
     };
-    let issue = Issue::info("folder-left-out", message).at_file(folders.first()?.as_str());
+    let issue = Issue::info("folder-left-out", message).at_file(*folders.first()?);
     Some(issue.hint("Folders called .git, node_modules and target hold very many files and no runs; name one of them to look into it."))
 }
 
@@ -245,11 +260,16 @@ mod tests {
             "a/node_modules/",
             ".prose/.git",
             "x/target",
+            ".prose/runs/.trash-20260115-143052-a7b3c9-1",
         ] {
             assert!(!is_listed(folder), "{folder}");
         }
         assert_eq!(left_out(&[]), None);
-        let two = ["web/node_modules".to_owned(), ".git".to_owned()];
+        let two = [
+            "web/node_modules".to_owned(),
+            ".git".to_owned(),
+            "runs/.trash-x".to_owned(),
+        ];
         assert_eq!(
             left_out(&two).map(|i| i.message).as_deref(),
             Some("the folders web/node_modules and .git were not looked into")

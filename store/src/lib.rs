@@ -1,15 +1,19 @@
 //! Native sources: run folders and SQLite files on disk, and finding them.
 //!
 //! It moves bytes and opens connections; what they mean is the core's. Nothing here writes beside a run: a database
-//! is opened as its neighbours on disk demand, so that no byte, time or listing changes.
+//! is opened as its neighbours on disk demand, so that no byte, time or listing changes. What writes does so because it
+//! was told to: `record/` to runs, `upkeep/` where runs and agents are removed.
 
 mod database;
 mod disk;
 mod error;
 mod find;
 mod record;
+mod upkeep;
 
 pub use disk::Disk;
 pub use error::StoreError;
 pub use find::{home_prose, prose_dir};
 pub use record::{SqliteStore, init_sqlite};
+pub use upkeep::agents::{KeptAgent, delete_agent, kept_agent};
+pub use upkeep::clean::{remove_leftover, remove_run, run_entries};

@@ -1,6 +1,7 @@
 //! The command line as types; docs/cli.md is generated from it.
 
 pub(crate) mod record;
+pub(crate) mod upkeep;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -76,7 +77,7 @@ pub(crate) enum Command {
     Loop(LoopCommand),
     /// Write a binding; the value comes on standard input
     Put(PutArgs),
-    /// Write what agents keep: memory, segments
+    /// Write what agents keep: memory, segments; delete those that outlive runs
     #[command(subcommand)]
     Agent(AgentCommand),
     /// Register imported programs
@@ -88,6 +89,9 @@ pub(crate) enum Command {
     Brief(BriefArgs),
     /// Record how a run ended
     Finish(FinishArgs),
+    /// Say which runs could go, and remove them with --yes
+    #[command(after_help = upkeep::CLEAN_HELP)]
+    Clean(upkeep::CleanArgs),
     /// Serve the viewer on 127.0.0.1, showing a run
     View(ViewArgs),
     /// Print a completion script for a shell

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::RUN_HELP;
+use super::upkeep::DeleteAgentArgs;
 
 /// Opens a new run.
 #[derive(Debug, Args)]
@@ -248,6 +249,8 @@ pub(crate) enum AgentCommand {
     /// Record an invocation of an agent
     #[command(subcommand)]
     Segment(SegmentCommand),
+    /// Say what is kept of an agent of the project or the user, and delete it with --yes
+    Delete(DeleteAgentArgs),
 }
 
 /// An agent's memory.

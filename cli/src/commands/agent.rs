@@ -38,6 +38,7 @@ pub(super) fn run(command: AgentCommand, out: &Out) -> Result<Exit, CliError> {
             })?;
             said(&done, &place, out)
         }
+        AgentCommand::Delete(args) => super::agent_delete::run(&args, out),
     }
 }
 

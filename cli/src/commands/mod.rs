@@ -1,11 +1,13 @@
 //! One file a command.
 
 mod agent;
+mod agent_delete;
 mod agents;
 mod audit;
 mod bindings;
 mod brief;
 mod check;
+mod clean;
 mod completions;
 mod exec;
 mod finish;
@@ -54,6 +56,7 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
         Command::Brief(args) => brief::run(&args, out),
         Command::Put(args) => put::run(&args, out),
         Command::Finish(args) => finish::run(&args, out),
+        Command::Clean(args) => clean::run(&args, out),
         Command::View(args) => view::run(&args, out),
         Command::Completions(args) => completions::run(&args, out),
     }

@@ -14,6 +14,7 @@ pub(super) fn run(args: &RunsArgs, out: &Out) -> Result<Exit, CliError> {
         since: args.since.as_deref().map(since).transpose()?,
         program: args.program.clone(),
         pending: args.pending,
+        ..Filter::default()
     };
     let order = match args.sort {
         Sort::Newest => Order::Newest,

@@ -1,6 +1,7 @@
 //! View structs as text for a terminal. Everything returns text; [`crate::out`] writes it.
 
 mod check;
+mod clean;
 mod gates;
 mod overview;
 mod resume;
@@ -10,6 +11,7 @@ mod trace;
 mod values;
 
 pub(crate) use check::{checked, explained};
+pub(crate) use clean::cleaned;
 pub(crate) use gates::{audit, gates};
 pub(crate) use overview::{overview, runs};
 pub(crate) use resume::resume;
@@ -19,7 +21,7 @@ pub(crate) use values::{agents, bindings, resolution, state_diff};
 use prosescope_core::render::text::escape;
 
 /// Bytes in words: `812 B`, `4.1 KB`, `1.9 MB`.
-fn bytes(n: u64) -> String {
+pub(crate) fn bytes(n: u64) -> String {
     match n {
         0..1000 => format!("{n} B"),
         1000..1_000_000 => format!("{:.1} KB", n as f64 / 1e3),

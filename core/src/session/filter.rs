@@ -13,6 +13,9 @@ pub struct Filter {
     pub status: Vec<String>,
     /// Begun at this time or later, milliseconds since 1970 UTC. Runs of which no time is known are left out.
     pub since: Option<i64>,
+    /// Without a sign of life from this time on, milliseconds since 1970 UTC; where none is known, the beginning
+    /// counts. Runs of which no time is known are left out.
+    pub quiet_since: Option<i64>,
     /// Whose program's path or name has this in it, without regard to case.
     pub program: Option<String>,
     /// With a gate that waits for a decision.
@@ -50,6 +53,9 @@ impl Filter {
             && self
                 .since
                 .is_none_or(|since| began(run).is_some_and(|at| at >= since))
+            && self
+                .quiet_since
+                .is_none_or(|since| last_sign(run).is_some_and(|at| at < since))
             && (!self.pending || run.pending_gates > 0)
     }
 
@@ -91,6 +97,12 @@ pub(super) fn began(run: &RunSummary) -> Option<i64> {
         .millis()
         .or_else(|| millis(&run.started))
         .or_else(|| millis(&run.last_sign))
+}
+
+/// A run's last sign of life, else when it began.
+fn last_sign(run: &RunSummary) -> Option<i64> {
+    let sign = run.last_sign.as_ref().and_then(Stamp::millis);
+    sign.or_else(|| began(run))
 }
 
 #[cfg(test)]
@@ -162,6 +174,13 @@ mod tests {
                     ..Filter::default()
                 },
                 "cb",
+            ),
+            (
+                Filter {
+                    quiet_since: since,
+                    ..Filter::default()
+                },
+                "a",
             ),
             (
                 Filter {

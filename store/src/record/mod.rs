@@ -4,8 +4,10 @@
 //! transaction, in a folder by atomic replacement. Between `prose` processes a lock file decides who is next, so that
 //! nobody waits out SQLite's busy handler against a crowd (reliability.md, "Many writers").
 
-mod fault;
+pub(crate) mod fault;
 mod lock;
 mod sqlite;
 
+pub(crate) use lock::{LOCK, lock};
 pub use sqlite::{SqliteStore, init_sqlite};
+pub(crate) use sqlite::{connect, sync_dir};

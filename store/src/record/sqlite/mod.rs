@@ -18,6 +18,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use super::fault;
 use super::lock::{RunLock, lock};
+pub(crate) use apply::sync_dir;
 use facts::SqliteFacts;
 
 /// How long SQLite waits for writers that do not know the lock file (`sqlite3`).
@@ -238,7 +239,7 @@ pub fn init_sqlite(
     kept.map_err(|cause| fault::io(path, "cannot be made", &cause))
 }
 
-fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Fault> {
+pub(crate) fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Fault> {
     let settings = |conn: &Connection| -> rusqlite::Result<()> {
         conn.busy_timeout(BUSY)?;
         // Never what the library happens to be built with (errata, "Foreign keys are switched on").

@@ -1,0 +1,92 @@
+use prosescope_core::session::Filter;
+use prosescope_core::timeout::Timeout;
+use prosescope_core::upkeep::clean::{CleanPlan, Request, plan};
+use prosescope_store::{remove_leftover, remove_run, run_entries};
+use serde::Serialize;
+
+use crate::args::upkeep::CleanArgs;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::out::{Out, say};
+use crate::{locate, print};
+
+/// What `prose clean --json` prints.
+#[derive(Serialize)]
+struct Cleaned<'a> {
+    #[serde(flatten)]
+    plan: &'a CleanPlan,
+    /// Whether it was done, or only said.
+    done: bool,
+    /// What could not be removed, and why.
+    failed: Vec<String>,
+}
+
+pub(super) fn run(args: &CleanArgs, out: &Out) -> Result<Exit, CliError> {
+    let now = locate::now();
+    let prose = locate::project()?;
+    let mut entries = run_entries(&prose)?;
+    let mut runs = locate::runs_of(&prose)?.runs;
+    for entry in &mut entries {
+        let place = format!("runs/{}", entry.name);
+        let at = runs.iter().position(|run| run.place == place);
+        entry.run = at.map(|at| runs.swap_remove(at));
+    }
+    let request = Request {
+        runs: args.runs.clone(),
+        filter: Filter {
+            status: args.status.clone(),
+            quiet_since: args
+                .older_than
+                .as_deref()
+                .map(|text| before(text, now))
+                .transpose()?,
+            program: args.program.clone(),
+            ..Filter::default()
+        },
+        force: args.force,
+        now,
+    };
+    let plan = plan(&request, &entries)?;
+    let mut failed = Vec::new();
+    if args.yes {
+        for run in &plan.remove {
+            let entry = entries.iter().find(|entry| entry.name == run.run);
+            if let Some(Err(fault)) = entry.map(|entry| remove_run(&prose, entry)) {
+                failed.push(fault.to_string());
+            }
+        }
+        for leftover in &plan.leftovers {
+            if let Err(fault) = remove_leftover(&prose, &leftover.name) {
+                failed.push(fault.to_string());
+            }
+        }
+    }
+    if out.json {
+        let failed = failed.clone();
+        let done = args.yes;
+        out.json(&Cleaned {
+            plan: &plan,
+            done,
+            failed,
+        })?;
+    } else {
+        out.text(&print::cleaned(&plan, args.yes, out.width))?;
+        for line in &failed {
+            say(&prosescope_core::render::text::escape(line, false));
+        }
+    }
+    let refused = args.yes && plan.keep.iter().any(|run| run.named);
+    Ok(match (failed.is_empty(), refused) {
+        (false, _) => Exit::Io,
+        (true, true) => Exit::Refused,
+        (true, false) => Exit::Done,
+    })
+}
+
+/// So long before now, in milliseconds since 1970 UTC.
+fn before(text: &str, now: i64) -> Result<i64, CliError> {
+    let ago = Timeout::parse(text)
+        .map_err(|error| CliError::usage(format!("--older-than {text}: {error}")))?;
+    let ago = i64::try_from(ago.seconds()).unwrap_or(i64::MAX);
+    Ok(now.saturating_sub(ago.saturating_mul(1000)))
+}

@@ -1,0 +1,132 @@
+//! `clean` and `agent delete` from the command line: what is said, what goes, and what never does.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// `prose` in a project, ten days after its runs began.
+fn prose(dir: &Path, args: &[&str]) -> Output {
+    prose_at(dir, args, "2026-02-10T00:00:00Z")
+}
+
+fn prose_at(dir: &Path, args: &[&str], now: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_prose"))
+        .args(args)
+        .current_dir(dir)
+        .env("HOME", dir.join("home"))
+        .env("PROSE_NOW", now)
+        .output()
+        .expect("prose runs")
+}
+
+fn done(dir: &Path, args: &[&str], now: &str) {
+    let out = prose_at(dir, args, now);
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.success(), "{args:?}: {said}");
+}
+
+/// A project with a completed and a running run, an agent of the project and one of the user.
+fn project() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    fs::write(at.join("p.prose"), "session \"Find\"\n").expect("written");
+    for id in ["done", "running"] {
+        let began = "2026-02-01T00:00:00Z";
+        done(
+            at,
+            &["init", "p.prose", "--state", "sqlite", "--id", id],
+            began,
+        );
+    }
+    let ended = "2026-02-01T01:00:00Z";
+    done(at, &["finish", "done", "--status", "completed"], ended);
+    for prose in [at.join(".prose"), at.join("home/.prose")] {
+        fs::create_dir_all(prose.join("agents/captain")).expect("made");
+        fs::write(prose.join("agents/captain/memory.md"), "memory").expect("written");
+    }
+    dir
+}
+
+fn runs(dir: &Path) -> Vec<String> {
+    let listed = fs::read_dir(dir.join(".prose/runs")).expect("listed");
+    let mut names: Vec<String> = listed
+        .flatten()
+        .map(|at| at.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn nothing_goes_without_yes_and_then_only_what_was_said() {
+    let dir = project();
+    let at = dir.path();
+    for (args, code, left) in [
+        (&["clean"][..], 2, 2),
+        (&["clean", "--yes"], 2, 2),
+        (&["clean", "--older-than", "a week"], 2, 2),
+        (&["clean", "no-such-run", "--yes"], 3, 2),
+        (&["clean", "../home", "--yes"], 2, 2),
+        (&["clean", "--status", "completed"], 0, 2),
+        (&["clean", "--older-than", "30d", "--yes"], 0, 2),
+        (
+            &[
+                "clean",
+                "--status",
+                "completed",
+                "--older-than",
+                "5d",
+                "--yes",
+            ],
+            0,
+            1,
+        ),
+    ] {
+        let out = prose(at, args);
+        let said = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.code(), Some(code), "{args:?}: {said}");
+        assert_eq!(runs(at).len(), left, "{args:?}");
+    }
+    assert_eq!(runs(at), ["running"]);
+    assert!(at.join(".prose/agents/captain/memory.md").exists());
+}
+
+#[test]
+fn a_run_that_lives_goes_by_force_only() {
+    let dir = project();
+    let at = dir.path();
+    // Its files are new whatever its rows say; ten days are simulated, the files' times are not.
+    let soon = "2026-02-01T02:00:00Z";
+    let out = prose_at(at, &["clean", "running", "--yes"], soon);
+    assert_eq!(out.status.code(), Some(4));
+    let said = String::from_utf8_lossy(&out.stdout);
+    assert!(said.contains("--force takes it"), "{said}");
+    assert_eq!(runs(at).len(), 2);
+    done(at, &["clean", "running", "--force", "--yes"], soon);
+    assert_eq!(runs(at), ["done"]);
+}
+
+#[test]
+fn an_agent_is_deleted_from_the_scope_that_was_named() {
+    let dir = project();
+    let at = dir.path();
+    let project = at.join(".prose/agents/captain");
+    let user = at.join("home/.prose/agents/captain");
+    let delete = ["agent", "delete", "captain", "--scope"];
+    let with = |rest: &[&'static str]| [&delete[..], rest].concat();
+    let out = prose(at, &with(&["project"]));
+    let said = String::from_utf8_lossy(&out.stdout);
+    assert!(said.contains("nothing was deleted yet"), "{said}");
+    assert!(project.exists());
+    done(at, &with(&["project", "--yes"]), "2026-02-10T00:00:00Z");
+    assert!(!project.exists() && user.exists());
+    let again = prose(at, &with(&["project", "--yes"]));
+    assert_eq!(again.status.code(), Some(3));
+    done(at, &with(&["user", "--yes"]), "2026-02-10T00:00:00Z");
+    assert!(!user.exists());
+    assert_eq!(
+        prose(at, &delete[..3]).status.code(),
+        Some(2),
+        "a scope is named"
+    );
+}

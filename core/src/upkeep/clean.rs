@@ -1,0 +1,433 @@
+//! Which runs `prose clean` takes, and why it leaves the others.
+//!
+//! A run is what lies straight in `.prose/runs`; its execution-scoped agents lie in it and go with it. Agents of the
+//! project and the user do not: `prose agent delete` is their only end.
+
+use serde::Serialize;
+
+use crate::session::Filter;
+use crate::time::{Stamp, human_duration};
+use crate::view::RunSummary;
+use crate::write::WriteError;
+
+/// What a removed folder is called until it is gone.
+pub const TRASH: &str = ".trash-";
+
+/// Without a sign of life for so long, a run that nobody ended is given up: milliseconds.
+const RECENT: i64 = 86_400_000;
+
+/// What somebody asks for. Names and filters narrow together.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Request {
+    /// Runs by id, folder or a unique beginning of it; empty: any.
+    pub runs: Vec<String>,
+    /// Which of them.
+    pub filter: Filter,
+    /// Also those that run, or wait at a gate.
+    pub force: bool,
+    /// Milliseconds since 1970 UTC.
+    pub now: i64,
+}
+
+/// Something in `.prose/runs`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Entry {
+    /// Its name there.
+    pub name: String,
+    /// What it is.
+    pub kind: EntryKind,
+    /// Bytes of its files.
+    pub bytes: u64,
+    /// How many files.
+    pub files: u64,
+    /// When one of them was last changed, milliseconds since 1970 UTC.
+    pub newest: Option<i64>,
+    /// What is known of the run, where it is one.
+    pub run: Option<RunSummary>,
+}
+
+/// What an entry of `.prose/runs` is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A folder.
+    #[default]
+    Folder,
+    /// A link: never followed.
+    Link,
+    /// A file, or anything else.
+    Other,
+}
+
+/// What would go, or goes.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct CleanPlan {
+    /// Runs to remove, in order of name.
+    pub remove: Vec<CleanRun>,
+    /// Runs that were asked for and stay, each with the reason.
+    pub keep: Vec<CleanRun>,
+    /// What an earlier clean-up began to remove and did not finish.
+    pub leftovers: Vec<Leftover>,
+    /// Bytes of all that goes.
+    pub bytes: u64,
+}
+
+/// A run of a plan.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct CleanRun {
+    /// Its folder in `.prose/runs`.
+    pub run: String,
+    /// What is believed of its status; `unreadable` when it cannot be opened.
+    pub status: String,
+    /// Its last sign of life.
+    pub last_sign: Option<Stamp>,
+    /// How long ago that was, in words.
+    pub age: Option<String>,
+    /// Bytes of its files.
+    pub bytes: u64,
+    /// How many files.
+    pub files: u64,
+    /// Why it goes, or why it stays.
+    pub why: String,
+    /// Whether it was asked for by name.
+    pub named: bool,
+}
+
+/// A folder that an interrupted clean-up left.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Leftover {
+    /// Its name in `.prose/runs`.
+    pub name: String,
+    /// Bytes of its files.
+    pub bytes: u64,
+}
+
+/// Decides what goes.
+///
+/// # Errors
+/// [`WriteError::NotFound`] or [`WriteError::Wrong`] for a name that is no run's, or several runs';
+/// [`WriteError::Wrong`] when neither a run nor a filter is given: nobody means all of them.
+pub fn plan(request: &Request, entries: &[Entry]) -> Result<CleanPlan, WriteError> {
+    if request.runs.is_empty() && request.filter == Filter::default() {
+        return Err(WriteError::wrong(
+            "which runs: name some, or say --older-than or --status",
+            "`prose clean --status completed,failed --older-than 30d` says what would go; nothing goes without --yes",
+        ));
+    }
+    let mut named: Vec<&str> = Vec::new();
+    for name in &request.runs {
+        named.push(find(name, entries)?);
+    }
+    let mut plan = CleanPlan::default();
+    for entry in entries {
+        if entry.name.starts_with(TRASH) {
+            if entry.kind == EntryKind::Folder {
+                plan.bytes += entry.bytes;
+                plan.leftovers.push(Leftover {
+                    name: entry.name.clone(),
+                    bytes: entry.bytes,
+                });
+            }
+            continue;
+        }
+        let by_name = named.contains(&entry.name.as_str());
+        if !named.is_empty() && !by_name {
+            continue;
+        }
+        match judge(request, entry, by_name) {
+            Judged::Remove(why) => {
+                plan.bytes += entry.bytes;
+                plan.remove.push(line(request, entry, by_name, why));
+            }
+            Judged::Keep(why) => plan.keep.push(line(request, entry, by_name, why)),
+            Judged::NotAsked => {}
+        }
+    }
+    Ok(plan)
+}
+
+enum Judged {
+    Remove(String),
+    Keep(String),
+    NotAsked,
+}
+
+fn judge(request: &Request, entry: &Entry, by_name: bool) -> Judged {
+    let unless_named = |why: &str| match by_name {
+        true => Judged::Keep(why.to_owned()),
+        false => Judged::NotAsked,
+    };
+    match entry.kind {
+        EntryKind::Link => {
+            return unless_named(
+                "it is a link: nothing outside of .prose is touched; remove it yourself",
+            );
+        }
+        EntryKind::Other => return unless_named("it is no folder"),
+        EntryKind::Folder => {}
+    }
+    let Some(run) = known(entry) else {
+        return unless_named("it is no run");
+    };
+    if !request.filter.wants(&run) {
+        return unless_named("it is not of the status, the age or the program that was asked for");
+    }
+    if run.error.is_some() {
+        let asked = by_name || !request.filter.status.is_empty();
+        return match asked {
+            true => Judged::Remove("it cannot be opened".to_owned()),
+            false => Judged::Keep(
+                "it cannot be opened; name it, or ask for --status unreadable".to_owned(),
+            ),
+        };
+    }
+    let ended = matches!(
+        run.status.as_str(),
+        "completed" | "failed" | "interrupted" | "complete"
+    );
+    if !ended && (run.status == "waiting" || run.pending_gates > 0) {
+        return forced(request, "it waits at a gate");
+    }
+    let last = last_sign(entry, &run);
+    let silent = last.map(|at| request.now.saturating_sub(at));
+    if !ended && silent.is_none_or(|ms| ms < RECENT) {
+        let since = silent.map_or_else(
+            || "and no time of it is known".to_owned(),
+            |ms| format!("with a sign of life {} ago", rough(ms)),
+        );
+        return forced(request, &format!("it is {} {since}", run.status));
+    }
+    Judged::Remove(match silent {
+        Some(ms) if !ended => format!("{}, silent for {}", run.status, human_duration(ms)),
+        _ => run.status,
+    })
+}
+
+fn forced(request: &Request, why: &str) -> Judged {
+    match request.force {
+        true => Judged::Remove(format!("--force, although {why}")),
+        false => Judged::Keep(format!("{why}; --force takes it all the same")),
+    }
+}
+
+/// What is known of the run, with a time where its own records have none.
+fn known(entry: &Entry) -> Option<RunSummary> {
+    let mut run = entry.run.clone()?;
+    if run.last_sign.is_none() && run.started.is_none() {
+        run.last_sign = entry.newest.map(Stamp::At);
+    }
+    Some(run)
+}
+
+/// The last sign of life: recorded, or of a file that was changed since.
+fn last_sign(entry: &Entry, run: &RunSummary) -> Option<i64> {
+    let recorded = run.last_sign.as_ref().or(run.started.as_ref());
+    recorded.and_then(Stamp::millis).max(entry.newest)
+}
+
+fn line(request: &Request, entry: &Entry, named: bool, why: String) -> CleanRun {
+    let run = known(entry).unwrap_or_default();
+    let last_sign = run.last_sign.clone().or_else(|| run.started.clone());
+    let age = last_sign.as_ref().and_then(Stamp::millis);
+    CleanRun {
+        run: entry.name.clone(),
+        status: match run.error {
+            Some(_) => "unreadable".to_owned(),
+            None => run.status,
+        },
+        age: age.map(|at| rough(request.now.saturating_sub(at))),
+        last_sign,
+        bytes: entry.bytes,
+        files: entry.files,
+        why,
+        named,
+    }
+}
+
+/// How long ago, in words: seconds say nothing here.
+fn rough(ms: i64) -> String {
+    match ms {
+        ..60_000 => "less than 1m".to_owned(),
+        ms => human_duration(ms),
+    }
+}
+
+/// The entry that a name means: its folder, its id, or a unique beginning of its folder.
+fn find<'e>(name: &str, entries: &'e [Entry]) -> Result<&'e str, WriteError> {
+    let hint = "`prose runs` lists the runs; only what lies straight in .prose/runs can be removed";
+    if name.is_empty() || name.contains(['/', '\\']) || name.starts_with('.') {
+        let message = format!("{name:?} is no run's id: a run to remove is named by its id");
+        return Err(WriteError::wrong(message, hint));
+    }
+    let is_id = |entry: &&Entry| entry.run.as_ref().is_some_and(|run| run.id == name);
+    if let Some(entry) = entries.iter().find(|entry| entry.name == name) {
+        return Ok(&entry.name);
+    }
+    let mut found: Vec<&str> = entries
+        .iter()
+        .filter(is_id)
+        .map(|e| e.name.as_str())
+        .collect();
+    if found.is_empty() {
+        found = entries
+            .iter()
+            .map(|entry| entry.name.as_str())
+            .filter(|entry| entry.starts_with(name))
+            .collect();
+    }
+    match found.as_slice() {
+        [one] => Ok(one),
+        [] => Err(WriteError::not_found(
+            format!("there is no run {name} in .prose/runs"),
+            hint,
+        )),
+        many => Err(WriteError::wrong(
+            format!("{name} may be {}", many.join(", ")),
+            "give more of the id",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: i64 = 86_400_000;
+    const NOW: i64 = 1_769_400_000_000;
+
+    fn entry(name: &str, status: &str, days: i64) -> Entry {
+        Entry {
+            name: name.to_owned(),
+            bytes: 10,
+            files: 1,
+            newest: Some(NOW - days * DAY),
+            run: Some(RunSummary {
+                id: name.to_owned(),
+                status: status.to_owned(),
+                last_sign: Some(Stamp::At(NOW - days * DAY)),
+                ..RunSummary::default()
+            }),
+            ..Entry::default()
+        }
+    }
+
+    fn entries() -> Vec<Entry> {
+        let mut gate = entry("gate", "running", 9);
+        gate.run.as_mut().unwrap().pending_gates = 1;
+        let mut broken = entry("broken", "", 99);
+        broken.run.as_mut().unwrap().error = Some("no database".to_owned());
+        let mut link = entry("link", "completed", 99);
+        link.kind = EntryKind::Link;
+        let mut trash = entry(".trash-old", "completed", 99);
+        trash.run = None;
+        let mut plain = entry("plain", "", 99);
+        plain.run = None;
+        vec![
+            trash,
+            broken,
+            entry("done-new", "completed", 1),
+            entry("done-old", "completed", 40),
+            entry("failed-old", "failed", 40),
+            gate,
+            link,
+            plain,
+            entry("running-new", "running", 0),
+            entry("running-old", "running", 40),
+            entry("waiting-old", "waiting", 40),
+        ]
+    }
+
+    fn ask(runs: &[&str], status: &[&str], days: Option<i64>, force: bool) -> Request {
+        Request {
+            runs: runs.iter().map(|r| (*r).to_owned()).collect(),
+            filter: Filter {
+                status: status.iter().map(|s| (*s).to_owned()).collect(),
+                quiet_since: days.map(|days| NOW - days * DAY),
+                ..Filter::default()
+            },
+            force,
+            now: NOW,
+        }
+    }
+
+    fn names(runs: &[CleanRun]) -> String {
+        let names: Vec<&str> = runs.iter().map(|run| run.run.as_str()).collect();
+        names.join(" ")
+    }
+
+    #[test]
+    fn names_ages_and_statuses_narrow_together_and_what_lives_stays() {
+        for (request, removed, kept) in [
+            (
+                ask(&[], &["completed"], None, false),
+                "done-new done-old",
+                "",
+            ),
+            (
+                ask(&[], &["completed", "failed"], Some(30), false),
+                "done-old failed-old",
+                "",
+            ),
+            (
+                ask(&[], &[], Some(30), false),
+                "done-old failed-old running-old",
+                "broken waiting-old",
+            ),
+            (
+                ask(&[], &["running", "waiting"], None, false),
+                "running-old",
+                "gate running-new waiting-old",
+            ),
+            (
+                ask(&[], &["running", "waiting"], None, true),
+                "gate running-new running-old waiting-old",
+                "",
+            ),
+            (ask(&[], &["unreadable"], None, false), "broken", ""),
+            (
+                ask(&["broken", "done-o"], &[], None, false),
+                "broken done-old",
+                "",
+            ),
+            (
+                ask(&["done-new", "link", "plain"], &["failed"], None, true),
+                "",
+                "done-new link plain",
+            ),
+        ] {
+            let plan = plan(&request, &entries()).unwrap();
+            assert_eq!(
+                (names(&plan.remove).as_str(), names(&plan.keep).as_str()),
+                (removed, kept),
+                "{request:?}"
+            );
+            assert_eq!(plan.leftovers.len(), 1);
+            assert_eq!(plan.bytes, 10 * (plan.remove.len() as u64 + 1));
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_changed_is_a_sign_of_life_too() {
+        let mut run = entry("r", "running", 40);
+        run.newest = Some(NOW - 1000);
+        let plan = plan(&ask(&["r"], &[], None, false), &[run]).unwrap();
+        assert_eq!(names(&plan.keep), "r");
+        assert_eq!(
+            plan.keep[0].why,
+            "it is running with a sign of life less than 1m ago; --force takes it all the same"
+        );
+    }
+
+    #[test]
+    fn a_name_that_means_no_run_is_an_error_and_so_is_no_choice_at_all() {
+        for (runs, expected) in [
+            (&["nothing"][..], "there is no run nothing"),
+            (&["done"], "done may be done-new, done-old"),
+            (&["../x"], "is no run's id"),
+            (&[".trash-old"], "is no run's id"),
+            (&[], "which runs"),
+        ] {
+            let error = plan(&ask(runs, &[], None, false), &entries()).unwrap_err();
+            assert!(error.to_string().contains(expected), "{error}");
+        }
+    }
+}

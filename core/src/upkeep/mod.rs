@@ -1,0 +1,3 @@
+//! Keeping house: what may go, and what a place is like to work in. Facts come from a shell, the judgement is here.
+
+pub mod clean;

@@ -1,0 +1,218 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use prosescope_core::upkeep::clean::TRASH;
+use prosescope_core::write::{Fault, FaultKind};
+use rusqlite::{Connection, OpenFlags};
+
+use super::clean::{files_of, free};
+use crate::record::{connect, fault, lock, sync_dir};
+
+/// What a `.prose` folder keeps of an agent that outlives runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KeptAgent {
+    /// Files and bytes of its folder `agents/{name}`.
+    pub folder: Option<(u64, u64)>,
+    /// Its rows in `agents.db`: its own, segments, earlier memories.
+    pub rows: u64,
+    /// Bytes of its memory in `agents.db`.
+    pub memory: u64,
+}
+
+impl KeptAgent {
+    /// Whether there is nothing of it.
+    pub fn is_empty(&self) -> bool {
+        self.folder.is_none() && self.rows == 0
+    }
+}
+
+/// The tables that an agent has rows in, those that refer to others first, and the column of its name.
+const TABLES: [(&str, &str); 3] = [
+    ("agent_segments", "agent_name"),
+    ("x_agent_memory_history", "agent_name"),
+    ("agents", "name"),
+];
+
+/// Looks what `prose` (a `.prose` folder) keeps of an agent.
+///
+/// # Errors
+/// A [`Fault`] when it cannot be read, or lies behind a link.
+pub fn kept_agent(prose: &Path, name: &str) -> Result<KeptAgent, Fault> {
+    let mut kept = KeptAgent::default();
+    if let Some(dir) = folder(prose, name)? {
+        kept.folder = Some(files_of(&dir)?);
+    }
+    if let Some(path) = database(prose)? {
+        let conn = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        count(&conn, name, &mut kept).map_err(|error| fault::sqlite(&path, &error))?;
+    }
+    Ok(kept)
+}
+
+/// Deletes an agent of `prose` (a `.prose` folder): its memory, its segments, and what is kept of earlier memories.
+///
+/// # Errors
+/// A [`Fault`] when it lies behind a link, or the system refuses.
+pub fn delete_agent(prose: &Path, name: &str) -> Result<(), Fault> {
+    let _lock = lock(prose)?;
+    if let Some(path) = database(prose)? {
+        let conn = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        delete_rows(&conn, name).map_err(|error| fault::sqlite(&path, &error))?;
+    }
+    let Some(dir) = folder(prose, name)? else {
+        return Ok(());
+    };
+    // First a name that is no agent's: half an agent never looks like a whole one.
+    let agents = prose.join("agents");
+    let wrong = |cause: &std::io::Error| fault::io(&dir, "cannot be removed", cause);
+    let trash = free(&agents, name);
+    fs::rename(&dir, &trash)
+        .and_then(|()| sync_dir(&agents))
+        .map_err(|cause| wrong(&cause))?;
+    for left in fs::read_dir(&agents)
+        .map_err(|cause| wrong(&cause))?
+        .flatten()
+    {
+        let ours = left.file_name().to_string_lossy().starts_with(TRASH);
+        if ours && left.file_type().is_ok_and(|kind| kind.is_dir()) {
+            fs::remove_dir_all(left.path()).map_err(|cause| wrong(&cause))?;
+        }
+    }
+    sync_dir(&agents).map_err(|cause| wrong(&cause))
+}
+
+fn delete_rows(conn: &Connection, name: &str) -> rusqlite::Result<()> {
+    // What is deleted is overwritten, not only unlinked.
+    conn.execute_batch("PRAGMA secure_delete = ON; BEGIN IMMEDIATE;")?;
+    for (table, column) in there(conn)? {
+        conn.execute(&format!("DELETE FROM {table} WHERE {column} = ?1"), [name])?;
+    }
+    conn.execute_batch("COMMIT")
+}
+
+fn count(conn: &Connection, name: &str, kept: &mut KeptAgent) -> rusqlite::Result<()> {
+    for (table, column) in there(conn)? {
+        let sql = format!("SELECT count(*) FROM {table} WHERE {column} = ?1");
+        kept.rows += number(conn, &sql, name)?;
+        if table == "agents" {
+            let sql =
+                "SELECT ifnull(sum(length(CAST(memory AS BLOB))), 0) FROM agents WHERE name = ?1";
+            kept.memory = number(conn, sql, name)?;
+        }
+    }
+    Ok(())
+}
+
+fn number(conn: &Connection, sql: &str, name: &str) -> rusqlite::Result<u64> {
+    let n: i64 = conn.query_row(sql, [name], |row| row.get(0))?;
+    Ok(u64::try_from(n).unwrap_or_default())
+}
+
+fn there(conn: &Connection) -> rusqlite::Result<Vec<(&'static str, &'static str)>> {
+    let mut found = Vec::new();
+    for (table, column) in TABLES {
+        let sql = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND lower(name) = ?1";
+        if conn.query_row(sql, [table], |row| row.get::<_, i64>(0))? > 0 {
+            found.push((table, column));
+        }
+    }
+    Ok(found)
+}
+
+/// The agent's own folder, when there is one.
+fn folder(prose: &Path, name: &str) -> Result<Option<PathBuf>, Fault> {
+    // A name of a database may be any text; a folder's is one plain part of a path.
+    if name.is_empty() || name.contains(['/', '\\', '\0']) || name.starts_with('.') {
+        return Ok(None);
+    }
+    let agents = prose.join("agents");
+    let dir = agents.join(name);
+    for at in [&agents, &dir] {
+        match fs::symlink_metadata(at) {
+            Ok(meta) if meta.is_symlink() => return Err(link(at)),
+            Ok(meta) if meta.is_dir() => {}
+            _ => return Ok(None),
+        }
+    }
+    Ok(Some(dir))
+}
+
+fn database(prose: &Path) -> Result<Option<PathBuf>, Fault> {
+    let path = prose.join("agents.db");
+    match fs::symlink_metadata(&path) {
+        Ok(meta) if meta.is_symlink() => Err(link(&path)),
+        Ok(meta) if meta.is_file() => Ok(Some(path)),
+        _ => Ok(None),
+    }
+}
+
+fn link(path: &Path) -> Fault {
+    let message = format!("{} is a link: nothing is removed behind it", path.display());
+    Fault::new(FaultKind::Io, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prose() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["captain", "scout"] {
+            let agent = dir.path().join("agents").join(name);
+            fs::create_dir_all(&agent).unwrap();
+            fs::write(agent.join("memory.md"), "four").unwrap();
+            fs::write(agent.join(format!("{name}-001.md")), "one").unwrap();
+        }
+        let conn = Connection::open(dir.path().join("agents.db")).unwrap();
+        conn.execute_batch(prosescope_core::schema::AGENTS_SQL)
+            .unwrap();
+        conn.execute_batch(
+            "INSERT INTO agents (name, scope, memory) VALUES ('captain', 'project', 'größe'), ('scout', 'project', 'b');
+             INSERT INTO agent_segments (agent_name, segment_number) VALUES ('captain', 1), ('captain', 2), ('scout', 1);
+             INSERT INTO x_agent_memory_history (agent_name, memory) VALUES ('captain', 'before');",
+        )
+        .unwrap();
+        dir
+    }
+
+    #[test]
+    fn one_agent_goes_from_both_places_and_the_others_stay() {
+        let dir = prose();
+        let all = KeptAgent {
+            folder: Some((2, 7)),
+            rows: 4,
+            memory: 7,
+        };
+        assert_eq!(kept_agent(dir.path(), "captain").unwrap(), all);
+        delete_agent(dir.path(), "captain").unwrap();
+        assert!(kept_agent(dir.path(), "captain").unwrap().is_empty());
+        let other = kept_agent(dir.path(), "scout").unwrap();
+        assert_eq!((other.folder, other.rows), (Some((2, 7)), 2));
+        let bytes = fs::read(dir.path().join("agents.db")).unwrap();
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(!text.contains("größe"), "what is deleted is overwritten");
+    }
+
+    #[test]
+    fn a_name_that_leads_out_names_no_folder() {
+        let dir = prose();
+        fs::write(dir.path().join(".env"), "KEY=1").unwrap();
+        for name in ["", ".", "..", "../runs", "captain/../scout"] {
+            assert!(kept_agent(dir.path(), name).unwrap().is_empty(), "{name:?}");
+            delete_agent(dir.path(), name).unwrap();
+        }
+        assert!(dir.path().join("agents/scout/memory.md").exists());
+        assert!(dir.path().join(".env").exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_refused() {
+        let dir = prose();
+        let outside = tempfile::tempdir().unwrap();
+        fs::write(outside.path().join("memory.md"), "precious").unwrap();
+        std::os::unix::fs::symlink(outside.path(), dir.path().join("agents/linked")).unwrap();
+        assert!(delete_agent(dir.path(), "linked").is_err());
+        assert!(outside.path().join("memory.md").exists());
+    }
+}
