@@ -14,7 +14,7 @@ pub(super) const LIMIT: usize = 600;
 pub(super) struct Row {
     /// The first line.
     pub(super) canonical: String,
-    /// All lines.
+    /// All lines; empty where only the first was asked for.
     pub(super) whole: String,
     /// The first line right of `x =`.
     pub(super) right: Option<String>,
@@ -32,16 +32,13 @@ pub(super) struct Row {
     pub(super) arguments: Option<String>,
     /// `a` of `parallel:a`.
     pub(super) branch: Option<String>,
-    pub(super) texts: Vec<String>,
 }
 
 impl Row {
     pub(super) fn of_many_lines(text: &str) -> Row {
-        let text = clip(text, LIMIT * 4);
-        let mut lines = text
-            .lines()
-            .filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'));
+        let mut lines = lines_of(text);
         let mut row = Row::new(lines.next().unwrap_or_default());
+        row.whole.clone_from(&row.canonical);
         for line in lines.take(40) {
             append(&mut row.whole, line);
         }
@@ -52,27 +49,15 @@ impl Row {
         let line = clip(line.trim(), LIMIT);
         let tokens = tokens_of_line(line);
         let head = Head::read(line, &tokens);
-        let slice = |token: &Token| line.get(token.start..token.end).unwrap_or_default();
         let (canonical, cut) = canonical(line, &tokens);
         let right = right_of(&tokens, &head);
         let kind = match head.kind() {
             Kind::Other => by_first_word(line),
             kind => kind,
         };
-        let texts = tokens
-            .iter()
-            .filter(|token| matches!(token.tok, Tok::Str | Tok::Cond))
-            .map(|token| {
-                let mut text = inner_text(slice(token));
-                if cut {
-                    text.truncate(text.trim_end_matches(['.', '…']).len());
-                }
-                text
-            })
-            .collect();
         let lower = |text: &String| text.to_lowercase();
         let mut row = Row {
-            whole: canonical.clone(),
+            whole: String::new(),
             right: right.map(|tokens| self::canonical(line, tokens).0),
             canonical,
             cut,
@@ -85,7 +70,6 @@ impl Row {
             target: head.target.as_ref().map(lower),
             arguments: None,
             branch: None,
-            texts,
         };
         let arguments = head.properties.0.iter().find(|p| p.name == "args");
         row.arguments = arguments.map(|args| args.text.to_lowercase());
@@ -140,6 +124,35 @@ impl Row {
     }
 }
 
+/// The lines of a row's text that say something.
+fn lines_of(text: &str) -> impl Iterator<Item = &str> {
+    let says = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    clip(text, LIMIT * 4).lines().filter(says)
+}
+
+/// The quoted texts and conditions of a row's first line.
+pub(super) fn quoted_in_row(text: &str) -> Vec<String> {
+    lines_of(text).next().map(quoted_in).unwrap_or_default()
+}
+
+/// The quoted texts and conditions of a line.
+pub(super) fn quoted_in(line: &str) -> Vec<String> {
+    let line = clip(line.trim(), LIMIT);
+    let tokens = tokens_of_line(line);
+    let (_, cut) = canonical(line, &tokens);
+    tokens
+        .iter()
+        .filter(|token| matches!(token.tok, Tok::Str | Tok::Cond))
+        .map(|token| {
+            let mut text = inner_text(line.get(token.start..token.end).unwrap_or_default());
+            if cut {
+                text.truncate(text.trim_end_matches(['.', '…']).len());
+            }
+            text
+        })
+        .collect()
+}
+
 /// What is right of `x =`; else what stands behind the colon of a head (`if **x**: throw`).
 fn right_of<'t>(tokens: &'t [Token], head: &Head) -> Option<&'t [Token]> {
     let top = |tok: Tok| tokens.iter().position(|t| t.tok == tok && t.depth == 0);
@@ -167,7 +180,7 @@ fn canonical(text: &str, tokens: &[Token]) -> (String, bool) {
         }
         tokens = rest;
     }
-    let mut out = String::new();
+    let mut out = String::with_capacity(text.len() + tokens.len());
     for (at, token) in tokens.iter().enumerate() {
         if at > 0 {
             out.push(' ');
@@ -182,11 +195,8 @@ fn canonical(text: &str, tokens: &[Token]) -> (String, bool) {
             }
         }
         if token.tok != Tok::Str {
-            out.extend(
-                own.split_whitespace()
-                    .flat_map(str::chars)
-                    .flat_map(char::to_lowercase),
-            );
+            own.split_whitespace()
+                .for_each(|word| push_lower(&mut out, word));
             continue;
         }
         out.push('"');
@@ -214,9 +224,22 @@ pub(super) fn inner_text(text: &str) -> String {
         if !out.is_empty() {
             out.push(' ');
         }
-        out.extend(word.chars().flat_map(char::to_lowercase));
+        push_lower(&mut out, word);
     }
     out
+}
+
+/// Appends a word in lower case, sign by sign.
+fn push_lower(out: &mut String, word: &str) {
+    let from = out.len();
+    if word.is_ascii() {
+        out.push_str(word);
+        if let Some(own) = out.get_mut(from..) {
+            own.make_ascii_lowercase();
+        }
+    } else {
+        out.extend(word.chars().flat_map(char::to_lowercase));
+    }
 }
 
 pub(super) fn append(whole: &mut String, line: &str) {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Found, Keys, hash, words};
-use crate::program::row::{LIMIT, Row, clip};
+use super::{Found, Keys, words};
+use crate::program::row::{LIMIT, Row, clip, quoted_in_row};
 use crate::program::{Listing, StatementKind as Kind, TiedBy};
 
 /// Words that more statements than this have tell nothing.
@@ -18,11 +18,8 @@ const SEVERAL: usize = 64;
 impl Keys {
     /// The statements that a row's text speaks of, the surest way first.
     pub(in crate::program) fn find(&self, listing: &Listing, text: &str) -> Found {
-        if let Some(found) = self.alone(listing, text) {
-            debug_assert_eq!(found, self.find_slowly(listing, text));
-            return found;
-        }
-        self.find_slowly(listing, text)
+        let alone = self.alone(listing, text);
+        alone.unwrap_or_else(|| self.find_slowly(listing, text))
     }
 
     fn find_slowly(&self, listing: &Listing, text: &str) -> Found {
@@ -34,10 +31,10 @@ impl Keys {
             .by_text(listing, &row, text)
             .or_else(|| self.by_name(listing, &row))
             .or_else(|| self.by_target(listing, &row))
-            .or_else(|| self.by_beginning(&row))
-            .or_else(|| self.by_quoted(listing, &row))
+            .or_else(|| self.by_beginning(listing, &row))
+            .or_else(|| self.by_quoted(listing, &row, text))
             .or_else(|| self.by_words(listing, &row))
-            .or_else(|| self.by_kind(&row))
+            .or_else(|| self.by_kind(listing, &row))
             .unwrap_or_default();
         Found {
             kind: row.kind,
@@ -46,19 +43,15 @@ impl Keys {
     }
 
     /// The very text of one statement that nothing else begins with: what [`Keys::by_text`] would find, at once.
-    fn alone(&self, listing: &Listing, text: &str) -> Option<Found> {
-        let hash = hash(text);
-        let from = self.alone.partition_point(|(other, ..)| *other < hash);
-        let mut same = self.alone.get(from..)?.iter();
-        let (_, id, kind) = same
-            .by_ref()
-            .take_while(|(other, ..)| *other == hash)
-            .find(|(_, id, _)| listing.get(*id).is_some_and(|s| s.text == text))?;
-        Some(Found {
-            likeliest: Some(*id),
-            kind: *kind,
-            ..Found::some(vec![*id], true, TiedBy::Text)?
-        })
+    pub(in crate::program) fn alone(&self, listing: &Listing, text: &str) -> Option<Found> {
+        let (id, kind) = self.alone.find(listing, text)?;
+        let found = Found {
+            likeliest: Some(id),
+            kind,
+            ..Found::some(vec![id], true, TiedBy::Text)?
+        };
+        debug_assert_eq!(found, self.find_slowly(listing, text));
+        Some(found)
     }
 
     /// The same text, with or without the name that it is bound to.
@@ -74,8 +67,9 @@ impl Keys {
         // More lines than the head tell equals apart.
         if row.whole.len() > row.canonical.len() && statements.len() > 1 {
             let whole = clip(&row.whole, LIMIT);
-            let (from, to) = range(&self.whole, |(whole, _)| whole.as_str(), whole);
-            let same = ids(self.whole.get(from..to).unwrap_or_default());
+            let all = self.whole(listing);
+            let (from, to) = range(all, |(whole, _)| whole.as_str(), whole);
+            let same = ids(all.get(from..to).unwrap_or_default());
             let some = |id: &u32| same.binary_search(id).is_ok();
             if statements.iter().any(some) {
                 statements.retain(some);
@@ -115,7 +109,7 @@ impl Keys {
     /// A branch (`parallel:a`), or a name that is bound or declared.
     fn by_name(&self, listing: &Listing, row: &Row) -> Option<Found> {
         if let Some(branch) = &row.branch {
-            let mut statements = several(self.names.get(branch)?);
+            let mut statements = several(self.named(listing).names.get(branch)?);
             statements.retain(|id| {
                 let outer = listing.enclosing(*id).next();
                 let outer = outer.and_then(|outer| listing.get(outer));
@@ -127,8 +121,8 @@ impl Keys {
         let kind_of = |id: &u32| listing.get(*id).map(|s| s.kind);
         let declares = row.kind.is_some_and(Kind::is_declaration);
         let all = match declares {
-            true => several(self.names.get(name)?),
-            false => several(self.bound.get(name)?),
+            true => several(self.named(listing).names.get(name)?),
+            false => several(self.named(listing).bound.get(name)?),
         };
         let mut same_kind = all.clone();
         same_kind.retain(|id| row.kind.is_none() || kind_of(id) == row.kind);
@@ -157,13 +151,14 @@ impl Keys {
         Found::some(statements, false, TiedBy::Name)
     }
 
-    fn by_beginning(&self, row: &Row) -> Option<Found> {
+    fn by_beginning(&self, listing: &Listing, row: &Row) -> Option<Found> {
         if row.canonical.len() < 3 || !row.canonical.contains([' ', '"']) && row.is_keyword() {
             return None;
         }
         let whole = clip(&row.whole, LIMIT);
-        let (from, to) = range(&self.whole, |(whole, _)| whole.as_str(), whole);
-        let rows = self.whole.get(from..to).unwrap_or_default();
+        let all = self.whole(listing);
+        let (from, to) = range(all, |(whole, _)| whole.as_str(), whole);
+        let rows = all.get(from..to).unwrap_or_default();
         let mut statements = ids(rows);
         if !row.cut {
             // `do process` is rather `do process(x)` than `do process_all(x)`.
@@ -195,9 +190,10 @@ impl Keys {
             Some(Kind::Call) | None => &[Kind::Do, Kind::Call, Kind::Session, Kind::Resume],
             Some(kind) => std::slice::from_ref(kind),
         };
-        let all = kinds
-            .iter()
-            .find_map(|kind| self.targets.get(&(*kind, target.clone())))?;
+        let all = kinds.iter().find_map(|kind| {
+            let targets = &self.named(listing).targets;
+            targets.get(&(*kind, target.clone()))
+        })?;
         let mut statements = several(all);
         if let Some(arguments) = &row.arguments
             && statements.len() > 1
@@ -215,14 +211,15 @@ impl Keys {
 
     /// A quoted text that begins like one of the program, or is one with its `{names}` filled in; of the same kind
     /// of statement if there is any.
-    fn by_quoted(&self, listing: &Listing, row: &Row) -> Option<Found> {
-        let text = row.texts.first().filter(|text| text.len() > 2)?;
-        let (from, to) = range(&self.texts, |(literal, _, _)| literal.as_str(), text);
-        let longer = self.texts.get(from..to).unwrap_or_default();
+    fn by_quoted(&self, listing: &Listing, row: &Row, text: &str) -> Option<Found> {
+        let quoted = quoted_in_row(text);
+        let text = quoted.first().filter(|text| text.len() > 2)?;
+        let all = self.texts(listing);
+        let (from, to) = range(all, |(literal, _, _)| literal.as_str(), text);
+        let longer = all.get(from..to).unwrap_or_default();
         let mut statements: Vec<u32> = longer.iter().take(MOST).map(|(_, id, _)| *id).collect();
         if statements.is_empty() {
-            statements = self
-                .shorter(text)
+            statements = shorter(all, text)
                 .iter()
                 .take(MOST)
                 .filter(|(_, _, whole)| fills(whole, text))
@@ -238,33 +235,11 @@ impl Keys {
         Found::some(statements, false, TiedBy::Quoted)
     }
 
-    /// The entries with the longest literal beginning that `text` begins with.
-    fn shorter(&self, text: &str) -> &[(String, u32, String)] {
-        let mut part = text;
-        for _ in 0..32 {
-            let after = self
-                .texts
-                .partition_point(|(literal, _, _)| literal.as_str() <= part);
-            let Some((literal, _, _)) = after.checked_sub(1).and_then(|at| self.texts.get(at))
-            else {
-                break;
-            };
-            if text.starts_with(literal.as_str()) {
-                let first = self.texts.partition_point(|(other, _, _)| other < literal);
-                return match literal.len() {
-                    0..4 => &[],
-                    _ => self.texts.get(first..after).unwrap_or_default(),
-                };
-            }
-            part = part.get(..common(literal, part)).unwrap_or_default();
-        }
-        &[]
-    }
-
     /// `loop`, `parallel:` and the like: every statement of that kind.
-    fn by_kind(&self, row: &Row) -> Option<Found> {
+    fn by_kind(&self, listing: &Listing, row: &Row) -> Option<Found> {
         let kind = row.kind?;
-        let of = |kind: Kind| self.kinds.get(&kind).map(|all| several(all));
+        let kinds = &self.named(listing).kinds;
+        let of = |kind: Kind| kinds.get(&kind).map(|all| several(all));
         let mut statements = of(kind).unwrap_or_default();
         if kind == Kind::Loop && statements.is_empty() {
             // Machines that run programs call every round-maker a loop.
@@ -292,7 +267,10 @@ impl Keys {
         asked.dedup();
         let mut hits: BTreeMap<u32, usize> = BTreeMap::new();
         for word in &asked {
-            let having = self.words().get(*word).map_or(&[][..], Vec::as_slice);
+            let having = self
+                .words(listing)
+                .get(*word)
+                .map_or(&[][..], Vec::as_slice);
             for id in having.iter().filter(|_| having.len() <= COMMON) {
                 *hits.entry(*id).or_default() += 1;
             }
@@ -312,6 +290,26 @@ impl Keys {
         Found::some(statements.collect(), false, TiedBy::Words)
             .filter(|found| found.statements.len() <= EQUALS)
     }
+}
+
+/// The entries with the longest literal beginning that `text` begins with.
+fn shorter<'t>(texts: &'t [(String, u32, String)], text: &str) -> &'t [(String, u32, String)] {
+    let mut part = text;
+    for _ in 0..32 {
+        let after = texts.partition_point(|(literal, _, _)| literal.as_str() <= part);
+        let Some((literal, _, _)) = after.checked_sub(1).and_then(|at| texts.get(at)) else {
+            break;
+        };
+        if text.starts_with(literal.as_str()) {
+            let first = texts.partition_point(|(other, _, _)| other < literal);
+            return match literal.len() {
+                0..4 => &[],
+                _ => texts.get(first..after).unwrap_or_default(),
+            };
+        }
+        part = part.get(..common(literal, part)).unwrap_or_default();
+    }
+    &[]
 }
 
 /// Whether `text` is `pattern` with something in place of every `{…}`.

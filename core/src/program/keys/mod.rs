@@ -1,34 +1,40 @@
 //! What statements can be found by: their text, its beginning, names, targets, quoted texts, words.
 
+mod alone;
 mod find;
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
 
-use super::row::{LIMIT, Row, append, clip, inner_text};
+use super::row::{LIMIT, Row, append, clip, inner_text, quoted_in};
 use super::{LineRole, Listing, StatementKind as Kind, TiedBy};
+use alone::{Alone, hash};
 
 /// The statements of a listing by what rows may say of them. Every list is in order of the program.
+///
+/// Most rows have the very text of their statement. What the others are found by is made when first asked for.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Keys {
-    /// Head and properties, sorted.
-    whole: Vec<(String, u32)>,
     /// The heads, sorted; and the heads without `x =` before them, or what stands behind their colon.
     heads: Vec<(String, u32)>,
     rights: Vec<(String, u32)>,
+    alone: Alone,
+    /// Head and properties, sorted.
+    whole: OnceLock<Vec<(String, u32)>>,
+    named: OnceLock<Named>,
+    /// The literal beginning of the quoted texts (up to a `{`), sorted, with the whole of it.
+    texts: OnceLock<Vec<(String, u32, String)>>,
+    words: OnceLock<BTreeMap<String, Vec<u32>>>,
+}
+
+/// Statements by names and kinds.
+#[derive(Debug, Clone, Default)]
+struct Named {
     names: BTreeMap<String, Vec<u32>>,
     /// Those of `names` that are no declarations.
     bound: BTreeMap<String, Vec<u32>>,
     targets: BTreeMap<(Kind, String), Vec<u32>>,
     kinds: BTreeMap<Kind, Vec<u32>>,
-    /// The literal beginning of the quoted texts (up to a `{`), sorted, with the whole of it.
-    texts: Vec<(String, u32, String)>,
-    /// Made when first asked for: most rows speak of a statement in surer ways.
-    words: OnceLock<BTreeMap<String, Vec<u32>>>,
-    /// Statements whose very text is nobody else's, and begins nobody else's: the text's hash, the statement and the
-    /// kind that its text has; sorted.
-    alone: Vec<(u64, u32, Option<Kind>)>,
 }
 
 /// What a text was found to speak of.
@@ -92,65 +98,92 @@ impl Found {
 impl Keys {
     pub(super) fn new(listing: &Listing) -> Keys {
         let mut keys = Keys::default();
+        let mut alone = Vec::with_capacity(listing.statements.len());
+        keys.heads.reserve_exact(listing.statements.len());
         for (id, statement) in (0..).zip(&listing.statements) {
             let head = Row::new(&statement.text);
-            let below = listing.lines.get(statement.line as usize..);
-            let own = below.unwrap_or_default();
-            let own = own.iter().take_while(|line| {
-                line.statement == Some(id)
-                    && matches!(line.role, LineRole::Property | LineRole::Continuation)
-            });
-            let mut whole = head.canonical.clone();
-            for line in own {
-                if whole.len() > LIMIT {
-                    break;
-                }
-                append(&mut whole, &line.text);
-            }
-            whole.truncate(clip(&whole, LIMIT).len());
-            if let Some(name) = &statement.name {
-                let name = name.to_lowercase();
-                if !statement.kind.is_declaration() {
-                    keys.bound.entry(name.clone()).or_default().push(id);
-                }
-                keys.names.entry(name).or_default().push(id);
-            }
-            if let Some(target) = &statement.target {
-                let key = (statement.kind, target.to_lowercase());
-                keys.targets.entry(key).or_default().push(id);
-            }
-            keys.kinds.entry(statement.kind).or_default().push(id);
-            let mut texts = texts_of(statement, &head.texts);
-            texts.extend(below_head(listing, id, statement));
-            for text in texts {
-                let literal = text.split('{').next().unwrap_or_default().to_owned();
-                keys.texts.push((literal, id, text));
-            }
-            keys.whole.push((whole, id));
             if let Some(right) = head.right.filter(|right| !right.is_empty()) {
                 keys.rights.push((right, id));
             }
             let text = statement.text.as_str();
             if !head.lone && !text.contains('\n') && !text.trim_start().starts_with('#') {
-                keys.alone.push((hash(text), id, head.kind));
+                alone.push((hash(text), id, head.kind));
             }
             keys.heads.push((head.canonical, id));
         }
-        keys.whole.sort_unstable();
         keys.heads.sort_unstable();
         keys.rights.sort_unstable();
-        keys.texts.sort_unstable();
-        let unique = keys.unique();
-        keys.alone
-            .retain(|(_, id, _)| unique.binary_search(id).is_ok());
-        keys.alone.sort_unstable();
+        let unique = keys.unique(listing.statements.len());
+        alone.retain(|(_, id, _)| unique.get(*id as usize) == Some(&true));
+        keys.alone = Alone::new(alone);
         keys
     }
 
-    /// The statements whose head is nobody else's and begins nobody else's, with or without the name that is bound;
-    /// ascending. One pass over both sorted lists.
-    fn unique(&self) -> Vec<u32> {
-        let mut unique = Vec::new();
+    fn whole(&self, listing: &Listing) -> &[(String, u32)] {
+        self.whole.get_or_init(|| {
+            // Sorted already, but for what stands below the heads.
+            let mut whole = self.heads.clone();
+            for (head, id) in &mut whole {
+                let statement = listing.get(*id);
+                let below = statement.and_then(|s| listing.lines.get(s.line as usize..));
+                let own = below.unwrap_or_default().iter().take_while(|line| {
+                    line.statement == Some(*id)
+                        && matches!(line.role, LineRole::Property | LineRole::Continuation)
+                });
+                for line in own {
+                    if head.len() > LIMIT {
+                        break;
+                    }
+                    append(head, &line.text);
+                }
+                head.truncate(clip(head, LIMIT).len());
+            }
+            whole.sort_unstable();
+            whole
+        })
+    }
+
+    fn named(&self, listing: &Listing) -> &Named {
+        self.named.get_or_init(|| {
+            let mut named = Named::default();
+            for (id, statement) in (0..).zip(&listing.statements) {
+                if let Some(name) = &statement.name {
+                    let name = name.to_lowercase();
+                    if !statement.kind.is_declaration() {
+                        named.bound.entry(name.clone()).or_default().push(id);
+                    }
+                    named.names.entry(name).or_default().push(id);
+                }
+                if let Some(target) = &statement.target {
+                    let key = (statement.kind, target.to_lowercase());
+                    named.targets.entry(key).or_default().push(id);
+                }
+                named.kinds.entry(statement.kind).or_default().push(id);
+            }
+            named
+        })
+    }
+
+    fn texts(&self, listing: &Listing) -> &[(String, u32, String)] {
+        self.texts.get_or_init(|| {
+            let mut all = Vec::new();
+            for (id, statement) in (0..).zip(&listing.statements) {
+                let mut texts = texts_of(statement);
+                texts.extend(below_head(listing, id, statement));
+                for text in texts {
+                    let literal = text.split('{').next().unwrap_or_default().to_owned();
+                    all.push((literal, id, text));
+                }
+            }
+            all.sort_unstable();
+            all
+        })
+    }
+
+    /// Of each statement, whether its head is nobody else's and begins nobody else's, with or without the name that is
+    /// bound. One pass over both sorted lists.
+    fn unique(&self, statements: usize) -> Vec<bool> {
+        let mut unique = vec![false; statements];
         let (mut rights, mut before) = (self.rights.iter().peekable(), None);
         let mut heads = self.heads.iter().peekable();
         while let Some((head, id)) = heads.next() {
@@ -159,20 +192,19 @@ impl Keys {
                 other.is_some_and(|(other, _)| other.starts_with(head.as_str()))
             };
             let again = before == Some(head) || begins(heads.peek()) || begins(rights.peek());
-            if !again && !head.is_empty() {
-                unique.push(*id);
+            if let Some(unique) = unique.get_mut(*id as usize) {
+                *unique = !again && !head.is_empty();
             }
             before = Some(head);
         }
-        unique.sort_unstable();
         unique
     }
 
     /// Which statements have a word.
-    fn words(&self) -> &BTreeMap<String, Vec<u32>> {
+    fn words(&self, listing: &Listing) -> &BTreeMap<String, Vec<u32>> {
         self.words.get_or_init(|| {
             let mut having: BTreeMap<String, Vec<u32>> = BTreeMap::new();
-            for (whole, id) in &self.whole {
+            for (whole, id) in self.whole(listing) {
                 let mut words = words(whole);
                 words.sort_unstable();
                 words.dedup();
@@ -186,20 +218,22 @@ impl Keys {
     }
 
     /// The statements that bind or declare a name in lower case, but for agents, blocks and imports.
-    pub(super) fn bound(&self, name: &str) -> &[u32] {
-        self.bound.get(name).map_or(&[], Vec::as_slice)
+    pub(super) fn bound(&self, listing: &Listing, name: &str) -> &[u32] {
+        let bound = &self.named(listing).bound;
+        bound.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// The statements of a kind that refer to a name in lower case.
-    pub(super) fn referring(&self, kind: Kind, name: &str) -> &[u32] {
+    pub(super) fn referring(&self, listing: &Listing, kind: Kind, name: &str) -> &[u32] {
         let key = (kind, name.to_owned());
-        self.targets.get(&key).map_or(&[], Vec::as_slice)
+        let targets = &self.named(listing).targets;
+        targets.get(&key).map_or(&[], Vec::as_slice)
     }
 }
 
 /// The quoted texts of a statement: of its head, and what it asks for.
-fn texts_of(statement: &super::Statement, head: &[String]) -> Vec<String> {
-    let mut texts: Vec<String> = head.to_vec();
+fn texts_of(statement: &super::Statement) -> Vec<String> {
+    let mut texts = quoted_in(&statement.text);
     for key in ["prompt", "description", "message", "condition"] {
         if let Some(value) = statement.property(key) {
             texts.push(inner_text(clip(value, LIMIT)));
@@ -217,13 +251,6 @@ fn below_head(listing: &Listing, id: u32, statement: &super::Statement) -> Optio
     let text = whole.split_once("\"\"\"")?.1;
     let text = text.split("\"\"\"").next().unwrap_or_default();
     Some(inner_text(clip(text, LIMIT))).filter(|text| !text.is_empty())
-}
-
-/// The same for the same text, on every machine.
-fn hash(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
 }
 
 /// Words that tell statements apart.

@@ -196,7 +196,7 @@ impl<'a> LogTies<'a> {
             };
         }
         let name = label.to_lowercase();
-        let bound = keys.bound(&name);
+        let bound = keys.bound(self.listing, &name);
         if !bound.is_empty() && kind != Some(Kind::Do) {
             return Named {
                 statements: bound,
@@ -207,7 +207,9 @@ impl<'a> LogTies<'a> {
             Some(kind) => std::slice::from_ref(kind),
             None => &[Kind::Session, Kind::Resume, Kind::Do, Kind::Call],
         };
-        let referring = kinds.iter().map(|kind| keys.referring(*kind, &name));
+        let referring = kinds
+            .iter()
+            .map(|kind| keys.referring(self.listing, *kind, &name));
         let statements = referring.into_iter().find(|list| !list.is_empty());
         Named {
             statements: statements.unwrap_or(none),

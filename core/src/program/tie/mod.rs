@@ -180,6 +180,10 @@ impl Ties<'_> {
     }
 
     fn find(&mut self, text: &str) -> Rc<Found> {
+        // Looked up as quickly as it is remembered, and there may be very many.
+        if let Some(found) = self.listing.ready().keys.alone(self.listing, text) {
+            return Rc::new(found);
+        }
         if let Some(found) = self.found.get(text) {
             return Rc::clone(found);
         }
