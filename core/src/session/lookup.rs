@@ -130,7 +130,7 @@ fn narrow(
     let from = from.filter(|_| !at_root);
     if from.is_some() {
         // Which frame lies in which is told by the rows of execution, as the whole fold reads them.
-        run = sqlite::head(&conn, file, u64::MAX).ok()?.run;
+        run = sqlite::head(&conn, file, |_| u64::MAX).ok()?.run;
         if run.executions.is_empty() {
             return None;
         }

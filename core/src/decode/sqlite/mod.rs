@@ -150,11 +150,15 @@ pub struct Head {
 }
 
 /// Decodes the head of a run's database that [`guard`] guards: its run row, its gates, and its executions where they
-/// are no more than `most`. Its values and lists are not touched, however large the file is.
+/// are no more than `most` says of the run row. Its values and lists are not touched, however large the file is.
 ///
 /// # Errors
 /// As [`decode`].
-pub fn head(conn: &Connection, name: &str, most: u64) -> Result<Head, DecodeError> {
+pub fn head(
+    conn: &Connection,
+    name: &str,
+    most: impl FnOnce(&Run) -> u64,
+) -> Result<Head, DecodeError> {
     let snapshot = conn.unchecked_transaction().ok();
     let mut reader = Reader::new(conn, name)?;
     let mut run = Run {
@@ -163,7 +167,7 @@ pub fn head(conn: &Connection, name: &str, most: u64) -> Result<Head, DecodeErro
     };
     let others = run_rows::read_run(&mut reader, &mut run, None)?;
     let rows = reader.span(schema::EXECUTION);
-    let left_out = (rows > most).then_some(rows);
+    let left_out = (rows > most(&run)).then_some(rows);
     if left_out.is_none() {
         let (executions, dialect) = execution::read(&mut reader);
         run.executions = executions;

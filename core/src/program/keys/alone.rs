@@ -11,10 +11,21 @@ pub(super) struct Alone {
     sorted: Vec<(u64, u32, Option<Kind>)>,
     /// Where in `sorted` each of as many equal shares of all hashes begins, and its end: hashes are spread evenly.
     shares: Vec<u32>,
+    /// Which statements they are.
+    those: Vec<bool>,
 }
 
 impl Alone {
-    pub(super) fn new(mut sorted: Vec<(u64, u32, Option<Kind>)>) -> Alone {
+    /// `those` says of each statement whether its text is its own alone; of others, `sorted` is not asked.
+    pub(super) fn new(mut sorted: Vec<(u64, u32, Option<Kind>)>, mut those: Vec<bool>) -> Alone {
+        let is_one = |those: &[bool], id: u32| those.get(id as usize) == Some(&true);
+        sorted.retain(|(_, id, _)| is_one(&those, *id));
+        those.fill(false);
+        for (_, id, _) in &sorted {
+            if let Some(one) = those.get_mut(*id as usize) {
+                *one = true;
+            }
+        }
         sorted.sort_unstable();
         let len = sorted.len();
         let mut shares = Vec::with_capacity(len + 1);
@@ -24,7 +35,17 @@ impl Alone {
             }
         }
         shares.resize(len + 1, len as u32);
-        Alone { sorted, shares }
+        Alone {
+            sorted,
+            shares,
+            those,
+        }
+    }
+
+    /// Whether a statement has this text, and it alone.
+    pub(super) fn is(&self, listing: &Listing, id: u32, text: &str) -> bool {
+        self.those.get(id as usize) == Some(&true)
+            && listing.get(id).is_some_and(|s| s.text == text)
     }
 
     /// The statement that has this text, and its text's kind.

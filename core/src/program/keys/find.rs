@@ -42,8 +42,27 @@ impl Keys {
         }
     }
 
-    /// The very text of one statement that nothing else begins with: what [`Keys::by_text`] would find, at once.
-    pub(in crate::program) fn alone(&self, listing: &Listing, text: &str) -> Option<Found> {
+    /// The statement whose very text this is, and that of no other, nor does another begin so: what [`Keys::by_text`]
+    /// would find, at once. It is looked for where rows mostly are: not far behind the statement `after`.
+    pub(in crate::program) fn sure(
+        &self,
+        listing: &Listing,
+        text: &str,
+        after: u32,
+    ) -> Option<u32> {
+        let near = after.saturating_add(1)..after.saturating_add(5);
+        let near = near
+            .into_iter()
+            .find(|id| self.alone.is(listing, *id, text));
+        let sure = near.or_else(|| Some(self.alone.find(listing, text)?.0));
+        debug_assert!(sure.is_none_or(|id| {
+            let found = self.find_slowly(listing, text);
+            found.is_sure() && found.statements == [id] && found.by == TiedBy::Text
+        }));
+        sure
+    }
+
+    fn alone(&self, listing: &Listing, text: &str) -> Option<Found> {
         let (id, kind) = self.alone.find(listing, text)?;
         let found = Found {
             likeliest: Some(id),

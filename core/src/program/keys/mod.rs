@@ -114,8 +114,7 @@ impl Keys {
         keys.heads.sort_unstable();
         keys.rights.sort_unstable();
         let unique = keys.unique(listing.statements.len());
-        alone.retain(|(_, id, _)| unique.get(*id as usize) == Some(&true));
-        keys.alone = Alone::new(alone);
+        keys.alone = Alone::new(alone, unique);
         keys
     }
 

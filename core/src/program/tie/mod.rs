@@ -57,6 +57,7 @@ impl Listing {
             found: BTreeMap::new(),
             learned: Learned::default(),
             ranks: BTreeMap::new(),
+            last: 0,
         }
     }
 
@@ -86,6 +87,8 @@ pub struct Ties<'a> {
     /// The different indices of a text that several statements have: as many as there are statements, in the
     /// same order, they tell which is which.
     ranks: BTreeMap<String, Vec<i64>>,
+    /// The statement that was surely tied last: rows mostly come in the order of the program.
+    last: u32,
 }
 
 impl Ties<'_> {
@@ -99,10 +102,14 @@ impl Ties<'_> {
             if !asked.insert((index, text)) {
                 continue;
             }
+            let counted = &self.listing.ready().counted;
+            if let Some(sure) = self.sure(text) {
+                self.learned.take(counted, self.listing, index, sure);
+                continue;
+            }
             let found = self.find(text);
             match found.statements.as_slice() {
                 [only] if found.is_sure() => {
-                    let counted = &self.listing.ready().counted;
                     self.learned.take(counted, self.listing, index, *only);
                 }
                 [] | [_] => {}
@@ -129,6 +136,13 @@ impl Ties<'_> {
         index: Option<i64>,
         within: Option<Within>,
     ) -> Option<Tie> {
+        if let Some(statement) = self.sure(text) {
+            return Some(Tie {
+                statement,
+                guessed: false,
+                by: TiedBy::Text,
+            });
+        }
         let found = self.find(text);
         let tie = choose(self.listing, &self.learned, &found, index, within)?;
         if tie.guessed
@@ -179,11 +193,15 @@ impl Ties<'_> {
         })
     }
 
+    /// The statement that a text is surely of, without asking what else it may speak of.
+    fn sure(&mut self, text: &str) -> Option<u32> {
+        let keys = &self.listing.ready().keys;
+        let sure = keys.sure(self.listing, text, self.last)?;
+        self.last = sure;
+        Some(sure)
+    }
+
     fn find(&mut self, text: &str) -> Rc<Found> {
-        // Looked up as quickly as it is remembered, and there may be very many.
-        if let Some(found) = self.listing.ready().keys.alone(self.listing, text) {
-            return Rc::new(found);
-        }
         if let Some(found) = self.found.get(text) {
             return Rc::clone(found);
         }
