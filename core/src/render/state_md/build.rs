@@ -235,7 +235,18 @@ fn constructs(marks: &Marks<'_>, window: &Window, file: &mut StateFile) {
         .filter_map(|(s, n)| Some(((*n)?, s)))
         .collect();
     let live = live(marks.trace);
+    // What lies in something that is over is over with it, whether anybody said so or not.
+    let mut over: Vec<bool> = Vec::with_capacity(live.len());
     for (at, node) in (0_u32..).zip(&marks.trace.nodes) {
+        let above = node.parent.map(|p| p as usize);
+        let closed = |p: usize| {
+            marks
+                .trace
+                .nodes
+                .get(p)
+                .is_some_and(|n| !n.status.is_open())
+        };
+        over.push(above.is_some_and(|p| over.get(p) == Some(&true) || closed(p)));
         let own = spoken.get(&at).copied().or_else(|| {
             // A deeper frame speaks there now, and this one waits in it.
             let waits = node.descendants > 0 && !node.derived && marks.in_open_frame(at);
@@ -244,7 +255,8 @@ fn constructs(marks: &Marks<'_>, window: &Window, file: &mut StateFile) {
         let statement = own.and_then(|s| marks.listing.get(s));
         // Tied to a line, but a later pass speaks there now.
         let passed = statement.is_none() && node.line.is_some();
-        if !node.status.is_open() || passed || live.get(at as usize) != Some(&true) {
+        let gone = over.last() == Some(&true) || live.get(at as usize) != Some(&true);
+        if !node.status.is_open() || passed || gone {
             continue;
         }
         let lines = statement.map(|s| (s.line, s.end));

@@ -72,8 +72,11 @@ impl<'a> Marks<'a> {
             above.push(frame);
             // What only comes next is not marked by its node: the window tells it.
             let comes = node.inferred && node.status == NodeStatus::Pending;
+            // Any frame or round may have met a gate that no marker speaks of.
+            let met = matches!(node.kind, NodeKind::Gate { .. })
+                && (node.inferred && node.id.is_none() && !node.status.is_open());
             let line = match lines {
-                _ if comes => None,
+                _ if comes || met => None,
                 Some(lines) => lines.get(&at).copied(),
                 None => node.line,
             };
@@ -82,7 +85,16 @@ impl<'a> Marks<'a> {
                 continue;
             };
             if marks.speaks_of(statement, frame) {
-                if let Some(slot) = marks.of.get_mut(statement as usize) {
+                // Of a branch and the frame that it called, the branch, unless the frame failed.
+                let of_branch = |known: u32| {
+                    let branch = trace.nodes.get(known as usize).map(|n| &n.kind);
+                    node.parent == Some(known)
+                        && node.status != NodeStatus::Failed
+                        && matches!(branch, Some(NodeKind::Branch { .. }))
+                };
+                if let Some(slot) = marks.of.get_mut(statement as usize)
+                    && !slot.is_some_and(of_branch)
+                {
                     *slot = Some(at);
                 }
             } else if node.status == NodeStatus::Completed && marks.is_open(frame) {

@@ -91,6 +91,15 @@ impl Sections {
 /// the stack. Those that fit no statement are left to [`super::unplaced`].
 pub(super) fn read(run: &Run, facts: &mut Facts<'_>, sections: &Sections, stack: &mut Stack<'_>) {
     let Some(file) = &run.state_file else { return };
+    let finished = recorded(run).iter().any(|claim| claim.status.is_finished());
+    let last = last_ran(facts);
+    // Whether the run went on behind a statement, or is over.
+    let passed = |facts: &Facts<'_>, at: u32| {
+        let end = facts.statement(at).map_or(0, |s| s.end);
+        let last = facts.get(at).and_then(|fact| last.get(&fact.block));
+        let later = last.and_then(|last| facts.statement(*last));
+        finished || later.is_some_and(|s| s.line > end)
+    };
     let inside = under_way_inside(facts);
     let inside = |at: u32| inside.get(at as usize) == Some(&true);
     for (at, indices) in by_statement(&sections.parallels) {
@@ -102,7 +111,8 @@ pub(super) fn read(run: &Run, facts: &mut Facts<'_>, sections: &Sections, stack:
                 }
                 None => {
                     if let Some(state) = file.parallels.get(index as usize) {
-                        parallel(facts, at, index, state, passed(run, facts, at));
+                        let passed = passed(facts, at);
+                        parallel(facts, at, index, state, passed);
                     }
                 }
             }
@@ -125,7 +135,8 @@ pub(super) fn read(run: &Run, facts: &mut Facts<'_>, sections: &Sections, stack:
     }
     // A marker on a construct that only outer frames are in speaks of them.
     for (at, fact) in (0_u32..).zip(&mut facts.of) {
-        if fact.ran() && !fact.is_over() && stack.is_of_outer(at, inside(at)) {
+        let told = fact.construct.is_some();
+        if fact.ran() && !fact.is_over() && !told && stack.is_of_outer(at, inside(at)) {
             fact.forget();
         }
     }
@@ -165,16 +176,10 @@ fn under_way_inside(facts: &Facts<'_>) -> Vec<bool> {
     inside
 }
 
-/// Whether the run went on behind a statement, or is over.
-fn passed(run: &Run, facts: &Facts<'_>, at: u32) -> bool {
-    let finished = recorded(run).iter().any(|claim| claim.status.is_finished());
-    let end = facts.statement(at).map_or(0, |s| s.end);
-    let later = facts.listing.statements.partition_point(|s| s.line <= end);
-    finished
-        || facts
-            .of
-            .get(later..)
-            .is_some_and(|rest| rest.iter().any(Fact::ran))
+/// By block, and for what lies in none: the last statement that is said to have begun.
+fn last_ran(facts: &Facts<'_>) -> BTreeMap<Option<u32>, u32> {
+    let ran = (0_u32..).zip(&facts.of).filter(|(_, fact)| fact.ran());
+    ran.map(|(at, fact)| (fact.block, at)).collect()
 }
 
 fn of_kind(facts: &Facts<'_>, wanted: impl Fn(StatementKind) -> bool) -> Vec<u32> {

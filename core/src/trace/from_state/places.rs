@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::build::{Builder, LAST};
 use super::frames::Open;
-use super::stack::Stack;
+use super::stack::{DEEP, Stack};
 use crate::model::{Run, Text};
 use crate::program::StatementKind;
 use crate::trace::emit::{derived, word};
@@ -16,12 +16,7 @@ impl Builder<'_, '_> {
         let count = self.facts.listing.statements.len();
         self.holder = vec![None; count];
         // The last finished call of a block: what its body's markers speak of when no frame is open.
-        let mut last_call: BTreeMap<String, u32> = BTreeMap::new();
-        for node in self.node_of.iter().flatten() {
-            if let Some(NodeKind::Frame { block, .. }) = self.node(*node).map(|n| &n.kind) {
-                last_call.insert(block.to_string(), *node);
-            }
-        }
+        let last_call = self.last_calls(stack);
         for at in 0..count as u32 {
             let Some(statement) = self.facts.statement(at) else {
                 break;
@@ -39,7 +34,7 @@ impl Builder<'_, '_> {
                     self.innermost
                         .get(&at)
                         .copied()
-                        .or_else(|| last_call.get(name).copied())
+                        .or_else(|| self.node_of_statement(*last_call.get(name)?))
                 }
                 _ => self.round_of.get(&at).copied().or(own).or(outer),
             };
@@ -71,6 +66,52 @@ impl Builder<'_, '_> {
             });
             self.set_parent(frame.node, around.or(above));
         }
+    }
+
+    /// The last finished call of each block, by the block's name: a statement. Where a call in a block stands depends on
+    /// the last call of that block, so a few passes are made.
+    fn last_calls(&self, stack: &Stack<'_>) -> BTreeMap<String, u32> {
+        let calls: Vec<(u32, &str)> = (0_u32..)
+            .zip(&self.node_of)
+            .filter_map(|(at, node)| match &self.node((*node)?)?.kind {
+                NodeKind::Frame { block, .. } => Some((at, &**block)),
+                _ => None,
+            })
+            .collect();
+        let mut last: BTreeMap<String, u32> = BTreeMap::new();
+        for _ in 0..4 {
+            let mut latest: BTreeMap<&str, (Vec<u32>, u32)> = BTreeMap::new();
+            for (at, block) in &calls {
+                let when = self.when(stack, &last, *at);
+                let known = latest.entry(block).or_default();
+                if when >= known.0 {
+                    *known = (when, *at);
+                }
+            }
+            last = latest
+                .into_iter()
+                .map(|(block, (_, at))| (block.to_owned(), at))
+                .collect();
+        }
+        last
+    }
+
+    /// When a statement ran, as far as it can be told: its line, behind those of the calls that led to it.
+    fn when(&self, stack: &Stack<'_>, last: &BTreeMap<String, u32>, statement: u32) -> Vec<u32> {
+        let mut lines = Vec::new();
+        let mut at = Some(statement);
+        while let Some(here) = at.filter(|_| lines.len() < DEEP) {
+            lines.push(self.line_of(Some(here)));
+            let block = self.facts.get(here).and_then(|f| f.block);
+            let frame = block.and_then(|b| stack.frames.get(*stack.innermost.get(&b)?));
+            let name = || self.facts.statement(block?)?.name.as_deref();
+            at = match frame {
+                Some(frame) => frame.call,
+                None => name().and_then(|name| last.get(name)).copied(),
+            };
+        }
+        lines.reverse();
+        lines
     }
 
     /// Branches that a parallel's section names and the program does not.

@@ -123,7 +123,7 @@ impl<'r> Stack<'r> {
             .map(Vec::as_slice)
             .unwrap_or_default();
         let mut of: Vec<Option<usize>> = outer.iter().copied().map(Some).collect();
-        if outer.is_empty() || inside || self.current.contains(&construct) {
+        if sections > outer.len() || inside || self.current.contains(&construct) {
             of.push(None);
         }
         // The innermost ones are what a file that names few of them speaks of.

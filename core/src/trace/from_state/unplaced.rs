@@ -135,6 +135,12 @@ impl Builder<'_, '_> {
             );
             node.derived = false;
             node.line = statement.map(|s| s.line);
+            // Which of a block's frames met a gate that is decided, or in which round, nobody says.
+            let fact = call.and_then(|at| self.facts.get(at));
+            let looped = fact.and_then(|f| self.facts.get(f.in_loop?));
+            let again = fact.is_some_and(|f| f.block.is_some())
+                || looped.is_some_and(|l| l.round != Some(1));
+            node.inferred = again && !node.status.is_open();
             let outer = statement
                 .and_then(|s| s.parent)
                 .and_then(|p| self.holder.get(p as usize).copied().flatten());

@@ -1,3 +1,5 @@
+mod ran;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -8,7 +10,7 @@ use crate::model::{
 };
 use crate::time::Stamp;
 
-const SAMPLE: &str = include_str!("sample.md");
+const SAMPLE: &str = include_str!("../sample.md");
 
 /// Renders, reads back, renders again: the text must not change.
 fn stable(file: &StateFile) -> (String, StateFile) {

@@ -1,0 +1,551 @@
+//! Programs of any shape, run up to any point: what state.md carries of their rows comes back (state-md.md, "Carried").
+
+use std::fmt::Write;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::decode::{folder, gates_json};
+use crate::model::{Execution, Gate, Program, Run, RunStatus};
+use crate::program::{Listing, scan};
+use crate::render::state_md::{RenderOptions, from_run};
+use crate::source::MemorySource;
+use crate::trace::{NodeKind, NodeStatus, Trace, fold};
+
+/// A statement of a made program.
+#[derive(Debug, Clone)]
+enum Made {
+    Session {
+        named: bool,
+    },
+    Parallel(Vec<Made>),
+    Loop {
+        max: u8,
+        body: Vec<Made>,
+    },
+    Try {
+        body: Vec<Made>,
+        catch: Vec<Made>,
+    },
+    If(Vec<Made>),
+    Gate,
+    /// Calls a block, by its number.
+    Call(u8),
+}
+
+fn session() -> impl Strategy<Value = Made> {
+    any::<bool>().prop_map(|named| Made::Session { named })
+}
+
+fn body() -> impl Strategy<Value = Vec<Made>> {
+    let leaf = prop_oneof![
+        4 => session(),
+        1 => Just(Made::Gate),
+        2 => (0..2u8).prop_map(Made::Call),
+    ];
+    let any = leaf.prop_recursive(3, 16, 3, |inner| {
+        let few = || proptest::collection::vec(inner.clone(), 1..4);
+        // One branch may do anything, so that no two frames of a block run beside each other.
+        let branches = (
+            proptest::collection::vec(session(), 1..3),
+            proptest::option::of((0..2u8).prop_map(Made::Call)),
+        );
+        prop_oneof![
+            branches.prop_map(|(mut all, call)| {
+                all.extend(call);
+                Made::Parallel(all)
+            }),
+            (1..4u8, few()).prop_map(|(max, body)| Made::Loop { max, body }),
+            (few(), few()).prop_map(|(body, catch)| Made::Try { body, catch }),
+            few().prop_map(Made::If),
+        ]
+    });
+    proptest::collection::vec(any, 1..5)
+}
+
+/// Calls each block only once: the call stack does not say which of two calls of a block an outer frame waits in.
+fn once(body: Vec<Made>, called: &mut [bool; 2]) -> Vec<Made> {
+    let mut one = |made: Made| match made {
+        Made::Call(block) => {
+            let slot = called.get_mut(block as usize);
+            if slot.is_some_and(|c| std::mem::replace(c, true)) {
+                Made::Session { named: false }
+            } else {
+                Made::Call(block)
+            }
+        }
+        Made::Parallel(all) => Made::Parallel(once(all, called)),
+        Made::Loop { max, body } => Made::Loop {
+            max,
+            body: once(body, called),
+        },
+        Made::If(body) => Made::If(once(body, called)),
+        Made::Try { body, catch } => {
+            let body = once(body, called);
+            let catch = once(catch, called);
+            Made::Try { body, catch }
+        }
+        other => other,
+    };
+    body.into_iter().map(|made| one(made)).collect()
+}
+
+/// A program being written: its source, and what runs at each line.
+#[derive(Default)]
+struct Writer {
+    source: String,
+    line: u32,
+    count: u32,
+}
+
+/// A statement with its line and its text.
+#[derive(Debug, Clone)]
+struct Placed {
+    line: u32,
+    text: String,
+    name: String,
+    kind: Kind,
+}
+
+impl Placed {
+    /// Text and line, as rows have them.
+    fn said(&self) -> (&str, u32) {
+        (&self.text, self.line)
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Kind {
+    Session,
+    Parallel(Vec<Placed>),
+    Loop(u8, Vec<Placed>),
+    Try(Vec<Placed>, Vec<Placed>),
+    If(Vec<Placed>),
+    Gate,
+    Call(u8),
+}
+
+impl Writer {
+    fn line(&mut self, depth: usize, text: &str) {
+        self.line += 1;
+        let _ = writeln!(self.source, "{}{text}", "  ".repeat(depth));
+    }
+
+    fn all(&mut self, depth: usize, made: &[Made], in_parallel: bool) -> Vec<Placed> {
+        made.iter()
+            .map(|made| self.one(depth, made, in_parallel))
+            .collect()
+    }
+
+    fn one(&mut self, depth: usize, made: &Made, in_parallel: bool) -> Placed {
+        self.count += 1;
+        let name = format!("n{}", self.count);
+        let text = match made {
+            Made::Session { .. } if in_parallel => format!("{name} = session \"{name}\""),
+            Made::Session { named: true } => format!("let {name} = session \"{name}\""),
+            Made::Session { named: false } => format!("session \"{name}\""),
+            Made::Parallel(_) => "parallel:".to_owned(),
+            Made::Loop { max, .. } => format!("loop until **{name}** (max: {max}):"),
+            Made::Try { .. } => "try:".to_owned(),
+            Made::If(_) => format!("if **{name}**:"),
+            Made::Gate => format!("approve {name}:"),
+            Made::Call(block) if in_parallel => format!("{name} = do b{block}({name})"),
+            Made::Call(block) => format!("do b{block}({name})"),
+        };
+        self.line(depth, &text);
+        let line = self.line;
+        let kind = match made {
+            Made::Session { .. } => Kind::Session,
+            Made::Parallel(branches) => Kind::Parallel(self.all(depth + 1, branches, true)),
+            Made::Loop { max, body } => Kind::Loop(*max, self.all(depth + 1, body, false)),
+            Made::If(body) => Kind::If(self.all(depth + 1, body, false)),
+            Made::Try { body, catch } => {
+                let body = self.all(depth + 1, body, false);
+                self.line(depth, "catch:");
+                Kind::Try(body, self.all(depth + 1, catch, false))
+            }
+            Made::Gate => {
+                self.line(depth + 1, "prompt: \"?\"");
+                Kind::Gate
+            }
+            Made::Call(block) => Kind::Call(*block),
+        };
+        Placed {
+            line,
+            text,
+            name,
+            kind,
+        }
+    }
+}
+
+/// What a run did, in rows of the append-only form.
+struct Runner<'p> {
+    blocks: &'p [Vec<Placed>],
+    choices: std::vec::IntoIter<u8>,
+    /// Rows that are still written; then the run is cut short.
+    left: usize,
+    rows: Vec<Value>,
+    gates: Vec<Gate>,
+    depth: u32,
+    catching: u32,
+}
+
+/// Why a body was left.
+#[derive(Debug, PartialEq)]
+enum Left {
+    /// Nothing more is written.
+    Cut,
+    Failed,
+}
+
+type Ran = Result<(), Left>;
+
+impl Runner<'_> {
+    fn choose(&mut self, of: u8) -> u8 {
+        self.choices.next().unwrap_or(0) % of
+    }
+
+    fn row(
+        &mut self,
+        parent: Option<i64>,
+        at: (&str, u32),
+        status: &str,
+        metadata: Value,
+    ) -> Result<i64, Left> {
+        let (text, line) = at;
+        self.left = self.left.checked_sub(1).ok_or(Left::Cut)?;
+        let id = self.rows.len() as i64 + 1;
+        let error = (status == "failed").then_some("no network");
+        self.rows.push(
+            json!({"id": id, "parent_id": parent, "statement_text": text, "statement_index": line, "status": status,
+            "error_message": error, "metadata": metadata}),
+        );
+        Ok(id)
+    }
+
+    fn body(&mut self, parent: Option<i64>, body: &[Placed]) -> Ran {
+        body.iter().try_for_each(|s| self.one(parent, s))
+    }
+
+    fn one(&mut self, parent: Option<i64>, at: &Placed) -> Ran {
+        match &at.kind {
+            Kind::Session => self.session(parent, at.said(), json!({})),
+            Kind::Parallel(branches) => self.parallel(parent, at, branches),
+            Kind::Loop(max, body) => {
+                let meta = |more: Value| {
+                    let mut meta = json!({"loop_id": at.name, "max": max, "condition": format!("**{}**", at.name)});
+                    if let (Some(meta), Some(more)) = (meta.as_object_mut(), more.as_object()) {
+                        meta.extend(more.clone());
+                    }
+                    meta
+                };
+                let own = self.row(parent, at.said(), "started", meta(json!({})))?;
+                let rounds = 1 + self.choose(*max);
+                for n in 1..=rounds {
+                    let round = self.body(Some(own), body);
+                    if round == Err(Left::Failed) {
+                        self.left += 1;
+                        self.row(parent, at.said(), "failed", meta(json!({})))?;
+                    }
+                    round?;
+                    self.row(
+                        parent,
+                        at.said(),
+                        "iteration",
+                        meta(json!({"iteration": n})),
+                    )?;
+                }
+                self.row(parent, at.said(), "exited", meta(json!({})))
+                    .map(|_| ())
+            }
+            Kind::Try(body, catch) => match self.body(parent, body) {
+                Err(Left::Failed) => {
+                    self.catching += 1;
+                    let ran = self.body(parent, catch);
+                    self.catching -= 1;
+                    ran
+                }
+                other => other,
+            },
+            Kind::If(body) => match self.choose(2) {
+                0 => Ok(()),
+                _ => self.body(parent, body),
+            },
+            Kind::Gate => {
+                // Met again it has a visit (errata G1).
+                let met = |g: &&Gate| crate::gate::visit(&g.id).0 == at.name;
+                let id = match self.gates.iter().filter(met).count() {
+                    0 => at.name.clone(),
+                    n => format!("{}#{}", at.name, n + 1),
+                };
+                let meta = json!({"gate_id": id});
+                let own = self.row(parent, at.said(), "waiting", meta.clone())?;
+                let resolved = self.left > 0;
+                let decided = format!("{{\"gate_id\":\"{id}\",\"decision\":\"approved\"}}");
+                let decided = resolved.then_some(decided.as_str());
+                let (gate, _) = gates_json::gate(&id, Some("{}"), decided);
+                self.gates.extend(gate.map(|gate| Gate {
+                    execution_id: Some(own),
+                    ..gate
+                }));
+                if !resolved {
+                    return Err(Left::Cut);
+                }
+                self.row(parent, at.said(), "completed", meta).map(|_| ())
+            }
+            Kind::Call(block) => self.call(parent, at.said(), *block),
+        }
+    }
+
+    fn call(&mut self, parent: Option<i64>, text: (&str, u32), block: u8) -> Ran {
+        let meta = || json!({"block": format!("b{block}")});
+        let own = self.row(parent, text, "executing", meta())?;
+        let body = self
+            .blocks
+            .get(block as usize)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        self.depth += 1;
+        // No deeper than a person would look.
+        let done = if self.depth > 4 {
+            Ok(())
+        } else {
+            self.body(Some(own), body)
+        };
+        self.depth -= 1;
+        match done {
+            Ok(()) => self.row(parent, text, "completed", meta()).map(|_| ()),
+            Err(Left::Failed) => {
+                // What fails because of another does so at once.
+                self.left += 1;
+                self.row(parent, text, "failed", meta())?;
+                Err(Left::Failed)
+            }
+            cut => cut,
+        }
+    }
+
+    fn session(&mut self, parent: Option<i64>, text: (&str, u32), meta: Value) -> Ran {
+        let with = |more: Value| {
+            let mut meta = meta.clone();
+            if let (Some(meta), Some(more)) = (meta.as_object_mut(), more.as_object()) {
+                meta.extend(more.clone());
+            }
+            meta
+        };
+        let choice = self.choose(12);
+        if choice % 2 == 0 {
+            self.row(parent, text, "executing", meta.clone())?;
+        }
+        match choice {
+            10 => {
+                self.row(parent, text, "failed", meta.clone())?;
+                Err(Left::Failed)
+            }
+            // Of a handler that was passed over nobody can say that it ran.
+            11 if self.catching == 0 => self.row(parent, text, "skipped", meta.clone()).map(|_| ()),
+            9 => {
+                self.row(parent, text, "failed", meta.clone())?;
+                self.row(parent, text, "retry", with(json!({"attempt": 2, "max": 3})))?;
+                self.row(parent, text, "completed", meta.clone())
+                    .map(|_| ())
+            }
+            _ => self
+                .row(parent, text, "completed", meta.clone())
+                .map(|_| ()),
+        }
+    }
+
+    fn parallel(&mut self, parent: Option<i64>, at: &Placed, branches: &[Placed]) -> Ran {
+        let names: Vec<&str> = branches.iter().map(|b| b.name.as_str()).collect();
+        let id = json!({"parallel_id": at.name, "branches": names});
+        let own = self.row(parent, at.said(), "started", id)?;
+        let meta = |b: &Placed| json!({"parallel_id": at.name, "branch": b.name});
+        let mut begun = Vec::new();
+        for branch in branches {
+            if self.choose(4) > 0 {
+                let text = format!("parallel:{}", branch.name);
+                begun.push((
+                    branch,
+                    self.row(Some(own), (&text, branch.line), "executing", meta(branch))?,
+                ));
+            }
+        }
+        for (branch, row) in begun {
+            let text = format!("parallel:{}", branch.name);
+            if let Kind::Call(block) = branch.kind {
+                let called = self.call(Some(row), branch.said(), block);
+                if called == Err(Left::Failed) {
+                    self.left += 1;
+                    self.row(Some(own), (&text, branch.line), "failed", meta(branch))?;
+                }
+                if called == Err(Left::Failed) {
+                    self.left += 1;
+                    let id = json!({"parallel_id": at.name});
+                    self.row(parent, at.said(), "failed", id)?;
+                }
+                called?;
+            }
+            self.row(Some(own), (&text, branch.line), "completed", meta(branch))?;
+        }
+        self.row(parent, at.said(), "joined", json!({"parallel_id": at.name}))
+            .map(|_| ())
+    }
+}
+
+/// A run of a made program, and its source.
+fn made_run(blocks: &[Vec<Made>], main: &[Made], choices: Vec<u8>, left: usize) -> (Run, String) {
+    let mut writer = Writer::default();
+    let blocks: Vec<Vec<Placed>> = (0..)
+        .zip(blocks)
+        .map(|(n, body)| {
+            writer.line(0, &format!("block b{n}(x):"));
+            writer.all(1, &once(body.clone(), &mut [false; 2]), false)
+        })
+        .collect();
+    let main = writer.all(0, main, false);
+    let mut runner = Runner {
+        blocks: &blocks,
+        choices: choices.into_iter(),
+        left,
+        rows: Vec::new(),
+        gates: Vec::new(),
+        depth: 0,
+        catching: 0,
+    };
+    let status = match runner.body(None, &main) {
+        Ok(()) => "completed",
+        Err(Left::Failed) => "failed",
+        Err(Left::Cut) => "running",
+    };
+    let lines: Vec<String> = runner.rows.iter().map(Value::to_string).collect();
+    let (executions, _): (Vec<Execution>, _) = gates_json::events(&lines.join("\n"));
+    let run = Run {
+        id: "r".into(),
+        status: Some(RunStatus::parse(status)),
+        program: Program {
+            path: Some("program.prose".into()),
+            ..Program::default()
+        },
+        executions,
+        gates: runner.gates,
+        ..Run::default()
+    };
+    (run, writer.source)
+}
+
+/// The run that a rendered state file is, beside its program and its gates.
+fn again(text: &str, source: &str, gates: &[Gate]) -> Run {
+    let mut files = vec![
+        ("state.md".to_owned(), text.as_bytes().to_vec()),
+        ("program.prose".to_owned(), source.as_bytes().to_vec()),
+    ];
+    for gate in gates {
+        let id = &gate.id;
+        files.push((format!("gates/{id}.pending.json"), b"{}".to_vec()));
+        if gate.status.word() != "pending" {
+            let decision = format!("{{\"decision\":\"{}\"}}", gate.status.word());
+            files.push((format!("gates/{id}.resolved.json"), decision.into_bytes()));
+        }
+    }
+    folder::decode(&MemorySource::new("d", files), "")
+}
+
+/// What is carried of a trace: where the run stands, what failed first, and which frames and loops are open.
+fn carried(trace: &Trace, listing: &Listing) -> String {
+    let mut out = format!("{}\n", trace.verdict.status);
+    for at in &trace.positions {
+        let node = &trace.nodes[*at];
+        // Rows do not say what comes next.
+        if node.inferred && node.status == NodeStatus::Pending {
+            continue;
+        }
+        let attempt = if node.status == NodeStatus::Retry {
+            node.attempts
+        } else {
+            1
+        };
+        let _ = writeln!(
+            out,
+            "stands {} {:?} ×{attempt}",
+            node.kind.word(),
+            node.line
+        );
+    }
+    // Finished frames are not carried: what failed in one may be told by its call, or by the last of the block.
+    let is_frame = |at: usize| matches!(trace.nodes[at].kind, NodeKind::Frame { .. });
+    // Nor are earlier rounds: what failed in one and was lived with is not told.
+    let ended = trace
+        .first_cause
+        .filter(|_| trace.verdict.status == "failed");
+    let first = ended.map(|at| {
+        let line = trace.nodes[at].line;
+        let block = line.and_then(|line| listing.block_of(listing.statement_at(line)?));
+        let branch = matches!(trace.nodes[at].kind, NodeKind::Branch { .. });
+        let framed = branch || is_frame(at) || upward(trace, at).any(is_frame);
+        if framed || block.is_some() {
+            None
+        } else {
+            line
+        }
+    });
+    let _ = writeln!(out, "failed {first:?}");
+    for (at, node) in trace.nodes.iter().enumerate() {
+        // What a failure left open is over with what it lies in.
+        if !node.status.is_open() || upward(trace, at).any(|up| !trace.nodes[up].status.is_open()) {
+            continue;
+        }
+        let lines = |at: usize| trace.nodes[at].line;
+        match &node.kind {
+            NodeKind::Frame { block, depth } if node.status != NodeStatus::Pending => {
+                let _ = writeln!(out, "frame {:?} {block} {depth} {:?}", node.id, node.line);
+            }
+            NodeKind::Loop if node.status != NodeStatus::Pending => {
+                let rounds = trace.nodes[at..=at + node.descendants as usize].iter();
+                let n = rounds
+                    .filter(|n| n.parent == Some(at as u32))
+                    .filter_map(|n| match n.kind {
+                        NodeKind::Round { n } => Some(n),
+                        _ => None,
+                    });
+                let _ = writeln!(out, "loop {:?} round {:?}", lines(at), n.max());
+            }
+            _ => {}
+        }
+    }
+    out
+}
+
+fn upward(trace: &Trace, at: usize) -> impl Iterator<Item = usize> {
+    let parent = |at: usize| trace.nodes[at].parent.map(|p| p as usize);
+    std::iter::successors(parent(at), move |at| parent(*at))
+}
+
+fn rendered(run: &Run, listing: &Listing) -> (Trace, String) {
+    let trace = fold(run, Some(listing), None);
+    let text = from_run(run, &trace, Some(listing), &RenderOptions::default());
+    (trace, text)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400,
+        failure_persistence: None,
+        rng_seed: proptest::test_runner::RngSeed::Fixed(20_260_213), ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_run_cut_anywhere_comes_back_from_its_state_file(
+        blocks in proptest::collection::vec(body(), 2),
+        main in body(),
+        choices in proptest::collection::vec(any::<u8>(), 0..120),
+        left in 1..40usize,
+    ) {
+        let (run, source) = made_run(&blocks, &main, choices, left);
+        let listing = scan(&source);
+        let (trace, text) = rendered(&run, &listing);
+        let read = again(&text, &source, &run.gates);
+        let (trace_again, text_again) = rendered(&read, &listing);
+        prop_assert_eq!(carried(&trace_again, &listing), carried(&trace, &listing), "{}", text);
+        prop_assert_eq!(text_again, text);
+    }
+}
