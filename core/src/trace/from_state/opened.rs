@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::facts::{Fact, Facts};
+use super::facts::Facts;
 use super::stack::Stack;
 use crate::model::{LoopState, ParallelState, Run};
 use crate::program::StatementKind;

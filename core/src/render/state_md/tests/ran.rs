@@ -65,7 +65,7 @@ fn body() -> impl Strategy<Value = Vec<Made>> {
 
 /// Calls each block only once: the call stack does not say which of two calls of a block an outer frame waits in.
 fn once(body: Vec<Made>, called: &mut [bool; 2]) -> Vec<Made> {
-    let mut one = |made: Made| match made {
+    let one = |made: Made| match made {
         Made::Call(block) => {
             let slot = called.get_mut(block as usize);
             if slot.is_some_and(|c| std::mem::replace(c, true)) {
@@ -87,7 +87,7 @@ fn once(body: Vec<Made>, called: &mut [bool; 2]) -> Vec<Made> {
         }
         other => other,
     };
-    body.into_iter().map(|made| one(made)).collect()
+    body.into_iter().map(one).collect()
 }
 
 /// A program being written: its source, and what runs at each line.
@@ -335,7 +335,7 @@ impl Runner<'_> {
             meta
         };
         let choice = self.choose(12);
-        if choice % 2 == 0 {
+        if choice.is_multiple_of(2) {
             self.row(parent, text, "executing", meta.clone())?;
         }
         match choice {
