@@ -23,6 +23,7 @@ fn listed(help: &str) -> Vec<String> {
         .split("Commands:")
         .nth(1)
         .and_then(|rest| rest.split("Options:").next())
+        .and_then(|rest| rest.split("Arguments:").next())
         .unwrap_or_default();
     listed
         .lines()

@@ -1,10 +1,12 @@
 //! The command line as types; docs/cli.md is generated from it.
 
+pub(crate) mod gates;
 pub(crate) mod record;
 pub(crate) mod upkeep;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use gates::{ApproveArgs, AuditArgs, GateCommand, GatesArgs, RejectArgs};
 use record::{
     AgentCommand, BriefArgs, ExecCommand, FinishArgs, ImportCommand, InitArgs, LoopCommand,
     NarrateArgs, ParallelCommand, PutArgs,
@@ -58,6 +60,15 @@ pub(crate) enum Command {
     Agents(RunArgs),
     /// List approval gates; without RUN the pending ones of all runs
     Gates(GatesArgs),
+    /// Show one gate, or create one
+    #[command(subcommand)]
+    Gate(GateCommand),
+    /// Approve a gate that waits for a decision
+    #[command(after_help = gates::CLAIM)]
+    Approve(ApproveArgs),
+    /// Reject a gate that waits for a decision
+    #[command(after_help = gates::CLAIM)]
+    Reject(RejectArgs),
     /// Print the audit log of a run's gates and verify its chain
     Audit(AuditArgs),
     /// Say what going on with a run takes: where it stands, what the rest needs, what not to repeat
@@ -184,29 +195,6 @@ pub(crate) struct GetArgs {
     /// Print control characters as they are, to a terminal too
     #[arg(long)]
     pub(crate) raw: bool,
-}
-
-/// Lists gates.
-#[derive(Debug, Args)]
-pub(crate) struct GatesArgs {
-    #[arg(help = RUN_HELP)]
-    pub(crate) run: Option<String>,
-    /// Only those that wait for a decision (the default without RUN)
-    #[arg(long, conflicts_with = "all")]
-    pub(crate) pending: bool,
-    /// Decided ones too (the default with RUN)
-    #[arg(long)]
-    pub(crate) all: bool,
-}
-
-/// Reads the audit log.
-#[derive(Debug, Args)]
-pub(crate) struct AuditArgs {
-    #[arg(default_value = "latest", help = RUN_HELP)]
-    pub(crate) run: String,
-    /// Only this gate
-    #[arg(long, value_name = "ID")]
-    pub(crate) gate: Option<String>,
 }
 
 /// Plans how to go on.

@@ -1,37 +1,142 @@
-use super::ended;
-use crate::args::AuditArgs;
+use prosescope_core::render::text::escape;
+use prosescope_core::session::{AuditFilter, Session, audit_stats, audit_timeouts, longest_first};
+use prosescope_core::view::{AuditRow, GateWait, RunAudit};
+
+use super::{ended, since};
+use crate::args::gates::{AuditArgs, AuditCommand};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::out::Out;
+use crate::out::{Out, say};
 use crate::{locate, print};
 
 pub(super) fn run(args: &AuditArgs, out: &Out) -> Result<Exit, CliError> {
-    let session = locate::open(&args.run)?;
-    // The chain is verified over the whole log; a gate only narrows what is shown.
-    let mut view = session.gates(Some(locate::now())).audit;
-    if let Some(gate) = &args.gate {
-        view.rows.retain(|row| row.gate == *gate);
-        let known = session
-            .run()
-            .gates
-            .iter()
-            .any(|g| g.id.as_ref() == gate.as_str());
-        if view.rows.is_empty() && !known {
-            return Err(CliError::not_found(format!(
-                "run {} has no gate {gate}",
-                session.run().id
-            ))
-            .hint("`prose gates RUN --all` lists its gates"));
+    if let Some(AuditCommand::Verify { run, expect_head }) = &args.command {
+        return verify(run, expect_head.as_deref(), out);
+    }
+    let report = args.timeouts || args.stats || args.waits;
+    let filter = AuditFilter {
+        gate: args.gate.clone(),
+        by: args.by.clone(),
+        since: args.since.as_deref().map(since).transpose()?,
+        // The documents' queries by a principal and by time ask for decisions.
+        decisions: !report && (args.by.is_some() || args.since.is_some()),
+    };
+    let (mut exit, mut runs, mut waits) = (Exit::Done, Vec::new(), Vec::new());
+    let mut add = |session: &Session, place: String| {
+        // The chain is verified over the whole log; a filter only narrows what is shown.
+        let mut audit = session.audit(None);
+        audit.rows.retain(|row| filter.wants(row));
+        if args.waits {
+            waits.extend(session.gate_waits(&filter));
         }
+        let broken = audit.chain == "broken";
+        let run = session.run().id.to_string();
+        runs.push(RunAudit { run, place, audit });
+        match broken {
+            true => Exit::Issues,
+            false => ended(session),
+        }
+    };
+    if args.all {
+        for (name, place, session) in locate::open_all(None)? {
+            let ended = match session {
+                Ok(session) => add(&session, place),
+                // One unreadable run hides no log of another.
+                Err(error) => {
+                    say(&escape(&format!("skipped: {name}: {error}"), false));
+                    Exit::Issues
+                }
+            };
+            if ended != Exit::Done {
+                exit = ended;
+            }
+        }
+    } else {
+        let session = locate::open(args.run.as_deref().unwrap_or("latest"))?;
+        exit = add(&session, String::new());
+        known(&session, args.gate.as_deref())?;
     }
+    let rows = || runs.iter().flat_map(|run| &run.audit.rows);
+    match (args.timeouts, args.stats, args.waits) {
+        (true, ..) => print_timeouts(rows(), out)?,
+        (_, true, _) => {
+            let stats = audit_stats(rows());
+            match out.json {
+                true => out.json(&stats)?,
+                false => out.text(&print::audit_stats(&stats, out.width))?,
+            }
+        }
+        (.., true) => print_waits(&mut waits, out)?,
+        _ => print_rows(args.all, &runs, out)?,
+    }
+    Ok(exit)
+}
+
+/// Says so when a gate is asked for that the run has not.
+fn known(session: &Session, gate: Option<&str>) -> Result<(), CliError> {
+    let Some(gate) = gate else { return Ok(()) };
+    let run = session.run();
+    let known = run.gates.iter().any(|known| *known.id == *gate);
+    if known || run.audit.iter().any(|event| *event.gate_id == *gate) {
+        return Ok(());
+    }
+    Err(
+        CliError::not_found(format!("run {} has no gate {gate}", run.id))
+            .hint("`prose gates RUN --all` lists its gates"),
+    )
+}
+
+fn print_timeouts<'a>(rows: impl Iterator<Item = &'a AuditRow>, out: &Out) -> Result<(), CliError> {
+    let timeouts = audit_timeouts(rows);
+    match out.json {
+        true => out.json(&timeouts),
+        false => out.text(&print::audit_timeouts(&timeouts, out.width)),
+    }
+}
+
+fn print_waits(waits: &mut [GateWait], out: &Out) -> Result<(), CliError> {
+    longest_first(waits);
+    match out.json {
+        true => out.json(&waits),
+        false => out.text(&print::gate_waits(waits, out.width)),
+    }
+}
+
+fn print_rows(all: bool, runs: &[RunAudit], out: &Out) -> Result<(), CliError> {
+    match (all, runs, out.json) {
+        (false, [one], true) => out.json(&one.audit),
+        (false, [one], false) => out.text(&print::audit(&one.audit, out.width)),
+        (_, _, true) => out.json(&runs),
+        (_, _, false) => out.text(&print::audits(runs, out.width)),
+    }
+}
+
+fn verify(run: &str, expect_head: Option<&str>, out: &Out) -> Result<Exit, CliError> {
+    let expected = expect_head.map(count_and_hash).transpose()?;
+    let session = locate::open(run)?;
+    let check = session.audit_check(expected);
     if out.json {
-        out.json(&view)?;
+        out.json(&check)?;
     } else {
-        out.text(&print::audit(&view, out.width))?;
+        out.text(&print::audit_check(&check, out.width))?;
     }
-    Ok(if view.chain == "broken" {
-        Exit::Issues
-    } else {
-        ended(&session)
+    Ok(match check.chain.as_str() {
+        "broken" => Exit::Issues,
+        _ => Exit::Done,
     })
+}
+
+/// Reads `COUNT:HASH`.
+fn count_and_hash(text: &str) -> Result<(u64, &str), CliError> {
+    let wrong = || {
+        CliError::usage(format!(
+            "--expect-head {text}: expected COUNT:HASH, as a decision prints it: a number and 64 hex digits"
+        ))
+    };
+    let (count, hash) = text.trim().split_once(':').ok_or_else(wrong)?;
+    let hex = hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match count.parse() {
+        Ok(count) if hex && count > 0 => Ok((count, hash)),
+        _ => Err(wrong()),
+    }
 }

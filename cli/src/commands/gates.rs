@@ -1,23 +1,39 @@
+use prosescope_core::render::text::escape;
+use prosescope_core::timeout::Timeout;
 use prosescope_core::view::GateView;
+use prosescope_core::write::{ExpireGates, TimedOut};
 
-use super::ended;
-use crate::args::GatesArgs;
+use super::decide::expired;
+use super::{ended, millis};
+use crate::args::gates::{GatesArgs, GatesCommand};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::out::Out;
+use crate::out::{Out, say};
+use crate::record::Recorder;
 use crate::{locate, print};
 
 pub(super) fn run(args: &GatesArgs, out: &Out) -> Result<Exit, CliError> {
-    let now = Some(locate::now());
+    if let Some(GatesCommand::Expire { run }) = &args.command {
+        return expire(run.as_deref(), out);
+    }
+    let now = locate::now();
+    let until = match &args.expiring {
+        Some(text) => Some(within(text, now)?),
+        None => None,
+    };
     let (mut gates, exit): (Vec<GateView>, Exit) = match &args.run {
         Some(run) => {
             let session = locate::open(run)?;
-            (session.gates(now).gates, ended(&session))
+            (session.gates(Some(now)).gates, ended(&session))
         }
-        None => locate::gates_of_all(now)?,
+        None => locate::gates_of_all(Some(now))?,
     };
-    if args.pending || (args.run.is_none() && !args.all) {
+    if args.pending || until.is_some() || (args.run.is_none() && !args.all) {
         gates.retain(|gate| gate.status == "pending");
+    }
+    if let Some(until) = until {
+        let deadline = |gate: &GateView| gate.deadline.as_ref().and_then(|at| at.millis());
+        gates.retain(|gate| deadline(gate).is_some_and(|at| (now..=until).contains(&at)));
     }
     if out.json {
         out.json(&gates)?;
@@ -25,4 +41,62 @@ pub(super) fn run(args: &GatesArgs, out: &Out) -> Result<Exit, CliError> {
         out.text(&print::gates(&gates, out.width))?;
     }
     Ok(exit)
+}
+
+/// The end of a time from now, in milliseconds since 1970 UTC.
+fn within(text: &str, now: i64) -> Result<i64, CliError> {
+    let duration = Timeout::parse(text)
+        .map_err(|error| CliError::usage(format!("--expiring {text}: {error}")))?;
+    Ok(now.saturating_add(millis(&duration)))
+}
+
+fn expire(run: Option<&str>, out: &Out) -> Result<Exit, CliError> {
+    let mut exit = Exit::Done;
+    let mut done: Vec<(String, TimedOut)> = Vec::new();
+    match run {
+        Some(run) => done.extend(expire_one(run)?),
+        None => {
+            for run in due()? {
+                match run.and_then(|run| expire_one(&run)) {
+                    Ok(gates) => done.extend(gates),
+                    // One run that cannot be written keeps no other from it.
+                    Err(error) => {
+                        say(&escape(&format!("skipped: {error}"), false));
+                        exit = Exit::Issues;
+                    }
+                }
+            }
+        }
+    }
+    if out.json {
+        let gates = done.iter().map(|(run, gate)| expired(run, gate));
+        out.json(&gates.collect::<Vec<_>>())?;
+    } else {
+        out.text(&print::expired(&done))?;
+    }
+    Ok(exit)
+}
+
+/// The runs with a gate that is past its deadline: the others are only read.
+fn due() -> Result<Vec<Result<String, CliError>>, CliError> {
+    let now = Some(locate::now());
+    let mut due = Vec::new();
+    for (_, folder, session) in locate::open_all(None)? {
+        match session {
+            Ok(session) if session.gates(now).gates.iter().any(|gate| gate.overdue) => {
+                due.push(Ok(folder));
+            }
+            Ok(_) => {}
+            Err(error) => due.push(Err(error.into())),
+        }
+    }
+    Ok(due)
+}
+
+fn expire_one(run: &str) -> Result<Vec<(String, TimedOut)>, CliError> {
+    let mut recorder = Recorder::open(run)?;
+    let expired = recorder.record(&ExpireGates)?;
+    let id = recorder.run_id();
+    let gates = expired.gates.into_iter();
+    Ok(gates.map(|gate| (id.to_owned(), gate)).collect())
 }

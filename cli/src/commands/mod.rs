@@ -9,8 +9,10 @@ mod brief;
 mod check;
 mod clean;
 mod completions;
+mod decide;
 mod exec;
 mod finish;
+mod gate;
 mod gates;
 mod get;
 mod import;
@@ -27,10 +29,13 @@ mod trace;
 mod view;
 
 use prosescope_core::session::Session;
+use prosescope_core::time::Stamp;
+use prosescope_core::timeout::Timeout;
 
 use crate::args::Command;
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::locate;
 use crate::out::Out;
 
 pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
@@ -43,6 +48,9 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
         Command::Get(args) => get::run(&args, out),
         Command::Agents(args) => agents::run(&args, out),
         Command::Gates(args) => gates::run(&args, out),
+        Command::Gate(command) => gate::run(command, out),
+        Command::Approve(args) => decide::approve(&args, out),
+        Command::Reject(args) => decide::reject(&args, out),
         Command::Audit(args) => audit::run(&args, out),
         Command::Resume(args) => resume::run(&args, out),
         Command::Check(args) => check::run(&args, out),
@@ -69,4 +77,22 @@ fn ended(session: &Session) -> Exit {
     } else {
         Exit::Done
     }
+}
+
+/// A time, or how long ago: milliseconds since 1970 UTC.
+fn since(text: &str) -> Result<i64, CliError> {
+    if let Some(at) = Stamp::parse(text).millis() {
+        return Ok(at);
+    }
+    let ago = Timeout::parse(text).map_err(|error| {
+        CliError::usage(format!(
+            "--since {text}: neither a time (2026-01-25, 2026-01-25T14:00:00Z) nor a duration: {error}"
+        ))
+    })?;
+    Ok(locate::now().saturating_sub(millis(&ago)))
+}
+
+fn millis(duration: &Timeout) -> i64 {
+    let seconds = i64::try_from(duration.seconds()).unwrap_or(i64::MAX);
+    seconds.saturating_mul(1000)
 }

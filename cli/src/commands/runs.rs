@@ -1,12 +1,11 @@
 use prosescope_core::session::{Filter, Order};
-use prosescope_core::time::Stamp;
-use prosescope_core::timeout::Timeout;
 
-use super::super::{locate, print};
+use super::since;
 use crate::args::{RunsArgs, Sort};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::Out;
+use crate::{locate, print};
 
 pub(super) fn run(args: &RunsArgs, out: &Out) -> Result<Exit, CliError> {
     let filter = Filter {
@@ -32,18 +31,4 @@ pub(super) fn run(args: &RunsArgs, out: &Out) -> Result<Exit, CliError> {
     }
     let unreadable = list.runs.iter().any(|run| run.error.is_some());
     Ok(if unreadable { Exit::Issues } else { Exit::Done })
-}
-
-/// A time, or how long ago: milliseconds since 1970 UTC.
-fn since(text: &str) -> Result<i64, CliError> {
-    if let Some(at) = Stamp::parse(text).millis() {
-        return Ok(at);
-    }
-    let ago = Timeout::parse(text).map_err(|error| {
-        CliError::usage(format!(
-            "--since {text}: neither a time (2026-01-25, 2026-01-25T14:00:00Z) nor a duration: {error}"
-        ))
-    })?;
-    let ago = i64::try_from(ago.seconds()).unwrap_or(i64::MAX);
-    Ok(locate::now().saturating_sub(ago.saturating_mul(1000)))
 }

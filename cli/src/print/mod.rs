@@ -1,7 +1,9 @@
 //! View structs as text for a terminal. Everything returns text; [`crate::out`] writes it.
 
+mod audit;
 mod check;
 mod clean;
+mod decide;
 mod gates;
 mod overview;
 mod resume;
@@ -10,9 +12,11 @@ mod table;
 mod trace;
 mod values;
 
+pub(crate) use audit::{audit, audit_check, audit_stats, audit_timeouts, audits, gate_waits};
 pub(crate) use check::{checked, explained};
 pub(crate) use clean::cleaned;
-pub(crate) use gates::{audit, gates};
+pub(crate) use decide::{decided, expired, head, note};
+pub(crate) use gates::{gate, gates};
 pub(crate) use overview::{overview, runs};
 pub(crate) use resume::resume;
 pub(crate) use trace::trace;

@@ -1,25 +1,33 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Session;
+use super::audit::audit_row;
 use super::index::node_of_row;
 use crate::gate::allow::Allow;
 use crate::gate::audit::{self, Finding};
 use crate::gate::lifecycle::{History, Lifecycle, Standing};
 use crate::gate::visit;
 use crate::issue::Issue;
-use crate::model::{AuditEvent, Gate, GateStatus, Run, Text};
+use crate::model::{Gate, GateStatus, Run, Text};
 use crate::program::Listing;
 use crate::time::human_duration;
 use crate::trace::{NodeKind, NodeStatus, Trace};
-use crate::view::{AuditRow, AuditView, GateView, GatesView};
+use crate::view::{GateView, GatesView};
 
 impl Session {
     /// The gates as they stand at `now`, and the audit log with what its verification says.
     pub fn gates(&self, now: Option<i64>) -> GatesView {
         GatesView {
             gates: self.gate_views(now, |_| true),
-            audit: self.audit(),
+            audit: self.audit(None),
         }
+    }
+
+    /// A gate as it stands at `now`, by its very id.
+    pub fn gate(&self, id: &str, now: Option<i64>) -> Option<GateView> {
+        self.gate_views(now, |gate| *gate.id == *id)
+            .into_iter()
+            .next()
     }
 
     /// Those gates that are `wanted`, without verifying the audit log.
@@ -43,22 +51,6 @@ impl Session {
             .iter()
             .filter(|gate| gate.status == GateStatus::Pending)
             .count() as u32
-    }
-
-    fn audit(&self) -> AuditView {
-        let report = audit::verify(&self.run.audit, None);
-        AuditView {
-            rows: self.run.audit.iter().map(audit_row).collect(),
-            chain: report.state.word().to_owned(),
-            chain_reason: report.sentence(),
-            head: report.head().map(|head| (head.count, head.hash.clone())),
-            issues: report
-                .findings
-                .iter()
-                .filter(|f| f.is_error())
-                .map(Finding::issue)
-                .collect(),
-        }
     }
 
     /// The node of each gate, by its id: the last one that stands for it.
@@ -196,20 +188,6 @@ pub(super) fn issues(run: &Run) -> Vec<Issue> {
             .map(Finding::issue),
     );
     issues
-}
-
-fn audit_row(event: &AuditEvent) -> AuditRow {
-    AuditRow {
-        id: event.id,
-        gate: event.gate_id.to_string(),
-        run: event.run_id.to_string(),
-        event: event.kind.word().to_owned(),
-        principal: event.principal.as_deref().map(str::to_owned),
-        comment: event.comment.as_deref().map(str::to_owned),
-        timestamp: event.timestamp.clone(),
-        metadata: event.metadata.as_deref().map(str::to_owned),
-        sealed: audit::is_sealed(event),
-    }
 }
 
 /// A word for a shell: as it is when nothing in it could mean something else, else in single quotes. Names of runs and

@@ -6,6 +6,7 @@
 //! a shell only shows it. `now` is passed in where it matters, in milliseconds since 1970 UTC.
 
 mod agents;
+mod audit;
 mod bindings;
 mod check;
 mod choose;
@@ -37,6 +38,7 @@ use crate::program::Listing;
 use crate::source::Source;
 use crate::trace::Trace;
 
+pub use audit::{AuditFilter, audit_stats, audit_timeouts, longest_first};
 pub use choose::{ChooseError, choose};
 pub use filter::{Filter, Order};
 pub use index::NodeIndex;

@@ -13,6 +13,7 @@
 //! | Bindings | [`BindingsPage`], [`ValueView`], [`ResolutionView`] | `prose bindings`, `prose get` |
 //! | Agents | [`AgentsView`] | `prose agents` |
 //! | Gates | [`GatesView`], [`AuditView`] | `prose gates`, `prose audit` |
+//! | (audit, over runs) | [`RunAudit`], [`AuditCheck`], [`AuditTimeout`], [`AuditStat`], [`GateWait`] | `prose audit` |
 //! | Imports | [`ImportsView`] | (in `prose show --json`) |
 //! | state.md | [`StateMdView`] | `prose state` |
 //! | Files and tables | [`FilesView`], [`TableRows`] | (in `prose show --json`) |
@@ -21,6 +22,7 @@
 //!
 //! [`TimeoutView`] is no page: it is what the JavaScript package says of a duration.
 
+mod audit;
 mod bindings;
 mod check;
 mod files;
@@ -31,6 +33,7 @@ mod resume;
 mod runs;
 mod timeout;
 
+pub use audit::{AuditCheck, AuditStat, AuditTimeout, ExpectedHead, GateWait, RunAudit};
 pub use bindings::{
     AgentView, AgentsView, BindingRow, BindingsPage, CandidateView, ResolutionView, SegmentView,
     ValueFormat, ValueView,

@@ -1,0 +1,79 @@
+use prosescope_core::write::{CreateGate, ViewGate};
+use serde_json::json;
+
+use super::decide::head;
+use crate::args::gates::{CreateArgs, GateCommand};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::out::{Out, say};
+use crate::record::Recorder;
+use crate::{locate, print};
+
+pub(super) fn run(command: GateCommand, out: &Out) -> Result<Exit, CliError> {
+    match command {
+        GateCommand::Show { run, gate, no_log } => show(&run, &gate, no_log, out),
+        GateCommand::Create(args) => create(args, out),
+    }
+}
+
+/// The one command that reads and yet writes: the log notes who looked.
+fn show(run: &str, id: &str, no_log: bool, out: &Out) -> Result<Exit, CliError> {
+    let now = Some(locate::now());
+    let mut session = locate::open(run)?;
+    if session.gate(id, now).is_some() && !no_log {
+        let look = ViewGate {
+            gate: id.to_owned(),
+            by: "user".to_owned(),
+        };
+        match Recorder::open(run).and_then(|mut recorder| recorder.record(&look)) {
+            Ok(_) => session = locate::open(run)?,
+            // Whoever only may read sees it nonetheless.
+            Err(error) => say(&print::note(&format!(
+                "the audit log does not say that you looked: {error}"
+            ))),
+        }
+    }
+    let Some(view) = session.gate(id, now) else {
+        return Err(
+            CliError::not_found(format!("run {} has no gate {id}", session.run().id))
+                .hint("`prose gates RUN --all` lists its gates"),
+        );
+    };
+    if out.json {
+        out.json(&view)?;
+    } else {
+        out.text(&print::gate(&view, out.width))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn create(args: CreateArgs, out: &Out) -> Result<Exit, CliError> {
+    let command = CreateGate {
+        id: args.id,
+        prompt: args.prompt,
+        allow: args.allow,
+        timeout: args.timeout,
+        on_reject: args.on_reject,
+        parent: args.parent,
+        line: args.line,
+    };
+    let mut recorder = Recorder::open(&args.run.run)?;
+    let made = recorder.record(&command)?;
+    if out.json {
+        out.json(&json!({
+            "run": recorder.run_id(),
+            "gate": made.id,
+            "visit": made.visit,
+            "execution_id": made.execution,
+            "statement": made.text,
+            "line": made.line,
+            "may_decide": made.allow,
+            "deadline": made.deadline,
+            "head": head(made.head.as_ref()),
+        }))?;
+    } else {
+        // The id alone: it is what it is decided by.
+        out.text(&format!("{}\n", made.id))?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,206 @@
+use std::fmt::Write as _;
+
+use anstyle::Style;
+use prosescope_core::render::text::escape;
+use prosescope_core::time::Stamp;
+use prosescope_core::view::{
+    AuditCheck, AuditRow, AuditStat, AuditTimeout, AuditView, GateWait, RunAudit,
+};
+
+use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT, of};
+use super::table::{Fit, Table};
+use super::wrap;
+
+/// The audit log of one run.
+pub(crate) fn audit(view: &AuditView, width: usize) -> String {
+    let mut out = verdict(&view.chain, &view.chain_reason, view.head.as_ref());
+    if view.rows.is_empty() {
+        out.push_str("no audit rows\n");
+    } else {
+        out.push('\n');
+        out.push_str(&rows(&view.rows, width));
+    }
+    issues(&mut out, &view.issues, width);
+    out
+}
+
+/// The audit logs of several runs: those that have something to show.
+pub(crate) fn audits(runs: &[RunAudit], width: usize) -> String {
+    let mut out = String::new();
+    let told = |run: &&RunAudit| !run.audit.rows.is_empty() || run.audit.chain == "broken";
+    for run in runs.iter().filter(told) {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        let _ = writeln!(out, "{BOLD}{}{RESET}", escape(&run.run, false));
+        out.push_str(&audit(&run.audit, width));
+    }
+    match out.is_empty() {
+        true => "no audit rows\n".to_owned(),
+        false => out,
+    }
+}
+
+/// What a verification says.
+pub(crate) fn audit_check(check: &AuditCheck, width: usize) -> String {
+    let mut out = verdict(&check.chain, &check.chain_reason, check.head.as_ref());
+    if let Some(expected) = &check.expected {
+        let (tone, word) = match expected.found {
+            true => (OK, "the chain has it"),
+            false => (BAD, "the chain does not have it"),
+        };
+        let _ = writeln!(
+            out,
+            "expected head: {}:{}  {tone}{word}{RESET}",
+            expected.count,
+            escape(&expected.hash, false)
+        );
+    }
+    issues(&mut out, &check.issues, width);
+    if check.chain == "consistent" && check.expected.is_none() {
+        let _ = writeln!(
+            out,
+            "{FAINT}A log that was cut, or made anew from its first row, is consistent as well: --expect-head finds that.{RESET}"
+        );
+    }
+    out
+}
+
+/// Rows of a log.
+pub(super) fn rows(rows: &[AuditRow], width: usize) -> String {
+    let mut table = Table::new(&[
+        ("ID", Fit::Right),
+        ("TIME", Fit::Fixed),
+        ("GATE", Fit::Shrinks),
+        ("EVENT", Fit::Fixed),
+        ("PRINCIPAL", Fit::Shrinks),
+        ("COMMENT", Fit::Shrinks),
+        ("", Fit::Fixed),
+    ]);
+    let plain = Style::new();
+    // Where nothing is sealed, the first line has said so.
+    let none_sealed = rows.iter().all(|row| !row.sealed);
+    for row in rows {
+        let unsealed = match row.sealed || none_sealed {
+            true => String::new(),
+            false => "unsealed".to_owned(),
+        };
+        table.row(vec![
+            (row.id.to_string(), FAINT),
+            (time(row.timestamp.as_ref()), FAINT),
+            (row.gate.clone(), plain),
+            (row.event.clone(), of(&row.event)),
+            (row.principal.clone().unwrap_or_default(), plain),
+            (row.comment.clone().unwrap_or_default(), plain),
+            (unsealed, FAINT),
+        ]);
+    }
+    table.print(width)
+}
+
+/// Recorded time-outs.
+pub(crate) fn audit_timeouts(timeouts: &[AuditTimeout], width: usize) -> String {
+    if timeouts.is_empty() {
+        return "no gate timed out\n".to_owned();
+    }
+    let mut table = Table::new(&[
+        ("RUN", Fit::Fixed),
+        ("GATE", Fit::Shrinks),
+        ("DEADLINE", Fit::Fixed),
+        ("RECORDED", Fit::Fixed),
+        ("ON REJECT", Fit::Shrinks),
+    ]);
+    for row in timeouts {
+        table.row(vec![
+            (row.run.clone(), FAINT),
+            (row.gate.clone(), Style::new()),
+            (time(row.deadline.as_ref()), FAINT),
+            (time(row.timestamp.as_ref()), FAINT),
+            (row.on_reject.clone().unwrap_or_default(), Style::new()),
+        ]);
+    }
+    table.print(width)
+}
+
+/// How often each thing happened.
+pub(crate) fn audit_stats(stats: &[AuditStat], width: usize) -> String {
+    if stats.is_empty() {
+        return "no audit rows\n".to_owned();
+    }
+    let mut table = Table::new(&[
+        ("EVENT", Fit::Fixed),
+        ("COUNT", Fit::Right),
+        ("PRINCIPALS", Fit::Right),
+    ]);
+    for stat in stats {
+        table.row(vec![
+            (stat.event.clone(), of(&stat.event)),
+            (stat.count.to_string(), Style::new()),
+            (stat.principals.to_string(), Style::new()),
+        ]);
+    }
+    table.print(width)
+}
+
+/// How long gates waited.
+pub(crate) fn gate_waits(waits: &[GateWait], width: usize) -> String {
+    if waits.is_empty() {
+        return "no gate was decided\n".to_owned();
+    }
+    let mut table = Table::new(&[
+        ("RUN", Fit::Fixed),
+        ("GATE", Fit::Shrinks),
+        ("DECISION", Fit::Fixed),
+        ("BY", Fit::Shrinks),
+        ("AT", Fit::Fixed),
+        ("WAITED", Fit::Right),
+    ]);
+    for wait in waits {
+        let waited = wait.waited.clone();
+        table.row(vec![
+            (wait.run.clone(), FAINT),
+            (wait.gate.clone(), Style::new()),
+            (wait.status.clone(), of(&wait.status)),
+            (wait.resolved_by.clone().unwrap_or_default(), Style::new()),
+            (time(wait.resolved.as_ref()), FAINT),
+            (
+                waited.unwrap_or_else(|| "not known".to_owned()),
+                Style::new(),
+            ),
+        ]);
+    }
+    table.print(width)
+}
+
+/// The state of the chain, why, and its head.
+fn verdict(chain: &str, reason: &str, head: Option<&(u64, String)>) -> String {
+    let tone = match chain {
+        "consistent" => OK,
+        "broken" => BAD,
+        _ => WAIT,
+    };
+    let mut out = format!(
+        "{tone}{}{RESET}  {}\n",
+        escape(chain, false),
+        escape(reason, false)
+    );
+    if let Some((count, hash)) = head {
+        let _ = writeln!(out, "{FAINT}head: {count}:{}{RESET}", escape(hash, false));
+    }
+    out
+}
+
+fn issues(out: &mut String, issues: &[prosescope_core::issue::Issue], width: usize) {
+    for issue in issues {
+        let _ = write!(
+            out,
+            "\n{BAD}✗ {}{RESET}\n{}",
+            escape(&issue.rule, false),
+            wrap(&issue.message, width, "    ")
+        );
+    }
+}
+
+fn time(at: Option<&Stamp>) -> String {
+    at.map_or_else(|| "not recorded".to_owned(), ToString::to_string)
+}

@@ -1,0 +1,273 @@
+//! What is asked of audit logs (sqlite.md, "Common Audit Queries"), over one run or several.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::Session;
+use crate::gate::audit::{self, Finding};
+use crate::gate::lifecycle::Lifecycle;
+use crate::model::{AuditEvent, AuditKind, Gate};
+use crate::time::{Stamp, human_duration};
+use crate::view::{
+    AuditCheck, AuditRow, AuditStat, AuditTimeout, AuditView, ExpectedHead, GateWait,
+};
+
+/// Which rows are meant; all of them by default.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AuditFilter {
+    /// Of this gate.
+    pub gate: Option<String>,
+    /// Of this principal.
+    pub by: Option<String>,
+    /// Of this time or later, milliseconds since 1970 UTC. Rows without a time that can be read are left out.
+    pub since: Option<i64>,
+    /// Only approvals and rejections.
+    pub decisions: bool,
+}
+
+impl AuditFilter {
+    /// Whether a row is meant.
+    pub fn wants(&self, row: &AuditRow) -> bool {
+        let kind = AuditKind::parse(&row.event);
+        (!self.decisions || matches!(kind, AuditKind::Approved | AuditKind::Rejected))
+            && self.is_of(&row.gate, row.principal.as_deref(), row.timestamp.as_ref())
+    }
+
+    fn is_of(&self, gate: &str, by: Option<&str>, at: Option<&Stamp>) -> bool {
+        self.gate.as_deref().is_none_or(|wanted| wanted == gate)
+            && self.by.as_deref().is_none_or(|wanted| Some(wanted) == by)
+            && self
+                .since
+                .is_none_or(|since| at.and_then(Stamp::millis).is_some_and(|at| at >= since))
+    }
+}
+
+impl Session {
+    /// The audit log and what its verification says; with a head that somebody noted (count and hash), also whether the
+    /// chain has it.
+    pub fn audit(&self, expect_head: Option<(u64, &str)>) -> AuditView {
+        let report = audit::verify(&self.run.audit, expect_head);
+        AuditView {
+            rows: self.run.audit.iter().map(audit_row).collect(),
+            chain: report.state.word().to_owned(),
+            chain_reason: report.sentence(),
+            head: report.head().map(|head| (head.count, head.hash.clone())),
+            issues: report
+                .findings
+                .iter()
+                .filter(|f| f.is_error())
+                .map(Finding::issue)
+                .collect(),
+        }
+    }
+
+    /// What the verification of the audit log says.
+    pub fn audit_check(&self, expect_head: Option<(u64, &str)>) -> AuditCheck {
+        let view = self.audit(expect_head);
+        let missed = |rule: &str| matches!(rule, "audit-tail-cut" | "audit-head-differs");
+        AuditCheck {
+            run: self.run.id.to_string(),
+            rows: u32::try_from(view.rows.len()).unwrap_or(u32::MAX),
+            expected: expect_head.map(|(count, hash)| ExpectedHead {
+                count,
+                hash: hash.to_owned(),
+                found: !view.issues.iter().any(|issue| missed(&issue.rule)),
+            }),
+            chain: view.chain,
+            chain_reason: view.chain_reason,
+            head: view.head,
+            issues: view.issues,
+        }
+    }
+
+    /// How long the gates waited that were decided, the longest first.
+    pub fn gate_waits(&self, filter: &AuditFilter) -> Vec<GateWait> {
+        let mut waits: Vec<GateWait> = self
+            .run
+            .gates
+            .iter()
+            .filter_map(|gate| self.wait(gate, filter))
+            .collect();
+        longest_first(&mut waits);
+        waits
+    }
+
+    fn wait(&self, gate: &Gate, filter: &AuditFilter) -> Option<GateWait> {
+        let resolution = Lifecycle::of(gate, None).resolution?;
+        // A time-out as the document writes it names no time; the log may (errata G6).
+        let logged = || {
+            let of_gate = |e: &&AuditEvent| e.gate_id == gate.id && resolves(&e.kind);
+            let row = self.run.audit.iter().find(of_gate)?;
+            row.timestamp.clone()
+        };
+        let at = resolution.at.or_else(logged);
+        let by = resolution.by.as_deref();
+        if !filter.is_of(&gate.id, by, at.as_ref()) {
+            return None;
+        }
+        let created = gate.created.as_ref().and_then(Stamp::millis);
+        let until = at.as_ref().and_then(Stamp::millis);
+        let waited_ms = created
+            .zip(until)
+            .and_then(|(from, to)| to.checked_sub(from))
+            .filter(|ms| *ms >= 0);
+        Some(GateWait {
+            run: gate.run_id.as_deref().unwrap_or(&self.run.id).to_owned(),
+            gate: gate.id.to_string(),
+            status: gate.status.word().to_owned(),
+            resolved_by: by.map(str::to_owned),
+            created: gate.created.clone(),
+            resolved: at,
+            waited_ms,
+            waited: waited_ms.map(human_duration),
+        })
+    }
+}
+
+/// Sorts waits of several runs: the longest first, those of unknown length last.
+pub fn longest_first(waits: &mut [GateWait]) {
+    waits.sort_by_key(|wait| std::cmp::Reverse(wait.waited_ms));
+}
+
+/// How often each thing happened, by its word.
+pub fn audit_stats<'a>(rows: impl IntoIterator<Item = &'a AuditRow>) -> Vec<AuditStat> {
+    let mut stats: BTreeMap<&str, (u32, BTreeSet<&str>)> = BTreeMap::new();
+    for row in rows {
+        let (count, principals) = stats.entry(&row.event).or_default();
+        *count = count.saturating_add(1);
+        principals.extend(row.principal.as_deref());
+    }
+    stats
+        .into_iter()
+        .map(|(event, (count, principals))| AuditStat {
+            event: event.to_owned(),
+            count,
+            principals: u32::try_from(principals.len()).unwrap_or(u32::MAX),
+        })
+        .collect()
+}
+
+/// The time-outs among these rows.
+pub fn audit_timeouts<'a>(rows: impl IntoIterator<Item = &'a AuditRow>) -> Vec<AuditTimeout> {
+    let timed_out = |row: &&AuditRow| AuditKind::parse(&row.event) == AuditKind::Timeout;
+    rows.into_iter()
+        .filter(timed_out)
+        .map(|row| {
+            let said: Value = row
+                .metadata
+                .as_deref()
+                .and_then(|text| serde_json::from_str(text).ok())
+                .unwrap_or_default();
+            let text = |key: &str| said.get(key)?.as_str().map(str::to_owned);
+            AuditTimeout {
+                run: row.run.clone(),
+                gate: row.gate.clone(),
+                timestamp: row.timestamp.clone(),
+                deadline: text("timeout_at").map(|at| Stamp::parse(&at)),
+                on_reject: text("on_reject"),
+            }
+        })
+        .collect()
+}
+
+pub(super) fn audit_row(event: &AuditEvent) -> AuditRow {
+    AuditRow {
+        id: event.id,
+        gate: event.gate_id.to_string(),
+        run: event.run_id.to_string(),
+        event: event.kind.word().to_owned(),
+        principal: event.principal.as_deref().map(str::to_owned),
+        comment: event.comment.as_deref().map(str::to_owned),
+        timestamp: event.timestamp.clone(),
+        metadata: event.metadata.as_deref().map(str::to_owned),
+        sealed: audit::is_sealed(event),
+    }
+}
+
+fn resolves(kind: &AuditKind) -> bool {
+    matches!(
+        kind,
+        AuditKind::Approved | AuditKind::Rejected | AuditKind::Timeout
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(gate: &str, event: &str, by: Option<&str>, at: &str) -> AuditRow {
+        AuditRow {
+            gate: gate.into(),
+            event: event.into(),
+            principal: by.map(str::to_owned),
+            timestamp: Some(Stamp::parse(at)),
+            metadata: Some(
+                r#"{"timeout_at":"2026-01-25T16:00:00Z","on_reject":"continue"}"#.into(),
+            ),
+            ..AuditRow::default()
+        }
+    }
+
+    fn log() -> Vec<AuditRow> {
+        vec![
+            row("a", "created", Some("system"), "2026-01-25 12:00:00"),
+            row("a", "viewed", Some("ray"), "2026-01-25 12:10:00"),
+            row("a", "approved", Some("ray"), "2026-01-25T12:20:00Z"),
+            row("b", "timeout", Some("system"), "2026-01-25 16:00:01"),
+            row("c", "approved", Some("lee"), "soon"),
+            row("c", "approved", None, "2026-01-25 17:00:00"),
+        ]
+    }
+
+    #[test]
+    fn rows_are_chosen_as_the_documents_queries_do() {
+        let by = |name: &str| AuditFilter {
+            by: Some(name.into()),
+            decisions: true,
+            ..AuditFilter::default()
+        };
+        let since = |at: &str, decisions: bool| AuditFilter {
+            since: Stamp::parse(at).millis(),
+            decisions,
+            ..AuditFilter::default()
+        };
+        let of = AuditFilter {
+            gate: Some("a".into()),
+            ..AuditFilter::default()
+        };
+        for (filter, expected) in [
+            (AuditFilter::default(), &[0, 1, 2, 3, 4, 5][..]),
+            (of, &[0, 1, 2]),
+            (by("ray"), &[2]),
+            (by("system"), &[]),
+            (since("2026-01-25 12:20:00", true), &[2, 5]),
+            (since("2026-01-25 12:20:00", false), &[2, 3, 5]),
+        ] {
+            let log = log();
+            let chosen: Vec<usize> = (0..log.len()).filter(|i| filter.wants(&log[*i])).collect();
+            assert_eq!(chosen, expected, "{filter:?}");
+        }
+    }
+
+    #[test]
+    fn stats_count_rows_and_names_and_timeouts_tell_their_deadline() {
+        let log = log();
+        let stats = audit_stats(&log);
+        let told: Vec<(&str, u32, u32)> = stats
+            .iter()
+            .map(|s| (s.event.as_str(), s.count, s.principals))
+            .collect();
+        let expected = [
+            ("approved", 3, 2),
+            ("created", 1, 1),
+            ("timeout", 1, 1),
+            ("viewed", 1, 1),
+        ];
+        assert_eq!(told, expected);
+        let outs = audit_timeouts(&log);
+        assert_eq!(outs.len(), 1);
+        assert_eq!(outs[0].deadline, Some(Stamp::parse("2026-01-25 16:00:00")));
+        assert_eq!(outs[0].on_reject.as_deref(), Some("continue"));
+    }
+}
