@@ -47,6 +47,8 @@ enum Command {
     Install,
     /// Measures: ratios side by side, growth with size. No part of the tests.
     Bench(bench::Args),
+    /// Runs the tests of recording with many writers, kills and races: minutes to an hour.
+    Soak,
     /// Writes docs/cli.md, docs/json.md, docs/checks.md and pkg/js/views.d.ts anew.
     Docs,
     /// Takes the README's screenshot and those of every page (target/screenshots).
@@ -85,6 +87,7 @@ fn run(command: &Command) -> Result<()> {
         }
         Command::Install => view::install(&root),
         Command::Bench(args) => bench::run_bench(&root, args),
+        Command::Soak => test::soak(&root),
         Command::Docs => test::write_docs(&root),
         Command::Screenshots => test::screenshots(&root),
     }

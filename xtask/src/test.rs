@@ -102,6 +102,36 @@ pub(crate) fn write_docs(root: &Path) -> Result<()> {
     )
 }
 
+/// Runs the tests of recording with the numbers of reliability.md: hundreds of processes, a thousand kills.
+///
+/// # Errors
+/// As [`run_tests`].
+pub(crate) fn soak(root: &Path) -> Result<()> {
+    setup::tests(root)?;
+    let mut test = cargo(root);
+    test.args([
+        "test",
+        "--release",
+        "-p",
+        "prosescope-cli",
+        "-p",
+        "prosescope-store",
+        "-p",
+        "prosescope-tests",
+    ])
+    .args([
+        "--test",
+        "record",
+        "--test",
+        "conformance",
+        "--test",
+        "races",
+    ])
+    .env(REQUIRE_ALL, "1")
+    .env("PROSE_SOAK", "1");
+    step("Recording, killing, racing", || run(&mut test))
+}
+
 /// Takes the screenshots: of every page in target/screenshots, and docs/screenshot.png for the README.
 ///
 /// # Errors

@@ -2,7 +2,7 @@
 //! with size. It judges nothing; `docs/performance.md` says what its figures are for.
 //!
 //! ```text
-//! bench [--quick] [PART…]      parts: get fold scope runs open scroll size; none: all
+//! bench [--quick] [PART…]      parts: get fold scope runs record open scroll size; none: all
 //! ```
 //!
 //! `PROSE_BIN`, `PROSE_VIEWER_HTML` and the rest of what [`prosescope_tests::needs`] asks for name what is measured;
@@ -13,6 +13,7 @@ mod fold;
 mod get;
 mod made;
 mod open;
+mod record;
 mod runs;
 mod scope;
 mod scroll;
@@ -65,6 +66,11 @@ const PARTS: &[Part] = &[
         "runs",
         "`prose runs` over many run folders, whole processes",
         runs::measure,
+    ),
+    (
+        "record",
+        "Recording: `prose put` beside `sqlite3`, writers at once, the n-th write",
+        record::measure,
     ),
     (
         "open",

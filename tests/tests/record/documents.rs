@@ -1,0 +1,247 @@
+//! The documents' own SQL and shell examples against a database that `prose init` made, and their queries over what `prose`
+//! wrote. The documents are read in place, where they are.
+
+use std::process::Command;
+
+use prosescope_tests::needs;
+
+use crate::project::{Project, assert_whole, text};
+
+/// The run that the document's examples name.
+const RUN: &str = "20260125-125506-002755";
+
+/// Examples that are no SQL as they stand, by words of them. (The schema, whose primary key no SQLite takes (errata S1), is
+/// accepted: every table of it is there already.)
+const ERRATA: &[(&str, &str)] = &[
+    (
+        "timeout, timeout_at, ...)",
+        "it is shortened with an ellipsis",
+    ),
+    (
+        "resolved_at = datetime('now'), ...",
+        "it is shortened with an ellipsis",
+    ),
+];
+
+fn document(name: &str) -> Option<String> {
+    let path = needs::root().join("../shared/spec").join(name);
+    let text = std::fs::read_to_string(&path).ok();
+    if text.is_none() {
+        eprintln!("skipped: the document {name} is not here");
+    }
+    text
+}
+
+/// The fenced blocks of a language.
+fn blocks(document: &str, language: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open: Option<String> = None;
+    for line in document.lines() {
+        match &mut open {
+            Some(block) if line.trim_start().starts_with("```") => {
+                found.push(std::mem::take(block));
+                open = None;
+            }
+            Some(block) => {
+                block.push_str(line);
+                block.push('\n');
+            }
+            None if line.trim() == format!("```{language}") => open = Some(String::new()),
+            None => {}
+        }
+    }
+    found
+}
+
+fn erratum(block: &str) -> Option<&'static str> {
+    ERRATA
+        .iter()
+        .find(|(words, _)| block.contains(words))
+        .map(|(_, why)| *why)
+}
+
+#[test]
+fn the_sql_of_the_document_works_on_what_init_makes() {
+    let (Some(project), Some(document)) =
+        (Project::new("session \"Work\"\n"), document("sqlite.md"))
+    else {
+        return;
+    };
+    project.line(&["init", "p.prose", "--state", "sqlite", "--id", RUN]);
+    let blocks = blocks(&document, "sql");
+    assert!(blocks.len() > 20, "{} blocks", blocks.len());
+    let mut worked = 0;
+    for block in &blocks {
+        let out = project.sqlite(RUN, block);
+        let said = text(&out.stderr);
+        match erratum(block) {
+            None => {
+                assert!(out.status.success() && said.is_empty(), "{said}\n{block}");
+                worked += 1;
+            }
+            Some(why) => assert!(!said.is_empty(), "it works, although {why}:\n{block}"),
+        }
+    }
+    println!(
+        "{worked} of {} blocks of SQL work as they stand",
+        blocks.len()
+    );
+    assert_eq!(worked + ERRATA.len(), blocks.len());
+    // All of it in one file is still a run that opens.
+    let out = project.give(&["show", RUN], b"");
+    assert!(
+        matches!(out.status.code(), Some(0 | 1)),
+        "{}",
+        text(&out.stderr)
+    );
+}
+
+#[test]
+fn the_shell_examples_of_the_document_work_on_what_init_makes() {
+    let (Some(project), Some(document)) =
+        (Project::new("session \"Work\"\n"), document("sqlite.md"))
+    else {
+        return;
+    };
+    for run in [RUN, "20260116-143052-a7b3c9"] {
+        project.line(&["init", "p.prose", "--state", "sqlite", "--id", run]);
+    }
+    project.expect(
+        0,
+        &[
+            "gate",
+            "create",
+            "production_deploy",
+            "--run",
+            RUN,
+            "--prompt",
+            "Ship it?",
+        ],
+        b"",
+    );
+    let path = {
+        let mut folders = vec![
+            needs::prose()
+                .expect("prose")
+                .parent()
+                .expect("a folder")
+                .to_owned(),
+        ];
+        folders.extend(std::env::split_paths(
+            &std::env::var_os("PATH").unwrap_or_default(),
+        ));
+        std::env::join_paths(folders).expect("a path")
+    };
+    let mut ran = 0;
+    for block in blocks(&document, "bash") {
+        // Placeholders, and the schema that is only hinted at, are no commands.
+        let block = block
+            .replace("CREATE TABLE IF NOT EXISTS...", "SELECT 1")
+            .replace("<run_id>", RUN)
+            .replace("<gate_id>", "production_deploy");
+        let out = Command::new("sh")
+            .arg("-c")
+            .arg(&block)
+            .current_dir(project.path())
+            .env("PATH", &path)
+            .env("HOME", project.path().join("home"))
+            .output()
+            .expect("sh runs");
+        let said = text(&out.stderr);
+        // The document approves and rejects one gate in a row: the second is refused (errata G3).
+        let ours: Vec<&str> = said
+            .lines()
+            .filter(|line| line.contains("error") && !line.contains("production_deploy"))
+            .collect();
+        assert!(ours.is_empty(), "{said}\n{block}");
+        ran += 1;
+    }
+    assert_eq!(ran, 3);
+    let gates = project.json(&["gates", RUN]);
+    assert_eq!(gates[0]["status"], "approved");
+}
+
+/// The other way: what `prose` recorded answers the documents' queries.
+#[test]
+fn the_queries_of_the_document_read_what_prose_wrote() {
+    let Some(project) = Project::new(
+        "parallel:\n  a = session \"A\"\nloop until **done** (max: 5):\n  session \"B\"\n",
+    ) else {
+        return;
+    };
+    let run = project.init("sqlite");
+    let exec = |args: &[&str]| {
+        let mut args = args.to_vec();
+        args.extend(["--run", &run]);
+        project.line(&args)
+    };
+    let parallel = exec(&["parallel", "begin", "--line", "1", "--branches", "a"]);
+    let branch = exec(&["parallel", "branch", &parallel, "a", "--line", "2"]);
+    project.put(&run, "a", b"it's A");
+    exec(&["exec", "complete", &branch, "--binding", "a"]);
+    exec(&["parallel", "join", &parallel]);
+    let a_loop = exec(&["loop", "begin", "--line", "3", "--max", "5"]);
+    exec(&["loop", "iterate", &a_loop]);
+    exec(&["loop", "iterate", &a_loop]);
+    exec(&["loop", "exit", &a_loop, "--reason", "condition_satisfied"]);
+    let failing = exec(&["exec", "begin", "session \"Risky\""]);
+    exec(&[
+        "exec",
+        "fail",
+        &failing,
+        "--error",
+        "Connection timeout after 30s",
+    ]);
+    exec(&["exec", "retry", &failing, "--max", "3"]);
+    exec(&["exec", "complete", &failing]);
+    let ask = |sql: &str| {
+        let out = project.sqlite(&run, sql);
+        assert!(out.stderr.is_empty(), "{sql}: {}", text(&out.stderr));
+        text(&out.stdout)
+    };
+    assert_eq!(
+        ask("SELECT value FROM bindings WHERE name = 'a'"),
+        "it's A\n"
+    );
+    // "Check parallel branch status", with the id that `parallel begin` gave.
+    assert_eq!(
+        ask(&format!(
+            "SELECT DISTINCT json_extract(metadata, '$.branch'), max(status) FROM execution
+             WHERE json_extract(metadata, '$.parallel_id') = 'p{parallel}' AND json_extract(metadata, '$.branch') IS NOT NULL"
+        )),
+        "a|executing\n"
+    );
+    assert_eq!(
+        ask(&format!(
+            "SELECT max(json_extract(metadata, '$.iteration')), max(json_extract(metadata, '$.reason')) FROM execution
+             WHERE json_extract(metadata, '$.loop_id') = 'l{a_loop}'"
+        )),
+        "2|condition_satisfied\n"
+    );
+    assert_eq!(
+        ask(
+            "SELECT status, json_extract(metadata, '$.attempt') FROM execution
+             WHERE statement_text = 'session \"Risky\"' ORDER BY id DESC LIMIT 1"
+        ),
+        "completed|2\n"
+    );
+    // Scope resolution, as the document has it.
+    assert_eq!(
+        ask("WITH RECURSIVE scope_chain AS (
+               SELECT id, parent_id FROM execution WHERE id = 2
+               UNION ALL
+               SELECT e.id, e.parent_id FROM execution e JOIN scope_chain s ON e.id = s.parent_id)
+             SELECT b.value FROM bindings b LEFT JOIN scope_chain s ON b.execution_id = s.id
+             WHERE b.name = 'a' AND (b.execution_id IN (SELECT id FROM scope_chain) OR b.execution_id IS NULL)
+             ORDER BY CASE WHEN b.execution_id IS NULL THEN 1 ELSE 0 END, s.id DESC NULLS LAST LIMIT 1"),
+        "it's A\n"
+    );
+    assert_eq!(ask("SELECT status FROM run"), "running\n");
+    exec_finish(&project, &run);
+    assert_eq!(ask("SELECT status FROM run"), "completed\n");
+    assert_whole(&project, &run);
+}
+
+fn exec_finish(project: &Project, run: &str) {
+    project.line(&["finish", run, "--status", "completed"]);
+}

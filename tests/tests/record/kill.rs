@@ -1,0 +1,119 @@
+//! Writers that are killed in the middle (reliability.md, "What must hold" 2).
+
+use std::io::Write;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+
+use crate::project::{FORMS, Project, assert_whole, many, text};
+
+#[test]
+fn what_was_acknowledged_is_there_however_writers_are_killed() {
+    let Some(project) = Project::new("let a = session \"Work\"\n") else {
+        return;
+    };
+    for form in FORMS {
+        let run = project.init(form);
+        let mut acknowledged: Vec<(String, Vec<u8>)> = Vec::new();
+        // How long a whole write takes here decides when to kill.
+        let begun = std::time::Instant::now();
+        project.put(&run, "first", b"first");
+        let whole = begun.elapsed();
+        for n in 0..many(25, 1_000) {
+            // The same few names again and again, so that a kill falls between a value and its history too.
+            let name = format!("n{}", n % 5);
+            let value = format!("{n} ").repeat(1 + n * 397 % 40_000).into_bytes();
+            let mut child = project
+                .command(&["put", &name, "--run", &run])
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::null())
+                .spawn()
+                .expect("prose starts");
+            let mut stdin = child.stdin.take().expect("a pipe");
+            let given = stdin.write_all(&value);
+            drop(stdin);
+            // From at once to a little late, in steps that do not repeat.
+            thread::sleep(whole.mul_f64((n * 61 % 100) as f64 / 85.0));
+            let _ = child.kill();
+            let out = child.wait_with_output().expect("it ended");
+            if given.is_ok() && text(&out.stdout).contains("Binding written") {
+                acknowledged.retain(|(known, _)| *known != name);
+                acknowledged.push((name, value));
+            } else if let Some(at) = acknowledged.iter().position(|(known, _)| *known == name) {
+                // Killed: the old value or the new one, whole.
+                let (_, old) = &acknowledged[at];
+                let now = project.get(&run, &name);
+                assert!(
+                    now == *old || now == value,
+                    "{form}: {name} is neither the old nor the new value: {} bytes",
+                    now.len()
+                );
+                acknowledged[at].1 = now;
+            }
+        }
+        for (name, value) in &acknowledged {
+            assert!(
+                project.get(&run, name) == *value,
+                "{form}: {name} was acknowledged and is another now"
+            );
+        }
+        assert_eq!(project.get(&run, "first"), b"first");
+        assert!(
+            !acknowledged.is_empty(),
+            "{form}: every writer was killed before it wrote"
+        );
+        if form == "sqlite" {
+            assert_whole(&project, &run);
+        }
+        // The next writer finds nothing in its way.
+        project.put(&run, "last", b"last");
+        let issues = project.json(&["check", &run, "--severity", "error"]);
+        assert_eq!(
+            issues["runs"][0]["issues"],
+            serde_json::json!([]),
+            "{form}: {issues}"
+        );
+    }
+}
+
+/// An id that was printed belongs to a row that is there.
+#[test]
+fn an_execution_whose_id_was_printed_is_there() {
+    let Some(project) = Project::new("loop:\n  session \"Work\"\n") else {
+        return;
+    };
+    for form in FORMS {
+        let run = project.init(form);
+        let id = project.line(&["loop", "begin", "--line", "1", "--run", &run]);
+        let mut rounds = 0;
+        for n in 0..many(20, 500) {
+            let mut child = project
+                .command(&["loop", "iterate", &id, "--run", &run])
+                .stdout(Stdio::piped())
+                .stderr(Stdio::null())
+                .spawn()
+                .expect("prose starts");
+            thread::sleep(Duration::from_millis(n as u64 * 7 % 40));
+            let _ = child.kill();
+            let out = child.wait_with_output().expect("it ended");
+            // A kill may fall between the commit and the word: one more round than was told.
+            if let Some(told) = text(&out.stdout).split_whitespace().last() {
+                let told: u32 = told.parse().expect("a number");
+                assert!(told > rounds, "{form}: round {told} after {rounds}");
+                rounds = told;
+            }
+        }
+        let told = project.line(&["loop", "iterate", &id, "--run", &run]);
+        let last: u32 = told
+            .split_whitespace()
+            .last()
+            .expect("a number")
+            .parse()
+            .expect("a number");
+        assert!(last > rounds, "{form}: {last} after {rounds}");
+        let trace = project.json(&["trace", &run]);
+        let rows = trace["rows"].as_array().expect("rows").len();
+        assert_eq!(rows, 1 + last as usize, "{form}: the loop and its rounds");
+    }
+}

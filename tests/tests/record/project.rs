@@ -1,0 +1,130 @@
+//! A project to record in.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use prosescope_tests::needs;
+
+/// How a run keeps its state.
+pub(crate) const FORMS: [&str; 1] = ["sqlite"];
+
+/// A folder with a program, and the binary run in it.
+pub(crate) struct Project {
+    dir: tempfile::TempDir,
+    prose: PathBuf,
+}
+
+impl Project {
+    /// `None` where `prose` or `sqlite3` is missing, which was then said.
+    pub(crate) fn new(program: &str) -> Option<Project> {
+        let (prose, _) = (needs::prose()?, needs::sqlite3()?);
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        std::fs::write(dir.path().join("p.prose"), program).expect("a program");
+        std::fs::create_dir(dir.path().join(".prose")).expect("a folder");
+        Some(Project { dir, prose })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub(crate) fn run_dir(&self, run: &str) -> PathBuf {
+        self.path().join(".prose/runs").join(run)
+    }
+
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(&self.prose);
+        command
+            .args(args)
+            .current_dir(self.path())
+            .env("HOME", self.path().join("home"))
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs, with this on standard input.
+    pub(crate) fn give(&self, args: &[&str], input: &[u8]) -> Output {
+        given(&mut self.command(args), input)
+    }
+
+    /// Runs, expects this exit code, and gives standard output.
+    pub(crate) fn expect(&self, code: i32, args: &[&str], input: &[u8]) -> String {
+        let out = self.give(args, input);
+        let (stdout, stderr) = (text(&out.stdout), text(&out.stderr));
+        assert_eq!(
+            out.status.code(),
+            Some(code),
+            "prose {args:?}\n{stdout}\n{stderr}"
+        );
+        if code == 0 { stdout } else { stderr }
+    }
+
+    /// Runs, and gives the one line that it prints.
+    pub(crate) fn line(&self, args: &[&str]) -> String {
+        self.expect(0, args, b"").trim_end().to_owned()
+    }
+
+    /// Opens a run.
+    pub(crate) fn init(&self, form: &str) -> String {
+        self.line(&["init", "p.prose", "--state", form])
+    }
+
+    pub(crate) fn put(&self, run: &str, name: &str, value: &[u8]) {
+        self.expect(0, &["put", name, "--run", run], value);
+    }
+
+    /// A value, byte for byte.
+    pub(crate) fn get(&self, run: &str, name: &str) -> Vec<u8> {
+        let out = self.give(&["get", name, "--run", run], b"");
+        assert!(out.status.success(), "get {name}: {}", text(&out.stderr));
+        out.stdout
+    }
+
+    pub(crate) fn json(&self, args: &[&str]) -> serde_json::Value {
+        let mut args = args.to_vec();
+        args.push("--json");
+        let out = self.give(&args, b"");
+        serde_json::from_slice(&out.stdout)
+            .unwrap_or_else(|e| panic!("{args:?}: {e}: {}", text(&out.stderr)))
+    }
+
+    /// SQL through the `sqlite3` program, as the documents write it.
+    pub(crate) fn sqlite(&self, run: &str, sql: &str) -> Output {
+        let mut sqlite = Command::new("sqlite3");
+        sqlite
+            .args(["-batch", "-bail", "-init", "/dev/null"])
+            .arg(self.run_dir(run).join("state.db"));
+        given(&mut sqlite, sql.as_bytes())
+    }
+}
+
+fn given(command: &mut Command, input: &[u8]) -> Output {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    // It may end before it has read everything.
+    let _ = child.stdin.take().expect("a pipe").write_all(input);
+    child.wait_with_output().expect("it ends")
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The small number in CI, the large one in `cargo xtask soak`.
+pub(crate) fn many(ci: usize, soak: usize) -> usize {
+    match std::env::var_os("PROSE_SOAK") {
+        Some(_) => soak,
+        None => ci,
+    }
+}
+
+/// A database is whole, and every key in it leads somewhere.
+pub(crate) fn assert_whole(project: &Project, run: &str) {
+    let out = project.sqlite(run, "PRAGMA integrity_check; PRAGMA foreign_key_check;");
+    assert_eq!(text(&out.stdout).trim(), "ok", "{}", text(&out.stderr));
+}

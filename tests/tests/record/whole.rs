@@ -1,0 +1,325 @@
+//! A whole program recorded from end to end, by a script of commands, in both forms: agents, a parallel, a loop, a retry,
+//! recursion three deep, an import, a gate that is rejected. What comes out is the same run.
+
+use crate::project::{FORMS, Project, text};
+
+const PROGRAM: &str = r#"use "https://p.prose.md/@alice/deep-research" as research
+
+agent researcher:
+  model: sonnet
+
+agent captain:
+  model: opus
+  persist: true
+
+let findings = research(topic: "AI safety")
+
+let draft = session: researcher
+  prompt: "Research AI safety"
+
+parallel:
+  a = session "Analyze risk A"
+  b = session "Analyze risk B"
+
+loop until **analysis complete** (max: 3):
+  session "Synthesize"
+    context: { a, b, draft }
+
+block process(part):
+  let result = session "Process {part}"
+  do process(result)
+
+do process(draft)
+
+resume: captain
+  prompt: "Review the synthesis"
+
+session "Send the letter"
+  retry: 3
+
+approve publish:
+  prompt: "Publish it?"
+
+output report = session "Write the report"
+"#;
+
+/// Records it, and gives the run's id.
+fn record(project: &Project, form: &str) -> String {
+    let run = project.init(form);
+    let go = |args: &[&str]| {
+        let mut args = args.to_vec();
+        args.extend(["--run", &run]);
+        project.line(&args)
+    };
+    let put = |name: &str, execution: Option<&str>, value: &str| {
+        let mut args = vec!["put", name, "--run", &run];
+        args.extend(execution.into_iter().flat_map(|id| ["--execution", id]));
+        project.expect(0, &args, value.as_bytes())
+    };
+    go(&[
+        "import",
+        "add",
+        "research",
+        "https://p.prose.md/@alice/deep-research",
+        "--inputs",
+        "{\"topic\":\"text\"}",
+    ]);
+
+    let import = go(&["exec", "begin", "--line", "10"]);
+    // What the import returns: a dotted name in a database, a binding of the nested run in a folder (errata B12).
+    let nested = format!("{run}/research--deep-research");
+    let returned = match form {
+        "sqlite" => ["put", "research.findings", "--run", &run],
+        _ => ["put", "findings", "--run", &nested],
+    };
+    project.expect(0, &returned, b"three findings");
+    put("findings", Some(&import), "three findings");
+    go(&["exec", "complete", &import, "--binding", "findings"]);
+
+    let draft = go(&["exec", "begin", "--line", "12"]);
+    // Not written yet: refused, and nothing changed.
+    let said = project.expect(
+        4,
+        &[
+            "exec",
+            "complete",
+            &draft,
+            "--binding",
+            "draft",
+            "--run",
+            &run,
+        ],
+        b"",
+    );
+    assert!(said.contains("there is no binding draft"), "{said}");
+    let said = put(
+        "draft",
+        Some(&draft),
+        "It's `quoted` $(never run)\n---\n# not a heading\n",
+    );
+    assert!(
+        said.starts_with("Binding written: draft\nLocation: .prose/runs/"),
+        "{said}"
+    );
+    assert!(
+        said.ends_with("Summary: It's `quoted` $(never run)\n"),
+        "{said}"
+    );
+    go(&["exec", "complete", &draft, "--binding", "draft"]);
+
+    let parallel = go(&["parallel", "begin", "--line", "15", "--branches", "a,b"]);
+    let a = go(&["parallel", "branch", &parallel, "a", "--line", "16"]);
+    let b = go(&["parallel", "branch", &parallel, "b", "--line", "17"]);
+    put("a", Some(&a), "A");
+    go(&["exec", "complete", &a, "--binding", "a"]);
+    project.expect(4, &["parallel", "join", &parallel, "--run", &run], b"");
+    put("b", Some(&b), "B");
+    go(&["exec", "complete", &b, "--binding", "b"]);
+    go(&["parallel", "join", &parallel]);
+
+    let a_loop = go(&[
+        "loop",
+        "begin",
+        "--line",
+        "19",
+        "--max",
+        "3",
+        "--condition",
+        "**analysis complete**",
+    ]);
+    for round in 1..=2 {
+        let step = go(&["exec", "begin", "--line", "20", "--parent", &a_loop]);
+        put("anon", Some(&step), &format!("round {round}"));
+        go(&["exec", "complete", &step]);
+        go(&["loop", "iterate", &a_loop]);
+    }
+    go(&["loop", "exit", &a_loop, "--reason", "condition_satisfied"]);
+
+    let mut frames: Vec<String> = Vec::new();
+    for (depth, line) in [(1, "27"), (2, "25"), (3, "25")] {
+        let mut args = vec!["exec", "begin", "--line", line];
+        if let Some(parent) = frames.last() {
+            args.extend(["--parent", parent]);
+        }
+        let frame = go(&args);
+        let step = go(&["exec", "begin", "--line", "24", "--parent", &frame]);
+        let said = put("result", Some(&step), &format!("depth {depth}"));
+        assert!(said.contains(&format!("Execution ID: {frame}\n")), "{said}");
+        go(&["exec", "complete", &step, "--binding", "result"]);
+        frames.push(frame);
+    }
+    for frame in frames.iter().rev() {
+        go(&["exec", "complete", frame]);
+    }
+
+    let captain = go(&["exec", "begin", "--line", "29"]);
+    project.expect(
+        0,
+        &["agent", "memory", "set", "captain", "--run", &run],
+        b"# Captain\n\nReviewed once.\n",
+    );
+    project.expect(
+        0,
+        &[
+            "agent",
+            "segment",
+            "add",
+            "captain",
+            "--prompt",
+            "Review the synthesis",
+            "--run",
+            &run,
+        ],
+        b"- Reviewed: the synthesis\n",
+    );
+    go(&["exec", "complete", &captain]);
+
+    let letter = go(&["exec", "begin", "--line", "32"]);
+    go(&[
+        "exec",
+        "fail",
+        &letter,
+        "--error",
+        "Connection timeout after 30s",
+    ]);
+    go(&["exec", "retry", &letter, "--max", "3"]);
+    go(&["exec", "complete", &letter]);
+
+    go(&[
+        "gate",
+        "create",
+        "publish",
+        "--prompt",
+        "Publish it?",
+        "--timeout",
+        "2h30m",
+        "--on-reject",
+        "throw \"Not published\"",
+        "--line",
+        "35",
+    ]);
+    run
+}
+
+/// What a trace says, without what differs by form: ids and times.
+fn told(project: &Project, run: &str) -> Vec<String> {
+    let trace = project.json(&["trace", run]);
+    trace["rows"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .map(|row| {
+            format!(
+                "{} {} {} {} {}",
+                "  ".repeat(row["level"].as_u64().unwrap_or(0) as usize),
+                row["kind"],
+                row["status"],
+                row["text"],
+                row["line"]
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn a_whole_program_is_the_same_run_in_both_forms() {
+    let Some(project) = Project::new(PROGRAM) else {
+        return;
+    };
+    let runs = FORMS.map(|form| (form, record(&project, form)));
+    let traces = runs.each_ref().map(|(_, run)| told(&project, run));
+    assert_eq!(traces[0], traces[0], "sqlite against filesystem");
+    for (form, run) in &runs {
+        // It waits at the gate, and says so everywhere.
+        let show = project.json(&["show", run]);
+        assert_eq!(show["overview"]["status"], "waiting", "{form}");
+        let state = project.line(&["state", run]);
+        assert!(
+            state.contains("# <-- WAITING (gate publish)"),
+            "{form}:\n{state}"
+        );
+        assert!(
+            state.contains("(complete, attempt 2/3)"),
+            "{form}:\n{state}"
+        );
+        let resume = project.line(&["resume", run]);
+        assert!(resume.contains("publish"), "{form}:\n{resume}");
+        let issues = project.json(&["check", run]);
+        assert_eq!(
+            issues["runs"][0]["issues"],
+            serde_json::json!([]),
+            "{form}: {issues}"
+        );
+
+        // Turned down by somebody: the VM goes on by what the program says.
+        let said = project.expect(
+            0,
+            &[
+                "reject", run, "publish", "--reason", "Not yet", "--as", "raymond",
+            ],
+            b"",
+        );
+        assert!(said.contains("raymond"), "{form}: {said}");
+        project.expect(4, &["approve", run, "publish", "--as", "raymond"], b"");
+        project.line(&["finish", run, "--status", "interrupted"]);
+        project.expect(4, &["exec", "begin", "--line", "38", "--run", run], b"");
+
+        // From the middle: opened again, and on to the end.
+        project.expect(0, &["resume", run, "--begin"], b"");
+        let report = project.line(&["exec", "begin", "--line", "38", "--run", run]);
+        project.expect(
+            0,
+            &["put", "report", "--run", run, "--execution", &report],
+            b"The report\n",
+        );
+        project.line(&[
+            "exec",
+            "complete",
+            &report,
+            "--binding",
+            "report",
+            "--run",
+            run,
+        ]);
+        project.line(&["finish", run, "--status", "completed"]);
+        project.expect(4, &["exec", "begin", "--line", "38", "--run", run], b"");
+
+        assert_eq!(
+            text(&project.get(run, "research.findings")),
+            "three findings",
+            "{form}"
+        );
+        let draft = project.get(run, "draft");
+        assert_eq!(
+            text(&draft),
+            "It's `quoted` $(never run)\n---\n# not a heading\n",
+            "{form}"
+        );
+        assert_eq!(text(&project.get(run, "anon")), "round 2", "{form}");
+        let bindings = project.json(&["bindings", run]);
+        let earlier = bindings["rows"]
+            .as_array()
+            .expect("rows")
+            .iter()
+            .find(|row| row["name"] == "anon");
+        assert_eq!(
+            earlier.expect("anon")["earlier"],
+            1,
+            "{form}: the first round's value is kept"
+        );
+        let audit = project.json(&["audit", run]);
+        assert_eq!(audit["chain"], "consistent", "{form}: {audit}");
+        let issues = project.json(&["check", run]);
+        assert_eq!(
+            issues["runs"][0]["issues"],
+            serde_json::json!([]),
+            "{form}: {issues}"
+        );
+    }
+    let traces = runs.each_ref().map(|(_, run)| told(&project, run));
+    assert_eq!(
+        traces[0], traces[0],
+        "sqlite against filesystem, at the end"
+    );
+    assert!(traces[0].len() > 20, "{:#?}", traces[0]);
+}
