@@ -100,6 +100,21 @@ pub(crate) fn open_all(path: Option<&str>) -> Result<impl Iterator<Item = OneOfA
         }))
 }
 
+/// Opens every run below a `.prose` folder's own `runs`, one at a time: its name, its place below `.prose`, and the
+/// run or why it cannot be opened.
+pub(crate) fn open_runs(prose: &Path) -> Result<impl Iterator<Item = OneOfAll>, CliError> {
+    let disk = Disk::open_where(prose, |path| path.starts_with("runs/")).map_err(store)?;
+    let disk: Rc<dyn Source> = Rc::new(disk);
+    let options = options(None)?;
+    let runs = survey(disk.as_ref()).found.into_iter();
+    Ok(runs
+        .filter(|found| found.kind != FoundKind::Agents)
+        .map(move |found| {
+            let session = Session::open(Rc::clone(&disk), &found.place, &options);
+            (found.name, found.place, session)
+        }))
+}
+
 /// A folder inside of `base`, as a path from here where it lies below.
 fn from_here(base: &Path, inside: &str) -> String {
     let full = base.canonicalize().unwrap_or_else(|_| base.to_owned());

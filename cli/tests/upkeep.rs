@@ -1,4 +1,4 @@
-//! `clean` and `agent delete` from the command line: what is said, what goes, and what never does.
+//! `clean`, `agent delete` and `doctor` from the command line: what is said, what goes, and what never does.
 
 use std::fs;
 use std::path::Path;
@@ -129,4 +129,34 @@ fn an_agent_is_deleted_from_the_scope_that_was_named() {
         Some(2),
         "a scope is named"
     );
+}
+
+#[test]
+fn the_doctor_says_what_is_in_the_open_and_what_to_do() {
+    let dir = project();
+    let at = dir.path();
+    let out = prose(at, &["doctor"]);
+    assert_eq!(out.status.code(), Some(0));
+    let said = String::from_utf8_lossy(&out.stdout);
+    assert!(
+        said.contains("2 stores, 2 with a rollback journal"),
+        "{said}"
+    );
+    assert!(said.contains("State mode: in-context"), "{said}");
+    fs::create_dir(at.join(".git")).expect("made");
+    fs::write(at.join(".prose/.env"), "KEY=1\n").expect("written");
+    let out = prose(at, &["doctor", "--json"]);
+    assert_eq!(out.status.code(), Some(1));
+    let said: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    let state = |name: &str| {
+        let checks = said["checks"].as_array().expect("checks");
+        let check = checks.iter().find(|check| check["name"] == name);
+        check.expect("a check")["state"].clone()
+    };
+    assert_eq!(
+        (state("git-env"), state("git-runs")),
+        ("error".into(), "warning".into())
+    );
+    fs::write(at.join(".gitignore"), ".prose/.env\n.prose/runs/\n").expect("written");
+    assert_eq!(prose(at, &["doctor"]).status.code(), Some(0));
 }

@@ -1,5 +1,7 @@
 //! Arguments of the commands that keep house.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 
 pub(crate) const CLEAN_HELP: &str = "\
@@ -52,4 +54,12 @@ pub(crate) enum LastingScope {
     Project,
     /// The user: the same in the home directory
     User,
+}
+
+/// Looks at a place.
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// The program that the recommendation is for; the latest run's own without it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) program: Option<PathBuf>,
 }

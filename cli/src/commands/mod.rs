@@ -10,6 +10,7 @@ mod check;
 mod clean;
 mod completions;
 mod decide;
+mod doctor;
 mod exec;
 mod finish;
 mod gate;
@@ -65,6 +66,7 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
         Command::Put(args) => put::run(&args, out),
         Command::Finish(args) => finish::run(&args, out),
         Command::Clean(args) => clean::run(&args, out),
+        Command::Doctor(args) => doctor::run(&args, out),
         Command::View(args) => view::run(&args, out),
         Command::Completions(args) => completions::run(&args, out),
     }

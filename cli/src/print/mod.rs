@@ -4,6 +4,7 @@ mod audit;
 mod check;
 mod clean;
 mod decide;
+mod doctor;
 mod gates;
 mod overview;
 mod resume;
@@ -16,6 +17,7 @@ pub(crate) use audit::{audit, audit_check, audit_stats, audit_timeouts, audits, 
 pub(crate) use check::{checked, explained};
 pub(crate) use clean::cleaned;
 pub(crate) use decide::{decided, expired, head, note};
+pub(crate) use doctor::checkup;
 pub(crate) use gates::{gate, gates};
 pub(crate) use overview::{overview, runs};
 pub(crate) use resume::resume;

@@ -1,4 +1,6 @@
-//! Removing what a person asked to remove, and nothing else: inside of `.prose/`, no links followed.
+//! Keeping house: removing what a person asked to remove and nothing else (inside of `.prose/`, no links followed), and
+//! looking what a place is like.
 
 pub(crate) mod agents;
 pub(crate) mod clean;
+pub(crate) mod look;

@@ -1,0 +1,147 @@
+use std::fs;
+use std::path::Path;
+
+use prosescope_core::decode::dotenv;
+use prosescope_core::program::scan;
+use prosescope_core::run_id::RunId;
+use prosescope_core::session::Session;
+use prosescope_core::upkeep::clean::Entry;
+use prosescope_core::upkeep::doctor::{Facts, ProgramFacts, State, StoreFacts, judge};
+use prosescope_store::{database_facts, file_system, git_facts, run_entries, sqlite_library, tool};
+
+use crate::args::upkeep::DoctorArgs;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::out::Out;
+use crate::{locate, print};
+
+pub(super) fn run(args: &DoctorArgs, out: &Out) -> Result<Exit, CliError> {
+    let here = std::env::current_dir()?;
+    let prose = prosescope_store::prose_dir(&here);
+    let place = prose.as_deref().unwrap_or(&here);
+    let mut facts = Facts {
+        sqlite3: tool("sqlite3"),
+        psql: tool("psql"),
+        library: sqlite_library().to_owned(),
+        file_system: file_system(place),
+        ..Facts::default()
+    };
+    let mut latest = None;
+    if let Some(prose) = &prose {
+        facts.git = git_facts(prose);
+        latest = stores(prose, &mut facts)?;
+    }
+    facts.postgres_url = postgres_url(prose.as_deref());
+    facts.program = match &args.program {
+        Some(path) => Some(program(path)?),
+        None => latest,
+    };
+    let checkup = judge(&facts);
+    if out.json {
+        out.json(&checkup)?;
+    } else {
+        out.text(&print::checkup(&checkup, out.width))?;
+    }
+    let worst = checkup.checks.iter().map(|check| check.state).max();
+    Ok(match worst {
+        Some(State::Error) => Exit::Issues,
+        _ => Exit::Done,
+    })
+}
+
+/// Adds the stores of a `.prose` folder; returns the program of the latest run.
+fn stores(prose: &Path, facts: &mut Facts) -> Result<Option<ProgramFacts>, CliError> {
+    let agents = prose.join("agents.db");
+    if fs::symlink_metadata(&agents).is_ok_and(|meta| meta.is_file()) {
+        let mut store = StoreFacts {
+            name: "agents.db".to_owned(),
+            file_system: facts.file_system.clone(),
+            bytes: fs::metadata(&agents)
+                .map(|meta| meta.len())
+                .unwrap_or_default(),
+            database: database_facts(&agents),
+            ..StoreFacts::default()
+        };
+        match locate::open(&agents.to_string_lossy()) {
+            Ok(session) => store.issues.extend(session.issues().cloned()),
+            Err(error) => store.error = Some(error.message),
+        }
+        facts.stores.push(store);
+    }
+    let mut latest: Option<(RunId, ProgramFacts)> = None;
+    let entries = run_entries(prose)?;
+    let all = locate::open_runs(prose)?;
+    for (name, place, opened) in all {
+        let Some(folder) = place.strip_prefix("runs/") else {
+            continue;
+        };
+        let dir = prose.join("runs").join(folder);
+        let bytes = entries.iter().find(|entry: &&Entry| entry.name == folder);
+        let mut store = StoreFacts {
+            name,
+            file_system: file_system(&dir),
+            bytes: bytes.map(|entry| entry.bytes).unwrap_or_default(),
+            database: database_facts(&dir.join("state.db")),
+            ..StoreFacts::default()
+        };
+        match opened {
+            Ok(session) => {
+                store.ended = matches!(
+                    session.trace().verdict.status.as_str(),
+                    "completed" | "failed" | "interrupted"
+                );
+                store.issues.extend(session.issues().cloned());
+                if let Some(program) = of_run(&session) {
+                    let id = RunId::parse(&store.name);
+                    if latest.as_ref().is_none_or(|(best, _)| id > *best) {
+                        latest = Some((id, program));
+                    }
+                }
+            }
+            Err(error) => store.error = Some(error.to_string()),
+        }
+        facts.stores.push(store);
+    }
+    Ok(latest.map(|(_, program)| program))
+}
+
+fn of_run(session: &Session) -> Option<ProgramFacts> {
+    let name = session
+        .run()
+        .program
+        .path
+        .as_deref()
+        .unwrap_or("the latest run's program");
+    session
+        .listing()
+        .map(|listing| ProgramFacts::of(name, listing))
+}
+
+fn program(path: &Path) -> Result<ProgramFacts, CliError> {
+    let source = fs::read(path).map_err(|cause| match cause.kind() {
+        std::io::ErrorKind::NotFound => {
+            CliError::not_found(format!("there is no program {}", path.display()))
+        }
+        _ => CliError::new(
+            Exit::Io,
+            format!("{} cannot be read: {cause}", path.display()),
+        ),
+    })?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    Ok(ProgramFacts::of(
+        &name,
+        &scan(&String::from_utf8_lossy(&source)),
+    ))
+}
+
+/// Whether a PostgreSQL database is named; its address is looked at no further.
+fn postgres_url(prose: Option<&Path>) -> bool {
+    const URL: &str = "OPENPROSE_POSTGRES_URL";
+    let file = prose.and_then(|dir| fs::read(dir.join(".env")).ok());
+    let file = file.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let (pairs, _) = dotenv::parse_masked(&file.unwrap_or_default());
+    std::env::var_os(URL).is_some_and(|url| !url.is_empty())
+        || pairs
+            .iter()
+            .any(|(key, value)| &**key == URL && !value.is_empty())
+}

@@ -1,0 +1,51 @@
+use std::fmt::Write as _;
+
+use prosescope_core::render::text::escape;
+use prosescope_core::upkeep::doctor::{Checkup, State};
+
+use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT};
+use super::wrap;
+
+pub(crate) fn checkup(checkup: &Checkup, width: usize) -> String {
+    let mut out = String::new();
+    for check in &checkup.checks {
+        let (mark, tone) = match check.state {
+            State::Ok => ("✓", OK),
+            State::Warning => ("!", WAIT),
+            State::Error => ("✗", BAD),
+        };
+        let about = match &check.about {
+            Some(what) => format!("  {BOLD}{}{RESET}", escape(what, false)),
+            None => String::new(),
+        };
+        let _ = writeln!(out, "{tone}{mark}{RESET} {}{about}", check.name);
+        out.push_str(&wrap(&check.found, width, "  "));
+        if !check.next.is_empty() {
+            out.push_str(&wrap(&format!("→ {}", check.next), width, "  "));
+        }
+    }
+    let mode = &checkup.mode;
+    let for_what = match &mode.program {
+        Some(program) => format!("  {FAINT}for {}{RESET}", escape(program, false)),
+        None => String::new(),
+    };
+    let _ = writeln!(out, "\n{BOLD}State mode: {}{RESET}{for_what}", mode.mode);
+    for reason in &mode.reasons {
+        out.push_str(&wrap(reason, width, "  "));
+    }
+    let _ = writeln!(out, "\n{BOLD}What the documents ask{RESET}");
+    for answer in &mode.questions {
+        let word = match answer.yes {
+            Some(true) => "yes",
+            Some(false) => "no",
+            None => "?",
+        };
+        let _ = writeln!(
+            out,
+            "  {} {BOLD}{word}{RESET} {FAINT}(yes: {}){RESET}",
+            answer.question, answer.then
+        );
+        out.push_str(&wrap(&answer.because, width, "    "));
+    }
+    out
+}

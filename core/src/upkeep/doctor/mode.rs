@@ -1,0 +1,244 @@
+//! The documents' decision tree (postgres.md, "Decision Tree"; the "Comparison" tables), answered as far as facts go.
+
+use serde::Serialize;
+
+use super::mounts::is_remote;
+use super::{Facts, Tool};
+use crate::program::{Listing, StatementKind};
+
+/// Statements from which on a conversation alone is too small a place (sqlite.md, "Complexity ceiling").
+const SMALL: usize = 30;
+
+/// Branches that write at once from which on PostgreSQL helps (postgres.md).
+const BRANCHES: usize = 5;
+
+/// Bytes of one run from which on PostgreSQL helps (postgres.md: "outputs exceeding 1GB").
+const LARGE: u64 = 1_000_000_000;
+
+/// What counts of a program.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProgramFacts {
+    /// Its name.
+    pub name: String,
+    /// Statements that run.
+    pub statements: usize,
+    /// Parallel blocks, and pipes that run at once.
+    pub parallels: usize,
+    /// The most branches of one; `None` where they are counted at run time only (`parallel for`, `pmap`).
+    pub widest: Option<usize>,
+}
+
+impl ProgramFacts {
+    /// Counts them in a scanned program.
+    pub fn of(name: &str, listing: &Listing) -> ProgramFacts {
+        let mut facts = ProgramFacts {
+            name: name.to_owned(),
+            widest: Some(0),
+            ..ProgramFacts::default()
+        };
+        let mut branches = vec![0_usize; listing.statements.len()];
+        for statement in &listing.statements {
+            let declares = matches!(
+                statement.kind,
+                StatementKind::Use
+                    | StatementKind::Input
+                    | StatementKind::Agent
+                    | StatementKind::Block
+                    | StatementKind::Label
+            );
+            facts.statements += usize::from(!declares);
+            let parent = statement.parent.and_then(|at| usize::try_from(at).ok());
+            if let Some(count) = parent.and_then(|at| branches.get_mut(at)) {
+                *count += 1;
+            }
+        }
+        for (statement, branches) in listing.statements.iter().zip(branches) {
+            let pmap = statement.kind == StatementKind::Pipe && statement.text.contains("pmap");
+            if statement.kind != StatementKind::Parallel && !pmap {
+                continue;
+            }
+            facts.parallels += 1;
+            let at_run_time = pmap || statement.text.contains("parallel for");
+            facts.widest = facts
+                .widest
+                .filter(|_| !at_run_time)
+                .map(|n| n.max(branches));
+        }
+        facts
+    }
+}
+
+/// Which state mode, and why.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Recommendation {
+    /// `in-context`, `filesystem`, `sqlite` or `postgres`.
+    pub mode: &'static str,
+    /// Which program it is for, where one was looked at.
+    pub program: Option<String>,
+    /// Why, each in a sentence.
+    pub reasons: Vec<String>,
+    /// The questions of the tree, in its order.
+    pub questions: Vec<Answer>,
+}
+
+/// An answer to a question of the tree.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Answer {
+    /// The question.
+    pub question: &'static str,
+    /// Yes, no, or nothing says so.
+    pub yes: Option<bool>,
+    /// What yes would mean.
+    pub then: &'static str,
+    /// What the answer is from.
+    pub because: String,
+}
+
+pub(super) fn recommend(facts: &Facts) -> Recommendation {
+    let questions = questions(facts);
+    let first = questions.iter().find(|answer| answer.yes == Some(true));
+    let (mode, reasons) = match first {
+        Some(answer) => (answer.then, vec![answer.because.clone()]),
+        None => files_or_sqlite(facts),
+    };
+    Recommendation {
+        mode,
+        program: facts.program.as_ref().map(|program| program.name.clone()),
+        reasons,
+        questions,
+    }
+}
+
+fn questions(facts: &Facts) -> Vec<Answer> {
+    let program = facts.program.as_ref();
+    let small = program.map(|p| p.statements < SMALL && p.parallels == 0);
+    let wide = program.and_then(|p| p.widest).map(|n| n > BRANCHES);
+    let largest = facts.stores.iter().max_by_key(|store| store.bytes);
+    let large = largest.is_some_and(|store| store.bytes > LARGE);
+    let unknown = "nothing here says so; only you know";
+    vec![
+        Answer {
+            question: "fewer than 30 statements and nothing in parallel?",
+            yes: small,
+            then: "in-context",
+            because: program.map_or_else(
+                || "no program was looked at (--program FILE)".to_owned(),
+                |p| {
+                    let parallels = match p.parallels {
+                        0 => "nothing in parallel".to_owned(),
+                        1 => "1 parallel".to_owned(),
+                        n => format!("{n} parallels"),
+                    };
+                    format!("{} has {} statements and {parallels}", p.name, p.statements)
+                },
+            ),
+        },
+        Answer {
+            question: "do dashboards or other tools query the state over the network?",
+            yes: None,
+            then: "postgres",
+            because: unknown.to_owned(),
+        },
+        Answer {
+            question: "do several machines or people share one run?",
+            yes: None,
+            then: "postgres",
+            because: unknown.to_owned(),
+        },
+        Answer {
+            question: "do more than 5 branches write at once?",
+            yes: wide,
+            then: "postgres",
+            because: match program {
+                None => "no program was looked at (--program FILE)".to_owned(),
+                Some(p) => p.widest.map_or_else(
+                    || "how many branches there are is only known when it runs".to_owned(),
+                    |n| format!("{} has {n} branches at most", p.name),
+                ),
+            },
+        },
+        Answer {
+            question: "do outputs exceed 1 GB, or writes 100 a minute?",
+            yes: large.then_some(true),
+            then: "postgres",
+            because: match largest.filter(|_| large) {
+                Some(store) => format!(
+                    "{} holds {} MB already",
+                    store.name,
+                    store.bytes / 1_000_000
+                ),
+                None => "no run here is that large; how fast they write is not recorded".to_owned(),
+            },
+        },
+    ]
+}
+
+fn files_or_sqlite(facts: &Facts) -> (&'static str, Vec<String>) {
+    let mut reasons =
+        vec!["files are the default: stable, nothing to install, readable as they are".to_owned()];
+    match &facts.file_system {
+        Some(kind) if is_remote(kind) => reasons.push(format!(
+            "this folder lies on {kind}, where a database may not be locked safely"
+        )),
+        _ if facts.sqlite3 == Tool::Missing => reasons.push(
+            "sqlite is for those who want SQL and one file; its document wants sqlite3 in PATH, which is missing"
+                .to_owned(),
+        ),
+        _ => reasons.push(
+            "take sqlite if you want SQL, transactions over several writers, or one file to hand on"
+                .to_owned(),
+        ),
+    }
+    ("filesystem", reasons)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::StoreFacts;
+    use super::*;
+    use crate::program::scan;
+
+    fn of(source: &str) -> Recommendation {
+        recommend(&Facts {
+            program: Some(ProgramFacts::of("p.prose", &scan(source))),
+            ..Facts::default()
+        })
+    }
+
+    #[test]
+    fn a_program_is_counted_as_the_tree_asks() {
+        let many = "session \"x\"\n".repeat(40);
+        let branches: String = (0..6)
+            .map(|n| format!("  b{n} = session \"x\"\n"))
+            .collect();
+        for (source, mode) in [
+            ("agent a:\n  model: opus\nsession \"x\"\n", "in-context"),
+            (many.as_str(), "filesystem"),
+            (
+                "parallel:\n  a = session \"x\"\n  b = session \"y\"\n",
+                "filesystem",
+            ),
+            (&format!("parallel:\n{branches}"), "postgres"),
+            ("parallel for x in xs:\n  session \"x\"\n", "filesystem"),
+        ] {
+            let said = of(source);
+            assert_eq!(said.mode, mode, "{source}: {said:?}");
+            assert!(!said.reasons.is_empty() && said.questions.len() == 5);
+        }
+    }
+
+    #[test]
+    fn what_nothing_says_is_left_open() {
+        let said = recommend(&Facts::default());
+        assert_eq!(said.mode, "filesystem");
+        assert!(said.questions.iter().all(|answer| answer.yes.is_none()));
+        let large = recommend(&Facts {
+            stores: vec![StoreFacts {
+                bytes: 2 * LARGE,
+                ..StoreFacts::default()
+            }],
+            ..Facts::default()
+        });
+        assert_eq!(large.mode, "postgres");
+    }
+}

@@ -1,0 +1,272 @@
+use super::mounts::is_remote;
+use super::{Check, DatabaseFacts, Facts, State, StoreFacts};
+use crate::check::{AREAS, Area};
+use crate::issue::Severity;
+
+/// What is wrong with each run's store; what is right is said in one line.
+pub(super) fn checks(facts: &Facts) -> Vec<Check> {
+    let mut checks = Vec::new();
+    for store in &facts.stores {
+        checks.extend(of(store).into_iter().map(|check| check.about(&store.name)));
+    }
+    checks.push(summary(facts, checks.len()));
+    checks
+}
+
+fn of(store: &StoreFacts) -> Vec<Check> {
+    let mut checks = Vec::new();
+    if let Some(error) = &store.error {
+        checks.push(
+            Check::new("unreadable", State::Error, error)
+                .next("`prose check RUN --fix` writes a repaired copy of what can be read"),
+        );
+    }
+    if let Some(db) = &store.database {
+        checks.extend(storage(db, store.file_system.as_deref()));
+        checks.extend(beside(db, store.ended));
+    }
+    checks.extend(schema(store));
+    checks
+}
+
+/// The journal mode on this file system.
+fn storage(db: &DatabaseFacts, kind: Option<&str>) -> Option<Check> {
+    let kind = kind?;
+    if kind == "tmpfs" || kind == "ramfs" {
+        let found = format!("it lies on {kind}, in memory: it is gone after a restart");
+        return Some(Check::new("storage", State::Warning, found).next("keep runs on a disk"));
+    }
+    if !is_remote(kind) {
+        return None;
+    }
+    Some(match db.wal_mode {
+        true => Check::new(
+            "storage",
+            State::Error,
+            format!("it is in WAL mode on {kind}: several writers there corrupt it silently"),
+        )
+        .next("`PRAGMA journal_mode = DELETE` while nobody writes, or move it to a local disk"),
+        false => Check::new(
+            "storage",
+            State::Warning,
+            format!("it is a database on {kind}, where locks may not hold between machines"),
+        )
+        .next("let one machine write at a time, or keep the run as files (`prose init --state filesystem`)"),
+    })
+}
+
+/// What its writer left beside it.
+fn beside(db: &DatabaseFacts, ended: bool) -> Vec<Check> {
+    let mut checks = Vec::new();
+    // A header alone holds no row.
+    let wal = db.wal.filter(|len| *len > 32);
+    if let Some(len) = wal {
+        if ended {
+            checks.push(
+                Check::new(
+                    "wal",
+                    State::Warning,
+                    format!("the run has ended and {len} bytes are still in its -wal: a copy of the database alone misses rows"),
+                )
+                .next("`sqlite3 state.db 'PRAGMA wal_checkpoint(TRUNCATE)'`, or copy the -wal too"),
+            );
+        }
+        if !db.shm {
+            checks.push(
+                Check::new(
+                    "wal",
+                    State::Warning,
+                    "there is a -wal and no -shm: its writer was killed, or it was copied",
+                )
+                .next("nothing is lost as long as both files stay together; the next writer takes the rows over"),
+            );
+        }
+    }
+    if wal.is_none() && db.wal_mode && db.shm && ended {
+        checks.push(
+            Check::new(
+                "wal",
+                State::Warning,
+                "it is in WAL mode, and what its writer shared is still there without a -wal",
+            )
+            .next("see that no writer hangs; was the -wal deleted, its rows are lost"),
+        );
+    }
+    if db.journal.is_some_and(|len| len > 0) {
+        checks.push(
+            Check::new(
+                "journal",
+                State::Warning,
+                "there is a rollback journal: a writer is in the middle of a change, or was stopped there",
+            )
+            .next("keep the -journal with the database: the next writer undoes the change with it"),
+        );
+    }
+    checks
+}
+
+/// What reading it found about the file and its tables.
+fn schema(store: &StoreFacts) -> Option<Check> {
+    let about_the_file = |rule: &str| {
+        let areas = AREAS
+            .iter()
+            .filter(|area: &&Area| matches!(area.title, "Databases" | "Schema"));
+        areas
+            .flat_map(|area| area.rules)
+            .any(|known| known.name == rule)
+    };
+    let mut worst: Vec<_> = store
+        .issues
+        .iter()
+        .filter(|issue| issue.severity >= Severity::Warning && about_the_file(&issue.rule))
+        .collect();
+    worst.sort_by_key(|issue| std::cmp::Reverse(issue.severity));
+    let first = worst.first()?;
+    let state = match first.severity {
+        Severity::Error => State::Error,
+        _ => State::Warning,
+    };
+    let more = match worst.len() {
+        1 => String::new(),
+        n => format!("; and {} more", n - 1),
+    };
+    let found = format!("{}: {}{more}", first.rule, first.message);
+    Some(
+        Check::new("schema", state, found).next(
+            "`prose check RUN` says all of it, `prose check RUN --fix` writes a repaired copy",
+        ),
+    )
+}
+
+fn summary(facts: &Facts, troubles: usize) -> Check {
+    let databases: Vec<&DatabaseFacts> = facts
+        .stores
+        .iter()
+        .filter_map(|s| s.database.as_ref())
+        .collect();
+    let wal = databases.iter().filter(|db| db.wal_mode).count();
+    let mut parts = vec![match facts.stores.len() {
+        1 => "1 store".to_owned(),
+        n => format!("{n} stores"),
+    }];
+    if !databases.is_empty() {
+        parts.push(format!(
+            "{} with a rollback journal, {wal} in WAL mode",
+            databases.len() - wal
+        ));
+    }
+    let folders = facts.stores.len() - databases.len();
+    if folders > 0 {
+        parts.push(format!("{folders} of files"));
+    }
+    if let Some(kind) = &facts.file_system {
+        parts.push(format!("on {kind}"));
+    }
+    if troubles == 0 && !facts.stores.is_empty() {
+        parts.push("nothing wrong with any".to_owned());
+    }
+    Check::new("stores", State::Ok, parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::said;
+    use super::*;
+    use crate::issue::Issue;
+
+    fn store(database: DatabaseFacts, kind: &str, ended: bool) -> StoreFacts {
+        StoreFacts {
+            name: "r1".to_owned(),
+            file_system: Some(kind.to_owned()),
+            ended,
+            database: Some(database),
+            ..StoreFacts::default()
+        }
+    }
+
+    #[test]
+    fn each_hazard_is_said_and_a_sound_store_is_not() {
+        use State::{Error, Warning};
+        let plain = DatabaseFacts::default();
+        let wal = |len, shm| DatabaseFacts {
+            wal_mode: true,
+            wal: len,
+            shm,
+            journal: None,
+        };
+        let hot = DatabaseFacts {
+            journal: Some(512),
+            ..plain
+        };
+        for (db, kind, ended, expected) in [
+            (plain, "ext4", true, vec![]),
+            (plain, "nfs4", false, vec![("storage", Warning)]),
+            (
+                wal(Some(9000), true),
+                "virtiofs",
+                false,
+                vec![("storage", Error)],
+            ),
+            (wal(Some(9000), true), "ext4", false, vec![]),
+            (wal(Some(9000), true), "ext4", true, vec![("wal", Warning)]),
+            (
+                wal(Some(9000), false),
+                "ext4",
+                false,
+                vec![("wal", Warning)],
+            ),
+            (
+                wal(Some(9000), false),
+                "ext4",
+                true,
+                vec![("wal", Warning), ("wal", Warning)],
+            ),
+            (wal(None, true), "ext4", true, vec![("wal", Warning)]),
+            (wal(Some(0), true), "ext4", false, vec![]),
+            (hot, "ext4", false, vec![("journal", Warning)]),
+            (plain, "tmpfs", false, vec![("storage", Warning)]),
+        ] {
+            let store = store(db, kind, ended);
+            assert_eq!(said(&of(&store)), expected, "{store:?}");
+        }
+    }
+
+    #[test]
+    fn the_worst_of_the_schema_is_said_and_what_runs_did_is_not() {
+        let mut store = StoreFacts {
+            issues: vec![
+                Issue::warning("odd-key", "the primary key of bindings is (name)"),
+                Issue::error("database-damaged", "page 3 is not what it should be"),
+                Issue::error("orphan-parent", "row 7 names a parent that is not there"),
+                Issue::info("unknown-column", "agents has a column mood"),
+            ],
+            ..StoreFacts::default()
+        };
+        let check = schema(&store).unwrap();
+        assert_eq!(check.state, State::Error);
+        assert_eq!(
+            check.found,
+            "database-damaged: page 3 is not what it should be; and 1 more"
+        );
+        store.issues.drain(..2);
+        assert_eq!(schema(&store), None);
+    }
+
+    #[test]
+    fn what_is_right_is_one_line() {
+        let facts = Facts {
+            file_system: Some("ext4".to_owned()),
+            stores: vec![
+                store(DatabaseFacts::default(), "ext4", true),
+                StoreFacts::default(),
+            ],
+            ..Facts::default()
+        };
+        let checks = checks(&facts);
+        assert_eq!(checks.len(), 1);
+        assert_eq!(
+            checks[0].found,
+            "2 stores, 1 with a rollback journal, 0 in WAL mode, 1 of files, on ext4, nothing wrong with any"
+        );
+    }
+}

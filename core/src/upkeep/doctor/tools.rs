@@ -1,0 +1,191 @@
+use super::{Check, Facts, State, Tool};
+
+/// The first SQLite without the WAL-reset bug (reliability.md, "WAL is not the default").
+const WAL_SOUND: [u32; 3] = [3, 51, 3];
+
+pub(super) fn checks(facts: &Facts) -> Vec<Check> {
+    let wal = facts
+        .stores
+        .iter()
+        .filter_map(|store| store.database)
+        .filter(|db| db.wal_mode)
+        .count();
+    let mut checks = vec![sqlite3(facts, wal), library(facts, wal), psql(facts)];
+    if facts.postgres_url {
+        checks.push(
+            Check::new(
+                "postgres-role",
+                State::Warning,
+                "a role limited to the schema openprose can still connect, make temporary tables and use the schema public: PUBLIC has those rights",
+            )
+            .next("in a database of its own, revoke them from PUBLIC and grant CONNECT to the role; revoking from the role changes nothing"),
+        );
+    }
+    checks
+}
+
+fn sqlite3(facts: &Facts, wal: usize) -> Check {
+    let says = match &facts.sqlite3 {
+        Tool::Missing => {
+            return Check::new(
+                "sqlite3",
+                State::Warning,
+                "there is no sqlite3 in PATH: models that follow sqlite.md to the letter fall back to files",
+            )
+            .next("install sqlite3, or have them use `prose`, which needs none");
+        }
+        Tool::Fails(why) => {
+            let found = format!("sqlite3 is in PATH and does not start: {why}");
+            return Check::new("sqlite3", State::Warning, found).next("install it again");
+        }
+        Tool::Says(says) => says,
+    };
+    let version = first_version(says);
+    let found = format!("sqlite3 {}", shown(says));
+    match reset_bug(version) {
+        Some(true) if wal > 0 => Check::new(
+            "sqlite3",
+            State::Warning,
+            format!("{found} may corrupt a database in WAL mode, and {} in WAL mode", are(wal)),
+        )
+        .next("use 3.51.3 or newer, or end WAL mode with `PRAGMA journal_mode = DELETE` while nobody writes"),
+        Some(true) => Check::new(
+            "sqlite3",
+            State::Ok,
+            format!("{found}; keep it from databases in WAL mode, none is here: before 3.51.3 it may corrupt them"),
+        ),
+        _ => Check::new("sqlite3", State::Ok, found),
+    }
+}
+
+/// What `prose` is built with reads and writes as `sqlite3` does.
+fn library(facts: &Facts, wal: usize) -> Check {
+    let found = format!("prose brings SQLite {}", facts.library);
+    match reset_bug(first_version(&facts.library)) {
+        Some(true) if wal > 0 => Check::new(
+            "sqlite",
+            State::Warning,
+            format!(
+                "{found}, which may corrupt a database in WAL mode, and {} in WAL mode",
+                are(wal)
+            ),
+        )
+        .next("end WAL mode with `PRAGMA journal_mode = DELETE` while nobody writes"),
+        Some(true) => Check::new(
+            "sqlite",
+            State::Ok,
+            format!(
+                "{found}; what it makes has a rollback journal, which its WAL-reset bug does not touch"
+            ),
+        ),
+        _ => Check::new("sqlite", State::Ok, found),
+    }
+}
+
+fn psql(facts: &Facts) -> Check {
+    match &facts.psql {
+        Tool::Says(says) => Check::new("psql", State::Ok, format!("psql {}", shown(says))),
+        Tool::Fails(why) => {
+            let found = format!("psql is in PATH and does not start: {why}");
+            Check::new("psql", State::Warning, found).next("install it again")
+        }
+        Tool::Missing if facts.postgres_url => Check::new(
+            "psql",
+            State::Warning,
+            "there is no psql in PATH, and OPENPROSE_POSTGRES_URL is set",
+        )
+        .next("install the client of PostgreSQL"),
+        Tool::Missing => Check::new(
+            "psql",
+            State::Ok,
+            "there is no psql in PATH; only runs in PostgreSQL need it",
+        ),
+    }
+}
+
+fn are(n: usize) -> String {
+    match n {
+        1 => "1 database here is".to_owned(),
+        n => format!("{n} databases here are"),
+    }
+}
+
+/// Whether a version has the bug; `None` when it is not one.
+fn reset_bug(version: Option<[u32; 3]>) -> Option<bool> {
+    version.map(|version| version < WAL_SOUND)
+}
+
+/// The first `a.b.c` or `a.b` in a text.
+fn first_version(text: &str) -> Option<[u32; 3]> {
+    text.split(|c: char| !(c.is_ascii_digit() || c == '.'))
+        .find_map(|word| {
+            let mut parts = word.split('.').map(str::parse::<u32>);
+            let major = parts.next()?.ok()?;
+            let minor = parts.next()?.ok()?;
+            let patch = parts.next().and_then(Result::ok).unwrap_or_default();
+            Some([major, minor, patch])
+        })
+}
+
+/// The version alone: what is known of a build is too long for a line. Else all that it says.
+fn shown(says: &str) -> &str {
+    let version =
+        |word: &&str| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.');
+    says.split_whitespace().find(version).unwrap_or(says)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{DatabaseFacts, StoreFacts};
+    use super::*;
+
+    fn facts(sqlite3: &str, wal_mode: bool) -> Facts {
+        Facts {
+            sqlite3: Tool::Says(sqlite3.to_owned()),
+            library: "3.53.0".to_owned(),
+            stores: vec![StoreFacts {
+                database: Some(DatabaseFacts {
+                    wal_mode,
+                    ..DatabaseFacts::default()
+                }),
+                ..StoreFacts::default()
+            }],
+            ..Facts::default()
+        }
+    }
+
+    #[test]
+    fn an_old_sqlite3_is_a_hazard_where_wal_is_used() {
+        for (version, wal, expected) in [
+            (
+                "3.40.1 2022-12-28 14:03:47 df5c253c0b3dd24916e4ec7cf77d3db5294cc9fd45ae7b9c5e82ad8197f38a24",
+                true,
+                State::Warning,
+            ),
+            ("3.40.1 2022-12-28", false, State::Ok),
+            ("3.51.2", true, State::Warning),
+            ("3.51.3", true, State::Ok),
+            ("3.52", true, State::Ok),
+            ("4.0.0", true, State::Ok),
+            ("unknown", true, State::Ok),
+        ] {
+            let check = sqlite3(&facts(version, wal), usize::from(wal));
+            assert_eq!(check.state, expected, "{version}: {}", check.found);
+            assert!(!check.found.contains("df5c"), "{}", check.found);
+        }
+    }
+
+    #[test]
+    fn what_is_missing_matters_where_it_is_needed() {
+        let mut facts = Facts::default();
+        let states =
+            |facts: &Facts| -> Vec<State> { checks(facts).iter().map(|c| c.state).collect() };
+        use State::{Ok, Warning};
+        assert_eq!(states(&facts), [Warning, Ok, Ok]);
+        facts.postgres_url = true;
+        assert_eq!(states(&facts), [Warning, Ok, Warning, Warning]);
+        facts.psql = Tool::Says("psql (PostgreSQL) 15.6 (Debian 15.6-0+deb12u1)".to_owned());
+        facts.sqlite3 = Tool::Fails("exit code 127".to_owned());
+        assert_eq!(states(&facts), [Warning, Ok, Ok, Warning]);
+    }
+}
