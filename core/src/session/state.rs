@@ -3,7 +3,7 @@ use std::ops::Range;
 use imara_diff::{Algorithm, Diff, InternedInput, Token};
 
 use super::Session;
-use crate::decode::state_md;
+use crate::decode::{folder, state_md};
 use crate::model::FolderForm;
 use crate::render::state_md as render;
 use crate::view::{StateLine, StateMdView};
@@ -81,7 +81,7 @@ impl Session {
         {
             self.place.clone()
         } else {
-            format!("{}state.md", self.root)
+            folder::state_file_of(self.source.as_ref(), &self.root)?
         };
         let file = self.source.file(&path)?;
         let bytes = self.source.read(&path, 0, OWN).ok()?;
@@ -171,6 +171,21 @@ mod tests {
     fn marked(own: &str, rendered: &str) -> Vec<String> {
         let lines = compare(own, rendered).into_iter();
         lines.map(|l| format!("{}{}", l.mark, l.text)).collect()
+    }
+
+    #[test]
+    fn the_own_state_file_is_found_by_any_of_its_names() {
+        let text = "# Execution State\n\nrun: r\n";
+        for name in ["state.md", "STATE.md", "State.md", "vm.log.md"] {
+            let files = [(format!("r/{name}"), text.as_bytes().to_vec())];
+            let source = std::rc::Rc::new(crate::source::MemorySource::new("d", files));
+            let session = Session::open(source, "r", &crate::session::Options::default()).unwrap();
+            assert_eq!(
+                session.state_page(false).own.as_deref(),
+                Some(text),
+                "{name}"
+            );
+        }
     }
 
     #[test]

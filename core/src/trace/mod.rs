@@ -74,7 +74,11 @@ pub fn fold(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
         gates::by_row(run),
     );
     let nodes = tree::build(run, program, &rows, instances, &mut ledger);
-    finish::finish(run, program, nodes, verdict::recorded(run), now, ledger)
+    let mut trace = finish::finish(run, program, nodes, verdict::recorded(run), now, ledger);
+    trace
+        .issues
+        .extend(from_state::beside::compare(run, program, &trace));
+    trace
 }
 
 /// The folded trace of a run.

@@ -114,7 +114,8 @@ pub(super) fn verdict(
         }
         claim => running(&mut verdict, claim.map(|(_, claim)| claim), open, now),
     }
-    compare(&mut verdict, &claims, open, ledger);
+    let rows = !run.executions.is_empty();
+    compare(&mut verdict, &claims, open, rows, ledger);
     verdict
 }
 
@@ -153,7 +154,9 @@ fn running(verdict: &mut Verdict, claim: Option<&Claim>, open: usize, now: Optio
 }
 
 /// All that disagree are shown, and why one is believed.
-fn compare(verdict: &mut Verdict, claims: &[Claim], open: usize, ledger: &mut Ledger) {
+///
+/// `rows`: the run has rows; else markers of a file tell what is open.
+fn compare(verdict: &mut Verdict, claims: &[Claim], open: usize, rows: bool, ledger: &mut Ledger) {
     // Waiting is a way of running: words that exclude each other disagree.
     let way = |word: &str| match word {
         "waiting" => "running".to_owned(),
@@ -174,12 +177,16 @@ fn compare(verdict: &mut Verdict, claims: &[Claim], open: usize, ledger: &mut Le
         .map(|claim| (claim.source.clone(), claim.status.word().to_owned()))
         .collect();
     if left_open {
-        verdict
-            .claims
-            .push(("execution rows".to_owned(), format!("{open} still open")));
-        verdict.reason.push_str(match open {
-            1 => "; one row was never closed",
-            _ => "; some rows were never closed",
+        let (who, says) = match rows {
+            true => ("execution rows", format!("{open} still open")),
+            false => ("execution markers", format!("{open} still under way")),
+        };
+        verdict.claims.push((who.to_owned(), says));
+        verdict.reason.push_str(match (rows, open) {
+            (true, 1) => "; one row was never closed",
+            (true, _) => "; some rows were never closed",
+            (false, 1) => "; one statement is still marked as under way",
+            (false, _) => "; some statements are still marked as under way",
         });
     }
     if against.is_empty() {

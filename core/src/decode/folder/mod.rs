@@ -139,6 +139,11 @@ pub fn files_of(source: &dyn Source, root: &str) -> Vec<FileInfo> {
     files::list(&Tree::new(source, root))
 }
 
+/// The state file of a folder, whichever of its names it has: its path inside the source.
+pub fn state_file_of(source: &dyn Source, root: &str) -> Option<String> {
+    state::find(&Tree::new(source, root)).map(|file| file.path.clone())
+}
+
 /// The program in a folder; `named` is what its run calls it.
 pub fn program_of(source: &dyn Source, root: &str, named: Option<&str>) -> (Program, Vec<Issue>) {
     let mut tree = Tree::new(source, root);

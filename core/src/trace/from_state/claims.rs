@@ -93,7 +93,10 @@ pub(in crate::trace) fn explain(run: &Run, stale: &Stale, trace: &mut Trace) {
         [one] => format!("{one} is under way"),
         [first, more @ ..] => format!("{first} and {} others are under way", more.len()),
     };
-    verdict.claims.push(claim("execution markers", markers));
+    let known = |(source, _): &(String, String)| source == "execution markers";
+    if !stale.overruled.is_empty() || !verdict.claims.iter().any(known) {
+        verdict.claims.push(claim("execution markers", markers));
+    }
     let mut disk: Vec<String> = Vec::new();
     let written = stale.overruled.len() + stale.unmarked;
     if written > 0 {

@@ -57,6 +57,7 @@ pub(in crate::trace) fn compare(
             anonymous.insert(tie.statement, binding);
         }
     }
+    let mut behind: Option<(u32, &Binding)> = None;
     for (at, statement) in (0_u32..).zip(&facts.listing.statements) {
         use StatementKind as K;
         if statement.kind.is_declaration() || statement.kind == K::Input {
@@ -94,8 +95,16 @@ pub(in crate::trace) fn compare(
                         .hint("A binding on disk is newer evidence than a marker: the statement is shown as completed.")
                 });
             }
-            None => stale.unmarked += 1,
+            None => {
+                stale.unmarked += 1;
+                if facts.get(at).is_some_and(|f| f.block.is_none()) {
+                    behind = Some((at, binding));
+                }
+            }
         }
+    }
+    if let Some((last, binding)) = behind {
+        passed(run, facts, (last, binding), &mut stale, ledger);
     }
     // What stands in an envelope may well tell of them.
     let told = run.state_file.is_some() || run.log.as_ref().is_some_and(|log| !log.sealed);
@@ -114,6 +123,45 @@ pub(in crate::trace) fn compare(
         });
     }
     stale
+}
+
+/// Completes what is marked as under way in front of a statement that has written: statements of a program run one
+/// after the other. What lies in one construct with it may run beside it, or in another round.
+fn passed(
+    run: &Run,
+    facts: &mut Facts<'_>,
+    (last, binding): (u32, &Binding),
+    stale: &mut Stale,
+    ledger: &mut Ledger,
+) {
+    let mut tops: Vec<u32> = Vec::with_capacity(facts.of.len());
+    for (at, statement) in (0_u32..).zip(&facts.listing.statements) {
+        let top = statement.parent.and_then(|p| tops.get(p as usize));
+        tops.push(top.copied().unwrap_or(at));
+    }
+    let top = tops.get(last as usize).copied().unwrap_or(last);
+    let statements = facts.listing.statements.iter().zip(&tops);
+    for ((statement, own), fact) in statements.zip(&mut facts.of) {
+        let gate = statement.kind == StatementKind::Gate;
+        let marker = fact.status.clone().filter(NodeStatus::is_open);
+        let Some(marker) = marker.filter(|_| *own < top && fact.block.is_none() && !gate) else {
+            continue;
+        };
+        fact.status = Some(NodeStatus::Completed);
+        fact.derived = true;
+        stale.overruled.push(format!("`{}`", statement.text));
+        ledger.note(Severity::Warning, "marker-contradicts-disk", || {
+            let message = format!(
+                "{} is marked {}, but {}, which comes after it, is written",
+                statement.text,
+                marker.word(),
+                binding.name
+            );
+            Issue::info("", message)
+                .at_file(teller(run).0)
+                .hint("A binding on disk is newer evidence than a marker: the statement is shown as completed.")
+        });
+    }
 }
 
 /// The file that tells of the run, and what a person calls it.

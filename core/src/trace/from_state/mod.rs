@@ -10,6 +10,7 @@
 //! A state file is often stale: `<-- EXECUTING` with its binding on disk. Then the disk is believed, all sources are
 //! named in the verdict, and an issue says so. What no source speaks of is not in the tree.
 
+pub(super) mod beside;
 pub(crate) mod build;
 pub(super) mod claims;
 pub(crate) mod disk;

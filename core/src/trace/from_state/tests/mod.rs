@@ -608,3 +608,85 @@ fn deep_stacks_and_long_traces_are_linear() {
     ]);
     assert_eq!(trace.nodes.len(), 50_000);
 }
+
+/// Classes of stale state files: what the file says, what lies on disk, what is believed, which issues say so.
+#[test]
+fn what_lies_on_disk_is_newer_than_what_is_marked() {
+    let program = "let a = session \"A\"\nsession \"Look\"\nlet b = session \"B\"\nparallel:\n  c = session \"C\"\n  d = session \"D\"\nlet e = session \"E\"\n";
+    let mark = |text: &str, said: &str| program.replace(text, &format!("{text}   # {said}"));
+    struct Case {
+        header: &'static str,
+        trace: String,
+        disk: &'static [&'static str],
+        status: &'static str,
+        stands: &'static [&'static str],
+        rules: &'static [&'static str],
+    }
+    let cases = [
+        // A session without a name writes nothing; what follows it did.
+        Case {
+            header: "status: running",
+            trace: mark("session \"Look\"", "<-- EXECUTING"),
+            disk: &["a", "b"],
+            status: "running",
+            stands: &["parallel:"],
+            rules: &["marker-contradicts-disk", "state-file-behind"],
+        },
+        // Branches run beside each other: one that wrote proves nothing of the other.
+        Case {
+            header: "",
+            trace: mark("c = session \"C\"", "<-- EXECUTING"),
+            disk: &["d"],
+            status: "running",
+            stands: &["c = session \"C\""],
+            rules: &["state-file-behind"],
+        },
+        // A statement that was not reached, by the file, has written.
+        Case {
+            header: "",
+            trace: mark("session \"Look\"", "<-- EXECUTING")
+                .replace("\"E\"", "\"E\"   # [...next...]"),
+            disk: &["e"],
+            status: "running",
+            stands: &[],
+            rules: &["marker-contradicts-disk", "state-file-behind"],
+        },
+        // Complete in one place, running in another.
+        Case {
+            header: "status: complete",
+            trace: mark("session \"Look\"", "<-- EXECUTING"),
+            disk: &["a"],
+            status: "completed",
+            stands: &[],
+            rules: &["state-file-behind", "abandoned"],
+        },
+    ];
+    for case in cases {
+        let text = state(case.header, &case.trace, "");
+        let paths: Vec<String> = case
+            .disk
+            .iter()
+            .map(|n| format!("bindings/{n}.md"))
+            .collect();
+        let mut files = vec![("state.md", text.as_str()), ("program.prose", program)];
+        files.extend(paths.iter().map(|p| (p.as_str(), "x")));
+        let (_, trace) = folded(&files);
+        let stands: Vec<&str> = trace
+            .positions
+            .iter()
+            .map(|at| &*trace.nodes[*at].text)
+            .collect();
+        let found = (
+            trace.verdict.status.as_str(),
+            stands.as_slice(),
+            rules(&trace),
+        );
+        assert_eq!(
+            found,
+            (case.status, case.stands, case.rules.to_vec()),
+            "{}\n{:?}",
+            case.trace,
+            trace.verdict
+        );
+    }
+}
