@@ -321,5 +321,5 @@ fn a_whole_program_is_the_same_run_in_both_forms() {
         traces[0], traces[0],
         "sqlite against filesystem, at the end"
     );
-    assert!(traces[0].len() > 20, "{:#?}", traces[0]);
+    assert_eq!(traces[0].len(), 20, "{:#?}", traces[0]);
 }
