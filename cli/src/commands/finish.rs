@@ -1,11 +1,15 @@
 use prosescope_core::model::RunStatus;
+use prosescope_core::render::text::escape;
+use prosescope_core::trace::NodeStatus;
 use prosescope_core::write::Finish;
 use serde_json::json;
 
 use crate::args::record::{Ending, FinishArgs};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::out::Out;
+use crate::locate;
+use crate::out::{Out, say};
+use crate::print::style::{RESET, WAIT};
 use crate::record::Recorder;
 
 pub(super) fn run(args: &FinishArgs, out: &Out) -> Result<Exit, CliError> {
@@ -18,10 +22,41 @@ pub(super) fn run(args: &FinishArgs, out: &Out) -> Result<Exit, CliError> {
     let mut recorder = Recorder::open(&args.run)?;
     recorder.record(&Finish { status })?;
     recorder.close(args.vacuum)?;
+    if args.status != Ending::Interrupted {
+        say_unfinished(&args.run)?;
+    }
     if out.json {
         out.json(&json!({ "run": recorder.run_id(), "status": word }))?;
     } else {
         out.text(&format!("{} {word}\n", recorder.run_id()))?;
     }
     Ok(Exit::Done)
+}
+
+/// What never ended counts as abandoned: said while somebody may still know what became of it.
+fn say_unfinished(run: &str) -> Result<(), CliError> {
+    let session = locate::open(run)?;
+    let nodes = session.trace().nodes.iter();
+    let open: Vec<String> = nodes
+        .filter(|node| node.status == NodeStatus::Abandoned)
+        .filter_map(|node| Some(format!("{} ({})", node.id?, node.text)))
+        .collect();
+    if !open.is_empty() {
+        let some: Vec<&str> = open.iter().take(5).map(String::as_str).collect();
+        let more = match open.len() - some.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        say(&format!(
+            "{WAIT}note:{RESET} {}",
+            escape(
+                &format!(
+                    "never ended, and shown as abandoned: {}{more}",
+                    some.join(", ")
+                ),
+                false
+            )
+        ));
+    }
+    Ok(())
 }
