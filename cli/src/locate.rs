@@ -5,8 +5,9 @@
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use prosescope_core::decode::sqlite::DEADLINE;
 use prosescope_core::model::AgentScope;
 use prosescope_core::render::text::escape;
 use prosescope_core::session::{
@@ -22,9 +23,6 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::say;
 use crate::serve::Served;
-
-/// How long reading one database may take: long enough for gigabytes, and an end for a hostile one.
-const DEADLINE: Duration = Duration::from_secs(60);
 
 /// A place to open, and the `.prose` folder around it.
 struct Located {

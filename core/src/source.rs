@@ -155,6 +155,30 @@ pub fn left_out(folders: &[String]) -> Option<Issue> {
     Some(issue.hint("Folders called .git, node_modules and target hold very many files and no runs; name one of them to look into it."))
 }
 
+/// Says that a browser may have kept files of this folder back without a word.
+///
+/// Chromium gives a page that was opened from disk only files with names that are harmless on every system, and tells it
+/// nothing of the others.
+pub fn names_hidden(folder: &str) -> Issue {
+    let message = format!("files of {folder} whose names are unusual may be missing");
+    Issue::info("names-hidden", message)
+        .hint("A browser gives a page from disk no dropped files whose names hold characters such as < > : \" | ? * or end in a dot, a blank or .lnk; \u{201c}Open folder\u{2026}\u{201d} and `prose view` give all.")
+}
+
+/// Says which files a browser named but did not give.
+pub fn not_given(files: &[String]) -> Option<Issue> {
+    let first = files.first()?;
+    let message = match files.len() - 1 {
+        0 => format!("the browser does not give {first}"),
+        1 => format!("the browser does not give {first} and another file"),
+        n => format!("the browser does not give {first} and {n} other files"),
+    };
+    let issue = Issue::warning("file-not-given", message).at_file(first.as_str());
+    Some(issue.hint(
+        "Check that you may read it and that its name is text; `prose view` reads it in any case.",
+    ))
+}
+
 /// Files held in memory: tests, pasted text, small archives.
 #[derive(Debug, Default, Clone)]
 pub struct MemorySource {
@@ -265,6 +289,12 @@ mod tests {
             assert!(!is_listed(folder), "{folder}");
         }
         assert_eq!(left_out(&[]), None);
+        assert_eq!(not_given(&[]), None);
+        let three = ["a".to_owned(), "b".to_owned(), "c".to_owned()];
+        assert_eq!(
+            not_given(&three).map(|i| i.message).as_deref(),
+            Some("the browser does not give a and 2 other files")
+        );
         let two = [
             "web/node_modules".to_owned(),
             ".git".to_owned(),

@@ -13,10 +13,13 @@ mod sqlite;
 
 use std::rc::Rc;
 
-use prosescope_core::decode::sqlite::{DecodeError, HEAD, Header, wal_missing};
+use prosescope_core::decode::sqlite::{DecodeError, HEAD, Header, probe, wal_missing};
 use prosescope_core::issue::Issue;
 use prosescope_core::source::{FileEntry, SourceError};
 use rusqlite::{Connection, OpenFlags};
+
+/// A `-wal` of fewer bytes holds nothing.
+const WAL_HEADER: u64 = 32;
 
 /// Files that can be read in parts, each with a number.
 pub trait Files {
@@ -83,12 +86,13 @@ impl Mount {
             ));
         }
         // Says what a file is instead of a database; SQLite does not.
-        self.header(index)?
-            .map_err(|e| refused(path, e.to_string(), e.next_step()))?;
-        let failed = |e: rusqlite::Error| {
-            let cause = format!("SQLite says: {e}");
-            refused(path, cause, "Check that the file was copied whole.")
-        };
+        let undecodable = |e: DecodeError| refused(path, e.to_string(), e.next_step());
+        let header = self.header(index)?.map_err(undecodable)?;
+        if self.wal_len(path) < WAL_HEADER {
+            // With a -wal the missing pages may be there.
+            header.whole().map_err(undecodable)?;
+        }
+        let failed = |e: rusqlite::Error| undecodable(DecodeError::from(e));
         let name = format!("{}.{index}", self.number);
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection =
@@ -101,6 +105,7 @@ impl Mount {
         connection
             .pragma_update(None, "cache_size", -2048)
             .map_err(failed)?;
+        probe(&connection).map_err(undecodable)?;
         Ok(connection)
     }
 
@@ -108,7 +113,7 @@ impl Mount {
     pub fn notes(&self, path: &str) -> Vec<Issue> {
         let header = self.files.index(path).map(|index| self.header(index));
         match header {
-            Some(Ok(Ok(header))) if header.wal && self.wal_len(path) < 32 => {
+            Some(Ok(Ok(header))) if header.wal && self.wal_len(path) < WAL_HEADER => {
                 vec![wal_missing(path)]
             }
             _ => Vec::new(),

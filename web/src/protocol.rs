@@ -17,9 +17,9 @@ pub(crate) enum Request {
     OpenFiles {
         /// What to call them to a person.
         label: String,
-        /// Folders that were not looked into.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        skipped: Vec<String>,
+        /// What is not among them.
+        #[serde(default)]
+        missing: Missing,
     },
     /// Opens what the local server offers: a `RunList`.
     OpenServed {
@@ -204,6 +204,18 @@ pub(crate) enum Request {
     Stats,
 }
 
+/// What is not among the files that a person gave.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Missing {
+    /// Folders that were not looked into.
+    pub(crate) skipped: Vec<String>,
+    /// Files that the browser names but does not give.
+    pub(crate) not_given: Vec<String>,
+    /// Dropped folders of which the browser may hide files.
+    pub(crate) hidden: Vec<String>,
+}
+
 /// Whose value is asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -325,10 +337,13 @@ mod tests {
     fn a_request_survives_the_way_to_the_worker() {
         let request = Request::OpenFiles {
             label: "a \"b\"\n".into(),
-            skipped: Vec::new(),
+            missing: Missing::default(),
         };
         let body = serde_json::to_string(&request).unwrap();
-        assert_eq!(body, r#"{"open_files":{"label":"a \"b\"\n"}}"#);
+        assert!(
+            body.starts_with(r#"{"open_files":{"label":"a \"b\"\n","#),
+            "{body}"
+        );
         assert_eq!(serde_json::from_str::<Request>(&body).unwrap(), request);
     }
 

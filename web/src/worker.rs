@@ -23,6 +23,7 @@ pub(crate) fn run(scope: DedicatedWorkerGlobalScope) {
     let desk = RefCell::new(Desk::default());
     let reply = scope.clone();
     let on_message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
+        desk::begin();
         let data = event.data();
         let get = |key: &str| Reflect::get(&data, &key.into()).unwrap_or_default();
         let body = get("body").as_string().unwrap_or_default();

@@ -7,6 +7,7 @@
 mod bench;
 mod bundle;
 mod cargo;
+mod fuzz;
 mod lint;
 mod pkg;
 mod setup;
@@ -37,7 +38,7 @@ enum Command {
     Test(test::Args),
     /// Checks formatting, clippy (native and wasm32), documentation, dependencies.
     Lint,
-    /// Runs what CI runs: lint, then test.
+    /// Runs what CI runs: lint, test, and each fuzz target for a few seconds.
     Ci,
     /// Builds the viewer: one HTML file.
     Bundle,
@@ -49,6 +50,8 @@ enum Command {
     Bench(bench::Args),
     /// Runs the tests of recording with many writers, kills and races: minutes to an hour.
     Soak,
+    /// Tries what comes of the seeds in fuzz/: each target for a minute, or as long as it is told to.
+    Fuzz(fuzz::Args),
     /// Writes docs/cli.md, docs/json.md, docs/checks.md and pkg/js/views.d.ts anew.
     Docs,
     /// Takes the README's screenshot and those of every page (target/screenshots).
@@ -73,7 +76,8 @@ fn run(command: &Command) -> Result<()> {
         Command::Lint => lint::run_lint(&root),
         Command::Ci => {
             lint::run_lint(&root)?;
-            test::run_tests(&root, &test::Args::default())
+            test::run_tests(&root, &test::Args::default())?;
+            fuzz::run_fuzz(&root, &fuzz::Args::brief())
         }
         Command::Bundle => {
             let html = view::bundle(&root)?;
@@ -88,6 +92,7 @@ fn run(command: &Command) -> Result<()> {
         Command::Install => view::install(&root),
         Command::Bench(args) => bench::run_bench(&root, args),
         Command::Soak => test::soak(&root),
+        Command::Fuzz(args) => fuzz::run_fuzz(&root, args),
         Command::Docs => test::write_docs(&root),
         Command::Screenshots => test::screenshots(&root),
     }

@@ -76,6 +76,11 @@ const NPM: Tool = Tool {
 /// it, so that plain cargo calls and ours share what they build.
 pub(crate) fn wasm() -> Result<&'static str> {
     wasm_target()?;
+    clang()
+}
+
+/// The C compiler that counts what a fuzzer reaches, and makes WebAssembly.
+pub(crate) fn clang() -> Result<&'static str> {
     ensure(&[&CLANG])?;
     CLANG
         .find()

@@ -5,7 +5,7 @@
 
 mod devtools;
 mod keys;
-mod memory;
+mod processes;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -366,13 +366,38 @@ impl Page {
 
     /// The most memory that one of the browser's renderer processes has had, in bytes, where the system says it.
     pub fn renderer_peak(&self) -> Option<u64> {
-        memory::renderer_peak(self.chromium.process.id())
+        processes::renderer_peak(self.chromium.process.id())
     }
 
     /// How many workers the page has.
     pub fn workers(&mut self) -> usize {
         self.devtools.settle(Duration::from_millis(50));
         self.devtools.log.workers.len()
+    }
+
+    /// Evaluates an expression in the page's worker and returns its value.
+    ///
+    /// # Errors
+    /// What it threw, a trap of WebAssembly among others, or that there is no worker.
+    pub fn try_eval_in_worker(&mut self, js: &str) -> Result<Value, String> {
+        let worker = self.devtools.log.workers.keys().next_back().cloned();
+        let worker = worker.ok_or("there is no worker")?;
+        let params = json!({"expression": js, "returnByValue": true, "awaitPromise": true});
+        let answer = self
+            .devtools
+            .try_call(&worker, "Runtime.evaluate", params)?;
+        match &answer["exceptionDetails"] {
+            Value::Null => Ok(answer["result"]["value"].clone()),
+            thrown => Err(thrown["exception"]["description"]
+                .as_str()
+                .unwrap_or("something was thrown")
+                .to_owned()),
+        }
+    }
+
+    /// Processor time that the page's workers have taken; zero where the system does not say it.
+    pub fn worker_time(&self) -> Duration {
+        processes::worker_time(self.chromium.process.id()).unwrap_or_default()
     }
 
     fn wasm_memory_of(&mut self, session: &str) -> u64 {

@@ -9,11 +9,12 @@ use rusqlite::Connection;
 use wasm_bindgen::{JsCast as _, JsValue};
 
 use prosescope_core::issue::Issue;
-use prosescope_core::source::{FileEntry, Source, SourceError, left_out};
+use prosescope_core::source::{FileEntry, Source, SourceError, left_out, names_hidden, not_given};
 use prosescope_core::time::Stamp;
 
 use super::cache::{BlockCache, Counters};
 use super::remote::{self, Served};
+use crate::protocol::Missing;
 
 /// Where a file's bytes are.
 enum Place {
@@ -46,11 +47,11 @@ pub(crate) struct WebSource {
 }
 
 impl WebSource {
-    /// A source of files that a person gave, each with its path, and of folders that were not looked into.
+    /// A source of files that a person gave, each with its path, and of what is not among them.
     pub(crate) fn of_files(
         label: String,
         files: Vec<(String, web_sys::File)>,
-        skipped: &[String],
+        missing: &Missing,
     ) -> WebSource {
         let pairs = files.into_iter().map(|(path, file)| {
             let modified = Some(Stamp::At(file.last_modified() as i64));
@@ -63,7 +64,12 @@ impl WebSource {
                 Place::Browser(file),
             )
         });
-        let listed = left_out(skipped).into_iter().collect();
+        let hidden = missing.hidden.iter().map(|folder| names_hidden(folder));
+        let listed = left_out(&missing.skipped)
+            .into_iter()
+            .chain(not_given(&missing.not_given))
+            .chain(hidden)
+            .collect();
         WebSource::new(label, String::new(), pairs.collect(), listed)
     }
 

@@ -1,7 +1,7 @@
 //! From a drop or a pick to files with paths.
 //!
-//! A dropped folder is walked by `getAsFileSystemHandle`, which also works on `file://`; where a browser has none,
-//! by `webkitGetAsEntry`. Both must be asked for during the drop itself, before anything is awaited.
+//! A dropped folder is walked by `webkitGetAsEntry`; where that may not be listed (`file://`), by
+//! `getAsFileSystemHandle`. Both must be asked for during the drop itself, before anything is awaited.
 
 use prosescope_core::source::is_listed;
 

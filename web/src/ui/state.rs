@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use wasm_bindgen::JsValue;
 
 use crate::client::Client;
-use crate::protocol::{Request, Trouble};
+use crate::protocol::{Missing, Request, Trouble};
 use crate::route::{Page, Route};
 
 use super::opening::recent;
@@ -23,8 +23,8 @@ pub(crate) enum What {
         label: String,
         /// Their paths and themselves.
         files: Vec<(String, web_sys::File)>,
-        /// Folders that were not looked into.
-        skipped: Vec<String>,
+        /// What is not among them.
+        missing: Missing,
     },
     /// What the local server offers.
     Served,
@@ -169,11 +169,11 @@ impl App {
                 What::Files {
                     label,
                     files,
-                    skipped,
+                    missing,
                 } => {
                     let request = Request::OpenFiles {
                         label: label.clone(),
-                        skipped: skipped.clone(),
+                        missing: missing.clone(),
                     };
                     client.ask_with(&request, files.clone()).await
                 }

@@ -55,8 +55,8 @@ fn reply(
     files: impl FnOnce() -> Vec<(String, web_sys::File)>,
 ) -> Result<Answer, Trouble> {
     match request {
-        Request::OpenFiles { label, skipped } => {
-            json(&desk.open(WebSource::of_files(label, files(), &skipped))?)
+        Request::OpenFiles { label, missing } => {
+            json(&desk.open(WebSource::of_files(label, files(), &missing))?)
         }
         Request::OpenServed { base } => {
             let listing = bytes::list_served(&base)?;

@@ -1,8 +1,11 @@
 //! What is open: one source, and the runs of it that were looked at last.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
+use prosescope_core::decode::sqlite::DEADLINE;
 use prosescope_core::session::{OpenError, Options, Session};
 use prosescope_core::source::{Source, SourceError};
 use prosescope_core::view::RunList;
@@ -92,9 +95,21 @@ pub(super) fn now() -> i64 {
     js_sys::Date::now() as i64
 }
 
+thread_local! {
+    /// When the question came that is being answered.
+    static ASKED: Cell<i64> = const { Cell::new(0) };
+}
+
+/// A question came: reading databases for it ends by itself after [`DEADLINE`].
+pub(super) fn begin() {
+    ASKED.set(now());
+}
+
 fn options() -> Options {
+    let late = || now().saturating_sub(ASKED.get()) > DEADLINE.as_millis() as i64;
     Options {
         now: Some(now()),
+        stop: Some(Arc::new(late)),
         ..Options::default()
     }
 }

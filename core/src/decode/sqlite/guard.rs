@@ -5,10 +5,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
+use prosescope_authorizer::{Action, authorize};
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
-use rusqlite::hooks::{AuthAction, AuthContext, Authorization, TransactionOperation};
 use rusqlite::limits::Limit;
 
 use super::error::DecodeError;
@@ -16,6 +17,10 @@ use super::read::file_len;
 
 /// A question that SQLite asks while it reads: `true` stops it.
 pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
+
+/// How long a shell lets reading take before its `stop` says so, for a command or a question: long enough for
+/// gigabytes, and an end for a hostile file.
+pub const DEADLINE: Duration = Duration::from_secs(60);
 
 /// How far reading may go.
 pub struct Guard {
@@ -111,8 +116,8 @@ pub fn guard(conn: &mut Connection, guard: Guard) -> Result<(), DecodeError> {
     ] {
         conn.set_limit(limit, most)?;
     }
-    // Objects in the schema: a limit of newer libraries than wasm's.
-    let _ = conn.set_limit(Limit::SQLITE_LIMIT_SCHEMA, 10_000);
+    // Objects in the schema: a limit of newer libraries than wasm's, which is asked below.
+    let _ = conn.set_limit(Limit::SQLITE_LIMIT_SCHEMA, MOST_OBJECTS);
 
     conn.pragma_update(None, "cell_size_check", true)?;
     conn.pragma_update(None, "query_only", true)?;
@@ -126,14 +131,19 @@ pub fn guard(conn: &mut Connection, guard: Guard) -> Result<(), DecodeError> {
             .or_else(no_row_is_fine)?;
     }
 
+    let objects: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |r| r.get(0))?;
+    if objects > i64::from(MOST_OBJECTS) {
+        // SQLite's own words, where it knows the limit.
+        return Err(DecodeError::Sqlite("too many schema objects".to_owned()));
+    }
     let most = guard.steps.min(SOME_STEPS + STEPS_A_BYTE * file_len(conn)?);
     let taken = Arc::new(AtomicU64::new(0));
     let renewed = Arc::clone(&taken);
     let snapshot = AtomicBool::new(false);
-    conn.authorizer(Some(move |context: AuthContext<'_>| {
+    authorize(conn, move |action, inside| {
         // A statement is being prepared: its steps are counted from here, unless it is one of a snapshot.
-        let begins = match context.action {
-            AuthAction::Transaction { operation } => Some(operation == TransactionOperation::Begin),
+        let begins = match action {
+            Action::Transaction(operation) => Some(operation == "BEGIN"),
             _ => None,
         };
         if begins.is_some() || !snapshot.load(Ordering::Relaxed) {
@@ -142,8 +152,9 @@ pub fn guard(conn: &mut Connection, guard: Guard) -> Result<(), DecodeError> {
         if let Some(begins) = begins {
             snapshot.store(begins, Ordering::Relaxed);
         }
-        allow(&context)
-    }))?;
+        // Inside a view or a trigger: never ours.
+        !inside && allow(action)
+    })?;
     let stop = guard.stop;
     conn.progress_handler(
         STEPS,
@@ -157,6 +168,9 @@ pub fn guard(conn: &mut Connection, guard: Guard) -> Result<(), DecodeError> {
 
 /// The longest value that is read in one piece. Longer ones are listed and read in parts.
 pub(super) const LONGEST_VALUE: i32 = 64 << 20;
+
+/// Tables, indexes, views and triggers that a schema may name; a run's has a dozen.
+const MOST_OBJECTS: i32 = 10_000;
 
 /// Steps between two questions of the progress handler.
 const STEPS: i32 = 1000;
@@ -181,31 +195,16 @@ const PRAGMAS: &[&str] = &["encoding", "page_count", "page_size", "schema_versio
 /// Pragmas that take a table's name.
 const TABLE_PRAGMAS: &[&str] = &["quick_check", "table_list", "table_xinfo"];
 
-fn allow(context: &AuthContext<'_>) -> Authorization {
-    // Inside a view or a trigger: never ours.
-    if context.accessor.is_some() {
-        return Authorization::Deny;
-    }
-    let allowed = match context.action {
-        AuthAction::Select => true,
-        AuthAction::Read { .. } => context.database_name.is_none_or(|db| db == "main"),
-        AuthAction::Transaction { .. } => true,
-        AuthAction::Function { function_name } => !NOT_FUNCTIONS
-            .iter()
-            .any(|f| f.eq_ignore_ascii_case(function_name)),
-        AuthAction::Pragma {
-            pragma_name,
-            pragma_value,
-        } => {
-            let one_of = |names: &[&str]| names.iter().any(|n| n.eq_ignore_ascii_case(pragma_name));
-            one_of(TABLE_PRAGMAS) || (pragma_value.is_none() && one_of(PRAGMAS))
+fn allow(action: &Action<'_>) -> bool {
+    match action {
+        Action::Select | Action::Transaction(_) => true,
+        Action::Read { database } => database.as_deref().is_none_or(|db| db == "main"),
+        Action::Function(name) => !NOT_FUNCTIONS.iter().any(|f| f.eq_ignore_ascii_case(name)),
+        Action::Pragma(name, value) => {
+            let one_of = |names: &[&str]| names.iter().any(|n| n.eq_ignore_ascii_case(name));
+            one_of(TABLE_PRAGMAS) || (value.is_none() && one_of(PRAGMAS))
         }
         _ => false,
-    };
-    if allowed {
-        Authorization::Allow
-    } else {
-        Authorization::Deny
     }
 }
 
@@ -375,8 +374,7 @@ mod tests {
             assert_eq!(conn.limit(limit).unwrap(), most, "{limit:?}");
         }
         // These are not for the file's readers to ask.
-        conn.authorizer(None::<fn(AuthContext<'_>) -> Authorization>)
-            .unwrap();
+        authorize(&conn, |_, _| true).unwrap();
         for (pragma, value) in [
             ("cell_size_check", 1),
             ("query_only", 1),

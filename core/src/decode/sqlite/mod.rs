@@ -52,7 +52,7 @@ pub use bindings::{binding_tail, binding_tails};
 pub use bytes::{from_bytes, from_bytes_with_wal};
 pub use error::DecodeError;
 pub use execution::dialect_of;
-pub use guard::{Guard, Stop, exclusive, guard, probe, snapshot};
+pub use guard::{DEADLINE, Guard, Stop, exclusive, guard, probe, snapshot};
 pub use header::{HEAD, Header, wal_missing};
 pub use history::{Version, binding_versions, memory_versions, version_counts};
 pub use intact::quick_check;

@@ -9,6 +9,9 @@ use crate::issue::Issue;
 use crate::model::{RunStatus, Text};
 use crate::time::Stamp;
 
+/// Bytes of a key, as it reads: beyond this a colon is one of a sentence.
+const LONGEST_KEY: usize = 400;
+
 impl Reader<'_> {
     pub(super) fn header(&mut self, text: &str) {
         let item = text
@@ -24,7 +27,7 @@ impl Reader<'_> {
         };
         let Some((key, value)) = item
             .split_once(':')
-            .filter(|(key, _)| !key.trim().is_empty() && key.len() <= 400)
+            .filter(|(key, _)| !key.trim().is_empty() && unescape(key).len() <= LONGEST_KEY)
         else {
             self.keep(text);
             return;

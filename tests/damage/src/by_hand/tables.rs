@@ -90,6 +90,14 @@ const SCRIPTS: &[(&str, Outcome, bool, &str)] = &[
         "INSERT INTO run (id, status) VALUES (CAST(x'72ff' AS TEXT), CAST(x'c3' AS TEXT));
          INSERT INTO execution (statement_text, status, error_message) VALUES (CAST(x'eda080' AS TEXT), CAST(x'f8888080' AS TEXT), CAST(x'fffe' AS TEXT));
          INSERT INTO bindings (name, kind, value) VALUES (CAST(x'80' AS TEXT), 'let', CAST(x'ff00ff' AS TEXT))"),
+    ("names in the schema that are no UTF-8", Shown(&[]), true,
+        "INSERT INTO run (id, status) VALUES ('20260125-125506-002755', 'running');
+         INSERT INTO execution (statement_index, statement_text, status) VALUES (1, 'session \"A\"', 'completed');
+         CREATE TABLE notes (note INTEGER PRIMARY KEY, text CHECK (lower(text) = text)); INSERT INTO notes VALUES (1, 'x'), (2, 'y');
+         CREATE INDEX first_letters ON notes (substr(text, 1, 1)) WHERE lower(text) > 'a';
+         PRAGMA writable_schema = ON;
+         UPDATE sqlite_schema SET sql = replace(replace(sql, 'note INTEGER', CAST(x'f1ff' AS TEXT) || ' INTEGER'), 'lower', CAST(x'c3' AS TEXT));
+         UPDATE sqlite_schema SET sql = replace(sql, 'datetime(', CAST(x'f16469' AS TEXT) || '(')"),
     ("NUL in the middle of text", Shown(&[]), true,
         "INSERT INTO run (id, program_path) VALUES ('r' || char(0) || 'x', 'a' || char(0) || '.prose');
          INSERT INTO execution (statement_text, status) VALUES ('session' || char(0) || '\"A\"', 'completed' || char(0));

@@ -1,5 +1,7 @@
 //! The viewer as people open it: one HTML file from disk, or the page that `prose view` serves.
 
+mod damage;
+mod dropped;
 mod injection;
 mod keyboard;
 mod large;

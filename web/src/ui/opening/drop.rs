@@ -1,4 +1,8 @@
 //! Walking what was dropped.
+//!
+//! A folder is walked by its `FileSystemEntry`, which gives all files. A page from disk may not do that in Chromium: there
+//! it is walked by its `FileSystemHandle`, which leaves out, without a word, files whose names are not harmless on every
+//! system. The viewer says so of the folder.
 
 use std::pin::Pin;
 
@@ -9,7 +13,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{DataTransfer, DragEvent, File};
 
 use super::{MOST, is_walked, label};
-use crate::protocol::Trouble;
+use crate::protocol::{Missing, Trouble};
 use crate::ui::state::{App, What};
 
 /// Opens what was dropped.
@@ -34,10 +38,14 @@ pub(crate) fn on_drop(app: App, event: &DragEvent) {
             app,
             number,
             files: Vec::new(),
-            skipped: Vec::new(),
+            missing: Missing::default(),
             stack: roots,
+            failed: None,
         };
         match walk.run().await {
+            Ok(()) if walk.files.is_empty() && walk.failed.is_some() => {
+                app.fail(unreadable(&walk.failed.unwrap_or_default()));
+            }
             Ok(()) if walk.files.is_empty() => app.fail(Trouble {
                 found: "An empty folder.".to_owned(),
                 ..Trouble::new(
@@ -47,15 +55,16 @@ pub(crate) fn on_drop(app: App, event: &DragEvent) {
             }),
             Ok(()) => {
                 let Walk {
-                    files, mut skipped, ..
+                    files, mut missing, ..
                 } = walk;
-                skipped.sort();
+                missing.skipped.sort();
+                missing.not_given.sort();
                 app.open_as(
                     number,
                     What::Files {
                         label: label(&files),
                         files,
-                        skipped,
+                        missing,
                     },
                 );
             }
@@ -73,6 +82,8 @@ enum Root {
     Found(JsValue, String),
     /// A `FileSystemEntry`, and the path of its folder.
     Entry(web_sys::FileSystemEntry, String),
+    /// A folder, and its handle, on its way, for where the entry may not be listed.
+    Folder(web_sys::FileSystemEntry, Option<Promise>),
     /// A file.
     File(File),
 }
@@ -88,9 +99,12 @@ fn roots(transfer: &DataTransfer) -> Vec<Root> {
             .ok()
             .and_then(|f| f.dyn_into().ok());
         let handle = get_handle.and_then(|f| f.call0(&item).ok()?.dyn_into::<Promise>().ok());
-        if let Some(handle) = handle {
+        let entry = item.webkit_get_as_entry().ok().flatten();
+        if let Some(folder) = entry.clone().filter(|entry| entry.is_directory()) {
+            roots.push(Root::Folder(folder, handle));
+        } else if let Some(handle) = handle {
             roots.push(Root::Handle(handle));
-        } else if let Ok(Some(entry)) = item.webkit_get_as_entry() {
+        } else if let Some(entry) = entry {
             roots.push(Root::Entry(entry, String::new()));
         } else if let Ok(Some(file)) = item.get_as_file() {
             roots.push(Root::File(file));
@@ -110,15 +124,22 @@ struct Walk {
     app: App,
     number: u32,
     files: Vec<(String, File)>,
-    /// Folders that are not looked into.
-    skipped: Vec<String>,
+    /// What is not among them.
+    missing: Missing,
     stack: Vec<Root>,
+    /// Why the last file that was not given was not.
+    failed: Option<JsValue>,
 }
 
 impl Walk {
     async fn run(&mut self) -> Result<(), Trouble> {
         self.stack.reverse();
         while let Some(root) = self.stack.pop() {
+            let name = match &root {
+                Root::Found(handle, above) => format!("{above}{}", text(handle, "name")),
+                Root::Entry(entry, above) => format!("{above}{}", entry.name()),
+                _ => String::new(),
+            };
             let step = match root {
                 Root::Handle(promise) => {
                     let handle = JsFuture::from(promise).await;
@@ -126,12 +147,29 @@ impl Walk {
                 }
                 Root::Found(handle, above) => self.handle(handle, &above).await,
                 Root::Entry(entry, above) => self.entry(&entry, &above).await,
+                Root::Folder(entry, handle) => {
+                    let listed = self.entry(&entry, "").await;
+                    match (listed, handle) {
+                        (Err(_), Some(handle)) => {
+                            self.missing.hidden.push(entry.name());
+                            self.stack.push(Root::Handle(handle));
+                            Ok(())
+                        }
+                        (listed, _) => listed,
+                    }
+                }
                 Root::File(file) => {
                     self.files.push((file.name(), file));
                     Ok(())
                 }
             };
-            step.map_err(|error| unreadable(&error))?;
+            if let Err(error) = step {
+                // A folder that cannot be listed; the others may be.
+                self.missing
+                    .not_given
+                    .extend((!name.is_empty()).then_some(name));
+                self.failed = Some(error);
+            }
             if self.files.len() > MOST {
                 return Err(Trouble {
                     found: format!("More than {MOST} files."),
@@ -153,16 +191,27 @@ impl Walk {
         Ok(())
     }
 
+    /// Keeps a file, or that it was not given: one that went away, or has a name that is no text.
+    fn file(&mut self, path: String, file: Result<JsValue, JsValue>) {
+        match file.and_then(|file| file.dyn_into::<File>()) {
+            Ok(file) => self.files.push((path, file)),
+            Err(error) => {
+                self.missing.not_given.push(path);
+                self.failed = Some(error);
+            }
+        }
+    }
+
     async fn handle(&mut self, handle: JsValue, above: &str) -> Result<(), JsValue> {
         let name = text(&handle, "name");
         let path = format!("{above}{name}");
         if text(&handle, "kind") == "file" {
-            let file: File = call(&handle, "getFile").await?.dyn_into()?;
-            self.files.push((path, file));
+            let file = call(&handle, "getFile").await;
+            self.file(path, file);
             return Ok(());
         }
         if !is_walked(&path) {
-            self.skipped.push(path);
+            self.missing.skipped.push(path);
             return Ok(());
         }
         let values: Function = Reflect::get(&handle, &"values".into())?.dyn_into()?;
@@ -174,9 +223,8 @@ impl Walk {
             }
             let child = Reflect::get(&next, &"value".into())?;
             if text(&child, "kind") == "file" {
-                let file: File = call(&child, "getFile").await?.dyn_into()?;
-                self.files
-                    .push((format!("{path}/{}", text(&child, "name")), file));
+                let file = call(&child, "getFile").await;
+                self.file(format!("{path}/{}", text(&child, "name")), file);
             } else {
                 self.stack.push(Root::Found(child, format!("{path}/")));
             }
@@ -190,12 +238,12 @@ impl Walk {
     ) -> Result<(), JsValue> {
         let path = format!("{above}{}", entry.name());
         if entry.is_file() {
-            let file = promised(entry, "file").await?.dyn_into()?;
-            self.files.push((path, file));
+            let file = promised(entry, "file").await;
+            self.file(path, file);
             return Ok(());
         }
         if !is_walked(&path) {
-            self.skipped.push(path);
+            self.missing.skipped.push(path);
             return Ok(());
         }
         let folder: &web_sys::FileSystemDirectoryEntry = entry.unchecked_ref();
@@ -206,7 +254,8 @@ impl Walk {
             if children.length() == 0 {
                 return Ok(());
             }
-            let children = children.iter().filter_map(|child| child.dyn_into().ok());
+            // Chromium has no name for their class, so it cannot be asked for.
+            let children = children.iter().map(JsValue::unchecked_into);
             self.stack
                 .extend(children.map(|child| Root::Entry(child, format!("{path}/"))));
         }

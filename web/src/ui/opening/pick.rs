@@ -7,7 +7,7 @@ use wasm_bindgen::JsCast as _;
 use std::collections::BTreeSet;
 
 use super::{label, left_out};
-use crate::protocol::Trouble;
+use crate::protocol::{Missing, Trouble};
 use crate::ui::state::{App, What};
 
 const FILES: &str = "pick-files";
@@ -94,6 +94,9 @@ fn picked(app: App, input: NodeRef<Input>) {
     app.open(What::Files {
         label: label(&files),
         files,
-        skipped: skipped.into_iter().collect(),
+        missing: Missing {
+            skipped: skipped.into_iter().collect(),
+            ..Missing::default()
+        },
     });
 }

@@ -1,0 +1,204 @@
+//! What a statement is about to do, asked before it does: SQLite's authorizer, for databases of anybody.
+//!
+//! rusqlite has one too, but it panics at a name that is no UTF-8, and names come from the file. Natively that is
+//! caught and refuses the statement; in WebAssembly, where nothing is caught, it would end the reader. Here such names
+//! are given with U+FFFD in them, which is what no rule knows.
+
+use std::borrow::Cow;
+use std::ffi::{CStr, c_char, c_int, c_void};
+
+use rusqlite::{Connection, Result, ffi};
+
+/// What a statement is about to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Action<'a> {
+    /// A `SELECT`.
+    Select,
+    /// Reads a column.
+    Read {
+        /// `main`, `temp` or the name of an attached one.
+        database: Option<Cow<'a, str>>,
+    },
+    /// `BEGIN`, `COMMIT` or `ROLLBACK`.
+    Transaction(Cow<'a, str>),
+    /// Calls a function of this name.
+    Function(Cow<'a, str>),
+    /// A pragma and its value.
+    Pragma(Cow<'a, str>, Option<Cow<'a, str>>),
+    /// Something else: all writing is.
+    Other,
+}
+
+/// From now on `allow` is asked of every action, and whether it comes from inside a view or a trigger; `false` refuses
+/// the statement. Replaces the one before.
+///
+/// # Errors
+/// When SQLite has no memory for it.
+pub fn authorize<F>(conn: &Connection, allow: F) -> Result<()>
+where
+    F: Fn(&Action<'_>, bool) -> bool + Send + 'static,
+{
+    install(conn, allow)
+}
+
+#[expect(
+    unsafe_code,
+    reason = "SQLite's C interface takes a callback with a pointer"
+)]
+fn install<F>(conn: &Connection, allow: F) -> Result<()>
+where
+    F: Fn(&Action<'_>, bool) -> bool + Send + 'static,
+{
+    // SAFETY: the callback is exchanged before what it points to: SQLite frees the data of a name when it is given anew,
+    // and when the connection closes, after which it asks nothing. The pointer is one to `F`, as `ask::<F>` takes it.
+    let code = unsafe {
+        ffi::sqlite3_set_authorizer(conn.handle(), None, std::ptr::null_mut());
+        let data = conn.set_clientdata(c"prosescope_authorizer", Some(allow))?;
+        ffi::sqlite3_set_authorizer(conn.handle(), Some(ask::<F>), data.cast())
+    };
+    match code {
+        ffi::SQLITE_OK => Ok(()),
+        code => Err(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)),
+    }
+}
+
+#[expect(unsafe_code, reason = "what SQLite calls")]
+unsafe extern "C" fn ask<F>(
+    data: *mut c_void,
+    code: c_int,
+    first: *const c_char,
+    second: *const c_char,
+    database: *const c_char,
+    inside: *const c_char,
+) -> c_int
+where
+    F: Fn(&Action<'_>, bool) -> bool + Send + 'static,
+{
+    // SAFETY: SQLite gives null or strings that end in a zero and live as long as the call, and the data that was set.
+    let (first, second, database, allow) = unsafe {
+        let allow = data.cast::<F>().as_ref();
+        (text(first), text(second), text(database), allow)
+    };
+    let action = match (code, first, second) {
+        (ffi::SQLITE_SELECT, ..) => Action::Select,
+        (ffi::SQLITE_READ, ..) => Action::Read { database },
+        (ffi::SQLITE_TRANSACTION, Some(operation), _) => Action::Transaction(operation),
+        (ffi::SQLITE_FUNCTION, _, Some(name)) => Action::Function(name),
+        (ffi::SQLITE_PRAGMA, Some(name), value) => Action::Pragma(name, value),
+        _ => Action::Other,
+    };
+    match allow {
+        Some(allow) if allow(&action, !inside.is_null()) => ffi::SQLITE_OK,
+        _ => ffi::SQLITE_DENY,
+    }
+}
+
+#[expect(unsafe_code, reason = "reads a string of C")]
+unsafe fn text<'a>(start: *const c_char) -> Option<Cow<'a, str>> {
+    // SAFETY: as the caller says: null, or the start of a string that ends in a zero.
+    (!start.is_null()).then(|| unsafe { CStr::from_ptr(start) }.to_string_lossy())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    fn asked(conn: &Connection) -> Arc<Mutex<Vec<String>>> {
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let list = Arc::clone(&asked);
+        let note = move |action: &Action<'_>, inside: bool| {
+            list.lock().unwrap().push(format!("{action:?} {inside}"));
+            *action != Action::Other
+        };
+        authorize(conn, note).unwrap();
+        asked
+    }
+
+    #[test]
+    fn every_action_is_asked_for_and_what_is_not_allowed_is_refused() {
+        let conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch("CREATE TABLE t(a); CREATE VIEW v AS SELECT a FROM t")
+            .unwrap();
+        let asked = asked(&conn);
+        for (sql, ok, expected) in [
+            (
+                "SELECT hex(a) FROM t",
+                true,
+                vec![
+                    "Select false",
+                    r#"Function("hex") false"#,
+                    r#"Read { database: Some("main") } false"#,
+                ],
+            ),
+            ("BEGIN", true, vec![r#"Transaction("BEGIN") false"#]),
+            (
+                "PRAGMA page_count",
+                true,
+                vec![r#"Pragma("page_count", None) false"#],
+            ),
+            (
+                "PRAGMA query_only = 0",
+                true,
+                vec![r#"Pragma("query_only", Some("0")) false"#],
+            ),
+            ("DELETE FROM t", false, vec!["Other false"]),
+            ("ATTACH ':memory:' AS b", false, vec!["Other false"]),
+        ] {
+            asked.lock().unwrap().clear();
+            assert_eq!(conn.prepare(sql).is_ok(), ok, "{sql}");
+            assert_eq!(*asked.lock().unwrap(), expected, "{sql}");
+        }
+        asked.lock().unwrap().clear();
+        conn.prepare("SELECT a FROM v").unwrap();
+        assert!(
+            asked
+                .lock()
+                .unwrap()
+                .iter()
+                .any(|asked| asked.ends_with(" true"))
+        );
+    }
+
+    #[test]
+    fn names_that_are_no_text_are_asked_for_too() {
+        // The bytes stand in the schema, where a statement of ours cannot put them.
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.db");
+        let conn = Connection::open(&path).unwrap();
+        conn.execute_batch(
+            "CREATE TABLE t(QQ INTEGER PRIMARY KEY, b); INSERT INTO t VALUES (1, 2)",
+        )
+        .unwrap();
+        drop(conn);
+        let mut bytes = std::fs::read(&path).unwrap();
+        let at = bytes.windows(2).position(|two| two == b"QQ").unwrap();
+        bytes[at..at + 2].copy_from_slice(&[0xf1, 0xff]);
+        std::fs::write(&path, bytes).unwrap();
+        let conn = Connection::open(&path).unwrap();
+        let asked = asked(&conn);
+        let row = conn.query_row("SELECT rowid, b FROM t", [], |row| row.get::<_, i64>(1));
+        assert_eq!(row, Ok(2));
+        assert_eq!(asked.lock().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn it_can_be_replaced_and_ends_with_the_connection() {
+        let kept = Arc::new(());
+        let conn = Connection::open_in_memory().unwrap();
+        for allowed in [false, true, false, true] {
+            let kept = Arc::clone(&kept);
+            let allow = move |_: &Action<'_>, _: bool| {
+                let _ = &kept;
+                allowed
+            };
+            authorize(&conn, allow).unwrap();
+            assert_eq!(conn.prepare("SELECT 1").is_ok(), allowed);
+        }
+        assert_eq!(Arc::strong_count(&kept), 2);
+        drop(conn);
+        assert_eq!(Arc::strong_count(&kept), 1);
+    }
+}

@@ -1,0 +1,149 @@
+//! Damaged inputs in the viewer's worker, in a real Chromium: every page of each is asked for. No trap, the bounds of
+//! reliability.md, and the same said as natively.
+
+use std::fmt::Write as _;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use prosescope_core::session::{Options, Session, survey};
+use prosescope_core::source::Source;
+use prosescope_damage::{Case, Outcome, What};
+use serde_json::{Value, json};
+
+use super::Viewer;
+
+const FILES: &str = include_str!("damage_files.js");
+const VISIT: &str = include_str!("damage.js");
+
+/// Processor time that opening a case and asking for all of its pages may take in the worker.
+const MOST_TIME: Duration = Duration::from_secs(2);
+
+/// Bytes of the worker's wasm memory, which only grows: of all cases together.
+const MOST_MEMORY: u64 = 256 << 20;
+
+/// Of the mutated cases, every so many is opened; all others by `PROSE_DAMAGE_ALL=1`.
+const STEP: usize = 10;
+
+/// What SQLite's versions, native and in WebAssembly, take differently.
+const OTHERWISE: [&str; 1] = ["half of each page reserved"];
+
+/// Zeros of more bytes than this are not made in a browser's memory.
+const HELD: u64 = 16 << 20;
+
+#[test]
+fn damaged_inputs_are_borne_in_the_worker() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    // Starts the worker.
+    viewer.stats();
+    let by_hand = prosescope_damage::by_hand().count();
+    let all = std::env::var_os("PROSE_DAMAGE_ALL").is_some();
+    let step = if all { 1 } else { STEP };
+    let cases = (0..by_hand).chain((by_hand..prosescope_damage::count()).step_by(step));
+    let named = std::env::var("PROSE_DAMAGE").unwrap_or_default();
+    let begun = Instant::now();
+    let (mut count, mut opened, mut answers, mut memory) = (0, 0, 0, 0);
+    let (mut busy, mut slowest) = (Duration::ZERO, (Duration::ZERO, String::new()));
+    let mut trouble = String::new();
+    for case in cases.map(prosescope_damage::case) {
+        if !case.name.contains(&named) {
+            continue;
+        }
+        let Some(entries) = entries(&case) else {
+            continue;
+        };
+        let made = viewer.try_eval_in_worker(&format!("({FILES})({entries})"));
+        let before = viewer.worker_time();
+        let seen = made.and_then(|_| viewer.try_eval_in_worker(&format!("({VISIT})(damaged)")));
+        let took = viewer.worker_time().saturating_sub(before);
+        busy += took;
+        count += 1;
+        let page = seen
+            .as_ref()
+            .map_or(Value::Null, |seen| seen["slowest"].clone());
+        match seen.and_then(|seen| judge(&case, &seen).map(|()| seen)) {
+            Ok(seen) => {
+                opened += usize::from(seen["opened"] != json!(0));
+                answers += seen["answers"].as_u64().unwrap_or(0);
+                memory = memory.max(seen["memory"].as_u64().unwrap_or(u64::MAX));
+            }
+            Err(what) => {
+                let _ = writeln!(trouble, "{}: {what}", case.name);
+                if viewer.try_eval_in_worker("1").is_err() {
+                    viewer.reload();
+                    viewer.stats();
+                }
+            }
+        }
+        if took > MOST_TIME {
+            let millis = took.as_millis();
+            let _ = writeln!(trouble, "{}: took {millis} ms, {page}", case.name);
+        }
+        if took > slowest.0 {
+            slowest = (took, format!("{}, {page}", case.name));
+        }
+    }
+    eprintln!(
+        "{count} cases in {} s, {} s in the worker: {opened} shown, {answers} answers, {} MB of wasm memory, the slowest {} ms ({})",
+        begun.elapsed().as_secs(),
+        busy.as_secs(),
+        memory >> 20,
+        slowest.0.as_millis(),
+        slowest.1
+    );
+    assert!(trouble.is_empty(), "{trouble}");
+    assert!(memory <= MOST_MEMORY, "{memory} bytes");
+    viewer.assert_quiet();
+}
+
+/// The files as the script takes them; `None` where a browser has none of it.
+fn entries(case: &Case) -> Option<Value> {
+    let entries = case.entries.iter().map(|entry| match &entry.what {
+        What::File(bytes) => Some(json!([entry.path, BASE64.encode(bytes)])),
+        What::Hole(len) if *len <= HELD => Some(json!([entry.path, len])),
+        _ => None,
+    });
+    entries.collect()
+}
+
+/// Whether it came to what it must come to, and to what it comes to natively.
+fn judge(case: &Case, seen: &Value) -> Result<(), String> {
+    let said = seen["refused"].to_string();
+    let opened = seen["opened"].as_u64().unwrap_or(0);
+    match case.outcome {
+        Outcome::Shown(_) if opened == 0 => return Err(format!("not shown: {said}")),
+        Outcome::Refused(words)
+            if opened > 0 || !said.to_lowercase().contains(&words.to_lowercase()) =>
+        {
+            return Err(format!("not refused with {words:?}: {said}"));
+        }
+        _ => {}
+    }
+    // A copy is rolled back on disk; in memory, and in a browser, it cannot be.
+    if said.contains("-journal") || OTHERWISE.contains(&case.name.as_str()) {
+        return Ok(());
+    }
+    let (natively, refused) = natively(case);
+    if opened != natively {
+        return Err(format!(
+            "{opened} opened, natively {natively}; {said}, natively {refused:?}"
+        ));
+    }
+    Ok(())
+}
+
+/// How many runs are opened of the same files outside of a browser, and what was said of the others.
+fn natively(case: &Case) -> (u64, Vec<String>) {
+    let source: Rc<dyn Source> = Rc::new(case.in_memory());
+    let (mut opened, mut refused) = (0, Vec::new());
+    for found in survey(source.as_ref()).found.into_iter().take(16) {
+        match Session::open(Rc::clone(&source), &found.place, &Options::default()) {
+            Ok(_) => opened += 1,
+            Err(error) => refused.push(error.to_string()),
+        }
+    }
+    (opened, refused)
+}
