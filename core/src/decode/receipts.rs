@@ -14,14 +14,15 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::jsonl::{lines, text};
+use super::text::lossy;
 use crate::issue::Issue;
 use crate::model::{ColumnInfo, RunStatus, TableInfo, Text};
 use crate::view::Cell;
 
 /// The file in the run folder, and the table's name.
 pub const FILE: &str = "receipts.jsonl";
-/// Bytes of it that are read.
-pub const MOST: usize = 64 << 20;
+/// Bytes of it that are read: some hundred thousand receipts.
+pub const MOST: usize = 32 << 20;
 /// Columns that the table has; more keys stay in the file.
 const MOST_COLUMNS: usize = 100;
 
@@ -140,28 +141,80 @@ pub fn anchored(receipts: &Receipts, count: Option<i64>, head: Option<&str>) -> 
         .then(|| chain(format!("run.json {}", parts.join("; it "))).at_file("run.json"))
 }
 
-/// A window of the receipts, in the order of the columns; cells are cut at `most` bytes.
-pub fn rows(log: &str, columns: &[ColumnInfo], from: u64, len: u32, most: usize) -> Vec<Vec<Cell>> {
-    // Lines before the window are only asked whether they are objects, lines behind it not even that.
-    let objects = log
-        .strip_prefix('\u{feff}')
-        .unwrap_or(log)
-        .lines()
-        .map(str::trim)
-        .filter(|line| {
-            line.starts_with('{') && serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok()
-        });
-    objects
-        .skip(usize::try_from(from).unwrap_or(usize::MAX))
-        .take(len as usize)
-        .filter_map(|line| serde_json::from_str::<Map<String, Value>>(line).ok())
-        .map(|object| {
-            let cells = columns.iter();
-            cells
-                .map(|column| cell(object.get(&column.name), most))
-                .collect()
-        })
-        .collect()
+/// A window of the receipts, which is given the log in pieces: what lies behind the window is never asked for, and no
+/// more than a piece and a line are held.
+pub struct Window<'c> {
+    columns: &'c [ColumnInfo],
+    skip: u64,
+    left: u32,
+    most: usize,
+    /// The beginning of a line whose end has not come yet.
+    begun: Vec<u8>,
+    rows: Vec<Vec<Cell>>,
+}
+
+impl<'c> Window<'c> {
+    /// `len` receipts from one on, in the order of the columns; cells are cut at `most` bytes.
+    pub fn new(columns: &'c [ColumnInfo], from: u64, len: u32, most: usize) -> Window<'c> {
+        Window {
+            columns,
+            skip: from,
+            left: len,
+            most,
+            begun: Vec::new(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Takes the next piece of the log; whether more of it is needed.
+    pub fn take(&mut self, piece: &[u8]) -> bool {
+        let mut rest = piece;
+        while let Some(end) = rest.iter().position(|b| *b == b'\n') {
+            let (line, after) = rest.split_at(end);
+            rest = after.get(1..).unwrap_or_default();
+            if self.begun.is_empty() {
+                self.line(line);
+            } else {
+                self.begun.extend_from_slice(line);
+                let line = std::mem::take(&mut self.begun);
+                self.line(&line);
+            }
+            if self.left == 0 {
+                return false;
+            }
+        }
+        self.begun.extend_from_slice(rest);
+        self.left > 0
+    }
+
+    /// The rows; the last line needs no end.
+    pub fn rows(mut self) -> Vec<Vec<Cell>> {
+        let line = std::mem::take(&mut self.begun);
+        self.line(&line);
+        self.rows
+    }
+
+    fn line(&mut self, line: &[u8]) {
+        let text = lossy(line).0;
+        let line = text.trim_start_matches('\u{feff}').trim();
+        // Lines before the window are only asked whether they are objects.
+        let is_object =
+            || line.starts_with('{') && serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok();
+        if self.left == 0 || !is_object() {
+            return;
+        }
+        if self.skip > 0 {
+            self.skip -= 1;
+            return;
+        }
+        self.left -= 1;
+        let Ok(object) = serde_json::from_str::<Map<String, Value>>(line) else {
+            return;
+        };
+        let cells = self.columns.iter();
+        let cells = cells.map(|column| cell(object.get(&column.name), self.most));
+        self.rows.push(cells.collect());
+    }
 }
 
 fn cell(value: Option<&Value>, most: usize) -> Cell {
@@ -248,6 +301,41 @@ mod tests {
             .collect()
     }
 
+    /// A window, the same whatever the pieces are that the log comes in.
+    fn rows(columns: &[ColumnInfo], from: u64, len: u32) -> Vec<Vec<Cell>> {
+        let of_pieces = |size: usize| {
+            let mut window = Window::new(columns, from, len, 8);
+            for piece in THREE.trim_end().as_bytes().chunks(size) {
+                if !window.take(piece) {
+                    break;
+                }
+            }
+            window.rows()
+        };
+        let whole = of_pieces(THREE.len());
+        for size in [1, 2, 7, 100, 101, 102] {
+            assert_eq!(of_pieces(size), whole, "pieces of {size}");
+        }
+        whole
+    }
+
+    #[test]
+    fn a_window_asks_for_no_more_than_it_shows() {
+        let (receipts, _) = read(THREE);
+        let first = THREE.find('\n').unwrap() + 1;
+        let mut window = Window::new(&receipts.columns, 0, 1, 8);
+        assert!(window.take(&THREE.as_bytes()[..first - 1]));
+        assert!(!window.take(b"\n"));
+        assert_eq!(window.rows().len(), 1);
+    }
+
+    #[test]
+    fn receipts_have_a_hundred_columns_at_most() {
+        let keys: String = (0..300).map(|n| format!("\"k{n}\":{n},")).collect();
+        let (receipts, _) = read(&format!("{{{keys}\"v\":1}}\n"));
+        assert_eq!(receipts.columns.len(), MOST_COLUMNS);
+    }
+
     #[test]
     fn receipts_are_a_table_and_end_a_run() {
         let (receipts, issues) = read(THREE);
@@ -277,7 +365,7 @@ mod tests {
                 ("n", false)
             ]
         );
-        let page = rows(THREE, &receipts.columns, 1, 1, 8);
+        let page = rows(&receipts.columns, 1, 1);
         assert_eq!(page.len(), 1);
         let cells: Vec<_> = page[0]
             .iter()
@@ -286,7 +374,7 @@ mod tests {
         assert_eq!(cells[0], ("text", "s001", false));
         assert_eq!(cells[2], ("null", "", false));
         assert_eq!((cells[3].1, cells[3].2), ("{\"input_", true));
-        assert_eq!(rows(THREE, &receipts.columns, 3, 5, 8).len(), 0);
+        assert_eq!(rows(&receipts.columns, 3, 5).len(), 0);
     }
 
     #[test]

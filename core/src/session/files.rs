@@ -3,12 +3,14 @@ use std::collections::BTreeSet;
 use super::Session;
 use super::index::node_of_row;
 use crate::check::{self, Rule};
-use crate::decode::text::lossy;
 use crate::decode::{receipts, sqlite};
 use crate::issue::{Issue, Location};
 use crate::model::TableInfo;
 use crate::source::SourceError;
 use crate::view::{Counts, FilesView, IssueView, IssuesView, TableRows};
+
+/// How much of a log is read at a time.
+const PIECE: usize = 1 << 20;
 
 /// How much of a cell a table shows, in bytes.
 const CELL: usize = 512;
@@ -57,14 +59,22 @@ impl Session {
 
     fn receipts(&self, info: &TableInfo, from: u64, len: u32) -> Result<TableRows, SourceError> {
         let path = format!("{}{}", self.root, receipts::FILE);
-        let bytes = self.source.read(&path, 0, receipts::MOST)?;
+        let mut window = receipts::Window::new(&info.columns, from, len, CELL);
+        let mut read = 0;
+        while read < receipts::MOST {
+            let piece = self.source.read(&path, read as u64, PIECE)?;
+            if piece.is_empty() || !window.take(&piece) {
+                break;
+            }
+            read += piece.len();
+        }
         Ok(TableRows {
             table: info.name.clone(),
             columns: info.columns.iter().map(|c| c.name.clone()).collect(),
             more_columns: 0,
             from,
             total: info.rows,
-            rows: receipts::rows(&lossy(&bytes).0, &info.columns, from, len, CELL),
+            rows: window.rows(),
         })
     }
 

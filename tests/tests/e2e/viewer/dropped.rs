@@ -50,6 +50,10 @@ fn listed(viewer: &mut Viewer) -> BTreeSet<String> {
     viewer.look(1400, 2000, false);
     viewer.key("9");
     viewer.wait_page("Files and tables");
+    viewer.wait(
+        "document.querySelectorAll('main .rows .row:not(.head)').length >=
+           document.querySelector('main .rows').getAttribute('aria-rowcount') - 1",
+    );
     let paths =
         viewer.eval("[...document.querySelectorAll('.file-rows .row .mono')].map(e => e.title)");
     let paths = paths.as_array().expect("files").iter();
@@ -86,15 +90,15 @@ fn from_disk_a_folder_is_shown_with_what_the_browser_gives_and_that_is_said() {
         viewer.wait_main("file-not-given");
     }
     viewer.assert_quiet();
-    // A picked folder has all of them.
+    // A picked folder has all of them; Chromium takes a backslash in a name for the end of a folder's.
+    viewer.eval("location.hash = '#/'");
+    viewer.reload();
     viewer.set_files("#pick-folder", &[&folder(&dir.path().join("picked"))]);
-    viewer.wait(
-        "location.hash.includes('picked') || document.querySelector('main').innerText.length > 0",
-    );
     viewer.wait_page("Overview");
     let files = listed(&mut viewer);
     for name in PLAIN.iter().chain(&UNUSUAL) {
-        assert!(files.contains(*name), "{name:?} is not in {files:?}");
+        let name = name.replace('\\', "/");
+        assert!(files.contains(&name), "{name:?} is not in {files:?}");
     }
 }
 
@@ -139,12 +143,19 @@ fn reading_that_does_not_end_is_ended_and_the_viewer_goes_on() {
     viewer.stats();
     let hurry = "{ const now = Date.now, begun = now(); let looks = 0; Date.now = () => begun + 10000 * looks++; Date.now.before = now }";
     viewer.try_eval_in_worker(hurry).unwrap();
-    viewer.drop_files(&[&database]);
+    viewer.drop_run(&[&database]);
+    // What was read until then is shown.
+    viewer.key("0");
+    viewer.wait_page("Issues");
     viewer.wait_main(STOPPED);
-    viewer.wait_main("try again");
     viewer
         .try_eval_in_worker("{ Date.now = Date.now.before }")
         .unwrap();
+    viewer.eval("location.hash = '#/'");
     viewer.drop_run(&[&database]);
+    viewer.key("0");
+    viewer.wait_page("Issues");
+    viewer.wait_main("parent-cycle");
+    assert!(!viewer.main_text().contains(STOPPED));
     viewer.assert_quiet();
 }
