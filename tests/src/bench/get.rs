@@ -20,8 +20,7 @@ pub(crate) fn measure(effort: Effort) {
         return;
     };
     println!(
-        "prose {} the viewer inside. `prose get` reads the run, its gates and its program as well, and escapes nothing \
-         into a pipe; `sqlite3` runs the query of sqlite.md.\n",
+        "prose {} the viewer inside. `prose get` escapes nothing into a pipe; `sqlite3` runs the query of sqlite.md.\n",
         if std::env::var_os("PROSE_VIEWER_HTML").is_some() {
             "with"
         } else {

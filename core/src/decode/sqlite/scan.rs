@@ -80,6 +80,9 @@ pub(super) struct Reader<'c> {
     pub(super) only_run: Option<Text>,
     /// Rows of the tables that were walked over from end to end.
     pub(super) counts: BTreeMap<&'static str, u64>,
+    /// The documents' tables that are known to have no rows: making the statement that walks over one costs more than
+    /// many a table's rows.
+    empty: Vec<&'static str>,
     /// What stopped the last walk that was stopped; it is in the notes as well.
     pub(super) failed: Option<DecodeError>,
     /// Bytes of the whole file: its rows cannot take more, nor can there be more of them than have room in it.
@@ -88,7 +91,10 @@ pub(super) struct Reader<'c> {
 
 impl<'c> Reader<'c> {
     pub(super) fn new(conn: &'c Connection, name: &str) -> Result<Reader<'c>, DecodeError> {
-        Reader::of(conn, Shape::discover(conn)?, name)
+        let mut reader = Reader::of(conn, Shape::discover(conn)?, name)?;
+        // What is damaged says so when it is walked over.
+        reader.empty = shape::empty_tables(conn, &reader.shape).unwrap_or_default();
+        Ok(reader)
     }
 
     /// A reader that knows one table only.
@@ -113,6 +119,7 @@ impl<'c> Reader<'c> {
             texts: Texts::default(),
             only_run: None,
             counts: BTreeMap::new(),
+            empty: Vec::new(),
             failed: None,
         })
     }
@@ -146,6 +153,10 @@ impl Reader<'_> {
         let Some(found) = shape.table(table) else {
             return;
         };
+        if self.empty.contains(&table) {
+            self.counts.insert(table, 0);
+            return;
+        }
         let mut sql = select(found, wants, extra);
         // What an index says is not asked: of a damaged file the table itself is believed.
         sql.push_str(" NOT INDEXED");

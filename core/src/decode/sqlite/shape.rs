@@ -5,7 +5,7 @@ use rusqlite::types::FromSql;
 
 use super::error::DecodeError;
 use crate::model::{ColumnInfo, TableInfo};
-use crate::schema::{Found, known_column, known_table};
+use crate::schema::{self, Found, known_column, known_table};
 
 /// A database's tables, and how it encodes text.
 #[derive(Debug, Clone)]
@@ -47,6 +47,38 @@ pub(super) fn find(conn: &Connection, name: &str) -> Result<Found, DecodeError> 
         .find(|t| t.name.eq_ignore_ascii_case(name))
         .ok_or_else(|| DecodeError::NotFound(format!("table {name}")))?;
     describe(conn, listed)
+}
+
+/// Which of the documents' tables have no rows; asked of all in one statement.
+pub(super) fn empty_tables(
+    conn: &Connection,
+    shape: &Shape,
+) -> Result<Vec<&'static str>, DecodeError> {
+    let names = schema::TABLES.iter().map(|table| table.name);
+    let there: Vec<(&'static str, &Found)> = names
+        .filter_map(|name| Some((name, shape.table(name)?)))
+        .collect();
+    let asked: Vec<String> = there
+        .iter()
+        .map(|(_, found)| {
+            let table = quoted(&found.info.name);
+            format!("EXISTS(SELECT 1 FROM {table} NOT INDEXED)")
+        })
+        .collect();
+    if asked.is_empty() {
+        return Ok(Vec::new());
+    }
+    let sql = format!("SELECT {}", asked.join(", "));
+    let empty = conn.query_row(&sql, [], |row| {
+        let mut empty = Vec::new();
+        for (i, (name, _)) in there.iter().enumerate() {
+            if !row.get::<_, bool>(i)? {
+                empty.push(*name);
+            }
+        }
+        Ok(empty)
+    })?;
+    Ok(empty)
 }
 
 /// Whether the database stores text as UTF-8.
