@@ -1,6 +1,7 @@
 use std::fmt::Write as _;
 
 use anstyle::Style;
+use prosescope_core::issue::{Issue, Severity};
 use prosescope_core::render::text::escape;
 use prosescope_core::time::Stamp;
 use prosescope_core::view::{
@@ -190,11 +191,15 @@ fn verdict(chain: &str, reason: &str, head: Option<&(u64, String)>) -> String {
     out
 }
 
-fn issues(out: &mut String, issues: &[prosescope_core::issue::Issue], width: usize) {
+fn issues(out: &mut String, issues: &[Issue], width: usize) {
     for issue in issues {
+        let (tone, mark) = match issue.severity {
+            Severity::Error => (BAD, '✗'),
+            Severity::Warning | Severity::Info => (WAIT, '!'),
+        };
         let _ = write!(
             out,
-            "\n{BAD}✗ {}{RESET}\n{}",
+            "\n{tone}{mark} {}{RESET}\n{}",
             escape(&issue.rule, false),
             wrap(&issue.message, width, "    ")
         );

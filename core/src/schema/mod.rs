@@ -7,6 +7,7 @@
 mod check;
 mod found;
 mod names;
+mod triggers;
 
 pub use check::{check, check_agents};
 pub use found::Found;
@@ -14,6 +15,7 @@ pub use names::{
     AGENT_MEMORY_HISTORY, AGENT_SEGMENTS, AGENTS, BINDING_HISTORY, BINDINGS, EXECUTION,
     GATE_AUDIT_LOG, GATES, IMPORTS, RUN, TABLES, TableSpec, known_column, known_table, table_spec,
 };
+pub use triggers::{audit_triggers, is_audit_trigger};
 
 /// The corrected schema of a `state.db` (errata S1, G1, G7; with the history tables of B6 and A1). Idempotent.
 pub const STATE_SQL: &str = include_str!("state.sql");

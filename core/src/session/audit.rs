@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::Session;
 use crate::gate::audit::{self, Finding};
 use crate::gate::lifecycle::Lifecycle;
+use crate::issue::Issue;
 use crate::model::{AuditEvent, AuditKind, Gate};
 use crate::time::{Stamp, human_duration};
 use crate::view::{
@@ -62,9 +63,12 @@ impl Session {
         }
     }
 
-    /// What the verification of the audit log says.
+    /// What the verification of the audit log says, and whether its triggers are there.
     pub fn audit_check(&self, expect_head: Option<(u64, &str)>) -> AuditCheck {
-        let view = self.audit(expect_head);
+        let mut view = self.audit(expect_head);
+        let guard = |issue: &&Issue| issue.rule == "audit-unguarded";
+        view.issues
+            .extend(self.run.issues.iter().filter(guard).cloned());
         let missed = |rule: &str| matches!(rule, "audit-tail-cut" | "audit-head-differs");
         AuditCheck {
             run: self.run.id.to_string(),

@@ -79,6 +79,16 @@ pub(super) const RULES: &[Rule] = &[
   (2, 'deploy', 'r1', 'approved', 'raymond', NULL, '2026-01-25 13:00:00',
    NULL);"#),
     Rule::warning(
+        "audit-unguarded",
+        "Rows of the log are sealed, but triggers that keep the log from being changed are gone, or were made harmless.",
+    )
+    .fix("Verify the log against a head that was noted elsewhere (`prose audit verify --expect-head`): a change that its chain does not show would be found so.")
+    .source("errata G7")
+    .sql(r#"DROP TRIGGER gate_audit_log_no_delete;
+INSERT INTO gate_audit_log (id, gate_id, run_id, event_type, principal, comment, timestamp, metadata) VALUES
+  (1, 'deploy', 'r1', 'created', 'system', NULL, '2026-01-25 12:00:00',
+   '{"chain":{"seq":1,"prev":"0000000000000000000000000000000000000000000000000000000000000000","hash":"23a9865d4ad306f7c3e29ecf6de70d45642d0611fa4c135ce88a48669968db87"}}');"#),
+    Rule::warning(
         "audit-row-unchecked",
         "A sealed row is too long to be read whole, so only its link was checked.",
     )

@@ -10,6 +10,7 @@ use super::error::DecodeError;
 use super::execution::malformed;
 use super::scan::{LONG_TEXT, MOST_ROWS, Reader, Want, order};
 use super::shape::quoted;
+use crate::gate::audit::is_sealed;
 use crate::issue::Issue;
 use crate::model::{AuditEvent, AuditKind, Gate, GateStatus, Text};
 use crate::schema;
@@ -171,7 +172,46 @@ pub(super) fn read_audit(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<AuditE
         );
     }
     events.sort_by_key(|e| e.id);
+    // A question of its own, and only where our writer was: the documents' logs never had triggers.
+    if events.iter().any(is_sealed)
+        && let Ok(Some(issue)) = unguarded(reader)
+    {
+        reader.notes.add(issue);
+    }
     events
+}
+
+/// Says so when triggers that keep the log append-only are gone, or are not what they were (errata G7).
+fn unguarded(reader: &Reader<'_>) -> Result<Option<Issue>, DecodeError> {
+    let mut statement = reader
+        .conn
+        .prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")?;
+    let mut rows = statement.query([])?;
+    let mut there = BTreeSet::new();
+    while let Some(row) = rows.next()? {
+        if let (ValueRef::Text(name), ValueRef::Text(sql)) = (row.get_ref(0)?, row.get_ref(1)?) {
+            let name = String::from_utf8_lossy(name).to_ascii_lowercase();
+            if schema::is_audit_trigger(&name, &String::from_utf8_lossy(sql)) {
+                there.insert(name);
+            }
+        }
+    }
+    let gone: Vec<&str> = schema::audit_triggers()
+        .map(|(name, _)| name)
+        .filter(|name| !there.contains(*name))
+        .collect();
+    if gone.is_empty() {
+        return Ok(None);
+    }
+    let message = format!(
+        "the log has sealed rows, but not the triggers that keep them from being changed: {}",
+        gone.join(", ")
+    );
+    Ok(Some(
+        Issue::warning("audit-unguarded", message)
+            .at_table(schema::GATE_AUDIT_LOG)
+            .hint("Somebody dropped them, or the tables were made by another tool: compare the log with a noted head."),
+    ))
 }
 
 fn not_json(text: &str) -> Option<String> {

@@ -1,0 +1,140 @@
+//! Gates and their audit log, as people, scripts and other tools use them: the binary, and `sqlite3` beside it.
+
+mod decisions;
+mod queries;
+mod races;
+mod tampering;
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// A project with one run in a database.
+struct Project {
+    dir: tempfile::TempDir,
+    run: String,
+}
+
+const PROGRAM: &str =
+    "let plan = session \"Plan\"\n\napprove deploy:\n  prompt: \"Go?\"\n\nsession \"Ship\"\n";
+
+impl Project {
+    fn new() -> Project {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::create_dir_all(dir.path().join(".prose")).expect("made");
+        fs::write(dir.path().join("p.prose"), PROGRAM).expect("written");
+        let mut project = Project {
+            dir,
+            run: String::new(),
+        };
+        let (id, _) = project.expect(0, &["init", "p.prose", "--state", "sqlite"]);
+        project.run = id.trim().to_owned();
+        project
+    }
+
+    fn database(&self) -> PathBuf {
+        let runs = self.dir.path().join(".prose/runs");
+        runs.join(&self.run).join("state.db")
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_prose"));
+        command
+            .args(args)
+            .current_dir(self.dir.path())
+            .env("HOME", self.dir.path().join("home"))
+            .env("USER", "tester")
+            .env_remove("PROSE_NOW");
+        command
+    }
+
+    fn at(&self, now: &str, args: &[&str]) -> Output {
+        let mut command = self.command(args);
+        command.env("PROSE_NOW", now).output().expect("prose runs")
+    }
+
+    /// Runs, and expects this exit code; gives standard output and standard error.
+    #[track_caller]
+    fn expect(&self, code: i32, args: &[&str]) -> (String, String) {
+        checked(
+            code,
+            args,
+            &self.command(args).output().expect("prose runs"),
+        )
+    }
+
+    /// The same at a time.
+    #[track_caller]
+    fn expect_at(&self, now: &str, code: i32, args: &[&str]) -> (String, String) {
+        checked(code, args, &self.at(now, args))
+    }
+
+    #[track_caller]
+    fn json(&self, code: i32, args: &[&str]) -> Value {
+        let args = [args, &["--json"]].concat();
+        serde_json::from_str(&self.expect(code, &args).0).expect("JSON")
+    }
+
+    #[track_caller]
+    fn create(&self, gate: &str, more: &[&str]) {
+        let args = [
+            "gate", "create", gate, "--run", &self.run, "--prompt", "Go?",
+        ];
+        self.expect(0, &[&args[..], more].concat());
+    }
+
+    /// What `sqlite3` prints, one line a row.
+    #[track_caller]
+    fn sql(&self, sql: &str) -> String {
+        let (ok, out, said) = sqlite(&self.database(), sql);
+        assert!(ok, "{sql}\n{said}");
+        out
+    }
+}
+
+#[track_caller]
+fn checked(code: i32, args: &[&str], out: &Output) -> (String, String) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (stdout, stderr) = (text(&out.stdout), text(&out.stderr));
+    assert_eq!(
+        out.status.code(),
+        Some(code),
+        "prose {args:?}\n{stdout}\n{stderr}"
+    );
+    // Whatever is said of a log: the hash needs no secret.
+    let said = format!("{stdout}{stderr}").to_lowercase();
+    assert!(!said.contains("proof"), "{said}");
+    (stdout, stderr)
+}
+
+/// Runs a script in `sqlite3`: whether it went well, and what it said.
+fn sqlite(path: &Path, sql: &str) -> (bool, String, String) {
+    let mut child = Command::new("sqlite3")
+        .args(["-bail", "-cmd", ".timeout 30000"])
+        .arg(path)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("sqlite3 runs");
+    let mut stdin = child.stdin.take().expect("its input");
+    stdin.write_all(sql.as_bytes()).expect("it reads");
+    drop(stdin);
+    let out = child.wait_with_output().expect("it ends");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
+    (out.status.success(), text(&out.stdout), text(&out.stderr))
+}
+
+/// Whether `sqlite3` is here; without it a test is skipped, and says so, unless all must be here (`cargo xtask test`).
+fn has_sqlite3() -> bool {
+    let here = Command::new("sqlite3").arg("--version").output().is_ok();
+    let all = std::env::var_os("PROSE_TESTS_REQUIRE_ALL").is_some();
+    assert!(here || !all, "sqlite3 is not installed");
+    if !here {
+        let _ = writeln!(std::io::stderr(), "skipped: sqlite3 is not installed");
+    }
+    here
+}

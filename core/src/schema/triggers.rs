@@ -1,0 +1,51 @@
+use super::STATE_SQL;
+
+/// The triggers of [`STATE_SQL`] that keep the audit log append-only (errata G7): name, and all that follows it, in
+/// single blanks.
+pub fn audit_triggers() -> impl Iterator<Item = (&'static str, String)> {
+    let made = STATE_SQL.split("CREATE TRIGGER IF NOT EXISTS ").skip(1);
+    made.filter_map(|text| {
+        let (name, rest) = text.split_once(char::is_whitespace)?;
+        let (body, _) = rest.split_once("\nEND;")?;
+        Some((name, plain(&format!("{body} END"))))
+    })
+}
+
+/// Whether a trigger as the database keeps it, `CREATE TRIGGER name …`, is the one of [`STATE_SQL`].
+pub fn is_audit_trigger(name: &str, sql: &str) -> bool {
+    audit_triggers().any(|(known, body)| {
+        known.eq_ignore_ascii_case(name) && plain(sql) == format!("CREATE TRIGGER {known} {body}")
+    })
+}
+
+fn plain(sql: &str) -> String {
+    let words: Vec<&str> = sql.split_whitespace().collect();
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+
+    #[test]
+    fn the_triggers_of_a_new_database_are_known_again() {
+        let conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch(STATE_SQL).unwrap();
+        let mut all = conn
+            .prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")
+            .unwrap();
+        let found: Vec<(String, String)> = all
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .unwrap()
+            .collect::<Result<_, _>>()
+            .unwrap();
+        assert_eq!((found.len(), audit_triggers().count()), (3, 3));
+        for (name, sql) in found {
+            assert!(is_audit_trigger(&name, &sql), "{sql}");
+            let tame = sql.replace("BEGIN", "WHEN 0 BEGIN");
+            assert!(!is_audit_trigger(&name, &tame), "{tame}");
+        }
+    }
+}
