@@ -125,7 +125,7 @@ pub(crate) fn soak(root: &Path) -> Result<()> {
         "--test",
         "conformance",
         "--test",
-        "races",
+        "gates",
     ])
     .env(REQUIRE_ALL, "1")
     .env("PROSE_SOAK", "1");

@@ -10,10 +10,14 @@ const NOON: &str = "2026-01-25 12:00:00";
 /// Past the deadline: the clock of whoever expires the gates goes ahead.
 const LATE: &str = "2026-01-25 13:00:01";
 
-/// How many races; `PROSE_RACES=1000` for a longer run.
+/// How many races: few, or those of reliability.md (`cargo xtask soak`); `PROSE_RACES` says another number.
 fn races() -> usize {
     let set = std::env::var("PROSE_RACES").ok();
-    set.and_then(|n| n.parse().ok()).unwrap_or(60)
+    let usual = match std::env::var_os("PROSE_SOAK") {
+        Some(_) => 1000,
+        None => 60,
+    };
+    set.and_then(|n| n.parse().ok()).unwrap_or(usual)
 }
 
 fn start(project: &Project, now: &str, args: &[&str]) -> Child {
