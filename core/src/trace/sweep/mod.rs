@@ -255,6 +255,17 @@ impl<'a> Sweep<'a, '_> {
     ) -> Option<u32> {
         let goes_on =
             row.status.is_terminal() || matches!(row.status, Status::Iteration | Status::Retry);
+        if goes_on
+            && let Named::Inst(at) = subject.parent
+            && self.is_own_row(at, subject, row)
+        {
+            if let Some(own) = self.out.list.get_mut(at as usize)
+                && own.id.is_empty()
+            {
+                own.id = subject.id;
+            }
+            return Some(at);
+        }
         match subject.key {
             Key::Gate(_) | Key::Loop(_) | Key::Parallel(_) => {
                 // The parent is missing, and something of that very id is open.
@@ -296,20 +307,44 @@ impl<'a> Sweep<'a, '_> {
                         return Some(at);
                     }
                 }
-                // A closing row that names its own opening row as its parent: a session has nothing inside.
-                let Named::Inst(at) = subject.parent else {
-                    return None;
-                };
-                let parent = self.inst(at)?;
-                let first = self.rows.get(parent.first)?;
-                (goes_on
-                    && parent.open
-                    && parent.kind == Kind::Statement
-                    && first.index == row.index
-                    && first.text == row.text)
-                    .then_some(at)
+                None
             }
             _ => None,
+        }
+    }
+
+    /// Whether a row that goes on names the opening row of what it speaks of as its parent: nothing lies in itself.
+    /// A gate and a session have nothing inside; a loop or a parallel directly inside of one has an id of its own,
+    /// else another statement.
+    fn is_own_row(&self, parent: u32, subject: &Subject<'a>, row: &Execution) -> bool {
+        let Some(parent) = self.inst(parent) else {
+            return false;
+        };
+        let Some(first) = self.rows.get(parent.first) else {
+            return false;
+        };
+        if !(parent.open || (parent.failing && row.status == Status::Retry)) {
+            return false;
+        }
+        let one_text = first.text == row.text;
+        match (parent.kind, subject.kind) {
+            (Kind::Loop, Kind::Loop) | (Kind::Parallel, Kind::Parallel) => {
+                match (parent.id, subject.id) {
+                    ("", _) | (_, "") => match (first.index, row.index) {
+                        (Some(own), Some(index)) => own == index,
+                        _ => one_text,
+                    },
+                    (own, id) => own == id,
+                }
+            }
+            (Kind::Gate(own), Kind::Gate(gate)) => {
+                crate::gate::visit(own).0 == crate::gate::visit(gate).0
+                    && self.same_visit(parent.kind, subject.kind, row)
+            }
+            (Kind::Statement, Kind::Statement | Kind::Loop | Kind::Parallel) => {
+                one_text && first.index == row.index
+            }
+            _ => false,
         }
     }
 
