@@ -94,7 +94,7 @@ fn build(root: &Path, folder: &Path) -> Result<()> {
     // A target is named so that build scripts and macros are not counted.
     let host = host()?;
     run(cargo(root)
-        .args(["build", "--release", "--locked", "--manifest-path"])
+        .args(["build", "--release", "--manifest-path"])
         .arg(root.join("fuzz/Cargo.toml"))
         .args(["--target", &host, "--target-dir"])
         .arg(folder)

@@ -36,6 +36,17 @@ fn an_empty_state_has_an_index() {
 }
 
 #[test]
+fn what_was_printed_once_is_printed_so_again() {
+    // A key that grows beyond any limit when it is written, found by fuzzing.
+    for read in [
+        format!("{}:", "\0".repeat(100)),
+        format!("{}: x", "k".repeat(401)),
+    ] {
+        let _ = stable(&parse(&read).0);
+    }
+}
+
+#[test]
 fn real_words_stay_as_they_were() {
     let real = concat!(
         "# Execution State\n\nrun: r\nstatus: completed\nmode: fast\n\n## Execution Trace\n\n```prose\n",
