@@ -252,6 +252,25 @@ fn looking_is_logged_unless_it_is_not_wanted_or_cannot_be() {
     assert!(said.contains("does not say that you looked"), "{said}");
 }
 
+/// Errata B9, P10: nothing that is said ends a statement, runs, or breaks the chain.
+#[test]
+fn whatever_is_said_is_kept_and_the_log_holds_together() {
+    let project = Project::new();
+    let run = project.run.clone();
+    let said =
+        "it's \"fine\"\n$(rm -rf ~); DROP TABLE gates; -- C:\\temp\\new größe 🎉 \u{202e}\u{1b}[2J";
+    project.create("deploy", &["--on-reject", said]);
+    let reject = [
+        "reject", &run, "deploy", "--as", "o'brien", "--reason", said,
+    ];
+    let (out, err) = project.expect(0, &reject);
+    assert!(!format!("{out}{err}").contains('\u{1b}'), "escaped");
+    let audit = project.json(0, &["audit", &run]);
+    assert_eq!(audit["chain"], "consistent");
+    assert_eq!(audit["rows"][1]["comment"], said);
+    assert_eq!(audit["rows"][1]["principal"], "o'brien");
+}
+
 #[test]
 fn going_on_is_logged_at_the_gate() {
     let project = Project::new();

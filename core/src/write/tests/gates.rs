@@ -375,6 +375,36 @@ fn all_due_gates_time_out_at_once_and_once_g6_g9() {
     }
 }
 
+/// Errata B9, P10, and the chain: what is hashed is what is read again, in a database and in files.
+#[test]
+fn whatever_is_said_the_log_holds_together_in_every_form() {
+    for style in STYLES {
+        for said in [
+            "it's \"fine\"\n$(rm -rf ~)\t`x` \\ C:\\temp\\new",
+            "größe 🎉 \u{202e}\u{7f}\u{1b}[2J\u{0}",
+            "{\"chain\":{\"seq\":9}}",
+            &"x".repeat(32_000),
+        ] {
+            let mut run = Memory::new(style);
+            let gate = CreateGate {
+                prompt: said.into(),
+                on_reject: Some(said.into()),
+                allow: Some(vec!["o'brien \"é\"".into()]),
+                ..deploy()
+            };
+            run.at(NOON, &gate).unwrap();
+            let mut command = reject("deploy", "o'brien \"é\"");
+            command.decision = Decision::Reject {
+                reason: said.into(),
+            };
+            run.at(NOON, &command).unwrap();
+            assert_eq!(run.audit[1].comment.as_deref(), Some(said));
+            assert_eq!(last_metadata(&run)["on_reject"], said);
+            consistent(&run);
+        }
+    }
+}
+
 #[test]
 fn looking_is_logged_and_touches_nothing_else() {
     let mut run = run_with_gate(Style::AppendOnly);

@@ -4,12 +4,14 @@ use std::ops::ControlFlow;
 
 use serde_json::{Map, Value, json};
 
+use crate::decode::gates_json as decode;
 use crate::decode::sqlite::meta_of;
 use crate::gate::audit::Chain;
 use crate::model::{
     AgentScope, AuditEvent, AuditKind, BindingKind, Execution, Gate, GateStatus, RunStatus, Status,
     Text,
 };
+use crate::render::gates_json as render;
 use crate::time::Stamp;
 use crate::write::{
     AgentFact, At, AuditRow, AuditTail, BindingFact, Change, ExecutionRow, Facts, Fault, FaultKind,
@@ -124,14 +126,14 @@ impl Memory {
                 if row.execution_id.is_some_and(|id| !waits(id)) {
                     return Err(broken("the gate's execution is not there (errata G2)"));
                 }
-                self.gates.push(gate(row));
+                self.gates.push(self.gate_as_kept(row));
             }
             Change::ResolveGate(row) => self.resolve(row)?,
             Change::Audit(row) => {
                 if self.audit.iter().any(|event| event.id == row.id) {
                     return Err(broken("an audit row of that id is there"));
                 }
-                self.audit.push(event(row));
+                self.audit.push(self.event_as_kept(row));
             }
         }
         Ok(())
@@ -153,6 +155,26 @@ impl Memory {
             gate.metadata = json_text(&row.metadata);
         }
         Ok(())
+    }
+
+    /// A row of the log, as the form gives it back.
+    fn event_as_kept(&self, row: &AuditRow) -> AuditEvent {
+        if self.style != Style::Files {
+            return event(row);
+        }
+        let (mut events, issues) = decode::audit(&render::audit(row));
+        assert_eq!((events.len(), issues.len()), (1, 0));
+        events.remove(0)
+    }
+
+    /// A pending gate, as the form gives it back.
+    fn gate_as_kept(&self, row: &GateRow) -> Gate {
+        if self.style != Style::Files {
+            return gate(row);
+        }
+        let (gate, issues) = decode::gate(&row.id, Some(&render::pending(row)), None);
+        assert_eq!(issues, []);
+        gate.expect("it is read")
     }
 
     fn agent_of(&mut self, name: &str, scope: &str) -> &mut AgentFact {
