@@ -104,7 +104,10 @@ impl Session {
             };
         }
         let counts = db.as_ref().map(|db| sqlite::version_counts(&db.conn));
-        let earlier = counts.and_then(Result::ok).unwrap_or_default();
+        let earlier = match counts {
+            Some(counts) => counts.unwrap_or_default(),
+            None => folder::version_counts(source.as_ref(), &root),
+        };
         let listing = run.program.source.as_deref().map(program::scan);
         let trace = trace::fold(&run, listing.as_ref(), options.now);
         run.issues.extend(super::gates::issues(&run));

@@ -29,7 +29,10 @@ impl<'a> Ties<'a> {
         let program = program.filter(|p| !p.statements.is_empty());
         let learned = program.map(|program| {
             let mut ties = program.ties();
-            ties.learn(rows.iter().map(|row| (&*row.text, row.index)));
+            // A branch has the index of its parallel (errata, "Words in use"): it teaches nothing.
+            let branch = |row: &&Execution| row.meta.as_deref().is_some_and(|m| m.branch.is_some());
+            let rows = rows.iter().filter(|row| !branch(row));
+            ties.learn(rows.map(|row| (&*row.text, row.index)));
             ties
         });
         let mut blocks = BTreeMap::new();

@@ -117,9 +117,13 @@ pub(super) fn again(
     keys: Keys,
 ) -> Result<ExecutionRow, WriteError> {
     let mut metadata = Keys::naming(&instance.meta()).done();
-    // The attempt stays with what follows it, so that the last row knows how many there were.
-    if let Some(attempt) = super::instance::meta(&instance.last).attempt {
+    // The attempt stays with what follows it, so that the last row knows how many there were, and may be.
+    let last = super::instance::meta(&instance.last);
+    if let Some(attempt) = last.attempt {
         metadata.insert("attempt".to_owned(), attempt.into());
+        if let Some(max) = last.max.filter(|_| last.loop_id.is_none()) {
+            metadata.insert("max".to_owned(), max.into());
+        }
     }
     metadata.extend(keys.done());
     Ok(ExecutionRow {

@@ -15,6 +15,8 @@ pub(super) struct Instance {
     pub(super) first: Execution,
     /// Its last row; the first one again in the in-place style, or when it has one row only.
     pub(super) last: Execution,
+    /// The instance in which the same statement was begun again since, in the same parent.
+    pub(super) again: Option<i64>,
 }
 
 impl Instance {
@@ -26,8 +28,9 @@ impl Instance {
                 "`prose trace RUN` lists what ran, with ids",
             ));
         };
-        let last = latest(facts, &first, id)?.unwrap_or_else(|| first.clone());
-        Ok(Instance { first, last })
+        let (last, again) = latest(facts, &first, id)?;
+        let last = last.unwrap_or_else(|| first.clone());
+        Ok(Instance { first, last, again })
     }
 
     /// Whether something can still happen to it.
@@ -60,24 +63,39 @@ impl Instance {
     }
 }
 
-/// The newest row of the same instance key as `like`, from `since` on.
-pub(super) fn latest(
+/// The last row of the instance that is `like`, and whose first row is `since`; and the first row behind it that is
+/// another instance's.
+fn latest(
     facts: &dyn Facts,
     like: &Execution,
     since: i64,
-) -> Result<Option<Execution>, WriteError> {
+) -> Result<(Option<Execution>, Option<i64>), WriteError> {
     if facts.style() == Style::InPlace {
-        return Ok(facts.execution(since)?.filter(|_| like.id == since));
+        return Ok((facts.execution(since)?.filter(|_| like.id == since), None));
     }
-    let mut found = None;
+    // What has an id of its own is one instance; a plain statement may have been begun again since.
+    let own = meta(like);
+    let named = own.loop_id.is_some() || own.parallel_id.is_some() || own.gate_id.is_some();
+    let mut rows = Vec::new();
     facts.executions_back(like.parent, like.index, since, &mut |row| {
         if same(like, &row) {
-            found = Some(row);
-            return ControlFlow::Break(());
+            rows.push(row);
+            if named {
+                return ControlFlow::Break(());
+            }
         }
         ControlFlow::Continue(())
     })?;
-    Ok(found)
+    let mut last: Option<Execution> = None;
+    for row in rows.into_iter().rev() {
+        if last.as_ref().is_some_and(|last| last.status.is_terminal())
+            && row.status != Status::Retry
+        {
+            return Ok((last, Some(row.id)));
+        }
+        last = Some(row);
+    }
+    Ok((last, None))
 }
 
 /// The open instance of the same key, when there is one. A parallel and a loop have a fresh id each time: theirs is
@@ -86,17 +104,7 @@ pub(super) fn open_already(
     facts: &dyn Facts,
     like: &Execution,
 ) -> Result<Option<Execution>, WriteError> {
-    let own = meta(like);
-    let alike = |row: &Execution| {
-        let other = meta(row);
-        if own.loop_id.is_some() {
-            return other.loop_id.is_some() && same_place(like, row);
-        }
-        if own.parallel_id.is_some() && own.branch.is_none() {
-            return other.parallel_id.is_some() && other.branch.is_none() && same_place(like, row);
-        }
-        same(like, row)
-    };
+    let alike = |row: &Execution| alike(like, row);
     let mut found = None;
     facts.executions_back(like.parent, like.index, i64::MIN, &mut |row| {
         if alike(&row) {
@@ -106,6 +114,38 @@ pub(super) fn open_already(
         ControlFlow::Continue(())
     })?;
     Ok(found.filter(|row| !row.status.is_terminal()))
+}
+
+/// Whether two rows of one parent speak of the same statement: a parallel and a loop have a fresh id each time.
+fn alike(like: &Execution, row: &Execution) -> bool {
+    let (own, other) = (meta(like), meta(row));
+    if own.loop_id.is_some() {
+        return other.loop_id.is_some() && same_place(like, row);
+    }
+    if own.parallel_id.is_some() && own.branch.is_none() {
+        return other.parallel_id.is_some() && other.branch.is_none() && same_place(like, row);
+    }
+    same(like, row)
+}
+
+/// The instance in which the statement of this one was begun again since, in the same parent.
+pub(super) fn begun_again(
+    facts: &dyn Facts,
+    instance: &Instance,
+) -> Result<Option<i64>, WriteError> {
+    if instance.again.is_some() || facts.style() == Style::InPlace {
+        return Ok(instance.again);
+    }
+    let first = &instance.first;
+    let mut newest = None;
+    facts.executions_back(first.parent, first.index, first.id, &mut |row| {
+        if alike(first, &row) {
+            newest = Some(row);
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(newest.filter(|row| !same(first, row)).map(|row| row.id))
 }
 
 /// Whether two rows of one parent speak of the same thing (trace.md 1).

@@ -1,6 +1,6 @@
 use super::begin::touch;
 use super::close::again;
-use super::instance::{Instance, meta, open_parent, running};
+use super::instance::{Instance, begun_again, meta, open_parent, running};
 use super::meta::{Keys, Word};
 use super::{At, Change, ExecutionRow, ExecutionUpdate, Facts, Plan, Record, Style, WriteError};
 use crate::model::Status;
@@ -44,6 +44,16 @@ impl Record for Retry {
                     instance.last.status.word()
                 ),
                 "`prose exec fail ID --error TEXT` records that it failed",
+            ));
+        }
+        if let Some(again) = begun_again(facts, &instance)? {
+            return Err(WriteError::refused(
+                "retry-superseded",
+                format!(
+                    "execution {} was begun again, as execution {again}",
+                    self.id
+                ),
+                "what is recorded next is the later one's",
             ));
         }
         open_parent(facts, instance.first.parent)?;

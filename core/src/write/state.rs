@@ -26,3 +26,7 @@ pub fn folder_state(run: &Run) -> FolderState {
         rows: state_md::rows_that_tell(run, &trace, listing.as_ref()),
     }
 }
+
+#[cfg(test)]
+#[path = "state_tests.rs"]
+mod tests;

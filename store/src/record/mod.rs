@@ -5,9 +5,13 @@
 //! nobody waits out SQLite's busy handler against a crowd (reliability.md, "Many writers").
 
 pub(crate) mod fault;
+mod files;
+mod folder;
 mod lock;
 mod sqlite;
 
+pub(crate) use files::sync_dir;
+pub use folder::{FolderStore, init_folder};
 pub(crate) use lock::{LOCK, lock};
+pub(crate) use sqlite::connect;
 pub use sqlite::{SqliteStore, init_sqlite};
-pub(crate) use sqlite::{connect, sync_dir};

@@ -94,7 +94,7 @@ fn of_head(path: &str, full: &str, stem: &str, head: Head, len: u64) -> (Binding
             len: len.saturating_sub(head.start),
         },
         source: head.source,
-        created: head.created,
+        created: head.created.or_else(|| head.updated.clone()),
         updated: head.updated,
         attachment: head.attachment,
         tail_known: true,
@@ -115,11 +115,20 @@ pub fn binding_of(path: &str, head: Head, len: u64) -> Binding {
 }
 
 fn head(tree: &mut Tree<'_>, file: &FileEntry, stem: &str) -> Option<Head> {
+    head_of(stem, file.len, |most| tree.head(file, most))
+}
+
+/// The head of a binding file that is `len` bytes long; `first` reads as many of its bytes as it is asked for.
+pub fn head_of(
+    stem: &str,
+    len: u64,
+    mut first: impl FnMut(usize) -> Option<Vec<u8>>,
+) -> Option<Head> {
     let base = stem.rsplit('/').next().unwrap_or(stem);
     let mut most = FIRST_PART;
     loop {
-        let bytes = tree.head(file, most)?;
-        let whole = bytes.len() < most || bytes.len() as u64 >= file.len || most >= LONGEST_HEADER;
+        let bytes = first(most)?;
+        let whole = bytes.len() < most || bytes.len() as u64 >= len || most >= LONGEST_HEADER;
         match binding_md::parse(&bytes, whole, base) {
             Read::Done(head) => return Some(head),
             Read::More if whole => return Some(Head::default()),

@@ -23,6 +23,7 @@ mod bindings;
 mod compare;
 mod files;
 mod gates;
+mod history;
 mod imports;
 mod program;
 mod rows;
@@ -38,7 +39,8 @@ use crate::model::{Agent, AgentScope, FileInfo, FolderForm, Program, Recorded, R
 use crate::source::Source;
 use tree::Tree;
 
-pub use bindings::{binding_of, in_order_of_index, scoped};
+pub use bindings::{binding_of, head_of, in_order_of_index, scoped};
+pub use history::{binding_versions, memory_versions, version_counts};
 pub use rows::compare_with_rows;
 pub use state::STATE_FILE_MOST;
 

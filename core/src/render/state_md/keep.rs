@@ -1,44 +1,60 @@
 //! Which rows a state.md is told by: what a writer must hold to render the next one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::marks::Marks;
-use crate::model::{Run, Status};
+use super::marks::live;
+use crate::model::{Run, Status, Text};
 use crate::program::Listing;
-use crate::trace::{NodeKind, Trace};
+use crate::trace::{Node, NodeKind, NodeStatus, Trace};
 
 /// Ids of the rows that the run's state.md, and every later one, is rendered from; the others are history. Their
 /// number is bounded by the program and by what is open, not by what ran.
 ///
-/// Of an instance the first and the last row count, and of a loop the row that ended its last round. Instances that
-/// count are those that are open, those that speak for a statement now, the branches of an open parallel, and
-/// whatever these lie in. A run without its program is told by all of its rows.
+/// Of an instance the first and the last row count, and of a loop those that ended its last round and the rounds that
+/// something of the present began in. These instances
+/// count, and whatever they lie in:
+///
+/// - what is open, and the branches of an open parallel;
+/// - in each open frame, and at the root, the last that speaks for each statement;
+/// - in all that goes on, the last of a statement where it failed: it may be tried again;
+/// - of each index and text the last: rows teach how indices count, and so what others are tied to;
+/// - of each block the last frame, which speaks for the block once no frame of it is open.
+///
+/// The next round of a loop takes the word from what the last one said, and what spoke before the loop has it again:
+/// so both are counted within each open loop. A run without its program is told by all of its rows.
 pub fn rows_that_tell(run: &Run, trace: &Trace, program: Option<&Listing>) -> BTreeSet<i64> {
     let Some(listing) = program else {
         return run.executions.iter().map(|row| row.id).collect();
     };
-    let marks = Marks::new(run, trace, listing, None);
     let row = |at: Option<u32>| at.and_then(|at| run.executions.get(at as usize));
+    let ended = |node: &Node| row(node.last_row).is_none_or(|row| row.status.is_terminal());
     let mut kept: Vec<bool> = trace
         .nodes
         .iter()
-        .map(|node| {
-            node.status.is_open() || row(node.last_row).is_some_and(|row| !row.status.is_terminal())
-        })
+        .map(|node| node.status.is_open() || !ended(node))
         .collect();
-    let branches_of_open: Vec<usize> = trace
-        .nodes
-        .iter()
-        .enumerate()
-        .filter(|(_, node)| {
-            let parent = node.parent.map(|p| p as usize);
+    for at in Speaking::new(trace, listing).all(trace) {
+        if let Some(kept) = kept.get_mut(at as usize) {
+            *kept = true;
+        }
+    }
+    for at in teaching(run, trace) {
+        if let Some(kept) = kept.get_mut(at) {
+            *kept = true;
+        }
+    }
+    let branches: Vec<usize> = (0..trace.nodes.len())
+        .filter(|at| {
+            let Some(node) = trace.nodes.get(*at) else {
+                return false;
+            };
             matches!(node.kind, NodeKind::Branch { .. })
-                && parent.is_some_and(|p| kept.get(p) == Some(&true))
+                && node
+                    .parent
+                    .is_some_and(|p| kept.get(p as usize) == Some(&true))
         })
-        .map(|(at, _)| at)
         .collect();
-    let speaking = marks.of.iter().flatten().chain(marks.frames());
-    for at in speaking.map(|at| *at as usize).chain(branches_of_open) {
+    for at in branches {
         if let Some(kept) = kept.get_mut(at) {
             *kept = true;
         }
@@ -52,17 +68,144 @@ pub fn rows_that_tell(run: &Run, trace: &Trace, program: Option<&Listing>) -> BT
         }
     }
     let mut rows = BTreeSet::new();
-    for (node, _) in trace.nodes.iter().zip(&kept).filter(|(_, kept)| **kept) {
+    let mut loops: BTreeMap<usize, Vec<i64>> = BTreeMap::new();
+    let nodes = trace.nodes.iter().enumerate();
+    for (at, node) in nodes.filter(|(at, _)| kept.get(*at) == Some(&true)) {
         rows.extend(row(node.first_row).map(|row| row.id));
         rows.extend(row(node.last_row).map(|row| row.id));
-        let rounds = node.aliases.iter().rev().find(|id| {
-            let at = run.executions.binary_search_by_key(*id, |row| row.id);
-            at.is_ok_and(|at| {
-                let row = run.executions.get(at);
-                row.is_some_and(|row| row.status == Status::Iteration)
-            })
-        });
-        rows.extend(rounds);
+        if node.kind == NodeKind::Loop {
+            let ends = ends_of_rounds(run, node);
+            rows.extend(ends.last());
+            loops.insert(at, ends);
+        }
+        // What was begun in a round belongs to it: the row that ended it is behind.
+        let round = node.parent.and_then(|p| trace.nodes.get(p as usize));
+        if let Some(round) = round.filter(|r| matches!(r.kind, NodeKind::Round { .. }))
+            && let Some(ends) = round.parent.and_then(|p| loops.get(&(p as usize)))
+            && let Some(id) = node.id
+        {
+            rows.extend(ends.get(ends.partition_point(|end| *end < id)));
+        }
     }
     rows
+}
+
+/// The last node of each index and text. Of an index that comes with ever new texts only so many are counted.
+fn teaching(run: &Run, trace: &Trace) -> Vec<usize> {
+    const TEXTS: usize = 8;
+    let mut by_index: BTreeMap<i64, BTreeMap<&str, usize>> = BTreeMap::new();
+    for (at, node) in trace.nodes.iter().enumerate() {
+        let row = node
+            .first_row
+            .and_then(|at| run.executions.get(at as usize));
+        let Some((index, row)) = row.and_then(|row| Some((row.index?, row))) else {
+            continue;
+        };
+        let texts = by_index.entry(index).or_default();
+        if texts.len() < TEXTS || texts.contains_key(&*row.text) {
+            texts.insert(&row.text, at);
+        }
+    }
+    by_index
+        .into_values()
+        .flat_map(BTreeMap::into_values)
+        .collect()
+}
+
+/// The rows that ended a round of a loop, in order of id.
+fn ends_of_rounds(run: &Run, node: &Node) -> Vec<i64> {
+    let ends = |id: &&i64| {
+        let at = run.executions.binary_search_by_key(*id, |row| row.id);
+        let row = at.ok().and_then(|at| run.executions.get(at));
+        row.is_some_and(|row| row.status == Status::Iteration)
+    };
+    node.aliases.iter().filter(ends).copied().collect()
+}
+
+/// The last node of the present that speaks for something, in the open loop that it lies in, if any.
+#[derive(Default)]
+struct Speaking<'a> {
+    /// By frame, open loop and line.
+    statements: BTreeMap<(Option<u32>, Option<u32>, u32), u32>,
+    /// By block and open loop.
+    frames: BTreeMap<(&'a Text, Option<u32>), u32>,
+    /// By what it was begun in, which goes on, and line: the last, when it failed. It may be tried again.
+    failed: BTreeMap<(Option<u32>, u32), u32>,
+}
+
+impl<'a> Speaking<'a> {
+    fn new(trace: &'a Trace, listing: &Listing) -> Speaking<'a> {
+        let live = live(trace);
+        let mut speaking = Speaking::default();
+        // The frame and the open loop that each node lies in.
+        let mut around: Vec<(Option<u32>, Option<u32>)> = Vec::with_capacity(trace.nodes.len());
+        for (at, node) in (0_u32..).zip(&trace.nodes) {
+            let above = node
+                .parent
+                .and_then(|p| Some((p, trace.nodes.get(p as usize)?, *around.get(p as usize)?)));
+            let (frame, in_loop) = match above {
+                None => (None, None),
+                Some((p, parent, (frame, in_loop))) => match parent.kind {
+                    NodeKind::Frame { .. } => (Some(p), in_loop),
+                    NodeKind::Loop if goes_on(parent) => (frame, Some(p)),
+                    _ => (frame, in_loop),
+                },
+            };
+            around.push((frame, in_loop));
+            let statement = node.line.and_then(|line| listing.statement_at(line));
+            if let Some(statement) = statement {
+                let place = (begun_in(trace, node), statement);
+                let open = place.0.is_none_or(|at| is(trace, at, goes_on));
+                if open && node.status == NodeStatus::Failed {
+                    speaking.failed.insert(place, at);
+                } else {
+                    speaking.failed.remove(&place);
+                }
+            }
+            if live.get(at as usize) != Some(&true) {
+                continue;
+            }
+            if let NodeKind::Frame { block, .. } = &node.kind {
+                speaking.frames.insert((block, in_loop), at);
+            }
+            if let Some(statement) = statement {
+                speaking.statements.insert((frame, in_loop, statement), at);
+            }
+        }
+        speaking
+    }
+
+    /// The nodes that speak, or may speak later.
+    fn all(&self, trace: &Trace) -> BTreeSet<u32> {
+        let last: BTreeSet<u32> = self.frames.values().copied().collect();
+        let counts = |frame: &Option<u32>| {
+            frame.is_none_or(|at| last.contains(&at) || is(trace, at, goes_on))
+        };
+        let told = self
+            .statements
+            .iter()
+            .filter(|((frame, ..), _)| counts(frame))
+            .map(|(_, at)| *at);
+        let failed = self.failed.values().copied();
+        told.chain(failed).chain(last.iter().copied()).collect()
+    }
+}
+
+/// What a node was begun in: a round is a part of its loop.
+fn begun_in(trace: &Trace, node: &Node) -> Option<u32> {
+    let at = node.parent?;
+    let above = trace.nodes.get(at as usize)?;
+    match above.kind {
+        NodeKind::Round { .. } => above.parent,
+        _ => Some(at),
+    }
+}
+
+fn is(trace: &Trace, at: u32, what: fn(&Node) -> bool) -> bool {
+    trace.nodes.get(at as usize).is_some_and(what)
+}
+
+/// Whether more may happen in a node: what failed can be tried again.
+fn goes_on(node: &Node) -> bool {
+    node.status.is_open() || matches!(node.status, NodeStatus::Failed | NodeStatus::Abandoned)
 }

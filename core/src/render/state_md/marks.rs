@@ -111,11 +111,6 @@ impl<'a> Marks<'a> {
         marks
     }
 
-    /// The frames that speak for their blocks.
-    pub(super) fn frames(&self) -> impl Iterator<Item = &u32> {
-        self.frame.values()
-    }
-
     pub(super) fn node(&self, statement: u32) -> Option<&'a Node> {
         let at = self.of.get(statement as usize).copied().flatten()?;
         self.trace.nodes.get(at as usize)

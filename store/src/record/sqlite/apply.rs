@@ -1,15 +1,8 @@
 //! Changes as rows, with bound parameters throughout (errata P10, B9).
 
-use std::fs;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-
-use prosescope_core::write::{AttachmentFile, Change, Fault};
+use prosescope_core::write::Change;
 use rusqlite::{Connection, params};
 use serde_json::{Map, Value};
-
-use crate::record::fault;
-use crate::record::lock::RunLock;
 
 /// Metadata that keys are added to (errata X12: NULL too). What is no JSON object stays, under a key of its own.
 const KEPT: &str = "CASE WHEN metadata IS NULL OR trim(metadata) = '' THEN '{}'
@@ -217,60 +210,4 @@ fn binding(conn: &Connection, row: &prosescope_core::write::BindingRow) -> rusql
 
 fn json(object: &Map<String, Value>) -> Option<String> {
     (!object.is_empty()).then(|| Value::Object(object.clone()).to_string())
-}
-
-/// Attachments of one transaction: they stand before the row that names them, and go again when it does not come.
-pub(super) struct Files<'a> {
-    dir: &'a Path,
-    made: Vec<PathBuf>,
-}
-
-impl<'a> Files<'a> {
-    pub(super) fn new(dir: &'a Path, _held: &RunLock) -> Files<'a> {
-        Files {
-            dir,
-            made: Vec::new(),
-        }
-    }
-
-    pub(super) fn add(&mut self, file: &AttachmentFile) -> Result<(), Fault> {
-        let path = self.dir.join(&file.path);
-        let folder = path.parent().unwrap_or(self.dir);
-        let write = || -> io::Result<()> {
-            fs::create_dir_all(folder)?;
-            let mut aside = tempfile::Builder::new()
-                .prefix(".new-")
-                .tempfile_in(folder)?;
-            aside.write_all(&file.bytes)?;
-            aside.as_file().sync_all()?;
-            aside
-                .persist_noclobber(&path)
-                .map_err(|error| error.error)?;
-            sync_dir(folder)
-        };
-        write().map_err(|cause| fault::io(&path, "cannot be written", &cause))?;
-        self.made.push(path);
-        Ok(())
-    }
-
-    pub(super) fn keep(mut self) {
-        self.made.clear();
-    }
-}
-
-impl Drop for Files<'_> {
-    fn drop(&mut self) {
-        for path in &self.made {
-            let _ = fs::remove_file(path);
-        }
-    }
-}
-
-/// What was made or renamed in a folder stays after a power cut.
-pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
-    if cfg!(unix) {
-        fs::File::open(dir)?.sync_all()
-    } else {
-        Ok(())
-    }
 }

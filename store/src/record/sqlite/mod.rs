@@ -17,8 +17,8 @@ use prosescope_core::write::{Change, Fault, FaultKind, RunStore, Style, Work, Wr
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use super::fault;
+use super::files::{Attachments, sync_dir};
 use super::lock::{RunLock, lock};
-pub(crate) use apply::sync_dir;
 use facts::SqliteFacts;
 
 /// How long SQLite waits for writers that do not know the lock file (`sqlite3`).
@@ -155,7 +155,7 @@ impl SqliteStore {
             style,
         };
         let changes = work(&facts)?;
-        let mut files = apply::Files::new(&self.dir, lock);
+        let mut files = Attachments::new(&self.dir, lock);
         for change in &changes {
             if let Change::Attachment(file) = change {
                 files.add(file)?;
@@ -235,7 +235,7 @@ pub fn init_sqlite(
     };
     let kept = readable(aside.as_file())
         .and_then(|()| aside.persist_noclobber(path).map_err(|error| error.error))
-        .and_then(|_| apply::sync_dir(dir));
+        .and_then(|_| sync_dir(dir));
     kept.map_err(|cause| fault::io(path, "cannot be made", &cause))
 }
 

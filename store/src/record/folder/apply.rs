@@ -1,0 +1,395 @@
+//! Changes as files.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use prosescope_core::decode::folder::in_order_of_index;
+use prosescope_core::model::{
+    Agent, AgentScope, Binding, BindingKind, FolderForm, Form, Program, Run, RunStatus, StateFile,
+    ValueAt,
+};
+use prosescope_core::render::{binding_md, gates_json, segment_md, state_md};
+use prosescope_core::time::Stamp;
+use prosescope_core::write::{
+    BindingRow, Change, Facts, Fault, FaultKind, MemoryRow, WriteError, folder_state,
+};
+
+use super::facts::{FolderFacts, gates_of};
+use super::index::{self, Known};
+use super::log::{self, EVENTS};
+use super::ops::{Op, commit};
+use crate::record::fault;
+use crate::record::files::Attachments;
+use crate::record::lock::RunLock;
+
+const AUDIT: &str = "gates/audit.jsonl";
+
+/// Writes the changes of one command.
+pub(super) fn changes(
+    mut facts: FolderFacts<'_>,
+    changes: &[Change],
+    lock: &RunLock,
+) -> Result<(), WriteError> {
+    let root = facts.root;
+    let mut files = Attachments::new(root, lock);
+    let mut wanted = Wanted::default();
+    for change in changes {
+        match change {
+            Change::Attachment(file) => files.add(file)?,
+            other => wanted.add(&facts, other)?,
+        }
+    }
+    if wanted.events.is_empty() && !wanted.tells {
+        commit(root, wanted.ops(root, 0)?, None, false)?;
+        files.keep();
+        return Ok(());
+    }
+    let events = facts.log()?.bytes;
+    let head = facts.head()?;
+    if !wanted.events.is_empty() || wanted.gates.is_some() {
+        head.takes_events(root, events)?;
+    }
+    if head.damaged {
+        let text = facts.text("state.md")?.unwrap_or_default();
+        wanted.keep_damaged(root, text);
+    }
+    let says_more = wanted.status.is_some();
+    if head.takes_events(root, events).is_err() {
+        // Of a state file that others wrote the header changes, and nothing else.
+        let text = wanted.edited(&head.file, root)?;
+        commit(root, wanted.ops(root, events)?, Some(text), says_more)?;
+        files.keep();
+        return Ok(());
+    }
+    let mut log = facts.take_log()?;
+    log.add(&wanted.events);
+    log.bytes = events + wanted.events.len() as u64;
+    let known = index::list(root, &log.known);
+    let mut run = run_of(&facts, &wanted, &known)?;
+    run.executions = std::mem::take(&mut log.rows);
+    let state = folder_state(&run);
+    log.rows = run.executions;
+    commit(root, wanted.ops(root, events)?, Some(state.text), says_more)?;
+    files.keep();
+    log.keep(root, &state.rows, known);
+    Ok(())
+}
+
+/// What the changes come to.
+#[derive(Default)]
+struct Wanted {
+    events: String,
+    audit: String,
+    writes: Vec<Op>,
+    bindings: Vec<Binding>,
+    /// Files of gates with what is new in them, once there is something new.
+    gates: Option<BTreeMap<String, [Option<String>; 2]>>,
+    status: Option<String>,
+    updated: Option<String>,
+    /// Whether state.md tells of any of it.
+    tells: bool,
+}
+
+impl Wanted {
+    fn add(&mut self, facts: &FolderFacts<'_>, change: &Change) -> Result<(), Fault> {
+        match change {
+            Change::Attachment(_) => {}
+            Change::Run(change) => {
+                self.tells |= change.status.is_some();
+                self.status = change.status.clone().or(self.status.take());
+                self.updated = Some(change.updated.clone());
+            }
+            Change::Execution(row) => self.events.push_str(&gates_json::event(row)),
+            Change::UpdateExecution(row) => {
+                return Err(Fault::new(
+                    FaultKind::Damaged,
+                    format!("execution {} is a line of a log: it is not updated", row.id),
+                ));
+            }
+            Change::Binding(row) => self.binding(facts.root, row),
+            Change::Memory(row) => self.memory(facts, row)?,
+            Change::Segment(row) => self.writes.push(Op::Write {
+                path: format!(
+                    "agents/{}/{}",
+                    row.agent,
+                    segment_md::file_name(&row.agent, row.number)
+                ),
+                text: segment_md::write(row),
+                keep: None,
+            }),
+            // The nested run says it.
+            Change::Import(_) => self.tells = true,
+            Change::Gate(row) => self.gate(facts, &row.id, 0, gates_json::pending(row))?,
+            Change::ResolveGate(row) => {
+                let known = self.gates(facts)?.get(&row.id);
+                let pending = known.and_then(|[pending, _]| pending.as_deref());
+                let text = gates_json::resolved(row, pending);
+                self.gate(facts, &row.id, 1, text)?;
+            }
+            Change::Audit(row) => self.audit.push_str(&gates_json::audit(row)),
+        }
+        Ok(())
+    }
+
+    fn binding(&mut self, root: &Path, row: &BindingRow) {
+        let file = binding_md::file_name(&row.name, row.execution_id);
+        let path = format!("bindings/{file}");
+        let before = index::head(&root.join(&path));
+        let stem = file.strip_suffix(".md").unwrap_or(&file);
+        let keep = before
+            .is_some()
+            .then(|| free(root, &format!("x_history/bindings/{stem}")));
+        let created = before.and_then(|head| head.created.or(head.updated));
+        let created = created.map(|at| at.to_string()).filter(|at| *at != row.at);
+        let text = binding_md::write(row, created.as_deref());
+        self.bindings.push(Binding {
+            name: row.name.as_str().into(),
+            execution_id: row.execution_id,
+            kind: BindingKind::parse(&row.kind),
+            value: ValueAt::File {
+                path: path.as_str().into(),
+                start: 0,
+                len: text.len() as u64,
+            },
+            source: row.source.as_deref().map(Into::into),
+            created: None,
+            updated: None,
+            attachment: None,
+            tail_known: true,
+            parent_execution_id: row.parent_execution_id,
+            superseded: false,
+        });
+        self.writes.push(Op::Write { path, text, keep });
+    }
+
+    fn memory(&mut self, facts: &FolderFacts<'_>, row: &MemoryRow) -> Result<(), Fault> {
+        let path = format!("agents/{}/memory.md", row.agent);
+        let before = facts.text(&path)?;
+        let keep = before.map(|_| free(facts.root, &format!("x_history/agents/{}", row.agent)));
+        self.writes.push(Op::Write {
+            path,
+            text: row.memory.clone(),
+            keep,
+        });
+        Ok(())
+    }
+
+    fn gates(
+        &mut self,
+        facts: &FolderFacts<'_>,
+    ) -> Result<&mut BTreeMap<String, [Option<String>; 2]>, Fault> {
+        if self.gates.is_none() {
+            self.gates = Some(facts.gate_files()?);
+        }
+        Ok(self.gates.get_or_insert_default())
+    }
+
+    fn gate(
+        &mut self,
+        facts: &FolderFacts<'_>,
+        id: &str,
+        place: usize,
+        text: String,
+    ) -> Result<(), Fault> {
+        let end = if place == 0 { "pending" } else { "resolved" };
+        self.tells = true;
+        let files = self.gates(facts)?.entry(id.to_owned()).or_default();
+        if let Some(slot) = files.get_mut(place) {
+            *slot = Some(text.clone());
+        }
+        self.writes.push(Op::Write {
+            path: format!("gates/{id}.{end}.json"),
+            text,
+            keep: None,
+        });
+        Ok(())
+    }
+
+    /// A state.md that cannot be read is kept before another takes its place.
+    fn keep_damaged(&mut self, root: &Path, text: String) {
+        self.writes.push(Op::Write {
+            path: free(root, "x_history/state"),
+            text,
+            keep: None,
+        });
+    }
+
+    /// The header of a state file that others wrote, with the run's new status.
+    fn edited(&self, file: &StateFile, root: &Path) -> Result<String, WriteError> {
+        let mut file = file.clone();
+        if file == StateFile::default() {
+            return Err(WriteError::refused(
+                "state-file-of-others",
+                format!("{} has no state.md of the documents' form", root.display()),
+                "its status is said where the run was begun",
+            ));
+        }
+        file.status = self.status.as_deref().map(RunStatus::parse).or(file.status);
+        file.updated = self.updated.as_deref().map(Stamp::parse).or(file.updated);
+        Ok(state_md::from_state_file(&file))
+    }
+
+    /// What is done, in order: events and the audit log stand before what they speak of (errata G2, G7).
+    fn ops(&self, root: &Path, events: u64) -> Result<Vec<Op>, Fault> {
+        let mut ops = Vec::new();
+        if !self.events.is_empty() {
+            ops.push(Op::Append {
+                path: EVENTS.to_owned(),
+                at: events,
+                text: self.events.clone(),
+            });
+        }
+        if !self.audit.is_empty() {
+            let path = root.join(AUDIT);
+            ops.push(Op::Append {
+                path: AUDIT.to_owned(),
+                at: log::end(root, &path)
+                    .map_err(|cause| fault::io(&path, "cannot be read", &cause))?,
+                text: self.audit.clone(),
+            });
+        }
+        ops.extend(self.writes.iter().cloned());
+        Ok(ops)
+    }
+}
+
+/// The run as state.md tells it, but for its rows.
+fn run_of(facts: &FolderFacts<'_>, wanted: &Wanted, known: &[Known]) -> Result<Run, Fault> {
+    let head = facts.head()?;
+    let file = &head.file;
+    let id = facts.id()?;
+    let mut bindings: Vec<(String, Binding)> = known
+        .iter()
+        .map(|known| (known.path.clone(), known.binding()))
+        .collect();
+    for new in &wanted.bindings {
+        let at = |(path, _): &(String, Binding)| matches!(&new.value, ValueAt::File { path: own, .. } if **own == **path);
+        match bindings.iter_mut().find(|known| at(known)) {
+            Some((_, binding)) => *binding = new.clone(),
+            None => {
+                let ValueAt::File { path, .. } = &new.value else {
+                    continue;
+                };
+                let before = bindings.partition_point(|(known, _)| **known < **path);
+                bindings.insert(before, (path.to_string(), new.clone()));
+            }
+        }
+    }
+    in_order_of_index(&mut bindings, &file.bindings, &id);
+    let program = facts.program()?;
+    let status = wanted.status.as_deref().map(RunStatus::parse);
+    let updated = wanted.updated.as_deref().map(Stamp::parse);
+    let gates = match &wanted.gates {
+        Some(files) => gates_of(files),
+        None => facts.gates()?,
+    };
+    Ok(Run {
+        id: id.as_str().into(),
+        form: Form::Folder {
+            form: FolderForm::StateMd,
+        },
+        program: Program {
+            path: file
+                .program
+                .clone()
+                .or_else(|| program.as_ref().map(|_| "program.prose".into())),
+            source: program.as_deref().map(Into::into),
+            source_from: None,
+        },
+        started: file.started.clone(),
+        updated: updated.or_else(|| file.updated.clone()),
+        status: Some(status.unwrap_or_else(|| head.status())),
+        bindings: bindings.into_iter().map(|(_, binding)| binding).collect(),
+        agents: agents(facts.root, wanted),
+        gates,
+        // What no document lists stays where it is.
+        state_file: Some(StateFile {
+            extra: file.extra.clone(),
+            sections: file.sections.clone(),
+            ..StateFile::default()
+        }),
+        ..Run::default()
+    })
+}
+
+/// The agents that the run, or its project, has files of.
+fn agents(root: &Path, wanted: &Wanted) -> Vec<Agent> {
+    let mut names: Vec<String> = index::names(&root.join("agents"))
+        .into_iter()
+        .filter(|(_, is_dir)| *is_dir)
+        .map(|(name, _)| name)
+        .collect();
+    names.extend(wanted.writes.iter().filter_map(|op| {
+        let Op::Write { path, .. } = op else {
+            return None;
+        };
+        let (name, _) = path.strip_prefix("agents/")?.split_once('/')?;
+        Some(name.to_owned())
+    }));
+    names.sort();
+    names.dedup();
+    // `.prose/runs/{id}`: the project's agents lie in `.prose/agents`. Which of them the run uses, its program says.
+    let prose = root
+        .parent()
+        .filter(|runs| runs.ends_with("runs"))
+        .and_then(Path::parent);
+    let mut wider: Vec<String> = prose
+        .map(|prose| index::names(&prose.join("agents")))
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|(_, is_dir)| *is_dir)
+        .map(|(name, _)| name)
+        .collect();
+    wider.sort();
+    let own = names.into_iter().map(|name| (name, AgentScope::Execution));
+    let wider = wider.into_iter().map(|name| (name, AgentScope::Project));
+    own.chain(wider)
+        .map(|(name, scope)| Agent {
+            store: format!("agents/{name}/").into(),
+            name: name.into(),
+            scope,
+            memory: ValueAt::Missing,
+            created: None,
+            updated: None,
+            segments: Vec::new(),
+        })
+        .collect()
+}
+
+/// The next file of a folder in which files have numbers, from 1. They are never taken away one by one, so the last
+/// is found by halving, not by counting: a loop may have written thousands.
+fn free(root: &Path, dir: &str) -> String {
+    let path = |n: u64| format!("{dir}/{n}.md");
+    let taken = |n: u64| root.join(path(n)).exists();
+    let mut high: u64 = 1;
+    while taken(high) && high < 1 << 40 {
+        high *= 2;
+    }
+    let mut low = high / 2;
+    // `low` is taken (or 0), `high` is not.
+    while low + 1 < high {
+        let mid = low + (high - low) / 2;
+        if taken(mid) { low = mid } else { high = mid }
+    }
+    path(high)
+}
+
+/// The first state.md of a run, in which nothing has run yet.
+pub(super) fn first_state(run_id: &str, program: &str, source: &str, now: &str) -> String {
+    let run = Run {
+        id: run_id.into(),
+        form: Form::Folder {
+            form: FolderForm::StateMd,
+        },
+        program: Program {
+            path: Some(program.into()),
+            source: Some(source.into()),
+            source_from: None,
+        },
+        started: Some(Stamp::parse(now)),
+        updated: Some(Stamp::parse(now)),
+        status: Some(RunStatus::Running),
+        ..Run::default()
+    };
+    folder_state(&run).text
+}

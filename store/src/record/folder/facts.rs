@@ -1,0 +1,301 @@
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use prosescope_core::decode::folder::scoped;
+use prosescope_core::decode::gates_json;
+use prosescope_core::decode::memory_md::segment_number;
+use prosescope_core::gate::audit::Chain;
+use prosescope_core::model::{AgentScope, BindingKind, Execution, Gate, RunStatus};
+use prosescope_core::render::binding_md;
+use prosescope_core::time::Stamp;
+use prosescope_core::write::{AgentFact, AuditTail, BindingFact, Facts, Fault, RunFact, Style};
+
+use super::head::StateHead;
+use super::index;
+use super::log::Log;
+use crate::record::fault;
+use crate::record::files::read;
+
+/// Answers while the run is locked. What nobody asks for is not read.
+pub(super) struct FolderFacts<'a> {
+    pub(super) root: &'a Path,
+    scope: &'a AgentScope,
+    head: OnceCell<StateHead>,
+    log: OnceCell<Log>,
+}
+
+impl<'a> FolderFacts<'a> {
+    pub(super) fn new(root: &'a Path, scope: &'a AgentScope) -> FolderFacts<'a> {
+        FolderFacts {
+            root,
+            scope,
+            head: OnceCell::new(),
+            log: OnceCell::new(),
+        }
+    }
+
+    pub(super) fn head(&self) -> Result<&StateHead, Fault> {
+        if let Some(head) = self.head.get() {
+            return Ok(head);
+        }
+        let head = StateHead::load(self.root)?;
+        Ok(self.head.get_or_init(|| head))
+    }
+
+    pub(super) fn log(&self) -> Result<&Log, Fault> {
+        if let Some(log) = self.log.get() {
+            return Ok(log);
+        }
+        let log = Log::load(self.root)?;
+        Ok(self.log.get_or_init(|| log))
+    }
+
+    /// The log, for a writer that goes on with it.
+    pub(super) fn take_log(&mut self) -> Result<Log, Fault> {
+        match self.log.take() {
+            Some(log) => Ok(log),
+            None => Log::load(self.root),
+        }
+    }
+
+    /// The run's id, else its folder's name.
+    pub(super) fn id(&self) -> Result<String, Fault> {
+        let told = self.head()?.file.run.as_deref().filter(|id| !id.is_empty());
+        let name = || self.root.file_name().unwrap_or_default().to_string_lossy();
+        Ok(told.map_or_else(|| name().into_owned(), str::to_owned))
+    }
+
+    pub(super) fn text(&self, path: &str) -> Result<Option<String>, Fault> {
+        let path = self.root.join(path);
+        let bytes = read(&path).map_err(|cause| fault::io(&path, "cannot be read", &cause))?;
+        Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    /// The texts of both files of each gate, by id.
+    pub(super) fn gate_files(&self) -> Result<BTreeMap<String, [Option<String>; 2]>, Fault> {
+        let mut files: BTreeMap<String, [Option<String>; 2]> = BTreeMap::new();
+        for (name, is_dir) in index::names(&self.root.join("gates")) {
+            let Some(stem) = name.strip_suffix(".json").filter(|_| !is_dir) else {
+                continue;
+            };
+            let (id, place) = match (
+                stem.strip_suffix(".resolved"),
+                stem.strip_suffix(".pending"),
+            ) {
+                (Some(id), _) => (id, 1),
+                (_, Some(id)) => (id, 0),
+                _ => (stem, 0),
+            };
+            let text = self.text(&format!("gates/{name}"))?;
+            if let Some(slot) = files.entry(id.to_owned()).or_default().get_mut(place) {
+                *slot = text;
+            }
+        }
+        Ok(files)
+    }
+}
+
+/// Gates of their files, in order of creation.
+pub(super) fn gates_of(files: &BTreeMap<String, [Option<String>; 2]>) -> Vec<Gate> {
+    let mut gates: Vec<Gate> = files
+        .iter()
+        .filter_map(|(id, [pending, resolved])| {
+            gates_json::gate(id, pending.as_deref(), resolved.as_deref()).0
+        })
+        .collect();
+    let created = |gate: &Gate| gate.created.as_ref().and_then(Stamp::millis);
+    gates.sort_by_key(|gate| created(gate).unwrap_or(i64::MAX));
+    gates
+}
+
+impl Facts for FolderFacts<'_> {
+    fn style(&self) -> Style {
+        Style::Files
+    }
+
+    fn run(&self) -> Result<RunFact, Fault> {
+        let status = self.head()?.file.status.clone();
+        Ok(RunFact {
+            id: self.id()?,
+            status: status.unwrap_or(RunStatus::Running),
+        })
+    }
+
+    fn program(&self) -> Result<Option<String>, Fault> {
+        self.text("program.prose")
+    }
+
+    fn next_execution(&self) -> Result<i64, Fault> {
+        Ok(self.log()?.last.saturating_add(1))
+    }
+
+    fn execution(&self, id: i64) -> Result<Option<Execution>, Fault> {
+        let log = self.log()?;
+        if let Some(row) = log.row(id) {
+            return Ok(Some(row.clone()));
+        }
+        if id > log.last {
+            return Ok(None);
+        }
+        Ok(log.whole()?.into_iter().find(|row| row.id == id))
+    }
+
+    fn executions_back(
+        &self,
+        parent: Option<i64>,
+        index: Option<i64>,
+        since: i64,
+        each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
+    ) -> Result<(), Fault> {
+        let log = self.log()?;
+        let history;
+        // Of what is of the present, the last row is. Who asks for all wants what is open, and that is too.
+        let rows = if since == i64::MIN || log.row(since).is_some() {
+            &log.rows
+        } else {
+            history = log.whole()?;
+            &history
+        };
+        let asked = rows.iter().rev().take_while(|row| row.id >= since);
+        for row in asked.filter(|row| row.parent == parent && row.index == index) {
+            if each(row.clone()).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn children(
+        &self,
+        parent: i64,
+        each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
+    ) -> Result<(), Fault> {
+        let log = self.log()?;
+        let history;
+        // The branches of what is open are all of the present.
+        let open = log.row(parent).is_some();
+        let rows = if open {
+            &log.rows
+        } else {
+            history = log.whole()?;
+            &history
+        };
+        for row in rows.iter().filter(|row| row.parent == Some(parent)) {
+            if each(row.clone()).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn binding(&self, name: &str, frame: Option<i64>) -> Result<Option<BindingFact>, Fault> {
+        let path = self
+            .root
+            .join("bindings")
+            .join(binding_md::file_name(name, frame));
+        let Some(head) = index::head(&path) else {
+            return Ok(None);
+        };
+        // Where case is no difference to the system, this may be the file of another name.
+        let other = |said: &str| said != name && said.to_lowercase() == name.to_lowercase();
+        if head.name.as_deref().is_some_and(other) {
+            return Ok(None);
+        }
+        let changed = || {
+            let at = fs::metadata(&path).ok()?.modified().ok()?;
+            let since = at.duration_since(UNIX_EPOCH).ok()?;
+            i64::try_from(since.as_millis()).ok().map(Stamp::At)
+        };
+        Ok(Some(BindingFact {
+            name: name.to_owned(),
+            kind: BindingKind::parse(head.kind.as_deref().unwrap_or_default()),
+            source: head.source.as_deref().map(str::to_owned),
+            updated: head.updated.or_else(changed),
+            attachment: head.attachment.as_deref().map(str::to_owned),
+        }))
+    }
+
+    fn binding_by_case(&self, name: &str, frame: Option<i64>) -> Result<Option<String>, Fault> {
+        let wanted = binding_md::file_name(name, frame);
+        let folded = wanted.to_lowercase();
+        let found = index::names(&self.root.join("bindings"))
+            .into_iter()
+            .map(|(file, _)| file)
+            .filter(|file| *file != wanted && file.to_lowercase() == folded)
+            .min();
+        Ok(found.map(|file| {
+            let stem = file.strip_suffix(".md").unwrap_or(&file);
+            let base = frame.and_then(|_| scoped(stem)).map(|(base, _)| base);
+            base.unwrap_or(stem).to_owned()
+        }))
+    }
+
+    fn last_anonymous(&self) -> Result<u32, Fault> {
+        let number = |file: &str| -> Option<u32> {
+            let digits = file.strip_suffix(".md")?.strip_prefix("anon_")?;
+            let digits = digits.split("__").next().unwrap_or(digits);
+            digits.parse().ok()
+        };
+        let files = index::names(&self.root.join("bindings"));
+        Ok(files
+            .iter()
+            .filter_map(|(file, _)| number(file))
+            .max()
+            .unwrap_or(0))
+    }
+
+    fn attachment(&self, path: &str) -> Result<bool, Fault> {
+        Ok(fs::symlink_metadata(self.root.join(path)).is_ok())
+    }
+
+    fn agent(&self, name: &str) -> Result<Option<AgentFact>, Fault> {
+        let dir = self.root.join("agents").join(name);
+        let files = index::names(&dir);
+        let has_memory = files.iter().any(|(file, _)| file == "memory.md");
+        let segments = files
+            .iter()
+            .filter_map(|(file, _)| segment_number(name, file));
+        let last_segment = segments.max().unwrap_or(0);
+        Ok((has_memory || last_segment > 0).then(|| AgentFact {
+            scope: self.scope.clone(),
+            has_memory,
+            last_segment,
+        }))
+    }
+
+    fn import(&self, alias: &str) -> Result<bool, Fault> {
+        Ok(index::imports(self.root)
+            .iter()
+            .any(|(handle, _)| handle == alias))
+    }
+
+    fn gates(&self) -> Result<Vec<Gate>, Fault> {
+        Ok(gates_of(&self.gate_files()?))
+    }
+
+    fn gate(&self, id: &str) -> Result<Option<Gate>, Fault> {
+        let pending = match self.text(&format!("gates/{id}.pending.json"))? {
+            Some(text) => Some(text),
+            None => self.text(&format!("gates/{id}.json"))?,
+        };
+        let resolved = self.text(&format!("gates/{id}.resolved.json"))?;
+        Ok(gates_json::gate(id, pending.as_deref(), resolved.as_deref()).0)
+    }
+
+    fn audit_tail(&self) -> Result<AuditTail, Fault> {
+        let log = self.text("gates/audit.jsonl")?.unwrap_or_default();
+        let (events, _) = gates_json::audit(&log);
+        let run = self.id()?;
+        let own = events.iter().rev().filter(|event| *event.run_id == *run);
+        Ok(AuditTail {
+            next: events.last().map_or(0, |event| event.id).saturating_add(1),
+            chain: own
+                .into_iter()
+                .find_map(|event| Chain::of_metadata(event.metadata.as_deref()?)),
+        })
+    }
+}

@@ -1,0 +1,82 @@
+//! What a run's own state.md says of the run: its facts live in that file's header.
+
+use std::path::Path;
+
+use prosescope_core::decode::state_md;
+use prosescope_core::model::{FolderForm, RunStatus, StateFile};
+use prosescope_core::write::{Fault, WriteError};
+
+use crate::record::fault;
+use crate::record::files::read;
+
+/// The state file of a folder that is written to.
+#[derive(Debug, Default)]
+pub(super) struct StateHead {
+    /// What it says; nothing where it is missing or damaged.
+    pub(super) file: StateFile,
+    /// What is there is no state file at all: it is kept before it is written over.
+    pub(super) damaged: bool,
+    /// The form, where it is one that this writer does not write.
+    pub(super) foreign: Option<&'static str>,
+}
+
+impl StateHead {
+    pub(super) fn load(root: &Path) -> Result<StateHead, Fault> {
+        let path = root.join("state.md");
+        let bytes = read(&path).map_err(|cause| fault::io(&path, "cannot be read", &cause))?;
+        let Some(bytes) = bytes else {
+            let log = root.join("vm.log.md").is_file();
+            return Ok(StateHead {
+                foreign: log.then_some("a vm.log.md"),
+                ..StateHead::default()
+            });
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        let mut head = StateHead::default();
+        match state_md::form(&text) {
+            FolderForm::StateMd => head.file = state_md::parse(&text).0,
+            FolderForm::CompactLog => head.foreign = Some("a compact log"),
+            FolderForm::VmLog => head.foreign = Some("a VM log"),
+            FolderForm::Receipts => head.foreign = Some("a run state with receipts"),
+            FolderForm::Foreign | FolderForm::Bare => head.damaged = true,
+        }
+        Ok(head)
+    }
+
+    /// The run's status. That a run waits follows from its gates, and is not recorded (trace.md 10).
+    pub(super) fn status(&self) -> RunStatus {
+        match &self.file.status {
+            None | Some(RunStatus::Waiting) => RunStatus::Running,
+            Some(status) => status.clone(),
+        }
+    }
+
+    /// Whether its trace tells what no event does: it was written by hand, or by a model.
+    fn tells(&self) -> bool {
+        let annotations = self
+            .file
+            .trace
+            .iter()
+            .filter_map(|line| line.annotation.as_ref());
+        annotations
+            .into_iter()
+            .any(|said| !said.ahead && !said.declared)
+    }
+
+    /// Refuses to write events where they would take the place of what the state file tells.
+    pub(super) fn takes_events(&self, root: &Path, events: u64) -> Result<(), WriteError> {
+        let told = match self.foreign {
+            Some(form) => form,
+            None if events == 0 && self.tells() => "a state.md that was written by hand",
+            None => return Ok(()),
+        };
+        Err(WriteError::refused(
+            "state-file-of-others",
+            format!(
+                "{} tells what ran in {told}, and has no events that more could be added to",
+                root.display()
+            ),
+            "go on in the way it was begun, or record a new run: `prose init PROGRAM`",
+        ))
+    }
+}

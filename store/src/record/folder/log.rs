@@ -1,0 +1,189 @@
+//! `x_events.jsonl`, and `x_checkpoint.jsonl`: the part of it that the next state.md is told by.
+//!
+//! The checkpoint is a cache: its first line says how far into the log it reaches, the others are lines of the log.
+//! One that is missing, torn or longer than the log is made anew; what the log has more is read behind it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use prosescope_core::decode::gates_json;
+use prosescope_core::model::Execution;
+use prosescope_core::write::Fault;
+use serde::{Deserialize, Serialize};
+
+use super::index::Known;
+use crate::record::fault;
+use crate::record::files::{append, read, read_part};
+
+/// The log, in the run's folder.
+pub(super) const EVENTS: &str = "x_events.jsonl";
+const CHECKPOINT: &str = "x_checkpoint.jsonl";
+/// Bytes behind the checkpoint that are read again each time before it is written anew.
+const BEHIND: u64 = 16 << 10;
+/// Changes of this format.
+const VERSION: u32 = 1;
+
+/// The first line of the checkpoint.
+#[derive(Debug, Serialize, Deserialize)]
+struct Head {
+    version: u32,
+    /// Bytes of the log that it stands for.
+    bytes: u64,
+    /// The highest id in them.
+    last: i64,
+    /// What is known of the heads of binding files.
+    bindings: Vec<Known>,
+}
+
+/// The rows of a run that are of the present, and where its log ends.
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    path: PathBuf,
+    /// Rows, in order of id.
+    pub(super) rows: Vec<Execution>,
+    /// The line of each of them.
+    lines: Vec<String>,
+    /// The highest id of the log.
+    pub(super) last: i64,
+    /// Bytes of the log.
+    pub(super) bytes: u64,
+    /// What is known of the heads of binding files.
+    pub(super) known: Vec<Known>,
+    /// How far the checkpoint reaches.
+    reaches: Option<u64>,
+}
+
+impl Log {
+    /// Reads what is of the present.
+    pub(super) fn load(root: &Path) -> Result<Log, Fault> {
+        let path = root.join(EVENTS);
+        let wrong = |cause: io::Error| fault::io(&path, "cannot be read", &cause);
+        let bytes = end(root, &path).map_err(wrong)?;
+        let mut log = Log {
+            bytes,
+            ..Log::default()
+        };
+        let mut from = 0;
+        if let Some((head, lines)) = checkpoint(root).filter(|(head, _)| head.bytes <= bytes) {
+            from = head.bytes;
+            log.last = head.last;
+            log.known = head.bindings;
+            log.reaches = Some(head.bytes);
+            log.add(&lines);
+        }
+        if from < bytes {
+            let tail = read_part(&path, from, bytes - from).map_err(wrong)?;
+            log.add(&String::from_utf8_lossy(&tail));
+        }
+        log.path = path;
+        Ok(log)
+    }
+
+    /// Adds lines of the log. Each is parsed for itself: a line that cannot be read is no row.
+    pub(super) fn add(&mut self, text: &str) {
+        for line in text.lines().filter(|line| !line.trim().is_empty()) {
+            let (rows, _) = gates_json::events(line);
+            for row in rows {
+                self.last = self.last.max(row.id);
+                self.rows.push(row);
+                self.lines.push(format!("{line}\n"));
+            }
+        }
+        if !self.rows.is_sorted_by_key(|row| row.id) {
+            let mut both: Vec<(Execution, String)> = std::mem::take(&mut self.rows)
+                .into_iter()
+                .zip(std::mem::take(&mut self.lines))
+                .collect();
+            both.sort_by_key(|(row, _)| row.id);
+            (self.rows, self.lines) = both.into_iter().unzip();
+        }
+    }
+
+    /// The row of an id, among those of the present.
+    pub(super) fn row(&self, id: i64) -> Option<&Execution> {
+        let at = self.rows.binary_search_by_key(&id, |row| row.id).ok()?;
+        self.rows.get(at)
+    }
+
+    /// All rows of the run, history included: rarely asked for.
+    pub(super) fn whole(&self) -> Result<Vec<Execution>, Fault> {
+        let bytes =
+            read(&self.path).map_err(|cause| fault::io(&self.path, "cannot be read", &cause))?;
+        let text = String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned();
+        Ok(gates_json::events(&text).0)
+    }
+
+    /// Keeps what the next state.md is told by, once enough has come since the last time. A checkpoint that was not
+    /// written costs time, nothing else.
+    pub(super) fn keep(&self, root: &Path, kept: &BTreeSet<i64>, known: Vec<Known>) {
+        let near = self
+            .reaches
+            .is_some_and(|reaches| self.bytes.saturating_sub(reaches) < BEHIND);
+        if near && known == self.known {
+            return;
+        }
+        let head = Head {
+            version: VERSION,
+            bytes: self.bytes,
+            last: self.last,
+            bindings: known,
+        };
+        let Ok(mut text) = serde_json::to_string(&head) else {
+            return;
+        };
+        text.push('\n');
+        for (row, line) in self.rows.iter().zip(&self.lines) {
+            if kept.contains(&row.id) {
+                text.push_str(line);
+            }
+        }
+        let aside = root.join(".tmp-checkpoint");
+        let _ = fs::remove_file(&aside);
+        if fs::write(&aside, text).is_ok() {
+            let _ = fs::rename(&aside, root.join(CHECKPOINT));
+        }
+    }
+}
+
+fn checkpoint(root: &Path) -> Option<(Head, String)> {
+    let bytes = read(&root.join(CHECKPOINT)).ok()??;
+    let text = String::from_utf8(bytes).ok()?;
+    let (first, lines) = text.split_once('\n')?;
+    let head: Head = serde_json::from_str(first).ok()?;
+    let whole = head.version == VERSION && (lines.is_empty() || lines.ends_with('\n'));
+    whole.then(|| (head, lines.to_owned()))
+}
+
+/// How long a log is, once it was mended: of a last line that has no end, what a writer that died has left is not
+/// counted, and a whole one, by hand, gets its line break.
+pub(super) fn end(root: &Path, path: &Path) -> io::Result<u64> {
+    let Ok(meta) = fs::symlink_metadata(path) else {
+        return Ok(0);
+    };
+    if !meta.is_file() {
+        return Ok(0);
+    }
+    let len = meta.len();
+    let mut at = len;
+    let mut end = 0;
+    // From the end backwards, to the last line break.
+    while at > 0 {
+        let from = at.saturating_sub(64 << 10);
+        let part = read_part(path, from, at - from)?;
+        if let Some(found) = part.iter().rposition(|byte| *byte == b'\n') {
+            end = from + found as u64 + 1;
+            break;
+        }
+        at = from;
+    }
+    if end < len {
+        let rest = read_part(path, end, len - end)?;
+        if serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(&rest).is_ok() {
+            append(root, path, len, b"\n")?;
+            end = len + 1;
+        }
+    }
+    Ok(end)
+}

@@ -1,0 +1,136 @@
+//! A run in a folder: events are lines of a log, everything else is files (filesystem.md; errata, "Folder form").
+//!
+//! ```text
+//! lock ──► journal of a writer that died, done ──► facts ──► changes ──► events, audit log, files ──► state.md
+//! ```
+//!
+//! state.md is rendered anew after each change that it tells of, from the rows that are of the present
+//! ([`prosescope_core::write::folder_state`]): they are kept in a checkpoint, so that the cost of a write does not
+//! grow with what ran. What a subagent writes (a binding, a memory, a segment) touches its own file alone.
+
+mod apply;
+mod facts;
+mod head;
+mod index;
+mod log;
+mod ops;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use prosescope_core::model::AgentScope;
+use prosescope_core::write::{Facts, Fault, FaultKind, RunStore, Work, WriteError};
+
+use super::fault;
+use super::files::{make_dir, sync_dir};
+use super::lock::lock;
+use facts::FolderFacts;
+
+/// A run folder that is written to.
+#[derive(Debug)]
+pub struct FolderStore {
+    dir: PathBuf,
+    scope: AgentScope,
+    run: String,
+}
+
+impl FolderStore {
+    /// Opens a run folder for writing.
+    ///
+    /// # Errors
+    /// A [`Fault`] when there is no such folder, or its state file cannot be read.
+    pub fn open(dir: &Path) -> Result<FolderStore, Fault> {
+        let mut store = FolderStore::open_agents(dir, AgentScope::Execution)?;
+        store.run = FolderFacts::new(&store.dir, &store.scope).run()?.id;
+        Ok(store)
+    }
+
+    /// Opens a folder in which `agents/` lies beside any run, such as `.prose`: for memories and segments.
+    ///
+    /// # Errors
+    /// A [`Fault`] when there is no such folder.
+    pub fn open_agents(dir: &Path, scope: AgentScope) -> Result<FolderStore, Fault> {
+        let opened = dir.canonicalize();
+        let dir = opened.map_err(|cause| fault::io(dir, "cannot be opened", &cause))?;
+        if !dir.is_dir() {
+            return Err(Fault::new(
+                FaultKind::Io,
+                format!("{} is no folder", dir.display()),
+            ));
+        }
+        Ok(FolderStore {
+            dir,
+            scope,
+            run: String::new(),
+        })
+    }
+
+    /// The id of the run that is written to.
+    pub fn run_id(&self) -> &str {
+        &self.run
+    }
+
+    /// Where the run lies.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+}
+
+impl RunStore for FolderStore {
+    fn transact(&mut self, work: Work<'_>) -> Result<(), WriteError> {
+        let lock = lock(&self.dir)?;
+        ops::recover(&self.dir)?;
+        let facts = FolderFacts::new(&self.dir, &self.scope);
+        let changes = work(&facts)?;
+        apply::changes(facts, &changes, &lock)
+    }
+}
+
+/// Makes a run folder with its program and a first state.md, atomically: under another name first. An import's nested
+/// run is made the same way, in `imports/{handle}--{slug}` of its run.
+///
+/// # Errors
+/// A [`Fault`], when there is something already, or it cannot be written; then nothing is there.
+pub fn init_folder(
+    dir: &Path,
+    run_id: &str,
+    program_name: &str,
+    program_source: &str,
+    now: &str,
+) -> Result<(), Fault> {
+    let wrong = |cause: io::Error| fault::io(dir, "cannot be made", &cause);
+    if dir.exists() {
+        return Err(Fault::new(
+            FaultKind::Damaged,
+            format!("{} is there already", dir.display()),
+        ));
+    }
+    let above = dir.parent().filter(|above| !above.as_os_str().is_empty());
+    let above = above.unwrap_or(Path::new("."));
+    fs::create_dir_all(above).map_err(wrong)?;
+    let aside = tempfile::Builder::new()
+        .prefix(".new-")
+        .tempdir_in(above)
+        .map_err(wrong)?;
+    let state = apply::first_state(run_id, program_name, program_source, now);
+    let fill = || -> io::Result<()> {
+        let files = [("program.prose", program_source), ("state.md", &state)];
+        for (name, text) in files {
+            super::files::replace(aside.path(), &aside.path().join(name), text.as_bytes())?;
+        }
+        make_dir(aside.path(), &aside.path().join("bindings"))?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            // A temporary folder is its maker's alone; a run is shared as the folder above it is.
+            fs::set_permissions(aside.path(), fs::Permissions::from_mode(0o755))?;
+        }
+        sync_dir(aside.path())
+    };
+    fill().map_err(wrong)?;
+    // A folder that came meanwhile is not replaced: only an empty one could be.
+    fs::rename(aside.path(), dir).map_err(wrong)?;
+    let _ = aside.keep();
+    sync_dir(above).map_err(wrong)
+}

@@ -1,0 +1,226 @@
+//! What is done to the files of a run, all of it or nothing.
+//!
+//! One file is replaced, or one log gets a line: that is atomic by itself. More of them go through a journal: it is on
+//! disk before the first of them, and whoever locks the run next does the rest (reliability.md, "What must hold" 2).
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use prosescope_core::decode::text::is_plain_path;
+use prosescope_core::write::{Fault, FaultKind};
+use serde::{Deserialize, Serialize};
+
+use crate::record::fault;
+use crate::record::files::{append, aside, make_dir, read, read_part, replace, sync_dir};
+
+/// The journal, in the run's folder.
+const JOURNAL: &str = "x_journal.json";
+
+/// One thing that is done to a file; its path is inside the run's folder.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) enum Op {
+    /// Lines at the end of a log that is `at` bytes long.
+    Append {
+        /// The log.
+        path: String,
+        /// Its length.
+        at: u64,
+        /// The lines.
+        text: String,
+    },
+    /// A whole file.
+    Write {
+        /// The file.
+        path: String,
+        /// Its text.
+        text: String,
+        /// Where the file that was there is kept.
+        keep: Option<String>,
+    },
+}
+
+/// Does all of `ops`, then puts `state` (what state.md is to say) into its place.
+///
+/// `state` is derived from the rest, and the next one says it again; where it `says_more` (the run's status), it
+/// counts as one of them.
+pub(super) fn commit(
+    root: &Path,
+    mut ops: Vec<Op>,
+    state: Option<String>,
+    says_more: bool,
+) -> Result<(), Fault> {
+    let unwritten = |cause: io::Error| fault::io(root, "was not written to", &cause);
+    // Room for it is found before anything is done.
+    let mut ready = None;
+    match state {
+        Some(text) if says_more && !ops.is_empty() => ops.push(Op::Write {
+            path: "state.md".to_owned(),
+            text,
+            keep: None,
+        }),
+        Some(text) => ready = Some(aside(root, "state.md", text.as_bytes()).map_err(unwritten)?),
+        None => {}
+    }
+    let journaled = ops.len() > 1;
+    let mut done = Vec::with_capacity(ops.len());
+    let doing = (|| {
+        if journaled {
+            let journal = serde_json::to_string(&ops).map_err(io::Error::other)?;
+            replace(root, &root.join(JOURNAL), journal.as_bytes())?;
+        }
+        for op in &ops {
+            let undo = Undo::of(root, op)?;
+            done.push((op, undo));
+            op.apply(root)?;
+        }
+        if let Some(aside) = &ready {
+            fs::rename(aside, root.join("state.md"))?;
+            sync_dir(root)?;
+        }
+        if journaled {
+            // Durably: a journal that comes back would undo what is written after it.
+            fs::remove_file(root.join(JOURNAL))?;
+            sync_dir(root)?;
+        }
+        Ok(())
+    })();
+    doing.map_err(|cause| {
+        for (op, undo) in done.into_iter().rev() {
+            // What cannot be undone either is done by the journal.
+            if undo.apply(root, op).is_err() {
+                return unwritten(cause);
+            }
+        }
+        let _ = fs::remove_file(root.join(JOURNAL));
+        if let Some(aside) = &ready {
+            let _ = fs::remove_file(aside);
+        }
+        unwritten(cause)
+    })
+}
+
+/// Does what a writer that died had begun.
+pub(super) fn recover(root: &Path) -> Result<(), Fault> {
+    let path = root.join(JOURNAL);
+    let wrong = |cause: &io::Error| fault::io(&path, "cannot be brought to its end", cause);
+    let Some(bytes) = read(&path).map_err(|cause| wrong(&cause))? else {
+        return Ok(());
+    };
+    let ops: Vec<Op> = serde_json::from_slice(&bytes)
+        .ok()
+        .filter(|ops: &Vec<Op>| ops.iter().all(Op::is_ours))
+        .ok_or_else(|| {
+            let message = format!("{} is no journal of this writer", path.display());
+            Fault::new(FaultKind::Damaged, message)
+                .hint("look at it, and move it away: what it says is done before anything else is recorded")
+        })?;
+    for op in &ops {
+        op.again(root).map_err(|cause| wrong(&cause))?;
+    }
+    fs::remove_file(&path)
+        .and_then(|()| sync_dir(root))
+        .map_err(|cause| wrong(&cause))
+}
+
+impl Op {
+    fn apply(&self, root: &Path) -> io::Result<()> {
+        match self {
+            Op::Append { path, at, text } => append(root, &root.join(path), *at, text.as_bytes()),
+            Op::Write { path, text, keep } => {
+                if let Some(keep) = keep {
+                    put_aside(root, path, keep)?;
+                }
+                replace(root, &root.join(path), text.as_bytes())
+            }
+        }
+    }
+
+    /// The same, unless it was done before.
+    fn again(&self, root: &Path) -> io::Result<()> {
+        let done = match self {
+            Op::Append { path, at, text } => {
+                let path = root.join(path);
+                path.is_file() && read_part(&path, *at, text.len() as u64)? == text.as_bytes()
+            }
+            Op::Write { path, text, .. } => {
+                read(&root.join(path))?.is_some_and(|bytes| bytes == text.as_bytes())
+            }
+        };
+        if done { Ok(()) } else { self.apply(root) }
+    }
+
+    /// Whether it stays inside the run, and in files that this writer writes: a run may come from anywhere.
+    fn is_ours(&self) -> bool {
+        let ours = |path: &str| {
+            is_plain_path(path)
+                && !path.contains('\\')
+                && (matches!(path, "x_events.jsonl" | "state.md")
+                    || ["gates/", "bindings/", "agents/", "x_history/"]
+                        .iter()
+                        .any(|dir| path.starts_with(dir)))
+        };
+        match self {
+            Op::Append { path, .. } => ours(path),
+            Op::Write { path, keep, .. } => ours(path) && keep.as_deref().is_none_or(ours),
+        }
+    }
+}
+
+/// Gives a file a second name, so that its first one can be given to another without a moment between.
+fn put_aside(root: &Path, path: &str, keep: &str) -> io::Result<()> {
+    let (from, to) = (root.join(path), root.join(keep));
+    if to.exists() || !from.is_file() {
+        return Ok(());
+    }
+    let folder = to.parent().unwrap_or(root);
+    make_dir(root, folder)?;
+    if fs::hard_link(&from, &to).is_err() {
+        // A file system without links.
+        replace(root, &to, &fs::read(&from)?)?;
+    }
+    sync_dir(folder)
+}
+
+/// How things were.
+enum Undo {
+    /// The log had this length.
+    Cut(u64),
+    /// There was no such file.
+    Remove,
+    /// It had these bytes.
+    Restore(Vec<u8>),
+}
+
+impl Undo {
+    fn of(root: &Path, op: &Op) -> io::Result<Undo> {
+        Ok(match op {
+            Op::Append { at, .. } => Undo::Cut(*at),
+            Op::Write { path, .. } => match read(&root.join(path))? {
+                Some(bytes) => Undo::Restore(bytes),
+                None => Undo::Remove,
+            },
+        })
+    }
+
+    fn apply(self, root: &Path, op: &Op) -> io::Result<()> {
+        let (Op::Append { path, .. } | Op::Write { path, .. }) = op;
+        let path = root.join(path);
+        match self {
+            Undo::Cut(_) | Undo::Remove if !path.exists() => Ok(()),
+            Undo::Cut(at) => fs::OpenOptions::new().write(true).open(path)?.set_len(at),
+            Undo::Remove => fs::remove_file(path),
+            Undo::Restore(bytes) => match read(&path)? {
+                Some(now) if now == bytes => Ok(()),
+                _ => replace(root, &path, &bytes),
+            },
+        }?;
+        if let Op::Write {
+            keep: Some(keep), ..
+        } = op
+        {
+            let _ = fs::remove_file(root.join(keep));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,175 @@
+//! A writer that is killed: what it acknowledged is there, nothing is torn, and the next one goes on.
+//!
+//! The test runs itself as the writer (`PROSE_CRASH_DIR`) and kills it. `PROSE_CRASH_ROUNDS` asks for more rounds.
+
+use std::env;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use prosescope_core::issue::Severity;
+use prosescope_core::session::ValueOf;
+use prosescope_core::write::At;
+
+use crate::{BEGUN, FORMS, Form, PROGRAM, make, open, script, session, told};
+
+/// Writes until it is killed, and says what it wrote once that is acknowledged.
+fn writer(dir: &Path, form: Form) {
+    let mut store = open(form, dir);
+    let mut out = std::io::stdout();
+    let mut id = 0;
+    for n in 1.. {
+        let at = At {
+            now: BEGUN + n * 1000,
+            os_user: None,
+            client: "test".to_owned(),
+        };
+        let mut run = |line: &str| script::run(store.as_mut(), line, &at).unwrap();
+        // The id that was given stands in what is said.
+        let begun = run("begin 26");
+        let digits: String = begun
+            .chars()
+            .skip_while(|c| !c.is_ascii_digit())
+            .take_while(char::is_ascii_digit)
+            .collect();
+        id = digits.parse::<i64>().unwrap_or(id);
+        writeln!(out, "begun {id}").unwrap();
+        run(&format!("put x: value {n}"));
+        writeln!(out, "put {n}").unwrap();
+        run(&format!("put large_{n} large: "));
+        run(&format!("memory captain: memory {n}"));
+        writeln!(out, "memory {n}").unwrap();
+        run(&format!("complete {id} =x"));
+        writeln!(out, "completed {id}").unwrap();
+    }
+}
+
+#[test]
+fn what_was_acknowledged_survives_a_killed_writer() {
+    if let (Ok(dir), Ok(form)) = (env::var("PROSE_CRASH_DIR"), env::var("PROSE_CRASH_FORM")) {
+        let form = FORMS
+            .into_iter()
+            .find(|f| format!("{f:?}") == form)
+            .unwrap();
+        writer(Path::new(&dir), form);
+        return;
+    }
+    let rounds = env::var("PROSE_CRASH_ROUNDS").ok();
+    let rounds: u64 = rounds.and_then(|n| n.parse().ok()).unwrap_or(6);
+    for form in FORMS {
+        let aside = tempfile::tempdir().unwrap();
+        let dir = aside.path().join("runs").join(crate::RUN);
+        make(form, &dir, PROGRAM);
+        for round in 0..rounds {
+            killed(&dir, form, round);
+        }
+    }
+}
+
+fn killed(dir: &Path, form: Form, round: u64) {
+    let mut child = Command::new(env::current_exe().unwrap())
+        .args([
+            "crash::what_was_acknowledged_survives_a_killed_writer",
+            "--exact",
+            "--nocapture",
+        ])
+        .env("PROSE_CRASH_DIR", dir)
+        .env("PROSE_CRASH_FORM", format!("{form:?}"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let out = child.stdout.take().unwrap();
+    let reading = std::thread::spawn(move || {
+        let lines = BufReader::new(out).lines();
+        lines.map_while(Result::ok).collect::<Vec<String>>()
+    });
+    // Spread over what a writer does; a prime keeps rounds from meeting the same place.
+    sleep(Duration::from_millis(60 + round * 37 % 211));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let said = reading.join().unwrap();
+    let last = |word: &str| -> Option<i64> {
+        let of = |line: &String| line.strip_prefix(word)?.trim().parse().ok();
+        said.iter().rev().find_map(of)
+    };
+
+    let read = session(dir);
+    let (run, trace) = (read.run(), read.trace());
+    let torn: Vec<_> = run
+        .issues
+        .iter()
+        .filter(|i| i.severity != Severity::Info && i.rule != "binding-not-indexed")
+        .filter(|i| i.rule != "malformed-json" || !i.message.contains("cut off"))
+        // A reader says that a writer was killed.
+        .filter(|i| !["state-file-behind", "hot-journal"].contains(&&*i.rule))
+        .collect();
+    assert!(torn.is_empty(), "{form:?} {round}: {torn:?}");
+    for (word, status) in [("begun", None), ("completed", Some("completed"))] {
+        let Some(id) = last(word) else { continue };
+        let node = trace.nodes.iter().find(|node| node.id == Some(id));
+        let node = node.unwrap_or_else(|| panic!("{form:?} {round}: no execution {id}"));
+        assert!(
+            status.is_none_or(|status| node.status.word() == status),
+            "{node:?}"
+        );
+    }
+    let value = |of: ValueOf| {
+        let bytes = read.value_part(&of, 0, 1 << 20).unwrap();
+        String::from_utf8(bytes).unwrap()
+    };
+    if let Some(n) = last("put") {
+        let at = run.bindings.iter().position(|b| &*b.name == "x").unwrap();
+        let value = value(ValueOf::Binding(at as u32));
+        let wrote: i64 = value.strip_prefix("value ").unwrap().parse().unwrap();
+        assert!(
+            wrote == n || wrote == n + 1,
+            "{form:?} {round}: {value}, {n}"
+        );
+    }
+    if let Some(n) = last("memory") {
+        let value = value(ValueOf::Memory(0));
+        let wrote: i64 = value.strip_prefix("memory ").unwrap().parse().unwrap();
+        assert!(
+            wrote == n || wrote == n + 1,
+            "{form:?} {round}: {value}, {n}"
+        );
+    }
+    // A value that lies beside is whole.
+    for (at, binding) in (0..).zip(&run.bindings) {
+        if binding.name.starts_with("large") {
+            assert!(
+                value(ValueOf::Binding(at)).len() > 100_000,
+                "{form:?} {round}"
+            );
+        }
+    }
+
+    // The next writer goes on: what was open is closed, and the folder's state file is told anew.
+    let mut store = open(form, dir);
+    let at = At {
+        now: BEGUN + 1_000_000_000,
+        os_user: None,
+        client: "test".to_owned(),
+    };
+    for at_node in &trace.positions {
+        if let Some(id) = trace.nodes.get(*at_node).and_then(|node| node.id) {
+            script::run(store.as_mut(), &format!("skip {id}"), &at).unwrap();
+        }
+    }
+    script::run(store.as_mut(), "begin 10", &at).unwrap_or_default();
+    let now = session(dir);
+    if form == Form::Folder {
+        told::agrees(&now, "begin");
+        assert!(fs::symlink_metadata(dir.join("x_journal.json")).is_err());
+    }
+    // Begun above, so that the next round can begin its own.
+    for at_node in &now.trace().positions {
+        if let Some(id) = now.trace().nodes.get(*at_node).and_then(|node| node.id) {
+            script::run(store.as_mut(), &format!("skip {id}"), &at).unwrap();
+        }
+    }
+}

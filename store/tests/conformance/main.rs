@@ -1,0 +1,351 @@
+//! What every store must do: the same script, step by step, in each form (`prosescope_core::write::RunStore`).
+//!
+//! A script is a line a command (see `script.rs`); ` !rule` at its end is the refusal that is expected. After each step
+//! the run is opened as readers open it: all forms tell the same trace, bindings and agents; what was refused left every
+//! byte as it was; and a folder's own state.md is what is rendered from its rows.
+
+mod crash;
+mod folder;
+mod script;
+mod told;
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use prosescope_core::session::{Options, Session};
+use prosescope_core::write::{At, RunStore, Style, at_text};
+use prosescope_store::{Disk, FolderStore, SqliteStore, init_folder, init_sqlite};
+use tempfile::TempDir;
+
+pub(crate) const RUN: &str = "20260115-143052-a7b3c9";
+/// 2026-01-15T14:30:52Z.
+pub(crate) const BEGUN: i64 = 1_768_487_452_000;
+
+pub(crate) const PROGRAM: &str = r#"agent captain:
+  model: opus
+  persist: true
+
+input topic: "what about"
+
+let research = session: captain
+  prompt: "Find three sources"
+
+const plan = session "Plan"
+
+parallel:
+  a = session "Analyze risk A"
+  b = session "Analyze risk B"
+
+loop until **done** (max: 3):
+  session "Synthesize"
+  let note = session "Note"
+
+block process(data):
+  let result = session "Process chunk"
+  do process(result)
+
+do process(research)
+
+session "Nothing is bound here"
+
+resume: captain
+  prompt: "Review"
+
+output report = session "Report"
+"#;
+
+/// A form that runs are recorded in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Folder,
+    Sqlite,
+}
+
+pub(crate) const FORMS: [Form; 2] = [Form::Folder, Form::Sqlite];
+
+/// A run that is recorded.
+pub(crate) struct Recorded {
+    pub(crate) form: Form,
+    _aside: TempDir,
+    pub(crate) dir: PathBuf,
+    pub(crate) store: Box<dyn RunStore>,
+    steps: i64,
+}
+
+impl Recorded {
+    pub(crate) fn new(form: Form, program: &str) -> Recorded {
+        let aside = tempfile::tempdir().unwrap();
+        let dir = aside.path().join("runs").join(RUN);
+        make(form, &dir, program);
+        Recorded {
+            form,
+            _aside: aside,
+            store: open(form, &dir),
+            dir,
+            steps: 0,
+        }
+    }
+
+    pub(crate) fn at(&mut self) -> At {
+        self.steps += 1;
+        At {
+            now: BEGUN + self.steps * 1000,
+            os_user: None,
+            client: "test".to_owned(),
+        }
+    }
+
+    /// Runs a command; what it said, or the rule that it was refused by.
+    pub(crate) fn step(&mut self, line: &str) -> Result<String, String> {
+        let at = self.at();
+        script::run(self.store.as_mut(), line, &at)
+    }
+
+    pub(crate) fn session(&self) -> Session {
+        session(&self.dir)
+    }
+}
+
+pub(crate) fn make(form: Form, dir: &Path, program: &str) {
+    match form {
+        Form::Folder => {
+            let at = at_text(BEGUN, Style::Files);
+            init_folder(dir, RUN, "risk.prose", program, &at).unwrap();
+        }
+        Form::Sqlite => {
+            std::fs::create_dir_all(dir).unwrap();
+            std::fs::write(dir.join("program.prose"), program).unwrap();
+            let at = at_text(BEGUN, Style::AppendOnly);
+            init_sqlite(&dir.join("state.db"), RUN, "risk.prose", program, &at).unwrap();
+        }
+    }
+}
+
+pub(crate) fn open(form: Form, dir: &Path) -> Box<dyn RunStore> {
+    match form {
+        Form::Folder => Box::new(FolderStore::open(dir).unwrap()),
+        Form::Sqlite => Box::new(SqliteStore::open(&dir.join("state.db"), None).unwrap()),
+    }
+}
+
+pub(crate) fn session(dir: &Path) -> Session {
+    let disk = Disk::open(dir).unwrap();
+    Session::open(Rc::new(disk), "", &Options::default()).unwrap()
+}
+
+/// Runs a script in all forms.
+fn check(script: &str) {
+    let mut runs = FORMS.map(|form| Recorded::new(form, PROGRAM));
+    let mut before = FORMS.map(|_| String::new());
+    for line in script.lines().map(str::trim).filter(|l| !l.is_empty()) {
+        let (command, refused) = match line.split_once(" !") {
+            Some((command, rule)) => (command, Some(rule)),
+            None => (line, None),
+        };
+        let mut all = Vec::new();
+        for (run, before) in runs.iter_mut().zip(&mut before) {
+            let bytes = refused.map(|_| told::bytes(&run.dir));
+            let said = run.step(command);
+            let session = run.session();
+            let now = told::told(&session);
+            if let Some(rule) = refused {
+                assert_eq!(
+                    said.as_ref().err().map(String::as_str),
+                    Some(rule),
+                    "{line}: {said:?}"
+                );
+                assert_eq!(now, *before, "{:?}, {line}", run.form);
+                assert!(
+                    bytes == Some(told::bytes(&run.dir)),
+                    "{:?}, {line}",
+                    run.form
+                );
+            } else {
+                assert!(said.is_ok(), "{:?}, {line}: {said:?}", run.form);
+            }
+            if run.form == Form::Folder {
+                told::agrees(&session, line);
+            }
+            before.clone_from(&now);
+            // A second writer finds what the first one left.
+            run.store = open(run.form, &run.dir);
+            all.push((said, now));
+        }
+        let [(said, told), (other_said, other)] = all.as_slice() else {
+            continue;
+        };
+        assert_eq!(said, other_said, "{line}");
+        assert_eq!(told, other, "{line}\n{told}\n{other}");
+    }
+}
+
+#[test]
+fn statements_begin_and_end() {
+    check(
+        "begin 7
+         begin 7 !execution-open
+         complete 1 =research !output-missing
+         put research: three sources
+         complete 1 =research
+         complete 1 !execution-closed
+         complete 99 !not-found
+         begin 10
+         fail 3 it's \"broken\"; | pipe
+         retry 3 max=2
+         fail 3 again
+         retry 3 !retry-used-up
+         retry 3 max=4
+         complete 3
+         begin 26
+         skip 9
+         retry 9 !retry-not-failed
+         begin 10
+         fail 11 no
+         begin 10
+         retry 11 !retry-superseded
+         complete 11 !execution-closed
+         complete 13
+         begin 12 !wrong
+         begin 4 !not-found",
+    );
+}
+
+#[test]
+fn branches_come_together() {
+    check(
+        "parallel 12 a,b
+         branch 1 a
+         branch 1 a !branch-begun
+         join 1 !branches-open
+         put a in 2: risk a
+         complete 2 =a
+         branch 1 b
+         fail 4 no
+         join 1
+         branch 1 c !execution-closed
+         parallel 12 a,b strategy=first
+         branch 7 a
+         branch 7 b
+         complete 8
+         join 7
+         join 7 !execution-closed
+         begin 26
+         join 12 !not-a-parallel",
+    );
+}
+
+#[test]
+fn loops_go_round() {
+    check(
+        "loop 16 max=2
+         begin 17 in 1
+         complete 2
+         begin 18 in 1
+         put note in 4: first
+         complete 4 =note
+         iterate 1
+         begin 17 in 1
+         complete 7
+         begin 18 in 1
+         put note in 9: second
+         complete 9
+         iterate 1
+         iterate 1 !loop-used-up
+         begin 17 in 1
+         complete 12
+         exit 1 max_reached
+         exit 1 !execution-closed
+         iterate 12 !not-a-loop
+         loop 16
+         begin 17 in 15
+         complete 16
+         exit 15",
+    );
+}
+
+#[test]
+fn frames_have_values_of_their_own() {
+    check(
+        "begin 24
+         put research: data
+         begin 21 in 1
+         put result in 2: one
+         complete 2 =result
+         begin 22 in 1
+         begin 21 in 4
+         put result in 5: two
+         complete 5 =result
+         begin 22 in 4
+         begin 21 in 7
+         put result in 8: three
+         put result in 8: three again
+         complete 8 =result
+         put parts in 7: of the frame
+         complete 7
+         complete 4
+         begin 21 in 4 !parent-closed
+         put result in 4: late
+         complete 1
+         begin 24
+         begin 21 in 13
+         put result in 14: anew",
+    );
+}
+
+#[test]
+fn values_are_kept_as_they_were() {
+    check(
+        "begin 7
+         put x kind=let: one
+         put x: two\\n---\\n```\\n# x
+         put x: 
+         put plan kind=const from=const_plan: fixed
+         put plan from=const_plan: fixed again
+         put plan from=another: other !binding-fixed
+         put topic kind=input: caller
+         put topic from=other: else !binding-fixed
+         anon: first
+         anon: second
+         put anon_009: mine
+         anon: third
+         put large large: 
+         put large large: 
+         put raw bytes: 
+         put a/b: no !wrong
+         put x__43: no !wrong
+         put x in 77: no !not-found
+         put x kind=var: no !wrong",
+    );
+}
+
+#[test]
+fn agents_remember() {
+    check(
+        "begin 7
+         complete 1
+         memory captain: # Agent Memory: captain
+         segment captain: ## Summary\\n\\n- looked
+         memory captain: # Agent Memory: captain\\n\\nmore
+         segment captain: ## Summary\\n\\n- again
+         segment mate: only a segment
+         begin 28
+         complete 3",
+    );
+}
+
+#[test]
+fn a_run_ends_or_rests() {
+    check(
+        "begin 7
+         finish interrupted
+         begin 10 !run-interrupted
+         reopen
+         complete 1
+         finish waiting !wrong
+         finish completed
+         begin 10 !run-finished
+         reopen !run-finished
+         finish failed !run-finished",
+    );
+    check("begin 7\nfail 1 no\nfinish failed");
+}

@@ -1,0 +1,157 @@
+//! Commands in words: `begin LINE [in ID]`, `put NAME [in ID] [kind=K] [from=SOURCE]: VALUE`, and so on.
+
+use std::fmt::Debug;
+
+use prosescope_core::model::{AgentScope, RunStatus};
+use prosescope_core::write::{
+    AddSegment, At, Begin, BeginLoop, BeginParallel, Branch, Close, ExitLoop, Finish, How, Iterate,
+    Join, LARGE, Named, Put, Record, Remember, Reopen, Retry, RunStore, WriteError, record,
+};
+
+/// Runs one command: what it said, or the rule that it was refused by.
+pub(crate) fn run(store: &mut dyn RunStore, line: &str, at: &At) -> Result<String, String> {
+    let (words, value) = match line.split_once(':') {
+        Some((words, value)) => (words, value.strip_prefix(' ').unwrap_or(value)),
+        None => (line, ""),
+    };
+    let value = value.replace("\\n", "\n");
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let number = |n: usize| words[n].parse::<i64>().unwrap();
+    let after = |word: &str| -> Option<&str> {
+        let at = words.iter().position(|w| *w == word)?;
+        words.get(at + 1).copied()
+    };
+    let key = |key: &str| -> Option<&str> {
+        words
+            .iter()
+            .find_map(|w| w.strip_prefix(key)?.strip_prefix('='))
+    };
+    let parent = after("in").map(|id| id.parse().unwrap());
+    let statement = || Named {
+        text: None,
+        line: Some(words[1].parse().unwrap()),
+    };
+    let close = |how| Close { id: number(1), how };
+    let rest = || line.splitn(3, ' ').nth(2).unwrap_or_default().to_owned();
+    match words[0] {
+        "begin" => done(
+            store,
+            at,
+            &Begin {
+                statement: statement(),
+                parent,
+                block: None,
+            },
+        ),
+        "complete" => {
+            let binding = key("").map(str::to_owned);
+            done(store, at, &close(How::Completed { binding }))
+        }
+        "fail" => done(store, at, &close(How::Failed { error: rest() })),
+        "skip" => done(store, at, &close(How::Skipped { reason: None })),
+        "retry" => {
+            let max = key("max").map(|max| max.parse().unwrap());
+            done(store, at, &Retry { id: number(1), max })
+        }
+        "parallel" => {
+            let parallel = BeginParallel {
+                statement: statement(),
+                parent,
+                branches: words[2].split(',').map(str::to_owned).collect(),
+                strategy: key("strategy").map(str::to_owned),
+            };
+            done(store, at, &parallel)
+        }
+        "branch" => {
+            let branch = Branch {
+                parallel: number(1),
+                name: words[2].to_owned(),
+                statement: None,
+            };
+            done(store, at, &branch)
+        }
+        "join" => done(
+            store,
+            at,
+            &Join {
+                parallel: number(1),
+            },
+        ),
+        "loop" => {
+            let begin = BeginLoop {
+                statement: statement(),
+                parent,
+                max: key("max").map(|max| max.parse().unwrap()),
+                condition: Some("**done**".to_owned()),
+            };
+            done(store, at, &begin)
+        }
+        "iterate" => done(store, at, &Iterate { id: number(1) }),
+        "exit" => {
+            let reason = words.get(2).map(|r| (*r).to_owned());
+            done(
+                store,
+                at,
+                &ExitLoop {
+                    id: number(1),
+                    reason,
+                },
+            )
+        }
+        "put" | "anon" => {
+            let put = Put {
+                name: (words[0] == "put").then(|| words[1].to_owned()),
+                execution: parent,
+                kind: key("kind").map(str::to_owned),
+                source: key("from").map(str::to_owned),
+                summary: None,
+                value: match words.get(2) {
+                    Some(&"large") => format!("long\n{}", "x".repeat(LARGE)).into_bytes(),
+                    Some(&"bytes") => vec![0, 159, 146, 150],
+                    _ => value.into_bytes(),
+                },
+            };
+            done(store, at, &put)
+        }
+        "memory" => {
+            let remember = Remember {
+                agent: words[1].to_owned(),
+                scope: AgentScope::Execution,
+                memory: value,
+            };
+            done(store, at, &remember)
+        }
+        "segment" => {
+            let add = AddSegment {
+                agent: words[1].to_owned(),
+                scope: AgentScope::Execution,
+                prompt: "Say \"it\"".to_owned(),
+                summary: value,
+            };
+            done(store, at, &add)
+        }
+        "finish" => done(
+            store,
+            at,
+            &Finish {
+                status: RunStatus::parse(words[1]),
+            },
+        ),
+        "reopen" => done(store, at, &Reopen),
+        other => panic!("{other}"),
+    }
+}
+
+fn done<R: Record<Done: Debug>>(
+    store: &mut dyn RunStore,
+    at: &At,
+    command: &R,
+) -> Result<String, String> {
+    match record(store, command, at) {
+        Ok(done) => Ok(format!("{done:?}")),
+        Err(WriteError::Refused { rule, .. }) => Err(rule.to_owned()),
+        Err(WriteError::NotFound { .. }) => Err("not-found".to_owned()),
+        Err(WriteError::Wrong { .. }) => Err("wrong".to_owned()),
+        Err(WriteError::Fault(fault)) => Err(format!("fault: {fault}")),
+    }
+}

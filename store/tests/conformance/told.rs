@@ -1,0 +1,134 @@
+//! What a run tells, in words that no form shows through.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use prosescope_core::issue::Severity;
+use prosescope_core::session::{Session, ValueOf};
+
+/// The trace, the bindings with their values, and the agents.
+pub(crate) fn told(session: &Session) -> String {
+    let (run, trace) = (session.run(), session.trace());
+    let mut out = String::new();
+    writeln!(
+        out,
+        "{} {} {:?}",
+        run.id, trace.verdict.status, trace.positions
+    )
+    .unwrap();
+    for node in &trace.nodes {
+        let row = |at: Option<u32>| at.map(|at| &run.executions[at as usize]);
+        let times = (
+            row(node.first_row).and_then(|r| r.started.clone()),
+            row(node.last_row).and_then(|r| r.completed.clone()),
+        );
+        writeln!(
+            out,
+            "{}{:?} {:?} {:?} {:?} x{} {:?} line {:?} {:?} {:?}",
+            "  ".repeat(node.level as usize),
+            node.id,
+            node.kind,
+            node.text,
+            node.status,
+            node.attempts,
+            node.max,
+            node.line,
+            node.error(run),
+            times,
+        )
+        .unwrap();
+    }
+    let mut bindings: Vec<String> = Vec::new();
+    for (at, binding) in (0..).zip(&run.bindings) {
+        let row = session.binding_row(at).unwrap();
+        let mut value = Vec::new();
+        session
+            .value_pieces(&ValueOf::Binding(at), &mut |piece| {
+                value.extend_from_slice(piece);
+                true
+            })
+            .unwrap();
+        let text = String::from_utf8_lossy(&value);
+        bindings.push(format!(
+            "{} {:?} {:?} {:?} {} bytes {:?} {:?} earlier {} {:?} {:?}",
+            binding.name,
+            binding.execution_id,
+            binding.kind.word(),
+            row.source,
+            value.len(),
+            text.chars().take(60).collect::<String>(),
+            row.attachment,
+            row.earlier,
+            row.created,
+            row.updated,
+        ));
+    }
+    bindings.sort();
+    out.push_str(&bindings.join("\n"));
+    out.push('\n');
+    let mut agents: Vec<String> = Vec::new();
+    for (at, agent) in (0..).zip(&run.agents) {
+        let memory = session
+            .value_part(&ValueOf::Memory(at), 0, 1 << 20)
+            .unwrap();
+        agents.push(format!(
+            "{} {:?} {:?} {:?}",
+            agent.name,
+            agent.scope,
+            String::from_utf8_lossy(&memory),
+            agent.segments
+        ));
+    }
+    agents.sort();
+    out.push_str(&agents.join("\n"));
+    out
+}
+
+/// All files and their bytes, but for the lock.
+pub(crate) fn bytes(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in walk(dir) {
+        if !entry.ends_with(".lock") {
+            found.insert(entry.clone(), fs::read(dir.join(&entry)).unwrap());
+        }
+    }
+    found
+}
+
+pub(crate) fn walk(dir: &Path) -> Vec<String> {
+    let files = walkdir::WalkDir::new(dir).sort_by_file_name().into_iter();
+    files
+        .map(Result::unwrap)
+        .filter(|at| at.file_type().is_file())
+        .map(|at| {
+            at.path()
+                .strip_prefix(dir)
+                .unwrap()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect()
+}
+
+/// A folder's state.md is what its rows render to, and nothing in it is odd. What a subagent wrote since is not yet in
+/// its index.
+pub(crate) fn agrees(session: &Session, after: &str) {
+    let odd: Vec<_> = session
+        .run()
+        .issues
+        .iter()
+        .chain(&session.trace().issues)
+        .filter(|issue| issue.severity != Severity::Info)
+        .filter(|issue| !["binding-not-indexed", "gate-without-execution"].contains(&&*issue.rule))
+        .collect();
+    assert!(odd.is_empty(), "{after}: {odd:?}");
+    let subagent = ["put", "anon", "memory", "segment"]
+        .iter()
+        .any(|word| after.trim().starts_with(word));
+    if !subagent && !after.contains(" !") {
+        let page = session.state_page(false);
+        assert_eq!(page.own.as_deref(), Some(page.rendered.as_str()), "{after}");
+    }
+}
