@@ -77,6 +77,51 @@ pub(crate) fn open_with_folder(run: &str) -> Result<(Session, String), CliError>
     Ok((session, folder))
 }
 
+/// An opened run, and where its files lie on disk.
+pub(crate) struct Opened {
+    pub(crate) session: Session,
+    pub(crate) disk: Rc<Disk>,
+    /// The run's folder, or the one that its database lies in.
+    pub(crate) dir: PathBuf,
+    /// The run's database in the disk, where it has one.
+    pub(crate) database: Option<String>,
+    /// The run's name: its folder's, or that of a database that lies alone.
+    pub(crate) name: String,
+    /// Whether the database lies alone: what is beside it is not the run's.
+    pub(crate) alone: bool,
+}
+
+/// Opens the run that `run` names, with its files.
+pub(crate) fn open_on_disk(run: &str) -> Result<Opened, CliError> {
+    let located = locate(run)?;
+    let options = options(located.prose.as_deref())?;
+    let disk = Rc::clone(&located.disk);
+    let session = Session::open(located.disk, &located.place, &options)?;
+    let root = session.run().root.to_string();
+    let dir = located.base.join(&root);
+    let dir = dir.canonicalize().unwrap_or(dir);
+    let is_file = disk.file(&located.place).is_some();
+    let named = match is_file {
+        true => located.place.clone(),
+        false => format!("{root}state.db"),
+    };
+    let database = disk.file(&named).map(|file| file.path.clone());
+    let alone = is_file && !named.ends_with("state.db");
+    let name = match alone {
+        true => Path::new(&named).file_stem().unwrap_or_default(),
+        false => dir.file_name().unwrap_or_default(),
+    };
+    let name = name.to_string_lossy().into_owned();
+    Ok(Opened {
+        session,
+        disk,
+        dir,
+        database,
+        name,
+        alone,
+    })
+}
+
 /// A run of many: its name, where its files lie, and the run or why it cannot be opened.
 pub(crate) type OneOfAll = (String, String, Result<Session, OpenError>);
 

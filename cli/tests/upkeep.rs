@@ -1,4 +1,4 @@
-//! `clean`, `agent delete` and `doctor` from the command line: what is said, what goes, and what never does.
+//! `clean`, `agent delete`, `doctor` and `check --fix` from the command line: what is said, what goes, and what never does.
 
 use std::fs;
 use std::path::Path;
@@ -159,4 +159,29 @@ fn the_doctor_says_what_is_in_the_open_and_what_to_do() {
     );
     fs::write(at.join(".gitignore"), ".prose/.env\n.prose/runs/\n").expect("written");
     assert_eq!(prose(at, &["doctor"]).status.code(), Some(0));
+}
+
+#[test]
+fn a_repaired_copy_lies_beside_the_run_and_the_run_stays() {
+    let dir = project();
+    let at = dir.path();
+    let before = fs::read(at.join(".prose/runs/done/state.db")).expect("read");
+    for (args, code) in [
+        (&["check", "done", "--fix"][..], 0),
+        (&["check", "done", "--fix"], 6),
+        (&["check", "done", "--fix", "--out", "elsewhere/copy"], 0),
+        (&["check", "--fix"], 2),
+        (&["check", "done", "running", "--fix"], 2),
+        (&["check", "done", "--out", "x"], 2),
+    ] {
+        let out = prose(at, args);
+        let said = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.code(), Some(code), "{args:?}: {said}");
+    }
+    assert_eq!(runs(at), ["done", "done-fixed", "running"]);
+    assert!(at.join("elsewhere/copy/state.db").exists());
+    let after = fs::read(at.join(".prose/runs/done/state.db")).expect("read");
+    assert_eq!(before, after);
+    let shown = prose(at, &["show", ".prose/runs/done-fixed"]);
+    assert!(shown.status.success());
 }

@@ -33,6 +33,7 @@ pub mod issue;
 pub mod model;
 pub mod program;
 pub mod render;
+pub mod repair;
 pub mod resume;
 pub mod run_id;
 pub mod schema;

@@ -245,6 +245,12 @@ pub(crate) struct CheckArgs {
     /// Print SARIF 2.1.0, for code scanning in CI
     #[arg(long, conflicts_with = "json")]
     pub(crate) sarif: bool,
+    /// Write a repaired copy of a run beside it, and say what was repaired; the run itself stays as it is
+    #[arg(long, conflicts_with_all = ["all", "rules", "sarif", "explain"])]
+    pub(crate) fix: bool,
+    /// Where the copy goes: a folder that is not there yet; RUN-fixed beside the run without it
+    #[arg(long, value_name = "PATH", requires = "fix")]
+    pub(crate) out: Option<std::path::PathBuf>,
     /// Say what a rule means and what to do, with an example
     #[arg(long, value_name = "RULE", conflicts_with_all = ["runs", "all", "rules", "sarif"])]
     pub(crate) explain: Option<String>,

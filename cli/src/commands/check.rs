@@ -18,6 +18,9 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
         }
         return Ok(Exit::Done);
     }
+    if args.fix {
+        return super::check_fix::run(args, out);
+    }
     if let Some(name) = args.rules.iter().find(|name| rule(name).is_none()) {
         return Err(unknown(name));
     }

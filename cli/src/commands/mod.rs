@@ -7,6 +7,7 @@ mod audit;
 mod bindings;
 mod brief;
 mod check;
+mod check_fix;
 mod clean;
 mod completions;
 mod decide;
@@ -29,6 +30,7 @@ mod state;
 mod trace;
 mod view;
 
+pub(crate) use check_fix::Fixed;
 use prosescope_core::session::Session;
 use prosescope_core::time::Stamp;
 use prosescope_core::timeout::Timeout;

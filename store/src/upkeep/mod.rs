@@ -4,3 +4,4 @@
 pub(crate) mod agents;
 pub(crate) mod clean;
 pub(crate) mod look;
+pub(crate) mod repair;

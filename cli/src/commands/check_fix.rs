@@ -1,0 +1,89 @@
+//! `prose check RUN --fix`: a repaired copy beside the run.
+
+use std::path::PathBuf;
+
+use prosescope_core::repair::{Done, plan};
+use prosescope_core::view::{CheckedRun, Counts};
+use prosescope_core::write::{Style, at_text};
+use prosescope_store::{Damaged, write_repaired};
+use serde::Serialize;
+
+use crate::args::CheckArgs;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::out::Out;
+use crate::{locate, print, record};
+
+/// What `prose check --fix --json` prints.
+#[derive(Serialize)]
+pub(crate) struct Fixed {
+    /// The run.
+    pub(crate) run: String,
+    /// The copy's folder.
+    pub(crate) copy: String,
+    /// What was repaired.
+    pub(crate) repaired: Vec<Done>,
+    /// Issues of the run.
+    pub(crate) before: Counts,
+    /// What is left in the copy.
+    pub(crate) after: CheckedRun,
+}
+
+pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
+    let [run] = args.runs.as_slice() else {
+        return Err(CliError::usage("--fix takes one run"));
+    };
+    let opened = locate::open_on_disk(run)?;
+    let now = locate::now();
+    let before = opened.session.check_page(Some(now), "");
+    let Some(database) = &opened.database else {
+        return Err(CliError::new(
+            Exit::Refused,
+            format!(
+                "{} is kept in files, and --fix repairs databases",
+                before.run
+            ),
+        )
+        .hint("`prose state RUN` renders a state.md that agrees with the files"));
+    };
+    let to = args.out.clone().unwrap_or_else(|| {
+        let folder = match opened.alone {
+            true => Some(opened.dir.as_path()),
+            false => opened.dir.parent(),
+        };
+        let folder = folder.map(PathBuf::from).unwrap_or_default();
+        folder.join(format!("{}-fixed", opened.name))
+    });
+    let session = &opened.session;
+    let at = at_text(now, Style::AppendOnly);
+    let repair = plan(session.run(), session.trace(), &at);
+    let repaired = write_repaired(
+        &Damaged {
+            disk: &opened.disk,
+            root: &session.run().root,
+            database,
+            with_files: !opened.alone,
+            tables: &session.run().tables,
+            repair: &repair,
+        },
+        &to,
+    )?;
+    let copy = record::from_here(&to);
+    let (fixed, _) = locate::open_with_folder(&to.to_string_lossy())?;
+    let fixed = Fixed {
+        run: before.run,
+        after: fixed.check_page(Some(now), &copy),
+        copy,
+        repaired,
+        before: before.counts,
+    };
+    if out.json {
+        out.json(&fixed)?;
+    } else {
+        out.text(&print::fixed(&fixed, out.width))?;
+    }
+    Ok(match fixed.after.counts.error {
+        0 => Exit::Done,
+        _ => Exit::Issues,
+    })
+}

@@ -1,0 +1,62 @@
+use std::fmt::Write as _;
+
+use prosescope_core::render::text::escape;
+use prosescope_core::view::Counts;
+
+use super::style::{BOLD, FAINT, OK, RESET, WAIT};
+use super::wrap;
+use crate::commands::Fixed;
+
+pub(crate) fn fixed(fixed: &Fixed, width: usize) -> String {
+    let mut out = String::new();
+    let copy = escape(&fixed.copy, false);
+    let _ = writeln!(
+        out,
+        "{BOLD}{copy}{RESET}  {FAINT}a repaired copy of {}{RESET}\n",
+        escape(&fixed.run, false)
+    );
+    if fixed.repaired.is_empty() {
+        out.push_str("nothing had to be repaired: the copy holds the same rows\n");
+    }
+    for done in &fixed.repaired {
+        let times = match done.count {
+            1 => String::new(),
+            n => format!(" ({n} times)"),
+        };
+        let rule = match done.rule.as_str() {
+            "" => "not repaired",
+            rule => rule,
+        };
+        let tone = if done.rule.is_empty() { WAIT } else { OK };
+        let _ = writeln!(
+            out,
+            "{tone}·{RESET} {}{FAINT}{times}{RESET}",
+            escape(rule, false)
+        );
+        out.push_str(&wrap(&done.did, width, "  "));
+    }
+    let _ = writeln!(
+        out,
+        "\nissues before: {}; in the copy: {}",
+        counts(&fixed.before),
+        counts(&fixed.after.counts)
+    );
+    for view in &fixed.after.issues {
+        let issue = &view.issue;
+        let _ = writeln!(
+            out,
+            "{WAIT}·{RESET} {}  {FAINT}{}{RESET}",
+            escape(&issue.rule, false),
+            escape(&view.place, false)
+        );
+        out.push_str(&wrap(&issue.message, width, "  "));
+    }
+    out
+}
+
+fn counts(counts: &Counts) -> String {
+    format!(
+        "{} errors, {} warnings, {} notes",
+        counts.error, counts.warning, counts.info
+    )
+}

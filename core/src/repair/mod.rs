@@ -1,0 +1,62 @@
+//! What `prose check --fix` changes of a damaged database, decided without I/O.
+//!
+//! The store reads the damaged database row by row, asks [`Repair::row`] what the row is to be, and writes that into a
+//! new database of the corrected schema; nothing is ever changed in place. What is replaced stays in `x_repaired`, and a
+//! row that no table takes in `x_unplaced`: nothing is thrown away.
+//!
+//! | damage | what becomes of it |
+//! |---|---|
+//! | missing tables and columns, keys that are none | the schema is made anew, as the errata correct it |
+//! | two rows for one name in one frame (errata S2) | the newest stays, the others become history |
+//! | parents that are orphans, themselves, circles, or contradicted (errata X2) | where the trace shows the row |
+//! | malformed JSON (errata X13) | an object that holds the text; a list of approvers that admits nobody (errata G4) |
+//! | a status that newer evidence contradicts | what is believed, with the run's row |
+//! | a state.md beside it that its rows contradict | rendered from the rows; the old one goes to `x_history/` |
+//! | no run row, gates without a run, ids that are none | filled in |
+
+mod plan;
+mod row;
+mod value;
+
+use serde::Serialize;
+
+pub use plan::{Repair, plan, stale_state_file};
+pub use row::{Placed, Row, as_json};
+pub use value::Cell;
+
+/// The table in which what was replaced is kept.
+pub const REPAIRED: &str = "x_repaired";
+/// The table in which rows are kept that no table takes.
+pub const UNPLACED: &str = "x_unplaced";
+
+/// Something that was repaired.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Note {
+    /// The rule of `prose check` that it was found by.
+    pub rule: &'static str,
+    /// The table.
+    pub table: String,
+    /// The row.
+    pub row: i64,
+    /// The column; empty for a whole row.
+    pub column: String,
+    /// What was done, in a few words.
+    pub did: &'static str,
+    /// What stood there.
+    #[serde(skip)]
+    pub before: Cell,
+    /// What stands there now.
+    #[serde(skip)]
+    pub after: Cell,
+}
+
+/// What was repaired, and how often.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Done {
+    /// The rule, empty where none speaks of it.
+    pub rule: String,
+    /// What was done, in a sentence.
+    pub did: String,
+    /// How often.
+    pub count: u64,
+}

@@ -1,0 +1,156 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{Form, Run, RunStatus, ValueAt};
+use crate::session::Session;
+use crate::trace::Trace;
+
+/// What is known of a damaged database before its rows are read again.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Repair {
+    /// The run's id, also where its row is missing.
+    pub(super) run: String,
+    /// The status that its row should have, where that differs.
+    pub(super) status: Option<String>,
+    /// Parents that have to change: an execution, and where it belongs.
+    pub(super) parents: BTreeMap<i64, (Option<i64>, &'static str)>,
+    /// Rows of `bindings` that a later one took the place of.
+    pub(super) superseded: BTreeSet<i64>,
+    /// When, as rows write it.
+    pub(super) at: String,
+    /// What the run's row says where there is none: program path, source, status.
+    pub(super) missing_run: (Option<String>, Option<String>, String),
+}
+
+/// Looks at a decoded run and its trace; `at` is now, as the rows write times.
+pub fn plan(run: &Run, trace: &Trace, at: &str) -> Repair {
+    let believed = &trace.verdict.status;
+    let recorded = run.status.as_ref().map(RunStatus::word);
+    // Waiting is a way of running, and what is only silent is not over.
+    let ends = matches!(believed.as_str(), "completed" | "failed" | "interrupted");
+    let stale = recorded.is_some_and(|word| word != believed) && ends;
+    let superseded = run.bindings.iter().filter(|b| b.superseded);
+    Repair {
+        run: run.id.to_string(),
+        status: stale.then(|| believed.clone()),
+        parents: parents(run, trace),
+        superseded: superseded
+            .filter_map(|binding| match binding.value {
+                ValueAt::Row { rowid, .. } => Some(rowid),
+                _ => None,
+            })
+            .collect(),
+        at: at.to_owned(),
+        missing_run: (
+            run.program.path.as_deref().map(str::to_owned),
+            run.program.source.as_deref().map(str::to_owned),
+            if ends {
+                believed.clone()
+            } else {
+                "running".to_owned()
+            },
+        ),
+    }
+}
+
+/// The state file beside a database that its rows contradict: its path below the run, and what it should say.
+pub fn stale_state_file(session: &Session) -> Option<(String, String)> {
+    let run = session.run();
+    let stale = ["state-file-contradicts-rows", "status-disagrees"];
+    let said = session
+        .issues()
+        .any(|issue| stale.contains(&issue.rule.as_str()));
+    let known = matches!(run.form, Form::Sqlite { .. }) && run.state_file.is_some();
+    let file = run
+        .files
+        .iter()
+        .find(|file| file.role.as_deref() == Some("state file"))?;
+    (known && said).then(|| (file.path.clone(), session.state_md(false)))
+}
+
+/// Parents that no row has, that lead in a circle, or that the trace overruled: each with where the trace shows the row.
+fn parents(run: &Run, trace: &Trace) -> BTreeMap<i64, (Option<i64>, &'static str)> {
+    let named: BTreeMap<i64, Option<i64>> = run
+        .executions
+        .iter()
+        .map(|row| (row.id, row.parent))
+        .collect();
+    let circle = circles(&named);
+    let mut wrong = BTreeMap::new();
+    for (id, at) in &trace.by_row {
+        let Some(Some(parent)) = named.get(id).copied() else {
+            continue;
+        };
+        let rule = if parent == *id {
+            "self-parent"
+        } else if !named.contains_key(&parent) {
+            "orphan-parent"
+        } else if circle.contains(id) {
+            "parent-cycle"
+        } else if !is_around(trace, *at, parent) {
+            "contradicting-parent"
+        } else {
+            continue;
+        };
+        wrong.insert(*id, (around(trace, *at, *id), rule));
+    }
+    wrong
+}
+
+/// The row of the innermost node around a node that has one; a later row of the node itself would be its own parent.
+fn around(trace: &Trace, at: u32, id: i64) -> Option<i64> {
+    let mut at = trace.nodes.get(at as usize)?.parent;
+    while let Some(node) = at.and_then(|at| trace.nodes.get(at as usize)) {
+        if let Some(row) = node.id.filter(|row| *row != id) {
+            return Some(row);
+        }
+        at = node.parent;
+    }
+    None
+}
+
+/// Whether a row is one of a node around this node, or of one beside it that lies in the same (a branch may be
+/// written beside its parallel).
+fn is_around(trace: &Trace, at: u32, row: i64) -> bool {
+    let Some(of) = trace
+        .by_row
+        .binary_search_by_key(&row, |(id, _)| *id)
+        .ok()
+        .and_then(|found| trace.by_row.get(found))
+        .map(|(_, at)| *at)
+    else {
+        return false;
+    };
+    let mut up = trace.nodes.get(at as usize).and_then(|node| node.parent);
+    while let Some(node) = up {
+        if node == of {
+            return true;
+        }
+        up = trace.nodes.get(node as usize).and_then(|node| node.parent);
+    }
+    false
+}
+
+/// The rows whose parents lead back to themselves.
+fn circles(named: &BTreeMap<i64, Option<i64>>) -> BTreeSet<i64> {
+    let mut circle = BTreeSet::new();
+    // 0: on the way; 1: looked at.
+    let mut seen: BTreeMap<i64, bool> = BTreeMap::new();
+    for start in named.keys() {
+        let mut way = Vec::new();
+        let mut at = Some(*start);
+        while let Some(id) = at.filter(|id| named.contains_key(id) && !seen.contains_key(id)) {
+            seen.insert(id, false);
+            way.push(id);
+            at = named.get(&id).copied().flatten();
+        }
+        if let Some(id) = at.filter(|id| seen.get(id) == Some(&false))
+            && let Some(from) = way.iter().position(|on| *on == id)
+        {
+            circle.extend(way.iter().skip(from));
+        }
+        for id in way {
+            seen.insert(id, true);
+        }
+    }
+    circle
+}

@@ -1,0 +1,342 @@
+use serde_json::{Map, Value, json};
+
+use super::{Cell, Note, Repair};
+use crate::gate::allow::Allow;
+use crate::schema::{BINDING_HISTORY, BINDINGS, EXECUTION, GATES, IMPORTS, RUN};
+
+/// A row of a table, in the order of its columns.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Row {
+    /// Its rowid.
+    pub rowid: i64,
+    /// Its columns.
+    pub cells: Vec<(String, Cell)>,
+}
+
+impl Row {
+    fn at(&self, column: &str) -> Option<usize> {
+        self.cells
+            .iter()
+            .position(|(name, _)| name.eq_ignore_ascii_case(column))
+    }
+
+    /// The value of a column.
+    pub fn get(&self, column: &str) -> Option<&Cell> {
+        self.cells.get(self.at(column)?).map(|(_, cell)| cell)
+    }
+
+    fn set(&mut self, column: &str, cell: Cell) -> Cell {
+        match self.at(column).and_then(|at| self.cells.get_mut(at)) {
+            Some((_, old)) => std::mem::replace(old, cell),
+            None => {
+                self.cells.push((column.to_owned(), cell));
+                Cell::Null
+            }
+        }
+    }
+}
+
+/// Where a row goes, and what was done to it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Placed {
+    /// The table.
+    pub table: String,
+    /// The row.
+    pub row: Row,
+    /// What was done.
+    pub notes: Vec<Note>,
+}
+
+impl Repair {
+    /// The run's row, for a database that has none.
+    pub fn missing_run(&self) -> Placed {
+        let (path, source, status) = &self.missing_run;
+        let text = |text: &Option<String>| text.as_deref().map_or(Cell::Null, Cell::text);
+        let mut row = Row {
+            rowid: 1,
+            cells: Vec::new(),
+        };
+        row.set("id", Cell::text(&self.run));
+        row.set("program_path", text(path));
+        row.set("program_source", text(source));
+        // When it began is not known: a default would claim that it was now.
+        row.set("started_at", Cell::Null);
+        row.set("updated_at", Cell::text(&self.at));
+        row.set("status", Cell::text(status));
+        let did = "made the run's row, with what is known";
+        let note = note(
+            "no-run-row",
+            RUN,
+            1,
+            "",
+            did,
+            Cell::Null,
+            Cell::text(&self.run),
+        );
+        Placed {
+            table: RUN.to_owned(),
+            row,
+            notes: vec![note],
+        }
+    }
+
+    /// What a row of a table is to be.
+    pub fn row(&self, table: &str, mut row: Row) -> Placed {
+        let mut to = table.to_owned();
+        let notes = match table.to_ascii_lowercase().as_str() {
+            RUN => self.run_row(&mut row),
+            EXECUTION => self.execution(&mut row),
+            BINDINGS if self.superseded.contains(&row.rowid) => {
+                to = BINDING_HISTORY.to_owned();
+                vec![self.history(&mut row)]
+            }
+            GATES => self.gate(&mut row),
+            IMPORTS => ["inputs_schema", "outputs_schema"]
+                .into_iter()
+                .filter_map(|column| wrapped(IMPORTS, &mut row, column, false))
+                .collect(),
+            _ => Vec::new(),
+        };
+        Placed {
+            table: to,
+            row,
+            notes,
+        }
+    }
+
+    fn run_row(&self, row: &mut Row) -> Vec<Note> {
+        let mut notes = Vec::new();
+        let named = |cell: &Cell| cell.as_text().is_some_and(|id| !id.trim().is_empty());
+        if !row.get("id").is_some_and(named) && !self.run.is_empty() {
+            let after = Cell::text(&self.run);
+            let before = row.set("id", after.clone());
+            let did = "gave the run its folder's name as id";
+            notes.push(note(
+                "unnamed-run",
+                RUN,
+                row.rowid,
+                "id",
+                did,
+                before,
+                after,
+            ));
+        }
+        let own = row.get("id").and_then(Cell::as_text) == Some(&*self.run);
+        if let Some(status) = self.status.as_ref().filter(|_| own) {
+            let after = Cell::text(status);
+            let before = row.set("status", after.clone());
+            let did = "set the status to what the evidence says";
+            notes.push(note(
+                "status-disagrees",
+                RUN,
+                row.rowid,
+                "status",
+                did,
+                before,
+                after,
+            ));
+        }
+        notes
+    }
+
+    fn execution(&self, row: &mut Row) -> Vec<Note> {
+        let mut notes = Vec::new();
+        let id = match row.get("id").and_then(Cell::as_integer) {
+            Some(id) => id,
+            None => {
+                let after = Cell::Integer(row.rowid);
+                let before = row.set("id", after.clone());
+                let did = "gave the row its place in the table as id";
+                notes.push(note(
+                    "missing-id",
+                    EXECUTION,
+                    row.rowid,
+                    "id",
+                    did,
+                    before,
+                    after,
+                ));
+                row.rowid
+            }
+        };
+        if let Some((parent, rule)) = self.parents.get(&id) {
+            let after = parent.map_or(Cell::Null, Cell::Integer);
+            let before = row.set("parent_id", after.clone());
+            let did = "set the parent to where the row belongs";
+            notes.push(note(rule, EXECUTION, id, "parent_id", did, before, after));
+        }
+        notes.extend(wrapped(EXECUTION, row, "metadata", true));
+        notes
+    }
+
+    /// A binding that a later row took the place of.
+    fn history(&self, row: &mut Row) -> Note {
+        row.set("replaced_at", Cell::text(&self.at));
+        let known = [
+            "name",
+            "execution_id",
+            "kind",
+            "source_statement",
+            "created_at",
+            "updated_at",
+            "replaced_at",
+            "attachment_path",
+            "value",
+        ];
+        // What the history has no column for is kept with the note.
+        let rest = row
+            .cells
+            .iter()
+            .filter(|(name, _)| !known.contains(&name.to_ascii_lowercase().as_str()));
+        let rest: Map<String, Value> = rest
+            .map(|(name, cell)| (name.clone(), shown(cell)))
+            .collect();
+        let before = match rest.is_empty() {
+            true => Cell::Null,
+            false => Cell::text(&Value::Object(rest).to_string()),
+        };
+        row.cells
+            .retain(|(name, _)| known.contains(&name.to_ascii_lowercase().as_str()));
+        let name = row.get("name").cloned().unwrap_or_default();
+        if name.is_null() {
+            row.set("name", Cell::text(""));
+        }
+        let did = "moved the earlier of two rows for one name to the history";
+        note(
+            "duplicate-binding",
+            BINDINGS,
+            row.rowid,
+            "",
+            did,
+            before,
+            name,
+        )
+    }
+
+    fn gate(&self, row: &mut Row) -> Vec<Note> {
+        let mut notes = Vec::new();
+        if row.get("run_id").is_none_or(Cell::is_null) {
+            let after = Cell::text(&self.run);
+            let before = row.set("run_id", after.clone());
+            let did = "gave the gate the run's id";
+            notes.push(note(
+                "gate-of-unknown-run",
+                GATES,
+                row.rowid,
+                "run_id",
+                did,
+                before,
+                after,
+            ));
+        }
+        // G4: what cannot be read admits nobody, before and after.
+        let unreadable = match row.get("allow") {
+            None | Some(Cell::Null) => false,
+            Some(cell) => cell
+                .as_text()
+                .is_none_or(|text| Allow::parse(Some(text)).is_err()),
+        };
+        if unreadable {
+            let before = row.set("allow", Cell::text("[]"));
+            let is_json = before
+                .as_text()
+                .is_some_and(|text| serde_json::from_str::<Value>(text).is_ok());
+            let rule = if is_json {
+                "gate-allow-unreadable"
+            } else {
+                "malformed-json"
+            };
+            let did = "put an empty list of approvers in place of one that cannot be read";
+            notes.push(note(
+                rule,
+                GATES,
+                row.rowid,
+                "allow",
+                did,
+                before,
+                Cell::text("[]"),
+            ));
+        }
+        notes.extend(wrapped(GATES, row, "metadata", true));
+        notes
+    }
+}
+
+/// Puts a text that is no JSON into an object (errata X13); the text itself stays in it.
+fn wrapped(table: &'static str, row: &mut Row, column: &str, object: bool) -> Option<Note> {
+    let cell = row.get(column)?;
+    if cell.is_null() {
+        return None;
+    }
+    let text = match cell {
+        Cell::Text(bytes) | Cell::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        Cell::Integer(n) => n.to_string(),
+        Cell::Real(x) => x.to_string(),
+        Cell::Null => String::new(),
+    };
+    if text.trim().is_empty() && matches!(cell, Cell::Text(_)) {
+        return None;
+    }
+    let fine = cell
+        .as_text()
+        .is_some_and(|text| match serde_json::from_str::<Value>(text) {
+            Ok(value) => value.is_object() || !object,
+            Err(_) => false,
+        });
+    if fine {
+        return None;
+    }
+    let after = Cell::text(&json!({ "x_malformed": text }).to_string());
+    let before = row.set(column, after.clone());
+    let did = "put a text that is no JSON into an object";
+    Some(note(
+        "malformed-json",
+        table,
+        row.rowid,
+        column,
+        did,
+        before,
+        after,
+    ))
+}
+
+fn note(
+    rule: &'static str,
+    table: &str,
+    row: i64,
+    column: &str,
+    did: &'static str,
+    before: Cell,
+    after: Cell,
+) -> Note {
+    Note {
+        rule,
+        table: table.to_owned(),
+        row,
+        column: column.to_owned(),
+        did,
+        before,
+        after,
+    }
+}
+
+/// A value as JSON shows it.
+fn shown(cell: &Cell) -> Value {
+    match cell {
+        Cell::Null => Value::Null,
+        Cell::Integer(n) => Value::from(*n),
+        Cell::Real(x) => Value::from(*x),
+        Cell::Text(bytes) => Value::from(String::from_utf8_lossy(bytes).into_owned()),
+        Cell::Blob(bytes) => Value::from(String::from_utf8_lossy(bytes).into_owned()),
+    }
+}
+
+/// A whole row as JSON: what is kept of one that no table takes.
+pub fn as_json(row: &Row) -> String {
+    let object: Map<String, Value> = row
+        .cells
+        .iter()
+        .map(|(name, cell)| (name.clone(), shown(cell)))
+        .collect();
+    Value::Object(object).to_string()
+}
