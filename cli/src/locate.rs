@@ -102,7 +102,7 @@ pub(crate) fn open_on_disk(run: &str) -> Result<Opened, CliError> {
     let dir = dir.canonicalize().unwrap_or(dir);
     let is_file = disk.file(&located.place).is_some();
     let named = match is_file {
-        true => located.place.clone(),
+        true => located.place,
         false => format!("{root}state.db"),
     };
     let database = disk.file(&named).map(|file| file.path.clone());

@@ -1,7 +1,7 @@
 //! What `prose check --fix` changes of a damaged database, decided without I/O.
 //!
-//! The store reads the damaged database row by row, asks [`Repair::row`] what the row is to be, and writes that into a
-//! new database of the corrected schema; nothing is ever changed in place. What is replaced stays in `x_repaired`, and a
+//! [`copy_repaired`] reads the damaged database row by row, asks [`Repair::row`] what the row is to be, and writes that
+//! into a new database of the corrected schema, which the store opened; nothing is ever changed in place. What is replaced stays in `x_repaired`, and a
 //! row that no table takes in `x_unplaced`: nothing is thrown away.
 //!
 //! | damage | what becomes of it |
@@ -14,12 +14,14 @@
 //! | a state.md beside it that its rows contradict | rendered from the rows; the old one goes to `x_history/` |
 //! | no run row, gates without a run, ids that are none | filled in |
 
+mod copy;
 mod plan;
 mod row;
 mod value;
 
 use serde::Serialize;
 
+pub use copy::copy_repaired;
 pub use plan::{Repair, plan, stale_state_file};
 pub use row::{Placed, Row, as_json};
 pub use value::Cell;

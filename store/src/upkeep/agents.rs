@@ -1,9 +1,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use prosescope_core::upkeep::agents;
 use prosescope_core::upkeep::clean::TRASH;
 use prosescope_core::write::{Fault, FaultKind};
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::OpenFlags;
 
 use super::clean::{files_of, free};
 use crate::record::{connect, fault, lock, sync_dir};
@@ -26,13 +27,6 @@ impl KeptAgent {
     }
 }
 
-/// The tables that an agent has rows in, those that refer to others first, and the column of its name.
-const TABLES: [(&str, &str); 3] = [
-    ("agent_segments", "agent_name"),
-    ("x_agent_memory_history", "agent_name"),
-    ("agents", "name"),
-];
-
 /// Looks what `prose` (a `.prose` folder) keeps of an agent.
 ///
 /// # Errors
@@ -44,7 +38,8 @@ pub fn kept_agent(prose: &Path, name: &str) -> Result<KeptAgent, Fault> {
     }
     if let Some(path) = database(prose)? {
         let conn = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        count(&conn, name, &mut kept).map_err(|error| fault::sqlite(&path, &error))?;
+        let rows = agents::count(&conn, name).map_err(|error| fault::sqlite(&path, &error))?;
+        (kept.rows, kept.memory) = rows;
     }
     Ok(kept)
 }
@@ -57,7 +52,7 @@ pub fn delete_agent(prose: &Path, name: &str) -> Result<(), Fault> {
     let _lock = lock(prose)?;
     if let Some(path) = database(prose)? {
         let conn = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        delete_rows(&conn, name).map_err(|error| fault::sqlite(&path, &error))?;
+        agents::delete(&conn, name).map_err(|error| fault::sqlite(&path, &error))?;
     }
     let Some(dir) = folder(prose, name)? else {
         return Ok(());
@@ -79,44 +74,6 @@ pub fn delete_agent(prose: &Path, name: &str) -> Result<(), Fault> {
         }
     }
     sync_dir(&agents).map_err(|cause| wrong(&cause))
-}
-
-fn delete_rows(conn: &Connection, name: &str) -> rusqlite::Result<()> {
-    // What is deleted is overwritten, not only unlinked.
-    conn.execute_batch("PRAGMA secure_delete = ON; BEGIN IMMEDIATE;")?;
-    for (table, column) in there(conn)? {
-        conn.execute(&format!("DELETE FROM {table} WHERE {column} = ?1"), [name])?;
-    }
-    conn.execute_batch("COMMIT")
-}
-
-fn count(conn: &Connection, name: &str, kept: &mut KeptAgent) -> rusqlite::Result<()> {
-    for (table, column) in there(conn)? {
-        let sql = format!("SELECT count(*) FROM {table} WHERE {column} = ?1");
-        kept.rows += number(conn, &sql, name)?;
-        if table == "agents" {
-            let sql =
-                "SELECT ifnull(sum(length(CAST(memory AS BLOB))), 0) FROM agents WHERE name = ?1";
-            kept.memory = number(conn, sql, name)?;
-        }
-    }
-    Ok(())
-}
-
-fn number(conn: &Connection, sql: &str, name: &str) -> rusqlite::Result<u64> {
-    let n: i64 = conn.query_row(sql, [name], |row| row.get(0))?;
-    Ok(u64::try_from(n).unwrap_or_default())
-}
-
-fn there(conn: &Connection) -> rusqlite::Result<Vec<(&'static str, &'static str)>> {
-    let mut found = Vec::new();
-    for (table, column) in TABLES {
-        let sql = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND lower(name) = ?1";
-        if conn.query_row(sql, [table], |row| row.get::<_, i64>(0))? > 0 {
-            found.push((table, column));
-        }
-    }
-    Ok(found)
 }
 
 /// The agent's own folder, when there is one.
@@ -153,6 +110,8 @@ fn link(path: &Path) -> Fault {
 
 #[cfg(test)]
 mod tests {
+    use rusqlite::Connection;
+
     use super::*;
 
     fn prose() -> tempfile::TempDir {

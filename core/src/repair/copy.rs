@@ -1,0 +1,364 @@
+//! The rows of a damaged database, one by one, into a new one of the corrected schema.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, params, params_from_iter};
+
+use super::{Cell, Done, Note, Placed, REPAIRED, Repair, Row, UNPLACED, as_json};
+use crate::model::TableInfo;
+use crate::schema::{STATE_SQL, TABLES, known_column, known_table};
+
+/// Fills `to`, an empty database, with what the rows of `from` are to be; `from` is guarded and only read. Says what
+/// was done, by rule.
+///
+/// # Errors
+/// What SQLite says of `to`. Where `from` cannot be read on, the rest of that table is missing, and it is said.
+pub fn copy_repaired(
+    from: &Connection,
+    to: &Connection,
+    tables: &[TableInfo],
+    repair: &Repair,
+) -> rusqlite::Result<Vec<Done>> {
+    let mut copy = Copy {
+        conn: to,
+        repair,
+        done: BTreeMap::new(),
+    };
+    copy.whole(from, tables)?;
+    let done = copy.done.into_iter();
+    Ok(done
+        .map(|((rule, did), count)| Done { rule, did, count })
+        .collect())
+}
+
+struct Copy<'a> {
+    conn: &'a Connection,
+    repair: &'a Repair,
+    /// By rule and what was done: how often.
+    done: BTreeMap<(String, String), u64>,
+}
+
+impl Copy<'_> {
+    fn did(&mut self, rule: &str, did: String) {
+        *self.done.entry((rule.to_owned(), did)).or_default() += 1;
+    }
+
+    fn whole(&mut self, from: &Connection, tables: &[TableInfo]) -> rusqlite::Result<()> {
+        // Rows are carried as they are: also those that refer to nothing.
+        self.conn
+            .execute_batch("PRAGMA foreign_keys = OFF; BEGIN;")?;
+        self.conn.execute_batch(STATE_SQL)?;
+        self.conn.execute_batch(&format!(
+            "CREATE TABLE {REPAIRED} (id INTEGER PRIMARY KEY, at TEXT DEFAULT (datetime('now')), rule TEXT,
+                                      table_name TEXT, row_id INTEGER, column_name TEXT, before, after);
+             CREATE TABLE {UNPLACED} (id INTEGER PRIMARY KEY, table_name TEXT, row_id INTEGER, reason TEXT, row TEXT);"
+        ))?;
+        for spec in TABLES {
+            let there = tables
+                .iter()
+                .any(|table| table.name.eq_ignore_ascii_case(spec.name) && table.kind == "table");
+            if !there && spec.earlier {
+                self.did("missing-table", format!("made the table {}", spec.name));
+            }
+        }
+        for table in tables {
+            self.table(from, table)?;
+        }
+        let runs = self
+            .conn
+            .query_row("SELECT count(*) FROM run", [], |row| row.get::<_, i64>(0))?;
+        if runs == 0 {
+            self.place(self.repair.missing_run())?;
+        }
+        self.agents_of_segments()?;
+        self.sequences(from)?;
+        for table in [REPAIRED, UNPLACED] {
+            let rows: i64 =
+                self.conn
+                    .query_row(&format!("SELECT count(*) FROM {table}"), [], |row| {
+                        row.get(0)
+                    })?;
+            if rows == 0 {
+                self.conn.execute_batch(&format!("DROP TABLE {table}"))?;
+            }
+        }
+        self.conn.execute_batch("COMMIT")
+    }
+
+    fn table(&mut self, from: &Connection, table: &TableInfo) -> rusqlite::Result<()> {
+        let name = &table.name;
+        if name.to_ascii_lowercase().starts_with("sqlite_") {
+            return Ok(());
+        }
+        if table.kind != "table" {
+            let what = format!("left out the {} {name}: only tables are copied", table.kind);
+            self.did("table-not-read", what);
+            return Ok(());
+        }
+        self.shape(table)?;
+        let damage = |error: &rusqlite::Error| {
+            format!("{name} is cut off where the file is damaged: {error}")
+        };
+        let read =
+            reading(from, name).and_then(|(columns, sql)| Ok((columns, from.prepare(&sql)?)));
+        let (columns, mut statement) = match read {
+            Ok(read) => read,
+            Err(error) => {
+                self.did("table-damaged", damage(&error));
+                return Ok(());
+            }
+        };
+        // A default would claim what nothing recorded: that it was made now, that it runs.
+        let mut absent = columns_of(self.conn, name)?;
+        absent.retain(|column| !columns.iter().any(|own| own.eq_ignore_ascii_case(column)));
+        let mut rows = statement.query([])?;
+        let mut nth = 0;
+        loop {
+            let row = match rows.next() {
+                Ok(Some(row)) => row,
+                Ok(None) => return Ok(()),
+                Err(error) => {
+                    self.did("table-damaged", damage(&error));
+                    return Ok(());
+                }
+            };
+            nth += 1;
+            let mut cells = Vec::with_capacity(columns.len());
+            for (at, column) in columns.iter().enumerate() {
+                cells.push((column.clone(), row.get_ref(at + 1)?.into()));
+            }
+            for column in &absent {
+                cells.push((column.clone(), Cell::Null));
+            }
+            let rowid = row.get::<_, Option<i64>>(0)?.unwrap_or(nth);
+            let placed = self.repair.row(name, Row { rowid, cells });
+            self.place(placed)?;
+        }
+    }
+
+    /// Makes the table, or its further columns.
+    fn shape(&mut self, table: &TableInfo) -> rusqlite::Result<()> {
+        let name = quoted(&table.name);
+        let columns: Vec<_> = table.columns.iter().collect();
+        let exists: bool = self.conn.query_row(
+            "SELECT count(*) FROM sqlite_schema WHERE lower(name) = lower(?1)",
+            [&table.name],
+            |row| row.get(0),
+        )?;
+        if !exists {
+            let columns: Vec<String> = columns
+                .iter()
+                .map(|column| format!("{} {}", quoted(&column.name), declared(&column.declared)))
+                .collect();
+            return self
+                .conn
+                .execute_batch(&format!("CREATE TABLE {name} ({})", columns.join(", ")));
+        }
+        let there = columns_of(self.conn, &table.name)?;
+        for column in &columns {
+            if !there.contains(&column.name.to_lowercase()) {
+                self.conn.execute_batch(&format!(
+                    "ALTER TABLE {name} ADD COLUMN {} {}",
+                    quoted(&column.name),
+                    declared(&column.declared)
+                ))?;
+            }
+        }
+        if known_table(&table.name) {
+            let missing = there
+                .iter()
+                .filter(|name| known_column(&table.name, name))
+                .filter(|name| {
+                    !columns
+                        .iter()
+                        .any(|column| column.name.eq_ignore_ascii_case(name))
+                });
+            let missing: Vec<&str> = missing.map(String::as_str).collect();
+            if !missing.is_empty() {
+                let what = format!("made the columns {} of {}", missing.join(", "), table.name);
+                self.did("missing-column", what);
+            }
+        }
+        Ok(())
+    }
+
+    fn place(&mut self, placed: Placed) -> rusqlite::Result<()> {
+        let Placed {
+            table,
+            mut row,
+            notes,
+        } = placed;
+        let moved = notes
+            .iter()
+            .any(|note| !note.table.eq_ignore_ascii_case(&table));
+        let mut inserted = insert(self.conn, &table, &row, moved);
+        if refused(&inserted) && table.eq_ignore_ascii_case("gates") {
+            // G1: the same gate again.
+            let id = row
+                .get("id")
+                .and_then(|id| id.as_text().map(str::to_owned))
+                .unwrap_or_default();
+            for visit in 2..=100 {
+                let again = Cell::text(&format!("{id}#{visit}"));
+                if let Some((_, cell)) = row
+                    .cells
+                    .iter_mut()
+                    .find(|(name, _)| name.eq_ignore_ascii_case("id"))
+                {
+                    *cell = again;
+                }
+                inserted = insert(self.conn, &table, &row, moved);
+                if !refused(&inserted) {
+                    self.did(
+                        "gate-twice",
+                        format!("named the gate {id} that is met again {id}#{visit}"),
+                    );
+                    break;
+                }
+            }
+        }
+        match inserted {
+            Err(error) if is_constraint(&error) => {
+                self.conn.execute(
+                    &format!("INSERT INTO {UNPLACED} (table_name, row_id, reason, row) VALUES (?1, ?2, ?3, ?4)"),
+                    params![table, row.rowid, error.to_string(), as_json(&row)],
+                )?;
+                self.did("", format!("kept a row of {table} in {UNPLACED}: {error}"));
+                return Ok(());
+            }
+            other => other?,
+        }
+        for note in notes {
+            self.note(&note)?;
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, note: &Note) -> rusqlite::Result<()> {
+        self.did(note.rule, note.did.to_owned());
+        self.conn.execute(
+            &format!(
+                "INSERT INTO {REPAIRED} (rule, table_name, row_id, column_name, before, after) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
+            ),
+            params![note.rule, note.table, note.row, note.column, note.before, note.after],
+        )?;
+        Ok(())
+    }
+
+    /// A1: the agent is there before its segments name it.
+    fn agents_of_segments(&mut self) -> rusqlite::Result<()> {
+        let made = self.conn.execute(
+            "INSERT INTO agents (name, scope, created_at, updated_at)
+             SELECT DISTINCT agent_name, 'execution', NULL, NULL FROM agent_segments
+             WHERE agent_name IS NOT NULL AND agent_name NOT IN (SELECT name FROM agents WHERE name IS NOT NULL)",
+            [],
+        )?;
+        for _ in 0..made {
+            self.did(
+                "segment-without-agent",
+                "made the row of an agent that has segments".to_owned(),
+            );
+        }
+        Ok(())
+    }
+
+    /// Ids that were given once are not given again (the audit log's above all).
+    fn sequences(&mut self, from: &Connection) -> rusqlite::Result<()> {
+        let read = || -> rusqlite::Result<Vec<(String, i64)>> {
+            let mut rows = from.prepare("SELECT name, seq FROM sqlite_sequence")?;
+            rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect()
+        };
+        for (name, seq) in read().unwrap_or_default() {
+            self.conn.execute(
+                "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1",
+                params![name, seq],
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn refused(inserted: &rusqlite::Result<()>) -> bool {
+    inserted.as_ref().is_err_and(is_constraint)
+}
+
+fn is_constraint(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation)
+}
+
+fn insert(conn: &Connection, table: &str, row: &Row, moved: bool) -> rusqlite::Result<()> {
+    let mut columns: Vec<String> = row.cells.iter().map(|(name, _)| quoted(name)).collect();
+    let mut values: Vec<&dyn rusqlite::ToSql> = row
+        .cells
+        .iter()
+        .map(|(_, cell)| cell as &dyn rusqlite::ToSql)
+        .collect();
+    // The place in the table is kept: of two rows the later one counts. Where the id is the place, it says so.
+    let has = |column: &str| {
+        row.cells
+            .iter()
+            .any(|(name, _)| name.eq_ignore_ascii_case(column))
+    };
+    let table_name = table.to_ascii_lowercase();
+    let by_id = ["execution", "agent_segments", "gate_audit_log"].contains(&&*table_name)
+        || table_name.starts_with("x_");
+    let placed_by_id = by_id && has("id");
+    if !(moved || has("rowid") || placed_by_id) {
+        columns.push("rowid".to_owned());
+        values.push(&row.rowid);
+    }
+    let marks: Vec<&str> = columns.iter().map(|_| "?").collect();
+    let sql = format!(
+        "INSERT INTO {} ({}) VALUES ({})",
+        quoted(table),
+        columns.join(", "),
+        marks.join(", ")
+    );
+    conn.prepare_cached(&sql)?
+        .execute(params_from_iter(values))?;
+    Ok(())
+}
+
+/// How to read the rows of a table of the damaged database, in the order in which they came: the columns, and the
+/// query, whose first value is the rowid.
+fn reading(from: &Connection, table: &str) -> rusqlite::Result<(Vec<String>, String)> {
+    let columns = columns_of(from, table)?;
+    let list: Vec<String> = columns.iter().map(|column| quoted(column)).collect();
+    let (list, name) = (list.join(", "), quoted(table));
+    let rowid = ["_rowid_", "rowid", "oid"].into_iter().find(|alias| {
+        !columns
+            .iter()
+            .any(|column| column.eq_ignore_ascii_case(alias))
+    });
+    let by_rowid =
+        rowid.map(|rowid| format!("SELECT {rowid}, {list} FROM {name} ORDER BY {rowid}"));
+    let sql = match by_rowid.filter(|sql| from.prepare(sql).is_ok()) {
+        Some(sql) => sql,
+        // A table without rowids, or with a view's name.
+        None => format!("SELECT NULL, {list} FROM {name}"),
+    };
+    Ok((columns, sql))
+}
+
+/// The stored columns of a table: what is computed is never asked for.
+fn columns_of(conn: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
+    let mut info = conn.prepare(&format!("PRAGMA table_xinfo({})", quoted(table)))?;
+    let listed: Vec<(String, i64)> = info
+        .query_map([], |row| Ok((row.get(1)?, row.get(6)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    let stored = listed.into_iter().filter(|(_, hidden)| *hidden == 0);
+    Ok(stored.map(|(name, _)| name).collect())
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// A declared type, when it is one: the file chose it.
+fn declared(declared: &str) -> &str {
+    let plain = declared
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || matches!(c, ' ' | '_'));
+    if plain { declared } else { "" }
+}

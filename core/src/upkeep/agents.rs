@@ -1,0 +1,57 @@
+//! The rows that a database keeps of an agent, counted and deleted.
+
+use rusqlite::Connection;
+
+/// The tables that an agent has rows in, those that refer to others first, and the column of its name.
+const TABLES: [(&str, &str); 3] = [
+    ("agent_segments", "agent_name"),
+    ("x_agent_memory_history", "agent_name"),
+    ("agents", "name"),
+];
+
+/// How many rows there are of an agent, and the bytes of its memory.
+///
+/// # Errors
+/// What SQLite says.
+pub fn count(conn: &Connection, name: &str) -> rusqlite::Result<(u64, u64)> {
+    let (mut rows, mut memory) = (0, 0);
+    for (table, column) in there(conn)? {
+        let sql = format!("SELECT count(*) FROM {table} WHERE {column} = ?1");
+        rows += number(conn, &sql, name)?;
+        if table == "agents" {
+            let sql =
+                "SELECT ifnull(sum(length(CAST(memory AS BLOB))), 0) FROM agents WHERE name = ?1";
+            memory = number(conn, sql, name)?;
+        }
+    }
+    Ok((rows, memory))
+}
+
+/// Deletes an agent: its memory, its segments, and what is kept of earlier memories.
+///
+/// # Errors
+/// What SQLite says; then nothing is deleted.
+pub fn delete(conn: &Connection, name: &str) -> rusqlite::Result<()> {
+    // What is deleted is overwritten, not only unlinked.
+    conn.execute_batch("PRAGMA secure_delete = ON; BEGIN IMMEDIATE;")?;
+    for (table, column) in there(conn)? {
+        conn.execute(&format!("DELETE FROM {table} WHERE {column} = ?1"), [name])?;
+    }
+    conn.execute_batch("COMMIT")
+}
+
+fn number(conn: &Connection, sql: &str, name: &str) -> rusqlite::Result<u64> {
+    let n: i64 = conn.query_row(sql, [name], |row| row.get(0))?;
+    Ok(u64::try_from(n).unwrap_or_default())
+}
+
+fn there(conn: &Connection) -> rusqlite::Result<Vec<(&'static str, &'static str)>> {
+    let mut found = Vec::new();
+    for (table, column) in TABLES {
+        let sql = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND lower(name) = ?1";
+        if conn.query_row(sql, [table], |row| row.get::<_, i64>(0))? > 0 {
+            found.push((table, column));
+        }
+    }
+    Ok(found)
+}
