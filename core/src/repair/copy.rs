@@ -70,6 +70,7 @@ impl Copy<'_> {
         if runs == 0 {
             self.place(self.repair.missing_run())?;
         }
+        self.beside_tables(from)?;
         self.agents_of_segments()?;
         self.sequences(from)?;
         for table in [REPAIRED, UNPLACED] {
@@ -134,6 +135,42 @@ impl Copy<'_> {
             let placed = self.repair.row(name, Row { rowid, cells });
             self.place(placed)?;
         }
+    }
+
+    /// What the file has beside its tables: the guards of the audit log are made anew, all else is the file's own and
+    /// is left out, since it would act on what is written.
+    fn beside_tables(&mut self, from: &Connection) -> rusqlite::Result<()> {
+        let listed = |conn: &Connection| -> rusqlite::Result<Vec<(String, String)>> {
+            let sql = "SELECT type, name FROM sqlite_schema WHERE type IN ('index', 'trigger') AND sql IS NOT NULL";
+            let mut rows = conn.prepare(sql)?;
+            rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect()
+        };
+        let ours = listed(self.conn)?;
+        // A schema that cannot be read has nothing that could be said of it.
+        let theirs = listed(from).unwrap_or_default();
+        let log = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND lower(name) = 'gate_audit_log'";
+        let has_log = from
+            .query_row(log, [], |row| row.get::<_, i64>(0))
+            .unwrap_or_default()
+            > 0;
+        let guard = |object: &&(String, String)| object.0 == "trigger";
+        if has_log
+            && ours
+                .iter()
+                .filter(guard)
+                .any(|guard| !theirs.contains(guard))
+        {
+            let did = "guarded the audit log against changes again";
+            self.did("audit-unguarded", did.to_owned());
+        }
+        for (kind, name) in theirs.iter().filter(|object| !ours.contains(object)) {
+            self.did(
+                "",
+                format!("left out the {kind} {name}: only tables and their rows are copied"),
+            );
+        }
+        Ok(())
     }
 
     /// Makes the table, or its further columns.
