@@ -263,27 +263,45 @@ pub(crate) fn served(runs: &[String]) -> Result<Served, CliError> {
     Ok(served)
 }
 
-/// The database of the run that `run` names, and the run's folder from here.
-pub(crate) fn for_writing(run: &str) -> Result<(PathBuf, String), CliError> {
+/// Where a run is written.
+pub(crate) struct Target {
+    /// Its database; without one its state lies in files.
+    pub(crate) database: Option<PathBuf>,
+    /// Its folder.
+    pub(crate) dir: PathBuf,
+    /// Its folder, from here.
+    pub(crate) folder: String,
+}
+
+/// Where the run that `run` names is written.
+pub(crate) fn for_writing(run: &str) -> Result<Target, CliError> {
     // A whole id names its folder: nothing else is looked at, however many runs there are.
-    let plain = !run.contains(['/', '\\']) && run != ".." && run != ".";
+    let mut parts = run.split('/');
+    let plain = parts.all(|part| !part.is_empty() && !part.starts_with('.')) && !run.contains('\\');
     if plain && let Ok(project) = project() {
-        let place = format!("runs/{run}");
-        let path = project.join(&place).join("state.db");
-        if path.is_file() {
-            return Ok((path, from_here(&project, &place)));
+        let dir = project.join("runs").join(run.replace('/', "/imports/"));
+        if dir.is_dir() {
+            return Ok(target(dir, None));
         }
     }
     let located = locate(run)?;
     let full = located.base.join(&located.place);
-    let path = if full.is_dir() {
-        full.join("state.db")
-    } else {
-        full
-    };
-    let folder = path.parent().unwrap_or(&located.base);
-    let folder = from_here(folder, "");
-    Ok((path, folder))
+    if full.is_dir() {
+        return Ok(target(full, None));
+    }
+    let dir = full.parent().unwrap_or(&located.base).to_owned();
+    let database = full.extension().is_none_or(|end| end != "md");
+    Ok(target(dir, database.then_some(full)))
+}
+
+/// A folder that holds a database is one run, kept there.
+fn target(dir: PathBuf, database: Option<PathBuf>) -> Target {
+    let own = dir.join("state.db");
+    Target {
+        folder: from_here(&dir, ""),
+        database: database.or_else(|| own.is_file().then_some(own)),
+        dir,
+    }
 }
 
 fn locate(run: &str) -> Result<Located, CliError> {

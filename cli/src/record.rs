@@ -2,35 +2,53 @@
 
 use std::path::{Path, PathBuf};
 
-use prosescope_core::write::{At, Record, record};
-use prosescope_store::SqliteStore;
+use prosescope_core::model::AgentScope;
+use prosescope_core::write::{At, Record, RunStore, Style, at_text, record};
+use prosescope_store::{FolderStore, SqliteStore, init_folder};
 
 use crate::error::CliError;
 use crate::locate;
 
 /// A run that is written to.
 pub(crate) struct Recorder {
-    store: SqliteStore,
+    store: Store,
     at: At,
     /// The run's folder, from here.
     pub(crate) folder: String,
 }
 
+/// How it keeps its state.
+enum Store {
+    Sqlite(SqliteStore),
+    Folder(FolderStore),
+}
+
 impl Recorder {
     /// Opens the store of the run that `run` names.
     pub(crate) fn open(run: &str) -> Result<Recorder, CliError> {
-        let (path, folder) = locate::for_writing(run)?;
+        let target = locate::for_writing(run)?;
         Ok(Recorder {
-            store: SqliteStore::open(&path, None)?,
+            store: match &target.database {
+                Some(database) => Store::Sqlite(SqliteStore::open(database, None)?),
+                None => Store::Folder(FolderStore::open(&target.dir)?),
+            },
             at: at(),
-            folder,
+            folder: target.folder,
         })
     }
 
-    /// Opens a store of agents beside any run: a database, or a folder in which `agents/` lies.
-    pub(crate) fn open_agents(path: &Path) -> Result<Recorder, CliError> {
+    /// Opens a store of agents beside any run: a database, or a folder in which `agents/` lies. Either is made on first
+    /// use.
+    pub(crate) fn open_agents(path: &Path, scope: AgentScope) -> Result<Recorder, CliError> {
+        let named_so = path.extension().is_some_and(|end| end == "db");
+        let store = if path.is_file() || (named_so && !path.is_dir()) {
+            Store::Sqlite(SqliteStore::open_agents(path)?)
+        } else {
+            std::fs::create_dir_all(path)?;
+            Store::Folder(FolderStore::open_agents(path, scope)?)
+        };
         Ok(Recorder {
-            store: SqliteStore::open_agents(path)?,
+            store,
             at: at(),
             folder: from_here(path),
         })
@@ -39,32 +57,52 @@ impl Recorder {
     /// Opens the nested run of an import, in the form that has one; what every command names it by.
     pub(crate) fn nested(
         &self,
-        _place: &str,
-        _program: Option<&str>,
+        place: &str,
+        name: &str,
+        program: Option<&str>,
     ) -> Result<Option<String>, CliError> {
-        Ok(None)
+        let Store::Folder(store) = &self.store else {
+            return Ok(None);
+        };
+        let slug = place.rsplit('/').next().unwrap_or(place);
+        let run = format!("{}/{slug}", store.run_id());
+        let dir = store.dir().join(place);
+        if !dir.is_dir() {
+            let now = at_text(self.at.now, Style::Files);
+            init_folder(&dir, &run, name, program.unwrap_or_default(), &now)?;
+        }
+        Ok(Some(run))
     }
 
     /// Records one command.
     pub(crate) fn record<R: Record>(&mut self, command: &R) -> Result<R::Done, CliError> {
-        Ok(record(&mut self.store, command, &self.at)?)
+        let store: &mut dyn RunStore = match &mut self.store {
+            Store::Sqlite(store) => store,
+            Store::Folder(store) => store,
+        };
+        Ok(record(store, command, &self.at)?)
     }
 
     /// The run's id.
     pub(crate) fn run_id(&self) -> &str {
-        self.store.run_id()
+        match &self.store {
+            Store::Sqlite(store) => store.run_id(),
+            Store::Folder(store) => store.run_id(),
+        }
     }
 
     /// Where a binding was written, as the form's document words it.
     pub(crate) fn location(&self, name: &str, frame: Option<i64>) -> String {
-        location(true, &self.folder, name, frame)
+        let database = matches!(self.store, Store::Sqlite(_));
+        location(database, &self.folder, name, frame)
     }
 
-    /// What is done once a run is over.
+    /// What is done once a run is over: a database is one whole file again, and a small one when that is asked for.
     pub(crate) fn close(&mut self, vacuum: bool) -> Result<(), CliError> {
-        match vacuum {
-            true => self.store.vacuum()?,
-            false => self.store.checkpoint()?,
+        match (&mut self.store, vacuum) {
+            (Store::Sqlite(store), true) => store.vacuum()?,
+            (Store::Sqlite(store), false) => store.checkpoint()?,
+            (Store::Folder(_), _) => {}
         }
         Ok(())
     }

@@ -89,7 +89,7 @@ impl Place {
     fn recorder(&self) -> Result<Recorder, CliError> {
         match &self.beside {
             None => Recorder::open(&self.run),
-            Some(path) => Recorder::open_agents(path),
+            Some(path) => Recorder::open_agents(path, self.scope.clone()),
         }
     }
 }

@@ -28,8 +28,16 @@ pub(super) fn run(command: ImportCommand, out: &Out) -> Result<Exit, CliError> {
         inputs_schema: inputs,
         outputs_schema: outputs,
     })?;
+    let name = match &program {
+        Some((path, _)) => path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned(),
+        None => format!("{}.prose", done.alias),
+    };
     let program = program.as_ref().map(|(_, source)| source.as_str());
-    let nested = recorder.nested(&done.nested, program)?;
+    let nested = recorder.nested(&done.nested, &name, program)?;
     if out.json {
         out.json(&json!({
             "alias": done.alias,

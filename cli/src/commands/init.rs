@@ -3,7 +3,7 @@ use std::path::Path;
 
 use prosescope_core::run_id::RunId;
 use prosescope_core::write::{Style, at_text, names};
-use prosescope_store::init_sqlite;
+use prosescope_store::{init_folder, init_sqlite};
 use serde::Serialize;
 
 use crate::args::record::{InitArgs, StateMode};
@@ -55,9 +55,8 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
             "sqlite"
         }
         StateMode::Filesystem => {
-            return Err(
-                CliError::usage("the folder form is not written yet").hint("--state sqlite")
-            );
+            init_folder(&dir, &id, &name, &source, &at_text(now, Style::Files))?;
+            "filesystem"
         }
     };
     if out.json {

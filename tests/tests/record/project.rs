@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use prosescope_tests::needs;
 
 /// How a run keeps its state.
-pub(crate) const FORMS: [&str; 1] = ["sqlite"];
+pub(crate) const FORMS: [&str; 2] = ["sqlite", "filesystem"];
 
 /// A folder with a program, and the binary run in it.
 pub(crate) struct Project {
