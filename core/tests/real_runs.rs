@@ -1,17 +1,18 @@
 //! Real runs, read in place: what is understood of each. Skipped with a message where the corpus is not there.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use prosescope_core::model::{FolderForm, Form, RunStatus};
-use prosescope_core::session::{Options, Session};
+use prosescope_core::session::{FoundKind, Options, Session, survey};
 use prosescope_core::source::{MemorySource, Source};
 use prosescope_core::trace::NodeStatus;
 use prosescope_core::{decode, program, render, trace};
 
-/// The corpus: named by the environment, else beside the checkout.
-fn runs() -> Option<PathBuf> {
+/// A folder of the corpus: named by the environment, else beside the checkout.
+fn corpus(folder: &str) -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let named = std::env::var_os("PROSESCOPE_SHARED").map(PathBuf::from);
     let places = [
@@ -22,7 +23,7 @@ fn runs() -> Option<PathBuf> {
     places
         .into_iter()
         .flatten()
-        .map(|p| p.join("corpus/runs"))
+        .map(|p| p.join("corpus").join(folder))
         .find(|p| p.is_dir())
 }
 
@@ -37,27 +38,143 @@ fn files(dir: &Path, prefix: &str, out: &mut Vec<(String, Vec<u8>)>) {
     }
 }
 
-/// What a person reads in each run: form, what its status is believed to be, statements that completed, bindings.
-const READ: &[(&str, &str, &str, usize, usize)] = &[
-    ("20260119-204900-a7b3c9", "StateMd", "completed", 1, 1),
-    ("20260119-205230-b8c4d2", "StateMd", "completed", 5, 4),
-    ("20260119-212315-f8g2h4", "StateMd", "completed", 6, 0),
-    ("20260119-215202-51e737", "StateMd", "running", 8, 8),
-    ("20260120-090541-thermo", "StateMd", "completed", 6, 5),
-    ("20260716-082519-hak1oi", "Receipts", "completed", 1, 1),
-    ("broken-chain", "Receipts", "completed", 0, 0),
-    ("20260213-064959-", "CompactLog", "", 0, 0),
-    ("20260213-102121-d28237", "Bare", "", 0, 0),
-    ("20260213-105319-63068c", "CompactLog", "", 0, 0),
-    ("20260213-105500-96b3cb", "CompactLog", "completed", 3, 4),
-    ("20260213-113205-0fbf7c", "CompactLog", "completed", 9, 9),
-    ("20260213-121934-2a6fd3", "Foreign", "", 0, 8),
-    ("20260215-065027-48dfb7", "CompactLog", "completed", 5, 9),
+/// What a person reads in the files of a run.
+struct Reading {
+    run: &'static str,
+    form: &'static str,
+    /// What its status is believed to be; empty: nobody can know.
+    status: &'static str,
+    /// Statements that completed: a parallel and each of its branches count, a gate that was approved does not.
+    done: usize,
+    /// Its bindings by kind; `-` is a file without a header.
+    bindings: &'static str,
+    /// The lines of the program where it stands.
+    stands: &'static [u32],
+    /// What a person would remark, too.
+    told: &'static [&'static str],
+}
+
+const READ: &[Reading] = &[
+    // One session, `status: complete`, an index of three columns.
+    read("20260119-204900-a7b3c9", "StateMd", "completed", 1, "1 let")
+        .told(&["index-without-frames"]),
+    // A parallel of three and the session that joins them.
+    read("20260119-205230-b8c4d2", "StateMd", "completed", 5, "4 let")
+        .told(&["index-without-frames"]),
+    // No program, no index, no binding: a parallel of four and an output, each with a file of the project.
+    read("20260119-212315-f8g2h4", "StateMd", "completed", 6, "")
+        .told(&["extra-section", "state-file-incomplete"]),
+    // The state file stopped at the first of eleven statements; the files of eight are written. The ninth is next.
+    read(
+        "20260119-215202-51e737",
+        "StateMd",
+        "running",
+        8,
+        "4 -, 4 let",
+    )
+    .stands(&[185])
+    .told(&[
+        "binding-not-indexed",
+        "elided-trace",
+        "marker-contradicts-disk",
+        "state-file-behind",
+    ]),
+    // Two sessions, a parallel of two, an output; agents without a folder.
+    read(
+        "20260120-090541-thermo",
+        "StateMd",
+        "completed",
+        6,
+        "4 let, 1 output",
+    ),
+    // Three receipts, one of them a session's; its binding says by which statement it was made.
+    read(
+        "20260716-082519-hak1oi",
+        "Receipts",
+        "completed",
+        1,
+        "1 session (anonymous)",
+    )
+    .told(&["state-file-not-read", "unknown-kind"]),
+    // Two sessions by its receipts, which are a table and no trace: there is neither a program nor a binding that
+    // would say which statements they were. The second does not name the first as the one before it.
+    read("broken-chain", "Receipts", "completed", 0, "").told(&["receipt-chain"]),
+    // A log of its header alone: the run began, and nobody knows more.
+    read("20260213-064959-", "CompactLog", "", 0, ""),
+    read("20260213-105319-63068c", "CompactLog", "", 0, ""),
+    // A program alone.
+    read("20260213-102121-d28237", "Bare", "", 0, "").told(&["no-state-file"]),
+    // Three numbers, the second without a name, and an end.
+    read(
+        "20260213-105500-96b3cb",
+        "CompactLog",
+        "completed",
+        3,
+        "2 input, 1 let, 1 output",
+    ),
+    // Seven numbers, the third a parallel of three, the sixth a gate that was approved.
+    read(
+        "20260213-113205-0fbf7c",
+        "CompactLog",
+        "completed",
+        9,
+        "1 input, 7 let, 1 output",
+    ),
+    // All of it in envelopes: only the names of the bindings can be read.
+    read("20260213-121934-2a6fd3", "Foreign", "", 0, "8 -").told(&[
+        "encrypted-value",
+        "program-encrypted",
+        "state-file-foreign",
+    ]),
+    // The same, but for five lines and an end that were written behind the envelope.
+    read(
+        "20260215-065027-48dfb7",
+        "CompactLog",
+        "completed",
+        5,
+        "9 -",
+    )
+    .told(&["encrypted-value", "log-sealed", "program-encrypted"]),
 ];
+
+const fn read(
+    run: &'static str,
+    form: &'static str,
+    status: &'static str,
+    done: usize,
+    bindings: &'static str,
+) -> Reading {
+    Reading {
+        run,
+        form,
+        status,
+        done,
+        bindings,
+        stands: &[],
+        told: &[],
+    }
+}
+
+impl Reading {
+    const fn stands(self, stands: &'static [u32]) -> Reading {
+        Reading { stands, ..self }
+    }
+
+    const fn told(self, told: &'static [&'static str]) -> Reading {
+        Reading { told, ..self }
+    }
+
+    fn says(&self) -> String {
+        format!(
+            "{} {:?}, {} done, bindings: {}; stands at {:?}; told: {:?}",
+            self.form, self.status, self.done, self.bindings, self.stands, self.told
+        )
+    }
+}
 
 #[test]
 fn real_runs_are_understood() {
-    let Some(dir) = runs() else {
+    let Some(dir) = corpus("runs") else {
         println!("skipped: there is no corpus of real runs beside this checkout");
         return;
     };
@@ -75,10 +192,6 @@ fn real_runs_are_understood() {
         .filter_map(|f| Some(f.path.rsplit_once('/')?.0.to_owned()))
         .collect();
     roots.dedup();
-    println!(
-        "{:<24} {:<11} {:<10} {:>5} {:>5} {:>4}  issues",
-        "run", "form", "status", "nodes", "done", "bind"
-    );
     let mut wrong = Vec::new();
     for root in &roots {
         let run = decode::folder::decode(&source, root);
@@ -101,24 +214,31 @@ fn real_runs_are_understood() {
             .collect();
         let name = root.rsplit('/').next().unwrap_or(root);
         let status = folded.verdict.status.clone();
-        println!(
-            "{name:<24} {form:<11} {status:<10} {:>5} {done:>5} {:>4}  {}",
-            folded.nodes.len(),
-            run.bindings.len(),
-            rules.join(" ")
+        let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+        for binding in &run.bindings {
+            *kinds.entry(binding.kind.word()).or_default() += 1;
+        }
+        let kinds: Vec<String> = kinds
+            .iter()
+            .map(|(kind, n)| format!("{n} {}", if kind.is_empty() { "-" } else { kind }))
+            .collect();
+        let stands: Vec<Option<u32>> = folded
+            .positions
+            .iter()
+            .map(|at| folded.nodes[*at].line)
+            .collect();
+        let stands: Vec<u32> = stands.into_iter().flatten().collect();
+        let told: BTreeSet<&str> = rules.iter().copied().collect();
+        let told: Vec<&str> = told.into_iter().collect();
+        let found = format!(
+            "{form} {status:?}, {done} done, bindings: {}; stands at {stands:?}; told: {told:?}",
+            kinds.join(", ")
         );
-        let found = (
-            name,
-            form.as_str(),
-            status.as_str(),
-            done,
-            run.bindings.len(),
-        );
-        match READ.iter().find(|(known, ..)| *known == name) {
-            Some(expected) if *expected != found => {
-                wrong.push(format!("{found:?}, expected {expected:?}"));
-            }
-            _ => {}
+        println!("{name}: {found}");
+        // Two runs of one name are told apart by nothing but their place; runs that nobody read yet are shown.
+        let known = READ.iter().find(|reading| reading.run == name);
+        if let Some(known) = known.filter(|known| known.says() != found) {
+            wrong.push(format!("{name}: {found}\n  wanted {}", known.says()));
         }
 
         // What is rendered of it is a run that says the same.
@@ -149,6 +269,34 @@ fn real_runs_are_understood() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(roots.len() >= READ.len(), "{} runs", roots.len());
+}
+
+/// Among the programs of the corpus lie four copies of run folders, of which nothing but the program was kept. What
+/// lies in `.prose/programs/` or loose beside it is no run.
+#[test]
+fn a_program_in_a_run_folder_is_a_run_of_which_nobody_knows_more() {
+    let Some(dir) = corpus("programs") else {
+        println!("skipped: there is no corpus of real programs beside this checkout");
+        return;
+    };
+    let mut all = Vec::new();
+    files(&dir, "", &mut all);
+    let source: Rc<dyn Source> = Rc::new(MemorySource::new("corpus", all));
+    let found = survey(&*source).found;
+    assert_eq!(found.len(), 4, "{found:?}");
+    for place in found {
+        assert_eq!(place.kind, FoundKind::RunFolder);
+        let session = Session::open(Rc::clone(&source), &place.place, &Options::default()).unwrap();
+        let view = session.overview(None);
+        let rules: Vec<&str> = session.issues().map(|i| i.rule.as_str()).collect();
+        assert_eq!(
+            (view.status.as_str(), rules.as_slice()),
+            ("unknown", &["no-state-file"][..]),
+            "{}",
+            place.place
+        );
+        assert_eq!(session.trace_page(&Default::default(), 0, 9).rows.len(), 0);
+    }
 }
 
 /// The folder example is kept as we would write it, with its nested runs: what is read is what is written.
