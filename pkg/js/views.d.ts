@@ -103,6 +103,8 @@ export type BindingRow = {
   updated: Stamp | null;
   /** `attachment_path` as recorded. */
   attachment: string | null;
+  /** Fields of its file's header that no document knows (`agent`, `exit_code`, `stderr`), in order; the first 20. */
+  fields: Array<[string, string]>;
   /** Whether the attachment is there: its bytes; `null` with a path means that it is missing. */
   attachment_len: number | null;
   /** How many rows claim this name and frame (errata S2): 1, unless the table lets it happen. */

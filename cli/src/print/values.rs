@@ -36,6 +36,11 @@ pub(crate) fn bindings(view: &BindingsPage, width: usize) -> String {
                 format!("missing: {path}")
             });
         }
+        notes.extend(
+            row.fields
+                .iter()
+                .map(|(key, value)| format!("{key}: {value}")),
+        );
         let missing = row.attachment.is_some() && row.attachment_len.is_none();
         table.row(vec![
             (row.name.clone(), if row.superseded { FAINT } else { BOLD }),

@@ -63,6 +63,8 @@ pub struct Binding {
     pub updated: Option<Stamp>,
     /// `attachment_path` as recorded: not checked, not trusted.
     pub attachment: Option<Text>,
+    /// Fields of a file's header that no document knows (`agent`, `exit_code`, `stderr`), in order.
+    pub fields: Box<[(Text, Text)]>,
     /// Whether `source`, the times and `attachment` were read. They lie behind the value in a row, so a list
     /// leaves them for the row that is opened (build.md, "Lazy lists"); `Session` fills them in.
     pub tail_known: bool,

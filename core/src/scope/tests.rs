@@ -32,6 +32,7 @@ fn binding(name: &str, execution_id: Option<i64>) -> Binding {
         created: None,
         updated: None,
         attachment: None,
+        fields: Box::default(),
         tail_known: true,
         parent_execution_id: None,
         superseded: false,

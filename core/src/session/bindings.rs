@@ -1,5 +1,5 @@
 use super::Session;
-use super::index::{frame_path, node_of_row};
+use super::index::{frame_path, node_of_row, short};
 use super::values::Table;
 use crate::model::{Binding, ValueAt};
 use crate::scope;
@@ -9,6 +9,17 @@ use crate::view::{BindingRow, BindingsPage, CandidateView, ResolutionView};
 /// How many scopes and candidates of a resolution are named.
 const CHAIN: usize = 200;
 const CANDIDATES: usize = 200;
+
+/// How many fields of a header are shown, and how much of each.
+const FIELDS: usize = 20;
+const FIELD: usize = 200;
+
+fn fields(binding: &Binding) -> Vec<(String, String)> {
+    let shown = binding.fields.iter().take(FIELDS);
+    shown
+        .map(|(key, value)| (short(key, FIELD), short(value, FIELD)))
+        .collect()
+}
 
 impl Session {
     /// A window of the bindings: the root first, then frame by frame. Reads previews of these rows only.
@@ -71,6 +82,7 @@ impl Session {
             created: at.created.clone(),
             updated: at.updated.clone(),
             attachment: attachment.map(str::to_owned),
+            fields: fields(&at),
             attachment_len: attachment
                 .and_then(|path| self.attachment(path))
                 .map(|(_, len)| len),

@@ -373,6 +373,7 @@ mod tests {
             created: None,
             updated: Some(Stamp::parse("2026-01-15 12:30:00+02:00")),
             attachment: None,
+            fields: Box::default(),
             tail_known: true,
             parent_execution_id: None,
             superseded: false,

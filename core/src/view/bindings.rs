@@ -46,6 +46,9 @@ pub struct BindingRow {
     pub updated: Option<Stamp>,
     /// `attachment_path` as recorded.
     pub attachment: Option<String>,
+    /// Fields of its file's header that no document knows (`agent`, `exit_code`, `stderr`), in order; the first 20.
+    #[serde(default)]
+    pub fields: Vec<(String, String)>,
     /// Whether the attachment is there: its bytes; `None` with a path means that it is missing.
     pub attachment_len: Option<u64>,
     /// How many rows claim this name and frame (errata S2): 1, unless the table lets it happen.

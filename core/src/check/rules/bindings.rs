@@ -34,6 +34,10 @@ pub(super) const RULES: &[Rule] = &[
         .fix("Name a frame's binding `{name}__{execution_id}.md`, and say the same in `execution_id:`.")
         .source("errata, Folder form")
         .files(&[("bindings/result__43.md", "# result\n\nkind: let\nexecution_id: 44\n\n---\n\ntext\n")]),
+    Rule::info("binding-heading", "A binding's heading is another name than its file's, and the index does not explain it.")
+        .fix("Head the file with the binding's name; `kind:` and `source:` say what else it is.")
+        .source("dialects, bindings")
+        .files(&[("bindings/a.md", "# Something else\n\nkind: let\n\n---\n\ntext\n")]),
     Rule::warning("binding-header-unended", "No `---` ends a binding's header; where the value begins is a guess.")
         .fix("Put a line `---` between the header and the value.")
         .source("filesystem.md, bindings/{name}.md")

@@ -28,9 +28,10 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
         let Some(file) = tree.at(place) else { continue };
         let path = tree.relative(file);
         let name = path.strip_prefix("bindings/").unwrap_or(path);
-        let Some(binding) = read_one(tree, file, name) else {
-            continue;
-        };
+        let (binding, heading) = read_one(tree, file, name);
+        if let Some(heading) = heading {
+            headed(tree, run, path, &heading);
+        }
         if let BindingKind::Other(kind) = &binding.kind
             && !kind.is_empty()
         {
@@ -58,8 +59,45 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
         .extend(found.into_iter().map(|(_, binding)| binding));
 }
 
-/// One binding by its file; `name` is its path below `bindings/`.
-pub(super) fn read_one(tree: &mut Tree<'_>, file: &FileEntry, name: &str) -> Option<Binding> {
+/// A heading that is another name than the file's (dialects.md, "Bindings"): the file's name is believed, unless the
+/// index knows better. Another spelling of it is no other name.
+fn headed(tree: &mut Tree<'_>, run: &Run, path: &str, heading: &str) {
+    let plain = |text: &str| -> String {
+        let letters = text.chars().filter(|c| c.is_alphanumeric());
+        letters.flat_map(char::to_lowercase).collect()
+    };
+    let stem = path.strip_prefix("bindings/").unwrap_or(path);
+    let stem = stem.strip_suffix(".md").unwrap_or(stem);
+    let last = stem.rsplit('/').next().unwrap_or(stem);
+    let base = scoped(last).map_or(last, |(base, _)| base);
+    let said = plain(heading);
+    if said.is_empty() || [stem, last, base].iter().any(|name| plain(name) == said) {
+        return;
+    }
+    let index = run.state_file.iter().flat_map(|file| &file.bindings);
+    let mut index = index.filter(|row| *row.name == *heading);
+    if index.any(|row| relative(&row.path, &run.id) == path) {
+        return;
+    }
+    let message = format!("{path} is headed \u{201c}{}\u{201d}", short(heading));
+    tree.issue(
+        Issue::info("binding-heading", message)
+            .at_file(path)
+            .hint("The file's name is believed: it is what the index and the program go by."),
+    );
+}
+
+/// The beginning of a text on one line.
+fn short(text: &str) -> String {
+    text.chars().take(60).collect()
+}
+
+/// One binding by its file, and its heading; `name` is its path below `bindings/`.
+pub(super) fn read_one(
+    tree: &mut Tree<'_>,
+    file: &FileEntry,
+    name: &str,
+) -> (Binding, Option<Text>) {
     let path = file
         .path
         .get(tree.root.len()..)
@@ -73,11 +111,12 @@ pub(super) fn read_one(tree: &mut Tree<'_>, file: &FileEntry, name: &str) -> Opt
     if head.encrypted {
         tree.sealed.push(path.clone());
     }
+    let heading = head.name.clone();
     let (binding, issue) = of_head(&path, &file.path, stem, head, file.len);
     if let Some(issue) = issue {
         tree.issue(issue);
     }
-    Some(binding)
+    (binding, heading)
 }
 
 /// A binding by the head of its file: `path` inside the run, `full` inside the source, `stem` below `bindings/`
@@ -97,6 +136,7 @@ fn of_head(path: &str, full: &str, stem: &str, head: Head, len: u64) -> (Binding
         created: head.created.or_else(|| head.updated.clone()),
         updated: head.updated,
         attachment: head.attachment,
+        fields: head.extra.into(),
         tail_known: true,
         parent_execution_id: head.parent_execution_id,
         superseded: false,

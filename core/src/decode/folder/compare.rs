@@ -121,7 +121,9 @@ pub(super) fn relative<'p>(path: &'p str, run: &str) -> &'p str {
 }
 
 fn disagreement(row: &IndexedBinding, binding: &Binding) -> Option<Issue> {
-    let kind = binding.kind.word();
+    // A word of no document says more, not something else.
+    let known = |kind: &BindingKind| !matches!(kind, BindingKind::Other(_));
+    let indexed = BindingKind::parse(&row.kind);
     let mut parts: Vec<String> = Vec::new();
     if row.execution_id != binding.execution_id {
         parts.push(format!(
@@ -130,8 +132,9 @@ fn disagreement(row: &IndexedBinding, binding: &Binding) -> Option<Issue> {
             words(binding.execution_id)
         ));
     }
-    if !row.kind.is_empty() && !kind.is_empty() && BindingKind::parse(&row.kind) != binding.kind {
-        parts.push(format!("calls it {}, the file {kind}", row.kind));
+    if known(&indexed) && known(&binding.kind) && indexed != binding.kind {
+        let (told, kind) = (indexed.word(), binding.kind.word());
+        parts.push(format!("calls it {told}, the file {kind}"));
     }
     if parts.is_empty() {
         return None;
@@ -158,6 +161,7 @@ pub(super) fn named_only(row: &IndexedBinding) -> Binding {
         created: None,
         updated: None,
         attachment: None,
+        fields: Box::default(),
         tail_known: true,
         parent_execution_id: None,
         superseded: false,

@@ -64,9 +64,7 @@ fn outputs(tree: &mut Tree<'_>, dir: &str, handle: &str) -> Vec<Binding> {
         if name.contains('/') {
             continue;
         }
-        let Some(mut binding) = bindings::read_one(tree, file, name) else {
-            continue;
-        };
+        let (mut binding, _) = bindings::read_one(tree, file, name);
         if binding.kind == BindingKind::Output && binding.execution_id.is_none() {
             binding.name = format!("{handle}.{}", binding.name).into();
             found.push(binding);

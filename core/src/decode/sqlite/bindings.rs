@@ -68,6 +68,7 @@ pub(super) fn read(reader: &mut Reader<'_>, executions: &[Execution]) -> Vec<Bin
             created: cells.stamp(4),
             updated: cells.stamp(5),
             attachment: cells.text(6),
+            fields: Box::default(),
             tail_known: cells.extra_int(2) == Some(1),
             parent_execution_id: None,
             superseded: false,
@@ -96,6 +97,7 @@ pub(super) fn finish(reader: &mut Reader<'_>, bindings: &mut [Binding]) {
 /// When there is no such row, or it cannot be read.
 pub fn binding_tail(conn: &Connection, binding: &Binding) -> Result<Binding, DecodeError> {
     let mut full = [Binding {
+        fields: Box::default(),
         tail_known: false,
         ..binding.clone()
     }];

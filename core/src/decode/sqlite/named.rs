@@ -71,6 +71,7 @@ pub fn bindings_named(
                 created: None,
                 updated: None,
                 attachment: cells.text(2),
+                fields: Box::default(),
                 tail_known: cells.extra_int(2) == Some(1),
                 parent_execution_id: None,
                 superseded: false,

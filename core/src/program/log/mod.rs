@@ -116,7 +116,8 @@ impl<'a> LogTies<'a> {
 
     /// The statement that a line speaks of. It is no guess when a name and the number agree, when only one statement
     /// binds the name and the number does not speak against it, or when nothing but the number tells and the named
-    /// lines around it count alike.
+    /// lines around it count alike. `None` also for a line of a frame that says nothing: only the lines of that frame
+    /// before it tell how far its block has come, so that is the caller's to know.
     pub fn tie(&mut self, mark: &LogMark<'_>) -> Option<Tie> {
         let numbered = mark.number.and_then(|number| self.numbered(number));
         let block = mark
@@ -129,7 +130,8 @@ impl<'a> LogTies<'a> {
             .or_else(|| self.by_branch(mark, scope))
             .or_else(|| self.by_kind(mark, scope))
             .or_else(|| self.by_words(mark, scope))
-            .or_else(|| self.by_number(mark, scope))
+            // The number of a line in a frame is its call's: it tells nothing of what runs in there.
+            .or_else(|| self.by_number(mark, numbered.filter(|_| block.is_none())))
     }
 
     fn get(&self, statement: u32) -> Option<&'a Statement> {
@@ -233,8 +235,14 @@ impl<'a> LogTies<'a> {
             if let Some(first) = there.first() {
                 // A name that others have, too, agrees with a number by chance.
                 let one = there.len() == 1 && (sure || statements.len() == 1);
+                // Of several, the one in the branch of that letter.
+                let branch = self.branch(mark, outer).filter(|_| there.len() > 1);
+                let there = branch.and_then(|branch| {
+                    let inside = |id: &&u32| **id == branch || self.listing.contains(branch, **id);
+                    there.iter().find(inside)
+                });
                 return Some(Tie {
-                    statement: *first,
+                    statement: *there.unwrap_or(first),
                     guessed: !(one && (bound || sure)),
                     by,
                 });
@@ -259,16 +267,21 @@ impl<'a> LogTies<'a> {
 
     /// `3b→ ✓`: the second branch of the parallel.
     fn by_branch(&self, mark: &LogMark<'_>, scope: Option<(u32, bool)>) -> Option<Tie> {
-        let letter = mark.branch?.trim().as_bytes();
         let (outer, _) = scope?;
-        let [letter] = letter else { return None };
-        let place = letter.to_ascii_lowercase().checked_sub(b'a')?;
-        let parallel = self.first_of(Kind::Parallel, outer)?;
         Some(Tie {
-            statement: self.listing.children(parallel).nth(usize::from(place))?,
+            statement: self.branch(mark, outer)?,
             guessed: true,
             by: TiedBy::Number,
         })
+    }
+
+    /// The branch of a letter, of the first parallel in `outer`.
+    fn branch(&self, mark: &LogMark<'_>, outer: u32) -> Option<u32> {
+        let letter = mark.branch?.trim().as_bytes();
+        let [letter] = letter else { return None };
+        let place = letter.to_ascii_lowercase().checked_sub(b'a')?;
+        let parallel = self.first_of(Kind::Parallel, outer)?;
+        self.listing.children(parallel).nth(usize::from(place))
     }
 
     fn by_kind(&self, mark: &LogMark<'_>, scope: Option<(u32, bool)>) -> Option<Tie> {
@@ -345,7 +358,7 @@ impl<'a> LogTies<'a> {
         let nameless = self
             .get(statement)
             .is_some_and(|s| s.name.is_none() && !s.kind.is_loop());
-        let silent = mark.label.trim().is_empty() && mark.block.is_none() && mark.branch.is_none();
+        let silent = mark.label.trim().is_empty() && mark.branch.is_none();
         Some(Tie {
             statement,
             guessed: !(sure && nameless && silent),

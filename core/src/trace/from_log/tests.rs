@@ -466,3 +466,60 @@ fn a_log_costs_no_stack_and_no_more_than_its_length() {
     let (_, trace) = folded(&[("state.md", &text)]);
     assert_eq!(trace.nodes.len(), 10_001);
 }
+
+/// A line of a frame bears the number of its call: what runs in there is told by names, else by its order.
+#[test]
+fn a_silent_line_of_a_frame_is_the_next_statement_of_its_block() {
+    let check_in = |block: &str, lines: &str, expected: &str| {
+        let program = format!("let plan = session \"P\"\ndo work(plan)\nblock work(x):\n{block}");
+        let log = format!("# run:r p.prose\n1→ plan ✓\n2→ block:work#1\n{lines}2→ #1 done\n");
+        let (_, trace) = folded(&[("state.md", &log), ("program.prose", &program)]);
+        let inside: Vec<String> = trace
+            .nodes
+            .iter()
+            .filter(|n| n.level > 0)
+            .map(|n| {
+                let line = n.line.map_or("-".to_owned(), |line| line.to_string());
+                format!("{line}{}", if n.line_guessed { "?" } else { "" })
+            })
+            .collect();
+        assert_eq!(inside.join(" "), expected, "{block}{lines}");
+    };
+    let (one, two) = ("  session \"A\"\n", "  session \"A\"\n  session \"B\"\n");
+    let named = "  let a = session \"A\"\n  let b = session \"B\"\n";
+    let parallel = "  session \"A\"\n  parallel:\n    session \"B\"\n    session \"C\"\n";
+    for (block, lines, expected) in [
+        (one, "2→ #1 ✓\n", "4"),
+        (two, "2→ #1 ✓\n2→ #1 ✓\n", "4? 5?"),
+        // None is silent by right.
+        (named, "2→ #1 ✓\n", "4?"),
+        (named, "2→ #1 a ✓\n2→ #1 ✓\n", "4 5?"),
+        // Nothing is left that it could be.
+        (named, "2→ #1 b ✓\n2→ #1 ✓\n", "5 -"),
+        (parallel, "2→ #1 ✓\n2b→ #1 ✓\n", "4? 7?"),
+        // A block without work, and one that nobody declared.
+        ("  # nothing\n", "2→ #1 ✓\n", "-"),
+    ] {
+        check_in(block, lines, expected);
+    }
+    // The letter of a line in a frame is its call's, not one of a parallel inside.
+    let program = "parallel:\n  do work(1)\n  do work(2)\nblock work(x):\n  session \"A\"\n  parallel:\n    session \"B\"\n    session \"C\"\n";
+    check(
+        &[
+            (
+                "state.md",
+                "# run:r p.prose\n1→ ∥start\n1a→ block:work#1\n1a→ #1 ✓\n1b→ block:work#2\n1b→ #2 ✓\n",
+            ),
+            ("program.prose", program),
+        ],
+        "
+        parallel: started guessed @1
+          branch a: started
+            frame work#1 at 1: started guessed @2 <
+              session \"A\": completed guessed @5
+          branch b: started
+            frame work#2 at 1: started guessed @3 <
+              session \"A\": completed guessed @5
+        ",
+    );
+}

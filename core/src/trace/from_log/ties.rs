@@ -19,10 +19,10 @@ pub(super) fn of(log: &CompactLog, ahead: &Ahead, facts: &Facts<'_>) -> Vec<Opti
         return vec![None; log.lines.len()];
     }
     let mut frames = InFrames::new(facts);
-    let blocks: Vec<Option<&Text>> = log.lines.iter().map(|line| frames.block(line)).collect();
-    let lines = || log.lines.iter().zip(&blocks);
+    let calls: Vec<Option<Call<'_>>> = log.lines.iter().map(|line| frames.call(line)).collect();
+    let lines = || log.lines.iter().zip(&calls);
     let marks: Vec<Option<LogMark<'_>>> = lines()
-        .map(|(line, block)| mark(line, block.map(|b| &**b)))
+        .map(|(line, call)| mark(line, call.as_ref()))
         .collect();
     // The names of its branches say which parallel a number means.
     let taught = log.lines.iter().flat_map(|line| {
@@ -41,11 +41,11 @@ pub(super) fn of(log: &CompactLog, ahead: &Ahead, facts: &Facts<'_>) -> Vec<Opti
     let mut ties = listing.log_ties(&all);
     let mut texts = listing.ties();
     let mut found: Vec<Option<Tie>> = Vec::with_capacity(marks.len());
-    for ((line, block), mark) in lines().zip(&marks) {
+    for ((line, call), mark) in lines().zip(&marks) {
         let whole = whole_statement(line)
             .and_then(|text| texts.tie(text, None))
             .filter(|tie| !tie.guessed);
-        let in_frame = block.and_then(|_| frames.next_anonymous(line));
+        let in_frame = call.as_ref().and_then(|call| frames.next(line, call));
         let tie = whole
             .or(in_frame)
             .or_else(|| mark.as_ref().and_then(|mark| ties.tie(mark)));
@@ -79,65 +79,106 @@ pub(super) fn of(log: &CompactLog, ahead: &Ahead, facts: &Facts<'_>) -> Vec<Opti
 /// What runs in frames: their lines bear the number of the call, so that only names and order tell.
 struct InFrames<'l, 'f, 'a> {
     facts: &'f Facts<'a>,
-    /// Statements without a name, by the block that they lie in.
-    anonymous: BTreeMap<u32, Vec<u32>>,
+    /// What runs in each block, in order.
+    work: BTreeMap<u32, Work>,
     entered: BTreeMap<i64, Entered<'l>>,
+}
+
+/// The statements of a block that a line may speak of without a name.
+#[derive(Default)]
+struct Work {
+    anonymous: Vec<u32>,
+    named: Vec<u32>,
+}
+
+/// The call that a frame is of.
+#[derive(Clone, Copy)]
+struct Call<'l> {
+    block: &'l Text,
+    /// The branch that the call stands in, and so every line of its frame.
+    branch: Option<&'l Text>,
+}
+
+impl<'l> Call<'l> {
+    /// The branch of a parallel inside of the block that a line speaks of.
+    fn branch_inside(&self, line: &'l LogLine) -> Option<&'l str> {
+        let branch = line.branch.as_ref();
+        branch.filter(|_| branch != self.branch).map(|b| &**b)
+    }
 }
 
 /// A frame that was entered.
 struct Entered<'l> {
-    block: &'l Text,
+    call: Call<'l>,
     /// The last statement of it that was tied.
     last: Option<u32>,
 }
 
 impl<'l, 'f, 'a> InFrames<'l, 'f, 'a> {
     fn new(facts: &'f Facts<'a>) -> InFrames<'l, 'f, 'a> {
-        let mut anonymous: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        let mut work: BTreeMap<u32, Work> = BTreeMap::new();
         for (at, (statement, fact)) in (0_u32..).zip(facts.listing.statements.iter().zip(&facts.of))
         {
-            let plain =
-                statement.name.is_none() && is_work(statement) && !statement.kind.has_body();
+            let plain = is_work(statement) && !statement.kind.has_body();
             if let Some(block) = fact.block.filter(|_| plain) {
-                anonymous.entry(block).or_default().push(at);
+                let work = work.entry(block).or_default();
+                match statement.name {
+                    None => work.anonymous.push(at),
+                    Some(_) => work.named.push(at),
+                }
             }
         }
         InFrames {
             facts,
-            anonymous,
+            work,
             entered: BTreeMap::new(),
         }
     }
 
-    /// The block that a line's frame runs.
-    fn block(&mut self, line: &'l LogLine) -> Option<&'l Text> {
+    /// The call of the frame that a line lies in.
+    fn call(&mut self, line: &'l LogLine) -> Option<Call<'l>> {
         if let LogEvent::Enter {
             block,
             id: Some(id),
             ..
         } = &line.event
         {
-            self.entered.insert(*id, Entered { block, last: None });
+            let call = Call {
+                block,
+                branch: line.branch.as_ref(),
+            };
+            self.entered.insert(*id, Entered { call, last: None });
         }
-        Some(self.entered.get(&line.frame?)?.block)
+        Some(self.entered.get(&line.frame?)?.call)
     }
 
-    /// The next statement without a name, for a line without one.
-    fn next_anonymous(&self, line: &LogLine) -> Option<Tie> {
+    /// For a line without words: the next statement without a name. Where all have names, the next of these: nobody
+    /// wrote its name down, so it is a guess.
+    fn next(&self, line: &LogLine, call: &Call<'_>) -> Option<Tie> {
         let LogEvent::Statement { text, .. } = &line.event else {
             return None;
         };
-        let entered = self.entered.get(&line.frame?).filter(|_| text.is_empty())?;
-        let list = self
-            .anonymous
-            .get(self.facts.blocks.get(&**entered.block)?)?;
-        let after = entered
-            .last
-            .map_or(0, |last| list.partition_point(|at| *at <= last));
-        let statement = *list.get(after).or(list.first())?;
+        // A branch is known by its letter.
+        let silent = text.is_empty() && call.branch_inside(line).is_none();
+        let entered = self.entered.get(&line.frame?).filter(|_| silent)?;
+        let work = self.work.get(self.facts.blocks.get(&**call.block)?)?;
+        let next = |list: &[u32]| {
+            let after = entered
+                .last
+                .map_or(0, |last| list.partition_point(|at| *at <= last));
+            list.get(after).copied()
+        };
+        let (statement, guessed) = match work.anonymous.first() {
+            // Behind the last one it is the first again: another round.
+            Some(first) => (
+                next(&work.anonymous).unwrap_or(*first),
+                work.anonymous.len() > 1,
+            ),
+            None => (next(&work.named)?, true),
+        };
         Some(Tie {
             statement,
-            guessed: list.len() > 1,
+            guessed,
             by: TiedBy::Number,
         })
     }
@@ -165,7 +206,7 @@ fn whole_statement(line: &LogLine) -> Option<&str> {
 }
 
 /// What a line says of the statement that it speaks of.
-fn mark<'a>(line: &'a LogLine, block: Option<&'a str>) -> Option<LogMark<'a>> {
+fn mark<'a>(line: &'a LogLine, call: Option<&Call<'a>>) -> Option<LogMark<'a>> {
     let (kind, label): (Option<Kind>, &str) = match &line.event {
         LogEvent::Statement { text, .. } | LogEvent::Retry { text, .. } => words(text),
         LogEvent::Fork { .. } | LogEvent::Join { .. } => (Some(Kind::Parallel), ""),
@@ -176,8 +217,11 @@ fn mark<'a>(line: &'a LogLine, block: Option<&'a str>) -> Option<LogMark<'a>> {
     };
     Some(LogMark {
         number: line.number,
-        branch: line.branch.as_deref(),
-        block,
+        branch: match call {
+            Some(call) => call.branch_inside(line),
+            None => line.branch.as_deref(),
+        },
+        block: call.map(|call| &**call.block),
         kind,
         label,
     })

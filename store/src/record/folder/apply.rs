@@ -155,6 +155,7 @@ impl Wanted {
             created: None,
             updated: None,
             attachment: None,
+            fields: Box::default(),
             tail_known: true,
             parent_execution_id: row.parent_execution_id,
             superseded: false,

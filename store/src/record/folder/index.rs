@@ -45,6 +45,7 @@ impl Known {
             created: None,
             updated: None,
             attachment: None,
+            fields: Box::default(),
             tail_known: true,
             parent_execution_id: None,
             superseded: false,

@@ -80,6 +80,7 @@ fn a_state_file_and_rows_that_contradict_are_issues_and_other_words_for_the_same
         created: None,
         updated: None,
         attachment: None,
+        fields: Box::default(),
         tail_known: true,
         parent_execution_id: None,
         superseded: false,

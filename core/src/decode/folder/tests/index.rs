@@ -40,7 +40,7 @@ fn a_scoped_name_is_believed_only_when_its_header_agrees() {
             "bindings/__43.md",
             "# x\nkind: let\n---\nv",
             "__43 let bindings/__43.md+18",
-            None,
+            Some("binding-heading"),
         ),
         ("bindings/r__x.md", "v", "r__x  bindings/r__x.md+0", None),
         (

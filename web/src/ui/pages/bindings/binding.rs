@@ -64,6 +64,7 @@ fn Binding(row: BindingRow) -> impl IntoView {
             <dt>"Scope"</dt><dd>{scope}</dd>
             {attachment}
             {row.source.clone().map(|source| view! { <dt>"Made by"</dt><dd><code>{source}</code></dd> })}
+            {row.fields.clone().into_iter().map(|(key, value)| view! { <dt>{key}</dt><dd>{value}</dd> }).collect_view()}
             <dt>"Written"</dt><dd><When stamp=row.created.clone()/></dd>
             {row.updated.clone().filter(|_| row.updated != row.created).map(|updated| view! {
                 <dt>"Updated"</dt><dd><When stamp=Some(updated)/></dd>
