@@ -64,7 +64,7 @@ fn repaired(dir: &Path) -> (Vec<Done>, Session) {
         &Damaged {
             disk: &disk,
             root: "",
-            database: "state.db",
+            database: dir.join("state.db").exists().then_some("state.db"),
             with_files: true,
             tables: &session.run().tables,
             repair: &repair,
@@ -148,6 +148,86 @@ fn all(dir: &Path, sql: &str) -> Vec<Vec<String>> {
             .collect()
     });
     rows.unwrap().collect::<rusqlite::Result<_>>().unwrap()
+}
+
+/// Rules of folders whose damage is gone in the copy.
+const REPAIRED_FILES: &[&str] = &[
+    "binding-not-indexed",
+    "index-disagrees",
+    "marker-contradicts-disk",
+    "round-behind-disk",
+    "state-file-behind",
+];
+
+#[test]
+fn a_folder_gets_a_state_file_that_agrees_with_it_and_keeps_the_old_one() {
+    let mut gone = BTreeSet::new();
+    for rule in AREAS.iter().flat_map(|area| area.rules) {
+        let Example::Files(files) = rule.example else {
+            continue;
+        };
+        let inside = files.iter().any(|(path, _)| path.starts_with("runs/r1/"));
+        let dir = tempfile::tempdir().unwrap();
+        let run = dir.path().join("runs/r1");
+        std::fs::create_dir_all(&run).unwrap();
+        for (path, text) in files {
+            let path = if inside {
+                dir.path().join(path)
+            } else {
+                run.join(path)
+            };
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let disk = Disk::open(&run).unwrap();
+        let Ok(session) = Session::open(Rc::new(disk), "", &Options::default()) else {
+            continue;
+        };
+        let before = rules(&session);
+        if !before.contains(rule.name) || run.join("state.db").exists() {
+            continue;
+        }
+        let (done, session) = repaired(&run);
+        let after = rules(&session);
+        let new: Vec<&String> = after.difference(&before).collect();
+        println!(
+            "{} {} {done:?} NEW {new:?}",
+            rule.name,
+            if after.contains(rule.name) {
+                "KEPT"
+            } else {
+                "gone"
+            }
+        );
+        if !after.contains(rule.name) {
+            gone.insert(rule.name);
+        }
+    }
+    let expected: BTreeSet<&str> = REPAIRED_FILES.iter().copied().collect();
+    assert_eq!(gone, expected);
+}
+
+#[test]
+fn of_two_files_for_one_name_the_other_goes_to_the_history() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("r1");
+    std::fs::create_dir_all(run.join("bindings")).unwrap();
+    std::fs::write(
+        run.join("state.md"),
+        "# Execution State\n\nrun: r1\nprogram: p.prose\n",
+    )
+    .unwrap();
+    for file in ["result__043.md", "result__43.md"] {
+        let text = format!("# result\n\nkind: let\nexecution_id: 43\n\n---\n\n{file}\n");
+        std::fs::write(run.join("bindings").join(file), text).unwrap();
+    }
+    assert!(rules(&open(&run).1).contains("duplicate-binding"));
+    let (_, session) = repaired(&run);
+    assert!(!rules(&session).contains("duplicate-binding"));
+    let count = |dir: &Path| std::fs::read_dir(dir).unwrap().count();
+    assert_eq!(count(&dir.path().join("fixed/bindings")), 1);
+    assert_eq!(count(&dir.path().join("fixed/x_history/bindings")), 1);
+    assert_eq!(count(&run.join("bindings")), 2);
 }
 
 #[test]
@@ -302,7 +382,7 @@ fn what_a_damaged_file_still_gives_is_saved_and_nothing_is_written_over() {
         &Damaged {
             disk: &disk,
             root: "",
-            database: "state.db",
+            database: Some("state.db"),
             with_files: true,
             tables: &session.run().tables,
             repair: &repair,

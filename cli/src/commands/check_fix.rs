@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use prosescope_core::model::{FolderForm, Form};
 use prosescope_core::repair::{Done, plan};
 use prosescope_core::view::{CheckedRun, Counts};
 use prosescope_core::write::{Style, at_text};
@@ -36,16 +37,21 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
     let opened = locate::open_on_disk(run)?;
     let now = locate::now();
     let before = opened.session.check_page(Some(now), "");
-    let Some(database) = &opened.database else {
+    let form = &opened.session.run().form;
+    let written = match form {
+        Form::Folder { form } => matches!(form, FolderForm::StateMd | FolderForm::Bare),
+        form => matches!(form, Form::Sqlite { .. }),
+    };
+    if !written {
         return Err(CliError::new(
             Exit::Refused,
             format!(
-                "{} is kept in files, and --fix repairs databases",
+                "{} is of a form that is only read: nothing of it can be repaired",
                 before.run
             ),
         )
-        .hint("`prose state RUN` renders a state.md that agrees with the files"));
-    };
+        .hint("databases and folders with a state.md of the documents' form are repaired"));
+    }
     let to = args.out.clone().unwrap_or_else(|| {
         let folder = match opened.alone {
             true => Some(opened.dir.as_path()),
@@ -61,7 +67,7 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
         &Damaged {
             disk: &opened.disk,
             root: &session.run().root,
-            database,
+            database: opened.database.as_deref(),
             with_files: !opened.alone,
             tables: &session.run().tables,
             repair: &repair,

@@ -1,4 +1,4 @@
-//! What `prose check --fix` changes of a damaged database, decided without I/O.
+//! What `prose check --fix` changes of a damaged run, decided without I/O.
 //!
 //! [`copy_repaired`] reads the damaged database row by row, asks [`Repair::row`] what the row is to be, and writes that
 //! into a new database of the corrected schema, which the store opened; nothing is ever changed in place. What is replaced stays in `x_repaired`, and a
@@ -12,6 +12,8 @@
 //! | malformed JSON (errata X13) | an object that holds the text; a list of approvers that admits nobody (errata G4) |
 //! | a status that newer evidence contradicts | what is believed, with the run's row |
 //! | a state.md beside it that its rows contradict | rendered from the rows; the old one goes to `x_history/` |
+//! | a state.md that the files of its folder contradict | rendered from what is believed; the old one goes to `x_history/` |
+//! | two files for one name in one frame | the one that counts stays, the others go to `x_history/` |
 //! | no run row, gates without a run, ids that are none | filled in |
 
 mod copy;
@@ -22,7 +24,7 @@ mod value;
 use serde::Serialize;
 
 pub use copy::copy_repaired;
-pub use plan::{Repair, plan, stale_state_file};
+pub use plan::{Repair, StaleState, plan, stale_state_file, superseded_files};
 pub use row::{Placed, Row, as_json};
 pub use value::Cell;
 

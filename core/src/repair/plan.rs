@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{Form, Run, RunStatus, ValueAt};
+use crate::model::{FolderForm, Form, Run, RunStatus, ValueAt};
 use crate::session::Session;
 use crate::trace::Trace;
 
@@ -52,19 +52,61 @@ pub fn plan(run: &Run, trace: &Trace, at: &str) -> Repair {
     }
 }
 
-/// The state file beside a database that its rows contradict: its path below the run, and what it should say.
-pub fn stale_state_file(session: &Session) -> Option<(String, String)> {
+/// What a state file is rendered anew for: the rows, or the files on disk, say something else.
+const STALE: [&str; 7] = [
+    "binding-not-indexed",
+    "index-disagrees",
+    "marker-contradicts-disk",
+    "round-behind-disk",
+    "state-file-behind",
+    "state-file-contradicts-rows",
+    "status-disagrees",
+];
+
+/// A state file that is no longer true.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StaleState {
+    /// Its path below the run.
+    pub path: String,
+    /// What it should say.
+    pub text: String,
+    /// The rules by which it is not true, in order of name.
+    pub rules: Vec<String>,
+}
+
+/// The state file that its rows, or the files on disk, contradict. Only files of the documents' own form are written:
+/// a log is no table of contents, and where there is no state file none is made up.
+pub fn stale_state_file(session: &Session) -> Option<StaleState> {
     let run = session.run();
-    let stale = ["state-file-contradicts-rows", "status-disagrees"];
-    let said = session
-        .issues()
-        .any(|issue| stale.contains(&issue.rule.as_str()));
-    let known = matches!(run.form, Form::Sqlite { .. }) && run.state_file.is_some();
     let file = run
         .files
         .iter()
         .find(|file| file.role.as_deref() == Some("state file"))?;
-    (known && said).then(|| (file.path.clone(), session.state_md(false)))
+    let ours = match &run.form {
+        Form::Sqlite { .. } => run.state_file.is_some(),
+        Form::Folder { form } => *form == FolderForm::StateMd,
+        _ => false,
+    };
+    let rules: BTreeSet<&str> = session
+        .issues()
+        .map(|issue| issue.rule.as_str())
+        .filter(|rule| STALE.contains(rule))
+        .collect();
+    (ours && !rules.is_empty()).then(|| StaleState {
+        path: file.path.clone(),
+        text: session.state_md(false),
+        rules: rules.into_iter().map(str::to_owned).collect(),
+    })
+}
+
+/// Files of bindings that another file took the place of, by their path below the run.
+pub fn superseded_files(run: &Run) -> Vec<String> {
+    let files = run.bindings.iter().filter(|binding| binding.superseded);
+    let files = files.filter_map(|binding| match &binding.value {
+        ValueAt::File { path, .. } => path.strip_prefix(&*run.root).map(str::to_owned),
+        _ => None,
+    });
+    files.collect()
 }
 
 /// Parents that no row has, that lead in a circle, or that the trace overruled: each with where the trace shows the row.

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use prosescope_core::decode::sqlite::{Guard, guard};
 use prosescope_core::model::TableInfo;
-use prosescope_core::repair::{Done, Repair, copy_repaired, stale_state_file};
+use prosescope_core::repair::{Done, Repair, copy_repaired, stale_state_file, superseded_files};
 use prosescope_core::session::{Options, Session};
 use prosescope_core::source::{Source, SourceError};
 use prosescope_core::write::{Fault, FaultKind};
@@ -24,8 +24,8 @@ pub struct Damaged<'a> {
     pub disk: &'a Disk,
     /// The run's folder in it, ending in `/`, or empty.
     pub root: &'a str,
-    /// The database in it.
-    pub database: &'a str,
+    /// The database in it; none, where the run is kept in files.
+    pub database: Option<&'a str>,
     /// Whether the other files of the folder belong to the run, and are copied.
     pub with_files: bool,
     /// Its tables.
@@ -44,34 +44,67 @@ pub fn write_repaired(damaged: &Damaged<'_>, to: &Path) -> Result<Vec<Done>, Fau
         if damaged.with_files {
             copy_files(damaged.disk, damaged.root, damaged.database, dir)?;
         }
-        done = database(damaged, &dir.join("state.db"))?;
+        done = match damaged.database {
+            Some(path) => database(damaged, path, &dir.join("state.db"))?,
+            None => files(dir)?,
+        };
         done.extend(state_file(dir)?);
         Ok(())
     })?;
     Ok(done)
 }
 
-/// Writes the state file beside the new database anew, where the rows contradict it.
-fn state_file(dir: &Path) -> Result<Option<Done>, Fault> {
+fn session(dir: &Path) -> Result<Session, Fault> {
     let damaged = |error: String| Fault::new(FaultKind::Damaged, error);
     let disk = Disk::open(dir).map_err(|error| damaged(error.to_string()))?;
-    let session = Session::open(Rc::new(disk), "", &Options::default())
-        .map_err(|error| damaged(error.to_string()))?;
-    let Some((path, text)) = stale_state_file(&session) else {
+    Session::open(Rc::new(disk), "", &Options::default())
+        .map_err(|error| damaged(error.to_string()))
+}
+
+/// Moves the files of bindings aside that others took the place of.
+fn files(dir: &Path) -> Result<Vec<Done>, Fault> {
+    let mut done = Vec::new();
+    for path in superseded_files(session(dir)?.run()) {
+        aside(dir, &path)?;
+        done.push(Done {
+            rule: "duplicate-binding".to_owned(),
+            did: format!("moved {path}, which another file took the place of, to x_history"),
+            count: 1,
+        });
+    }
+    Ok(done)
+}
+
+/// Moves a file of the copy to `x_history/`.
+fn aside(dir: &Path, path: &str) -> Result<(), Fault> {
+    let to = dir.join("x_history").join(path);
+    let mut free = to.clone();
+    let mut n = 1;
+    while fs::symlink_metadata(&free).is_ok() {
+        n += 1;
+        free = to.with_extension(format!("{n}.md"));
+    }
+    fs::create_dir_all(free.parent().unwrap_or(dir))
+        .and_then(|()| fs::rename(dir.join(path), &free))
+        .map_err(|cause| fault::io(&dir.join(path), "cannot be moved", &cause))
+}
+
+/// Writes the state file anew, where the rows or the files contradict it.
+fn state_file(dir: &Path) -> Result<Option<Done>, Fault> {
+    let Some(stale) = stale_state_file(&session(dir)?) else {
         return Ok(None);
     };
+    let path = stale.path;
+    aside(dir, &path)?;
     let write = || {
-        let history = dir.join("x_history");
-        fs::create_dir_all(&history)?;
-        fs::rename(dir.join(&path), history.join(&path))?;
-        let mut file = fs::File::create(dir.join(&path))?;
-        file.write_all(text.as_bytes())?;
+        let mut file = fs::File::create_new(dir.join(&path))?;
+        file.write_all(stale.text.as_bytes())?;
         file.sync_all()
     };
     write().map_err(|cause| fault::io(&dir.join(&path), "cannot be written", &cause))?;
     Ok(Some(Done {
-        rule: "state-file-contradicts-rows".to_owned(),
-        did: format!("rendered {path} from the rows; what it was lies in x_history"),
+        rule: stale.rules.join(", "),
+        did: format!("rendered {path} from what is believed; what it was lies in x_history"),
         count: 1,
     }))
 }
@@ -113,12 +146,11 @@ pub(crate) fn new_folder(
 }
 
 /// The run's other files, as they are; links, pipes and devices are none.
-pub(crate) fn copy_files(disk: &Disk, root: &str, database: &str, dir: &Path) -> Result<(), Fault> {
+fn copy_files(disk: &Disk, root: &str, database: Option<&str>, dir: &Path) -> Result<(), Fault> {
     for file in disk.below(root) {
         let inside = file.path.strip_prefix(root).unwrap_or(&file.path);
-        let of_database = file
-            .path
-            .strip_prefix(database)
+        let of_database = database
+            .and_then(|database| file.path.strip_prefix(database))
             .is_some_and(|end| matches!(end, "" | "-wal" | "-shm" | "-journal"));
         if of_database || inside == crate::record::LOCK {
             continue;
@@ -135,8 +167,8 @@ pub(crate) fn copy_files(disk: &Disk, root: &str, database: &str, dir: &Path) ->
     Ok(())
 }
 
-fn database(damaged: &Damaged<'_>, to: &Path) -> Result<Vec<Done>, Fault> {
-    let from = open(damaged)?;
+fn database(damaged: &Damaged<'_>, path: &str, to: &Path) -> Result<Vec<Done>, Fault> {
+    let from = open(damaged, path)?;
     let conn = connect(
         to,
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
@@ -145,17 +177,14 @@ fn database(damaged: &Damaged<'_>, to: &Path) -> Result<Vec<Done>, Fault> {
         .map_err(|error| fault::sqlite(to, &error))
 }
 
-fn open(damaged: &Damaged<'_>) -> Result<Connection, Fault> {
+fn open(damaged: &Damaged<'_>, path: &str) -> Result<Connection, Fault> {
     let unreadable = |message: String| Fault::new(FaultKind::Damaged, message);
-    let mut from = damaged
-        .disk
-        .database(damaged.database)
-        .map_err(|error| match error {
-            SourceError::Database { path, cause, next } => {
-                unreadable(format!("{path}: {cause}")).hint(next)
-            }
-            other => unreadable(other.to_string()),
-        })?;
+    let mut from = damaged.disk.database(path).map_err(|error| match error {
+        SourceError::Database { path, cause, next } => {
+            unreadable(format!("{path}: {cause}")).hint(next)
+        }
+        other => unreadable(other.to_string()),
+    })?;
     guard(&mut from, Guard::default()).map_err(|error| unreadable(error.to_string()))?;
     // A value is copied whole, however long.
     from.set_limit(Limit::SQLITE_LIMIT_LENGTH, i32::MAX)
