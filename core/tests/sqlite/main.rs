@@ -8,6 +8,7 @@
 )]
 
 mod damage;
+mod dialects;
 mod documents;
 mod large;
 mod lists;
