@@ -77,6 +77,9 @@ pub(crate) fn open_with_folder(run: &str) -> Result<(Session, String), CliError>
     Ok((session, folder))
 }
 
+/// Bytes that SQLite may hold where values are copied.
+const COPYING: u64 = 4 << 30;
+
 /// An opened run, and where its files lie on disk.
 pub(crate) struct Opened {
     pub(crate) session: Session,
@@ -94,7 +97,11 @@ pub(crate) struct Opened {
 /// Opens the run that `run` names, with its files.
 pub(crate) fn open_on_disk(run: &str) -> Result<Opened, CliError> {
     let located = locate(run)?;
-    let options = options(located.prose.as_deref())?;
+    let options = Options {
+        // A value is copied whole; the limit of the process cannot be raised later.
+        heap: Some(COPYING),
+        ..options(located.prose.as_deref())?
+    };
     let disk = Rc::clone(&located.disk);
     let session = Session::open(located.disk, &located.place, &options)?;
     let root = session.run().root.to_string();

@@ -185,7 +185,13 @@ fn open(damaged: &Damaged<'_>, path: &str) -> Result<Connection, Fault> {
         }
         other => unreadable(other.to_string()),
     })?;
-    guard(&mut from, Guard::default()).map_err(|error| unreadable(error.to_string()))?;
+    // Every row is copied, and whole: what bounds a list would cut the copy off.
+    let whole = Guard {
+        steps: u64::MAX,
+        heap: None,
+        ..Guard::default()
+    };
+    guard(&mut from, whole).map_err(|error| unreadable(error.to_string()))?;
     // A value is copied whole, however long.
     from.set_limit(Limit::SQLITE_LIMIT_LENGTH, i32::MAX)
         .map_err(|error| unreadable(error.to_string()))?;
