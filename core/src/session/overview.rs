@@ -31,7 +31,7 @@ impl Session {
             last_sign: verdict.last_sign.clone(),
             last_sign_from: verdict.last_sign_from.clone(),
             stale: verdict.stale,
-            duration_ms: super::nodes::span(&run.started, &verdict.last_sign),
+            duration_ms: super::summary::took(run, verdict),
             bindings: run.bindings.len() as u32,
             bindings_bytes: run.bindings.iter().filter_map(|b| b.value.len()).sum(),
             attachments: run

@@ -10,7 +10,7 @@ use crate::model::{Form, GateStatus, Run, RunStatus};
 use crate::program;
 use crate::source::Source;
 use crate::time::{Stamp, human_duration};
-use crate::trace::{self, Verdict};
+use crate::trace::{self, STATE_FILE, Verdict};
 use crate::view::{Counts, RunSummary};
 
 /// Databases from this size on are not read whole for a list: they hold large values, or very many rows.
@@ -79,8 +79,21 @@ fn most_rows(run: &Run) -> u64 {
     }
 }
 
+/// How long a run took or takes, in milliseconds, by the clock of one source. In a state file a VM writes what it takes
+/// for the time, and its `Z` is often local (dialects.md, "B"), while gates and headers are written by tools: a
+/// difference between the two says nothing.
+pub(super) fn took(run: &Run, verdict: &Verdict) -> Option<i64> {
+    let by_file = verdict.last_sign_from.as_deref() == Some(STATE_FILE);
+    let until = match run.form {
+        Form::Folder { .. } => &run.updated,
+        _ if by_file => &run.updated,
+        _ => &verdict.last_sign,
+    };
+    super::nodes::span(&run.started, until)
+}
+
 fn summary(run: &Run, verdict: &Verdict, place: &str) -> RunSummary {
-    let duration_ms = super::nodes::span(&run.started, &verdict.last_sign);
+    let duration_ms = took(run, verdict);
     let pending = run
         .gates
         .iter()
@@ -145,6 +158,53 @@ mod tests {
                 ..Run::default()
             };
             assert_eq!(most_rows(&run), most, "{status} {started} {updated}");
+        }
+    }
+
+    /// A VM's own words for the time are not set against a tool's.
+    #[test]
+    fn a_run_takes_as_long_as_one_source_says() {
+        use crate::model::FolderForm;
+
+        const MINUTE: i64 = 60_000;
+        let folder = |form| Form::Folder { form };
+        let at = |text: &str| Some(Stamp::parse(text)).filter(|_| !text.is_empty());
+        for (form, updated, sign, from, took_minutes) in [
+            (
+                folder(FolderForm::StateMd),
+                "10:05",
+                "10:05",
+                STATE_FILE,
+                Some(5),
+            ),
+            (
+                folder(FolderForm::StateMd),
+                "10:05",
+                "15:06",
+                "gate deploy",
+                Some(5),
+            ),
+            (folder(FolderForm::StateMd), "", "15:06", "binding a", None),
+            (Form::default(), "10:01", "10:06", "execution 7", Some(6)),
+            (Form::default(), "10:01", "15:06", STATE_FILE, Some(1)),
+        ] {
+            let day = |time: &str| at(time).and(at(&format!("2026-01-15T{time}:00Z")));
+            let run = Run {
+                form,
+                started: day("10:00"),
+                updated: day(updated),
+                ..Run::default()
+            };
+            let verdict = Verdict {
+                last_sign: day(sign),
+                last_sign_from: Some(from.to_owned()),
+                ..Verdict::default()
+            };
+            assert_eq!(
+                took(&run, &verdict),
+                took_minutes.map(|m: i64| m * MINUTE),
+                "{from}"
+            );
         }
     }
 }

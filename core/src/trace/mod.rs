@@ -52,6 +52,7 @@ use crate::program::{Listing, TiedBy};
 
 pub use from_state::from_state_file;
 pub use shape::{Shape, frame_block, shape};
+pub(crate) use verdict::STATE_FILE;
 
 /// Folds a run into what happened.
 ///

@@ -269,6 +269,9 @@ enum From<'a> {
     Agent(&'a str),
 }
 
+/// What [`Verdict::last_sign_from`] says of a time in the state file.
+pub(crate) const STATE_FILE: &str = "state file";
+
 /// The latest time in any row of the run, else the file's date. Agents of the project and the user live on in
 /// other runs, so their times say nothing of this one.
 pub(crate) fn last_sign<'a>(run: &'a Run) -> Option<(Stamp, String)> {
@@ -315,9 +318,9 @@ pub(crate) fn last_sign<'a>(run: &'a Run) -> Option<(Stamp, String)> {
         Some((ms, from)) => {
             let from = match from {
                 From::Run if run.log.is_some() => "log".to_owned(),
-                From::Run if matches!(run.form, Form::Folder { .. }) => "state file".to_owned(),
+                From::Run if matches!(run.form, Form::Folder { .. }) => STATE_FILE.to_owned(),
                 From::Run => "run row".to_owned(),
-                From::StateFile => "state file".to_owned(),
+                From::StateFile => STATE_FILE.to_owned(),
                 From::Execution(id) => format!("execution {id}"),
                 From::Binding(name) => format!("binding {name}"),
                 From::Gate(id) => format!("gate {id}"),
