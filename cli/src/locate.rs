@@ -239,7 +239,6 @@ pub(crate) fn served(runs: &[String]) -> Result<Served, CliError> {
     for (n, run) in runs.iter().enumerate() {
         let path = Path::new(run);
         if looks_like_path(run) && path.is_dir() {
-            let disk = disk(path)?;
             let name = path
                 .canonicalize()
                 .ok()
@@ -249,23 +248,35 @@ pub(crate) fn served(runs: &[String]) -> Result<Served, CliError> {
             } else {
                 format!("{}/", name.unwrap_or_else(|| n.to_string()))
             };
-            served.add(&disk, &prefix, |_| true);
+            disk(path)?;
+            served.add(path.to_owned(), &prefix, Box::new(|_| true));
             continue;
         }
         let located = locate(run)?;
+        let is_file = located.disk.file(&located.place).is_some();
         let root = match located.place.rsplit_once('/') {
-            Some((dir, _)) if located.disk.file(&located.place).is_some() => dir.to_owned(),
+            Some((dir, _)) if is_file => dir.to_owned(),
+            // It lies in the disk's own folder, of which that lists what belongs to it.
+            None if is_file => String::new(),
             _ => located.place.clone(),
         };
-        let beside =
-            |path: &str| path == "agents.db" || path == ".env" || path.starts_with("agents/");
-        served.add(&located.disk, "", |path| {
+        // A database of another name than a run's is all that is listed of its folder.
+        let alone = is_file && root.is_empty() && located.place != "state.db";
+        let path = match alone {
+            true => located.base.join(&located.place),
+            false => located.base,
+        };
+        let inside = format!("{root}/");
+        let wanted = move |path: &str| {
+            let above = path.ends_with('/') && inside.starts_with(path);
             root.is_empty()
-                || path
-                    .strip_prefix(root.as_str())
-                    .is_some_and(|p| p.starts_with('/'))
-                || beside(path)
-        });
+                || path.starts_with(&inside)
+                || above
+                || path == "agents.db"
+                || path == ".env"
+                || path.starts_with("agents/")
+        };
+        served.add(path, "", Box::new(wanted));
     }
     Ok(served)
 }

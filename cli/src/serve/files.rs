@@ -1,9 +1,12 @@
 //! Which files are served, and reading a range of one as long as it is the file that was listed.
 
-use std::fs::File;
+use std::collections::BTreeMap;
+use std::fs::{File, Metadata};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
-use std::time::UNIX_EPOCH;
+use std::sync::{PoisonError, RwLock};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::http::StatusCode;
 use prosescope_core::issue::Issue;
@@ -16,12 +19,30 @@ use super::range;
 /// The most that one request reads: the page asks for what it needs, in smaller parts.
 const MOST: u64 = 8 << 20;
 
-/// What is served: files below one or more roots.
-#[derive(Default)]
+/// Which files of a root are served, by their path in it; folders, asked with a `/` at the end, are entered when they
+/// may hold some.
+pub(crate) type Wanted = Box<dyn Fn(&str) -> bool + Send + Sync>;
+
+/// What is served: files below one or more roots, which are looked through anew at every listing.
 pub(crate) struct Served {
     label: String,
-    files: Vec<(FileEntry, PathBuf)>,
-    /// What is to be said of the listing.
+    roots: Vec<Root>,
+    /// As they were listed last.
+    files: RwLock<BTreeMap<String, PathBuf>>,
+}
+
+/// A folder, or a database with what SQLite keeps beside it.
+struct Root {
+    path: PathBuf,
+    /// What its paths begin with: empty, or ending in `/`.
+    prefix: String,
+    wanted: Wanted,
+}
+
+/// What is there now.
+#[derive(Default)]
+struct Found {
+    files: BTreeMap<String, (FileEntry, PathBuf)>,
     issues: Vec<Issue>,
 }
 
@@ -29,13 +50,13 @@ pub(crate) struct Served {
 #[derive(Serialize)]
 pub(super) struct Listing<'a> {
     label: &'a str,
-    files: Vec<Listed<'a>>,
-    issues: &'a [Issue],
+    files: Vec<Listed>,
+    issues: Vec<Issue>,
 }
 
 #[derive(Serialize)]
-struct Listed<'a> {
-    path: &'a str,
+struct Listed {
+    path: String,
     len: u64,
     modified: Option<String>,
     version: String,
@@ -77,52 +98,77 @@ impl Served {
     pub(crate) fn new(label: &str) -> Served {
         Served {
             label: label.to_owned(),
-            files: Vec::new(),
-            issues: Vec::new(),
+            roots: Vec::new(),
+            files: RwLock::default(),
         }
     }
 
-    /// Adds the files of a source, each below `prefix` (empty, or ending in `/`).
-    pub(crate) fn add(&mut self, disk: &Disk, prefix: &str, wanted: impl Fn(&str) -> bool) {
-        for file in disk.files().iter().filter(|f| wanted(&f.path)) {
-            let path = disk.path_of(&file.path);
-            let entry = FileEntry {
-                path: format!("{prefix}{}", file.path),
-                ..file.clone()
-            };
-            if !self.files.iter().any(|(known, _)| known.path == entry.path) {
-                self.files.push((entry, path));
-            }
-        }
-        self.files.sort_by(|(a, _), (b, _)| a.path.cmp(&b.path));
-        let of_wanted = |issue: &Issue| issue.location.file.as_deref().is_none_or(&wanted);
-        self.issues.extend(
-            disk.listed()
-                .into_iter()
-                .filter(of_wanted)
-                .map(|mut issue| {
-                    issue.location.file = issue.location.file.map(|file| format!("{prefix}{file}"));
-                    issue
-                }),
-        );
+    /// Adds the wanted files of a folder or a file, each below `prefix` (empty, or ending in `/`).
+    pub(crate) fn add(&mut self, path: PathBuf, prefix: &str, wanted: Wanted) {
+        self.roots.push(Root {
+            path,
+            prefix: prefix.to_owned(),
+            wanted,
+        });
     }
 
+    /// Lists anew: a page that follows, or is reloaded, shows the files as they are now.
     pub(super) fn listing(&self) -> Listing<'_> {
-        let files = self.files.iter().filter_map(|(entry, path)| {
-            // Listed anew each time: a reload shows the files as they are now.
-            let meta = path.metadata().ok()?;
+        let Found { files, issues } = self.look();
+        let now = SystemTime::now();
+        let listed = files.iter().filter_map(|(path, (entry, at))| {
+            let meta = at.metadata().ok()?;
             Some(Listed {
-                path: &entry.path,
+                path: path.clone(),
                 len: meta.len(),
                 modified: entry.modified.as_ref().map(ToString::to_string),
-                version: version(&meta),
+                version: version(&meta, now),
             })
         });
-        Listing {
+        let listing = Listing {
             label: &self.label,
-            files: files.collect(),
-            issues: &self.issues,
+            files: listed.collect(),
+            issues,
+        };
+        let paths = files.into_iter().map(|(path, (_, at))| (path, at));
+        *self.files.write().unwrap_or_else(PoisonError::into_inner) = paths.collect();
+        listing
+    }
+
+    /// Names the state of all files together: their paths, lengths and times.
+    pub(super) fn version(&self) -> String {
+        let now = SystemTime::now();
+        let mut state = DefaultHasher::new();
+        for (path, (_, at)) in self.look().files {
+            let version = at.metadata().map(|meta| version(&meta, now));
+            (path, version.unwrap_or_default()).hash(&mut state);
         }
+        format!("{:016x}", state.finish())
+    }
+
+    fn look(&self) -> Found {
+        let mut found = Found::default();
+        for root in &self.roots {
+            // What is gone has no files; it may come back.
+            let Ok(disk) = Disk::open_where(&root.path, &root.wanted) else {
+                continue;
+            };
+            for file in disk.files().iter().filter(|f| (root.wanted)(&f.path)) {
+                let path = format!("{}{}", root.prefix, file.path);
+                found
+                    .files
+                    .entry(path)
+                    .or_insert_with(|| (file.clone(), disk.path_of(&file.path)));
+            }
+            let of_wanted = |issue: &Issue| issue.location.file.as_deref().is_none_or(&root.wanted);
+            let issues = disk.listed().into_iter().filter(of_wanted);
+            found.issues.extend(issues.map(|mut issue| {
+                let file = issue.location.file.take();
+                issue.location.file = file.map(|file| format!("{}{file}", root.prefix));
+                issue
+            }));
+        }
+        found
     }
 
     pub(super) fn read(
@@ -131,14 +177,15 @@ impl Served {
         wanted: &str,
         range: Option<&str>,
     ) -> Result<Part, Refused> {
-        let at = self
-            .files
-            .binary_search_by(|(entry, _)| entry.path.as_str().cmp(path))
-            .map_err(|_| Refused::NotServed)?;
-        let (_, path) = self.files.get(at).ok_or(Refused::NotServed)?;
-        let mut file = File::open(path)?;
+        let path = {
+            let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
+            files.get(path).cloned().ok_or(Refused::NotServed)?
+        };
+        let changed =
+            |meta: &Metadata| !wanted.is_empty() && version(meta, SystemTime::now()) != wanted;
+        let mut file = File::open(&path)?;
         let before = file.metadata()?;
-        if !wanted.is_empty() && version(&before) != wanted {
+        if changed(&before) {
             return Err(Refused::Changed);
         }
         let len = before.len();
@@ -156,7 +203,7 @@ impl Served {
         file.seek(SeekFrom::Start(first))?;
         file.by_ref().take(count).read_to_end(&mut bytes)?;
         // What was read belongs to the listed file only if it still is that file now.
-        if !wanted.is_empty() && version(&path.metadata()?) != wanted {
+        if changed(&path.metadata()?) {
             return Err(Refused::Changed);
         }
         let last = (first + bytes.len() as u64).saturating_sub(1);
@@ -168,12 +215,73 @@ impl Served {
     }
 }
 
-/// Names a state of a file: length and time of change.
-fn version(meta: &std::fs::Metadata) -> String {
-    let changed = meta
-        .modified()
-        .ok()
-        .and_then(|t| t.duration_since(UNIX_EPOCH).ok())
+/// How long a file's time does not yet tell its states apart: a file system counts time in steps (10 ms at most where
+/// runs lie, 2 s on a memory card, where a listing is a moment late at worst).
+const STEP: Duration = Duration::from_millis(50);
+
+/// Names a state of a file: length and time of change. What was written a moment ago has a name for that moment only:
+/// it may be written once more within the same step of the clock.
+fn version(meta: &Metadata, now: SystemTime) -> String {
+    let changed = meta.modified().unwrap_or(UNIX_EPOCH);
+    let is_new = now.duration_since(changed).is_ok_and(|since| since < STEP);
+    let changed = changed
+        .duration_since(UNIX_EPOCH)
         .map_or(0, |d| d.as_nanos());
-    format!("{}-{changed}", meta.len())
+    let end = if is_new { "-new" } else { "" };
+    format!("{}-{changed}{end}", meta.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn served(path: &std::path::Path) -> Served {
+        let mut served = Served::new("a run");
+        served.add(path.to_owned(), "r/", Box::new(|path| path != "secret.txt"));
+        served
+    }
+
+    fn paths(served: &Served) -> Vec<String> {
+        served.listing().files.into_iter().map(|f| f.path).collect()
+    }
+
+    #[test]
+    fn what_is_written_later_is_served_and_named_in_the_version() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("state.md"), "x").unwrap();
+        std::fs::write(dir.path().join("secret.txt"), "x").unwrap();
+        let served = served(dir.path());
+        assert_eq!(paths(&served), ["r/state.md"]);
+        assert!(matches!(
+            served.read("r/a.md", "", None),
+            Err(Refused::NotServed)
+        ));
+        let before = served.version();
+        std::fs::write(dir.path().join("a.md"), "new").unwrap();
+        assert_ne!(served.version(), before);
+        assert_eq!(paths(&served), ["r/a.md", "r/state.md"]);
+        assert_eq!(served.read("r/a.md", "", None).unwrap().bytes, b"new");
+        // A folder that is gone, and one that comes back.
+        std::fs::remove_dir_all(dir.path()).unwrap();
+        assert_eq!(paths(&served), Vec::<String>::new());
+        std::fs::create_dir(dir.path()).unwrap();
+        std::fs::write(dir.path().join("state.md"), "y").unwrap();
+        assert_eq!(paths(&served), ["r/state.md"]);
+    }
+
+    #[test]
+    fn a_file_that_was_written_a_moment_ago_is_named_for_that_moment_only() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.md");
+        std::fs::write(&path, "x").unwrap();
+        let meta = path.metadata().unwrap();
+        let written = meta.modified().unwrap();
+        let soon = version(&meta, written + STEP / 2);
+        let later = version(&meta, written + STEP * 2);
+        assert!(
+            soon.ends_with("-new") && !later.ends_with("-new"),
+            "{soon}, {later}"
+        );
+        assert_eq!(later, version(&meta, written + STEP * 3));
+    }
 }

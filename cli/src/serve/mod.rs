@@ -7,7 +7,8 @@
 //! | request | answer |
 //! |---|---|
 //! | `GET /{token}/` | the page |
-//! | `GET /{token}/files.json` | what is served: label and files with their versions |
+//! | `GET /{token}/files.json` | what is served now: label and files with their versions |
+//! | `GET /{token}/version` | a short text that names the state of all of them: another one, and something changed |
 //! | `GET /{token}/file/{path}?v={version}` | a range (206), or 409 when the file is no longer that version |
 
 mod files;
@@ -89,6 +90,7 @@ impl Server {
             let app = Router::new()
                 .route("/{token}/", get(page))
                 .route("/{token}/files.json", get(list))
+                .route("/{token}/version", get(version))
                 .route("/{token}/file/{*path}", get(file))
                 .layer(middleware::from_fn_with_state(
                     Arc::clone(&self.site),
@@ -169,8 +171,18 @@ async fn page(State(site): State<Arc<Site>>) -> Response {
 }
 
 async fn list(State(site): State<Arc<Site>>) -> Response {
-    match serde_json::to_vec(&site.served.listing()) {
-        Ok(json) => ([(header::CONTENT_TYPE, "application/json")], json).into_response(),
+    // Looking through thousands of files takes its time; others are answered meanwhile.
+    let listed = tokio::task::spawn_blocking(move || serde_json::to_vec(&site.served.listing()));
+    match listed.await {
+        Ok(Ok(json)) => ([(header::CONTENT_TYPE, "application/json")], json).into_response(),
+        Ok(Err(e)) => (StatusCode::INTERNAL_SERVER_ERROR, e.to_string()).into_response(),
+        Err(e) => (StatusCode::INTERNAL_SERVER_ERROR, e.to_string()).into_response(),
+    }
+}
+
+async fn version(State(site): State<Arc<Site>>) -> Response {
+    match tokio::task::spawn_blocking(move || site.served.version()).await {
+        Ok(version) => version.into_response(),
         Err(e) => (StatusCode::INTERNAL_SERVER_ERROR, e.to_string()).into_response(),
     }
 }

@@ -8,6 +8,7 @@
 mod agents;
 mod audit;
 mod bindings;
+mod carry;
 mod check;
 mod choose;
 mod files;
@@ -39,6 +40,7 @@ use crate::source::Source;
 use crate::trace::Trace;
 
 pub use audit::{AuditFilter, audit_stats, audit_timeouts, longest_first};
+pub use carry::Carried;
 pub use choose::{ChooseError, choose};
 pub use filter::{Filter, Order};
 pub use index::NodeIndex;

@@ -179,7 +179,7 @@ impl Session {
         filter: &Filter,
         order: Order,
     ) -> RunList {
-        let (mut list, _) = list(source, options, filter);
+        let (mut list, _) = list(source, options, filter, &|_| None);
         order.sort(&mut list.runs);
         list
     }
@@ -187,13 +187,27 @@ impl Session {
     /// All runs, and the session that was opened last: where there is one run, whoever asks for it next need not
     /// read it again. Of a large database no session is left.
     pub fn list_and_last(source: &Rc<dyn Source>, options: &Options) -> (RunList, Option<Session>) {
-        let (mut list, last) = list(source, options, &Filter::default());
+        Session::list_again(source, options, &|_| None)
+    }
+
+    /// The same, where the lines of some places are known: nothing of theirs changed since they were listed before.
+    pub fn list_again(
+        source: &Rc<dyn Source>,
+        options: &Options,
+        known: &dyn Fn(&Found) -> Option<RunSummary>,
+    ) -> (RunList, Option<Session>) {
+        let (mut list, last) = list(source, options, &Filter::default(), known);
         Order::default().sort(&mut list.runs);
         (list, last)
     }
 }
 
-fn list(source: &Rc<dyn Source>, options: &Options, filter: &Filter) -> (RunList, Option<Session>) {
+fn list(
+    source: &Rc<dyn Source>,
+    options: &Options,
+    filter: &Filter,
+    known: &dyn Fn(&Found) -> Option<RunSummary>,
+) -> (RunList, Option<Session>) {
     let mut last = None;
     let found = survey(source.as_ref());
     let mut list = RunList {
@@ -212,10 +226,16 @@ fn list(source: &Rc<dyn Source>, options: &Options, filter: &Filter) -> (RunList
         if !filter.may_want(&place.name) {
             continue;
         }
-        // One at a time.
-        drop(last.take());
-        let (line, session) = line(source, &place, options, alone);
-        last = session;
+        let line = match known(&place) {
+            Some(line) => line,
+            None => {
+                // One at a time.
+                drop(last.take());
+                let (line, session) = line(source, &place, options, alone);
+                last = session;
+                line
+            }
+        };
         if filter.wants(&line) {
             list.runs.push(line);
         }

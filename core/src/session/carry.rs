@@ -1,0 +1,231 @@
+//! From one reading of a run to a later one: which node and which binding is which.
+
+use std::collections::BTreeMap;
+
+use super::Session;
+use super::index::node_of_row;
+use crate::model::Run;
+use crate::trace::Trace;
+
+/// Where the nodes and bindings of an earlier reading are in a later one. Their indices move when something was
+/// written before them; what a person folded or opened must not.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Carried {
+    nodes: Moved,
+    bindings: Moved,
+}
+
+/// For each index of the earlier reading the later one, and the later ones that nothing moved to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Moved {
+    to: Vec<Option<u32>>,
+    new: Vec<u32>,
+}
+
+impl Session {
+    /// Where what this reading of a run holds is in a later one.
+    ///
+    /// A node is known by its row; one that no row tells of, by what it lies in, what it is, and the how-manieth of
+    /// its like it is. A binding is known by its name and frame, and the how-manieth that claims them.
+    pub fn carried_to(&self, later: &Session) -> Carried {
+        Carried {
+            nodes: nodes(&self.trace, &later.trace),
+            bindings: bindings(&self.run, &later.run),
+        }
+    }
+}
+
+impl Carried {
+    /// Where a node is now.
+    pub fn node(&self, node: u32) -> Option<u32> {
+        self.nodes.get(node)
+    }
+
+    /// Where a binding is now.
+    pub fn binding(&self, binding: u32) -> Option<u32> {
+        self.bindings.get(binding)
+    }
+
+    /// Nodes that were not there before, ascending.
+    pub fn new_nodes(&self) -> &[u32] {
+        &self.nodes.new
+    }
+
+    /// Bindings that were not there before, ascending.
+    pub fn new_bindings(&self) -> &[u32] {
+        &self.bindings.new
+    }
+}
+
+impl Moved {
+    fn get(&self, at: u32) -> Option<u32> {
+        self.to.get(at as usize).copied().flatten()
+    }
+
+    fn of(to: Vec<Option<u32>>, later: usize) -> Moved {
+        let mut is_new = vec![true; later];
+        for at in to.iter().flatten() {
+            if let Some(is_new) = is_new.get_mut(*at as usize) {
+                *is_new = false;
+            }
+        }
+        let new = (0..).zip(is_new).filter(|(_, is_new)| *is_new);
+        Moved {
+            to,
+            new: new.map(|(at, _)| at).collect(),
+        }
+    }
+}
+
+/// What a node without a row is known by: the later index of what it lies in, its kind, its text.
+type Like<'t> = (Option<u32>, &'static str, &'t str);
+
+fn nodes(earlier: &Trace, later: &Trace) -> Moved {
+    let mut unnamed: BTreeMap<(Like<'_>, u32), u32> = BTreeMap::new();
+    let mut seen: BTreeMap<Like<'_>, u32> = BTreeMap::new();
+    for (at, node) in (0..).zip(&later.nodes) {
+        if node.id.is_none() {
+            let like = (node.parent, node.kind.word(), &*node.text);
+            unnamed.insert((like, next(&mut seen, like)), at);
+        }
+    }
+    seen.clear();
+    let mut to: Vec<Option<u32>> = Vec::with_capacity(earlier.nodes.len());
+    for node in &earlier.nodes {
+        let there = match (node.id, node.parent) {
+            (Some(row), _) => node_of_row(later, row),
+            (None, parent) => {
+                // Parents come before their children.
+                let parent = parent.map(|p| to.get(p as usize).copied().flatten());
+                match parent {
+                    Some(None) => None,
+                    _ => {
+                        let like = (parent.flatten(), node.kind.word(), &*node.text);
+                        unnamed.get(&(like, next(&mut seen, like))).copied()
+                    }
+                }
+            }
+        };
+        to.push(there);
+    }
+    Moved::of(to, later.nodes.len())
+}
+
+fn bindings(earlier: &Run, later: &Run) -> Moved {
+    let mut known = BTreeMap::new();
+    let mut seen = BTreeMap::new();
+    for (at, binding) in (0..).zip(&later.bindings) {
+        let like = (&*binding.name, binding.execution_id);
+        known.insert((like, next(&mut seen, like)), at);
+    }
+    seen.clear();
+    let to = earlier.bindings.iter().map(|binding| {
+        let like = (&*binding.name, binding.execution_id);
+        known.get(&(like, next(&mut seen, like))).copied()
+    });
+    let to = to.collect();
+    Moved::of(to, later.bindings.len())
+}
+
+/// How many of its like came before.
+fn next<K: Ord>(seen: &mut BTreeMap<K, u32>, like: K) -> u32 {
+    let count = seen.entry(like).or_default();
+    *count += 1;
+    *count - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::session::Options;
+    use crate::source::MemorySource;
+    use crate::trace::{Node, NodeKind, NodeStatus};
+
+    /// A run folder whose log and bindings are these.
+    fn open(trace: &str, bindings: &[&str]) -> Session {
+        let state = format!(
+            "# Execution State\n\nrun: r\n\n## Execution Trace\n\n```prose\n{trace}\n```\n"
+        );
+        let mut files = vec![("state.md".to_owned(), state.into_bytes())];
+        for name in bindings {
+            let text = format!("# {name}\n\nkind: let\n\nsource:\n```prose\n```\n\n---\n\nx\n");
+            files.push((format!("bindings/{name}.md"), text.into_bytes()));
+        }
+        let source = Rc::new(MemorySource::new("r", files));
+        Session::open(source, "", &Options::default()).unwrap()
+    }
+
+    #[test]
+    fn bindings_keep_their_names_when_others_come_between() {
+        let (earlier, later) = (open("", &["b", "d"]), open("", &["a", "b", "c", "d"]));
+        let carried = earlier.carried_to(&later);
+        assert_eq!([carried.binding(0), carried.binding(1)], [Some(1), Some(3)]);
+        assert_eq!(carried.new_bindings(), [0, 2]);
+        let back = later.carried_to(&earlier);
+        assert_eq!([back.binding(0), back.binding(1)], [None, Some(0)]);
+        assert!(back.new_bindings().is_empty());
+    }
+
+    /// Kinds and texts of nodes in preorder, each with its level.
+    fn trace(rows: &[(Option<i64>, u32, &str)]) -> Trace {
+        let mut trace = Trace::default();
+        let mut above: Vec<u32> = Vec::new();
+        for (at, (id, level, text)) in (0..).zip(rows) {
+            above.truncate(*level as usize);
+            trace.nodes.push(Node {
+                id: *id,
+                aliases: Vec::new(),
+                kind: NodeKind::Statement,
+                text: (*text).into(),
+                status: NodeStatus::Completed,
+                parent: above.last().copied(),
+                level: *level,
+                descendants: 0,
+                line: None,
+                line_guessed: false,
+                line_by: None,
+                attempts: 1,
+                max: None,
+                recovered: false,
+                inferred: false,
+                derived: false,
+                first_row: None,
+                last_row: None,
+                state_line: None,
+            });
+            above.push(at);
+            trace.by_row.extend(id.map(|id| (id, at)));
+        }
+        trace.by_row.sort_unstable();
+        trace
+    }
+
+    #[test]
+    fn nodes_are_the_same_by_their_row_and_rounds_by_what_they_lie_in() {
+        let earlier = trace(&[
+            (Some(1), 0, "loop a"),
+            (None, 1, "round"),
+            (Some(3), 2, "x"),
+            (Some(9), 0, "loop b"),
+            (None, 1, "round"),
+        ]);
+        let later = trace(&[
+            (Some(1), 0, "loop a"),
+            (None, 1, "round"),
+            (Some(3), 2, "x"),
+            (None, 1, "round"),
+            (Some(4), 2, "x"),
+            (Some(9), 0, "loop b"),
+            (None, 1, "round"),
+        ]);
+        let moved = nodes(&earlier, &later);
+        assert_eq!(moved.to, [Some(0), Some(1), Some(2), Some(5), Some(6)]);
+        assert_eq!(moved.new, [3, 4]);
+        // What lay in something that is gone is gone too.
+        let less = trace(&[(Some(9), 0, "loop b"), (None, 1, "round")]);
+        let moved = nodes(&later, &less);
+        assert_eq!(moved.to, [None, None, None, None, None, Some(0), Some(1)]);
+    }
+}
