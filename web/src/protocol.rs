@@ -6,6 +6,7 @@
 
 #![cfg_attr(not(target_family = "wasm"), allow(dead_code))]
 
+use prosescope_core::view::RunList;
 use serde::{Deserialize, Serialize};
 
 /// A question to the worker. `place` is where a run lies inside what is open (see
@@ -25,6 +26,18 @@ pub(crate) enum Request {
     OpenServed {
         /// The page's own address, ending in `/`.
         base: String,
+    },
+    /// Reads what the local server offers anew, where something of it changed: an `Option` of [`Followed`]. On an
+    /// error all stays open as it was.
+    Follow {
+        /// The page's own address, ending in `/`.
+        base: String,
+        /// The run that is shown.
+        place: Option<String>,
+        /// Nodes of it whose new numbers are asked for.
+        nodes: Vec<u32>,
+        /// Bindings of it whose new numbers are asked for.
+        bindings: Vec<u32>,
     },
     /// Opens the run that the viewer carries: a `RunList`.
     OpenExample,
@@ -240,6 +253,23 @@ pub(crate) struct Stats {
     pub(crate) memory: u64,
 }
 
+/// What changed while it was open.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Followed {
+    /// The runs, as they are now.
+    pub(crate) list: RunList,
+    /// The run that is shown was read anew.
+    pub(crate) reread: bool,
+    /// For each node that was asked about: its number now, and its place among the visible rows.
+    pub(crate) nodes: Vec<Option<(u32, u32)>>,
+    /// For each binding that was asked about: its number now, and its place in the list.
+    pub(crate) bindings: Vec<Option<(u32, u32)>>,
+    /// Nodes that were not there before; the first of them, where they are many.
+    pub(crate) new_nodes: Vec<u32>,
+    /// Bindings that were not there before; the first of them, where they are many.
+    pub(crate) new_bindings: Vec<u32>,
+}
+
 /// Why something could not be done, for a person: what was found, why it is refused, what to do next.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Trouble {
@@ -251,6 +281,9 @@ pub(crate) struct Trouble {
     pub(crate) cause: String,
     /// What to do next.
     pub(crate) next: String,
+    /// It comes of a file that is being written: a moment later it may be gone.
+    #[serde(default)]
+    pub(crate) passing: bool,
 }
 
 impl Trouble {
@@ -291,6 +324,7 @@ impl From<prosescope_core::session::OpenError> for Trouble {
                 found,
                 cause: "There is no run in it.".to_owned(),
                 next,
+                ..Trouble::default()
             },
         }
     }
@@ -300,6 +334,7 @@ impl From<prosescope_core::source::SourceError> for Trouble {
     fn from(error: prosescope_core::source::SourceError) -> Trouble {
         use prosescope_core::source::SourceError;
 
+        let passing = matches!(error, SourceError::Changed(_));
         let (file, cause, next) = match error {
             SourceError::NotFound(path) => (
                 path,
@@ -323,6 +358,7 @@ impl From<prosescope_core::source::SourceError> for Trouble {
             file: Some(file),
             cause,
             next,
+            passing,
             ..Trouble::default()
         }
     }

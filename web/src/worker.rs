@@ -2,6 +2,7 @@
 
 mod answers;
 mod desk;
+mod follow;
 
 use std::cell::RefCell;
 

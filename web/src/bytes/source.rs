@@ -1,6 +1,7 @@
 //! The core's [`Source`] over what a browser can read.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -135,6 +136,35 @@ impl WebSource {
     /// What was read so far.
     pub(crate) fn counters(&self) -> Counters {
         self.files.cache.borrow().counters()
+    }
+
+    /// Paths of what is not as it was in an earlier listing: other files, and such as are no longer there.
+    pub(crate) fn changed_since(&self, earlier: &WebSource) -> Vec<String> {
+        let (now, before) = (self.states(), earlier.states());
+        let changed = now
+            .iter()
+            .filter(|(path, state)| before.get(*path) != Some(state));
+        let gone = before.keys().filter(|path| !now.contains_key(*path));
+        let all = changed.map(|(path, _)| path).chain(gone);
+        all.map(|path| (*path).to_owned()).collect()
+    }
+
+    /// What names the state of each file.
+    fn states(&self) -> BTreeMap<&str, (u64, &str)> {
+        let pairs = self.files.entries.iter().zip(&self.files.places);
+        let state = pairs.map(|(entry, place)| {
+            let version = match place {
+                Place::Server(file) => file.version.as_str(),
+                Place::Browser(_) | Place::Memory(_) => "",
+            };
+            (entry.path.as_str(), (entry.len, version))
+        });
+        state.collect()
+    }
+
+    /// Whether a write to a database was under way when the files were listed.
+    pub(crate) fn was_being_written(&self, database: &str) -> bool {
+        self.file(&format!("{database}-journal")).is_some()
     }
 
     /// Why the last read below SQLite failed, once.

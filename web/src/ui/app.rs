@@ -9,7 +9,7 @@ use super::opening::{Picker, on_drop};
 use super::runs::Runs;
 use super::shell::RunShell;
 use super::state::{App as Shared, Desk, What, find};
-use super::{keys, theme};
+use super::{follow, keys, theme};
 use crate::route::Route;
 
 /// The whole page.
@@ -20,6 +20,7 @@ pub(crate) fn App() -> impl IntoView {
     theme::restore();
     super::load::offer_stats(app);
     let dragging = listen(app);
+    follow::watch(app);
     if is_served() {
         app.open(What::Served);
     }

@@ -22,6 +22,21 @@ pub(crate) fn mark() -> AnyView {
     .into_any()
 }
 
+/// Pausing.
+pub(crate) fn pause() -> AnyView {
+    lines("M5.5 4v8M10.5 4v8")
+}
+
+/// Going on.
+pub(crate) fn play() -> AnyView {
+    lines("M5.5 3.5v9l7-4.5z")
+}
+
+/// Once more.
+pub(crate) fn again() -> AnyView {
+    lines("M13 3v3.5H9.5M12.6 6.3A5.2 5.2 0 1 0 13.2 9")
+}
+
 /// As the system is.
 pub(crate) fn system() -> AnyView {
     lines("M2.5 3.5h11v7.5h-11zM6 13.5h4M8 11v2.5")

@@ -9,7 +9,7 @@ use super::state::{App, Move};
 use crate::route::{Page, Route};
 
 /// What the help lists: keys and what they do.
-pub(crate) const KEYS: [(&[&str], &str); 13] = [
+pub(crate) const KEYS: [(&[&str], &str); 14] = [
     (&["1", "…", "9", "0"], "Pages, in the order of the list"),
     (&["j", "k"], "Next and previous row"),
     (&["↑", "↓", "Home", "End"], "Move in a list"),
@@ -18,6 +18,7 @@ pub(crate) const KEYS: [(&[&str], &str); 13] = [
     (&["n", "p"], "Next and previous failure"),
     (&["g"], "The list of runs"),
     (&["/"], "Choose among the runs"),
+    (&["f"], "Follow what is written, or pause"),
     (&["Ctrl", "O"], "Open files"),
     (&["Tab"], "To the next link or button"),
     (&["Esc"], "Close what was opened last"),
@@ -53,6 +54,7 @@ pub(crate) fn on_key(app: App, event: &KeyboardEvent) {
             true
         }
         "/" => focus("input[type=search]"),
+        "f" => follow(app),
         "Escape" => close(app),
         _ => match key
             .chars()
@@ -118,6 +120,15 @@ fn failure(app: App, step: Move) -> bool {
         }
         Route::Home => false,
     }
+}
+
+/// Pauses and goes on; opens files again that changed on disk.
+fn follow(app: App) -> bool {
+    if app.follow.outdated.read_untracked().is_some() {
+        app.open_again();
+        return true;
+    }
+    app.follow.toggle()
 }
 
 /// Closes the detail beside a list.

@@ -1,28 +1,66 @@
 //! Asking the worker, and what is shown until it answers or when it says no.
 
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 
 use super::state::App;
 use crate::protocol::{Request, Stats, Trouble};
 
-/// An answer that is on its way, or there.
-pub(crate) type Answer<T> = LocalResource<Result<T, Trouble>>;
+/// An answer that is there, or `None` while it is on its way.
+pub(crate) type Answer<T> = RwSignal<Option<Result<T, Trouble>>>;
 
-/// Asks the worker; asks again when a signal that `request` reads changes.
+/// Asks the worker; asks again when a signal that `request` reads changes, or what was asked about is read anew. The
+/// answer before stays until the new one is there, and longer where that says the same.
 pub(crate) fn ask<T>(request: impl Fn() -> Request + 'static) -> Answer<T>
 where
-    T: DeserializeOwned + 'static,
+    T: DeserializeOwned + PartialEq + Send + Sync + 'static,
 {
     let app = App::get();
-    LocalResource::new(move || app.ask(request()))
+    ask_by(move || app.ask(request()))
+}
+
+/// The same of what takes more than one question.
+pub(crate) fn ask_by<T, F>(fetch: impl Fn() -> F + 'static) -> Answer<T>
+where
+    T: PartialEq + Send + Sync + 'static,
+    F: Future<Output = Result<T, Trouble>> + 'static,
+{
+    let follow = App::get().follow;
+    let answer = RwSignal::new(None);
+    let asked = StoredValue::new(0_u32);
+    Effect::new(move || {
+        follow.edition.track();
+        asked.update_value(|asked| *asked += 1);
+        let this = asked.get_value();
+        let got = fetch();
+        spawn_local(async move {
+            let got = got.await;
+            // Asked again since, or on another page.
+            let is_late = || asked.try_get_value() != Some(this);
+            if is_late() {
+                return;
+            }
+            if got.as_ref().is_err_and(|trouble| follow.holds(trouble)) {
+                follow.look_now();
+                follow.patience().await;
+                if is_late() {
+                    return;
+                }
+            }
+            if answer.read_untracked().as_ref() != Some(&got) {
+                answer.set(Some(got));
+            }
+        });
+    });
+    answer
 }
 
 /// Draws an answer once it is there.
 pub(crate) fn loaded<T, F>(of: Answer<T>, draw: F) -> AnyView
 where
-    T: Clone + 'static,
+    T: Clone + Send + Sync + 'static,
     F: Fn(T) -> AnyView + Send + 'static,
 {
     (move || match of.get() {
@@ -57,6 +95,7 @@ pub(crate) fn TroubleNote(trouble: Trouble) -> impl IntoView {
         found,
         cause,
         next,
+        ..
     } = trouble;
     let again = app.can_open_again();
     let part = |class: &'static str, text: String| {

@@ -9,7 +9,7 @@ mod drop;
 mod pick;
 pub(crate) mod recent;
 
-pub(crate) use drop::on_drop;
+pub(crate) use drop::{on_drop, open_handles};
 pub(crate) use pick::{Picker, pick_files, pick_folder};
 
 /// More files than this are not listed: somebody dropped a whole disk.

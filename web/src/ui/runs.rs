@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use prosescope_core::session::{Filter, Order};
 use prosescope_core::view::{RunList, RunSummary};
 
+use super::follow::{Carry, Following};
 use super::icons;
 use super::keys::focus;
 use super::list::{Cursor, Key, Mark, Pages, Rows, Stretch};
@@ -20,11 +21,13 @@ use crate::text::words;
 #[component]
 pub(crate) fn Runs() -> impl IntoView {
     let app = App::get();
-    let list = match app.desk.get_untracked() {
-        Desk::Open(list) => list,
-        _ => RunList::default(),
-    };
-    let label = list.label.clone();
+    // While something else is being opened the list stays as it was.
+    let list = Memo::new(move |before: Option<&RunList>| match &*app.desk.read() {
+        Desk::Open(list) => list.clone(),
+        _ => before.cloned().unwrap_or_default(),
+    });
+    let label = move || list.with(|list| list.label.clone());
+    let nothing = Memo::new(move |_| list.with(|list| list.runs.is_empty()));
     let missing = match app.route.get_untracked() {
         Route::Run { run, .. } => Some(run),
         Route::Home => None,
@@ -32,8 +35,9 @@ pub(crate) fn Runs() -> impl IntoView {
     view! {
         <header class="bar">
             <span class="brand">{icons::mark()}<b>"Prosescope"</b></span>
-            <span class="where" title=label.clone()>{label.clone()}</span>
+            <span class="where" title=label>{label}</span>
             <span class="grow"></span>
+            <Following/>
             <button on:click=move |_| pick_files()><span>"Open…"</span></button>
             <button class="plain" on:click=move |_| app.close()>"Close"</button>
             <ThemeButton/>
@@ -43,10 +47,10 @@ pub(crate) fn Runs() -> impl IntoView {
             {missing.map(|run| view! {
                 <p class="asked" role="status">"The link's run "<code>{run}</code>" is not among them."</p>
             })}
-            {list.issues.iter().map(|issue| view! {
+            {move || list.with(|list| list.issues.iter().map(|issue| view! {
                 <p class="faint">{issue.message.clone()}" "{issue.hint.clone()}</p>
-            }).collect_view()}
-            {if list.runs.is_empty() {
+            }).collect_view())}
+            {move || if nothing.get() {
                 view! { <h1>"No runs"</h1><Empty what="No runs" why="Nothing in what was opened is a run."/> }.into_any()
             } else {
                 view! { <Chosen list/> }.into_any()
@@ -66,10 +70,12 @@ const ORDERS: [(&str, Order); 5] = [
 
 /// The runs that were chosen, and what chooses them.
 #[component]
-fn Chosen(list: RunList) -> impl IntoView {
-    let all = list.runs.len();
-    let statuses: BTreeSet<String> = list.runs.iter().map(status_word).collect();
-    let list = StoredValue::new(list);
+fn Chosen(list: Memo<RunList>) -> impl IntoView {
+    let all = Memo::new(move |_| list.with(|list| list.runs.len()));
+    let several = Memo::new(move |_| all.get() > 1);
+    let statuses = Memo::new(move |_| {
+        list.with(|list| list.runs.iter().map(status_word).collect::<BTreeSet<_>>())
+    });
     let program = RwSignal::new(String::new());
     let status = RwSignal::new(String::new());
     let order = RwSignal::new(0_usize);
@@ -80,7 +86,7 @@ fn Chosen(list: RunList) -> impl IntoView {
             program: Some(program.get().trim().to_owned()),
             ..Filter::default()
         };
-        let mut runs = list.with_value(|list| list.runs.clone());
+        let mut runs = list.with(|list| list.runs.clone());
         runs.retain(|run| filter.wants(run));
         ORDERS
             .get(order.get())
@@ -92,9 +98,9 @@ fn Chosen(list: RunList) -> impl IntoView {
     });
     let nothing = Memo::new(move |_| shown.with(Vec::is_empty));
     let count = move || {
-        let words = words::counted(all as u64, "run", "runs");
+        let words = words::counted(all.get() as u64, "run", "runs");
         match shown.with(Vec::len) {
-            some if some == all => words,
+            some if some == all.get() => words,
             some => format!("{} of {words}", words::count(some as u64)),
         }
     };
@@ -106,7 +112,7 @@ fn Chosen(list: RunList) -> impl IntoView {
         <div class="tools">
             <h1>{count}</h1>
             <span class="grow"></span>
-            {(all > 1).then(|| view! {
+            {move || several.get().then(|| view! {
                 <input type="search" placeholder="Program" aria-label="Only programs with this in their path"
                     prop:value=move || program.get() on:input=move |event| program.set(event_target_value(&event))
                     on:keydown=move |event| if matches!(event.key().as_str(), "Enter" | "ArrowDown") && focus("[data-list]") {
@@ -115,7 +121,7 @@ fn Chosen(list: RunList) -> impl IntoView {
                 <select aria-label="Status" prop:value=move || status.get()
                     on:change=move |event| status.set(event_target_value(&event))>
                     <option value="">"Any status"</option>
-                    {statuses.into_iter().map(|word| view! { <option value=word.clone()>{word.clone()}</option> }).collect_view()}
+                    {move || statuses.get().into_iter().map(|word| view! { <option value=word.clone()>{word.clone()}</option> }).collect_view()}
                 </select>
                 <select aria-label="Order" on:change=move |event| order.set(event_target_value(&event).parse().unwrap_or(0))>
                     {ORDERS.iter().enumerate().map(|(at, (words, _))| view! { <option value=at>{*words}</option> }).collect_view()}
@@ -128,7 +134,8 @@ fn Chosen(list: RunList) -> impl IntoView {
                 <p><button on:click=move |_| clear()>"Show all runs"</button></p>
             }.into_any()
         } else {
-            view! { <Table list shown/> }.into_any()
+            let chosen = Signal::derive(move || (program.get(), status.get(), order.get()));
+            view! { <Table list shown chosen/> }.into_any()
         }}
     }
 }
@@ -142,7 +149,14 @@ fn status_word(run: &RunSummary) -> String {
 }
 
 #[component]
-fn Table(list: StoredValue<RunList>, shown: Memo<Vec<RunSummary>>) -> impl IntoView {
+fn Table(
+    /// All runs.
+    list: Memo<RunList>,
+    /// Those that were chosen, in order.
+    shown: Memo<Vec<RunSummary>>,
+    /// What was chosen by.
+    chosen: Signal<(String, String, usize)>,
+) -> impl IntoView {
     let app = App::get();
     let pages = Pages::new(move |from, len| {
         let stretch = shown.with_untracked(|runs| Stretch {
@@ -157,20 +171,41 @@ fn Table(list: StoredValue<RunList>, shown: Memo<Vec<RunSummary>>) -> impl IntoV
         std::future::ready(Ok(stretch))
     });
     let cursor = Cursor::new();
-    // The list stays, and keeps the focus, while what it shows changes.
-    Effect::new(move |before: Option<()>| {
+    // The list stays, and keeps the focus, while what it shows changes. Whoever chooses others is shown the run that was
+    // the current one, or the first; runs that come while nobody chooses move nothing that is seen.
+    Effect::new(move |before: Option<(String, String, usize)>| {
         shown.track();
-        if before.is_some() {
-            pages.renew();
-            cursor.go(0);
+        let now = chosen.get();
+        let place_of = |at: u64| {
+            let run = pages.peek(at)?;
+            shown.with_untracked(|runs| runs.iter().position(|r| r.place == run.place))
+        };
+        let at = place_of(cursor.at.get_untracked()).map(|at| at as u64);
+        match before {
+            None => {}
+            Some(before) if before != now => {
+                pages.renew();
+                cursor.go(at.unwrap_or(0));
+            }
+            Some(_) => {
+                let stood = cursor.stand();
+                let top = place_of(stood.top).map(|at| at as u64);
+                cursor.carry(Carry::new(stood, at, top));
+                pages.renew();
+            }
         }
+        now
     });
     let on_key = Callback::new(move |(pressed, _, run): (Key, u64, Option<RunSummary>)| {
         if let (Key::Enter, Some(run)) = (pressed, run) {
-            let key = list.with_value(|list| key(list, &run));
+            let key = list.with_untracked(|list| key(list, &run));
             app.go(Route::page(&key, Page::Overview));
         }
     });
+    let mark = move |run: &RunSummary| Mark {
+        fresh: app.follow.is_new_run(&run.place),
+        ..Mark::default()
+    };
     let head = view! {
         <span role="columnheader">"Program"</span>
         <span role="columnheader">"Status"</span>
@@ -182,7 +217,7 @@ fn Table(list: StoredValue<RunList>, shown: Memo<Vec<RunSummary>>) -> impl IntoV
     view! {
         <Rows
             pages height=44.0 label="Runs" class="run-rows" cursor head=head.into_any()
-            draw=draw mark=|_| Mark::default() on_key=on_key
+            draw=draw mark=mark on_key=on_key
         />
     }
 }

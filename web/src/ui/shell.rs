@@ -4,6 +4,7 @@ use leptos::html::Nav;
 use leptos::prelude::*;
 use prosescope_core::view::Overview;
 
+use super::follow::Following;
 use super::icons;
 use super::load::ask;
 use super::opening::pick_files;
@@ -33,7 +34,7 @@ pub(crate) fn RunShell(
     let run = Run {
         key: Memo::new(move |_| key.clone()),
         place: Memo::new(move |_| place.clone()),
-        overview: Signal::derive(move || answer.get()),
+        overview: answer.into(),
     };
     provide_context(run);
     let page = Memo::new(move |_| match &*app.route.read() {
@@ -121,6 +122,7 @@ fn RunBar() -> impl IntoView {
             {above}
             {facts}
             <span class="grow"></span>
+            <Following/>
             <button on:click=move |_| pick_files()><span>"Open…"</span></button>
             <button class="plain close" on:click=move |_| app.close()>"Close"</button>
             <ThemeButton/>

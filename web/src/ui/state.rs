@@ -12,7 +12,8 @@ use crate::client::Client;
 use crate::protocol::{Missing, Request, Trouble};
 use crate::route::{Page, Route};
 
-use super::opening::recent;
+use super::follow::Follow;
+use super::opening::{open_handles, pick_files, recent};
 
 /// What to open.
 #[derive(Clone)]
@@ -25,6 +26,9 @@ pub(crate) enum What {
         files: Vec<(String, web_sys::File)>,
         /// What is not among them.
         missing: Missing,
+        /// What a browser gives the same files by once more, as they are then (`FileSystemHandle`s); empty where it
+        /// has no such thing.
+        handles: Vec<JsValue>,
     },
     /// What the local server offers.
     Served,
@@ -60,6 +64,17 @@ pub(crate) enum Desk {
     Failed(Trouble),
 }
 
+impl Desk {
+    /// Whether something is open; `None` while that is on its way, or nobody wants it.
+    pub(crate) fn is_open(&self) -> Option<bool> {
+        match self {
+            Desk::Open(_) => Some(true),
+            Desk::Failed(_) => Some(false),
+            Desk::Empty | Desk::Opening { .. } => None,
+        }
+    }
+}
+
 /// Shared by all parts; cheap to copy.
 #[derive(Clone, Copy)]
 pub(crate) struct App {
@@ -69,6 +84,8 @@ pub(crate) struct App {
     pub(crate) route: RwSignal<Route>,
     /// Whether the help is shown.
     pub(crate) help: RwSignal<bool>,
+    /// Following what is written.
+    pub(crate) follow: Follow,
     client: StoredValue<Client, LocalStorage>,
     /// What was opened last, to open it again.
     last: StoredValue<Option<What>, LocalStorage>,
@@ -102,6 +119,7 @@ impl App {
             desk: RwSignal::new(Desk::Empty),
             route: RwSignal::new(Route::parse(&hash())),
             help: RwSignal::new(false),
+            follow: Follow::new(),
             client: StoredValue::new_local(Client::default()),
             last: StoredValue::new_local(None),
             opening: StoredValue::new(0),
@@ -163,24 +181,10 @@ impl App {
             return;
         }
         self.last.set_value(Some(what.clone()));
-        let client = self.client.get_value();
+        self.follow.begin(matches!(what, What::Served));
         spawn_local(async move {
-            let opened: Result<RunList, Trouble> = match &what {
-                What::Files {
-                    label,
-                    files,
-                    missing,
-                } => {
-                    let request = Request::OpenFiles {
-                        label: label.clone(),
-                        missing: missing.clone(),
-                    };
-                    client.ask_with(&request, files.clone()).await
-                }
-                What::Served => client.ask(&Request::OpenServed { base: base() }).await,
-                What::Example => client.ask(&Request::OpenExample).await,
-            };
-            if self.opening.get_value() != number {
+            let opened = self.ask_open(&what).await;
+            if self.number() != number {
                 return;
             }
             match opened {
@@ -188,6 +192,47 @@ impl App {
                 Err(trouble) => self.desk.set(Desk::Failed(trouble)),
             }
         });
+    }
+
+    async fn ask_open(self, what: &What) -> Result<RunList, Trouble> {
+        let client = self.client.get_value();
+        match what {
+            What::Files {
+                label,
+                files,
+                missing,
+                ..
+            } => {
+                let request = Request::OpenFiles {
+                    label: label.clone(),
+                    missing: missing.clone(),
+                };
+                client.ask_with(&request, files.clone()).await
+            }
+            What::Served => client.ask(&Request::OpenServed { base: base() }).await,
+            What::Example => client.ask(&Request::OpenExample).await,
+        }
+    }
+
+    /// Opens what could not be opened, without a word while it still cannot.
+    pub(crate) async fn try_again(self) {
+        let (number, what) = (self.number(), self.what());
+        let Some(what) = what else { return };
+        let opened = self.ask_open(&what).await;
+        match opened {
+            Ok(list) if self.number() == number => self.opened(&what, list),
+            _ => {}
+        }
+    }
+
+    /// Which opening this is.
+    pub(crate) fn number(self) -> u32 {
+        self.opening.get_value()
+    }
+
+    /// What is open, or was tried to open.
+    pub(crate) fn what(self) -> Option<What> {
+        self.last.get_value()
     }
 
     fn opened(self, what: &What, list: RunList) {
@@ -206,9 +251,12 @@ impl App {
         }
     }
 
-    /// Opens once more what was opened last.
+    /// Opens once more what was opened last: as it is now, where the browser gives that.
     pub(crate) fn open_again(self) {
-        match self.last.get_value() {
+        let outdated = self.follow.outdated.read_untracked().is_some();
+        match self.what() {
+            Some(What::Files { handles, .. }) if !handles.is_empty() => open_handles(self, handles),
+            Some(What::Files { .. }) if outdated => pick_files(),
             Some(what) => self.open(what),
             None => self.desk.set(Desk::Empty),
         }
@@ -230,6 +278,7 @@ impl App {
     pub(crate) fn close(self) {
         self.cancel();
         self.last.set_value(None);
+        self.follow.begin(false);
         self.go(Route::Home);
     }
 
@@ -375,7 +424,7 @@ fn write_hash(route: &Route, push: bool) {
 }
 
 /// The page's address without its last part.
-fn base() -> String {
+pub(crate) fn base() -> String {
     let location = window().location();
     let origin = location.origin().unwrap_or_default();
     let path = location.pathname().unwrap_or_default();

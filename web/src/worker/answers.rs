@@ -8,6 +8,7 @@ use wasm_bindgen::JsCast as _;
 
 use super::Answer;
 use super::desk::{Desk, now};
+use super::follow::Shown;
 use crate::bytes::{self, WebSource};
 use crate::protocol::{Of, Request, Stats, Trouble};
 
@@ -43,10 +44,20 @@ pub(super) fn answer(
 ) -> Result<Answer, Trouble> {
     let answer = reply(desk, request, files);
     // Lists leave out what cannot be read; a file that is no longer what was opened must not look like that.
-    match desk.source().and_then(|source| source.take_fault()) {
+    match desk.take_fault() {
         Some(fault @ SourceError::Changed(_)) => Err(fault.into()),
-        _ => answer,
+        _ => answer.map_err(|trouble| Trouble {
+            passing: trouble.passing || is_being_written(desk, &trouble),
+            ..trouble
+        }),
     }
+}
+
+/// Whether a trouble may come of a write that was under way when the files were listed.
+fn is_being_written(desk: &Desk, trouble: &Trouble) -> bool {
+    let file = trouble.file.as_deref();
+    file.zip(desk.source())
+        .is_some_and(|(file, source)| source.was_being_written(file))
 }
 
 fn reply(
@@ -61,6 +72,20 @@ fn reply(
         Request::OpenServed { base } => {
             let listing = bytes::list_served(&base)?;
             json(&desk.open(WebSource::of_server(&base, listing))?)
+        }
+        Request::Follow {
+            base,
+            place,
+            nodes,
+            bindings,
+        } => {
+            let listing = bytes::list_served(&base)?;
+            let shown = Shown {
+                place,
+                nodes,
+                bindings,
+            };
+            json(&desk.follow(WebSource::of_server(&base, listing), &shown)?)
         }
         Request::OpenExample => {
             let files = EXAMPLE

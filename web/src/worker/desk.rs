@@ -20,6 +20,8 @@ const KEPT: usize = 3;
 #[derive(Default)]
 pub(super) struct Desk {
     source: Option<Rc<WebSource>>,
+    /// Its runs, as they were listed.
+    list: RunList,
     /// The one that was asked last comes last.
     runs: Vec<OpenRun>,
 }
@@ -27,6 +29,8 @@ pub(super) struct Desk {
 /// A run and which of its nodes are folded.
 pub(super) struct OpenRun {
     place: String,
+    /// What it is read from: the desk's, or an earlier one of which this run's files did not change.
+    source: Rc<WebSource>,
     /// The run.
     pub(super) session: Session,
     /// Nodes whose children are hidden.
@@ -52,13 +56,67 @@ impl Desk {
             }
             [only] => self.runs.extend(last.map(|session| OpenRun {
                 place: only.place.clone(),
+                source: Rc::clone(&source),
                 session,
                 folded: BTreeSet::new(),
             })),
             _ => {}
         }
         self.source = Some(source);
+        self.list = list.clone();
         Ok(list)
+    }
+
+    /// Why the last read of something that is open failed, once.
+    pub(super) fn take_fault(&self) -> Option<SourceError> {
+        let runs = self.runs.iter().map(|run| &run.source);
+        let faults: Vec<SourceError> = self
+            .source
+            .iter()
+            .chain(runs)
+            .filter_map(|source| source.take_fault())
+            .collect();
+        faults.into_iter().next()
+    }
+
+    /// The runs that were looked at last, the last one last.
+    pub(super) fn runs(&self) -> &[OpenRun] {
+        &self.runs
+    }
+
+    /// The runs that are open, as they were listed.
+    pub(super) fn list(&self) -> &RunList {
+        &self.list
+    }
+
+    /// Puts another reading in place of what is open: of the runs that were looked at those that are named, by their
+    /// place in [`Desk::runs`], as they are or opened anew.
+    pub(super) fn replace(
+        &mut self,
+        source: Rc<WebSource>,
+        list: RunList,
+        runs: Vec<(usize, Option<(Session, BTreeSet<u32>)>)>,
+    ) {
+        let mut before: Vec<Option<OpenRun>> = std::mem::take(&mut self.runs)
+            .into_iter()
+            .map(Some)
+            .collect();
+        for (at, new) in runs {
+            let Some(mut run) = before.get_mut(at).and_then(Option::take) else {
+                continue;
+            };
+            if let Some((session, folded)) = new {
+                run = OpenRun {
+                    source: Rc::clone(&source),
+                    session,
+                    folded,
+                    ..run
+                };
+            }
+            self.runs.push(run);
+        }
+        self.source = Some(source);
+        self.list = list;
     }
 
     /// The source, if one is open.
@@ -76,6 +134,7 @@ impl Desk {
             Some(at) => self.runs.remove(at),
             None => OpenRun {
                 place: place.to_owned(),
+                source: Rc::clone(source),
                 session: Session::open(source.clone(), place, &options())?,
                 folded: BTreeSet::new(),
             },
@@ -87,6 +146,13 @@ impl Desk {
         self.runs
             .last_mut()
             .ok_or_else(|| Trouble::defect("an opened run got lost"))
+    }
+}
+
+impl OpenRun {
+    /// Where it lies.
+    pub(super) fn place(&self) -> &str {
+        &self.place
     }
 }
 
@@ -105,7 +171,7 @@ pub(super) fn begin() {
     ASKED.set(now());
 }
 
-fn options() -> Options {
+pub(super) fn options() -> Options {
     let late = || now().saturating_sub(ASKED.get()) > DEADLINE.as_millis() as i64;
     Options {
         now: Some(now()),
@@ -115,7 +181,7 @@ fn options() -> Options {
 }
 
 /// Says what was opened instead of a run: of one file its size and first bytes, of many how many.
-fn nothing_found(source: &Rc<dyn Source>) -> Trouble {
+pub(super) fn nothing_found(source: &Rc<dyn Source>) -> Trouble {
     if let [file] = source.files() {
         return match Session::open(source.clone(), &file.path, &options()) {
             Err(error) => error.into(),
@@ -129,6 +195,7 @@ fn nothing_found(source: &Rc<dyn Source>) -> Trouble {
             cause: "There is no run in it.".to_owned(),
             next: "Open a state.db, a run folder, or the .prose folder that holds the runs."
                 .to_owned(),
+            ..Trouble::default()
         },
         Err(error) => error.into(),
     }

@@ -5,6 +5,7 @@ mod dropped;
 mod injection;
 mod keyboard;
 mod large;
+mod live;
 mod opening;
 mod screenshots;
 

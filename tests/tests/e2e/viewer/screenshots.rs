@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use prosescope_tests::{build, needs};
 
+use super::opening::Served;
 use super::{FAILED, FINISHED, FOLDER, PAGES, Viewer, WAITING, example, examples};
 
 /// Widths and heights: a laptop's, and a phone's.
@@ -66,6 +67,45 @@ fn screenshots_of_every_page() {
         }
     }
     viewer.assert_quiet();
+}
+
+/// Following a run, pausing, and a dropped file that changed.
+#[test]
+fn screenshots_of_following() {
+    let Some(prose) = needs::prose() else { return };
+    if needs::viewer().is_none() || needs::sqlite3().is_none() {
+        return;
+    }
+    let run = tempfile::tempdir().unwrap();
+    let database = run.path().join("state.db");
+    std::fs::copy(example(WAITING).join("state.db"), &database).unwrap();
+    let served = Served::start(&prose, &[run.path()]);
+    let Some(mut viewer) = Viewer::served(&served.address) else {
+        return;
+    };
+    viewer.wait_page("Overview");
+    viewer.key("3");
+    viewer.wait_page("Trace");
+    let row = "INSERT INTO execution (statement_index, statement_text, status) VALUES (99, 'session \"Newest\"', 'executing');";
+    build::sql(&database, row);
+    viewer.wait("document.querySelector('.row.fresh')");
+    viewer.screenshot(
+        &folder().join("follow-new-1280-light.png"),
+        1280,
+        860,
+        false,
+    );
+    shoot(&mut viewer, "follow");
+    viewer.key("f");
+    viewer.wait("document.querySelector('.follow.off')");
+    shoot(&mut viewer, "follow-paused");
+    // The address still names the page that was open.
+    viewer.drop_files(&[&database]);
+    viewer.wait_page("Trace");
+    viewer.wait("!document.querySelector('.follow')");
+    build::sql(&database, row);
+    viewer.wait("document.querySelector('.follow.wait')");
+    shoot(&mut viewer, "follow-outdated");
 }
 
 /// The README's picture is what the viewer shows of the failed example.

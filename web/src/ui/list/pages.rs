@@ -9,6 +9,8 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::protocol::Trouble;
+use crate::ui::follow::Follow;
+use crate::ui::state::App;
 
 /// Rows that are asked for at once.
 const CHUNK: u64 = 100;
@@ -36,6 +38,9 @@ pub(crate) struct Pages<T: 'static> {
     pub(crate) total: RwSignal<Option<u64>>,
     /// Why it cannot be shown.
     pub(crate) trouble: RwSignal<Option<Trouble>>,
+    /// Rings when the first rows of a list that changed are there.
+    renewed: RwSignal<u32>,
+    follow: Follow,
 }
 
 impl<T> Clone for Pages<T> {
@@ -49,6 +54,8 @@ impl<T> Copy for Pages<T> {}
 struct Inner<T> {
     chunks: BTreeMap<u64, Vec<T>>,
     asked: BTreeSet<u64>,
+    /// The range that was asked for last.
+    wanted: Option<Range<u64>>,
     /// Grows when the list itself changed; what was asked before is not heard any more.
     generation: u32,
     /// What is held is of the list before, shown until the new one arrives.
@@ -62,10 +69,12 @@ impl<T: Clone + 'static> Pages<T> {
     where
         F: std::future::Future<Output = Result<Stretch<T>, Trouble>> + 'static,
     {
-        Pages {
+        let follow = App::get().follow;
+        let pages = Pages {
             inner: StoredValue::new_local(Inner {
                 chunks: BTreeMap::new(),
                 asked: BTreeSet::new(),
+                wanted: None,
                 generation: 0,
                 stale: false,
                 fetch: Rc::new(move |from, len| Box::pin(fetch(from, len))),
@@ -73,7 +82,21 @@ impl<T: Clone + 'static> Pages<T> {
             arrived: RwSignal::new(0),
             total: RwSignal::new(None),
             trouble: RwSignal::new(None),
-        }
+            renewed: RwSignal::new(0),
+            follow,
+        };
+        Effect::new(move |before: Option<()>| {
+            follow.edition.track();
+            if before.is_some() {
+                pages.renew();
+                // An empty list is not drawn, and asks for nothing.
+                let wanted = pages.inner.with_value(|inner| inner.wanted.clone());
+                if let Some(wanted) = wanted {
+                    pages.want(wanted);
+                }
+            }
+        });
+        pages
     }
 
     /// A list that is all there.
@@ -114,6 +137,7 @@ impl<T: Clone + 'static> Pages<T> {
             self.ask(chunk);
         }
         self.inner.update_value(|inner| {
+            inner.wanted = Some(range);
             while inner.chunks.len() > KEPT {
                 let middle = (first + last) / 2;
                 let far = inner
@@ -137,6 +161,11 @@ impl<T: Clone + 'static> Pages<T> {
         self.arrived.update(|n| *n += 1);
     }
 
+    /// Rings when the first rows of a list that changed are there.
+    pub(crate) fn track_renewed(self) {
+        self.renewed.track();
+    }
+
     /// Rings when what is held changes.
     pub(crate) fn track(self) {
         self.arrived.track();
@@ -149,6 +178,7 @@ impl<T: Clone + 'static> Pages<T> {
         if new != Some(true) {
             return;
         }
+        let follow = self.follow;
         let (fetch, generation) = self
             .inner
             .with_value(|inner| (inner.fetch.clone(), inner.generation));
@@ -158,18 +188,35 @@ impl<T: Clone + 'static> Pages<T> {
             if current != Some(generation) {
                 return;
             }
+            if answer.as_ref().is_err_and(|trouble| follow.holds(trouble)) {
+                follow.look_now();
+                follow.patience().await;
+                let current = self.inner.try_with_value(|inner| inner.generation);
+                if current != Some(generation) {
+                    return;
+                }
+            }
             match answer {
                 Ok(stretch) => {
+                    let mut renewed = false;
                     self.inner.update_value(|inner| {
-                        if std::mem::take(&mut inner.stale) {
-                            inner.chunks.clear();
+                        renewed = std::mem::take(&mut inner.stale);
+                        if renewed {
+                            // What is on its way too is shown as it was until then.
+                            inner.chunks.retain(|chunk, _| inner.asked.contains(chunk));
                         }
                         inner.chunks.insert(chunk, stretch.rows);
                     });
                     if self.total.get_untracked() != Some(stretch.total) {
                         self.total.set(Some(stretch.total));
                     }
+                    if self.trouble.read_untracked().is_some() {
+                        self.trouble.set(None);
+                    }
                     self.arrived.update(|n| *n += 1);
+                    if renewed {
+                        self.renewed.update(|n| *n += 1);
+                    }
                 }
                 Err(trouble) => self.trouble.set(Some(trouble)),
             }

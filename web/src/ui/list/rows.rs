@@ -11,6 +11,7 @@ use wasm_bindgen::prelude::*;
 
 use super::Pages;
 use crate::text::window;
+use crate::ui::follow::{Carry, Stand, on_cleanup_local};
 use crate::ui::load::{TroubleNote, Waiting};
 use crate::ui::state::{App, Move};
 
@@ -47,6 +48,10 @@ pub(crate) struct Cursor {
     pub(crate) at: RwSignal<u64>,
     /// Rings when the list is to scroll to it.
     reveal: RwSignal<u32>,
+    /// The row that is seen first.
+    top: StoredValue<u64>,
+    /// Where it goes when rows of the list that changed are there.
+    carry: StoredValue<Option<Carry>>,
 }
 
 impl Cursor {
@@ -55,12 +60,34 @@ impl Cursor {
         Cursor {
             at: RwSignal::new(0),
             reveal: RwSignal::new(0),
+            top: StoredValue::new(0),
+            carry: StoredValue::new(None),
         }
+    }
+
+    /// Where it stands, and what is seen first.
+    pub(crate) fn stand(self) -> Stand {
+        Stand {
+            at: self.at.get_untracked(),
+            top: self.top.get_value(),
+        }
+    }
+
+    /// Goes, and scrolls, along with rows that moved, once they are there.
+    pub(crate) fn carry(self, carry: Carry) {
+        self.carry.set_value(Some(carry));
     }
 
     /// Where it stands and how often it was moved: the same again means that nobody moved it in between.
     pub(crate) fn mark(self) -> (u64, u32) {
         (self.at.get_untracked(), self.reveal.get_untracked())
+    }
+
+    /// Goes to a row and shows it, unless it went anywhere before.
+    pub(crate) fn begin(self, row: u64) {
+        if self.mark() == (0, 0) {
+            self.go(row);
+        }
     }
 
     /// Goes to a row and shows it.
@@ -108,6 +135,17 @@ where
     let app = App::get();
     let scroller = NodeRef::<Div>::new();
     let (top, set_top) = signal(0.0);
+    let scrolled = move |element: &web_sys::HtmlDivElement| {
+        let to = f64::from(element.scroll_top());
+        set_top.set(to);
+        cursor.top.set_value((to / height) as u64);
+    };
+    // Drawn anew in an element that was there before, it may be scrolled already.
+    Effect::new(move || {
+        if let Some(element) = scroller.get() {
+            scrolled(&element);
+        }
+    });
     let seen = seen_height(scroller);
     let total = move || pages.total.get().unwrap_or(0);
     let shown = Memo::new(move |_| window::visible(total(), height, top.get(), seen.get()));
@@ -132,7 +170,7 @@ where
         );
         if let Some(to) = to {
             element.set_scroll_top(to as i32);
-            set_top.set(f64::from(element.scroll_top()));
+            scrolled(&element);
         }
     };
     Effect::new(move || {
@@ -140,6 +178,28 @@ where
         // The size may arrive after the wish.
         if seen.get() > 0.0 && pages.total.get().is_some() {
             reveal(cursor.at.get_untracked());
+        }
+    });
+
+    // Rows that came before those that are seen push them down: the list goes along.
+    Effect::new(move || {
+        pages.track_renewed();
+        let Some(carry) = cursor.carry.try_update_value(Option::take).flatten() else {
+            return;
+        };
+        if let Some((from, to)) = carry.at
+            && cursor.at.get_untracked() == from
+            && from != to
+        {
+            cursor.at.set(to);
+        }
+        let element = scroller.get_untracked();
+        if let Some(element) = element.filter(|e| carry.down != 0 && e.scroll_top() > 0) {
+            // The list must be as long as it is by now before it can be scrolled there.
+            request_animation_frame(move || {
+                element.set_scroll_top(element.scroll_top() + (carry.down as f64 * height) as i32);
+                scrolled(&element);
+            });
         }
     });
 
@@ -200,14 +260,7 @@ where
                 Move::PreviousFailure => tell(Key::PreviousFailure),
             }
         });
-        let forget = StoredValue::new_local(Some(Box::new(forget) as Box<dyn Fn()>));
-        on_cleanup(move || {
-            forget.try_update_value(|forget| {
-                if let Some(forget) = forget.take() {
-                    forget();
-                }
-            });
-        });
+        on_cleanup_local(forget);
     }
 
     let row = move |index: u64| {
@@ -226,6 +279,7 @@ where
                 class="row" role="row" id=row_id(class, index)
                 class:current=current
                 class=("selected", move || marked.get().selected)
+                class=("fresh", move || marked.get().fresh)
                 aria-rowindex=index + 2
                 aria-selected=move || current().to_string()
                 {..custom_attribute("aria-level", move || marked.get().level)}
@@ -252,7 +306,7 @@ where
             aria-activedescendant=move || (total() > 0).then(|| row_id(class, cursor.at.get()))
             on:scroll=move |_| {
                 if let Some(element) = scroller.get_untracked() {
-                    set_top.set(f64::from(element.scroll_top()));
+                    scrolled(&element);
                 }
             }
             on:keydown=on_keydown
@@ -278,6 +332,8 @@ pub(crate) struct Mark {
     pub(crate) place: Option<(u32, u32)>,
     /// It is the one beside the list.
     pub(crate) selected: bool,
+    /// It was not there a moment ago.
+    pub(crate) fresh: bool,
 }
 
 fn row_id(class: &str, index: u64) -> String {

@@ -32,13 +32,26 @@ pub(crate) fn on_drop(app: App, event: &DragEvent) {
         });
         return;
     }
-    let number = app.begin("what was dropped", "Listing files");
+    open_roots(app, "what was dropped", roots);
+}
+
+/// Opens once more what handles were kept of.
+pub(crate) fn open_handles(app: App, handles: Vec<JsValue>) {
+    let roots = handles
+        .into_iter()
+        .map(|handle| Root::Found(handle, String::new()));
+    open_roots(app, "it again", roots.collect());
+}
+
+fn open_roots(app: App, called: &str, roots: Vec<Root>) {
+    let number = app.begin(called, "Listing files");
     spawn_local(async move {
         let mut walk = Walk {
             app,
             number,
             files: Vec::new(),
             missing: Missing::default(),
+            handles: Vec::new(),
             stack: roots,
             failed: None,
         };
@@ -55,7 +68,10 @@ pub(crate) fn on_drop(app: App, event: &DragEvent) {
             }),
             Ok(()) => {
                 let Walk {
-                    files, mut missing, ..
+                    files,
+                    mut missing,
+                    handles,
+                    ..
                 } = walk;
                 missing.skipped.sort();
                 missing.not_given.sort();
@@ -65,6 +81,7 @@ pub(crate) fn on_drop(app: App, event: &DragEvent) {
                         label: label(&files),
                         files,
                         missing,
+                        handles,
                     },
                 );
             }
@@ -126,6 +143,8 @@ struct Walk {
     files: Vec<(String, File)>,
     /// What is not among them.
     missing: Missing,
+    /// Handles of what was given itself.
+    handles: Vec<JsValue>,
     stack: Vec<Root>,
     /// Why the last file that was not given was not.
     failed: Option<JsValue>,
@@ -203,6 +222,9 @@ impl Walk {
     }
 
     async fn handle(&mut self, handle: JsValue, above: &str) -> Result<(), JsValue> {
+        if above.is_empty() {
+            self.handles.push(handle.clone());
+        }
         let name = text(&handle, "name");
         let path = format!("{above}{name}");
         if text(&handle, "kind") == "file" {

@@ -98,5 +98,6 @@ fn picked(app: App, input: NodeRef<Input>) {
             skipped: skipped.into_iter().collect(),
             ..Missing::default()
         },
+        handles: Vec::new(),
     });
 }

@@ -21,13 +21,14 @@ const SHOWN: usize = 50;
 pub(super) fn draw() -> AnyView {
     let run = Run::get();
     let answer = ask(move || Request::Agents { place: run.place() });
+    let cursor = Cursor::new();
     loaded(answer, move |view: AgentsView| {
-        view! { <List view/> }.into_any()
+        view! { <List view cursor/> }.into_any()
     })
 }
 
 #[component]
-fn List(view: AgentsView) -> impl IntoView {
+fn List(view: AgentsView, cursor: Cursor) -> impl IntoView {
     if view.agents.is_empty() {
         return view! {
             <div class="tools"><h1>"Agents"</h1></div>
@@ -41,9 +42,8 @@ fn List(view: AgentsView) -> impl IntoView {
     let on_key = detail::opening(Page::Agents, selected, |_, row: &AgentView| {
         row.agent.to_string()
     });
-    let cursor = Cursor::new();
     if let Some(at) = selected.get_untracked().and_then(|item| item.parse().ok()) {
-        cursor.go(at);
+        cursor.begin(at);
     }
     let mark = move |row: &AgentView| Mark {
         selected: selected

@@ -2,6 +2,8 @@
 
 mod binding;
 
+use std::rc::Rc;
+
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use prosescope_core::view::{BindingRow, BindingsPage};
@@ -10,6 +12,7 @@ use crate::protocol::Request;
 use crate::route::Page;
 use crate::text::words;
 use crate::ui::detail::{self, Beside};
+use crate::ui::follow::{Carry, Keeper, Kept, Stand, on_cleanup_local};
 use crate::ui::list::{Cursor, Mark, Pages, Rows, Stretch};
 use crate::ui::parts::Empty;
 use crate::ui::state::{App, Run};
@@ -33,7 +36,8 @@ pub(super) fn draw() -> AnyView {
     let selected = detail::selected();
     let cursor = Cursor::new();
     Effect::new(move || {
-        let Some(binding) = selected.get().and_then(|item| item.parse().ok()) else {
+        let item = selected.get().filter(|item| !app.follow.is_renamed(item));
+        let Some(binding) = item.and_then(|item| item.parse().ok()) else {
             return;
         };
         let here = pages
@@ -51,6 +55,7 @@ pub(super) fn draw() -> AnyView {
             });
         }
     });
+    keep(app, pages, cursor);
     let on_key = detail::opening(Page::Bindings, selected, |_, row: &BindingRow| {
         row.binding.to_string()
     });
@@ -58,6 +63,7 @@ pub(super) fn draw() -> AnyView {
         selected: selected
             .get()
             .is_some_and(|item| item == row.binding.to_string()),
+        fresh: app.follow.is_new_binding(&run.place(), row.binding),
         ..Mark::default()
     };
     // Whether there is anything, not how much: the list keeps its focus when rows come and go.
@@ -86,6 +92,21 @@ pub(super) fn draw() -> AnyView {
         <Beside list=list.into_any() open=selected.into() label="Binding" draw=binding::draw/>
     }
     .into_any()
+}
+
+/// Keeps the current row, and the one that is seen first, where they are while the run is written to.
+fn keep(app: App, pages: Pages<BindingRow>, cursor: Cursor) {
+    let binding_at = move |row: u64| pages.peek(row).map_or(u32::MAX, |row| row.binding);
+    let stood = StoredValue::new(Stand::default());
+    let forget = app.follow.keep(Keeper {
+        kept: Rc::new(move || {
+            let stand = cursor.stand();
+            stood.set_value(stand);
+            Kept::Bindings(vec![binding_at(stand.at), binding_at(stand.top)])
+        }),
+        moved: Rc::new(move |moved| cursor.carry(Carry::of(stood.get_value(), moved))),
+    });
+    on_cleanup_local(forget);
 }
 
 fn draw_row(_: u64, row: &BindingRow) -> AnyView {

@@ -37,13 +37,14 @@ impl Entry {
 pub(super) fn draw() -> AnyView {
     let run = Run::get();
     let answer = ask(move || Request::Files { place: run.place() });
+    let cursor = Cursor::new();
     loaded(answer, move |view: FilesView| {
-        view! { <List view/> }.into_any()
+        view! { <List view cursor/> }.into_any()
     })
 }
 
 #[component]
-fn List(view: FilesView) -> impl IntoView {
+fn List(view: FilesView, cursor: Cursor) -> impl IntoView {
     let selected = detail::selected();
     let size: u64 = view.files.iter().map(|file| file.len).sum();
     let mut about = Vec::new();
@@ -70,11 +71,10 @@ fn List(view: FilesView) -> impl IntoView {
     }
     provide_context(StoredValue::new(view.tables));
     let on_key = detail::opening(Page::Files, selected, |_, entry: &Entry| entry.item());
-    let cursor = Cursor::new();
     if let Some(at) =
         selected.with_untracked(|item| entries.iter().position(|entry| Some(entry.item()) == *item))
     {
-        cursor.go(at as u64);
+        cursor.begin(at as u64);
     }
     let mark = move |entry: &Entry| Mark {
         selected: selected.with(|item| item.as_ref() == Some(&entry.item())),

@@ -17,13 +17,14 @@ use crate::ui::state::Run;
 pub(super) fn draw() -> AnyView {
     let run = Run::get();
     let answer = ask(move || Request::Issues { place: run.place() });
+    let cursor = Cursor::new();
     loaded(answer, move |view: IssuesView| {
-        view! { <List view/> }.into_any()
+        view! { <List view cursor/> }.into_any()
     })
 }
 
 #[component]
-fn List(view: IssuesView) -> impl IntoView {
+fn List(view: IssuesView, cursor: Cursor) -> impl IntoView {
     let counts = view.counts;
     if view.issues.is_empty() {
         return view! {
@@ -50,12 +51,11 @@ fn List(view: IssuesView) -> impl IntoView {
     let on_key = detail::opening(Page::Issues, selected, |at, _: &(usize, IssueView)| {
         (at + 1).to_string()
     });
-    let cursor = Cursor::new();
     if let Some(n) = selected
         .get_untracked()
         .and_then(|item| item.parse::<u64>().ok())
     {
-        cursor.go(n.saturating_sub(1));
+        cursor.begin(n.saturating_sub(1));
     }
     let mark = move |(n, _): &(usize, IssueView)| Mark {
         selected: selected

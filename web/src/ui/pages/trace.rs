@@ -2,6 +2,8 @@
 
 mod node;
 
+use std::rc::Rc;
+
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use prosescope_core::view::{TracePage, TreeRow};
@@ -10,6 +12,7 @@ use crate::protocol::{Request, Trouble};
 use crate::route::Page;
 use crate::text::words;
 use crate::ui::detail::{self, Beside};
+use crate::ui::follow::{Carry, Keeper, Kept, Stand, on_cleanup_local};
 use crate::ui::list::{Cursor, Key, Kind, Mark, Pages, Rows, Stretch};
 use crate::ui::parts::{Empty, Go, Pill, When};
 use crate::ui::state::{App, Run};
@@ -50,9 +53,11 @@ pub(super) fn draw() -> AnyView {
         selected: detail::selected(),
     };
     pages.want(0..1);
+    tree.keep();
     // The address says what is open; showing it there takes a way to the worker.
     Effect::new(move || {
-        if let Some(item) = tree.selected.get() {
+        let item = tree.selected.get();
+        if let Some(item) = item.filter(|item| !app.follow.is_renamed(item)) {
             spawn_local(async move {
                 let before = tree.cursor.mark();
                 match tree.node_of(&item).await {
@@ -134,6 +139,21 @@ impl Tree {
                 self.cursor.go(row.into());
             }
         }
+    }
+
+    /// Keeps the current row, and the one that is seen first, where they are while the run is written to.
+    fn keep(self) {
+        let node_at = move |row: u64| self.pages.peek(row).map_or(u32::MAX, |row| row.node);
+        let stood = StoredValue::new(Stand::default());
+        let forget = self.app.follow.keep(Keeper {
+            kept: Rc::new(move || {
+                let stand = self.cursor.stand();
+                stood.set_value(stand);
+                Kept::Nodes(vec![node_at(stand.at), node_at(stand.top)])
+            }),
+            moved: Rc::new(move |moved| self.cursor.carry(Carry::of(stood.get_value(), moved))),
+        });
+        on_cleanup_local(forget);
     }
 
     fn select(self, row: &TreeRow) {
@@ -240,6 +260,7 @@ fn List(tree: Tree) -> impl IntoView {
         selected: selected
             .get()
             .is_some_and(|item| item == item_of(row) || item == format!("~{}", row.node)),
+        fresh: tree.app.follow.is_new_node(&tree.run.place(), row.node),
     };
     view! {
         <Rows

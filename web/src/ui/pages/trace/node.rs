@@ -6,7 +6,7 @@ use prosescope_core::view::{NodeDetail, RowView};
 
 use crate::protocol::{Request, Trouble};
 use crate::route::Page;
-use crate::ui::load::{Answer, loaded};
+use crate::ui::load::{Answer, ask_by, loaded};
 use crate::ui::pages::issues::severity;
 use crate::ui::pages::overview::item_of;
 use crate::ui::parts::{Empty, Go, Pill, When, binding_links, link};
@@ -15,7 +15,7 @@ use crate::ui::state::{App, Run};
 /// Draws the row of an address.
 pub(super) fn draw(item: String) -> AnyView {
     let (app, run) = (App::get(), Run::get());
-    let answer: Answer<Option<NodeDetail>> = LocalResource::new(move || {
+    let answer: Answer<Option<NodeDetail>> = ask_by(move || {
         let item = item.clone();
         async move { read(app, run, &item).await }
     });

@@ -1,0 +1,349 @@
+//! A run that is written while it is open: the page follows, and nobody loses their place.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use prosescope_tests::{build, needs};
+use serde_json::json;
+
+use super::Viewer;
+use super::opening::Served;
+
+const PROGRAM: &str = r#"let findings = session "Find it"
+
+parallel:
+  a = session "A"
+  b = session "B"
+
+session "Write it up"
+"#;
+
+/// A project whose runs `prose` records.
+struct Project {
+    folder: tempfile::TempDir,
+    prose: PathBuf,
+}
+
+impl Project {
+    fn new(prose: &Path) -> Project {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join(".prose")).unwrap();
+        fs::write(folder.path().join("report.prose"), PROGRAM).unwrap();
+        let prose = prose.to_owned();
+        Project { folder, prose }
+    }
+
+    fn runs(&self) -> PathBuf {
+        self.folder.path().join(".prose")
+    }
+
+    /// Opens a run, and gives its id.
+    fn init(&self) -> String {
+        self.prose("init report.prose --state sqlite", "")
+    }
+
+    /// Runs `prose` with these words, and gives what it prints.
+    fn prose(&self, words: &str, input: &str) -> String {
+        let mut process = Command::new(&self.prose)
+            .args(words.split(' '))
+            .current_dir(self.folder.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // What takes no input may be gone before it is given.
+        let _ = process.stdin.take().unwrap().write_all(input.as_bytes());
+        let done = process.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success(), "prose {words}: {said}");
+        String::from_utf8_lossy(&done.stdout).trim().to_owned()
+    }
+}
+
+/// A page that shows a run of a project; it is never loaded again.
+fn open(paths: impl Fn(&Project) -> PathBuf) -> Option<(Project, String, Served, Viewer)> {
+    let prose = needs::prose()?;
+    needs::viewer()?;
+    let project = Project::new(&prose);
+    let run = project.init();
+    let served = Served::start(&prose, &[&paths(&project)]);
+    let mut viewer = Viewer::served(&served.address)?;
+    viewer.wait("document.querySelector('.bar .follow').innerText.includes('Following')");
+    viewer.eval("window.loaded_once = true");
+    Some((project, run, served, viewer))
+}
+
+/// The texts of the rows of the trace.
+const TEXTS: &str =
+    "[...document.querySelectorAll('.trace-rows .row:not(.head) .text')].map(e => e.innerText)";
+
+impl Viewer {
+    fn wait_rows(&mut self, texts: &[&str]) {
+        self.wait(&format!(
+            "JSON.stringify({TEXTS}) === JSON.stringify({})",
+            json!(texts)
+        ));
+    }
+
+    fn assert_same_page(&mut self) {
+        assert_eq!(
+            self.eval("window.loaded_once"),
+            true,
+            "the page was loaded again"
+        );
+        self.assert_own();
+    }
+}
+
+#[test]
+fn the_trace_follows_and_keeps_what_is_open_folded_and_current() {
+    let Some((project, _, _served, mut viewer)) = open(Project::runs) else {
+        return;
+    };
+    viewer.wait_page("Overview");
+    viewer.key("3");
+    viewer.wait_main("Nothing was executed yet");
+    project.prose("exec begin --line 1", "");
+    viewer.wait_rows(&["let findings = session \"Find it\""]);
+    viewer.wait("document.querySelector('.row.fresh')");
+    project.prose("exec complete 1", "");
+    viewer.wait(
+        "document.querySelector('.trace-rows .row:not(.head)').innerText.includes('completed')",
+    );
+
+    let parallel = project.prose("parallel begin --line 3", "");
+    let a = project.prose(&format!("parallel branch {parallel} a --line 4"), "");
+    viewer.wait("document.querySelectorAll('.trace-rows .row:not(.head)').length === 3");
+    // The parallel is folded, and the first row open.
+    viewer.key("j");
+    viewer.key("ArrowLeft");
+    viewer.wait("document.querySelector('.trace-rows .row.current').ariaExpanded === 'false'");
+    viewer.key("k");
+    viewer.key("Enter");
+    viewer.wait("document.querySelector('.detail h2')");
+    viewer.key("j");
+    viewer.wait("document.querySelector('.trace-rows .row.selected').ariaExpanded === 'false'");
+    let opened = viewer.eval("location.hash");
+
+    let b = project.prose(&format!("parallel branch {parallel} b --line 5"), "");
+    viewer.wait("document.querySelector('nav.pages a[title^=Trace] .n').innerText === '4'");
+    project.prose(&format!("exec complete {a}"), "");
+    project.prose(&format!("exec complete {b}"), "");
+    project.prose(&format!("parallel join {parallel}"), "");
+    project.prose("exec begin --line 7", "");
+    viewer.wait("document.querySelectorAll('.trace-rows .row:not(.head)').length === 3");
+    viewer.wait(
+        "document.querySelector('.trace-rows .row.selected').innerText.includes('completed')",
+    );
+    viewer.wait("document.querySelector('.detail').innerText.toLowerCase().includes('completed')");
+    assert_eq!(viewer.eval("location.hash"), opened);
+    assert_eq!(
+        viewer.eval("document.querySelector('.trace-rows .row.current').ariaExpanded"),
+        "false"
+    );
+    viewer.assert_same_page();
+}
+
+#[test]
+fn pausing_stops_it_and_going_on_catches_up() {
+    let Some((project, _, _served, mut viewer)) = open(Project::runs) else {
+        return;
+    };
+    viewer.wait_page("Overview");
+    project.prose("exec begin --line 1", "");
+    viewer.wait_main("executing");
+    viewer.key("f");
+    viewer.wait("document.querySelector('.bar .follow').innerText.includes('Paused')");
+    let asked = viewer.requests().len();
+    project.prose("exec complete 1", "");
+    project.prose("put findings", "42");
+    // Three looks' time.
+    viewer.eval("new Promise(done => setTimeout(done, 4500))");
+    assert_eq!(
+        viewer.requests().len(),
+        asked,
+        "a paused page asks for nothing"
+    );
+    assert!(!viewer.main_text().contains("completed"));
+    viewer.key("f");
+    viewer.wait_main("1 completed");
+    viewer.wait("document.querySelector('nav.pages a[title^=Bindings] .n').innerText === '1'");
+    viewer.wait("document.querySelector('.bar .follow').innerText.includes('changed')");
+    viewer.assert_same_page();
+}
+
+#[test]
+fn bindings_appear_and_an_open_value_is_read_again_when_its_row_changed() {
+    let Some((project, _, _served, mut viewer)) = open(Project::runs) else {
+        return;
+    };
+    viewer.wait_page("Overview");
+    viewer.key("4");
+    viewer.wait_main("No bindings");
+    project.prose("put findings", "the first text");
+    viewer.wait_main("findings");
+    viewer.key("j");
+    viewer.key("Enter");
+    viewer.wait("document.querySelector('.detail .value').innerText.includes('the first text')");
+    project.prose("put findings", "another text");
+    viewer.wait("document.querySelector('.detail .value').innerText.includes('another text')");
+    project.prose("put other", "x");
+    viewer.wait("document.querySelectorAll('.binding-rows .row:not(.head)').length === 2");
+    let open = viewer.eval("document.querySelector('.detail h2').innerText");
+    assert_eq!(open, "findings");
+    viewer.assert_same_page();
+}
+
+/// The name in the current row of the bindings, and whether it is in sight.
+const CURRENT: &str = "(() => {
+    const list = document.querySelector('.binding-rows'), row = list.querySelector('.row.current');
+    const [seen, at] = [list.getBoundingClientRect(), row.getBoundingClientRect()];
+    return [row.querySelector('.mono').innerText, at.top >= seen.top && at.bottom <= seen.bottom + 1];
+})()";
+
+#[test]
+fn rows_that_come_before_move_neither_the_cursor_nor_what_is_seen() {
+    if needs::sqlite3().is_none() || needs::viewer().is_none() {
+        return;
+    }
+    let Some(prose) = needs::prose() else { return };
+    let run = tempfile::tempdir().unwrap();
+    let database = run.path().join("state.db");
+    let bindings = |names: &str, frame: &str, from: u32, to: u32| {
+        format!(
+            "WITH RECURSIVE n(i) AS (SELECT {from} UNION ALL SELECT i + 1 FROM n WHERE i < {to})
+             INSERT INTO bindings (name, execution_id, kind, value) SELECT printf('{names}%03d', i), {frame}, 'let', 'x' FROM n;"
+        )
+    };
+    let script = format!(
+        "{}INSERT INTO run (id, program_path, status) VALUES ('20260120-080000-many12', 'm.prose', 'running');{}{}",
+        build::state_schema(),
+        bindings("root", "NULL", 1, 60),
+        bindings("frame", "7", 1, 60),
+    );
+    build::sql(&database, &script);
+    let served = Served::start(&prose, &[run.path()]);
+    let Some(mut viewer) = Viewer::served(&served.address) else {
+        return;
+    };
+    viewer.wait_page("Overview");
+    viewer.key("4");
+    viewer.wait_page("Bindings");
+    viewer.key("j");
+    viewer.key("End");
+    viewer.key("k");
+    viewer.wait(&format!(
+        "JSON.stringify({CURRENT}) === '[\"frame059\",true]'"
+    ));
+    // The root's come first in the list: three screens full.
+    build::sql(&database, &bindings("late", "NULL", 1, 90));
+    viewer.wait("document.querySelector('[data-list]').getAttribute('aria-rowcount') === '211'");
+    viewer.wait(&format!(
+        "JSON.stringify({CURRENT}) === '[\"frame059\",true]'"
+    ));
+}
+
+#[test]
+fn what_the_address_names_by_number_stays_open_when_its_number_changes() {
+    if needs::viewer().is_none() {
+        return;
+    }
+    let Some(prose) = needs::prose() else { return };
+    let run = tempfile::tempdir().unwrap();
+    fs::create_dir(run.path().join("bindings")).unwrap();
+    fs::write(run.path().join("state.md"), "# Execution State\n\nrun: r\n").unwrap();
+    let write = |name: &str, value: &str| {
+        let text = format!(
+            "# {name}\n\nkind: let\n\nsource:\n```prose\nlet {name} = session\n```\n\n---\n\n{value}\n"
+        );
+        fs::write(run.path().join(format!("bindings/{name}.md")), text).unwrap();
+    };
+    write("m", "the value of m");
+    let served = Served::start(&prose, &[run.path()]);
+    let Some(mut viewer) = Viewer::served(&served.address) else {
+        return;
+    };
+    viewer.wait_page("Overview");
+    viewer.key("4");
+    viewer.wait_page("Bindings");
+    viewer.key("j");
+    viewer.key("Enter");
+    viewer.wait("document.querySelector('.detail .value').innerText.includes('the value of m')");
+    assert!(
+        viewer
+            .eval("location.hash")
+            .as_str()
+            .unwrap()
+            .ends_with("/bindings/0")
+    );
+    write("a", "the value of a");
+    viewer.wait("location.hash.endsWith('/bindings/1')");
+    viewer.wait("document.querySelector('.detail .value').innerText.includes('the value of m')");
+    viewer.wait("document.querySelector('.row.selected .mono').innerText === 'm'");
+    write("m", "another value");
+    viewer.wait("document.querySelector('.detail .value').innerText.includes('another value')");
+}
+
+#[test]
+fn a_run_that_begins_comes_into_the_list() {
+    let Some((project, first, _served, mut viewer)) = open(Project::runs) else {
+        return;
+    };
+    viewer.wait_page("Overview");
+    viewer.key("g");
+    viewer.wait_text("1 run");
+    let second = project.init();
+    viewer.wait_text("2 runs");
+    for run in [&first, &second] {
+        viewer.wait_main(run);
+    }
+    viewer.wait("document.querySelectorAll('.run-rows .row.fresh').length === 1");
+    project.prose(&format!("finish --status failed {first}"), "");
+    viewer.wait_main("failed");
+    viewer.assert_same_page();
+}
+
+#[test]
+fn a_single_run_is_followed_and_a_server_that_ended_is_said() {
+    let run = |project: &Project| {
+        let mut runs = project.runs().join("runs").read_dir().unwrap();
+        runs.next().unwrap().unwrap().path()
+    };
+    let Some((project, _, served, mut viewer)) = open(run) else {
+        return;
+    };
+    viewer.wait_page("Overview");
+    project.prose("exec begin --line 1", "");
+    viewer.wait_main("executing");
+    project.prose("finish --status interrupted", "");
+    viewer.wait_main("interrupted");
+    drop(served);
+    viewer.wait("document.querySelector('.bar .follow').innerText.includes('Not up to date')");
+    viewer.wait_main("interrupted");
+    viewer.assert_same_page();
+}
+
+#[test]
+fn a_dropped_database_that_changed_is_said_and_opened_again() {
+    if needs::sqlite3().is_none() {
+        return;
+    }
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let database = folder.path().join("state.db");
+    let script = "INSERT INTO run (id, program_path, status) VALUES ('20260120-080000-change', 'c.prose', 'running');";
+    build::sql(&database, &format!("{}{script}", build::state_schema()));
+    viewer.drop_run(&[&database]);
+    viewer.wait_main("Running");
+    build::sql(&database, "UPDATE run SET status = 'failed';");
+    viewer.wait("document.querySelector('.bar .follow').innerText.includes('Reload')");
+    assert!(viewer.main_text().to_lowercase().contains("running"));
+    viewer.key("f");
+    viewer.wait_main("failed");
+    viewer.wait("!document.querySelector('.bar .follow')");
+}

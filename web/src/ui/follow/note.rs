@@ -1,0 +1,88 @@
+//! What the frame says of following: that it does, since when nothing changed, and the way to pause.
+
+use leptos::prelude::*;
+use prosescope_core::time::human_duration;
+
+use super::now;
+use crate::ui::icons;
+use crate::ui::state::App;
+
+/// How often the words are looked at, in milliseconds.
+const TICK: u64 = 1000;
+
+/// The button that pauses and goes on; of files that a person gave, the one that opens them again after a change.
+#[component]
+pub(crate) fn Following() -> impl IntoView {
+    let app = App::get();
+    let follow = app.follow;
+    let since = RwSignal::new(String::new());
+    let tell = move || {
+        let words = follow.changed.get_untracked().map(|at| ago(now() - at));
+        let words = words.unwrap_or_default();
+        if *since.read_untracked() != words {
+            since.set(words);
+        }
+    };
+    Effect::new(move || {
+        follow.changed.track();
+        tell();
+    });
+    if let Ok(ticking) = set_interval_with_handle(tell, std::time::Duration::from_millis(TICK)) {
+        on_cleanup(move || ticking.clear());
+    }
+    let how = move || match (follow.on.get(), follow.trouble.get()) {
+        (false, _) => (
+            "follow off",
+            "Paused",
+            "What is written is not shown. Go on (f)".to_owned(),
+        ),
+        (true, Some(trouble)) => (
+            "follow bad",
+            "Not up to date",
+            format!("{} {}", trouble.cause, trouble.next),
+        ),
+        (true, None) => (
+            "follow",
+            "Following",
+            "What is written is shown as it comes. Pause (f)".to_owned(),
+        ),
+    };
+    let how = Memo::new(move |_| how());
+    let is_off = Memo::new(move |_| !follow.on.get());
+    move || {
+        if let Some(file) = follow.outdated.get() {
+            let title = format!("{file} is no longer what was opened. Open it again (f)");
+            return Some(
+                view! {
+                    <button class="follow wait" title=title on:click=move |_| app.open_again()>
+                        {icons::again()}<span>"Changed on disk"</span><b>"Reload"</b>
+                    </button>
+                }
+                .into_any(),
+            );
+        }
+        follow.served.get().then(|| {
+            view! {
+                <button class=move || how.get().0 title=move || how.get().2 on:click=move |_| { follow.toggle(); }>
+                    {move || if is_off.get() { icons::play() } else { icons::pause() }}
+                    <span>{move || how.get().1}</span>
+                    <small>{move || since.get()}</small>
+                </button>
+            }
+            .into_any()
+        })
+    }
+}
+
+/// How long ago something changed, in words.
+fn ago(milliseconds: i64) -> String {
+    match milliseconds {
+        ..=4999 => "changed just now".to_owned(),
+        // Words that change every second draw the eye for nothing.
+        ..=59_999 => format!("changed {}s ago", milliseconds / 5000 * 5),
+        _ => format!(
+            "changed {} ago",
+            human_duration(milliseconds / 60_000 * 60_000)
+        ),
+    }
+}

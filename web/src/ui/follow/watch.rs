@@ -1,0 +1,297 @@
+//! Finding out that something changed, and having it read anew.
+
+use std::collections::BTreeSet;
+
+use futures_channel::oneshot;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+
+use super::carry::{Keeper, Kept};
+use super::{Follow, PATIENCE, after, now};
+use crate::protocol::{Followed, Request, Trouble};
+use crate::route::{Page, Route};
+use crate::ui::state::{App, Desk, What, base, find};
+
+/// How long to wait between two looks, in milliseconds.
+const PAUSE: i64 = 1500;
+
+/// A look that takes its time is followed by so many times as long a pause, up to [`LONGEST`].
+const REST: i64 = 4;
+const LONGEST: i64 = 30_000;
+
+/// Files of those that a person gave that are looked at once: a byte of each is read.
+const LOOKED_AT: usize = 32;
+
+/// Looks after what is open as long as the page lives.
+pub(crate) fn watch(app: App) {
+    let follow = app.follow;
+    // A page that is looked at again shows at once what it missed.
+    let seen = window_event_listener_untyped("visibilitychange", move |_| follow.look_now());
+    on_cleanup(move || seen.remove());
+    spawn_local(async move {
+        let mut watch = Watch {
+            app,
+            seen: None,
+            failing: None,
+            next_file: 0,
+        };
+        let mut pause = PAUSE;
+        loop {
+            follow.rest(pause).await;
+            let began = now();
+            if !document().hidden() {
+                watch.look().await;
+            }
+            pause = ((now() - began) * REST).clamp(PAUSE, LONGEST);
+        }
+    });
+}
+
+struct Watch {
+    app: App,
+    /// What the server called the state that was read.
+    seen: Option<String>,
+    /// Since when it cannot be read.
+    failing: Option<i64>,
+    /// The file to look at next.
+    next_file: usize,
+}
+
+impl Watch {
+    async fn look(&mut self) {
+        let follow = self.app.follow;
+        match self.app.what() {
+            Some(What::Served) if follow.on.get_untracked() => {
+                let looked = self.served().await;
+                self.note(looked);
+            }
+            Some(What::Files { files, .. }) if follow.outdated.read_untracked().is_none() => {
+                self.files(&files).await;
+            }
+            _ => {}
+        }
+    }
+
+    async fn served(&mut self) -> Result<(), Trouble> {
+        let version = version().await?;
+        if self.failing.is_none() && self.seen.as_ref() == Some(&version) {
+            return Ok(());
+        }
+        match self.app.desk.with_untracked(Desk::is_open) {
+            Some(true) => self.app.follow_up().await?,
+            Some(false) => self.app.try_again().await,
+            // It is being opened right now.
+            None => return Ok(()),
+        }
+        self.seen = Some(version);
+        Ok(())
+    }
+
+    /// Says of a trouble that lasts.
+    fn note(&mut self, looked: Result<(), Trouble>) {
+        let trouble = match looked {
+            Ok(()) => {
+                self.failing = None;
+                None
+            }
+            Err(trouble) => {
+                let since = *self.failing.get_or_insert_with(now);
+                (now() - since >= PATIENCE).then_some(trouble)
+            }
+        };
+        let told = self.app.follow.trouble;
+        if *told.read_untracked() != trouble {
+            told.set(trouble);
+        }
+    }
+
+    /// Reads a byte of the next files: a browser refuses that of a file that is no longer what was given.
+    async fn files(&mut self, files: &[(String, web_sys::File)]) {
+        let from = if self.next_file < files.len() {
+            self.next_file
+        } else {
+            0
+        };
+        self.next_file = from + LOOKED_AT;
+        for (path, file) in files.iter().skip(from).take(LOOKED_AT) {
+            let byte = file.slice_with_f64_and_f64(0.0, 1.0);
+            let Ok(byte) = byte else { continue };
+            if JsFuture::from(byte.array_buffer()).await.is_err() {
+                self.app.follow.outdated.set(Some(path.clone()));
+                return;
+            }
+        }
+    }
+}
+
+/// What the server calls the state of its files.
+async fn version() -> Result<String, Trouble> {
+    let gone = |_: JsValue| {
+        Trouble::new(
+            "The local server does not answer.",
+            "Start `prose view` again; what is shown is as it was read last.",
+        )
+    };
+    let response = JsFuture::from(window().fetch_with_str(&format!("{}version", base())))
+        .await
+        .map_err(gone)?;
+    let response: web_sys::Response = response.dyn_into().map_err(gone)?;
+    if !response.ok() {
+        return Err(gone(JsValue::NULL));
+    }
+    let text = response.text().map_err(gone)?;
+    let text = JsFuture::from(text).await.map_err(gone)?;
+    Ok(text.as_string().unwrap_or_default())
+}
+
+impl Follow {
+    /// Waits, unless it is woken.
+    async fn rest(self, pause: i64) {
+        let (done, waiting) = oneshot::channel();
+        let (woken, waking) = oneshot::channel();
+        self.wake.set_value(Some(woken));
+        after(pause, done);
+        // Either ends it; a sender that was dropped does, too.
+        either(waiting, waking).await;
+    }
+}
+
+/// Waits for the first of two.
+async fn either(a: oneshot::Receiver<()>, b: oneshot::Receiver<()>) {
+    let (mut a, mut b) = (a, b);
+    std::future::poll_fn(|context| {
+        use std::future::Future as _;
+        let a = std::pin::Pin::new(&mut a).poll(context).is_ready();
+        let b = std::pin::Pin::new(&mut b).poll(context).is_ready();
+        if a || b {
+            std::task::Poll::Ready(())
+        } else {
+            std::task::Poll::Pending
+        }
+    })
+    .await;
+}
+
+impl App {
+    /// Has what is open read anew, and shows it in place of what is shown.
+    async fn follow_up(self) -> Result<(), Trouble> {
+        let number = self.number();
+        let route = self.route.get_untracked();
+        let place = self.desk.with_untracked(|desk| match (desk, &route) {
+            (Desk::Open(list), Route::Run { run, .. }) => find(list, run),
+            _ => None,
+        });
+        let keeper = self.follow.kept();
+        let (mut nodes, mut bindings) = match keeper.as_ref().map(|keeper| (keeper.kept)()) {
+            Some(Kept::Nodes(nodes)) => (nodes, Vec::new()),
+            Some(Kept::Bindings(bindings)) => (Vec::new(), bindings),
+            None => (Vec::new(), Vec::new()),
+        };
+        // What the address names by its number comes last.
+        let named = numbered(&route);
+        match named {
+            Some(Numbered::Node(node)) => nodes.push(node),
+            Some(Numbered::Binding(binding)) => bindings.push(binding),
+            None => {}
+        }
+        let request = Request::Follow {
+            base: base(),
+            place: place.clone(),
+            nodes,
+            bindings,
+        };
+        let followed: Option<Followed> = self.ask(request).await?;
+        // Something else was opened, or everything was closed.
+        let (Some(followed), true) = (followed, self.number() == number) else {
+            return Ok(());
+        };
+        // Whoever went elsewhere meanwhile is not taken back; the answer is then of what is no longer shown.
+        if self.route.get_untracked() == route {
+            self.rename(&route, named, &followed);
+        }
+        self.put_news(place.as_deref(), followed, keeper);
+        Ok(())
+    }
+
+    fn put_news(self, place: Option<&str>, followed: Followed, keeper: Option<Keeper>) {
+        let before: BTreeSet<String> = self.desk.with_untracked(|desk| match desk {
+            Desk::Open(list) => list.runs.iter().map(|run| run.place.clone()).collect(),
+            _ => BTreeSet::new(),
+        });
+        let runs = followed.list.runs.iter().map(|run| run.place.clone());
+        let new_runs = runs.filter(|place| !before.contains(place)).collect();
+        self.follow.mark(place, &followed, new_runs);
+        self.follow.changed.set(Some(now()));
+        let moved = if followed.nodes.is_empty() {
+            &followed.bindings
+        } else {
+            &followed.nodes
+        };
+        if let Some(keeper) = keeper {
+            (keeper.moved)(moved);
+        }
+        let same = self
+            .desk
+            .with_untracked(|desk| matches!(desk, Desk::Open(list) if *list == followed.list));
+        if !same {
+            self.desk.set(Desk::Open(followed.list));
+        }
+        if followed.reread {
+            self.follow.edition.update(|edition| *edition += 1);
+        }
+    }
+
+    /// Keeps the address at what it named, where that has another number now.
+    fn rename(self, route: &Route, named: Option<Numbered>, followed: &Followed) {
+        let Route::Run {
+            run, page, query, ..
+        } = route
+        else {
+            return;
+        };
+        let last = |all: &[Option<(u32, u32)>]| all.last().copied().flatten().map(|(now, _)| now);
+        let item = match named {
+            Some(Numbered::Node(node)) => last(&followed.nodes)
+                .filter(|now| *now != node)
+                .map(|now| format!("~{now}")),
+            Some(Numbered::Binding(binding)) => last(&followed.bindings)
+                .filter(|now| *now != binding)
+                .map(|now| now.to_string()),
+            None => None,
+        };
+        self.follow.renamed.set_value(item.clone());
+        if item.is_some() {
+            self.put(Route::Run {
+                run: run.clone(),
+                page: *page,
+                item,
+                query: query.clone(),
+            });
+        }
+    }
+}
+
+/// What an address names by its number, which another reading may give to something else.
+#[derive(Debug, Clone, Copy)]
+enum Numbered {
+    Node(u32),
+    Binding(u32),
+}
+
+fn numbered(route: &Route) -> Option<Numbered> {
+    let Route::Run {
+        page,
+        item: Some(item),
+        ..
+    } = route
+    else {
+        return None;
+    };
+    match page {
+        Page::Trace => item.strip_prefix('~')?.parse().ok().map(Numbered::Node),
+        Page::Bindings => item.parse().ok().map(Numbered::Binding),
+        _ => None,
+    }
+}

@@ -1,0 +1,209 @@
+//! What is open, read anew after something was written: only what changed, and all or nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use prosescope_core::session::{Carried, Found, Session};
+use prosescope_core::source::{Source, SourceError};
+use prosescope_core::view::{RunList, RunSummary};
+
+use super::desk::{Desk, OpenRun, nothing_found, options};
+use crate::bytes::WebSource;
+use crate::protocol::{Followed, Trouble};
+
+/// New nodes and bindings that are named: more than a screen holds is no news of single rows.
+const NAMED: usize = 200;
+
+/// What the page shows of a run, and asks after.
+pub(super) struct Shown {
+    /// Where the run lies.
+    pub(super) place: Option<String>,
+    /// Nodes.
+    pub(super) nodes: Vec<u32>,
+    /// Bindings.
+    pub(super) bindings: Vec<u32>,
+}
+
+impl Desk {
+    /// Puts a later listing of the same files in place of what is open; `None` when nothing changed.
+    ///
+    /// # Errors
+    /// When it cannot be read, for the moment or for good: what was open then stays open.
+    pub(super) fn follow(
+        &mut self,
+        later: WebSource,
+        shown: &Shown,
+    ) -> Result<Option<Followed>, Trouble> {
+        let Some(earlier) = self.source() else {
+            let list = self.open(later)?;
+            return Ok(Some(Followed {
+                list,
+                reread: true,
+                ..Followed::default()
+            }));
+        };
+        let changed = later.changed_since(earlier);
+        if changed.is_empty() {
+            return Ok(None);
+        }
+        let later = Rc::new(later);
+        let touched = Touched::new(self.list(), earlier, &later, changed);
+        let before = self.list().runs.iter();
+        let before: BTreeMap<&str, &RunSummary> =
+            before.map(|line| (line.place.as_str(), line)).collect();
+        let known = |found: &Found| {
+            let line = *before.get(found.place.as_str())?;
+            let is_known = line.error.is_none() && !touched.is(&line.place);
+            is_known.then(|| line.clone())
+        };
+        let dynamic: Rc<dyn Source> = later.clone();
+        let (list, mut last) = Session::list_again(&dynamic, &options(), &known);
+        if list.runs.is_empty() {
+            return Err(fault(&later).unwrap_or_else(|| nothing_found(&dynamic)));
+        }
+
+        let mut followed = Followed {
+            list,
+            ..Followed::default()
+        };
+        let mut runs = Vec::new();
+        for (at, run) in self.runs().iter().enumerate() {
+            let is_shown = shown.place.as_deref() == Some(run.place());
+            if !touched.is(run.place()) {
+                runs.push((at, None));
+                continue;
+            }
+            // What nobody looks at, and nothing is folded in, is opened when it is looked at.
+            if !is_shown && run.folded.is_empty() {
+                continue;
+            }
+            let opened = match last.take_if(|session| session.place() == run.place()) {
+                Some(session) => Ok(session),
+                None => Session::open(dynamic.clone(), run.place(), &options()),
+            };
+            let session = match opened {
+                Ok(session) => session,
+                Err(_) if !is_shown => continue,
+                // A run that is gone is no longer in the list, and the page says so.
+                Err(_)
+                    if !followed
+                        .list
+                        .runs
+                        .iter()
+                        .any(|line| line.place == run.place()) =>
+                {
+                    continue;
+                }
+                Err(error) => return Err(fault(&later).unwrap_or_else(|| error.into())),
+            };
+            let carried = run.session.carried_to(&session);
+            let folded = run
+                .folded
+                .iter()
+                .filter_map(|node| carried.node(*node))
+                .collect();
+            if is_shown {
+                tell(&mut followed, shown, &session, &folded, &carried);
+            }
+            runs.push((at, Some((session, folded))));
+        }
+        // Lists leave out what cannot be read; a file that changed meanwhile must not look like that.
+        if let Some(fault) = fault(&later) {
+            return Err(fault);
+        }
+        // The run that is shown was not open, or is not any more: whatever is shown is asked for again.
+        let shows_kept = |(at, new): &(usize, Option<_>)| {
+            let is_shown = |run: &OpenRun| shown.place.as_deref() == Some(run.place());
+            new.is_none() && self.runs().get(*at).is_some_and(is_shown)
+        };
+        followed.reread = shown.place.is_some() && !runs.iter().any(shows_kept);
+        self.replace(later, followed.list.clone(), runs);
+        Ok(Some(followed))
+    }
+}
+
+/// Says where what was asked after is now, and what is new.
+fn tell(
+    followed: &mut Followed,
+    shown: &Shown,
+    session: &Session,
+    folded: &BTreeSet<u32>,
+    carried: &Carried,
+) {
+    let node = |node: &u32| {
+        let now = carried.node(*node)?;
+        Some((now, session.trace_place(folded, now)))
+    };
+    let binding = |binding: &u32| {
+        let now = carried.binding(*binding)?;
+        Some((now, session.binding_place(now)?))
+    };
+    followed.nodes = shown.nodes.iter().map(node).collect();
+    followed.bindings = shown.bindings.iter().map(binding).collect();
+    let first = |all: &[u32]| all.iter().copied().take(NAMED).collect();
+    followed.new_nodes = first(carried.new_nodes());
+    followed.new_bindings = first(carried.new_bindings());
+}
+
+fn fault(source: &WebSource) -> Option<Trouble> {
+    match source.take_fault() {
+        Some(fault @ SourceError::Changed(_)) => Some(fault.into()),
+        _ => None,
+    }
+}
+
+/// Which runs have files that changed.
+struct Touched {
+    /// Their folders, each ending in `/` or empty.
+    folders: BTreeSet<String>,
+    /// Something changed that is no run's own: the project's agents, a file beside.
+    all: bool,
+}
+
+impl Touched {
+    fn new(
+        list: &RunList,
+        earlier: &WebSource,
+        later: &WebSource,
+        changed: Vec<String>,
+    ) -> Touched {
+        let is_file = |place: &str| earlier.file(place).or_else(|| later.file(place)).is_some();
+        let folders = list
+            .runs
+            .iter()
+            .map(|run| folder(&run.place, is_file(&run.place)));
+        let folders: BTreeSet<String> = folders.collect();
+        let mut touched = Touched {
+            folders: BTreeSet::new(),
+            all: false,
+        };
+        for path in changed {
+            let around = above(&path).find(|folder| folders.contains(*folder));
+            touched.all |= around.is_none();
+            touched.folders.extend(around.map(str::to_owned));
+        }
+        touched
+    }
+
+    /// Whether a run may read otherwise now; `place` is its own, or that of a run nested in it.
+    fn is(&self, place: &str) -> bool {
+        let inside = format!("{place}/");
+        self.all || above(&inside).any(|folder| self.folders.contains(folder))
+    }
+}
+
+/// The folders that a path lies in, each ending in `/`, the outermost last: empty.
+fn above(path: &str) -> impl Iterator<Item = &str> {
+    let ends = path.rmatch_indices('/').map(|(at, _)| at + 1).chain([0]);
+    ends.filter_map(|end| path.get(..end))
+}
+
+/// The folder that a run's files lie in.
+fn folder(place: &str, is_file: bool) -> String {
+    match (is_file, place.rsplit_once('/')) {
+        (false, _) if place.is_empty() => String::new(),
+        (false, _) => format!("{place}/"),
+        (true, Some((folder, _))) => format!("{folder}/"),
+        (true, None) => String::new(),
+    }
+}
