@@ -58,6 +58,10 @@ pub(crate) struct Args {
     /// How long each target runs. What it finds is kept in target/fuzz and tried first the next time.
     #[arg(long, default_value_t = 60, value_name = "N")]
     seconds: u32,
+
+    /// Where chance begins: with the same one the same inputs are tried, as far as the time goes.
+    #[arg(long, value_name = "N")]
+    seed: Option<u32>,
 }
 
 impl Args {
@@ -66,6 +70,7 @@ impl Args {
         Args {
             target: None,
             seconds: 10,
+            seed: Some(1),
         }
     }
 }
@@ -83,7 +88,7 @@ pub(crate) fn run_fuzz(root: &Path, args: &Args) -> Result<()> {
     let targets = TARGETS.iter().copied();
     for name in targets.filter(|name| args.target.as_deref().is_none_or(|only| only == *name)) {
         step(&format!("Fuzzing {name} for {} s", args.seconds), || {
-            fuzz(root, &folder, name, args.seconds)
+            fuzz(root, &folder, name, args)
         })?;
     }
     Ok(())
@@ -112,7 +117,7 @@ fn host() -> Result<String> {
     Ok(String::from_utf8_lossy(&said.stdout).trim().to_owned())
 }
 
-fn fuzz(root: &Path, folder: &Path, name: &str, seconds: u32) -> Result<()> {
+fn fuzz(root: &Path, folder: &Path, name: &str, args: &Args) -> Result<()> {
     let program = folder.join(host()?).join("release").join(name);
     let (corpus, found) = (made(folder, "corpus", name)?, made(folder, "found", name)?);
     let seeds = root.join("fuzz/seeds").join(name);
@@ -121,7 +126,8 @@ fn fuzz(root: &Path, folder: &Path, name: &str, seconds: u32) -> Result<()> {
         // What is new goes into the first, the seeds stay as they are.
         .arg(corpus)
         .arg(seeds)
-        .arg(format!("-max_total_time={seconds}"))
+        .args(args.seed.map(|seed| format!("-seed={seed}")))
+        .arg(format!("-max_total_time={}", args.seconds))
         .arg(format!("-max_len={LONGEST}"))
         .arg(format!("-timeout={SLOWEST}"))
         .arg(format!("-rss_limit_mb={LARGEST}"))

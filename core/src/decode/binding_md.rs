@@ -30,7 +30,7 @@ const MOST_EXTRAS: usize = 100;
 
 /// What the head of a file said.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(
+#[allow(
     clippy::large_enum_variant,
     reason = "one at a time, and taken apart at once"
 )]
