@@ -37,6 +37,9 @@ pub(super) struct OpenRun {
     pub(super) folded: BTreeSet<u32>,
 }
 
+/// A run that was opened anew, and which of its nodes are folded.
+pub(super) type Reopened = (Session, BTreeSet<u32>);
+
 impl Desk {
     /// Opens a source in place of the one before, and lists its runs.
     pub(super) fn open(&mut self, source: WebSource) -> Result<RunList, Trouble> {
@@ -95,7 +98,7 @@ impl Desk {
         &mut self,
         source: Rc<WebSource>,
         list: RunList,
-        runs: Vec<(usize, Option<(Session, BTreeSet<u32>)>)>,
+        runs: Vec<(usize, Option<Reopened>)>,
     ) {
         let mut before: Vec<Option<OpenRun>> = std::mem::take(&mut self.runs)
             .into_iter()

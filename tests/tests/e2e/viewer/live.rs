@@ -327,6 +327,31 @@ fn a_single_run_is_followed_and_a_server_that_ended_is_said() {
 }
 
 #[test]
+fn a_run_folder_is_followed_too() {
+    let Some((project, _, _served, mut viewer)) = open(Project::runs) else {
+        return;
+    };
+    viewer.wait_page("Overview");
+    let run = project.prose("init report.prose --state filesystem", "");
+    viewer.key("g");
+    viewer.wait_text("2 runs");
+    viewer.eval(&format!("location.hash = '#/run/{run}/trace'"));
+    viewer.wait_page("Trace");
+    let of_run = |words: &str| format!("{words} --run {run}");
+    let first = project.prose(&of_run("exec begin --line 1"), "");
+    viewer.wait_rows(&["let findings = session \"Find it\""]);
+    project.prose(&of_run("put findings"), "42");
+    project.prose(&of_run(&format!("exec complete {first}")), "");
+    project.prose(&of_run("exec begin --line 7"), "");
+    viewer.wait_rows(&[
+        "let findings = session \"Find it\"",
+        "session \"Write it up\"",
+    ]);
+    viewer.wait("document.querySelector('nav.pages a[title^=Bindings] .n').innerText === '1'");
+    viewer.assert_same_page();
+}
+
+#[test]
 fn a_dropped_database_that_changed_is_said_and_opened_again() {
     if needs::sqlite3().is_none() {
         return;

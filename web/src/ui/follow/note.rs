@@ -79,7 +79,7 @@ fn ago(milliseconds: i64) -> String {
     match milliseconds {
         ..=4999 => "changed just now".to_owned(),
         // Words that change every second draw the eye for nothing.
-        ..=59_999 => format!("changed {}s ago", milliseconds / 5000 * 5),
+        5000..=59_999 => format!("changed {}s ago", milliseconds / 5000 * 5),
         _ => format!(
             "changed {} ago",
             human_duration(milliseconds / 60_000 * 60_000)
