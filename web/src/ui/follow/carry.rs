@@ -9,13 +9,16 @@ use super::Follow;
 /// Where something is now: its number and its place in the list; `None` where it is gone.
 pub(crate) type Now = Option<(u32, u32)>;
 
+/// Is told where things are now.
+type Moved = dyn Fn(&[Now]);
+
 /// What a page keeps in place.
 #[derive(Clone)]
 pub(crate) struct Keeper {
     /// What is kept: its numbers now.
     pub(crate) kept: Rc<dyn Fn() -> Kept>,
     /// Where the same are from now on, in the same order: number and place in the list; `None` for what is gone.
-    pub(crate) moved: Rc<dyn Fn(&[Now])>,
+    pub(crate) moved: Rc<Moved>,
 }
 
 /// What is kept in place.
