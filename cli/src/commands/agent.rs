@@ -1,7 +1,7 @@
 use std::io::Read;
 use std::path::PathBuf;
 
-use prosescope_core::model::{AgentScope, Form};
+use prosescope_core::model::AgentScope;
 use prosescope_core::render::text::escape;
 use prosescope_core::session::{Session, ValueOf};
 use prosescope_core::write::{AddSegment, Remember, Remembered};
@@ -60,21 +60,25 @@ impl Place {
                 run,
             });
         }
-        let session = locate::open(&run)?;
         let scope = match args.scope {
             Some(Scope::Execution) => AgentScope::Execution,
             Some(Scope::Project) => AgentScope::Project,
             Some(Scope::User) => AgentScope::User,
-            None => declared(&session, &args.name)?,
+            None => declared(&locate::open(&run)?, &args.name)?,
         };
+        let target = locate::for_writing(&run)?;
         // A store of the run's own form, in the folder of the scope (errata A1).
-        let database = matches!(session.run().form, Form::Sqlite { .. });
-        let inside = |dir: PathBuf| match database {
-            true => dir.join("agents.db"),
-            false => dir,
+        let inside = |dir: PathBuf| match target.database {
+            Some(_) => dir.join("agents.db"),
+            None => dir,
         };
+        // The project is the run's, wherever the command is given.
+        let project = target.dir.ancestors().find(|dir| dir.ends_with(".prose"));
         let beside = match scope {
-            AgentScope::Project => Some(inside(record::prose_dir()?)),
+            AgentScope::Project => Some(inside(match project {
+                Some(dir) => dir.to_owned(),
+                None => record::prose_dir()?,
+            })),
             AgentScope::User => {
                 let home = std::env::home_dir().ok_or_else(|| {
                     CliError::not_found("there is no home directory, so no agent of the user")

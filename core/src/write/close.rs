@@ -1,8 +1,11 @@
 use super::begin::{scope_of, touch};
 use super::instance::{Instance, running, shown};
 use super::meta::Keys;
-use super::{At, Change, ExecutionRow, ExecutionUpdate, Facts, Plan, Record, Style, WriteError};
+use super::{
+    At, Change, ExecutionRow, ExecutionUpdate, Facts, Plan, Record, Style, WriteError, names,
+};
 use crate::time::Stamp;
+use crate::trace::{Shape, shape};
 
 /// How an execution ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +57,7 @@ impl Record for Close {
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Closed>, WriteError> {
         running(facts)?;
         let instance = Instance::of(facts, self.id)?.open()?;
+        self.own_command(&instance)?;
         let (status, error) = match &self.how {
             How::Completed { binding } => {
                 if let Some(name) = binding {
@@ -80,6 +84,35 @@ impl Record for Close {
                 branch: instance.meta().branch.map(|b| b.to_string()),
             },
         })
+    }
+}
+
+impl Close {
+    /// Refuses what ends by a command of its own: a parallel whose branches were not looked at would be joined, a gate
+    /// passed that nobody decided. A parallel and a loop may fail.
+    fn own_command(&self, instance: &Instance) -> Result<(), WriteError> {
+        if instance.meta().branch.is_some() {
+            return Ok(());
+        }
+        let failed = matches!(self.how, How::Failed { .. });
+        let (what, command) = match shape(&instance.first) {
+            Shape::Parallel if !failed => ("a parallel", "prose parallel join ID"),
+            Shape::Loop if !failed => ("a loop", "prose loop exit ID"),
+            Shape::Gate => (
+                "a gate",
+                "prose approve RUN GATE` or `prose reject RUN GATE",
+            ),
+            _ => return Ok(()),
+        };
+        Err(WriteError::refused(
+            "ends-by-own-command",
+            format!(
+                "execution {} is {what}: {}",
+                self.id,
+                shown(&instance.first.text)
+            ),
+            format!("it ends with `{command}`"),
+        ))
     }
 }
 
@@ -138,6 +171,7 @@ pub(super) fn again(
 
 /// Refuses when the binding that an execution had to write is not there, or is older than the execution.
 fn written(facts: &dyn Facts, instance: &Instance, name: &str) -> Result<(), WriteError> {
+    names::binding(name)?;
     // What a frame itself returns belongs to its caller, what a statement binds to the frame around it.
     let frame = scope_of(facts, instance.first.parent)?;
     let hint = format!(

@@ -2,6 +2,9 @@ use super::begin::touch;
 use super::instance::running;
 use super::{At, Change, Facts, ImportRow, Plan, Record, WriteError, names};
 
+/// The longest handle, in bytes: with its slug it names a folder.
+const LONGEST_HANDLE: usize = 100;
+
 /// `import add`: a program is registered under a handle.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AddImport {
@@ -32,10 +35,25 @@ impl Record for AddImport {
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Imported>, WriteError> {
         running(facts)?;
         names::plain("handle", &self.alias)?;
-        if self.alias.contains('.') {
-            return Err(WriteError::wrong(
-                format!("the handle {} has a dot", self.alias),
+        for (mark, why) in [
+            (
+                ".",
                 "a dot stands between the handle and a binding of the import: `research.findings`",
+            ),
+            (
+                "--",
+                "two dashes stand between the handle and its folder's slug: `research--deep-research`",
+            ),
+        ] {
+            if self.alias.contains(mark) {
+                let message = format!("the handle {} has `{mark}` in it", self.alias);
+                return Err(WriteError::wrong(message, why));
+            }
+        }
+        if self.alias.len() > LONGEST_HANDLE {
+            return Err(WriteError::wrong(
+                format!("the handle has {} bytes", self.alias.len()),
+                format!("at most {LONGEST_HANDLE}: it is a part of a folder's name"),
             ));
         }
         for (what, schema) in [

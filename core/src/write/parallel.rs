@@ -233,22 +233,38 @@ fn parallel_of(facts: &dyn Facts, id: i64) -> Result<Instance, WriteError> {
     ))
 }
 
-/// The last row of each branch.
+/// The rows of each branch, in order of id. Branches belong to their `parallel_id` before any parent (errata X2): the
+/// documents' own rows stand beside their parallel.
 fn each_branch(
     facts: &dyn Facts,
     parallel: &Instance,
     each: &mut dyn FnMut(&Execution, &Text),
 ) -> Result<(), WriteError> {
     let id = parallel.meta().parallel_id;
-    facts.children(parallel.first.id, &mut |row| {
-        if let Some(meta) = row.meta.as_deref()
-            && meta.parallel_id == id
-            && let Some(branch) = &meta.branch
-        {
-            each(&row, branch);
+    let first = &parallel.first;
+    let mut rows: Vec<Execution> = Vec::new();
+    let mut take = |row: Execution| {
+        let own = row
+            .meta
+            .as_deref()
+            .is_some_and(|meta| meta.parallel_id == id && meta.branch.is_some());
+        if own {
+            rows.push(row);
         }
         ControlFlow::Continue(())
-    })?;
+    };
+    facts.children(first.id, &mut take)?;
+    // Without an index these would be all rows of the parent.
+    if first.index.is_some() {
+        facts.executions_back(first.parent, first.index, first.id, &mut take)?;
+    }
+    rows.sort_by_key(|row| row.id);
+    rows.dedup_by_key(|row| row.id);
+    for row in &rows {
+        if let Some(branch) = row.meta.as_deref().and_then(|meta| meta.branch.as_ref()) {
+            each(row, branch);
+        }
+    }
     Ok(())
 }
 

@@ -51,6 +51,15 @@ impl Record for Put {
     type Done = Written;
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Written>, WriteError> {
+        // A session that outlives an interruption still hands in what it made; what is over is over.
+        let run = facts.run()?;
+        if run.status.is_finished() {
+            return Err(WriteError::refused(
+                "run-finished",
+                format!("run {} is {} already", run.id, run.status.word()),
+                "a finished run is not written to; `prose init PROGRAM` begins another",
+            ));
+        }
         let name = match &self.name {
             Some(name) => {
                 names::binding(name)?;

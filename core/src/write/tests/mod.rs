@@ -1,5 +1,6 @@
 //! Commands, recorded in memory.
 
+mod executions;
 mod gates;
 mod memory;
 

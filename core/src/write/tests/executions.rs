@@ -1,0 +1,192 @@
+use super::Memory;
+use crate::decode::sqlite::meta_of;
+use crate::model::{Execution, RunStatus, Status};
+use crate::write::{
+    AddImport, Begin, BeginLoop, BeginParallel, Branch, Close, CreateGate, How, Join, Named, Put,
+    Record, Style, WriteError,
+};
+
+const NOW: &str = "2026-01-25 12:00:00";
+
+fn text(text: &str) -> Named {
+    Named {
+        text: Some(text.to_owned()),
+        line: None,
+    }
+}
+
+fn completed(id: i64) -> Close {
+    let binding = None;
+    Close {
+        id,
+        how: How::Completed { binding },
+    }
+}
+
+/// Expects a refusal by this rule that changes nothing.
+fn refused<R: Record>(run: &mut Memory, command: &R, expected: &str)
+where
+    R::Done: std::fmt::Debug,
+{
+    let before = (run.executions.clone(), run.bindings.clone());
+    match run.at(NOW, command) {
+        Err(WriteError::Refused { rule, .. }) => assert_eq!(rule, expected),
+        other => panic!("{other:?} instead of {expected}"),
+    }
+    assert_eq!((run.executions.clone(), run.bindings.clone()), before);
+}
+
+/// A parallel is joined, a loop left, a gate decided: `exec complete` looks at none of that.
+#[test]
+fn what_ends_by_its_own_command_is_not_completed() {
+    for style in [Style::AppendOnly, Style::InPlace, Style::Files] {
+        let mut run = Memory::new(style);
+        let branches = vec!["a".to_owned()];
+        let parallel = BeginParallel {
+            branches,
+            ..BeginParallel::default()
+        };
+        let parallel = run.at(NOW, &parallel).unwrap().id;
+        let a_loop = run.at(NOW, &BeginLoop::default()).unwrap().id;
+        let gate = CreateGate {
+            id: "ship".to_owned(),
+            prompt: "Ship it?".to_owned(),
+            ..CreateGate::default()
+        };
+        run.at(NOW, &gate).unwrap();
+        let gate = run.gates[0].execution_id.unwrap();
+        for id in [parallel, a_loop, gate] {
+            refused(&mut run, &completed(id), "ends-by-own-command");
+        }
+        let reason = None;
+        let how = How::Skipped { reason };
+        refused(&mut run, &Close { id: gate, how }, "ends-by-own-command");
+        let error = "out of memory".to_owned();
+        let how = How::Failed { error };
+        refused(
+            &mut run,
+            &Close {
+                id: gate,
+                how: how.clone(),
+            },
+            "ends-by-own-command",
+        );
+        // A parallel may fail, and a branch that is one by its text ends as every branch does.
+        let branch = Branch {
+            parallel,
+            name: "a".to_owned(),
+            statement: Some(text("a = parallel:")),
+        };
+        let branch = run.at(NOW, &branch).unwrap().id;
+        run.at(NOW, &completed(branch)).unwrap();
+        run.at(NOW, &Close { id: parallel, how }).unwrap();
+    }
+}
+
+/// Errata X2: the documents' branches stand beside their parallel, without a parent.
+#[test]
+fn branches_are_found_by_their_parallel_x2() {
+    let mut run = Memory::new(Style::AppendOnly);
+    let row = |id, words: &str, status, metadata: &str| Execution {
+        id,
+        index: Some(5),
+        text: words.into(),
+        status,
+        parent: None,
+        started: None,
+        completed: None,
+        error: None,
+        meta: meta_of(metadata),
+    };
+    run.executions = vec![
+        row(
+            1,
+            "parallel:",
+            Status::Started,
+            r#"{"parallel_id": "p1", "branches": ["a", "b"]}"#,
+        ),
+        row(
+            2,
+            "parallel:a",
+            Status::Executing,
+            r#"{"parallel_id": "p1", "branch": "a"}"#,
+        ),
+        row(
+            3,
+            "parallel:b",
+            Status::Completed,
+            r#"{"parallel_id": "p1", "branch": "b"}"#,
+        ),
+    ];
+    refused(&mut run, &Join { parallel: 1 }, "branches-open");
+    let again = Branch {
+        parallel: 1,
+        name: "b".to_owned(),
+        statement: None,
+    };
+    refused(&mut run, &again, "branch-begun");
+    run.executions[1].status = Status::Completed;
+    let joined = run.at(NOW, &Join { parallel: 1 }).unwrap();
+    assert_eq!(
+        joined.branches,
+        [("a", "completed"), ("b", "completed")].map(|(a, b)| (a.to_owned(), b.to_owned()))
+    );
+}
+
+#[test]
+fn an_output_is_named_as_a_binding_is() {
+    let mut run = Memory::new(Style::Files);
+    let begin = Begin {
+        statement: text("session \"A\""),
+        ..Begin::default()
+    };
+    let id = run.at(NOW, &begin).unwrap().id;
+    let binding = Some("../state".to_owned());
+    let how = How::Completed { binding };
+    assert!(matches!(
+        run.at(NOW, &Close { id, how }),
+        Err(WriteError::Wrong { .. })
+    ));
+}
+
+/// A session that outlives an interruption hands in what it made; what is over is over.
+#[test]
+fn a_finished_run_takes_no_more_values() {
+    let put = Put {
+        name: Some("a".to_owned()),
+        value: b"A".to_vec(),
+        ..Put::default()
+    };
+    for (status, taken) in [
+        (RunStatus::Running, true),
+        (RunStatus::Interrupted, true),
+        (RunStatus::Completed, false),
+        (RunStatus::Failed, false),
+    ] {
+        let mut run = Memory::new(Style::AppendOnly);
+        run.status = status;
+        if taken {
+            run.at(NOW, &put).unwrap();
+        } else {
+            refused(&mut run, &put, "run-finished");
+        }
+    }
+}
+
+#[test]
+fn a_handle_can_be_told_from_its_slug() {
+    let mut run = Memory::new(Style::Files);
+    for (alias, fits) in [
+        ("research", true),
+        ("a-b", true),
+        ("a--b", false),
+        ("a.b", false),
+    ] {
+        let import = AddImport {
+            alias: alias.to_owned(),
+            source_url: "https://example.org/x".to_owned(),
+            ..AddImport::default()
+        };
+        assert_eq!(run.at(NOW, &import).is_ok(), fits, "{alias}");
+    }
+}
