@@ -26,6 +26,10 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
     let id = match &args.id {
         Some(id) => {
             names::plain("run", id)?;
+            if id == "latest" {
+                let error = CliError::usage("`latest` names the newest run: no run is called so");
+                return Err(error.hint("take another --id, or none"));
+            }
             id.clone()
         }
         None => RunId::new(now, &random6()?)
@@ -34,24 +38,11 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
             .to_owned(),
     };
     let dir = record::prose_dir()?.join("runs").join(&id);
-    if dir.exists() {
-        return Err(CliError::new(
-            Exit::Refused,
-            format!(
-                "there is a run {id} already, in {}",
-                record::from_here(&dir)
-            ),
-        )
-        .hint("take another --id"));
-    }
     let name = args.program.file_name().unwrap_or_default();
     let name = name.to_string_lossy();
     let state = match args.state {
         StateMode::Sqlite => {
-            fs::create_dir_all(&dir)?;
-            fs::write(dir.join("program.prose"), &source)?;
-            let at = at_text(now, Style::AppendOnly);
-            init_sqlite(&dir.join("state.db"), &id, &name, &source, &at)?;
+            init_sqlite(&dir, &id, &name, &source, &at_text(now, Style::AppendOnly))?;
             "sqlite"
         }
         StateMode::Filesystem => {

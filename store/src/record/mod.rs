@@ -7,6 +7,7 @@
 pub(crate) mod fault;
 mod files;
 mod folder;
+mod fresh;
 mod lock;
 mod sqlite;
 

@@ -25,7 +25,7 @@ fn a_folder_is_made_whole_or_not_at_all() {
     let beside: Vec<_> = fs::read_dir(run.dir.parent().unwrap()).unwrap().collect();
     assert_eq!(beside.len(), 1);
     let again = init_folder(&run.dir, "other", "p", "", "2026-01-15T14:30:52Z");
-    assert!(again.unwrap_err().message.contains("is there already"));
+    assert!(again.unwrap_err().to_string().contains("is there already"));
     let nested = run.dir.join("imports/r--research");
     init_folder(
         &nested,

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use prosescope_core::session::{Options, Session};
-use prosescope_core::write::{At, RunStore, Style, at_text};
+use prosescope_core::write::{At, RunStore, Style, WriteError, at_text};
 use prosescope_store::{Disk, FolderStore, SqliteStore, init_folder, init_sqlite};
 use tempfile::TempDir;
 
@@ -113,10 +113,8 @@ pub(crate) fn make(form: Form, dir: &Path, program: &str) {
             init_folder(dir, RUN, "risk.prose", program, &at).unwrap();
         }
         Form::Sqlite => {
-            std::fs::create_dir_all(dir).unwrap();
-            std::fs::write(dir.join("program.prose"), program).unwrap();
             let at = at_text(BEGUN, Style::AppendOnly);
-            init_sqlite(&dir.join("state.db"), RUN, "risk.prose", program, &at).unwrap();
+            init_sqlite(dir, RUN, "risk.prose", program, &at).unwrap();
         }
     }
 }
@@ -308,6 +306,8 @@ fn values_are_kept_as_they_were() {
          anon: second
          put anon_009: mine
          anon: third
+         put anon_99999999999: a name like ours
+         anon: fourth
          put large large: 
          put large large: 
          put raw bytes: 
@@ -348,4 +348,30 @@ fn a_run_ends_or_rests() {
          finish failed !run-finished",
     );
     check("begin 7\nfail 1 no\nfinish failed");
+}
+
+/// A run's folder comes whole, and never over another.
+#[test]
+fn a_new_run_is_there_whole_or_not_at_all() {
+    for form in FORMS {
+        let aside = tempfile::tempdir().unwrap();
+        let dir = aside.path().join("runs").join(RUN);
+        make(form, &dir, PROGRAM);
+        let before = told::bytes(&dir);
+        let again = match form {
+            Form::Folder => init_folder(&dir, RUN, "other.prose", "", "2026"),
+            Form::Sqlite => init_sqlite(&dir, RUN, "other.prose", "", "2026"),
+        };
+        assert!(
+            matches!(&again, Err(WriteError::Refused { message, hint, .. })
+                if message.contains(RUN) && !hint.is_empty()),
+            "{again:?}"
+        );
+        assert_eq!(told::bytes(&dir), before);
+        // Nothing is left of the work aside.
+        let left = std::fs::read_dir(aside.path().join("runs")).unwrap();
+        assert_eq!(left.count(), 1, "{form:?}");
+        let begun = told::told(&session(&dir));
+        assert!(!begun.is_empty());
+    }
 }

@@ -15,16 +15,14 @@ mod index;
 mod log;
 mod ops;
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use prosescope_core::model::AgentScope;
 use prosescope_core::write::{Facts, Fault, FaultKind, RunStore, Work, WriteError};
 
-use super::fault;
-use super::files::{make_dir, sync_dir};
+use super::files::{make_dir, replace};
 use super::lock::lock;
+use super::{fault, fresh};
 use facts::FolderFacts;
 
 /// A run folder that is written to.
@@ -91,46 +89,20 @@ impl RunStore for FolderStore {
 /// run is made the same way, in `imports/{handle}--{slug}` of its run.
 ///
 /// # Errors
-/// A [`Fault`], when there is something already, or it cannot be written; then nothing is there.
+/// A refusal when something is there already, or a [`Fault`] when it cannot be written; then nothing is there.
 pub fn init_folder(
     dir: &Path,
     run_id: &str,
     program_name: &str,
     program_source: &str,
     now: &str,
-) -> Result<(), Fault> {
-    let wrong = |cause: io::Error| fault::io(dir, "cannot be made", &cause);
-    if dir.exists() {
-        return Err(Fault::new(
-            FaultKind::Damaged,
-            format!("{} is there already", dir.display()),
-        ));
-    }
-    let above = dir.parent().filter(|above| !above.as_os_str().is_empty());
-    let above = above.unwrap_or(Path::new("."));
-    fs::create_dir_all(above).map_err(wrong)?;
-    let aside = tempfile::Builder::new()
-        .prefix(".new-")
-        .tempdir_in(above)
-        .map_err(wrong)?;
+) -> Result<(), WriteError> {
     let state = apply::first_state(run_id, program_name, program_source, now);
-    let fill = || -> io::Result<()> {
-        let files = [("program.prose", program_source), ("state.md", &state)];
-        for (name, text) in files {
-            super::files::replace(aside.path(), &aside.path().join(name), text.as_bytes())?;
-        }
-        make_dir(aside.path(), &aside.path().join("bindings"))?;
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            // A temporary folder is its maker's alone; a run is shared as the folder above it is.
-            fs::set_permissions(aside.path(), fs::Permissions::from_mode(0o755))?;
-        }
-        sync_dir(aside.path())
-    };
-    fill().map_err(wrong)?;
-    // A folder that came meanwhile is not replaced: only an empty one could be.
-    fs::rename(aside.path(), dir).map_err(wrong)?;
-    let _ = aside.keep();
-    sync_dir(above).map_err(wrong)
+    fresh::run_folder(dir, program_source, |aside| {
+        let fill = || {
+            replace(aside, &aside.join("state.md"), state.as_bytes())?;
+            make_dir(aside, &aside.join("bindings"))
+        };
+        fill().map_err(|cause| fault::io(dir, "cannot be made", &cause).into())
+    })
 }

@@ -189,12 +189,13 @@ impl Facts for SqliteFacts<'_> {
     }
 
     fn last_anonymous(&self) -> Result<u32, Fault> {
-        // `anon_` and digits: the index gives the names, longer numbers are higher ones.
+        // `anon_` and digits: the index gives the names. More than nine digits were given by nobody, and fit no u32.
         self.said(
             self.conn
                 .prepare_cached(
                     "SELECT ifnull(max(CAST(substr(name, 6) AS INTEGER)), 0) FROM bindings
-                     WHERE name GLOB 'anon_[0-9]*' AND substr(name, 6) NOT GLOB '*[^0-9]*'",
+                     WHERE name GLOB 'anon_[0-9]*' AND substr(name, 6) NOT GLOB '*[^0-9]*'
+                       AND length(name) <= 14",
                 )
                 .and_then(|mut statement| statement.query_row([], |row| row.get(0))),
         )

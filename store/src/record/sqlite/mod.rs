@@ -13,12 +13,12 @@ use std::time::Duration;
 use prosescope_core::decode::sqlite::dialect_of;
 use prosescope_core::model::Dialect;
 use prosescope_core::schema;
-use prosescope_core::write::{Change, Fault, FaultKind, RunStore, Style, Work, WriteError};
+use prosescope_core::write::{Change, Fault, RunStore, Style, Work, WriteError};
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
-use super::fault;
-use super::files::{Attachments, sync_dir};
+use super::files::Attachments;
 use super::lock::{RunLock, lock};
+use super::{fault, fresh};
 use facts::SqliteFacts;
 
 /// How long SQLite waits for writers that do not know the lock file (`sqlite3`).
@@ -189,54 +189,34 @@ impl RunStore for SqliteStore {
     }
 }
 
-/// Makes a new database with one run in it, atomically: under another name first.
+/// Makes a run folder with its program and a database, atomically: under another name first.
 ///
 /// # Errors
-/// A [`Fault`]; then nothing is there.
+/// A refusal when something is there already, or a [`Fault`] when it cannot be written; then nothing is there.
 pub fn init_sqlite(
-    path: &Path,
+    dir: &Path,
     run_id: &str,
     program_path: &str,
     program_source: &str,
     now: &str,
-) -> Result<(), Fault> {
-    let dir = path.parent().unwrap_or(Path::new("."));
-    let _lock = lock(dir)?;
-    if path.exists() {
-        return Err(Fault::new(
-            FaultKind::Damaged,
-            format!("{} is there already", path.display()),
-        ));
-    }
-    let aside = tempfile::Builder::new()
-        .prefix(".state-")
-        .suffix(".db")
-        .tempfile_in(dir)
-        .map_err(|cause| fault::io(dir, "takes no new file", &cause))?;
-    {
-        let conn = connect(aside.path(), OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        let insert = conn.execute_batch(schema::STATE_SQL).and_then(|()| {
+) -> Result<(), WriteError> {
+    fresh::run_folder(dir, program_source, |aside| {
+        let made = connect(
+            &aside.join("state.db"),
+            OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+        );
+        let fill = |conn: Connection| {
+            conn.execute_batch(&format!("BEGIN;\n{}", schema::STATE_SQL))?;
             conn.execute(
                 "INSERT INTO run (id, program_path, program_source, started_at, updated_at, status, state_mode)
                  VALUES (?1, ?2, ?3, ?4, ?4, 'running', 'sqlite')",
                 [run_id, program_path, program_source, now],
-            )
-        });
-        insert.map_err(|error| fault::sqlite(path, &error))?;
-    }
-    let readable = |file: &std::fs::File| -> std::io::Result<()> {
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            // A temporary file is its maker's alone; a run is shared as its folder is.
-            file.set_permissions(std::fs::Permissions::from_mode(0o644))?;
-        }
-        file.sync_all()
-    };
-    let kept = readable(aside.as_file())
-        .and_then(|()| aside.persist_noclobber(path).map_err(|error| error.error))
-        .and_then(|_| sync_dir(dir));
-    kept.map_err(|cause| fault::io(path, "cannot be made", &cause))
+            )?;
+            conn.execute_batch("COMMIT")?;
+            conn.close().map_err(|(_, error)| error)
+        };
+        Ok(fill(made?).map_err(|error| fault::sqlite(&dir.join("state.db"), &error))?)
+    })
 }
 
 pub(crate) fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Fault> {
