@@ -87,12 +87,7 @@ pub(crate) fn make_dir(root: &Path, folder: &Path) -> io::Result<()> {
         at.push(part);
         match fs::symlink_metadata(&at) {
             Ok(meta) if meta.is_dir() => {}
-            Ok(_) => {
-                return Err(io::Error::new(
-                    io::ErrorKind::NotADirectory,
-                    format!("{} is no folder of its own", at.display()),
-                ));
-            }
+            Ok(_) => return Err(no_folder(&at)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 fs::create_dir(&at)?;
                 sync_dir(&above)?;
@@ -101,6 +96,30 @@ pub(crate) fn make_dir(root: &Path, folder: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Checks that every folder above `path`, which lies below `root`, is absent or a folder of its own. A link may lead
+/// out of the run.
+pub(crate) fn is_inside(root: &Path, path: &Path) -> io::Result<()> {
+    let below = path.strip_prefix(root).map_err(io::Error::other)?;
+    let mut at = root.to_owned();
+    for part in below.parent().into_iter().flat_map(Path::components) {
+        at.push(part);
+        match fs::symlink_metadata(&at) {
+            Ok(meta) if meta.is_dir() => {}
+            Ok(_) => return Err(no_folder(&at)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn no_folder(path: &Path) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::NotADirectory,
+        format!("{} is no folder of its own", path.display()),
+    )
 }
 
 /// The bytes of a file; `None` when there is none. Links, pipes and devices are none.

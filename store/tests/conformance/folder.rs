@@ -8,7 +8,7 @@ use prosescope_store::{FolderStore, init_folder};
 
 use crate::{Form, PROGRAM, Recorded, open, told};
 
-fn begun(script: &str) -> Recorded {
+pub(crate) fn begun(script: &str) -> Recorded {
     let mut run = Recorded::new(Form::Folder, PROGRAM);
     for line in script.lines().map(str::trim) {
         run.step(line).unwrap();
@@ -146,11 +146,11 @@ fn decided(run: &Recorded) -> Vec<Change> {
     ]
 }
 
-fn write(run: &mut Recorded, changes: &[Change]) -> Result<(), WriteError> {
+pub(crate) fn write(run: &mut Recorded, changes: &[Change]) -> Result<(), WriteError> {
     run.store.transact(&mut |_| Ok(changes.to_vec()))
 }
 
-fn with_a_gate() -> Recorded {
+pub(crate) fn with_a_gate() -> Recorded {
     let mut run = begun("begin 7");
     let gate = Change::Gate(GateRow {
         id: "deploy".into(),

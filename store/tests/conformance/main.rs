@@ -6,6 +6,8 @@
 
 mod crash;
 mod folder;
+#[cfg(unix)]
+mod hostile;
 mod script;
 mod told;
 

@@ -14,7 +14,7 @@ use prosescope_core::write::{
     BindingRow, Change, Facts, Fault, FaultKind, MemoryRow, WriteError, folder_state,
 };
 
-use super::facts::{FolderFacts, gates_of};
+use super::facts::{FolderFacts, gates_of, names_a_file};
 use super::index::{self, Known};
 use super::log::{self, EVENTS};
 use super::ops::{Op, commit};
@@ -192,6 +192,10 @@ impl Wanted {
         place: usize,
         text: String,
     ) -> Result<(), Fault> {
+        if !names_a_file(id) {
+            let message = format!("{id:?} cannot be the name of a gate's file");
+            return Err(Fault::new(FaultKind::Damaged, message));
+        }
         let end = if place == 0 { "pending" } else { "resolved" };
         self.tells = true;
         let files = self.gates(facts)?.entry(id.to_owned()).or_default();

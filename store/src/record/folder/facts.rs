@@ -8,11 +8,14 @@ use std::time::UNIX_EPOCH;
 use prosescope_core::decode::folder::scoped;
 use prosescope_core::decode::gates_json;
 use prosescope_core::decode::memory_md::segment_number;
+use prosescope_core::decode::text::is_plain_path;
 use prosescope_core::gate::audit::Chain;
 use prosescope_core::model::{AgentScope, BindingKind, Execution, Gate, RunStatus};
 use prosescope_core::render::binding_md;
 use prosescope_core::time::Stamp;
-use prosescope_core::write::{AgentFact, AuditTail, BindingFact, Facts, Fault, RunFact, Style};
+use prosescope_core::write::{
+    AgentFact, AuditTail, BindingFact, Facts, Fault, FaultKind, RunFact, Style,
+};
 
 use super::head::StateHead;
 use super::index;
@@ -99,17 +102,27 @@ impl<'a> FolderFacts<'a> {
     }
 }
 
-/// Gates of their files, in order of creation.
+/// Gates of their files, in order of creation. One that calls itself by another name than its file is none of them.
 pub(super) fn gates_of(files: &BTreeMap<String, [Option<String>; 2]>) -> Vec<Gate> {
     let mut gates: Vec<Gate> = files
         .iter()
+        .filter(|(id, _)| names_a_file(id))
         .filter_map(|(id, [pending, resolved])| {
-            gates_json::gate(id, pending.as_deref(), resolved.as_deref()).0
+            gates_json::gate(id, pending.as_deref(), resolved.as_deref())
+                .0
+                .filter(|gate| *gate.id == **id)
         })
         .collect();
     let created = |gate: &Gate| gate.created.as_ref().and_then(Stamp::millis);
     gates.sort_by_key(|gate| created(gate).unwrap_or(i64::MAX));
     gates
+}
+
+/// Whether a gate's id can be the name of its file: what a file says of itself may be anything, such as a path.
+pub(super) fn names_a_file(id: &str) -> bool {
+    is_plain_path(id)
+        && !id.starts_with('.')
+        && !id.contains(|c: char| c.is_control() || matches!(c, '/' | '\\' | ':'))
 }
 
 impl Facts for FolderFacts<'_> {
@@ -279,12 +292,30 @@ impl Facts for FolderFacts<'_> {
     }
 
     fn gate(&self, id: &str) -> Result<Option<Gate>, Fault> {
+        if !names_a_file(id) {
+            return Ok(None);
+        }
         let pending = match self.text(&format!("gates/{id}.pending.json"))? {
             Some(text) => Some(text),
             None => self.text(&format!("gates/{id}.json"))?,
         };
         let resolved = self.text(&format!("gates/{id}.resolved.json"))?;
-        Ok(gates_json::gate(id, pending.as_deref(), resolved.as_deref()).0)
+        let gate = gates_json::gate(id, pending.as_deref(), resolved.as_deref()).0;
+        if let Some(gate) = gate.as_ref().filter(|gate| *gate.id != *id) {
+            let own: String = gate.id.chars().take(60).collect();
+            let folder = self.root.join("gates");
+            return Err(Fault::new(
+                FaultKind::Damaged,
+                format!(
+                    "{}: the file of gate {id} calls itself {own:?}",
+                    folder.display()
+                ),
+            )
+            .hint(format!(
+                "look at it: only a file whose `id` is {id} says who may decide {id}"
+            )));
+        }
+        Ok(gate)
     }
 
     fn audit_tail(&self) -> Result<AuditTail, Fault> {

@@ -12,7 +12,9 @@ use prosescope_core::write::{Fault, FaultKind};
 use serde::{Deserialize, Serialize};
 
 use crate::record::fault;
-use crate::record::files::{append, aside, make_dir, read, read_part, replace, sync_dir};
+use crate::record::files::{
+    append, aside, is_inside, make_dir, read, read_part, replace, sync_dir,
+};
 
 /// The journal, in the run's folder.
 const JOURNAL: &str = "x_journal.json";
@@ -51,6 +53,15 @@ pub(super) fn commit(
     says_more: bool,
 ) -> Result<(), Fault> {
     let unwritten = |cause: io::Error| fault::io(root, "was not written to", &cause);
+    if !ops.iter().all(Op::is_ours) {
+        return Err(Fault::new(
+            FaultKind::Damaged,
+            format!(
+                "{}: a file that is no part of a run was not written",
+                root.display()
+            ),
+        ));
+    }
     // Room for it is found before anything is done.
     let mut ready = None;
     match state {
@@ -70,6 +81,7 @@ pub(super) fn commit(
             replace(root, &root.join(JOURNAL), journal.as_bytes())?;
         }
         for op in &ops {
+            op.stays(root)?;
             let undo = Undo::of(root, op)?;
             done.push((op, undo));
             op.apply(root)?;
@@ -103,7 +115,13 @@ pub(super) fn commit(
 /// Does what a writer that died had begun.
 pub(super) fn recover(root: &Path) -> Result<(), Fault> {
     let path = root.join(JOURNAL);
-    let wrong = |cause: &io::Error| fault::io(&path, "cannot be brought to its end", cause);
+    let wrong = |cause: &io::Error| {
+        let fault = fault::io(&path, "cannot be brought to its end", cause);
+        match fault.kind {
+            FaultKind::Full | FaultKind::ReadOnly => fault,
+            _ => fault.hint("mend what it speaks of; where no `prose` wrote it, remove it"),
+        }
+    };
     let Some(bytes) = read(&path).map_err(|cause| wrong(&cause))? else {
         return Ok(());
     };
@@ -138,6 +156,7 @@ impl Op {
 
     /// The same, unless it was done before.
     fn again(&self, root: &Path) -> io::Result<()> {
+        self.stays(root)?;
         let done = match self {
             Op::Append { path, at, text } => {
                 let path = root.join(path);
@@ -162,7 +181,32 @@ impl Op {
         };
         match self {
             Op::Append { path, .. } => ours(path),
-            Op::Write { path, keep, .. } => ours(path) && keep.as_deref().is_none_or(ours),
+            Op::Write { path, keep, .. } => {
+                let history = |keep: &str| ours(keep) && keep.starts_with("x_history/");
+                ours(path) && keep.as_deref().is_none_or(history)
+            }
+        }
+    }
+
+    /// Checks that no link leads what it does out of the run.
+    fn stays(&self, root: &Path) -> io::Result<()> {
+        match self {
+            Op::Append { path, .. } => {
+                let path = root.join(path);
+                is_inside(root, &path)?;
+                match fs::symlink_metadata(&path) {
+                    Ok(meta) if !meta.is_file() => Err(io::Error::new(
+                        io::ErrorKind::InvalidInput,
+                        format!("{} is no plain file", path.display()),
+                    )),
+                    _ => Ok(()),
+                }
+            }
+            Op::Write { path, keep, .. } => {
+                is_inside(root, &root.join(path))?;
+                let keep = keep.as_ref().map(|keep| root.join(keep));
+                keep.map_or(Ok(()), |keep| is_inside(root, &keep))
+            }
         }
     }
 }
@@ -170,7 +214,9 @@ impl Op {
 /// Gives a file a second name, so that its first one can be given to another without a moment between.
 fn put_aside(root: &Path, path: &str, keep: &str) -> io::Result<()> {
     let (from, to) = (root.join(path), root.join(keep));
-    if to.exists() || !from.is_file() {
+    is_inside(root, &from)?;
+    let plain = fs::symlink_metadata(&from).is_ok_and(|meta| meta.is_file());
+    if !plain || fs::symlink_metadata(&to).is_ok() {
         return Ok(());
     }
     let folder = to.parent().unwrap_or(root);
@@ -207,7 +253,7 @@ impl Undo {
         let (Op::Append { path, .. } | Op::Write { path, .. }) = op;
         let path = root.join(path);
         match self {
-            Undo::Cut(_) | Undo::Remove if !path.exists() => Ok(()),
+            Undo::Cut(_) | Undo::Remove if fs::symlink_metadata(&path).is_err() => Ok(()),
             Undo::Cut(at) => fs::OpenOptions::new().write(true).open(path)?.set_len(at),
             Undo::Remove => fs::remove_file(path),
             Undo::Restore(bytes) => match read(&path)? {
