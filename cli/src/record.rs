@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use prosescope_core::model::AgentScope;
 use prosescope_core::write::{At, Record, RunStore, Style, at_text, record};
-use prosescope_store::{FolderStore, SqliteStore, init_folder};
+use prosescope_store::{FolderStore, SqliteStore};
 
 use crate::error::CliError;
 use crate::locate;
@@ -66,11 +66,8 @@ impl Recorder {
         };
         let slug = place.rsplit('/').next().unwrap_or(place);
         let run = format!("{}/{slug}", store.run_id());
-        let dir = store.dir().join(place);
-        if !dir.is_dir() {
-            let now = at_text(self.at.now, Style::Files);
-            init_folder(&dir, &run, name, program.unwrap_or_default(), &now)?;
-        }
+        let now = at_text(self.at.now, Style::Files);
+        store.init_nested(place, &run, name, program.unwrap_or_default(), &now)?;
         Ok(Some(run))
     }
 

@@ -28,11 +28,8 @@ impl<'a> Attachments<'a> {
         let folder = path.parent().unwrap_or(self.dir);
         let write = || -> io::Result<()> {
             make_dir(self.dir, folder)?;
-            let mut aside = tempfile::Builder::new()
-                .prefix(".new-")
-                .tempfile_in(folder)?;
+            let mut aside = shared(0o666).prefix(".new-").tempfile_in(folder)?;
             aside.write_all(&file.bytes)?;
-            readable(aside.as_file())?;
             aside.as_file().sync_all()?;
             aside
                 .persist_noclobber(&path)
@@ -57,16 +54,19 @@ impl Drop for Attachments<'_> {
     }
 }
 
-/// A temporary file is its maker's alone; a run is shared as its folder is.
-pub(crate) fn readable(file: &File) -> io::Result<()> {
+/// Makes what will be kept under another name. Of itself a temporary file is its maker's alone; a run is shared as any
+/// other file is: `mode`, less what the user's umask takes away.
+pub(crate) fn shared(mode: u32) -> tempfile::Builder<'static, 'static> {
+    #[allow(unused_mut)]
+    let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        file.set_permissions(fs::Permissions::from_mode(0o644))?;
+        builder.permissions(fs::Permissions::from_mode(mode));
     }
     #[cfg(not(unix))]
-    let _ = file;
-    Ok(())
+    let _ = mode;
+    builder
 }
 
 /// Makes sure that what happened to the names in a folder survives the machine.

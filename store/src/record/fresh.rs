@@ -7,7 +7,7 @@ use std::path::Path;
 use prosescope_core::write::WriteError;
 
 use super::fault;
-use super::files::{replace, sync_dir};
+use super::files::{replace, shared, sync_dir};
 
 /// Makes a run's folder with its program in it, under another name first; `fill` puts in what keeps the state.
 ///
@@ -25,19 +25,13 @@ pub(super) fn run_folder(
     let above = dir.parent().filter(|above| !above.as_os_str().is_empty());
     let above = above.unwrap_or(Path::new("."));
     fs::create_dir_all(above).map_err(|cause| fault::io(above, "cannot be made", &cause))?;
-    let aside = tempfile::Builder::new()
+    let aside = shared(0o777)
         .prefix(".new-")
         .tempdir_in(above)
         .map_err(|cause| fault::io(above, "takes no new folder", &cause))?;
     let source = aside.path().join("program.prose");
     replace(aside.path(), &source, program.as_bytes()).map_err(wrong)?;
     fill(aside.path())?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // A temporary folder is its maker's alone; a run is shared as the folder above it is.
-        fs::set_permissions(aside.path(), fs::Permissions::from_mode(0o755)).map_err(wrong)?;
-    }
     sync_dir(aside.path()).map_err(wrong)?;
     // A folder that came meanwhile is not replaced: only an empty one could be.
     fs::rename(aside.path(), dir).map_err(wrong)?;

@@ -11,7 +11,7 @@ mod fresh;
 mod lock;
 mod sqlite;
 
-pub(crate) use files::sync_dir;
+pub(crate) use files::{shared, sync_dir};
 pub use folder::{FolderStore, init_folder};
 pub(crate) use lock::{LOCK, lock};
 pub(crate) use sqlite::connect;

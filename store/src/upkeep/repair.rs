@@ -16,7 +16,7 @@ use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::Disk;
-use crate::record::{connect, fault, sync_dir};
+use crate::record::{connect, fault, shared, sync_dir};
 
 /// What a copy is made of.
 pub struct Damaged<'a> {
@@ -125,17 +125,11 @@ pub(crate) fn new_folder(
     let wrong = |cause: &std::io::Error| fault::io(to, "cannot be made", cause);
     fs::create_dir_all(parent).map_err(|cause| wrong(&cause))?;
     // A name that no list of runs shows; it goes again when anything fails.
-    let aside = tempfile::Builder::new()
+    let aside = shared(0o777)
         .prefix(".trash-new-")
         .tempdir_in(parent)
         .map_err(|cause| wrong(&cause))?;
     fill(aside.path())?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let shared = fs::Permissions::from_mode(0o755);
-        fs::set_permissions(aside.path(), shared).map_err(|cause| wrong(&cause))?;
-    }
     sync_dir(aside.path()).map_err(|cause| wrong(&cause))?;
     let kept = aside.keep();
     if let Err(cause) = fs::rename(&kept, to) {

@@ -117,7 +117,7 @@ fn what_others_tell_is_not_written_over() {
     );
 }
 
-fn decided(run: &Recorded) -> Vec<Change> {
+pub(crate) fn decided(run: &Recorded) -> Vec<Change> {
     let at = "2026-01-15T15:00:00Z".to_owned();
     vec![
         Change::Audit(AuditRow {

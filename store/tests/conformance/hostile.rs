@@ -1,13 +1,18 @@
 //! A run folder from anywhere: nothing that lies in it leads a writer out of it.
 
+use std::env;
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Command;
 
 use prosescope_core::model::GateStatus;
-use prosescope_core::write::{Change, ExpireGates, GateResolution, record};
+use prosescope_core::write::{At, Change, ExpireGates, GateResolution, record};
 
-use crate::folder::{begun, with_a_gate, write};
-use crate::{Recorded, told};
+use prosescope_store::FolderStore;
+
+use crate::folder::{begun, decided, with_a_gate, write};
+use crate::{Form, PROGRAM, Recorded, make, open, script, told};
 
 /// A gate that is long overdue, by the name that it gives itself.
 fn calls_itself(run: &Recorded, file: &str, id: &str) {
@@ -97,4 +102,171 @@ fn a_journal_takes_nothing_in_and_leads_nowhere() {
             "{op}"
         );
     }
+}
+
+/// A link in the lock's place would make a file elsewhere, a pipe would wait for ever.
+#[test]
+fn a_lock_is_a_plain_file() {
+    let outside = tempfile::tempdir().unwrap();
+    let mut run = begun("begin 7");
+    let lock = run.dir.join(".lock");
+    let refused = |run: &mut Recorded| {
+        let said = run.step("complete 1").unwrap_err();
+        assert!(said.contains("is no plain file"), "{said}");
+        fs::remove_file(&lock).unwrap();
+    };
+    fs::remove_file(&lock).unwrap();
+    symlink(outside.path().join("made"), &lock).unwrap();
+    refused(&mut run);
+    assert!(told::walk(outside.path()).is_empty());
+    let made = Command::new("mkfifo").arg(&lock).status();
+    if made.is_ok_and(|status| status.success()) {
+        refused(&mut run);
+    }
+    run.step("complete 1").unwrap();
+}
+
+#[test]
+fn a_nested_run_is_made_inside() {
+    let outside = tempfile::tempdir().unwrap();
+    let run = begun("begin 7");
+    let store = FolderStore::open(&run.dir).unwrap();
+    let nest = |place: &str| store.init_nested(place, "r", "r.prose", "", "2026-01-15T14:30:52Z");
+    assert!(nest("imports/../../out").is_err());
+    symlink(outside.path(), run.dir.join("imports")).unwrap();
+    let said = nest("imports/r--r").unwrap_err().to_string();
+    assert!(said.contains("is no folder of its own"), "{said}");
+    fs::remove_file(run.dir.join("imports")).unwrap();
+    nest("imports/r--r").unwrap();
+    // It is there already, which is all that is wanted.
+    nest("imports/r--r").unwrap();
+    symlink(outside.path(), run.dir.join("imports/s--s")).unwrap();
+    assert!(nest("imports/s--s").is_err());
+    assert!(told::walk(outside.path()).is_empty());
+}
+
+/// The user's umask says who may read a run.
+#[test]
+fn a_run_is_as_private_as_its_maker_wants() {
+    if let Ok(dir) = env::var("PROSE_UMASK_DIR") {
+        let dir = Path::new(&dir).join("run");
+        make(Form::Folder, &dir, PROGRAM);
+        let at = At::default();
+        let mut store = open(Form::Folder, &dir);
+        script::run(store.as_mut(), "begin 7", &at).unwrap();
+        script::run(store.as_mut(), "put x large: ", &at).unwrap();
+        return;
+    }
+    for (umask, others) in [("077", 0), ("022", 0o044)] {
+        let aside = tempfile::tempdir().unwrap();
+        let name = "hostile::a_run_is_as_private_as_its_maker_wants";
+        let done = Command::new("sh")
+            .args(["-c", "umask $1; exec \"$2\" --exact \"$3\"", "sh", umask])
+            .arg(env::current_exe().unwrap())
+            .arg(name)
+            .env("PROSE_UMASK_DIR", aside.path())
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{done:?}");
+        for at in walkdir::WalkDir::new(aside.path().join("run")) {
+            let at = at.unwrap();
+            let mode = at.metadata().unwrap().permissions().mode();
+            assert_eq!(
+                mode & 0o066,
+                others,
+                "{umask} {}: {mode:o}",
+                at.path().display()
+            );
+        }
+    }
+}
+
+/// A log that was brought back from elsewhere is as long as the checkpoint says, and another one.
+#[test]
+fn a_checkpoint_of_another_log_is_not_believed() {
+    let mut run = begun("begin 7\nfail 1 one");
+    let other = begun("begin 7\nfail 1 two");
+    let log = |run: &Recorded| run.dir.join("x_events.jsonl");
+    assert!(run.dir.join("x_checkpoint.jsonl").exists());
+    fs::copy(log(&other), log(&run)).unwrap();
+    run.step("begin 10").unwrap();
+    told::agrees(&run.session(), "begin");
+}
+
+#[test]
+fn an_id_at_the_end_of_all_numbers_is_said() {
+    let mut run = begun("begin 7");
+    let log = run.dir.join("x_events.jsonl");
+    let text = fs::read_to_string(&log).unwrap();
+    fs::write(
+        &log,
+        text.replace("\"id\":1,", &format!("\"id\":{},", i64::MAX)),
+    )
+    .unwrap();
+    let before = fs::read(&log).unwrap();
+    let said = run.step("begin 10").unwrap_err();
+    assert!(said.contains("no id comes behind"), "{said}");
+    assert_eq!(fs::read(&log).unwrap(), before);
+}
+
+/// Of a long audit log the end is read, and tells the same.
+#[test]
+fn a_long_audit_log_goes_on() {
+    let mut run = with_a_gate();
+    let row = |id: i64| {
+        let chain = serde_json::json!({"seq": id, "hash": "h", "prev": ""});
+        let metadata = serde_json::json!({"chain": chain, "pad": "p".repeat(300)});
+        serde_json::json!({"id": id, "gate_id": "deploy", "run_id": crate::RUN,
+            "event_type": "viewed", "metadata": metadata.to_string()})
+        .to_string()
+    };
+    let tail = |run: &mut Recorded| {
+        let mut tail = None;
+        run.store
+            .transact(&mut |facts| {
+                tail = Some(facts.audit_tail()?);
+                Ok(Vec::new())
+            })
+            .unwrap();
+        tail.unwrap()
+    };
+    let rows: Vec<String> = (1..400).map(row).collect();
+    let path = run.dir.join("gates/audit.jsonl");
+    fs::write(&path, rows.join("\n") + "\n").unwrap();
+    let asked = tail(&mut run);
+    assert_eq!((asked.next, asked.chain.unwrap().seq), (400, 399));
+    // Where the end does not tell, all of it is looked at: rows out of order, without ids, of other runs.
+    let others = rows.join("\n").replace(crate::RUN, "another");
+    for (log, next, seq) in [
+        (
+            format!("{}\n{}\n{}\n", rows.join("\n"), row(900), row(7)),
+            901,
+            900,
+        ),
+        (format!("{}\n{}\n", row(900), others), 901, 900),
+        (
+            format!("{}\n{{\"run_id\":\"another\"}}\n", rows.join("\n")),
+            401,
+            399,
+        ),
+    ] {
+        fs::write(&path, log).unwrap();
+        let asked = tail(&mut run);
+        assert_eq!((asked.next, asked.chain.unwrap().seq), (next, seq));
+    }
+}
+
+/// What was undone does not come back.
+#[test]
+fn an_undone_transaction_leaves_no_journal() {
+    let mut run = with_a_gate();
+    let before = told::bytes(&run.dir);
+    let file = run.dir.join("gates/deploy.resolved.json");
+    fs::create_dir_all(file.join("in the way")).unwrap();
+    let changes = decided(&run);
+    assert!(write(&mut run, &changes).is_err());
+    fs::remove_dir_all(&file).unwrap();
+    assert!(before == told::bytes(&run.dir));
+    run.step("complete 1").unwrap();
+    assert_eq!(run.session().run().gates[0].status, GateStatus::Pending);
 }

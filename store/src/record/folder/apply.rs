@@ -14,15 +14,13 @@ use prosescope_core::write::{
     BindingRow, Change, Facts, Fault, FaultKind, MemoryRow, WriteError, folder_state,
 };
 
-use super::facts::{FolderFacts, gates_of, names_a_file};
+use super::facts::{AUDIT, FolderFacts, gates_of, names_a_file};
 use super::index::{self, Known};
 use super::log::{self, EVENTS};
 use super::ops::{Op, commit};
 use crate::record::fault;
 use crate::record::files::Attachments;
 use crate::record::lock::RunLock;
-
-const AUDIT: &str = "gates/audit.jsonl";
 
 /// Writes the changes of one command.
 pub(super) fn changes(

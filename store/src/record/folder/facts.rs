@@ -19,9 +19,12 @@ use prosescope_core::write::{
 
 use super::head::StateHead;
 use super::index;
-use super::log::Log;
+use super::log::{self, EVENTS, Log};
 use crate::record::fault;
 use crate::record::files::read;
+
+/// The audit log of gates.
+pub(super) const AUDIT: &str = "gates/audit.jsonl";
 
 /// Answers while the run is locked. What nobody asks for is not read.
 pub(super) struct FolderFacts<'a> {
@@ -118,6 +121,14 @@ pub(super) fn gates_of(files: &BTreeMap<String, [Option<String>; 2]>) -> Vec<Gat
     gates
 }
 
+/// The id behind the last one of a log.
+fn behind(last: i64, path: &Path) -> Result<i64, Fault> {
+    last.checked_add(1).ok_or_else(|| {
+        let message = format!("{}: no id comes behind {last}", path.display());
+        Fault::new(FaultKind::Damaged, message).hint("look at the row of that id: it is no count")
+    })
+}
+
 /// Whether a gate's id can be the name of its file: what a file says of itself may be anything, such as a path.
 pub(super) fn names_a_file(id: &str) -> bool {
     is_plain_path(id)
@@ -143,7 +154,7 @@ impl Facts for FolderFacts<'_> {
     }
 
     fn next_execution(&self) -> Result<i64, Fault> {
-        Ok(self.log()?.last.saturating_add(1))
+        behind(self.log()?.last, &self.root.join(EVENTS))
     }
 
     fn execution(&self, id: i64) -> Result<Option<Execution>, Fault> {
@@ -154,7 +165,9 @@ impl Facts for FolderFacts<'_> {
         if id > log.last {
             return Ok(None);
         }
-        Ok(log.whole()?.into_iter().find(|row| row.id == id))
+        let rows = log.whole()?;
+        let at = rows.partition_point(|row| row.id < id);
+        Ok(rows.get(at).filter(|row| row.id == id).cloned())
     }
 
     fn executions_back(
@@ -165,13 +178,11 @@ impl Facts for FolderFacts<'_> {
         each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
     ) -> Result<(), Fault> {
         let log = self.log()?;
-        let history;
         // Of what is of the present, the last row is. Who asks for all wants what is open, and that is too.
         let rows = if since == i64::MIN || log.row(since).is_some() {
-            &log.rows
+            log.rows.as_slice()
         } else {
-            history = log.whole()?;
-            &history
+            log.whole()?
         };
         let asked = rows.iter().rev().take_while(|row| row.id >= since);
         for row in asked.filter(|row| row.parent == parent && row.index == index) {
@@ -188,14 +199,12 @@ impl Facts for FolderFacts<'_> {
         each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
     ) -> Result<(), Fault> {
         let log = self.log()?;
-        let history;
         // The branches of what is open are all of the present.
         let open = log.row(parent).is_some();
         let rows = if open {
-            &log.rows
+            log.rows.as_slice()
         } else {
-            history = log.whole()?;
-            &history
+            log.whole()?
         };
         for row in rows.iter().filter(|row| row.parent == Some(parent)) {
             if each(row.clone()).is_break() {
@@ -319,15 +328,25 @@ impl Facts for FolderFacts<'_> {
     }
 
     fn audit_tail(&self) -> Result<AuditTail, Fault> {
-        let log = self.text("gates/audit.jsonl")?.unwrap_or_default();
-        let (events, _) = gates_json::audit(&log);
         let run = self.id()?;
-        let own = events.iter().rev().filter(|event| *event.run_id == *run);
-        Ok(AuditTail {
-            next: events.last().map_or(0, |event| event.id).saturating_add(1),
-            chain: own
-                .into_iter()
-                .find_map(|event| Chain::of_metadata(event.metadata.as_deref()?)),
-        })
+        let path = self.root.join(AUDIT);
+        let of = |text: &str| -> Result<AuditTail, Fault> {
+            let (events, _) = gates_json::audit(text);
+            let mut own = events.iter().rev().filter(|event| *event.run_id == *run);
+            Ok(AuditTail {
+                next: behind(events.last().map_or(0, |event| event.id), &path)?,
+                chain: own.find_map(|event| Chain::of_metadata(event.metadata.as_deref()?)),
+            })
+        };
+        // The last rows say it, unless they are of other runs, or have no ids of their own.
+        let last = log::last_lines(&path)
+            .map_err(|cause| fault::io(&path, "cannot be read", &cause))?
+            .filter(|text| log::ids_rise(text));
+        if let Some(tail) = last.map(|text| of(&text)).transpose()?
+            && tail.chain.is_some()
+        {
+            return Ok(tail);
+        }
+        of(&self.text(AUDIT)?.unwrap_or_default())
     }
 }

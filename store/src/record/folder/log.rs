@@ -1,8 +1,9 @@
 //! `x_events.jsonl`, and `x_checkpoint.jsonl`: the part of it that the next state.md is told by.
 //!
 //! The checkpoint is a cache: its first line says how far into the log it reaches, the others are lines of the log.
-//! One that is missing, torn or longer than the log is made anew; what the log has more is read behind it.
+//! One that is missing, torn or of another log is made anew; what the log has more is read behind it.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
@@ -22,8 +23,12 @@ pub(super) const EVENTS: &str = "x_events.jsonl";
 const CHECKPOINT: &str = "x_checkpoint.jsonl";
 /// Bytes behind the checkpoint that are read again each time before it is written anew.
 const BEHIND: u64 = 16 << 10;
+/// Bytes that are read of the end of the audit log.
+const LAST: u64 = 64 << 10;
 /// Changes of this format.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+/// Bytes of the log that say whether it is the checkpoint's.
+const ENDING: u64 = 1 << 10;
 
 /// The first line of the checkpoint.
 #[derive(Debug, Serialize, Deserialize)]
@@ -31,6 +36,8 @@ struct Head {
     version: u32,
     /// Bytes of the log that it stands for.
     bytes: u64,
+    /// How they end: a log of that length may be another one, such as a copy that was brought back.
+    ending: String,
     /// The highest id in them.
     last: i64,
     /// What is known of the heads of binding files.
@@ -53,6 +60,8 @@ pub(super) struct Log {
     pub(super) known: Vec<Known>,
     /// How far the checkpoint reaches.
     reaches: Option<u64>,
+    /// All rows of it, once somebody asked for them.
+    whole: OnceCell<Vec<Execution>>,
 }
 
 impl Log {
@@ -66,7 +75,9 @@ impl Log {
             ..Log::default()
         };
         let mut from = 0;
-        if let Some((head, lines)) = checkpoint(root).filter(|(head, _)| head.bytes <= bytes) {
+        if let Some((head, lines)) = checkpoint(root).filter(|(head, _)| {
+            head.bytes <= bytes && ending(&path, head.bytes) == Some(head.ending.clone())
+        }) {
             from = head.bytes;
             log.last = head.last;
             log.known = head.bindings;
@@ -107,12 +118,15 @@ impl Log {
         self.rows.get(at)
     }
 
-    /// All rows of the run, history included: rarely asked for.
-    pub(super) fn whole(&self) -> Result<Vec<Execution>, Fault> {
+    /// All rows of the run, history included: rarely asked for, and then read once.
+    pub(super) fn whole(&self) -> Result<&[Execution], Fault> {
+        if let Some(rows) = self.whole.get() {
+            return Ok(rows);
+        }
         let bytes =
             read(&self.path).map_err(|cause| fault::io(&self.path, "cannot be read", &cause))?;
         let text = String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned();
-        Ok(gates_json::events(&text).0)
+        Ok(self.whole.get_or_init(|| gates_json::events(&text).0))
     }
 
     /// Keeps what the next state.md is told by, once enough has come since the last time. A checkpoint that was not
@@ -124,9 +138,13 @@ impl Log {
         if near && known == self.known {
             return;
         }
+        let Some(ending) = ending(&root.join(EVENTS), self.bytes) else {
+            return;
+        };
         let head = Head {
             version: VERSION,
             bytes: self.bytes,
+            ending,
             last: self.last,
             bindings: known,
         };
@@ -145,6 +163,15 @@ impl Log {
             let _ = fs::rename(&aside, root.join(CHECKPOINT));
         }
     }
+}
+
+/// How the first `bytes` of a log end.
+fn ending(path: &Path, bytes: u64) -> Option<String> {
+    let most = bytes.min(ENDING);
+    let part = read_part(path, bytes - most, most).ok();
+    // A run in which nothing was begun has no log.
+    let part = part.or_else(|| (bytes == 0).then(Vec::new))?;
+    Some(String::from_utf8_lossy(&part).into_owned())
 }
 
 fn checkpoint(root: &Path) -> Option<(Head, String)> {
@@ -186,4 +213,32 @@ pub(super) fn end(root: &Path, path: &Path) -> io::Result<u64> {
         }
     }
     Ok(end)
+}
+
+/// The last lines of a log that is longer than what is read of it; each whole, but for a torn one at its end.
+pub(super) fn last_lines(path: &Path) -> io::Result<Option<String>> {
+    let Ok(meta) = fs::symlink_metadata(path) else {
+        return Ok(None);
+    };
+    let Some(from) = meta.len().checked_sub(LAST).filter(|_| meta.is_file()) else {
+        return Ok(None);
+    };
+    let part = read_part(path, from, LAST)?;
+    // The first one may have lost its beginning.
+    let begin = part.iter().position(|byte| *byte == b'\n');
+    let lines = begin.and_then(|at| part.get(at + 1..));
+    Ok(lines.map(|lines| String::from_utf8_lossy(lines).into_owned()))
+}
+
+/// Whether every line has an id of its own that is higher than the one before.
+pub(super) fn ids_rise(lines: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Row {
+        id: i64,
+    }
+    let mut last = i64::MIN;
+    lines.lines().all(|line| {
+        let row = serde_json::from_str::<Row>(line);
+        row.is_ok_and(|row| std::mem::replace(&mut last, row.id) < row.id)
+    })
 }

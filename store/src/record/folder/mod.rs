@@ -15,8 +15,11 @@ mod index;
 mod log;
 mod ops;
 
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
+use prosescope_core::decode::text::is_plain_path;
 use prosescope_core::model::AgentScope;
 use prosescope_core::write::{Facts, Fault, FaultKind, RunStore, Work, WriteError};
 
@@ -67,6 +70,38 @@ impl FolderStore {
     /// The id of the run that is written to.
     pub fn run_id(&self) -> &str {
         &self.run
+    }
+
+    /// Makes the nested run of an import at `place`, such as `imports/r--research`, unless it is there.
+    ///
+    /// # Errors
+    /// A [`WriteError`], when it cannot be made, or a link stands on the way: it may lead out of the run.
+    pub fn init_nested(
+        &self,
+        place: &str,
+        run_id: &str,
+        program_name: &str,
+        program_source: &str,
+        now: &str,
+    ) -> Result<(), WriteError> {
+        let dir = self.dir.join(place);
+        let odd = |path: &Path| {
+            let message = format!("{} is no folder of its own", path.display());
+            Fault::new(FaultKind::Damaged, message).hint("move it away, and import again")
+        };
+        if !is_plain_path(place) {
+            return Err(odd(&dir).into());
+        }
+        let above = dir.parent().unwrap_or(&self.dir);
+        make_dir(&self.dir, above).map_err(|cause| match cause.kind() {
+            io::ErrorKind::NotADirectory => odd(above),
+            _ => fault::io(above, "cannot be made", &cause),
+        })?;
+        match fs::symlink_metadata(&dir) {
+            Ok(meta) if meta.is_dir() => Ok(()),
+            Ok(_) => Err(odd(&dir).into()),
+            Err(_) => init_folder(&dir, run_id, program_name, program_source, now),
+        }
     }
 
     /// Where the run lies.

@@ -91,25 +91,34 @@ pub(super) fn commit(
             sync_dir(root)?;
         }
         if journaled {
-            // Durably: a journal that comes back would undo what is written after it.
-            fs::remove_file(root.join(JOURNAL))?;
-            sync_dir(root)?;
+            forget(root)?;
         }
         Ok(())
     })();
     doing.map_err(|cause| {
-        for (op, undo) in done.into_iter().rev() {
-            // What cannot be undone either is done by the journal.
-            if undo.apply(root, op).is_err() {
-                return unwritten(cause);
-            }
-        }
-        let _ = fs::remove_file(root.join(JOURNAL));
         if let Some(aside) = &ready {
             let _ = fs::remove_file(aside);
         }
-        unwritten(cause)
+        let mut undone = done.into_iter().rev();
+        let undone = undone.all(|(op, undo)| undo.apply(root, op).is_ok());
+        let fault = unwritten(cause);
+        if !journaled || (undone && forget(root).is_ok()) {
+            return fault;
+        }
+        // What cannot be undone either is done by the journal.
+        fault.hint(format!(
+            "it is all in {}: the next command that records does it first, do not record it again",
+            root.join(JOURNAL).display()
+        ))
     })
+}
+
+/// Removes the journal, durably: one that comes back would do, or undo, what is long past.
+fn forget(root: &Path) -> io::Result<()> {
+    match fs::remove_file(root.join(JOURNAL)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => sync_dir(root),
+    }
 }
 
 /// Does what a writer that died had begun.
@@ -136,9 +145,7 @@ pub(super) fn recover(root: &Path) -> Result<(), Fault> {
     for op in &ops {
         op.again(root).map_err(|cause| wrong(&cause))?;
     }
-    fs::remove_file(&path)
-        .and_then(|()| sync_dir(root))
-        .map_err(|cause| wrong(&cause))
+    forget(root).map_err(|cause| wrong(&cause))
 }
 
 impl Op {
@@ -241,7 +248,10 @@ enum Undo {
 impl Undo {
     fn of(root: &Path, op: &Op) -> io::Result<Undo> {
         Ok(match op {
-            Op::Append { at, .. } => Undo::Cut(*at),
+            Op::Append { path, at, .. } => match fs::symlink_metadata(root.join(path)) {
+                Ok(_) => Undo::Cut(*at),
+                Err(_) => Undo::Remove,
+            },
             Op::Write { path, .. } => match read(&root.join(path))? {
                 Some(bytes) => Undo::Restore(bytes),
                 None => Undo::Remove,
@@ -253,7 +263,12 @@ impl Undo {
         let (Op::Append { path, .. } | Op::Write { path, .. }) = op;
         let path = root.join(path);
         match self {
-            Undo::Cut(_) | Undo::Remove if fs::symlink_metadata(&path).is_err() => Ok(()),
+            // What was no plain file before was not replaced.
+            Undo::Cut(_) | Undo::Remove
+                if !fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_file()) =>
+            {
+                Ok(())
+            }
             Undo::Cut(at) => fs::OpenOptions::new().write(true).open(path)?.set_len(at),
             Undo::Remove => fs::remove_file(path),
             Undo::Restore(bytes) => match read(&path)? {
