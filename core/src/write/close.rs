@@ -158,6 +158,10 @@ pub(super) fn again(
             metadata.insert("max".to_owned(), max.into());
         }
     }
+    // So do the rounds of a loop: one that failed and is tried again goes on where it was.
+    if let Some(rounds) = last.iteration {
+        metadata.insert("iteration".to_owned(), rounds.into());
+    }
     metadata.extend(keys.done());
     Ok(ExecutionRow {
         id: facts.next_execution()?,

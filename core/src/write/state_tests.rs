@@ -354,7 +354,10 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig { cases: 150,
+        failure_persistence: None,
+        // The same cases everywhere; another seed looks for more.
+        rng_seed: proptest::test_runner::RngSeed::Fixed(20_261_121), ..ProptestConfig::default() })]
 
     #[test]
     fn what_was_kept_tells_the_same(steps in steps()) {

@@ -73,6 +73,11 @@ pub fn rows_that_tell(run: &Run, trace: &Trace, program: Option<&Listing>) -> BT
     for (at, node) in nodes.filter(|(at, _)| kept.get(*at) == Some(&true)) {
         rows.extend(row(node.first_row).map(|row| row.id));
         rows.extend(row(node.last_row).map(|row| row.id));
+        if node.attempts > 1 {
+            // Another attempt says that one failed: without that row it would begin another count.
+            rows.extend(last_of(run, node, &Status::Failed));
+            rows.extend(last_of(run, node, &Status::Retry));
+        }
         if node.kind == NodeKind::Loop {
             let ends = ends_of_rounds(run, node);
             rows.extend(ends.last());
@@ -110,6 +115,16 @@ fn teaching(run: &Run, trace: &Trace) -> Vec<usize> {
         .into_values()
         .flat_map(BTreeMap::into_values)
         .collect()
+}
+
+/// The last row of an instance that has this status.
+fn last_of(run: &Run, node: &Node, status: &Status) -> Option<i64> {
+    let has = |id: &&i64| {
+        let at = run.executions.binary_search_by_key(*id, |row| row.id);
+        let row = at.ok().and_then(|at| run.executions.get(at));
+        row.is_some_and(|row| row.status == *status)
+    };
+    node.aliases.iter().rev().find(has).copied()
 }
 
 /// The rows that ended a round of a loop, in order of id.
