@@ -77,6 +77,11 @@ pub trait Facts {
     /// A gate of the run, by its very id.
     fn gate(&self, id: &str) -> Result<Option<Gate>, Fault>;
 
+    /// The run of the same store that a gate of this id belongs to, when it is another one.
+    fn gate_elsewhere(&self, _id: &str) -> Result<Option<String>, Fault> {
+        Ok(None)
+    }
+
     /// Where the run's audit log ends.
     fn audit_tail(&self) -> Result<AuditTail, Fault>;
 }

@@ -25,7 +25,7 @@ pub(crate) fn sqlite(path: &Path, error: &rusqlite::Error) -> Fault {
     use rusqlite::ErrorCode;
     let name = path.display();
     let code = error.sqlite_error_code();
-    let message = format!("{name} was not written: {error}");
+    let message = format!("{name} was not written: {}", words(error));
     match code {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Fault::new(
             FaultKind::Busy,
@@ -51,4 +51,28 @@ pub(crate) fn sqlite(path: &Path, error: &rusqlite::Error) -> Fault {
         ),
         Some(_) => Fault::new(FaultKind::Io, message),
     }
+}
+
+/// What is wrong, in words of the database's own tables: never our statement.
+fn words(error: &rusqlite::Error) -> String {
+    match error {
+        rusqlite::Error::SqlInputError { msg, sql, .. } => match table(sql) {
+            Some(table) if !msg.contains(table) => format!("{msg} (table {table})"),
+            _ => msg.clone(),
+        },
+        rusqlite::Error::StatementChangedRows(rows) => {
+            format!("one row was to change, {rows} would have")
+        }
+        other if other.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted) => {
+            "it took longer than a minute".to_owned()
+        }
+        other => other.to_string(),
+    }
+}
+
+/// The table that a statement speaks of.
+fn table(sql: &str) -> Option<&str> {
+    let mut words = sql.split_whitespace();
+    words.find(|word| matches!(*word, "FROM" | "INTO" | "UPDATE"))?;
+    words.find(|word| !matches!(*word, "OR" | "ABORT"))
 }

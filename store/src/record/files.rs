@@ -132,6 +132,16 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
+/// The bytes of a file of at most `most` bytes; `None` when there is none, or it is larger, or no plain file.
+pub(crate) fn read_small(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_file() && meta.len() <= most => read_part(path, 0, most).map(Some),
+        Ok(_) => Ok(None),
+        Err(error) if is_absent(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// Up to `most` bytes of a file from `offset`.
 pub(crate) fn read_part(path: &Path, offset: u64, most: u64) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;

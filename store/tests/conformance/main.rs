@@ -6,6 +6,7 @@
 
 mod crash;
 mod folder;
+mod foreign;
 #[cfg(unix)]
 mod hostile;
 mod script;

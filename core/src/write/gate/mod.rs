@@ -36,12 +36,20 @@ const LONGEST_TEXT: usize = 32_000;
 
 /// The gate, by its very id.
 fn known(facts: &dyn Facts, id: &str) -> Result<Gate, WriteError> {
-    facts.gate(id)?.ok_or_else(|| {
-        WriteError::not_found(
-            format!("there is no gate {} in this run", shown(id)),
-            "`prose gates RUN --all` lists its gates",
-        )
-    })
+    if let Some(gate) = facts.gate(id)? {
+        return Ok(gate);
+    }
+    let message = match facts.gate_elsewhere(id)? {
+        Some(other) => format!(
+            "gate {} is of another run of this database, {}: only the newest one, {}, is written to",
+            shown(id),
+            shown(&other),
+            shown(&facts.run()?.id)
+        ),
+        None => format!("there is no gate {} in this run", shown(id)),
+    };
+    let hint = "`prose gates RUN --all` lists its gates";
+    Err(WriteError::not_found(message, hint))
 }
 
 /// A principal's name, without blanks around it. Any text may be one, as long as it is read whole again.

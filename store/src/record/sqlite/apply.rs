@@ -4,6 +4,8 @@ use prosescope_core::write::Change;
 use rusqlite::{Connection, params};
 use serde_json::{Map, Value};
 
+use super::rows;
+
 /// Metadata that keys are added to (errata X12: NULL too). What is no JSON object stays, under a key of its own.
 const KEPT: &str = "CASE WHEN metadata IS NULL OR trim(metadata) = '' THEN '{}'
                          WHEN json_valid(metadata) AND json_type(metadata) = 'object' THEN metadata
@@ -16,20 +18,21 @@ pub(super) fn row(conn: &Connection, run: &str, change: &Change) -> rusqlite::Re
         Change::Run(change) => {
             let updated = conn
                 .prepare_cached(
-                    "UPDATE run SET updated_at = ?2, status = ifnull(?3, status) WHERE id = ?1",
+                    "UPDATE OR ABORT run SET updated_at = ?2, status = ifnull(?3, status) WHERE id = ?1",
                 )?
                 .execute(params![run, change.updated, change.status])?;
             if updated == 0 {
-                conn.execute(
-                    "INSERT INTO run (id, started_at, updated_at, status, state_mode)
+                one(conn.execute(
+                    "INSERT OR ABORT INTO run (id, started_at, updated_at, status, state_mode)
                      VALUES (?1, NULL, ?2, ifnull(?3, 'running'), 'sqlite')",
                     params![run, change.updated, change.status],
-                )?;
+                )?)?;
             }
         }
         Change::Execution(row) => {
-            conn.prepare_cached(
-                "INSERT INTO execution (id, statement_index, statement_text, status, started_at, completed_at,
+            let inserted = conn
+                .prepare_cached(
+                "INSERT OR ABORT INTO execution (id, statement_index, statement_text, status, started_at, completed_at,
                                         error_message, parent_id, metadata)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             )?
@@ -44,11 +47,13 @@ pub(super) fn row(conn: &Connection, run: &str, change: &Change) -> rusqlite::Re
                 row.parent,
                 json(&row.metadata),
             ])?;
+            one(inserted)?;
         }
         Change::UpdateExecution(row) => {
-            conn.prepare_cached(
+            let updated = conn
+                .prepare_cached(
                 &format!(
-                    "UPDATE execution SET status = ifnull(?2, status),
+                    "UPDATE OR ABORT execution SET status = ifnull(?2, status),
                             completed_at = iif(?3, ?4, completed_at), error_message = iif(?5, ?6, error_message),
                             metadata = iif(?7 IS NULL, metadata, json_patch({KEPT}, ?7))
                      WHERE id = ?1"
@@ -63,51 +68,64 @@ pub(super) fn row(conn: &Connection, run: &str, change: &Change) -> rusqlite::Re
                 row.error.clone().flatten(),
                 json(&row.metadata),
             ])?;
+            one(updated)?;
         }
         Change::Binding(row) => binding(conn, row)?,
         Change::Memory(row) => {
             conn.execute(
-                "INSERT INTO x_agent_memory_history (agent_name, updated_at, replaced_at, memory)
+                "INSERT OR ABORT INTO x_agent_memory_history (agent_name, updated_at, replaced_at, memory)
                  SELECT name, updated_at, ?2, memory FROM agents WHERE name = ?1 AND memory IS NOT NULL",
                 params![row.agent, row.at],
             )?;
-            conn.execute(
-                "INSERT INTO agents (name, scope, memory, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?4)
-                 ON CONFLICT (name) DO UPDATE SET memory = excluded.memory, updated_at = excluded.updated_at",
-                params![row.agent, row.scope, row.memory, row.at],
+            let updated = conn.execute(
+                "UPDATE OR ABORT agents SET memory = ?2, updated_at = ?3 WHERE name = ?1",
+                params![row.agent, row.memory, row.at],
             )?;
+            if updated == 0 {
+                one(conn.execute(
+                    "INSERT OR ABORT INTO agents (name, scope, memory, created_at, updated_at)
+                     VALUES (?1, ?2, ?3, ?4, ?4)",
+                    params![row.agent, row.scope, row.memory, row.at],
+                )?)?;
+            }
         }
         Change::Segment(row) => {
             // A1: the agent is there before its first segment names it.
             conn.execute(
-                "INSERT INTO agents (name, scope, created_at, updated_at) VALUES (?1, ?2, ?3, ?3)
-                 ON CONFLICT (name) DO NOTHING",
+                "INSERT OR ABORT INTO agents (name, scope, created_at, updated_at)
+                 SELECT ?1, ?2, ?3, ?3 WHERE NOT EXISTS (SELECT 1 FROM agents WHERE name = ?1)",
                 params![row.agent, row.scope, row.at],
             )?;
-            conn.execute(
-                "INSERT INTO agent_segments (agent_name, segment_number, timestamp, prompt, summary)
+            one(conn.execute(
+                "INSERT OR ABORT INTO agent_segments (agent_name, segment_number, timestamp, prompt, summary)
                  VALUES (?1, ?2, ?3, ?4, ?5)",
                 params![row.agent, row.number, row.at, row.prompt, row.summary],
-            )?;
+            )?)?;
         }
         Change::Import(row) => {
-            conn.execute(
-                "INSERT INTO imports (alias, source_url, fetched_at, inputs_schema, outputs_schema)
-                 VALUES (?1, ?2, ?3, ?4, ?5)
-                 ON CONFLICT (alias) DO UPDATE SET source_url = excluded.source_url, fetched_at = excluded.fetched_at,
-                     inputs_schema = excluded.inputs_schema, outputs_schema = excluded.outputs_schema",
-                params![
-                    row.alias,
-                    row.source_url,
-                    row.fetched,
-                    row.inputs_schema,
-                    row.outputs_schema
-                ],
+            let values = params![
+                row.alias,
+                row.source_url,
+                row.fetched,
+                row.inputs_schema,
+                row.outputs_schema
+            ];
+            let updated = conn.execute(
+                "UPDATE OR ABORT imports SET source_url = ?2, fetched_at = ?3, inputs_schema = ?4, outputs_schema = ?5
+                 WHERE alias = ?1",
+                values,
             )?;
+            if updated == 0 {
+                one(conn.execute(
+                    "INSERT OR ABORT INTO imports (alias, source_url, fetched_at, inputs_schema, outputs_schema)
+                     VALUES (?1, ?2, ?3, ?4, ?5)",
+                    values,
+                )?)?;
+            }
         }
         Change::Gate(row) => {
-            conn.execute(
-                "INSERT INTO gates (id, run_id, execution_id, prompt, allow, timeout, timeout_at, on_reject, status,
+            one(conn.execute(
+                "INSERT OR ABORT INTO gates (id, run_id, execution_id, prompt, allow, timeout, timeout_at, on_reject, status,
                                     created_at, metadata)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'pending', ?9, ?10)",
                 params![
@@ -122,33 +140,35 @@ pub(super) fn row(conn: &Connection, run: &str, change: &Change) -> rusqlite::Re
                     row.created,
                     json(&row.metadata),
                 ],
-            )?;
+            )?)?;
         }
         Change::ResolveGate(row) => {
-            // G3: also here, although the plan has looked: only what is pending is decided.
-            let changed = conn.execute(
+            // G3: also here, although the plan has looked: only what is pending is decided. G11: a gate of a run that
+            // is not recorded is this run's from now on, as its rows in the log are.
+            one(conn.execute(
                 &format!(
-                    "UPDATE gates SET status = ?3, resolved_at = ?4, resolved_by = ?5, resolution_comment = ?6,
-                            metadata = iif(?7 IS NULL, metadata, json_patch({KEPT}, ?7))
-                     WHERE id = ?1 AND run_id = ?2 AND lower(trim(status)) = 'pending'"
+                    "UPDATE OR ABORT gates SET status = ?3, resolved_at = ?4, resolved_by = ?5, resolution_comment = ?6,
+                            metadata = iif(?7 IS NULL, metadata, json_patch({KEPT}, ?7)),
+                            run_id = iif(run_id IS NULL, NULL, ?1)
+                     WHERE id = ?2 AND lower(trim(status)) = 'pending'
+                       AND run_id IS (SELECT run_id FROM gates WHERE id = ?2 AND {} LIMIT 1)",
+                    rows::GATE_OF_RUN_FIRST
                 ),
                 params![
-                    row.id,
                     row.run_id,
+                    row.id,
                     row.status,
                     row.at,
                     row.by,
                     row.comment,
                     json(&row.metadata),
                 ],
-            )?;
-            if changed != 1 {
-                return Err(rusqlite::Error::StatementChangedRows(changed));
-            }
+            )?)?;
         }
         Change::Audit(row) => {
-            conn.prepare_cached(
-                "INSERT INTO gate_audit_log (id, gate_id, run_id, event_type, principal, comment, timestamp, metadata)
+            let inserted = conn
+                .prepare_cached(
+                "INSERT OR ABORT INTO gate_audit_log (id, gate_id, run_id, event_type, principal, comment, timestamp, metadata)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?
             .execute(params![
@@ -161,6 +181,7 @@ pub(super) fn row(conn: &Connection, run: &str, change: &Change) -> rusqlite::Re
                 row.at,
                 row.metadata,
             ])?;
+            one(inserted)?;
         }
     }
     Ok(())
@@ -169,7 +190,7 @@ pub(super) fn row(conn: &Connection, run: &str, change: &Change) -> rusqlite::Re
 /// B6: the earlier value stays as history. Neither a key nor an index is needed, so any shape of the table will do.
 fn binding(conn: &Connection, row: &prosescope_core::write::BindingRow) -> rusqlite::Result<()> {
     conn.prepare_cached(
-        "INSERT INTO x_binding_history (name, execution_id, kind, source_statement, created_at, updated_at, replaced_at,
+        "INSERT OR ABORT INTO x_binding_history (name, execution_id, kind, source_statement, created_at, updated_at, replaced_at,
                                         attachment_path, value)
          SELECT name, execution_id, kind, source_statement, created_at, updated_at, ?3, attachment_path, value
          FROM bindings WHERE name = ?1 AND execution_id IS ?2",
@@ -177,7 +198,7 @@ fn binding(conn: &Connection, row: &prosescope_core::write::BindingRow) -> rusql
     .execute(params![row.name, row.execution_id, row.at])?;
     let updated = conn
         .prepare_cached(
-            "UPDATE bindings SET kind = ?3, value = ?4, source_statement = ?5, updated_at = ?6, attachment_path = ?7
+            "UPDATE OR ABORT bindings SET kind = ?3, value = ?4, source_statement = ?5, updated_at = ?6, attachment_path = ?7
              WHERE name = ?1 AND execution_id IS ?2",
         )?
         .execute(params![
@@ -190,8 +211,9 @@ fn binding(conn: &Connection, row: &prosescope_core::write::BindingRow) -> rusql
             row.attachment
         ])?;
     if updated == 0 {
-        conn.prepare_cached(
-            "INSERT INTO bindings (name, execution_id, kind, value, source_statement, created_at, updated_at,
+        let inserted = conn
+            .prepare_cached(
+            "INSERT OR ABORT INTO bindings (name, execution_id, kind, value, source_statement, created_at, updated_at,
                                    attachment_path)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)",
         )?
@@ -204,8 +226,17 @@ fn binding(conn: &Connection, row: &prosescope_core::write::BindingRow) -> rusql
             row.at,
             row.attachment
         ])?;
+        one(inserted)?;
     }
     Ok(())
+}
+
+/// Whatever a foreign schema does with a row: it is said to be written only when it was.
+fn one(changed: usize) -> rusqlite::Result<()> {
+    match changed {
+        1 => Ok(()),
+        other => Err(rusqlite::Error::StatementChangedRows(other)),
+    }
 }
 
 fn json(object: &Map<String, Value>) -> Option<String> {

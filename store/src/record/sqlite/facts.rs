@@ -6,8 +6,11 @@ use prosescope_core::model::{AgentScope, BindingKind, Execution, Gate, RunStatus
 use prosescope_core::write::{AgentFact, AuditTail, BindingFact, Facts, Fault, RunFact, Style};
 use rusqlite::{Connection, OptionalExtension, Params, params};
 
-use super::rows;
-use crate::record::fault;
+use super::{guard, rows};
+use crate::record::{fault, files};
+
+/// The most bytes of a program that are read.
+const PROGRAM: u64 = 16 << 20;
 
 /// Answers from inside of the transaction.
 pub(super) struct SqliteFacts<'a> {
@@ -114,7 +117,10 @@ impl Facts for SqliteFacts<'_> {
         match source {
             Some(source) => Ok(Some(source.to_string())),
             // The copy beside the database.
-            None => Ok(std::fs::read_to_string(self.dir.join("program.prose")).ok()),
+            None => Ok(files::read_small(&self.dir.join("program.prose"), PROGRAM)
+                .ok()
+                .flatten()
+                .and_then(|bytes| String::from_utf8(bytes).ok())),
         }
     }
 
@@ -162,10 +168,11 @@ impl Facts for SqliteFacts<'_> {
         // S2: of several rows that claim the name the last one is meant.
         self.said(
             self.conn
-                .prepare_cached(
+                .prepare_cached(&format!(
                     "SELECT kind, source_statement, updated_at, attachment_path FROM bindings
-                     WHERE name = ?1 AND execution_id IS ?2 ORDER BY rowid DESC LIMIT 1",
-                )
+                     WHERE name = ?1 AND execution_id IS ?2 {} LIMIT 1",
+                    guard::by_coming(self.conn, "bindings", true)
+                ))
                 .and_then(|mut statement| {
                     statement
                         .query_row(params![name, frame], |row| {
@@ -237,8 +244,10 @@ impl Facts for SqliteFacts<'_> {
 
     fn gates(&self) -> Result<Vec<Gate>, Fault> {
         let sql = format!(
-            "SELECT {} FROM gates WHERE run_id = ?1 ORDER BY rowid",
-            rows::GATE
+            "SELECT {} FROM gates WHERE {} {}",
+            rows::GATE,
+            rows::GATE_OF_RUN,
+            guard::by_coming(self.conn, "gates", false)
         );
         self.said(
             self.conn
@@ -248,15 +257,27 @@ impl Facts for SqliteFacts<'_> {
     }
 
     fn gate(&self, id: &str) -> Result<Option<Gate>, Fault> {
+        // The run's own first.
         let sql = format!(
-            "SELECT {} FROM gates WHERE run_id = ?1 AND id = ?2",
-            rows::GATE
+            "SELECT {} FROM gates WHERE id = ?2 AND {} LIMIT 1",
+            rows::GATE,
+            rows::GATE_OF_RUN_FIRST
         );
         self.said(
             self.conn
                 .query_row(&sql, [self.run, id], rows::gate)
                 .optional(),
         )
+    }
+
+    fn gate_elsewhere(&self, id: &str) -> Result<Option<String>, Fault> {
+        let other = self.conn.query_row(
+            "SELECT run_id FROM gates WHERE id = ?1 AND run_id IS NOT ?2",
+            [id, self.run],
+            |row| rows::text(row, 0),
+        );
+        let other = self.said(other.optional())?.flatten();
+        Ok(other.map(|run| run.to_string()))
     }
 
     fn audit_tail(&self) -> Result<AuditTail, Fault> {

@@ -5,6 +5,7 @@
 
 mod apply;
 mod facts;
+mod guard;
 mod rows;
 
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use std::time::Duration;
 use prosescope_core::decode::sqlite::dialect_of;
 use prosescope_core::model::Dialect;
 use prosescope_core::schema;
-use prosescope_core::write::{Change, Fault, RunStore, Style, Work, WriteError};
+use prosescope_core::write::{Change, Fault, FaultKind, RunStore, Style, Work, WriteError};
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use super::files::Attachments;
@@ -45,22 +46,30 @@ impl SqliteStore {
             .canonicalize()
             .map_err(|cause| fault::io(path, "cannot be opened", &cause))?;
         let dir = path.parent().map(Path::to_owned).unwrap_or_default();
-        let conn = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let mut conn = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         let wrong = |error| fault::sqlite(&path, &error);
-        let _lock = lock(&dir)?;
-        complete(&conn).map_err(wrong)?;
+        guard::deadline(&mut conn).map_err(wrong)?;
+        let there = guard::tables(&conn, &path)?;
+        if there.is_empty() {
+            let message = format!("there is no run in {}", path.display());
+            return Err(Fault::new(FaultKind::Damaged, message)
+                .hint("`prose init PROGRAM --state sqlite` makes a run in a database"));
+        }
+        let newest = || {
+            let order = guard::by_coming(&conn, schema::RUN, true);
+            conn.query_row(&format!("SELECT id FROM run {order} LIMIT 1"), [], |row| {
+                row.get::<_, Option<String>>(0)
+            })
+            .optional()
+        };
         let run = match run_id {
             Some(id) => Some(id.to_owned()),
-            None => conn
-                .query_row(
-                    "SELECT id FROM run ORDER BY rowid DESC LIMIT 1",
-                    [],
-                    |row| row.get::<_, Option<String>>(0),
-                )
-                .optional()
-                .map_err(wrong)?
-                .flatten(),
+            None if there.iter().any(|table| table == schema::RUN) => {
+                newest().map_err(wrong)?.flatten()
+            }
+            None => None,
         };
+        guard::no_deadline(&mut conn).map_err(wrong)?;
         let run = run.unwrap_or_else(|| {
             let name = dir.file_name().unwrap_or_default();
             name.to_string_lossy().into_owned()
@@ -91,6 +100,7 @@ impl SqliteStore {
             &path,
             OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
         )?;
+        guard::tables(&conn, &path)?;
         conn.execute_batch(&format!(
             "BEGIN IMMEDIATE;\n{}\nCOMMIT;",
             schema::AGENTS_SQL
@@ -146,6 +156,11 @@ impl SqliteStore {
 
     fn in_transaction(&self, work: Work<'_>, lock: &RunLock) -> Result<(), WriteError> {
         let wrong = |error: rusqlite::Error| WriteError::Fault(fault::sqlite(&self.path, &error));
+        let there = guard::tables(&self.conn, &self.path)?;
+        if !self.run.is_empty() {
+            // Undone with all else, when nothing is to be written.
+            guard::complete(&self.conn, &there).map_err(wrong)?;
+        }
         let style = self.style().map_err(wrong)?;
         let facts = SqliteFacts {
             conn: &self.conn,
@@ -155,6 +170,9 @@ impl SqliteStore {
             style,
         };
         let changes = work(&facts)?;
+        if changes.is_empty() {
+            return self.conn.execute_batch("ROLLBACK").map_err(wrong);
+        }
         let mut files = Attachments::new(&self.dir, lock);
         for change in &changes {
             if let Change::Attachment(file) = change {
@@ -177,10 +195,11 @@ impl SqliteStore {
 impl RunStore for SqliteStore {
     fn transact(&mut self, work: Work<'_>) -> Result<(), WriteError> {
         let lock = lock(&self.dir)?;
-        self.conn
-            .execute_batch("BEGIN IMMEDIATE")
-            .map_err(|error| fault::sqlite(&self.path, &error))?;
+        let wrong = |error| fault::sqlite(&self.path, &error);
+        self.conn.execute_batch("BEGIN IMMEDIATE").map_err(wrong)?;
+        guard::deadline(&mut self.conn).map_err(wrong)?;
         let done = self.in_transaction(work, &lock);
+        guard::no_deadline(&mut self.conn).map_err(wrong)?;
         if done.is_err() && !self.conn.is_autocommit() {
             // Nothing is left to be done when undoing fails as well: the journal undoes it on the next opening.
             let _ = self.conn.execute_batch("ROLLBACK");
@@ -222,29 +241,9 @@ pub fn init_sqlite(
 pub(crate) fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Fault> {
     let settings = |conn: &Connection| -> rusqlite::Result<()> {
         conn.busy_timeout(BUSY)?;
-        // Never what the library happens to be built with (errata, "Foreign keys are switched on").
-        conn.execute_batch(
-            "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;",
-        )
+        guard::settings(conn)
     };
     Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .and_then(|conn| settings(&conn).map(|()| conn))
         .map_err(|error| fault::sqlite(path, &error))
-}
-
-/// Tables that the documents' SQL leaves out, or does not load (errata S1), are made; what is there stays.
-fn complete(conn: &Connection) -> rusqlite::Result<()> {
-    let known: Vec<String> = schema::TABLES.iter().map(|t| t.name.to_owned()).collect();
-    let mut there =
-        conn.prepare("SELECT lower(name) FROM sqlite_schema WHERE type IN ('table', 'view')")?;
-    let there: Vec<String> = there
-        .query_map([], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
-    if known.iter().all(|table| there.contains(table)) {
-        return Ok(());
-    }
-    conn.execute_batch(&format!("BEGIN IMMEDIATE;\n{}\nCOMMIT;", schema::STATE_SQL))
-        .inspect_err(|_| {
-            let _ = conn.execute_batch("ROLLBACK");
-        })
 }

@@ -34,6 +34,14 @@ pub(super) fn newest(conn: &Connection, most: u32) -> rusqlite::Result<Vec<Execu
 pub(super) const GATE: &str = "id, run_id, execution_id, prompt, allow, timeout, timeout_at, on_reject, status, \
      created_at, resolved_at, resolved_by, resolution_comment, metadata";
 
+/// Which gates are of run `?1`: its own, and those of no recorded run (errata G11), which readers show with it.
+pub(super) const GATE_OF_RUN: &str =
+    "(run_id IS ?1 OR run_id IS NULL OR run_id NOT IN (SELECT id FROM run WHERE id IS NOT NULL))";
+/// The same, the run's own first.
+pub(super) const GATE_OF_RUN_FIRST: &str =
+    "(run_id IS ?1 OR run_id IS NULL OR run_id NOT IN (SELECT id FROM run WHERE id IS NOT NULL))
+     ORDER BY run_id IS ?1 DESC, run_id";
+
 pub(super) fn gate(row: &Row<'_>) -> rusqlite::Result<Gate> {
     Ok(Gate {
         id: text(row, 0)?.unwrap_or_else(|| "".into()),
