@@ -24,6 +24,9 @@ use crate::exit::Exit;
 use crate::out::say;
 use crate::serve::Served;
 
+/// What names the newest run, and never a folder.
+pub(crate) const LATEST: &str = "latest";
+
 /// A place to open, and the `.prose` folder around it.
 struct Located {
     disk: Rc<Disk>,
@@ -296,29 +299,84 @@ pub(crate) fn for_writing(run: &str) -> Result<Target, CliError> {
     // A whole id names its folder: nothing else is looked at, however many runs there are.
     let mut parts = run.split('/');
     let plain = parts.all(|part| !part.is_empty() && !part.starts_with('.')) && !run.contains('\\');
-    if plain && let Ok(project) = project() {
+    let newest = run.split('/').next() == Some(LATEST);
+    if plain
+        && !newest
+        && let Ok(project) = project()
+    {
         let dir = project.join("runs").join(run.replace('/', "/imports/"));
         if dir.is_dir() {
-            return Ok(target(dir, None));
+            return target(dir);
         }
     }
     let located = locate(run)?;
     let full = located.base.join(&located.place);
     if full.is_dir() {
-        return Ok(target(full, None));
+        return target(full);
     }
     let dir = full.parent().unwrap_or(&located.base).to_owned();
-    let database = full.extension().is_none_or(|end| end != "md");
-    Ok(target(dir, database.then_some(full)))
+    let name = full.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.to_ascii_lowercase();
+    // A file names its run, and which of two stores is meant.
+    let database = match name.ends_with(".md") {
+        true if name == "state.md" && is_run(&dir)? => None,
+        _ if name.ends_with(".md") || name == "agents.db" => return Err(no_run(&full)),
+        _ => Some(unlinked(run, full)?),
+    };
+    Ok(Target {
+        folder: from_here(&dir, ""),
+        database,
+        dir,
+    })
 }
 
 /// A folder that holds a database is one run, kept there.
-fn target(dir: PathBuf, database: Option<PathBuf>) -> Target {
+fn target(dir: PathBuf) -> Result<Target, CliError> {
     let own = dir.join("state.db");
-    Target {
+    let there = own.symlink_metadata().is_ok();
+    let events = dir.join("x_events.jsonl");
+    if there && events.symlink_metadata().is_ok() {
+        let message = format!(
+            "there are two stores of this run: {} and {}",
+            own.display(),
+            events.display()
+        );
+        return Err(CliError::new(Exit::Refused, message)
+            .hint("move away the one that is not this run's, or name the one that is meant: its state.db or its state.md"));
+    }
+    if !there && !is_run(&dir)? {
+        return Err(no_run(&dir));
+    }
+    Ok(Target {
         folder: from_here(&dir, ""),
-        database: database.or_else(|| own.is_file().then_some(own)),
+        database: there.then_some(own),
         dir,
+    })
+}
+
+/// Whether a folder is a run's, as lists of runs see it.
+fn is_run(dir: &Path) -> Result<bool, CliError> {
+    // What our own writer keeps says so without a list of all that lies there.
+    let ours = |name: &str| dir.join(name).is_file();
+    if ours("state.md") && ours("program.prose") || ours("x_events.jsonl") {
+        return Ok(true);
+    }
+    let found = survey(&disk(dir)?).found;
+    Ok(found
+        .iter()
+        .any(|found| found.place.is_empty() && found.kind != FoundKind::Agents))
+}
+
+fn no_run(path: &Path) -> CliError {
+    CliError::not_found(format!("there is no run in {}", path.display()))
+        .hint("`prose runs` lists the runs; `prose init PROGRAM` makes one")
+}
+
+/// The database itself: a link is followed where the user named it, and nowhere else.
+fn unlinked(run: &str, database: PathBuf) -> Result<PathBuf, CliError> {
+    match (Path::new(run).canonicalize(), database.canonicalize()) {
+        (Ok(named), Ok(real)) if named == real => Ok(real),
+        _ => Ok(database),
     }
 }
 
@@ -329,7 +387,7 @@ fn locate(run: &str) -> Result<Located, CliError> {
     let project = match project() {
         Ok(project) => project,
         // Without a `.prose` folder, a bare name may still be a file beside us.
-        Err(_) if Path::new(run).exists() => return by_path(Path::new(run)),
+        Err(_) if run != LATEST && Path::new(run).exists() => return by_path(Path::new(run)),
         Err(error) => return Err(error),
     };
     let disk = Rc::new(disk(&project)?);
@@ -339,7 +397,7 @@ fn locate(run: &str) -> Result<Located, CliError> {
         .map_or((run, None), |(name, nested)| (name, Some(nested)));
     let place = match choose(&source, name, &options(None)?) {
         Ok(place) => place,
-        Err(ChooseError::Unknown { .. }) if Path::new(run).exists() => {
+        Err(ChooseError::Unknown { .. }) if run != LATEST && Path::new(run).exists() => {
             return by_path(Path::new(run));
         }
         Err(error) => return Err(not_chosen(error, &project)),

@@ -37,11 +37,16 @@ pub struct SqliteStore {
 
 impl SqliteStore {
     /// Opens a database for writing. `run_id` says which of several runs; else the one that it holds, or, where its
-    /// `run` table is empty, the one that is named as its folder.
+    /// `run` table is empty, the one that is named as its folder. A link is not followed.
     ///
     /// # Errors
     /// A [`Fault`] when it is no database, or may not be written to.
     pub fn open(path: &Path, run_id: Option<&str>) -> Result<SqliteStore, Fault> {
+        if path.symlink_metadata().is_ok_and(|meta| meta.is_symlink()) {
+            let message = format!("{} is a link: nothing is written behind it", path.display());
+            return Err(Fault::new(FaultKind::Io, message)
+                .hint("name the file itself, if it is the one that is meant"));
+        }
         let path = path
             .canonicalize()
             .map_err(|cause| fault::io(path, "cannot be opened", &cause))?;

@@ -1,0 +1,122 @@
+//! What `--run` may name where something is written: a run, and nothing that only could become one.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Runs `prose` in `dir`, and expects this exit code; gives all that it said.
+#[track_caller]
+fn prose(dir: &Path, code: i32, args: &[&str]) -> String {
+    let out = Command::new(env!("CARGO_BIN_EXE_prose"))
+        .args(args)
+        .current_dir(dir)
+        .env("HOME", dir.join("home"))
+        .output()
+        .expect("prose runs");
+    let said = [&out.stdout[..], &out.stderr].concat();
+    let said = String::from_utf8_lossy(&said).into_owned();
+    assert_eq!(out.status.code(), Some(code), "{args:?}: {said}");
+    said
+}
+
+fn project() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a folder");
+    fs::write(dir.path().join("p.prose"), "session \"Find\"\n").expect("written");
+    let base = ["init", "p.prose", "--id"];
+    prose(
+        dir.path(),
+        0,
+        &[&base[..], &["folder", "--state", "filesystem"]].concat(),
+    );
+    prose(
+        dir.path(),
+        0,
+        &[&base[..], &["base", "--state", "sqlite"]].concat(),
+    );
+    dir
+}
+
+fn put(run: &str) -> [&str; 6] {
+    ["put", "x", "--file", "p.prose", "--run", run]
+}
+
+#[test]
+fn a_new_run_takes_no_others_place() {
+    let dir = project();
+    for state in ["filesystem", "sqlite"] {
+        let args = ["init", "p.prose", "--id", "base", "--state", state];
+        let said = prose(dir.path(), 4, &args);
+        assert!(said.contains("base") && said.contains("--id"), "{said}");
+    }
+    prose(dir.path(), 2, &["init", "p.prose", "--id", "latest"]);
+}
+
+#[test]
+fn what_is_no_run_is_not_made_one() {
+    let dir = project();
+    let at = dir.path();
+    for (folder, file) in [
+        ("docs", "README.md"),
+        (".prose/runs/latest", "a.txt"),
+        (".prose/runs/other", "a.txt"),
+    ] {
+        fs::create_dir_all(at.join(folder)).expect("made");
+        fs::write(at.join(folder).join(file), "# Read me\n").expect("written");
+    }
+    for run in [
+        "docs",
+        "./docs",
+        "docs/README.md",
+        "other",
+        ".prose/runs/latest",
+    ] {
+        prose(at, 3, &put(run));
+    }
+    for folder in ["docs", ".prose/runs/latest", ".prose/runs/other"] {
+        assert_eq!(
+            fs::read_dir(at.join(folder)).expect("listed").count(),
+            1,
+            "{folder}"
+        );
+    }
+    prose(at, 0, &put("latest"));
+    assert_eq!(
+        fs::read_dir(at.join(".prose/runs/latest"))
+            .expect("listed")
+            .count(),
+        1
+    );
+}
+
+#[test]
+fn of_two_stores_none_is_chosen() {
+    let dir = project();
+    let at = dir.path();
+    prose(at, 0, &put("folder"));
+    prose(at, 0, &["exec", "begin", "--line", "1", "--run", "folder"]);
+    fs::write(at.join(".prose/runs/folder/state.db"), "").expect("written");
+    for run in ["folder", ".prose/runs/folder"] {
+        let said = prose(at, 4, &put(run));
+        assert!(
+            said.contains("state.db") && said.contains("x_events.jsonl"),
+            "{said}"
+        );
+    }
+    prose(at, 0, &put(".prose/runs/folder/state.md"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_followed_only_where_it_is_named() {
+    let dir = project();
+    let at = dir.path();
+    let linked = at.join(".prose/runs/linked");
+    fs::create_dir(&linked).expect("made");
+    fs::copy(at.join("p.prose"), linked.join("program.prose")).expect("copied");
+    std::os::unix::fs::symlink("../base/state.db", linked.join("state.db")).expect("linked");
+    for run in ["linked", ".prose/runs/linked"] {
+        let said = prose(at, 6, &put(run));
+        assert!(said.contains("link"), "{said}");
+    }
+    prose(at, 0, &put(".prose/runs/linked/state.db"));
+}
