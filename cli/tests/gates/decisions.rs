@@ -1,6 +1,6 @@
 //! What deciding a gate says, and when it is refused.
 
-use crate::Project;
+use crate::{Project, has_sqlite3};
 
 const NOON: &str = "2026-01-25 12:00:00";
 
@@ -285,4 +285,30 @@ fn going_on_is_logged_at_the_gate() {
     for part in [r#""resume_source":"cli""#, r#""previous_status":"pending""#] {
         assert!(metadata.contains(part), "{metadata}");
     }
+}
+
+/// Errata G11: readers show gates of no recorded run with the run; whoever sees them decides them. Of a file with
+/// several runs, a gate of another one is said to be that.
+#[test]
+fn gates_of_no_recorded_run_are_decided_and_those_of_another_are_named() {
+    if !has_sqlite3() {
+        return;
+    }
+    let project = Project::new();
+    project.sql(
+        "DROP TABLE gates; CREATE TABLE gates (id TEXT PRIMARY KEY, run_id TEXT, execution_id INTEGER, prompt TEXT,
+            allow TEXT, timeout TEXT, timeout_at TEXT, on_reject TEXT, status TEXT, created_at TEXT, resolved_at TEXT,
+            resolved_by TEXT, resolution_comment TEXT, metadata TEXT);
+         INSERT INTO gates (id, run_id, status) VALUES ('none', NULL, 'pending'), ('gone', 'no-such-run', 'pending'),
+            ('theirs', 'earlier', 'pending');
+         UPDATE run SET rowid = 10; INSERT INTO run (rowid, id) VALUES (1, 'earlier');",
+    );
+    for gate in ["none", "gone"] {
+        project.expect(0, &["approve", &project.run, gate, "--as", "ann"]);
+    }
+    let approved = project.sql("SELECT count(*) FROM gates WHERE status = 'approved'");
+    assert_eq!(approved, "2");
+    let args = ["approve", &project.run, "theirs", "--as", "ann"];
+    let (_, said) = project.expect(3, &args);
+    assert!(said.contains("earlier"), "{said}");
 }
