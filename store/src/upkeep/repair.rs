@@ -102,8 +102,9 @@ fn state_file(dir: &Path) -> Result<Option<Done>, Fault> {
         file.sync_all()
     };
     write().map_err(|cause| fault::io(&dir.join(&path), "cannot be written", &cause))?;
+    let rules = stale.rules.join(", ");
     Ok(Some(Done {
-        rule: stale.rules.join(", "),
+        rule: rules,
         did: format!("rendered {path} from what is believed; what it was lies in x_history"),
         count: 1,
     }))
