@@ -95,7 +95,7 @@ pub(crate) fn open(path: &Path) -> Result<Opened, DatabaseError> {
     };
     if how != How::SharedMemory && how != How::Alone {
         // With a -wal the missing pages may be there.
-        header.whole()?;
+        whole(&path, &header)?;
     }
 
     let mut notes = Vec::new();
@@ -173,6 +173,20 @@ fn header(path: &Path) -> Result<Header, DatabaseError> {
     let len = file.metadata()?.len();
     file.take(sqlite::HEAD as u64).read_to_end(&mut head)?;
     Ok(Header::read(&head, len)?)
+}
+
+/// Refuses a database that is cut off. A writer in the middle of a change may have written the new length before the
+/// pages, or write both while they are looked at: a journal undoes the one, a second look tells the other.
+fn whole(path: &Path, first: &Header) -> Result<(), DatabaseError> {
+    let mut found = first.whole();
+    for _ in 0..3 {
+        if found.is_ok() || Watch::new(path).len(Part::Journal).is_some_and(|n| n > 0) {
+            return Ok(());
+        }
+        std::thread::sleep(Duration::from_millis(10));
+        found = header(path)?.whole();
+    }
+    Ok(found?)
 }
 
 /// Opens, and reads the first page, so that a refusal comes here and not later.
@@ -262,6 +276,7 @@ fn roll_back_aside(path: &Path, watch: &Watch) -> Result<(Connection, TempDir), 
                 .map_err(DecodeError::from)?;
                 sqlite::probe(&writer)?;
             }
+            self::header(&copy)?.whole()?;
             return Ok((connect(&copy, How::Plain)?, aside));
         }
         before = after;

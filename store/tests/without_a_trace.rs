@@ -177,6 +177,21 @@ fn a_hot_journal_is_rolled_back_in_a_copy() {
     leaves_no_trace(dir.path(), "state.db", 3, &["hot-journal"]);
 }
 
+/// The writer wrote the new length into the first page, and was cut off before the pages that it counts.
+#[test]
+fn a_length_that_was_written_before_its_pages_is_undone_too() {
+    use std::io::{Seek, SeekFrom, Write};
+    let dir = with_hot_journal();
+    let path = dir.path().join("state.db");
+    let file = fs::OpenOptions::new().write(true).open(&path);
+    let mut file = file.unwrap();
+    let pages = u32::try_from(file.metadata().unwrap().len() / 1024).unwrap();
+    file.seek(SeekFrom::Start(28)).unwrap();
+    file.write_all(&(pages * 4).to_be_bytes()).unwrap();
+    drop(file);
+    leaves_no_trace(dir.path(), "state.db", 3, &["hot-journal"]);
+}
+
 #[test]
 fn a_journal_that_is_not_hot_is_no_reason_to_copy() {
     let dir = tempfile::tempdir().unwrap();
