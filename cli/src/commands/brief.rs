@@ -20,14 +20,10 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
     let frame = frame(&session, args.execution)?;
     let database = matches!(session.run().form, Form::Sqlite { .. });
     let name = args.name.as_deref().unwrap_or("anon_…");
-    let declared = args.name.as_deref().and_then(|name| {
-        let mut found = session
-            .listing()?
-            .statements
-            .iter()
-            .filter(|s| s.name.as_deref() == Some(name) && s.binds.is_some());
-        found.next().filter(|_| found.next().is_none())
-    });
+    let declared = args
+        .name
+        .as_deref()
+        .and_then(|name| session.listing()?.binder(name));
     let of = Brief {
         run: session.run().id.to_string(),
         location: record::location(database, &folder, name, frame.as_ref().map(|(id, ..)| *id)),

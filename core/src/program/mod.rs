@@ -4,7 +4,7 @@
 //! what lies inside what. That is enough to tie rows and annotations to lines. A line that fits nothing is a
 //! statement of kind [`StatementKind::Other`].
 
-mod agents;
+mod declared;
 mod head;
 mod keys;
 mod lex;

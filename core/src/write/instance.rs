@@ -23,10 +23,7 @@ impl Instance {
     /// The instance whose first row has this id.
     pub(super) fn of(facts: &dyn Facts, id: i64) -> Result<Instance, WriteError> {
         let Some(first) = facts.execution(id)? else {
-            return Err(WriteError::not_found(
-                format!("there is no execution {id} in this run"),
-                "`prose trace RUN` lists what ran, with ids",
-            ));
+            return Err(no_execution(id));
         };
         let (last, again) = latest(facts, &first, id)?;
         let last = last.unwrap_or_else(|| first.clone());
@@ -165,6 +162,14 @@ pub(super) fn meta(row: &Execution) -> Meta {
     row.meta.as_deref().cloned().unwrap_or_default()
 }
 
+/// What is said of an id that no row has.
+pub(super) fn no_execution(id: i64) -> WriteError {
+    WriteError::not_found(
+        format!("there is no execution {id} in this run"),
+        "`prose trace RUN` lists what ran, with ids",
+    )
+}
+
 /// Refuses when the run is over, or rests.
 pub(super) fn running(facts: &dyn Facts) -> Result<(), WriteError> {
     let run = facts.run()?;
@@ -212,10 +217,7 @@ pub(super) fn frame_of(
         let Some(id) = at else { return Ok(None) };
         let Some(row) = facts.execution(id)? else {
             return match Some(id) == from {
-                true => Err(WriteError::not_found(
-                    format!("there is no execution {id} in this run"),
-                    "`prose trace RUN` lists what ran, with ids",
-                )),
+                true => Err(no_execution(id)),
                 false => Ok(None),
             };
         };

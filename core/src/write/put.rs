@@ -1,5 +1,5 @@
 use super::begin::touch;
-use super::instance::{frame_of, shown};
+use super::instance::{frame_of, no_execution, shown};
 use super::{
     At, AttachmentFile, BindingRow, Change, Facts, Fault, FaultKind, Plan, Record, Style,
     WriteError, names,
@@ -163,23 +163,11 @@ impl Put {
             return Ok(None);
         };
         let listing = program::scan(&source);
-        let mut found = listing
-            .statements
-            .iter()
-            .filter(|s| s.name.as_deref() == Some(name) && s.binds.is_some());
-        let first = found.next().filter(|_| found.next().is_none());
-        Ok(first.map(|statement| {
+        Ok(listing.binder(name).map(|statement| {
             let kind = BindingKind::parse(statement.binds.as_deref().unwrap_or("let"));
             (kind, statement.text.clone())
         }))
     }
-}
-
-fn no_execution(id: i64) -> WriteError {
-    WriteError::not_found(
-        format!("there is no execution {id} in this run"),
-        "`prose trace RUN` lists what ran, with ids",
-    )
 }
 
 /// A statement of its own is the source; a frame or a construct only says where it ran.

@@ -196,39 +196,32 @@ fn binding(conn: &Connection, row: &prosescope_core::write::BindingRow) -> rusql
          FROM bindings WHERE name = ?1 AND execution_id IS ?2",
     )?
     .execute(params![row.name, row.execution_id, row.at])?;
+    let written = params![
+        row.name,
+        row.execution_id,
+        row.kind,
+        row.value,
+        row.source,
+        row.at,
+        row.attachment
+    ];
     let updated = conn
         .prepare_cached(
             "UPDATE OR ABORT bindings SET kind = ?3, value = ?4, source_statement = ?5, updated_at = ?6, attachment_path = ?7
              WHERE name = ?1 AND execution_id IS ?2",
         )?
-        .execute(params![
-            row.name,
-            row.execution_id,
-            row.kind,
-            row.value,
-            row.source,
-            row.at,
-            row.attachment
-        ])?;
-    if updated == 0 {
-        let inserted = conn
-            .prepare_cached(
+        .execute(written)?;
+    if updated > 0 {
+        return Ok(());
+    }
+    let inserted = conn
+        .prepare_cached(
             "INSERT OR ABORT INTO bindings (name, execution_id, kind, value, source_statement, created_at, updated_at,
-                                   attachment_path)
+                                            attachment_path)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)",
         )?
-        .execute(params![
-            row.name,
-            row.execution_id,
-            row.kind,
-            row.value,
-            row.source,
-            row.at,
-            row.attachment
-        ])?;
-        one(inserted)?;
-    }
-    Ok(())
+        .execute(written)?;
+    one(inserted)
 }
 
 /// Whatever a foreign schema does with a row: it is said to be written only when it was.

@@ -1,7 +1,16 @@
-use super::{Listing, StatementKind};
+use super::{Listing, Statement, StatementKind};
 use crate::model::AgentScope;
 
 impl Listing {
+    /// The statement that binds a name (`let`, `const`, `input`, `output`), when one statement alone does.
+    pub fn binder(&self, name: &str) -> Option<&Statement> {
+        let mut found = self
+            .statements
+            .iter()
+            .filter(|s| s.name.as_deref() == Some(name) && s.binds.is_some());
+        found.next().filter(|_| found.next().is_none())
+    }
+
     /// How long the memory of an agent lives, as the program declares it (`persist:`); `None` when it declares no such
     /// agent. A path is [`AgentScope::Custom`]: it is opened only when somebody names it (errata, "Agent scope").
     pub fn agent_scope(&self, agent: &str) -> Option<AgentScope> {
