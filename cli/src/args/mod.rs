@@ -103,6 +103,8 @@ pub(crate) enum Command {
     /// Say which runs could go, and remove them with --yes
     #[command(after_help = upkeep::CLEAN_HELP)]
     Clean(upkeep::CleanArgs),
+    /// Write a run in the other form, as a new folder, and say what could not be carried; the run itself stays as it is
+    Convert(upkeep::ConvertArgs),
     /// Look whether this place is fit to record runs in: tools, git, file systems, journals, schemas; recommend a state mode
     Doctor(upkeep::DoctorArgs),
     /// Serve the viewer on 127.0.0.1, showing a run

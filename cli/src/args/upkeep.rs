@@ -11,6 +11,19 @@ go with it; agents of the project and the user go by `prose agent delete` only.
 
 Exit code 4: a run that was named, and --yes given, stays because a rule says so.";
 
+/// Writes a run in the other form.
+#[derive(Debug, Args)]
+pub(crate) struct ConvertArgs {
+    /// The run
+    pub(crate) run: String,
+    /// The form
+    #[arg(long, value_enum)]
+    pub(crate) to: super::record::StateMode,
+    /// Where it goes: a folder that is not there yet; RUN-sqlite or RUN-filesystem beside the run without it
+    #[arg(long, value_name = "PATH")]
+    pub(crate) out: Option<std::path::PathBuf>,
+}
+
 /// Removes runs.
 #[derive(Debug, Args)]
 pub(crate) struct CleanArgs {

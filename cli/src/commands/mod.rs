@@ -10,6 +10,7 @@ mod check;
 mod check_fix;
 mod clean;
 mod completions;
+mod convert;
 mod decide;
 mod doctor;
 mod exec;
@@ -31,6 +32,7 @@ mod trace;
 mod view;
 
 pub(crate) use check_fix::Fixed;
+pub(crate) use convert::Converted;
 use prosescope_core::session::Session;
 use prosescope_core::time::Stamp;
 use prosescope_core::timeout::Timeout;
@@ -68,6 +70,7 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
         Command::Put(args) => put::run(&args, out),
         Command::Finish(args) => finish::run(&args, out),
         Command::Clean(args) => clean::run(&args, out),
+        Command::Convert(args) => convert::run(&args, out),
         Command::Doctor(args) => doctor::run(&args, out),
         Command::View(args) => view::run(&args, out),
         Command::Completions(args) => completions::run(&args, out),

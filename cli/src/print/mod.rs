@@ -3,6 +3,7 @@
 mod audit;
 mod check;
 mod clean;
+mod convert;
 mod decide;
 mod doctor;
 mod fix;
@@ -17,6 +18,7 @@ mod values;
 pub(crate) use audit::{audit, audit_check, audit_stats, audit_timeouts, audits, gate_waits};
 pub(crate) use check::{checked, explained};
 pub(crate) use clean::cleaned;
+pub(crate) use convert::converted;
 pub(crate) use decide::{decided, expired, head, note};
 pub(crate) use doctor::checkup;
 pub(crate) use fix::fixed;

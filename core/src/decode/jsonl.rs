@@ -13,7 +13,7 @@ const MOST_LINES: usize = 1_000_000;
 const MOST_LISTED: usize = 20;
 
 /// Hands every line that is a JSON object on, with its number; the others are issues.
-pub(super) fn lines(
+pub(crate) fn lines(
     log: &str,
     mut take: impl FnMut(i64, Map<String, Value>) -> Result<(), String>,
 ) -> Vec<Issue> {
@@ -66,7 +66,7 @@ pub(super) fn malformed(message: String) -> Issue {
 }
 
 /// A value as the table's TEXT column would hold it.
-pub(super) fn text(value: &Value) -> Option<Text> {
+pub(crate) fn text(value: &Value) -> Option<Text> {
     match value {
         Value::Null => None,
         Value::String(text) => Some(text.as_str().into()),
@@ -74,7 +74,7 @@ pub(super) fn text(value: &Value) -> Option<Text> {
     }
 }
 
-pub(super) fn integer(value: &Value) -> Option<i64> {
+pub(crate) fn integer(value: &Value) -> Option<i64> {
     match value {
         Value::Number(n) => n.as_i64(),
         Value::String(text) => text.trim().parse().ok(),

@@ -5,7 +5,7 @@ pub mod compact_log;
 pub mod dotenv;
 pub mod folder;
 pub mod gates_json;
-mod jsonl;
+pub(crate) mod jsonl;
 pub mod memory_md;
 pub mod receipts;
 pub mod sqlite;

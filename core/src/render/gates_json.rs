@@ -28,11 +28,12 @@ pub fn audit(row: &AuditRow) -> String {
     line.text("gate_id", Some(&row.gate_id));
     line.text("run_id", Some(&row.run_id));
     line.text("event_type", Some(&row.event));
-    line.text("principal", Some(&row.principal));
+    let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    line.text("principal", some(&row.principal).as_deref());
     line.text("comment", row.comment.as_deref());
-    line.text("timestamp", Some(&row.at));
+    line.text("timestamp", some(&row.at).as_deref());
     // As the table's TEXT: what the chain's hash was taken over stays as it is, letter by letter.
-    line.text("metadata", Some(&row.metadata));
+    line.text("metadata", some(&row.metadata).as_deref());
     line.end()
 }
 

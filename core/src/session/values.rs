@@ -268,7 +268,7 @@ impl Session {
         }
     }
 
-    fn read_at(
+    pub(super) fn read_at(
         &self,
         table: Table,
         at: &ValueAt,

@@ -105,6 +105,8 @@ pub struct BindingRow {
     pub attachment: Option<String>,
     /// When.
     pub at: String,
+    /// When it was first written, where that is known to be another time and no earlier value is kept.
+    pub created: Option<String>,
 }
 
 /// A memory, in `agents` or `memory.md`.

@@ -133,6 +133,7 @@ impl Record for Put {
             source,
             attachment: attachment.clone(),
             at: at.text(facts.style()),
+            created: None,
         }));
         changes.push(touch(facts, at));
         Ok(Plan {

@@ -11,8 +11,9 @@ mod fresh;
 mod lock;
 mod sqlite;
 
-pub(crate) use files::{shared, sync_dir};
+pub(crate) use files::{replace, shared, sync_dir};
+pub(crate) use folder::write_first;
 pub use folder::{FolderStore, init_folder};
 pub(crate) use lock::{LOCK, lock};
-pub(crate) use sqlite::connect;
 pub use sqlite::{SqliteStore, init_sqlite};
+pub(crate) use sqlite::{connect, write_database};

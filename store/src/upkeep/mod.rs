@@ -3,5 +3,6 @@
 
 pub(crate) mod agents;
 pub(crate) mod clean;
+pub(crate) mod convert;
 pub(crate) mod look;
 pub(crate) mod repair;

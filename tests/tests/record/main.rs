@@ -3,6 +3,7 @@
 //!
 //! Small enough for CI; `cargo xtask soak` sets `PROSE_SOAK` and runs the same with the numbers of reliability.md.
 
+mod convert;
 mod documents;
 mod full;
 mod kill;

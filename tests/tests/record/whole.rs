@@ -326,4 +326,7 @@ fn a_whole_program_is_the_same_run_in_both_forms() {
         "sqlite against filesystem, at the end"
     );
     assert_eq!(traces[0].len(), 20, "{:#?}", traces[0]);
+    for (form, run) in &runs {
+        crate::convert::there_and_back(&project, form, run);
+    }
 }

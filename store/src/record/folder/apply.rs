@@ -138,7 +138,8 @@ impl Wanted {
             .is_some()
             .then(|| free(root, &format!("x_history/bindings/{stem}")));
         let created = before.and_then(|head| head.created.or(head.updated));
-        let created = created.map(|at| at.to_string()).filter(|at| *at != row.at);
+        let created = created.map(|at| at.to_string()).or(row.created.clone());
+        let created = created.filter(|at| *at != row.at);
         let text = binding_md::write(row, created.as_deref());
         self.bindings.push(Binding {
             name: row.name.as_str().into(),

@@ -132,12 +132,21 @@ pub fn init_folder(
     program_source: &str,
     now: &str,
 ) -> Result<(), WriteError> {
-    let state = apply::first_state(run_id, program_name, program_source, now);
     fresh::run_folder(dir, program_source, |aside| {
-        let fill = || {
-            replace(aside, &aside.join("state.md"), state.as_bytes())?;
-            make_dir(aside, &aside.join("bindings"))
-        };
-        fill().map_err(|cause| fault::io(dir, "cannot be made", &cause).into())
+        write_first(aside, run_id, program_name, program_source, now)
+            .map_err(|cause| fault::io(dir, "cannot be made", &cause).into())
     })
+}
+
+/// Fills a new folder of a run with a first state.md.
+pub(crate) fn write_first(
+    dir: &Path,
+    run_id: &str,
+    program_name: &str,
+    program_source: &str,
+    now: &str,
+) -> io::Result<()> {
+    let state = apply::first_state(run_id, program_name, program_source, now);
+    replace(dir, &dir.join("state.md"), state.as_bytes())?;
+    make_dir(dir, &dir.join("bindings"))
 }

@@ -78,13 +78,13 @@ pub(super) fn row(conn: &Connection, run: &str, change: &Change) -> rusqlite::Re
                 params![row.agent, row.at],
             )?;
             let updated = conn.execute(
-                "UPDATE OR ABORT agents SET memory = ?2, updated_at = ?3 WHERE name = ?1",
+                "UPDATE OR ABORT agents SET memory = ?2, updated_at = nullif(?3, '') WHERE name = ?1",
                 params![row.agent, row.memory, row.at],
             )?;
             if updated == 0 {
                 one(conn.execute(
                     "INSERT OR ABORT INTO agents (name, scope, memory, created_at, updated_at)
-                     VALUES (?1, ?2, ?3, ?4, ?4)",
+                     VALUES (?1, ?2, ?3, nullif(?4, ''), nullif(?4, ''))",
                     params![row.agent, row.scope, row.memory, row.at],
                 )?)?;
             }
@@ -93,12 +93,12 @@ pub(super) fn row(conn: &Connection, run: &str, change: &Change) -> rusqlite::Re
             // A1: the agent is there before its first segment names it.
             conn.execute(
                 "INSERT OR ABORT INTO agents (name, scope, created_at, updated_at)
-                 SELECT ?1, ?2, ?3, ?3 WHERE NOT EXISTS (SELECT 1 FROM agents WHERE name = ?1)",
+                 SELECT ?1, ?2, nullif(?3, ''), nullif(?3, '') WHERE NOT EXISTS (SELECT 1 FROM agents WHERE name = ?1)",
                 params![row.agent, row.scope, row.at],
             )?;
             one(conn.execute(
                 "INSERT OR ABORT INTO agent_segments (agent_name, segment_number, timestamp, prompt, summary)
-                 VALUES (?1, ?2, ?3, ?4, ?5)",
+                 VALUES (?1, ?2, nullif(?3, ''), ?4, ?5)",
                 params![row.agent, row.number, row.at, row.prompt, row.summary],
             )?)?;
         }
@@ -169,7 +169,7 @@ pub(super) fn row(conn: &Connection, run: &str, change: &Change) -> rusqlite::Re
             let inserted = conn
                 .prepare_cached(
                 "INSERT OR ABORT INTO gate_audit_log (id, gate_id, run_id, event_type, principal, comment, timestamp, metadata)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                 VALUES (?1, ?2, ?3, ?4, nullif(?5, ''), ?6, nullif(?7, ''), nullif(?8, ''))",
             )?
             .execute(params![
                 row.id,
@@ -207,7 +207,7 @@ fn binding(conn: &Connection, row: &prosescope_core::write::BindingRow) -> rusql
     ];
     let updated = conn
         .prepare_cached(
-            "UPDATE OR ABORT bindings SET kind = ?3, value = ?4, source_statement = ?5, updated_at = ?6, attachment_path = ?7
+            "UPDATE OR ABORT bindings SET kind = ?3, value = ?4, source_statement = ?5, updated_at = nullif(?6, ''), attachment_path = ?7
              WHERE name = ?1 AND execution_id IS ?2",
         )?
         .execute(written)?;
@@ -218,9 +218,18 @@ fn binding(conn: &Connection, row: &prosescope_core::write::BindingRow) -> rusql
         .prepare_cached(
             "INSERT OR ABORT INTO bindings (name, execution_id, kind, value, source_statement, created_at, updated_at,
                                             attachment_path)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)",
+             VALUES (?1, ?2, ?3, ?4, ?5, ifnull(?8, nullif(?6, '')), nullif(?6, ''), ?7)",
         )?
-        .execute(written)?;
+        .execute(params![
+            row.name,
+            row.execution_id,
+            row.kind,
+            row.value,
+            row.source,
+            row.at,
+            row.attachment,
+            row.created
+        ])?;
     one(inserted)
 }
 

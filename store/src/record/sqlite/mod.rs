@@ -146,6 +146,13 @@ impl SqliteStore {
             .map_err(|error| fault::sqlite(&self.path, &error))
     }
 
+    /// Takes rows as another store had them, keys that lead nowhere included (errata B10: carried, and reported).
+    pub(crate) fn takes_any(&mut self) -> Result<(), Fault> {
+        self.conn
+            .execute_batch("PRAGMA foreign_keys = OFF")
+            .map_err(|error| fault::sqlite(&self.path, &error))
+    }
+
     fn style(&self) -> rusqlite::Result<Style> {
         if self.run.is_empty() {
             return Ok(Style::AppendOnly);
@@ -225,22 +232,43 @@ pub fn init_sqlite(
     now: &str,
 ) -> Result<(), WriteError> {
     fresh::run_folder(dir, program_source, |aside| {
-        let made = connect(
-            &aside.join("state.db"),
-            OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
-        );
-        let fill = |conn: Connection| {
-            conn.execute_batch(&format!("BEGIN;\n{}", schema::STATE_SQL))?;
-            conn.execute(
-                "INSERT INTO run (id, program_path, program_source, started_at, updated_at, status, state_mode)
-                 VALUES (?1, ?2, ?3, ?4, ?4, 'running', 'sqlite')",
-                [run_id, program_path, program_source, now],
-            )?;
-            conn.execute_batch("COMMIT")?;
-            conn.close().map_err(|(_, error)| error)
-        };
-        Ok(fill(made?).map_err(|error| fault::sqlite(&dir.join("state.db"), &error))?)
+        let path = aside.join("state.db");
+        let named = dir.join("state.db");
+        Ok(write_database(
+            &path,
+            &named,
+            run_id,
+            program_path,
+            program_source,
+            now,
+        )?)
     })
+}
+
+/// A new database with one run in it, which is to be `named`; no time is NULL.
+pub(crate) fn write_database(
+    path: &Path,
+    named: &Path,
+    run_id: &str,
+    program_path: &str,
+    program_source: &str,
+    now: &str,
+) -> Result<(), Fault> {
+    let conn = connect(
+        path,
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+    )?;
+    let fill = |conn: Connection| {
+        conn.execute_batch(&format!("BEGIN;\n{}", schema::STATE_SQL))?;
+        conn.execute(
+            "INSERT INTO run (id, program_path, program_source, started_at, updated_at, status, state_mode)
+             VALUES (?1, ?2, ?3, nullif(?4, ''), nullif(?4, ''), 'running', 'sqlite')",
+            [run_id, program_path, program_source, now],
+        )?;
+        conn.execute_batch("COMMIT")?;
+        conn.close().map_err(|(_, error)| error)
+    };
+    fill(conn).map_err(|error| fault::sqlite(named, &error))
 }
 
 pub(crate) fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Fault> {
