@@ -562,13 +562,27 @@ fn by_path(path: &Path) -> Result<Located, CliError> {
 /// The nearest `.prose` folder.
 pub(crate) fn project() -> Result<PathBuf, CliError> {
     let here = std::env::current_dir()?;
-    prose_dir(&here).ok_or_else(|| {
-        CliError::not_found(format!(
+    let home = home();
+    prose_dir(&here, home.as_deref()).ok_or_else(|| {
+        let error = CliError::not_found(format!(
             "there is no .prose folder in {} or above it",
             here.display()
-        ))
-        .hint("go to the project, or give a path to a run folder or a database")
+        ));
+        let users = home.as_deref().and_then(home_prose);
+        let error = match users.filter(|_| home.is_some_and(|home| here.starts_with(home))) {
+            Some(users) => error.hint(format!(
+                "{} keeps the user's agents: it is a project's in the home folder itself only",
+                users.display()
+            )),
+            None => error,
+        };
+        error.hint("go to the project, or give a path to a run folder or a database")
     })
+}
+
+/// The user's home directory.
+pub(crate) fn home() -> Option<PathBuf> {
+    std::env::home_dir().filter(|home| !home.as_os_str().is_empty())
 }
 
 fn disk(path: &Path) -> Result<Disk, CliError> {
@@ -605,18 +619,22 @@ fn options(prose: Option<&Path>) -> Result<Options, CliError> {
     if let Some(dir) = prose {
         add(AgentScope::Project, dir)?;
     }
-    let home = std::env::var_os("HOME")
-        .or_else(|| std::env::var_os("USERPROFILE"))
-        .map(PathBuf::from);
-    let user = home.as_deref().and_then(home_prose);
-    // In the home directory itself, the project's folder is the user's.
-    if let Some(dir) = user.filter(|dir| project().map_or(true, |project| project != *dir)) {
+    let user = home().as_deref().and_then(home_prose);
+    // In the home directory itself, the project's folder is the user's; so is the one around a run that lies there.
+    let own = |dir: &Path| prose.is_some_and(|prose| is_same(prose, dir));
+    if let Some(dir) =
+        user.filter(|dir| !own(dir) && project().map_or(true, |project| project != *dir))
+    {
         add(AgentScope::User, &dir)?;
     }
     Ok(Options {
         around,
         ..bounded()
     })
+}
+
+fn is_same(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
 /// The time, and how long reading may take.

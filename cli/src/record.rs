@@ -120,7 +120,8 @@ pub(crate) fn at() -> At {
 /// The `.prose` folder from here upward; made here where there is none.
 pub(crate) fn prose_dir() -> Result<PathBuf, CliError> {
     let here = std::env::current_dir()?;
-    Ok(prosescope_store::prose_dir(&here).unwrap_or_else(|| here.join(".prose")))
+    let found = prosescope_store::prose_dir(&here, locate::home().as_deref());
+    Ok(found.unwrap_or_else(|| here.join(".prose")))
 }
 
 /// A path as a message shows it: from here, where it lies below.

@@ -222,9 +222,9 @@ pub(crate) struct FinishArgs {
     #[arg(default_value = "latest", help = RUN_HELP)]
     pub(crate) run: String,
     /// How it ends: completed, failed, or interrupted (it goes on later)
-    #[arg(long, value_enum)]
-    pub(crate) status: Ending,
-    /// Make a database small again
+    #[arg(long, value_enum, required_unless_present = "vacuum")]
+    pub(crate) status: Option<Ending>,
+    /// Make a database small again; of a finished run that alone is done, as often as you like
     #[arg(long)]
     pub(crate) vacuum: bool,
 }

@@ -80,7 +80,7 @@ impl Place {
                 None => record::prose_dir()?,
             })),
             AgentScope::User => {
-                let home = std::env::home_dir().ok_or_else(|| {
+                let home = locate::home().ok_or_else(|| {
                     CliError::not_found("there is no home directory, so no agent of the user")
                 })?;
                 Some(inside(home.join(".prose")))

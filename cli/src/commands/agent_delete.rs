@@ -70,7 +70,7 @@ fn lines(kept: &KeptAgent, place: &str, name: &str) -> Vec<String> {
 }
 
 fn user() -> Result<PathBuf, CliError> {
-    std::env::home_dir()
+    locate::home()
         .and_then(|home| home_prose(&home))
         .ok_or_else(|| CliError::not_found("there is no .prose folder in the home directory"))
 }

@@ -13,18 +13,21 @@ use crate::print::style::{RESET, WAIT};
 use crate::record::Recorder;
 
 pub(super) fn run(args: &FinishArgs, out: &Out) -> Result<Exit, CliError> {
-    let status = match args.status {
+    let status = args.status.map(|status| match status {
         Ending::Completed => RunStatus::Completed,
         Ending::Failed => RunStatus::Failed,
         Ending::Interrupted => RunStatus::Interrupted,
-    };
-    let word = status.word().to_owned();
+    });
     let mut recorder = Recorder::open(&args.run)?;
-    recorder.record(&Finish { status })?;
+    let ended = recorder.record(&Finish {
+        status,
+        again: args.vacuum,
+    })?;
     recorder.close(args.vacuum)?;
-    if args.status != Ending::Interrupted {
+    if !ended.before && ended.status != RunStatus::Interrupted {
         say_unfinished(&args.run)?;
     }
+    let word = ended.status.word();
     if out.json {
         out.json(&json!({ "run": recorder.run_id(), "status": word }))?;
     } else {

@@ -27,6 +27,7 @@ pub(super) fn run(command: ImportCommand, out: &Out) -> Result<Exit, CliError> {
         source_url: source,
         inputs_schema: inputs,
         outputs_schema: outputs,
+        program: program.as_ref().map(|(_, source)| source.clone()),
     })?;
     let name = match &program {
         Some((path, _)) => path

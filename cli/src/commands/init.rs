@@ -26,6 +26,7 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
     let id = match &args.id {
         Some(id) => {
             names::plain("run", id)?;
+            names::file("run", id)?;
             if id == locate::LATEST {
                 let error = CliError::usage("`latest` names the newest run: no run is called so");
                 return Err(error.hint("take another --id, or none"));

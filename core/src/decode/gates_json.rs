@@ -43,6 +43,16 @@ pub fn gate(id: &str, pending: Option<&str>, resolved: Option<&str>) -> (Option<
     };
     let pending = read(pending, "pending");
     let resolved = read(resolved, "resolved");
+    for (file, what) in [(&pending, "pending"), (&resolved, "resolved")] {
+        let own = file.as_ref().and_then(own_id);
+        if let Some(own) = own.filter(|own| **own != *id) {
+            let own: String = own.chars().take(60).collect();
+            let message = format!("the {what} file of gate {id} calls itself gate {own}");
+            issues.push(Issue::warning("gate-id-differs", message).hint(
+                "It is shown by the id in the file, and cannot be decided: rename the file, or correct its id.",
+            ));
+        }
+    }
     let files: Vec<&Map<String, Value>> = resolved.iter().chain(&pending).collect();
     if files.is_empty() {
         return (None, issues);
@@ -61,7 +71,10 @@ pub fn gate(id: &str, pending: Option<&str>, resolved: Option<&str>) -> (Option<
         .or_else(|| of(&resolved, &["status"]))
         .or_else(|| get(&["status"]));
     let gate = Gate {
-        id: get(&["id", "gate_id"]).unwrap_or_else(|| id.into()),
+        id: files
+            .iter()
+            .find_map(|file| own_id(file))
+            .unwrap_or_else(|| id.into()),
         run_id: get(&["run_id"]),
         execution_id: files
             .iter()
@@ -83,6 +96,13 @@ pub fn gate(id: &str, pending: Option<&str>, resolved: Option<&str>) -> (Option<
         metadata: get(&["metadata"]),
     };
     (Some(gate), issues)
+}
+
+/// The id that a gate's file gives itself.
+fn own_id(file: &Map<String, Value>) -> Option<Text> {
+    ["id", "gate_id"]
+        .iter()
+        .find_map(|key| text(file.get(*key)?))
 }
 
 /// Reads `gates/audit.jsonl`, in order of id (errata G8); a line without an id has the number of its line.

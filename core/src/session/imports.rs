@@ -1,6 +1,7 @@
 use std::rc::Rc;
 
 use super::{Options, Session};
+use crate::model::{FolderForm, Form};
 use crate::view::{ImportView, ImportsView};
 
 /// Nested deeper than this, an import is named and not opened (viewer.md).
@@ -25,7 +26,11 @@ impl Session {
             let nested_status = place.as_deref().filter(|_| !deep).and_then(|place| {
                 let session =
                     Session::open(Rc::clone(&self.source), place, &Options::default()).ok()?;
-                Some(session.status().to_owned())
+                // Beside a database lies an import's program alone: it ran in the run around it.
+                let bare = Form::Folder {
+                    form: FolderForm::Bare,
+                };
+                (session.run().form != bare).then(|| session.status().to_owned())
             });
             ImportView {
                 alias: import.alias.to_string(),

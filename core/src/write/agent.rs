@@ -30,6 +30,7 @@ impl Record for Remember {
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Remembered>, WriteError> {
         names::plain("agent", &self.agent)?;
+        names::file_in(facts.style(), "agent", &self.agent)?;
         let scope = scope_word(&self.scope)?;
         let known = facts.agent(&self.agent)?;
         Ok(Plan {
@@ -67,6 +68,7 @@ impl Record for AddSegment {
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Remembered>, WriteError> {
         names::plain("agent", &self.agent)?;
+        names::file_in(facts.style(), "agent", &self.agent)?;
         let scope = scope_word(&self.scope)?;
         let last = facts
             .agent(&self.agent)?

@@ -12,7 +12,7 @@ pub enum Change {
     Execution(ExecutionRow),
     /// An execution row is updated, in the in-place style.
     UpdateExecution(ExecutionUpdate),
-    /// A file of `attachments/`; it stands before the binding that names it, and never replaces another.
+    /// A file beside the state; it stands before the row that names it, and never replaces another.
     Attachment(AttachmentFile),
     /// A binding is written; an earlier value of the same name and frame is kept as history (errata B6).
     Binding(BindingRow),
@@ -77,10 +77,10 @@ pub struct ExecutionUpdate {
     pub metadata: Map<String, Value>,
 }
 
-/// A file of `attachments/`.
+/// A file of `attachments/`, or the program of an import in `imports/{handle}--{slug}/`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AttachmentFile {
-    /// `attachments/…`, plain components.
+    /// Inside the run's folder, plain components.
     pub path: String,
     /// Its content.
     pub bytes: Vec<u8>,

@@ -68,8 +68,8 @@ pub trait Facts {
     /// An agent of this store.
     fn agent(&self, name: &str) -> Result<Option<AgentFact>, Fault>;
 
-    /// Whether an import of this alias is registered.
-    fn import(&self, alias: &str) -> Result<bool, Fault>;
+    /// An import, by its alias.
+    fn import(&self, alias: &str) -> Result<Option<ImportFact>, Fault>;
 
     /// All gates of the run, in order of creation.
     fn gates(&self) -> Result<Vec<Gate>, Fault>;
@@ -119,6 +119,15 @@ pub struct AgentFact {
     pub has_memory: bool,
     /// The highest number of its segments, 0 without one.
     pub last_segment: i64,
+}
+
+/// What is known of an import.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ImportFact {
+    /// Where it came from, where the store says so.
+    pub source_url: Option<String>,
+    /// Folders of its nested run inside the run's (`imports/{handle}--{slug}`): one, unless somebody else made more.
+    pub nested: Vec<String>,
 }
 
 /// The end of an audit log.

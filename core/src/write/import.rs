@@ -1,6 +1,9 @@
 use super::begin::touch;
-use super::instance::running;
-use super::{At, Change, Facts, ImportRow, Plan, Record, WriteError, names};
+use super::instance::{running, shown};
+use super::{
+    At, AttachmentFile, Change, Facts, ImportFact, ImportRow, Plan, Record, Style, WriteError,
+    names,
+};
 
 /// The longest handle, in bytes: with its slug it names a folder.
 const LONGEST_HANDLE: usize = 100;
@@ -16,6 +19,8 @@ pub struct AddImport {
     pub inputs_schema: Option<String>,
     /// Its outputs, JSON.
     pub outputs_schema: Option<String>,
+    /// Its text. In a folder the nested run has it; beside a database it is kept in the same place.
+    pub program: Option<String>,
 }
 
 /// What was registered.
@@ -23,7 +28,7 @@ pub struct AddImport {
 pub struct Imported {
     /// The handle.
     pub alias: String,
-    /// The folder of its nested run inside the run's, in the folder form: `imports/{handle}--{slug}`.
+    /// Its folder inside the run's, `imports/{handle}--{slug}`: its nested run, or beside a database its program.
     pub nested: String,
     /// Whether it was registered before.
     pub again: bool,
@@ -68,8 +73,23 @@ impl Record for AddImport {
                 ));
             }
         }
-        Ok(Plan {
-            changes: vec![
+        let nested = format!("imports/{}--{}", self.alias, slug(&self.source_url));
+        let known = facts.import(&self.alias)?;
+        if let Some(known) = &known {
+            self.same_source(known, &nested)?;
+        }
+        let mut changes = Vec::with_capacity(3);
+        let program = format!("{nested}/program.prose");
+        if let Some(text) = &self.program
+            && facts.style() != Style::Files
+            && !facts.attachment(&program)?
+        {
+            changes.push(Change::Attachment(AttachmentFile {
+                path: program,
+                bytes: text.clone().into_bytes(),
+            }));
+        }
+        changes.extend([
                 Change::Import(ImportRow {
                     alias: self.alias.clone(),
                     source_url: self.source_url.clone(),
@@ -78,18 +98,46 @@ impl Record for AddImport {
                     outputs_schema: self.outputs_schema.clone(),
                 }),
                 touch(facts, at),
-            ],
+            ]);
+        Ok(Plan {
+            changes,
             done: Imported {
-                nested: format!("imports/{}--{}", self.alias, slug(&self.source_url)),
+                nested,
                 alias: self.alias.clone(),
-                again: facts.import(&self.alias)?,
+                again: known.is_some(),
             },
         })
     }
 }
 
+impl AddImport {
+    /// Refuses another source under a handle that is taken: `research.findings` could then be of either, and in a
+    /// folder there would be two runs of one handle.
+    fn same_source(&self, known: &ImportFact, nested: &str) -> Result<(), WriteError> {
+        let same = match &known.source_url {
+            Some(source) => *source == self.source_url,
+            None => known.nested.is_empty() || known.nested.iter().any(|own| own == nested),
+        };
+        if same {
+            return Ok(());
+        }
+        let from = match &known.source_url {
+            Some(source) => shown(source),
+            None => shown(&known.nested.join(", ")),
+        };
+        Err(WriteError::refused(
+            "import-differs",
+            format!(
+                "{} is the handle of another import already: {from}",
+                self.alias
+            ),
+            "take another handle for this one",
+        ))
+    }
+}
+
 /// The last part of an address as a folder's name (filesystem.md, "Imports Recursive Structure").
-fn slug(source: &str) -> String {
+pub(super) fn slug(source: &str) -> String {
     let path = source.split(['?', '#']).next().unwrap_or(source);
     let last = path
         .rsplit(['/', '\\'])

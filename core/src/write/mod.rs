@@ -52,7 +52,7 @@ pub use change::{
 };
 pub use close::{Close, Closed, How};
 pub use error::{Fault, FaultKind, WriteError};
-pub use facts::{AgentFact, AuditTail, BindingFact, Facts, RunFact, Style};
+pub use facts::{AgentFact, AuditTail, BindingFact, Facts, ImportFact, RunFact, Style};
 pub use gate::{
     CreateGate, Decided, Decision, ExpireGates, Expired, GateCreated, ResolveGate, Resolved,
     TimedOut, ViewGate, Viewed,
@@ -62,7 +62,7 @@ pub use parallel::{BeginParallel, Branch, Join, Joined};
 pub use put::{LARGE, Put, Written};
 pub use retry::{Retried, Retry};
 pub use rounds::{BeginLoop, ExitLoop, Iterate, Rounds};
-pub use run::{Finish, Reopen, Reopened};
+pub use run::{Finish, Finished, Reopen, Reopened};
 pub use state::{FolderState, folder_state};
 pub use statement::Named;
 

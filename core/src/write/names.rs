@@ -1,6 +1,6 @@
 //! What a new name may be (errata B11). Reading accepts any.
 
-use super::WriteError;
+use super::{Style, WriteError};
 
 /// The longest name, in bytes.
 pub const LONGEST: usize = 200;
@@ -46,6 +46,48 @@ pub fn plain(what: &'static str, name: &str) -> Result<(), WriteError> {
     Ok(())
 }
 
+/// Checks a name that becomes a file's, or a folder's: Windows keeps some for its devices, whatever comes behind a
+/// dot. A row of a database may be called so, and what was recorded elsewhere is read as it is.
+///
+/// # Errors
+/// [`WriteError::Wrong`] with what is wrong and what would be right.
+pub fn file(what: &'static str, name: &str) -> Result<(), WriteError> {
+    if !is_device(name) {
+        return Ok(());
+    }
+    let shown: String = name.chars().take(60).collect();
+    Err(WriteError::wrong(
+        format!("{shown:?} cannot name a {what}: Windows keeps it for a device, and has no such file"),
+        "take another name, such as `console` for `con`",
+    ))
+}
+
+/// [`file`], where the store keeps things of this kind in files of their name.
+pub(super) fn file_in(style: Style, what: &'static str, name: &str) -> Result<(), WriteError> {
+    match style {
+        Style::Files => file(what, name),
+        Style::AppendOnly | Style::InPlace => Ok(()),
+    }
+}
+
+/// Whether Windows takes a file of this name for a device: `con`, `NUL.md`, `Com1`.
+pub(super) fn is_device(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or_default();
+    let stem = stem.trim_end_matches(' ').to_ascii_uppercase();
+    // COM¹ is the same port as COM1.
+    let port = |kind: &str| {
+        stem.strip_prefix(kind).is_some_and(|number| {
+            let mut digits = number.chars();
+            matches!(digits.next(), Some('0'..='9' | '¹' | '²' | '³')) && digits.next().is_none()
+        })
+    };
+    matches!(
+        stem.as_str(),
+        "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$" | "CLOCK$"
+    ) || port("COM")
+        || port("LPT")
+}
+
 /// Whether a name ends in `__` and digits.
 pub fn frame_like(name: &str) -> bool {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -84,5 +126,17 @@ mod tests {
         }
         assert!(binding(&"x".repeat(201)).is_err());
         assert!(plain("agent", "captain__7").is_ok());
+    }
+
+    #[test]
+    fn devices_of_windows_name_no_file() {
+        for device in ["con", "NUL", "Aux.md", "com1", "LPT9.findings", "com\u{b9}", "prn"] {
+            assert!(file("run", device).is_err(), "{device}");
+            assert!(file_in(Style::Files, "run", device).is_err(), "{device}");
+            assert!(file_in(Style::AppendOnly, "run", device).is_ok(), "{device}");
+        }
+        for plain in ["console", "com", "com10", "lpt", "research.con", "nul__1", "x", ""] {
+            assert!(file("run", plain).is_ok(), "{plain}");
+        }
     }
 }

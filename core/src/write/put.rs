@@ -63,6 +63,7 @@ impl Record for Put {
         let name = match &self.name {
             Some(name) => {
                 names::binding(name)?;
+                names::file_in(facts.style(), "binding", name)?;
                 name.clone()
             }
             None => anonymous(facts.last_anonymous()?)?,
@@ -219,7 +220,8 @@ fn free_attachment(
 ) -> Result<String, WriteError> {
     let end = if text { "md" } else { "bin" };
     let scope = frame.map_or(String::new(), |id| format!("__{id}"));
-    let mut version: u32 = 1;
+    // `aux.md` is no file on Windows, `aux@2.md` is.
+    let mut version: u32 = if names::is_device(name) { 2 } else { 1 };
     loop {
         let at = match version {
             1 => String::new(),

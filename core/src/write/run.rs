@@ -6,34 +6,64 @@ use crate::model::RunStatus;
 /// `finish`: the run ends, or rests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finish {
-    /// Completed, failed or interrupted.
+    /// Completed, failed or interrupted; `None` leaves a run as it ended.
+    pub status: Option<RunStatus>,
+    /// Whether a run that ended so before is left as it is, instead of refused: what follows (`--vacuum`) is meant.
+    pub again: bool,
+}
+
+/// A run that ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finished {
+    /// How.
     pub status: RunStatus,
+    /// Whether it had ended before, and nothing was written.
+    pub before: bool,
 }
 
 impl Record for Finish {
-    type Done = ();
+    type Done = Finished;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<()>, WriteError> {
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Finished>, WriteError> {
         let run = facts.run()?;
         if run.status.is_finished() {
+            let other = self.status.as_ref().is_some_and(|own| *own != run.status);
+            if self.again && !other {
+                return Ok(Plan {
+                    changes: Vec::new(),
+                    done: Finished {
+                        status: run.status,
+                        before: true,
+                    },
+                });
+            }
             return Err(WriteError::refused(
                 "run-finished",
                 format!("run {} is {} already", run.id, run.status.word()),
                 "a finished run is not written to; `prose init PROGRAM` begins another",
             ));
         }
+        let Some(ending) = &self.status else {
+            return Err(WriteError::wrong(
+                format!("run {} is {}: how does it end?", run.id, run.status.word()),
+                "`--status completed`, `failed` or `interrupted` says it",
+            ));
+        };
         if !matches!(
-            self.status,
+            ending,
             RunStatus::Completed | RunStatus::Failed | RunStatus::Interrupted
         ) {
             return Err(WriteError::wrong(
-                format!("a run does not end as {:?}", self.status.word()),
+                format!("a run does not end as {:?}", ending.word()),
                 "completed, failed or interrupted",
             ));
         }
         Ok(Plan {
-            changes: vec![status(facts, at, &self.status)],
-            done: (),
+            changes: vec![status(facts, at, ending)],
+            done: Finished {
+                status: ending.clone(),
+                before: false,
+            },
         })
     }
 }

@@ -11,7 +11,7 @@ use crate::model::{Execution, FolderForm, Form, Gate, Program, Run, RunStatus};
 use crate::render::gates_json::event;
 use crate::write::{
     AgentFact, At, AuditTail, Begin, BeginLoop, BeginParallel, BindingFact, Branch, Change, Close,
-    ExitLoop, Facts, Fault, How, Iterate, Join, Named, Plan, Record, Retry, RunFact, Style,
+    ExitLoop, Facts, Fault, How, ImportFact, Iterate, Join, Named, Plan, Record, Retry, RunFact, Style,
     WriteError,
 };
 
@@ -137,8 +137,8 @@ impl Facts for Memory {
     fn agent(&self, _: &str) -> Result<Option<AgentFact>, Fault> {
         Ok(None)
     }
-    fn import(&self, _: &str) -> Result<bool, Fault> {
-        Ok(false)
+    fn import(&self, _: &str) -> Result<Option<ImportFact>, Fault> {
+        Ok(None)
     }
     fn gates(&self) -> Result<Vec<Gate>, Fault> {
         Ok(Vec::new())

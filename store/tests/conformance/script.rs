@@ -134,7 +134,8 @@ pub(crate) fn run(store: &mut dyn RunStore, line: &str, at: &At) -> Result<Strin
             store,
             at,
             &Finish {
-                status: RunStatus::parse(words[1]),
+                status: Some(RunStatus::parse(words[1])),
+                again: false,
             },
         ),
         "reopen" => done(store, at, &Reopen),

@@ -13,6 +13,13 @@ pub(super) const RULES: &[Rule] = &[
         .fix("Give the later one an id of its own, `id#2`.")
         .source("errata G1")
         .database("CREATE TABLE run (id TEXT PRIMARY KEY);\nCREATE TABLE gates (id TEXT, run_id TEXT, status TEXT);\nINSERT INTO run VALUES ('r1');\nINSERT INTO gates VALUES ('deploy', 'r1', 'approved'), ('deploy', 'r1', 'pending');"),
+    Rule::warning("gate-id-differs", "A gate's file gives itself another id than its name does.")
+        .fix("Find out which gate it is, and rename the file or correct its id. It is shown by the id in the file, and nobody can decide it: whoever may decide one gate must not be said by the file of another.")
+        .source("errata, Folder form")
+        .files(&[
+            ("program.prose", "approve deploy:\n"),
+            ("gates/deploy.pending.json", "{\"id\": \"production\", \"status\": \"pending\"}"),
+        ]),
     Rule::warning("gate-allow-unreadable", "A gate's list of who may decide is no list of names: it admits nobody.")
         .fix("Write a JSON array of names, such as [\"user\"]; until then nobody is let through.")
         .source("errata G4")

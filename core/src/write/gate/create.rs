@@ -63,6 +63,7 @@ impl Record for CreateGate {
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<GateCreated>, WriteError> {
         running(facts)?;
         names::plain("gate", &self.id)?;
+        names::file_in(facts.style(), "gate", &self.id)?;
         let list = self.list()?;
         if self.prompt.trim().is_empty() {
             return Err(WriteError::wrong(

@@ -1,9 +1,9 @@
 use super::Memory;
 use crate::decode::sqlite::meta_of;
-use crate::model::{Execution, RunStatus, Status};
+use crate::model::{AgentScope, Execution, RunStatus, Status};
 use crate::write::{
     AddImport, Begin, BeginLoop, BeginParallel, Branch, Close, CreateGate, How, Join, Named, Put,
-    Record, Style, WriteError,
+    Record, Remember, Style, WriteError,
 };
 
 const NOW: &str = "2026-01-25 12:00:00";
@@ -170,6 +170,63 @@ fn a_finished_run_takes_no_more_values() {
         } else {
             refused(&mut run, &put, "run-finished");
         }
+    }
+}
+
+/// What `put`, a gate or an agent is called is a file's name in a folder, and a row's in a database.
+#[test]
+fn devices_of_windows_name_nothing_in_a_folder() {
+    for (style, fits) in [(Style::Files, false), (Style::AppendOnly, true)] {
+        let mut run = Memory::new(style);
+        let put = Put {
+            name: Some("aux".to_owned()),
+            value: vec![0],
+            ..Put::default()
+        };
+        assert_eq!(run.at(NOW, &put).is_ok(), fits);
+        let gate = CreateGate {
+            id: "NUL".to_owned(),
+            prompt: "Go?".to_owned(),
+            ..CreateGate::default()
+        };
+        assert_eq!(run.at(NOW, &gate).is_ok(), fits);
+        let remember = Remember {
+            agent: "con".to_owned(),
+            scope: AgentScope::Execution,
+            memory: String::new(),
+        };
+        assert_eq!(run.at(NOW, &remember).is_ok(), fits);
+        // What lies beside a database has another name.
+        if fits {
+            assert_eq!(run.attachments, ["attachments/aux@2.md"]);
+        }
+    }
+}
+
+#[test]
+fn a_handle_stands_for_one_source() {
+    for style in [Style::AppendOnly, Style::InPlace, Style::Files] {
+        let mut run = Memory::new(style);
+        let add = |source: &str, program: Option<&str>| AddImport {
+            alias: "r".to_owned(),
+            source_url: source.to_owned(),
+            program: program.map(str::to_owned),
+            ..AddImport::default()
+        };
+        assert!(!run.at(NOW, &add("a/research", None)).unwrap().again);
+        assert!(run.at(NOW, &add("a/research", None)).unwrap().again);
+        refused(&mut run, &add("b/survey", Some("x")), "import-differs");
+        assert!(run.attachments.is_empty());
+        // A program that comes later is kept, the one that is there stays.
+        for _ in 0..2 {
+            run.at(NOW, &add("a/research", Some("session \"R\"\n")))
+                .unwrap();
+        }
+        let kept = match style {
+            Style::Files => &[][..],
+            _ => &["imports/r--research/program.prose"],
+        };
+        assert_eq!(run.attachments, kept, "{style:?}");
     }
 }
 

@@ -422,7 +422,8 @@ fn looking_is_logged_and_touches_nothing_else() {
 #[test]
 fn going_on_is_logged_at_the_gates_where_the_run_stands() {
     let rest = Finish {
-        status: RunStatus::Interrupted,
+        status: Some(RunStatus::Interrupted),
+        again: false,
     };
     for style in STYLES {
         let mut pending = run_with_gate(style);

@@ -12,10 +12,11 @@ use crate::model::{
     Text,
 };
 use crate::render::gates_json as render;
+use crate::write::import::slug;
 use crate::time::Stamp;
 use crate::write::{
     AgentFact, At, AuditRow, AuditTail, BindingFact, Change, ExecutionRow, Facts, Fault, FaultKind,
-    GateResolution, GateRow, Record, RunFact, RunStore, Style, Work, WriteError, record,
+    GateResolution, GateRow, ImportFact, Record, RunFact, RunStore, Style, Work, WriteError, record,
 };
 
 /// The run's id.
@@ -31,7 +32,7 @@ pub(crate) struct Memory {
     pub(crate) bindings: Vec<(Option<i64>, BindingFact)>,
     pub(crate) attachments: Vec<String>,
     pub(crate) agents: Vec<(String, AgentFact)>,
-    pub(crate) imports: Vec<String>,
+    pub(crate) imports: Vec<(String, ImportFact)>,
     pub(crate) gates: Vec<Gate>,
     pub(crate) audit: Vec<AuditEvent>,
     /// What the last command changed.
@@ -117,7 +118,20 @@ impl Memory {
             Change::Segment(row) => {
                 self.agent_of(&row.agent, &row.scope).last_segment = row.number;
             }
-            Change::Import(row) => self.imports.push(row.alias.clone()),
+            Change::Import(row) => {
+                let fact = match self.style {
+                    Style::Files => ImportFact {
+                        source_url: None,
+                        nested: vec![format!("imports/{}--{}", row.alias, slug(&row.source_url))],
+                    },
+                    Style::AppendOnly | Style::InPlace => ImportFact {
+                        source_url: Some(row.source_url.clone()),
+                        nested: Vec::new(),
+                    },
+                };
+                self.imports.retain(|(alias, _)| *alias != row.alias);
+                self.imports.push((row.alias.clone(), fact));
+            }
             Change::Gate(row) => {
                 if self.gates.iter().any(|gate| *gate.id == *row.id) {
                     return Err(broken("a gate of that id is there"));
@@ -286,8 +300,9 @@ impl Facts for Memory {
         Ok(found.map(|(_, fact)| fact.clone()))
     }
 
-    fn import(&self, alias: &str) -> Result<bool, Fault> {
-        Ok(self.imports.iter().any(|known| known == alias))
+    fn import(&self, alias: &str) -> Result<Option<ImportFact>, Fault> {
+        let found = self.imports.iter().find(|(known, _)| known == alias);
+        Ok(found.map(|(_, fact)| fact.clone()))
     }
 
     fn gates(&self) -> Result<Vec<Gate>, Fault> {

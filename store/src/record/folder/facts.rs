@@ -14,7 +14,7 @@ use prosescope_core::model::{AgentScope, BindingKind, Execution, Gate, RunStatus
 use prosescope_core::render::binding_md;
 use prosescope_core::time::Stamp;
 use prosescope_core::write::{
-    AgentFact, AuditTail, BindingFact, Facts, Fault, FaultKind, RunFact, Style,
+    AgentFact, AuditTail, BindingFact, Facts, Fault, FaultKind, ImportFact, RunFact, Style,
 };
 
 use super::head::StateHead;
@@ -290,10 +290,16 @@ impl Facts for FolderFacts<'_> {
         }))
     }
 
-    fn import(&self, alias: &str) -> Result<bool, Fault> {
-        Ok(index::imports(self.root)
-            .iter()
-            .any(|(handle, _)| handle == alias))
+    fn import(&self, alias: &str) -> Result<Option<ImportFact>, Fault> {
+        let nested: Vec<String> = index::imports(self.root)
+            .into_iter()
+            .filter(|(handle, _)| handle == alias)
+            .map(|(_, dir)| format!("imports/{dir}"))
+            .collect();
+        Ok((!nested.is_empty()).then_some(ImportFact {
+            source_url: None,
+            nested,
+        }))
     }
 
     fn gates(&self) -> Result<Vec<Gate>, Fault> {

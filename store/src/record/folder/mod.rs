@@ -92,6 +92,18 @@ impl FolderStore {
         if !is_plain_path(place) {
             return Err(odd(&dir).into());
         }
+        // Two at once may have asked whether the handle is free.
+        let _lock = lock(&self.dir)?;
+        let slot = place.strip_prefix("imports/").unwrap_or(place);
+        let handle = slot.split_once("--").map_or(slot, |(handle, _)| handle);
+        let others = index::imports(&self.dir);
+        if let Some((_, other)) = others.iter().find(|(own, dir)| own == handle && dir != slot) {
+            return Err(WriteError::refused(
+                "import-differs",
+                format!("{handle} is the handle of another import already: imports/{other}"),
+                "take another handle for this one",
+            ));
+        }
         let above = dir.parent().unwrap_or(&self.dir);
         make_dir(&self.dir, above).map_err(|cause| match cause.kind() {
             io::ErrorKind::NotADirectory => odd(above),

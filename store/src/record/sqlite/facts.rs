@@ -3,7 +3,7 @@ use std::path::Path;
 
 use prosescope_core::gate::audit::Chain;
 use prosescope_core::model::{AgentScope, BindingKind, Execution, Gate, RunStatus};
-use prosescope_core::write::{AgentFact, AuditTail, BindingFact, Facts, Fault, RunFact, Style};
+use prosescope_core::write::{AgentFact, AuditTail, BindingFact, Facts, Fault, ImportFact, RunFact, Style};
 use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use super::{guard, rows};
@@ -234,12 +234,17 @@ impl Facts for SqliteFacts<'_> {
         }))
     }
 
-    fn import(&self, alias: &str) -> Result<bool, Fault> {
-        self.said(self.conn.query_row(
-            "SELECT EXISTS (SELECT 1 FROM imports WHERE alias = ?1)",
+    fn import(&self, alias: &str) -> Result<Option<ImportFact>, Fault> {
+        let source = self.conn.query_row(
+            "SELECT source_url FROM imports WHERE alias = ?1",
             [alias],
-            |row| row.get(0),
-        ))
+            |row| rows::text(row, 0),
+        );
+        let source = self.said(source.optional())?;
+        Ok(source.map(|source| ImportFact {
+            source_url: source.map(|text| text.to_string()),
+            nested: Vec::new(),
+        }))
     }
 
     fn gates(&self) -> Result<Vec<Gate>, Fault> {

@@ -1,0 +1,191 @@
+//! What the recording commands do to a project, one command at a time.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const FORMS: [&str; 2] = ["filesystem", "sqlite"];
+
+/// A folder with a program, `home` in it, and `prose` run in it.
+struct Project {
+    dir: tempfile::TempDir,
+}
+
+impl Project {
+    fn new() -> Project {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::create_dir(dir.path().join("home")).expect("made");
+        fs::write(dir.path().join("p.prose"), "let a = session \"Find\"\n").expect("written");
+        Project { dir }
+    }
+
+    fn path(&self, at: &str) -> PathBuf {
+        self.dir.path().join(at)
+    }
+
+    /// Runs `prose` in the project, and expects this exit code; gives all that it said.
+    #[track_caller]
+    fn prose(&self, code: i32, args: &[&str]) -> String {
+        self.prose_in(self.dir.path(), code, args)
+    }
+
+    #[track_caller]
+    fn prose_in(&self, at: &Path, code: i32, args: &[&str]) -> String {
+        let out = Command::new(env!("CARGO_BIN_EXE_prose"))
+            .args(args)
+            .current_dir(at)
+            .env("HOME", self.path("home"))
+            .output()
+            .expect("prose runs");
+        let said = [&out.stdout[..], &out.stderr].concat();
+        let said = String::from_utf8_lossy(&said).into_owned();
+        assert_eq!(out.status.code(), Some(code), "{args:?}: {said}");
+        said
+    }
+
+    fn init(&self, id: &str, form: &str) {
+        self.prose(0, &["init", "p.prose", "--id", id, "--state", form]);
+    }
+}
+
+/// All files below a folder with their bytes, in order; what only a writer needs is left out.
+fn files(at: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(at).expect("listed").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.push((path.clone(), Vec::new()));
+            found.extend(files(&path));
+        } else if entry.file_name() != ".lock" {
+            found.push((path.clone(), fs::read(&path).expect("read")));
+        }
+    }
+    found.sort();
+    found
+}
+
+/// `~/.prose` holds the user's agents. Only who works in the home folder itself has a project there.
+#[test]
+fn the_users_own_folder_is_no_project() {
+    let project = Project::new();
+    let home = project.path("home");
+    let work = home.join("work/deep");
+    fs::create_dir_all(&work).expect("made");
+    fs::create_dir_all(home.join(".prose/runs/old")).expect("made");
+    fs::copy(project.path("p.prose"), home.join(".prose/runs/old/program.prose")).expect("copied");
+    for file in [home.join("p.prose"), work.join("p.prose")] {
+        fs::copy(project.path("p.prose"), file).expect("copied");
+    }
+    let said = project.prose_in(&work, 3, &["runs"]);
+    assert!(said.contains("home folder"), "{said}");
+    let said = project.prose_in(&work, 3, &["put", "a", "--file", "p.prose", "--run", "old"]);
+    assert!(said.contains("no .prose folder"), "{said}");
+    project.prose_in(&work, 0, &["init", "p.prose", "--id", "new"]);
+    assert!(work.join(".prose/runs/new").is_dir());
+    assert!(!home.join(".prose/runs/new").exists());
+    // A user's agent is still the user's.
+    let args = ["agent", "memory", "get", "cap", "--scope", "user", "--run", "new"];
+    fs::create_dir_all(home.join(".prose/agents/cap")).expect("made");
+    fs::write(home.join(".prose/agents/cap/memory.md"), "mine\n").expect("written");
+    assert_eq!(project.prose_in(&work, 0, &args), "mine\n");
+    // In the home folder itself it is the project.
+    project.prose_in(&home, 0, &["init", "p.prose", "--id", "own"]);
+    assert!(home.join(".prose/runs/own").is_dir());
+    assert!(project.prose_in(&home, 0, &["runs"]).contains("old"));
+}
+
+#[test]
+fn a_finished_run_is_made_small_as_often_as_one_wants() {
+    for form in FORMS {
+        let project = Project::new();
+        project.init("r", form);
+        // How a run ends is not guessed.
+        let said = project.prose(2, &["finish", "r", "--vacuum"]);
+        assert!(said.contains("--status"), "{said}");
+        project.prose(0, &["finish", "r", "--status", "completed"]);
+        let ended = files(&project.path(".prose/runs/r"));
+        for args in [
+            &["finish", "r", "--vacuum"][..],
+            &["finish", "r", "--status", "completed", "--vacuum"],
+            &["finish", "r", "--vacuum"],
+        ] {
+            assert!(project.prose(0, args).contains("completed"), "{form}");
+            if form == "filesystem" {
+                assert_eq!(files(&project.path(".prose/runs/r")), ended);
+            }
+        }
+        for args in [
+            &["finish", "r", "--status", "failed", "--vacuum"][..],
+            &["finish", "r", "--status", "completed"],
+        ] {
+            project.prose(4, args);
+        }
+        project.prose(2, &["finish", "r"]);
+        assert!(project.prose(0, &["show", "r"]).contains("completed"), "{form}");
+    }
+}
+
+#[test]
+fn a_handle_is_of_one_source() {
+    for form in FORMS {
+        let project = Project::new();
+        project.init("r", form);
+        let add = |code: i32, source: &str| {
+            let args = ["import", "add", "r", source, "--program", "p.prose", "--run", "r"];
+            project.prose(code, &args)
+        };
+        add(0, "https://p.prose.md/@alice/research");
+        let before = files(&project.path(".prose/runs/r"));
+        let said = add(4, "https://p.prose.md/@bob/survey");
+        assert!(said.contains("research") && said.contains("another handle"), "{form}: {said}");
+        assert_eq!(files(&project.path(".prose/runs/r")), before, "{form}");
+        // The same again is no other.
+        add(0, "https://p.prose.md/@alice/research");
+    }
+}
+
+#[test]
+fn the_program_of_an_import_is_kept_in_both_forms() {
+    for form in FORMS {
+        let project = Project::new();
+        project.init("r", form);
+        let sub = "let deep = session \"Only in the import\"\n";
+        fs::write(project.path("sub.prose"), sub).expect("written");
+        let args = ["import", "add", "r", "./lib/research.prose", "--program", "sub.prose", "--run", "r"];
+        project.prose(0, &args);
+        let kept = project.path(".prose/runs/r/imports/r--research/program.prose");
+        assert_eq!(fs::read_to_string(kept).expect("kept"), sub, "{form}");
+        // Readers open it as a run of its own, and the run around it leads there.
+        let said = project.prose(0, &["state", "r/r--research"]);
+        assert!(said.contains("Only in the import"), "{form}: {said}");
+        let said = project.prose(0, &["show", "r", "--json"]);
+        assert!(said.contains("imports/r--research"), "{form}: {said}");
+    }
+}
+
+/// What Windows keeps for its devices names no file there: a run would be lost when it is copied.
+#[test]
+fn no_file_is_called_as_windows_devices_are() {
+    let project = Project::new();
+    for id in ["con", "NUL", "Com1", "lpt9.x", "run."] {
+        project.prose(2, &["init", "p.prose", "--id", id]);
+    }
+    assert!(!project.path(".prose/runs").exists());
+    for form in FORMS {
+        project.init(form, form);
+        let before = files(&project.path(".prose/runs"));
+        // In a database a name is a row's.
+        let code = if form == "sqlite" { 0 } else { 2 };
+        for args in [
+            &["put", "aux", "--file", "p.prose"][..],
+            &["gate", "create", "nul", "--prompt", "Go?"],
+        ] {
+            let said = project.prose(code, &[args, &["--run", form]].concat());
+            assert!(code == 0 || said.contains("Windows"), "{form}: {said}");
+        }
+        assert_eq!(files(&project.path(".prose/runs")) == before, code == 2);
+        // Handles stand before two dashes.
+        let args = ["import", "add", "con", "https://p.prose.md/@a/aux", "--run", form];
+        project.prose(0, &args);
+    }
+}
