@@ -58,6 +58,28 @@ pub(crate) fn open(run: &str) -> Result<Session, CliError> {
     Ok(Session::open(located.disk, &located.place, &options)?)
 }
 
+/// What is known of one agent in the run that is written to: neither other runs are looked for nor is this one read.
+pub(crate) fn open_agent(target: &Target, name: &str) -> Result<Session, CliError> {
+    let beside = |path: &&Path| **path != target.dir.join("state.db");
+    let alone = target.database.as_deref().filter(beside);
+    let own = |path: &str| !path.contains('/') || path.starts_with("agents/");
+    let disk = match alone {
+        Some(database) => disk(database)?,
+        None => Disk::open_where(&target.dir, own).map_err(store)?,
+    };
+    let place = match &target.database {
+        Some(path) => path.file_name().unwrap_or_default().to_string_lossy(),
+        None => "".into(),
+    };
+    let full = target
+        .dir
+        .canonicalize()
+        .unwrap_or_else(|_| target.dir.clone());
+    let prose = full.ancestors().skip(1).find(|dir| dir.ends_with(".prose"));
+    let options = options(prose)?;
+    Ok(Session::open_agent(Rc::new(disk), &place, &options, name)?)
+}
+
 /// Resolves a name in the run that `run` names: what lies around the run says nothing of its values.
 pub(crate) fn look_up(run: &str, name: &str, from: Option<i64>) -> Result<Lookup, CliError> {
     let located = locate(run)?;

@@ -72,7 +72,11 @@ fn the_users_own_folder_is_no_project() {
     let work = home.join("work/deep");
     fs::create_dir_all(&work).expect("made");
     fs::create_dir_all(home.join(".prose/runs/old")).expect("made");
-    fs::copy(project.path("p.prose"), home.join(".prose/runs/old/program.prose")).expect("copied");
+    fs::copy(
+        project.path("p.prose"),
+        home.join(".prose/runs/old/program.prose"),
+    )
+    .expect("copied");
     for file in [home.join("p.prose"), work.join("p.prose")] {
         fs::copy(project.path("p.prose"), file).expect("copied");
     }
@@ -84,7 +88,9 @@ fn the_users_own_folder_is_no_project() {
     assert!(work.join(".prose/runs/new").is_dir());
     assert!(!home.join(".prose/runs/new").exists());
     // A user's agent is still the user's.
-    let args = ["agent", "memory", "get", "cap", "--scope", "user", "--run", "new"];
+    let args = [
+        "agent", "memory", "get", "cap", "--scope", "user", "--run", "new",
+    ];
     fs::create_dir_all(home.join(".prose/agents/cap")).expect("made");
     fs::write(home.join(".prose/agents/cap/memory.md"), "mine\n").expect("written");
     assert_eq!(project.prose_in(&work, 0, &args), "mine\n");
@@ -121,7 +127,10 @@ fn a_finished_run_is_made_small_as_often_as_one_wants() {
             project.prose(4, args);
         }
         project.prose(2, &["finish", "r"]);
-        assert!(project.prose(0, &["show", "r"]).contains("completed"), "{form}");
+        assert!(
+            project.prose(0, &["show", "r"]).contains("completed"),
+            "{form}"
+        );
     }
 }
 
@@ -131,13 +140,25 @@ fn a_handle_is_of_one_source() {
         let project = Project::new();
         project.init("r", form);
         let add = |code: i32, source: &str| {
-            let args = ["import", "add", "r", source, "--program", "p.prose", "--run", "r"];
+            let args = [
+                "import",
+                "add",
+                "r",
+                source,
+                "--program",
+                "p.prose",
+                "--run",
+                "r",
+            ];
             project.prose(code, &args)
         };
         add(0, "https://p.prose.md/@alice/research");
         let before = files(&project.path(".prose/runs/r"));
         let said = add(4, "https://p.prose.md/@bob/survey");
-        assert!(said.contains("research") && said.contains("another handle"), "{form}: {said}");
+        assert!(
+            said.contains("research") && said.contains("another handle"),
+            "{form}: {said}"
+        );
         assert_eq!(files(&project.path(".prose/runs/r")), before, "{form}");
         // The same again is no other.
         add(0, "https://p.prose.md/@alice/research");
@@ -151,7 +172,16 @@ fn the_program_of_an_import_is_kept_in_both_forms() {
         project.init("r", form);
         let sub = "let deep = session \"Only in the import\"\n";
         fs::write(project.path("sub.prose"), sub).expect("written");
-        let args = ["import", "add", "r", "./lib/research.prose", "--program", "sub.prose", "--run", "r"];
+        let args = [
+            "import",
+            "add",
+            "r",
+            "./lib/research.prose",
+            "--program",
+            "sub.prose",
+            "--run",
+            "r",
+        ];
         project.prose(0, &args);
         let kept = project.path(".prose/runs/r/imports/r--research/program.prose");
         assert_eq!(fs::read_to_string(kept).expect("kept"), sub, "{form}");
@@ -185,7 +215,14 @@ fn no_file_is_called_as_windows_devices_are() {
         }
         assert_eq!(files(&project.path(".prose/runs")) == before, code == 2);
         // Handles stand before two dashes.
-        let args = ["import", "add", "con", "https://p.prose.md/@a/aux", "--run", form];
+        let args = [
+            "import",
+            "add",
+            "con",
+            "https://p.prose.md/@a/aux",
+            "--run",
+            form,
+        ];
         project.prose(0, &args);
     }
 }

@@ -60,13 +60,13 @@ impl Place {
                 run,
             });
         }
+        let target = locate::for_writing(&run)?;
         let scope = match args.scope {
             Some(Scope::Execution) => AgentScope::Execution,
             Some(Scope::Project) => AgentScope::Project,
             Some(Scope::User) => AgentScope::User,
-            None => declared(&locate::open(&run)?, &args.name)?,
+            None => declared(&locate::open_agent(&target, &args.name)?, &args.name)?,
         };
-        let target = locate::for_writing(&run)?;
         // A store of the run's own form, in the folder of the scope (errata A1).
         let inside = |dir: PathBuf| match target.database {
             Some(_) => dir.join("agents.db"),
@@ -115,7 +115,7 @@ fn get(args: &AgentArgs, out: &Out) -> Result<Exit, CliError> {
     let place = Place::of(args)?;
     let session = match (&place.scope, &place.beside) {
         (AgentScope::Custom, Some(path)) => locate::open(&path.to_string_lossy())?,
-        _ => locate::open(&args.run.run)?,
+        _ => locate::open_agent(&locate::for_writing(&args.run.run)?, &args.name)?,
     };
     let found = session.run().agents.iter().position(|agent| {
         *agent.name == *args.name

@@ -27,6 +27,9 @@ CREATE TABLE IF NOT EXISTS execution (
 -- A writer asks for the rows of one statement in one parent, and for what runs in a parent.
 CREATE INDEX IF NOT EXISTS idx_execution_place ON execution(parent_id, statement_index);
 
+-- The same where a statement has no line, and its text alone tells it from others.
+CREATE INDEX IF NOT EXISTS idx_execution_text ON execution(parent_id, statement_text) WHERE statement_index IS NULL;
+
 -- S1: an expression is not allowed in a PRIMARY KEY, but it is in a unique index, and INSERT OR REPLACE and
 -- ON CONFLICT (name, IFNULL(execution_id, -1)) both find it.
 CREATE TABLE IF NOT EXISTS bindings (

@@ -19,6 +19,7 @@ mod imports;
 mod index;
 mod lookup;
 mod nodes;
+mod one_agent;
 mod open;
 mod overview;
 mod program;

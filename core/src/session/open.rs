@@ -387,7 +387,7 @@ fn listed(source: &dyn Source, root: &str) -> Vec<Issue> {
 }
 
 /// The `.prose` folder that a run folder lies in, when the source holds it: what is before `runs/`.
-fn prose_folder(root: &str) -> Option<String> {
+pub(super) fn prose_folder(root: &str) -> Option<String> {
     let at = if root.starts_with("runs/") {
         0
     } else {

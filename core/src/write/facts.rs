@@ -37,14 +37,16 @@ pub trait Facts {
     /// An execution row.
     fn execution(&self, id: i64) -> Result<Option<Execution>, Fault>;
 
-    /// The rows with this parent and this statement index, from `since` on, the newest first, until `each` breaks.
+    /// The rows of a statement in its parent, from `since` on, the newest first, until `each` breaks.
     fn executions_back(
         &self,
-        parent: Option<i64>,
-        index: Option<i64>,
+        place: &Place<'_>,
         since: i64,
         each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
     ) -> Result<(), Fault>;
+
+    /// The rows of the run, the newest first, until `each` breaks.
+    fn newest(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault>;
 
     /// The rows whose parent this is, in order of id, until `each` breaks.
     fn children(
@@ -84,6 +86,36 @@ pub trait Facts {
 
     /// Where the run's audit log ends.
     fn audit_tail(&self) -> Result<AuditTail, Fault>;
+}
+
+/// A statement in its parent, as rows tell it from others (trace.md 1): by its line, or, where it has none, by its
+/// text. A run may hold any number of rows without a line, and a store must not hand on all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place<'a> {
+    /// The row that it runs in.
+    pub parent: Option<i64>,
+    /// `statement_index`.
+    pub index: Option<i64>,
+    /// `statement_text`; it decides without an index only.
+    pub text: &'a str,
+}
+
+impl<'a> Place<'a> {
+    /// The place of a row.
+    pub fn of(row: &'a Execution) -> Place<'a> {
+        Place {
+            parent: row.parent,
+            index: row.index,
+            text: &row.text,
+        }
+    }
+
+    /// Whether a row is of this place.
+    pub fn holds(&self, row: &Execution) -> bool {
+        row.parent == self.parent
+            && row.index == self.index
+            && (self.index.is_some() || *row.text == *self.text)
+    }
 }
 
 /// A run, as its own row or state file says.

@@ -90,15 +90,15 @@ impl Record for AddImport {
             }));
         }
         changes.extend([
-                Change::Import(ImportRow {
-                    alias: self.alias.clone(),
-                    source_url: self.source_url.clone(),
-                    fetched: at.text(facts.style()),
-                    inputs_schema: self.inputs_schema.clone(),
-                    outputs_schema: self.outputs_schema.clone(),
-                }),
-                touch(facts, at),
-            ]);
+            Change::Import(ImportRow {
+                alias: self.alias.clone(),
+                source_url: self.source_url.clone(),
+                fetched: at.text(facts.style()),
+                inputs_schema: self.inputs_schema.clone(),
+                outputs_schema: self.outputs_schema.clone(),
+            }),
+            touch(facts, at),
+        ]);
         Ok(Plan {
             changes,
             done: Imported {

@@ -5,7 +5,7 @@
 
 use std::ops::ControlFlow;
 
-use super::{Facts, Style, WriteError};
+use super::{Facts, Place, Style, WriteError};
 use crate::model::{Execution, Meta, RunStatus, Status};
 
 /// An instance.
@@ -74,7 +74,7 @@ fn latest(
     let own = meta(like);
     let named = own.loop_id.is_some() || own.parallel_id.is_some() || own.gate_id.is_some();
     let mut rows = Vec::new();
-    facts.executions_back(like.parent, like.index, since, &mut |row| {
+    facts.executions_back(&Place::of(like), since, &mut |row| {
         if same(like, &row) {
             rows.push(row);
             if named {
@@ -103,7 +103,7 @@ pub(super) fn open_already(
 ) -> Result<Option<Execution>, WriteError> {
     let alike = |row: &Execution| alike(like, row);
     let mut found = None;
-    facts.executions_back(like.parent, like.index, i64::MIN, &mut |row| {
+    facts.executions_back(&Place::of(like), i64::MIN, &mut |row| {
         if alike(&row) {
             found = Some(row);
             return ControlFlow::Break(());
@@ -135,7 +135,7 @@ pub(super) fn begun_again(
     }
     let first = &instance.first;
     let mut newest = None;
-    facts.executions_back(first.parent, first.index, first.id, &mut |row| {
+    facts.executions_back(&Place::of(first), first.id, &mut |row| {
         if alike(first, &row) {
             newest = Some(row);
             return ControlFlow::Break(());

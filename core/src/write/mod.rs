@@ -52,7 +52,7 @@ pub use change::{
 };
 pub use close::{Close, Closed, How};
 pub use error::{Fault, FaultKind, WriteError};
-pub use facts::{AgentFact, AuditTail, BindingFact, Facts, ImportFact, RunFact, Style};
+pub use facts::{AgentFact, AuditTail, BindingFact, Facts, ImportFact, Place, RunFact, Style};
 pub use gate::{
     CreateGate, Decided, Decision, ExpireGates, Expired, GateCreated, ResolveGate, Resolved,
     TimedOut, ViewGate, Viewed,

@@ -57,7 +57,9 @@ pub fn file(what: &'static str, name: &str) -> Result<(), WriteError> {
     }
     let shown: String = name.chars().take(60).collect();
     Err(WriteError::wrong(
-        format!("{shown:?} cannot name a {what}: Windows keeps it for a device, and has no such file"),
+        format!(
+            "{shown:?} cannot name a {what}: Windows keeps it for a device, and has no such file"
+        ),
         "take another name, such as `console` for `con`",
     ))
 }
@@ -130,12 +132,32 @@ mod tests {
 
     #[test]
     fn devices_of_windows_name_no_file() {
-        for device in ["con", "NUL", "Aux.md", "com1", "LPT9.findings", "com\u{b9}", "prn"] {
+        for device in [
+            "con",
+            "NUL",
+            "Aux.md",
+            "com1",
+            "LPT9.findings",
+            "com\u{b9}",
+            "prn",
+        ] {
             assert!(file("run", device).is_err(), "{device}");
             assert!(file_in(Style::Files, "run", device).is_err(), "{device}");
-            assert!(file_in(Style::AppendOnly, "run", device).is_ok(), "{device}");
+            assert!(
+                file_in(Style::AppendOnly, "run", device).is_ok(),
+                "{device}"
+            );
         }
-        for plain in ["console", "com", "com10", "lpt", "research.con", "nul__1", "x", ""] {
+        for plain in [
+            "console",
+            "com",
+            "com10",
+            "lpt",
+            "research.con",
+            "nul__1",
+            "x",
+            "",
+        ] {
             assert!(file("run", plain).is_ok(), "{plain}");
         }
     }

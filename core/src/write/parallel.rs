@@ -4,7 +4,7 @@ use super::begin::{Begun, not_twice, opening, touch};
 use super::close::{Closed, ending};
 use super::instance::{Instance, open_parent, running};
 use super::meta::Keys;
-use super::{At, Facts, Named, Plan, Record, Style, WriteError, names};
+use super::{At, Facts, Named, Place, Plan, Record, Style, WriteError, names};
 use crate::model::{Execution, Meta, Status, Text};
 
 /// `parallel begin`: a parallel is entered.
@@ -256,7 +256,7 @@ fn each_branch(
     facts.children(first.id, &mut take)?;
     // Without an index these would be all rows of the parent.
     if first.index.is_some() {
-        facts.executions_back(first.parent, first.index, first.id, &mut take)?;
+        facts.executions_back(&Place::of(first), first.id, &mut take)?;
     }
     rows.sort_by_key(|row| row.id);
     rows.dedup_by_key(|row| row.id);

@@ -11,8 +11,8 @@ use crate::model::{Execution, FolderForm, Form, Gate, Program, Run, RunStatus};
 use crate::render::gates_json::event;
 use crate::write::{
     AgentFact, At, AuditTail, Begin, BeginLoop, BeginParallel, BindingFact, Branch, Change, Close,
-    ExitLoop, Facts, Fault, How, ImportFact, Iterate, Join, Named, Plan, Record, Retry, RunFact, Style,
-    WriteError,
+    ExitLoop, Facts, Fault, How, ImportFact, Iterate, Join, Named, Place, Plan, Record, Retry,
+    RunFact, Style, WriteError,
 };
 
 const PROGRAM: &str = r#"let first = session "First"
@@ -86,8 +86,7 @@ impl Facts for Memory {
     }
     fn executions_back(
         &self,
-        parent: Option<i64>,
-        index: Option<i64>,
+        place: &Place<'_>,
         since: i64,
         each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
     ) -> Result<(), Fault> {
@@ -98,7 +97,15 @@ impl Facts for Memory {
             &self.all
         };
         for row in rows.iter().rev().filter(|row| row.id >= since) {
-            if row.parent == parent && row.index == index && each(row.clone()).is_break() {
+            if place.holds(row) && each(row.clone()).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+    fn newest(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
+        for row in self.all.iter().rev() {
+            if each(row.clone()).is_break() {
                 break;
             }
         }

@@ -35,7 +35,7 @@ mod tree;
 use crate::decode::dotenv::parse_masked;
 use crate::decode::text::lossy;
 use crate::issue::Issue;
-use crate::model::{Agent, AgentScope, FileInfo, FolderForm, Program, Recorded, Run};
+use crate::model::{Agent, AgentScope, FileInfo, FolderForm, Program, Recorded, Run, ValueAt};
 use crate::source::Source;
 use tree::Tree;
 
@@ -201,6 +201,24 @@ pub fn agents(source: &dyn Source, dir: &str, scope: AgentScope) -> (Vec<Agent>,
         });
     }
     (agents, issues)
+}
+
+/// The agent of one name below a folder of agents, where it has a memory; its segments are not read.
+pub fn agent_named(source: &dyn Source, dir: &str, scope: AgentScope, name: &str) -> Option<Agent> {
+    let file = source.file(&format!("{dir}{name}/memory.md"))?;
+    Some(Agent {
+        name: name.into(),
+        scope,
+        memory: ValueAt::File {
+            path: file.path.as_str().into(),
+            start: 0,
+            len: file.len,
+        },
+        created: None,
+        updated: None,
+        segments: Vec::new(),
+        store: format!("{dir}{name}/").into(),
+    })
 }
 
 /// Reads `.prose/.env`, two levels above `.prose/runs/{id}/`, where it is inside the source.

@@ -46,6 +46,13 @@ pub(super) fn read(reader: &mut Reader<'_>, store: &str) -> Vec<Agent> {
     agents
 }
 
+/// The agents of one name, without their segments.
+pub(super) fn read_named(reader: &mut Reader<'_>, store: &str, name: &str) -> Vec<Agent> {
+    let mut agents = read_agents(reader, &store.into());
+    agents.retain(|agent| *agent.name == *name);
+    agents
+}
+
 fn read_agents(reader: &mut Reader<'_>, store: &Text) -> Vec<Agent> {
     let Some(found) = reader.shape.table(schema::AGENTS).cloned() else {
         return Vec::new();

@@ -186,6 +186,27 @@ pub fn head(
     Ok(Head { run, left_out })
 }
 
+/// Decodes what is known of one agent in a database that [`guard`] guards: the run's own row, with its program, and the
+/// agents of that name without their segments. What ran and what was bound is not touched.
+///
+/// # Errors
+/// As [`decode`].
+pub fn agents_named(conn: &Connection, store: &str, name: &str) -> Result<Run, DecodeError> {
+    let snapshot = conn.unchecked_transaction().ok();
+    let mut reader = Reader::new(conn, store)?;
+    let mut run = Run {
+        form: form(&reader.shape.tables)?,
+        ..Run::default()
+    };
+    if run.form != Form::Agents {
+        run_rows::read_run(&mut reader, &mut run, None)?;
+    }
+    run.agents = agents::read_named(&mut reader, store, name);
+    drop(snapshot);
+    run.issues = reader.notes.finish();
+    Ok(run)
+}
+
 /// Tells a run's database from one of agents only, and from somebody else's.
 fn form(tables: &[Found]) -> Result<Form, DecodeError> {
     let has = |name: &str| {

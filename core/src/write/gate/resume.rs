@@ -1,4 +1,5 @@
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 use serde_json::Map;
 
@@ -51,15 +52,13 @@ struct Last {
 /// Which gates the newest rows speak of: as far back as nothing else happened.
 fn decided_last(facts: &dyn Facts) -> Result<Last, WriteError> {
     let mut last = Last::default();
-    let mut id = facts.next_execution()?;
-    loop {
-        id = id.saturating_sub(1);
-        let gate = match facts.execution(id)? {
-            Some(row) => meta(&row).gate_id,
-            None => None,
-        };
-        let Some(gate) = gate else { return Ok(last) };
-        last.rows.insert(id);
-        last.gates.insert(gate);
-    }
+    facts.newest(&mut |row| match meta(&row).gate_id {
+        Some(gate) => {
+            last.rows.insert(row.id);
+            last.gates.insert(gate);
+            ControlFlow::Continue(())
+        }
+        None => ControlFlow::Break(()),
+    })?;
+    Ok(last)
 }

@@ -3,7 +3,7 @@ use crate::decode::sqlite::meta_of;
 use crate::model::{AgentScope, Execution, RunStatus, Status};
 use crate::write::{
     AddImport, Begin, BeginLoop, BeginParallel, Branch, Close, CreateGate, How, Join, Named, Put,
-    Record, Remember, Style, WriteError,
+    Record, Remember, Reopen, Style, WriteError,
 };
 
 const NOW: &str = "2026-01-25 12:00:00";
@@ -170,6 +170,62 @@ fn a_finished_run_takes_no_more_values() {
         } else {
             refused(&mut run, &put, "run-finished");
         }
+    }
+}
+
+/// How many rows the last of `n` commands is handed, each a statement that the program does not know.
+fn handed_to_the_last(style: Style, n: usize) -> usize {
+    let mut run = Memory::new(style);
+    for at in 1..=n {
+        run.handed.set(0);
+        let begin = Begin {
+            statement: text(&format!("session \"Chunk {at}\"")),
+            ..Begin::default()
+        };
+        let begun = run.at(NOW, &begin).unwrap().id;
+        run.at(NOW, &completed(begun)).unwrap();
+    }
+    run.handed.get()
+}
+
+/// The n-th write costs what the tenth does, also where no line tells a statement from others.
+#[test]
+fn statements_without_a_line_are_found_by_their_text() {
+    for style in [Style::AppendOnly, Style::InPlace, Style::Files] {
+        let few = handed_to_the_last(style, 10);
+        assert_eq!(handed_to_the_last(style, 200), few, "{style:?}");
+        let mut run = Memory::new(style);
+        let begin = |statement: &str| Begin {
+            statement: text(statement),
+            ..Begin::default()
+        };
+        run.at(NOW, &begin("session \"A\"")).unwrap();
+        run.at(NOW, &begin("session \"B\"")).unwrap();
+        refused(&mut run, &begin("session \"A\""), "execution-open");
+    }
+}
+
+/// Going on asks as far back as gates were decided, not for the whole run.
+#[test]
+fn going_on_looks_at_the_last_rows() {
+    for style in [Style::AppendOnly, Style::InPlace, Style::Files] {
+        let mut run = Memory::new(style);
+        for at in 0..50 {
+            let begin = Begin {
+                statement: text(&format!("session \"{at}\"")),
+                ..Begin::default()
+            };
+            run.at(NOW, &begin).unwrap();
+        }
+        let gate = CreateGate {
+            id: "ship".to_owned(),
+            prompt: "Ship it?".to_owned(),
+            ..CreateGate::default()
+        };
+        run.at(NOW, &gate).unwrap();
+        run.handed.set(0);
+        assert_eq!(run.at(NOW, &Reopen).unwrap().gates, ["ship"]);
+        assert_eq!(run.handed.get(), 2, "{style:?}");
     }
 }
 

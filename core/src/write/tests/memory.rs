@@ -1,5 +1,6 @@
 //! A store in memory: plain lists, and every change that was made.
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
 
 use serde_json::{Map, Value, json};
@@ -12,11 +13,12 @@ use crate::model::{
     Text,
 };
 use crate::render::gates_json as render;
-use crate::write::import::slug;
 use crate::time::Stamp;
+use crate::write::import::slug;
 use crate::write::{
     AgentFact, At, AuditRow, AuditTail, BindingFact, Change, ExecutionRow, Facts, Fault, FaultKind,
-    GateResolution, GateRow, ImportFact, Record, RunFact, RunStore, Style, Work, WriteError, record,
+    GateResolution, GateRow, ImportFact, Place, Record, RunFact, RunStore, Style, Work, WriteError,
+    record,
 };
 
 /// The run's id.
@@ -35,6 +37,8 @@ pub(crate) struct Memory {
     pub(crate) imports: Vec<(String, ImportFact)>,
     pub(crate) gates: Vec<Gate>,
     pub(crate) audit: Vec<AuditEvent>,
+    /// How many rows of `execution` were handed on.
+    pub(crate) handed: Cell<usize>,
     /// What the last command changed.
     pub(crate) changes: Vec<Change>,
 }
@@ -53,6 +57,7 @@ impl Memory {
             imports: Vec::new(),
             gates: Vec::new(),
             audit: Vec::new(),
+            handed: Cell::default(),
             changes: Vec::new(),
         }
     }
@@ -191,6 +196,15 @@ impl Memory {
         gate.expect("it is read")
     }
 
+    fn hand(
+        &self,
+        row: &Execution,
+        each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.handed.set(self.handed.get() + 1);
+        each(row.clone())
+    }
+
     fn agent_of(&mut self, name: &str, scope: &str) -> &mut AgentFact {
         let known = self.agents.iter().position(|(known, _)| known == name);
         let at = known.unwrap_or(self.agents.len());
@@ -240,19 +254,28 @@ impl Facts for Memory {
     }
 
     fn execution(&self, id: i64) -> Result<Option<Execution>, Fault> {
+        self.handed.set(self.handed.get() + 1);
         Ok(self.executions.iter().find(|row| row.id == id).cloned())
     }
 
     fn executions_back(
         &self,
-        parent: Option<i64>,
-        index: Option<i64>,
+        place: &Place<'_>,
         since: i64,
         each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
     ) -> Result<(), Fault> {
+        let rows = self.executions.iter().rev();
+        for row in rows.filter(|row| place.holds(row) && row.id >= since) {
+            if self.hand(row, each).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn newest(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
         for row in self.executions.iter().rev() {
-            let asked = row.parent == parent && row.index == index && row.id >= since;
-            if asked && each(row.clone()).is_break() {
+            if self.hand(row, each).is_break() {
                 break;
             }
         }
@@ -264,8 +287,9 @@ impl Facts for Memory {
         parent: i64,
         each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
     ) -> Result<(), Fault> {
-        for row in &self.executions {
-            if row.parent == Some(parent) && each(row.clone()).is_break() {
+        let rows = self.executions.iter();
+        for row in rows.filter(|row| row.parent == Some(parent)) {
+            if self.hand(row, each).is_break() {
                 break;
             }
         }

@@ -14,7 +14,7 @@ use prosescope_core::model::{AgentScope, BindingKind, Execution, Gate, RunStatus
 use prosescope_core::render::binding_md;
 use prosescope_core::time::Stamp;
 use prosescope_core::write::{
-    AgentFact, AuditTail, BindingFact, Facts, Fault, FaultKind, ImportFact, RunFact, Style,
+    AgentFact, AuditTail, BindingFact, Facts, Fault, FaultKind, ImportFact, Place, RunFact, Style,
 };
 
 use super::head::StateHead;
@@ -172,8 +172,7 @@ impl Facts for FolderFacts<'_> {
 
     fn executions_back(
         &self,
-        parent: Option<i64>,
-        index: Option<i64>,
+        place: &Place<'_>,
         since: i64,
         each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
     ) -> Result<(), Fault> {
@@ -185,7 +184,30 @@ impl Facts for FolderFacts<'_> {
             log.whole()?
         };
         let asked = rows.iter().rev().take_while(|row| row.id >= since);
-        for row in asked.filter(|row| row.parent == parent && row.index == index) {
+        for row in asked.filter(|row| place.holds(row)) {
+            if each(row.clone()).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn newest(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
+        let log = self.log()?;
+        // The last rows need not be of the present; the end of the log has them, without all that ran before.
+        let path = self.root.join(EVENTS);
+        let last = log::last_lines(&path)
+            .map_err(|cause| fault::io(&path, "cannot be read", &cause))?
+            .filter(|text| log::ids_rise(text));
+        let last = last.map(|text| gates_json::events(&text).0);
+        for row in last.iter().flatten().rev() {
+            if each(row.clone()).is_break() {
+                return Ok(());
+            }
+        }
+        let first = last.as_deref().and_then(|rows| Some(rows.first()?.id));
+        let before = |row: &&Execution| first.is_none_or(|first| row.id < first);
+        for row in log.whole()?.iter().rev().filter(before) {
             if each(row.clone()).is_break() {
                 break;
             }

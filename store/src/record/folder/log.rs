@@ -129,6 +129,12 @@ impl Log {
         Ok(self.whole.get_or_init(|| gates_json::events(&text).0))
     }
 
+    /// Whether somebody asked for all rows.
+    #[cfg(test)]
+    pub(super) fn is_read_whole(&self) -> bool {
+        self.whole.get().is_some()
+    }
+
     /// Keeps what the next state.md is told by, once enough has come since the last time. A checkpoint that was not
     /// written costs time, nothing else.
     pub(super) fn keep(&self, root: &Path, kept: &BTreeSet<i64>, known: Vec<Known>) {

@@ -14,6 +14,8 @@ mod head;
 mod index;
 mod log;
 mod ops;
+#[cfg(test)]
+mod tests;
 
 use std::fs;
 use std::io;
@@ -97,7 +99,10 @@ impl FolderStore {
         let slot = place.strip_prefix("imports/").unwrap_or(place);
         let handle = slot.split_once("--").map_or(slot, |(handle, _)| handle);
         let others = index::imports(&self.dir);
-        if let Some((_, other)) = others.iter().find(|(own, dir)| own == handle && dir != slot) {
+        if let Some((_, other)) = others
+            .iter()
+            .find(|(own, dir)| own == handle && dir != slot)
+        {
             return Err(WriteError::refused(
                 "import-differs",
                 format!("{handle} is the handle of another import already: imports/{other}"),

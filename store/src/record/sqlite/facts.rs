@@ -3,7 +3,9 @@ use std::path::Path;
 
 use prosescope_core::gate::audit::Chain;
 use prosescope_core::model::{AgentScope, BindingKind, Execution, Gate, RunStatus};
-use prosescope_core::write::{AgentFact, AuditTail, BindingFact, Facts, Fault, ImportFact, RunFact, Style};
+use prosescope_core::write::{
+    AgentFact, AuditTail, BindingFact, Facts, Fault, ImportFact, Place, RunFact, Style,
+};
 use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use super::{guard, rows};
@@ -140,16 +142,29 @@ impl Facts for SqliteFacts<'_> {
 
     fn executions_back(
         &self,
-        parent: Option<i64>,
-        index: Option<i64>,
+        place: &Place<'_>,
         since: i64,
         each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
     ) -> Result<(), Fault> {
+        // Each has an index of its own. Rows without a line share one key of the first: a statement that is not in the
+        // program would be looked for among all others of its kind.
+        let of = match place.index {
+            Some(_) => "statement_index IS ?2",
+            None => "statement_index IS NULL AND statement_text IS ?2",
+        };
         let sql = format!(
-            "SELECT {} FROM execution WHERE parent_id IS ?1 AND statement_index IS ?2 AND id >= ?3 ORDER BY id DESC",
+            "SELECT {} FROM execution WHERE parent_id IS ?1 AND {of} AND id >= ?3 ORDER BY id DESC",
             rows::EXECUTION
         );
-        self.said(self.each(&sql, params![parent, index, since], each))
+        self.said(match place.index {
+            Some(index) => self.each(&sql, params![place.parent, index, since], each),
+            None => self.each(&sql, params![place.parent, place.text, since], each),
+        })
+    }
+
+    fn newest(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
+        let sql = format!("SELECT {} FROM execution ORDER BY id DESC", rows::EXECUTION);
+        self.said(self.each(&sql, [], each))
     }
 
     fn children(

@@ -7,6 +7,8 @@ mod apply;
 mod facts;
 mod guard;
 mod rows;
+#[cfg(test)]
+mod tests;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
