@@ -16,6 +16,10 @@ const AHEAD: u64 = 16;
 /// How far ahead a read may jump and still count as a scan: an index page between two leaves makes small gaps.
 const GAP: u64 = 4;
 
+/// Small files that are fetched with the one that is asked for, at most: a folder's files are read in their order, and
+/// a browser is asked for each across processes.
+const FILES_AHEAD: usize = 64;
+
 /// What was read, for tests and for whoever wonders.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Counters {
@@ -35,6 +39,7 @@ pub(crate) struct BlockCache {
     blocks: BTreeMap<(usize, u64), Block>,
     tick: u64,
     scan: Scan,
+    row: Row,
     counters: Counters,
 }
 
@@ -52,7 +57,48 @@ struct Scan {
     blocks: u64,
 }
 
+/// Where the last files that were fetched together ended, and how many they were.
+#[derive(Debug, Default)]
+struct Row {
+    next: usize,
+    files: usize,
+}
+
 impl BlockCache {
+    /// How many files, small ones, are best fetched together when the one at `file` is read: itself alone, unless the
+    /// files before it were read as well. 0 when it is here already.
+    pub(crate) fn files_to_fetch(&mut self, file: usize) -> usize {
+        if self.blocks.contains_key(&(file, 0)) {
+            return 0;
+        }
+        let goes_on = self.row.files > 0 && file == self.row.next;
+        let files = if goes_on {
+            (self.row.files * 2).min(FILES_AHEAD)
+        } else {
+            1
+        };
+        self.row = Row {
+            next: file + files,
+            files,
+        };
+        files
+    }
+
+    /// Takes in small files that were fetched together: each with all of its bytes, a block at most.
+    pub(crate) fn take_in<'a>(&mut self, files: impl ExactSizeIterator<Item = (usize, &'a [u8])>) {
+        self.make_room(files.len());
+        self.counters.fetches += 1;
+        self.tick += 1;
+        for (file, bytes) in files {
+            self.counters.fetched += bytes.len() as u64;
+            let block = Block {
+                bytes: bytes.into(),
+                used: self.tick,
+            };
+            self.blocks.insert((file, 0), block);
+        }
+    }
+
     /// What was read so far.
     pub(crate) fn counters(&self) -> Counters {
         self.counters
@@ -220,6 +266,26 @@ mod tests {
         }
         let lengths: Vec<u64> = log.iter().map(|r| (r.end - r.start) / BLOCK).collect();
         assert_eq!(lengths, [1, 2, 4, 8, 16, 16, 1]);
+    }
+
+    #[test]
+    fn small_files_that_are_read_in_a_row_are_fetched_together() {
+        let mut cache = BlockCache::default();
+        let mut read = |file| {
+            let files = cache.files_to_fetch(file);
+            cache.take_in(
+                (file..file + files)
+                    .map(|n| (n, &b"abc"[..]))
+                    .collect::<Vec<_>>()
+                    .into_iter(),
+            );
+            assert!(cache.blocks.len() <= KEPT);
+            files
+        };
+        let fetched: Vec<usize> = (0..200).map(&mut read).filter(|n| *n > 0).collect();
+        assert_eq!(fetched, [1, 2, 4, 8, 16, 32, 64, 64, 64]);
+        // A jump, and a file that is still here.
+        assert_eq!([read(500), read(500), read(190)], [1, 0, 0]);
     }
 
     #[test]

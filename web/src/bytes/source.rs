@@ -13,7 +13,7 @@ use prosescope_core::issue::Issue;
 use prosescope_core::source::{FileEntry, Source, SourceError, left_out, names_hidden, not_given};
 use prosescope_core::time::Stamp;
 
-use super::cache::{BlockCache, Counters};
+use super::cache::{BLOCK, BlockCache, Counters};
 use super::remote::{self, Served};
 use crate::protocol::Missing;
 
@@ -219,6 +219,7 @@ impl prosescope_vfs::Files for Files {
 
     fn read(&self, index: usize, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError> {
         let mut cache = self.cache.borrow_mut();
+        self.fetch_row(index, &mut cache);
         let result = cache.read(index, self.size(index), offset, buf, |range| {
             self.fetch(index, range)
         });
@@ -239,6 +240,44 @@ impl Files {
                 .unwrap_or_default()
                 .to_vec()),
             None => Err(SourceError::NotFound(self.path(index).to_owned())),
+        }
+    }
+
+    /// Fetches a small file of the browser together with those behind it, when a folder is being read in a row. What
+    /// cannot be read so is left to be read alone, where it is said which file it is.
+    fn fetch_row(&self, index: usize, cache: &mut BlockCache) {
+        if self.small(index).is_none() {
+            return;
+        }
+        let files = cache.files_to_fetch(index);
+        if files < 2 {
+            return;
+        }
+        let (mut row, parts, mut bytes) = (Vec::new(), js_sys::Array::new(), 0);
+        for at in index..index + files {
+            let Some(file) = self.small(at) else { continue };
+            parts.push(file);
+            row.push((at, bytes..bytes + self.size(at) as usize));
+            bytes += self.size(at) as usize;
+        }
+        let together = || {
+            let blob = web_sys::Blob::new_with_blob_sequence(&parts).ok()?;
+            let buffer = self.reader.as_ref()?.read_as_array_buffer(&blob).ok()?;
+            Some(js_sys::Uint8Array::new(&buffer).to_vec())
+        };
+        if let Some(all) = together().filter(|all| all.len() == bytes) {
+            let files = row
+                .into_iter()
+                .map(|(at, range)| (at, all.get(range).unwrap_or_default()));
+            cache.take_in(files);
+        }
+    }
+
+    /// A file of the browser that is a block at most, and not empty.
+    fn small(&self, index: usize) -> Option<&web_sys::File> {
+        match self.places.get(index) {
+            Some(Place::Browser(file)) if (1..=BLOCK).contains(&self.size(index)) => Some(file),
+            _ => None,
         }
     }
 

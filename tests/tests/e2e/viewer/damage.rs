@@ -20,9 +20,6 @@ const VISIT: &str = include_str!("damage.js");
 /// Processor time that opening a case and asking for all of its pages may take in the worker.
 const MOST_TIME: Duration = Duration::from_secs(2);
 
-/// What each file takes more: a browser is asked for it, across processes.
-const A_FILE: Duration = Duration::from_micros(300);
-
 /// How often a case is tried that takes longer, as it does beside other tests; the quickest counts.
 const TRIES: usize = 4;
 
@@ -64,12 +61,11 @@ fn damaged_inputs_are_borne_in_the_worker() {
         let made = viewer.try_eval_in_worker(&format!("({FILES})({entries})"));
         let mut seen = made.map(|_| Value::Null);
         let mut took = Duration::MAX;
-        let most = MOST_TIME + A_FILE * u32::try_from(case.entries.len()).unwrap_or(u32::MAX);
         for _ in 0..TRIES {
             let before = viewer.worker_time();
             seen = seen.and_then(|_| viewer.try_eval_in_worker(&format!("({VISIT})(damaged)")));
             took = took.min(viewer.worker_time().saturating_sub(before));
-            if took <= most || seen.is_err() {
+            if took <= MOST_TIME || seen.is_err() {
                 break;
             }
         }
@@ -92,7 +88,7 @@ fn damaged_inputs_are_borne_in_the_worker() {
                 }
             }
         }
-        if took > most {
+        if took > MOST_TIME {
             let millis = took.as_millis();
             let _ = writeln!(trouble, "{}: took {millis} ms, {page}", case.name);
         }
