@@ -60,7 +60,8 @@ pub(super) fn sentences(view: &Overview) -> Vec<String> {
 fn progress(view: &Overview) -> Option<String> {
     if view.statements == 0 {
         return Some(match view.bindings {
-            0 => "Nothing was executed yet.".to_owned(),
+            0 if view.status == "running" => "No statement is recorded yet.".to_owned(),
+            0 => "No statement is recorded.".to_owned(),
             n => format!(
                 "No statement is recorded, but {} there.",
                 count(n, "binding is", "bindings are")
@@ -255,13 +256,13 @@ mod tests {
             ..Overview::default()
         };
         assert_eq!(headline(&view), "Running, but no sign of life for 3d 4h");
-        assert_eq!(sentences(&view), ["Nothing was executed yet."]);
+        assert_eq!(sentences(&view), ["No statement is recorded yet."]);
     }
 
     #[test]
     fn bindings_without_statements_are_not_nothing() {
         for (status, bindings, expected) in [
-            ("", 0, vec!["Nothing was executed yet."]),
+            ("", 0, vec!["No statement is recorded."]),
             (
                 "",
                 1,
@@ -270,7 +271,7 @@ mod tests {
             (
                 "completed",
                 0,
-                vec!["Nothing was executed yet.", "It left no bindings."],
+                vec!["No statement is recorded.", "It left no bindings."],
             ),
         ] {
             let view = Overview {

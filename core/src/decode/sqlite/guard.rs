@@ -238,7 +238,7 @@ mod tests {
         let conn = guarded(
             // A default that calls a function: allowed, never evaluated.
             "CREATE TABLE t(a, b, c DEFAULT (hex(randomblob(8)))); INSERT INTO t(a, b) VALUES (1, 'x');
-             CREATE VIEW v AS SELECT a FROM t;
+             CREATE TEMP TABLE w(a); CREATE VIEW v AS SELECT a FROM t;
              CREATE TRIGGER g AFTER INSERT ON t BEGIN DELETE FROM t; END;",
             Guard::default(),
         );
@@ -272,6 +272,7 @@ mod tests {
             "SELECT load_extension('x')",
             "SELECT randomblob(1000000000)",
             "SELECT a FROM v",
+            "SELECT a FROM temp.w",
             "SAVEPOINT s",
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n",
         ] {
@@ -281,6 +282,28 @@ mod tests {
                     answer,
                     Err(DecodeError::Refused(_) | DecodeError::Sqlite(_) | DecodeError::TooBig(_))
                 ),
+                "{sql}: {answer:?}"
+            );
+        }
+    }
+
+    /// What more than one rule forbids: here by the authorizer, whatever the settings are.
+    #[test]
+    fn functions_that_reach_out_and_views_are_refused_before_they_are_asked() {
+        let conn = guarded(
+            "CREATE TABLE t(a); CREATE VIEW v AS SELECT a FROM t",
+            Guard::default(),
+        );
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, true)
+            .unwrap();
+        for sql in [
+            "SELECT a FROM v",
+            "SELECT fts3_tokenizer('simple')",
+            "SELECT load_extension('x')",
+        ] {
+            let answer = ask(&conn, sql);
+            assert!(
+                matches!(answer, Err(DecodeError::Refused(_))),
                 "{sql}: {answer:?}"
             );
         }
@@ -346,6 +369,14 @@ mod tests {
             "CREATE TABLE t(a); PRAGMA mmap_size = 1000000; PRAGMA trusted_schema = 1",
         )
         .unwrap();
+        // The library's own defaults are no guard of ours.
+        let off = [
+            DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA,
+            DbConfig::SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER,
+        ];
+        for setting in off {
+            conn.set_db_config(setting, true).unwrap();
+        }
         guard(&mut conn, Guard::default()).unwrap();
         for (setting, on) in [
             (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
@@ -370,6 +401,7 @@ mod tests {
             (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 1),
             (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
             (Limit::SQLITE_LIMIT_VARIABLE_NUMBER, 64),
+            (Limit::SQLITE_LIMIT_SCHEMA, MOST_OBJECTS),
         ] {
             assert_eq!(conn.limit(limit).unwrap(), most, "{limit:?}");
         }

@@ -105,7 +105,7 @@ fn the_trace_follows_and_keeps_what_is_open_folded_and_current() {
     };
     viewer.wait_page("Overview");
     viewer.key("3");
-    viewer.wait_main("Nothing was executed yet");
+    viewer.wait_main("No statement is recorded");
     project.prose("exec begin --line 1", "");
     viewer.wait_rows(&["let findings = session \"Find it\""]);
     viewer.wait("document.querySelector('.row.fresh')");

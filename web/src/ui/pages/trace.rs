@@ -75,8 +75,8 @@ pub(super) fn draw() -> AnyView {
     let nothing = Memo::new(move |_| pages.total.get() == Some(0));
     let list = move || {
         if nothing.get() {
-            let why = "The run was begun, but no statement was recorded.";
-            view! { <Empty what="Nothing was executed yet" why=why/> }.into_any()
+            let why = "Nothing tells what this run executed, or it executed nothing yet.";
+            view! { <Empty what="No statement is recorded" why=why/> }.into_any()
         } else {
             view! { <List tree/> }.into_any()
         }
