@@ -265,7 +265,7 @@ fn virtual_tables_and_computed_columns_are_not_read() {
         "CREATE VIRTUAL TABLE bindings USING fts5(name, value);
          INSERT INTO bindings VALUES ('a', 'b');
          CREATE TABLE execution(id INTEGER PRIMARY KEY, status,
-           statement_text AS (hex(zeroblob(10000000))), error_message AS ('kept') STORED);
+           statement_text AS (hex(zeroblob(100000))), error_message AS ('kept') STORED);
          INSERT INTO execution(status) VALUES ('failed');",
     );
     let run = db.read();
