@@ -94,3 +94,64 @@ impl Sum {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: usize = 512;
+
+    /// A log of one frame, the second page full of sevens, whose sums hold: with these salts in the frame and this count
+    /// of pages after it.
+    fn log(frame_salts: [u8; 8], after: u32) -> Vec<u8> {
+        let mut sum = Sum {
+            a: 0,
+            b: 0,
+            big_endian: false,
+        };
+        let mut wal = Vec::new();
+        for number in [0x377f_0682, 3_007_000, SIZE as u32, 0] {
+            wal.extend(number.to_be_bytes());
+        }
+        wal.extend([1; 8]);
+        sum.add(&wal);
+        wal.extend([sum.a.to_be_bytes(), sum.b.to_be_bytes()].concat());
+
+        let mut frame = [2_u32.to_be_bytes(), after.to_be_bytes()].concat();
+        sum.add(&frame);
+        sum.add(&[7; SIZE]);
+        frame.extend(frame_salts);
+        frame.extend([sum.a.to_be_bytes(), sum.b.to_be_bytes()].concat());
+        wal.extend(frame);
+        wal.extend([7; SIZE]);
+        wal
+    }
+
+    fn merged(wal: &[u8]) -> Option<Vec<u8>> {
+        apply(&[0; 2 * SIZE], wal, SIZE as u32)
+    }
+
+    #[test]
+    fn a_committed_page_replaces_the_database_s() {
+        let expected = [[0; SIZE], [7; SIZE]].concat();
+        assert_eq!(merged(&log([1; 8], 2)), Some(expected));
+    }
+
+    #[test]
+    fn a_log_whose_head_does_not_hold_has_nothing() {
+        let mut wal = log([1; 8], 2);
+        wal[27] ^= 1;
+        assert_eq!(merged(&wal), None);
+    }
+
+    #[test]
+    fn frames_of_an_earlier_round_were_never_committed_in_this_one() {
+        assert_eq!(merged(&log([2; 8], 2)), None);
+    }
+
+    #[test]
+    fn a_count_of_pages_beyond_both_files_takes_no_memory() {
+        let found = merged(&log([1; 8], u32::MAX)).unwrap();
+        assert!(found.len() <= 4 * SIZE, "{}", found.len());
+    }
+}

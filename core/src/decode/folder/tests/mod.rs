@@ -1,6 +1,7 @@
 //! A run folder, read whole: cases by what they are about.
 
 mod beside;
+mod caps;
 mod dialects;
 mod forms;
 mod index;
