@@ -105,6 +105,13 @@ impl Recorder {
     }
 }
 
+/// Records one command in the run that `run` names; gives the run's id and what was done.
+pub(crate) fn one<R: Record>(run: &str, command: &R) -> Result<(String, R::Done), CliError> {
+    let mut recorder = Recorder::open(run)?;
+    let done = recorder.record(command)?;
+    Ok((recorder.run_id().to_owned(), done))
+}
+
 /// Now, and who is at the keyboard as far as the system says.
 pub(crate) fn at() -> At {
     At {

@@ -120,3 +120,55 @@ fn a_link_is_followed_only_where_it_is_named() {
     }
     prose(at, 0, &put(".prose/runs/linked/state.db"));
 }
+
+/// Whoever wrote to the newest run is told which one that was.
+#[test]
+fn every_command_that_writes_says_to_which_run() {
+    let dir = project();
+    let at = dir.path();
+    fs::write(
+        at.join("q.prose"),
+        "parallel:\n  a = session \"A\"\n\nloop (max: 3):\n  session \"B\"\n\nsession \"C\"\n",
+    )
+    .expect("written");
+    for state in ["sqlite", "filesystem"] {
+        let init = ["init", "q.prose", "--id", state, "--state", state, "--json"];
+        let mut said = vec![prose(at, 0, &init)];
+        for words in [
+            "parallel begin --line 1",
+            "parallel branch 1 a --line 2",
+            "exec complete 2",
+            "parallel join 1",
+            "loop begin --line 4",
+            "loop iterate 5",
+            "loop exit 5",
+            "exec begin --line 7",
+            "exec fail 8 --error no",
+            "exec retry 8",
+            "exec skip 8",
+            "put x --file q.prose",
+            "agent memory set mate",
+            "agent segment add mate --prompt look",
+            "import add tool ./tool.prose",
+            "gate create go --prompt Go?",
+        ] {
+            let args: Vec<&str> = words.split(' ').collect();
+            said.push(prose(
+                at,
+                0,
+                &[&args[..], &["--run", state, "--json"]].concat(),
+            ));
+        }
+        said.push(prose(at, 0, &["approve", state, "go", "--json"]));
+        let finish = ["finish", state, "--status", "completed", "--json"];
+        said.push(prose(at, 0, &finish));
+        for said in said {
+            let view: serde_json::Value = serde_json::from_str(&said).expect("JSON");
+            assert_eq!(view["run"], state, "{said}");
+        }
+        // An agent that outlives runs is of none.
+        let keep = ["agent", "memory", "set", "mate", "--scope", "project"];
+        let said = prose(at, 0, &[&keep[..], &["--run", state, "--json"]].concat());
+        assert!(said.contains(r#""run": null"#), "{said}");
+    }
+}

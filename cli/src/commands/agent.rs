@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use prosescope_core::model::AgentScope;
 use prosescope_core::render::text::escape;
 use prosescope_core::session::{Session, ValueOf};
-use prosescope_core::write::{AddSegment, Remember, Remembered};
+use prosescope_core::write::{AddSegment, Record, Remember, Remembered};
 use serde_json::json;
 
 use crate::args::record::{AgentArgs, AgentCommand, MemoryCommand, Scope, SegmentCommand};
@@ -20,23 +20,23 @@ pub(super) fn run(command: AgentCommand, out: &Out) -> Result<Exit, CliError> {
         AgentCommand::Memory(MemoryCommand::Set(args)) => {
             let memory = text_of_stdin("a memory")?;
             let place = Place::of(&args)?;
-            let done = place.recorder()?.record(&Remember {
+            let command = Remember {
                 agent: args.name,
                 scope: place.scope.clone(),
                 memory,
-            })?;
-            said(&done, &place, out)
+            };
+            place.record(&command, out)
         }
         AgentCommand::Segment(SegmentCommand::Add { agent, prompt }) => {
             let summary = text_of_stdin("what an agent did")?;
             let place = Place::of(&agent)?;
-            let done = place.recorder()?.record(&AddSegment {
+            let command = AddSegment {
                 agent: agent.name,
                 scope: place.scope.clone(),
                 prompt,
                 summary,
-            })?;
-            said(&done, &place, out)
+            };
+            place.record(&command, out)
         }
         AgentCommand::Delete(args) => super::agent_delete::run(&args, out),
     }
@@ -90,11 +90,19 @@ impl Place {
         Ok(Place { scope, beside, run })
     }
 
-    fn recorder(&self) -> Result<Recorder, CliError> {
-        match &self.beside {
-            None => Recorder::open(&self.run),
-            Some(path) => Recorder::open_agents(path, self.scope.clone()),
-        }
+    fn record<R: Record<Done = Remembered>>(
+        &self,
+        command: &R,
+        out: &Out,
+    ) -> Result<Exit, CliError> {
+        let mut recorder = match &self.beside {
+            None => Recorder::open(&self.run)?,
+            Some(path) => Recorder::open_agents(path, self.scope.clone())?,
+        };
+        let done = recorder.record(command)?;
+        // An agent that outlives runs is of none.
+        let run = self.beside.is_none().then(|| recorder.run_id());
+        said(run, &done, self, out)
     }
 }
 
@@ -147,10 +155,11 @@ fn get(args: &AgentArgs, out: &Out) -> Result<Exit, CliError> {
     failed.map_or(Ok(Exit::Done), Err)
 }
 
-fn said(done: &Remembered, place: &Place, out: &Out) -> Result<Exit, CliError> {
+fn said(run: Option<&str>, done: &Remembered, place: &Place, out: &Out) -> Result<Exit, CliError> {
     let store = place.beside.as_deref().map(record::from_here);
     if out.json {
         out.json(&json!({
+            "run": run,
             "agent": done.agent,
             "scope": done.scope,
             "store": store,

@@ -5,7 +5,7 @@ use crate::args::record::{ExecCommand, StatementArgs};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::Out;
-use crate::record::Recorder;
+use crate::record;
 
 pub(super) fn run(command: ExecCommand, out: &Out) -> Result<Exit, CliError> {
     match command {
@@ -20,7 +20,8 @@ pub(super) fn run(command: ExecCommand, out: &Out) -> Result<Exit, CliError> {
                 parent,
                 block,
             };
-            began(&Recorder::open(&run.run)?.record(&begin)?, out)
+            let (run, begun) = record::one(&run.run, &begin)?;
+            began(&run, &begun, out)
         }
         ExecCommand::Complete { id, binding, run } => {
             close(&run.run, id, How::Completed { binding }, out)
@@ -28,9 +29,14 @@ pub(super) fn run(command: ExecCommand, out: &Out) -> Result<Exit, CliError> {
         ExecCommand::Fail { id, error, run } => close(&run.run, id, How::Failed { error }, out),
         ExecCommand::Skip { id, reason, run } => close(&run.run, id, How::Skipped { reason }, out),
         ExecCommand::Retry { id, max, run } => {
-            let retried = Recorder::open(&run.run)?.record(&Retry { id, max })?;
+            let (run, retried) = record::one(&run.run, &Retry { id, max })?;
             if out.json {
-                out.json(&json!({ "id": id, "attempt": retried.attempt, "max": retried.max }))?;
+                out.json(&json!({
+                    "run": run,
+                    "id": id,
+                    "attempt": retried.attempt,
+                    "max": retried.max,
+                }))?;
             } else {
                 let of = retried.max.map_or(String::new(), |max| format!("/{max}"));
                 out.text(&format!("{id} attempt {}{of}\n", retried.attempt))?;
@@ -41,8 +47,8 @@ pub(super) fn run(command: ExecCommand, out: &Out) -> Result<Exit, CliError> {
 }
 
 fn close(run: &str, id: i64, how: How, out: &Out) -> Result<Exit, CliError> {
-    let closed = Recorder::open(run)?.record(&Close { id, how })?;
-    ended(&closed, out)
+    let (run, closed) = record::one(run, &Close { id, how })?;
+    ended(&run, &closed, out)
 }
 
 pub(super) fn named(statement: StatementArgs) -> Named {
@@ -53,13 +59,14 @@ pub(super) fn named(statement: StatementArgs) -> Named {
 }
 
 /// The id alone: it is what every later command names the execution by.
-pub(super) fn began(begun: &Begun, out: &Out) -> Result<Exit, CliError> {
+pub(super) fn began(run: &str, begun: &Begun, out: &Out) -> Result<Exit, CliError> {
     if out.json {
         let (block, depth) = match &begun.frame {
             Some((block, depth)) => (Some(block), Some(depth)),
             None => (None, None),
         };
         out.json(&json!({
+            "run": run,
             "id": begun.id,
             "statement": begun.text,
             "line": begun.line,
@@ -73,9 +80,10 @@ pub(super) fn began(begun: &Begun, out: &Out) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-pub(super) fn ended(closed: &Closed, out: &Out) -> Result<Exit, CliError> {
+fn ended(run: &str, closed: &Closed, out: &Out) -> Result<Exit, CliError> {
     if out.json {
         out.json(&json!({
+            "run": run,
             "id": closed.id,
             "status": closed.status,
             "statement": closed.text,

@@ -41,6 +41,7 @@ pub(super) fn run(command: ImportCommand, out: &Out) -> Result<Exit, CliError> {
     let nested = recorder.nested(&done.nested, &name, program)?;
     if out.json {
         out.json(&json!({
+            "run": recorder.run_id(),
             "alias": done.alias,
             "nested": nested,
             "again": done.again,

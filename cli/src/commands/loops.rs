@@ -6,7 +6,7 @@ use crate::args::record::LoopCommand;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::Out;
-use crate::record::Recorder;
+use crate::record;
 
 pub(super) fn run(command: LoopCommand, out: &Out) -> Result<Exit, CliError> {
     match command {
@@ -23,23 +23,25 @@ pub(super) fn run(command: LoopCommand, out: &Out) -> Result<Exit, CliError> {
                 max,
                 condition,
             };
-            began(&Recorder::open(&run.run)?.record(&begin)?, out)
+            let (run, begun) = record::one(&run.run, &begin)?;
+            began(&run, &begun, out)
         }
         LoopCommand::Iterate { id, run } => {
-            let rounds = Recorder::open(&run.run)?.record(&Iterate { id })?;
-            said(&rounds, "iteration", out)
+            let (run, rounds) = record::one(&run.run, &Iterate { id })?;
+            said(&run, &rounds, "iteration", out)
         }
         LoopCommand::Exit { id, reason, run } => {
-            let rounds = Recorder::open(&run.run)?.record(&ExitLoop { id, reason })?;
-            said(&rounds, "exited after", out)
+            let (run, rounds) = record::one(&run.run, &ExitLoop { id, reason })?;
+            said(&run, &rounds, "exited after", out)
         }
     }
 }
 
-fn said(rounds: &Rounds, word: &str, out: &Out) -> Result<Exit, CliError> {
+fn said(run: &str, rounds: &Rounds, word: &str, out: &Out) -> Result<Exit, CliError> {
     let id = rounds.closed.id;
     if out.json {
         out.json(&json!({
+            "run": run,
             "id": id,
             "status": rounds.closed.status,
             "iteration": rounds.rounds,

@@ -6,7 +6,7 @@ use crate::args::record::ParallelCommand;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::Out;
-use crate::record::Recorder;
+use crate::record;
 
 pub(super) fn run(command: ParallelCommand, out: &Out) -> Result<Exit, CliError> {
     match command {
@@ -23,7 +23,8 @@ pub(super) fn run(command: ParallelCommand, out: &Out) -> Result<Exit, CliError>
                 branches,
                 strategy,
             };
-            began(&Recorder::open(&run.run)?.record(&begin)?, out)
+            let (run, begun) = record::one(&run.run, &begin)?;
+            began(&run, &begun, out)
         }
         ParallelCommand::Branch {
             parallel,
@@ -38,17 +39,23 @@ pub(super) fn run(command: ParallelCommand, out: &Out) -> Result<Exit, CliError>
                 name,
                 statement,
             };
-            began(&Recorder::open(&run.run)?.record(&branch)?, out)
+            let (run, begun) = record::one(&run.run, &branch)?;
+            began(&run, &begun, out)
         }
         ParallelCommand::Join { parallel, run } => {
-            let joined = Recorder::open(&run.run)?.record(&Join { parallel })?;
+            let (run, joined) = record::one(&run.run, &Join { parallel })?;
             if out.json {
                 let branches: Vec<_> = joined
                     .branches
                     .iter()
                     .map(|(name, status)| json!({ "branch": name, "status": status }))
                     .collect();
-                out.json(&json!({ "id": parallel, "status": "joined", "branches": branches }))?;
+                out.json(&json!({
+                    "run": run,
+                    "id": parallel,
+                    "status": "joined",
+                    "branches": branches,
+                }))?;
             } else {
                 let branches: Vec<String> = joined
                     .branches
