@@ -1,290 +1,291 @@
 //! What deciding a gate says, and when it is refused.
 
-use crate::{Project, has_sqlite3};
+use crate::{Form, Project, has_sqlite3, in_both_forms};
 
 const NOON: &str = "2026-01-25 12:00:00";
 
 #[test]
 fn an_approval_names_the_claim_and_the_head_that_verify_takes() {
-    let project = Project::new();
-    let run = project.run.clone();
-    project.create("deploy", &["--allow", "ops-team,raymond"]);
-    let (said, _) = project.expect(
-        0,
-        &[
-            "approve",
-            &run,
-            "deploy",
-            "--as",
-            "lee",
-            "--for",
-            "ops-team",
-            "--comment",
-            "LGTM",
-        ],
-    );
-    assert!(said.contains("lee, for ops-team (a claim:"), "{said}");
-    let head = said
-        .lines()
-        .find_map(|line| line.trim().strip_prefix("head"))
-        .expect("the head is printed")
-        .trim()
-        .to_owned();
-    assert!(head.starts_with("2:") && head.len() == 66, "{head}");
-    let (said, _) = project.expect(0, &["audit", "verify", &run, "--expect-head", &head]);
-    assert!(said.starts_with("consistent"), "{said}");
-    assert!(said.contains("the chain has it"), "{said}");
-    let rows = project.json(0, &["audit", &run, "--gate", "deploy"]);
-    let metadata = rows["rows"][1]["metadata"].as_str().expect("a text");
-    assert!(metadata.contains(r#""os_user":"tester""#), "{metadata}");
-    for wrong in ["2", "x:y", "0:00", "2:zz", &format!("0:{}", &head[2..])] {
-        project.expect(2, &["audit", "verify", &run, "--expect-head", wrong]);
-    }
+    in_both_forms(|project| {
+        let run = project.run.clone();
+        project.create("deploy", &["--allow", "ops-team,raymond"]);
+        let (said, _) = project.expect(
+            0,
+            &[
+                "approve",
+                &run,
+                "deploy",
+                "--as",
+                "lee",
+                "--for",
+                "ops-team",
+                "--comment",
+                "LGTM",
+            ],
+        );
+        assert!(said.contains("lee, for ops-team (a claim:"), "{said}");
+        let head = said
+            .lines()
+            .find_map(|line| line.trim().strip_prefix("head"))
+            .expect("the head is printed")
+            .trim()
+            .to_owned();
+        assert!(head.starts_with("2:") && head.len() == 66, "{head}");
+        let (said, _) = project.expect(0, &["audit", "verify", &run, "--expect-head", &head]);
+        assert!(said.starts_with("consistent"), "{said}");
+        assert!(said.contains("the chain has it"), "{said}");
+        let rows = project.json(0, &["audit", &run, "--gate", "deploy"]);
+        let metadata = rows["rows"][1]["metadata"].as_str().expect("a text");
+        assert!(metadata.contains(r#""os_user":"tester""#), "{metadata}");
+        for wrong in ["2", "x:y", "0:00", "2:zz", &format!("0:{}", &head[2..])] {
+            project.expect(2, &["audit", "verify", &run, "--expect-head", wrong]);
+        }
+    });
 }
 
 #[test]
 fn the_documents_own_words_decide_as_well() {
-    let project = Project::new();
-    let run = project.run.clone();
-    for (gate, words, code, status) in [
-        (
-            "a",
-            &["approve", "--approve", "--comment", "LGTM"][..],
-            0,
-            "approved",
-        ),
-        (
-            "b",
-            &["approve", "--reject", "--reason", "Need review"],
-            0,
-            "rejected",
-        ),
-        ("c", &["reject", "--reason", "explanation"], 0, "rejected"),
-        ("d", &["reject"], 2, "pending"),
-        ("e", &["approve", "--reject"], 2, "pending"),
-        (
-            "f",
-            &["approve", "--approve", "--reject", "--reason", "x"],
-            2,
-            "pending",
-        ),
-        ("g", &["approve", "--reason", "x"], 2, "pending"),
-        ("h", &["approve"], 0, "approved"),
-    ] {
-        project.create(gate, &[]);
-        let args = [&[words[0], &run, gate], &words[1..]].concat();
-        project.expect(code, &args);
-        let gates = project.json(0, &["gates", &run]);
-        let list = gates.as_array().expect("a list");
-        let view = list.iter().find(|view| view["id"] == gate);
-        let view = view.expect("the gate is there");
-        assert_eq!(view["status"], status, "{args:?}");
-        if status == "approved" {
-            assert_eq!(view["resolved_by"], "user", "the document's principal");
+    in_both_forms(|project| {
+        let run = project.run.clone();
+        for (gate, words, code, status) in [
+            (
+                "a",
+                &["approve", "--approve", "--comment", "LGTM"][..],
+                0,
+                "approved",
+            ),
+            (
+                "b",
+                &["approve", "--reject", "--reason", "Need review"],
+                0,
+                "rejected",
+            ),
+            ("c", &["reject", "--reason", "explanation"], 0, "rejected"),
+            ("d", &["reject"], 2, "pending"),
+            ("e", &["approve", "--reject"], 2, "pending"),
+            (
+                "f",
+                &["approve", "--approve", "--reject", "--reason", "x"],
+                2,
+                "pending",
+            ),
+            ("g", &["approve", "--reason", "x"], 2, "pending"),
+            ("h", &["approve"], 0, "approved"),
+        ] {
+            project.create(gate, &[]);
+            let args = [&[words[0], &run, gate], &words[1..]].concat();
+            project.expect(code, &args);
+            let gates = project.json(0, &["gates", &run]);
+            let list = gates.as_array().expect("a list");
+            let view = list.iter().find(|view| view["id"] == gate);
+            let view = view.expect("the gate is there");
+            assert_eq!(view["status"], status, "{args:?}");
+            if status == "approved" {
+                assert_eq!(view["resolved_by"], "user", "the document's principal");
+            }
         }
-    }
+    });
 }
 
 #[test]
 fn what_is_refused_changes_nothing() {
-    let project = Project::new();
-    let run = project.run.clone();
-    project.create("deploy", &["--allow", "ops-team"]);
-    project.create("nobody", &["--allow", "ops-team", "--timeout", "4h"]);
-    let before = std::fs::read(project.database()).expect("read");
-    for (code, args) in [
-        (4, &["approve", &run, "deploy", "--as", "raymond"][..]),
-        (4, &["approve", &run, "deploy"]),
-        (4, &["approve", &run, "deploy", "--as", "system"]),
-        (4, &["reject", &run, "deploy", "--reason", "no"]),
-        (
-            2,
-            &[
-                "reject", &run, "deploy", "--reason", " ", "--as", "ops-team",
-            ],
-        ),
-        (3, &["approve", &run, "depoly", "--as", "ops-team"]),
-        (3, &["approve", "no-such-run", "deploy"]),
-        (
-            2,
-            &["gate", "create", "a/b", "--run", &run, "--prompt", "x"],
-        ),
-        (
-            2,
-            &[
-                "gate",
-                "create",
-                "x",
-                "--run",
-                &run,
-                "--prompt",
-                "x",
-                "--timeout",
-                "2h 30m",
-            ],
-        ),
-        (
-            4,
-            &["gate", "create", "deploy", "--run", &run, "--prompt", "x"],
-        ),
-    ] {
-        project.expect(code, args);
-        let now = std::fs::read(project.database()).expect("read");
-        assert!(now == before, "{args:?} left its trace");
-    }
+    in_both_forms(|project| {
+        let run = project.run.clone();
+        project.create("deploy", &["--allow", "ops-team"]);
+        project.create("nobody", &["--allow", "ops-team", "--timeout", "4h"]);
+        let before = project.files();
+        for (code, args) in [
+            (4, &["approve", &run, "deploy", "--as", "raymond"][..]),
+            (4, &["approve", &run, "deploy"]),
+            (4, &["approve", &run, "deploy", "--as", "system"]),
+            (4, &["reject", &run, "deploy", "--reason", "no"]),
+            (
+                2,
+                &[
+                    "reject", &run, "deploy", "--reason", " ", "--as", "ops-team",
+                ],
+            ),
+            (3, &["approve", &run, "depoly", "--as", "ops-team"]),
+            (3, &["approve", "no-such-run", "deploy"]),
+            (
+                2,
+                &["gate", "create", "a/b", "--run", &run, "--prompt", "x"],
+            ),
+            (
+                2,
+                &[
+                    "gate",
+                    "create",
+                    "x",
+                    "--run",
+                    &run,
+                    "--prompt",
+                    "x",
+                    "--timeout",
+                    "2h 30m",
+                ],
+            ),
+            (
+                4,
+                &["gate", "create", "deploy", "--run", &run, "--prompt", "x"],
+            ),
+        ] {
+            project.expect(code, args);
+            let now = project.files();
+            assert!(now == before, "{args:?} left its trace");
+        }
+    });
 }
 
 #[test]
 fn past_its_deadline_a_gate_times_out_and_the_decision_is_refused() {
-    let project = Project::new();
-    let run = project.run.clone();
-    let create = [
-        "gate",
-        "create",
-        "deploy",
-        "--run",
-        &run,
-        "--prompt",
-        "Go?",
-        "--timeout",
-        "2h30m",
-        "--on-reject",
-        "continue",
-    ];
-    project.expect_at(NOON, 0, &create);
-    // At the deadline itself it is not past: the documents' `<`.
-    let due = |now: &str| {
-        let (said, _) = project.expect_at(now, 0, &["gates", "expire"]);
-        said.contains("timeout")
-    };
-    assert!(!due("2026-01-25 14:30:00"));
-    let (_, said) = project.expect_at(
-        "2026-01-25 14:30:01",
-        4,
-        &["approve", &run, "deploy", "--as", "raymond"],
-    );
-    assert!(said.contains("its time-out was recorded"), "{said}");
-    assert!(said.contains("2:"), "the head is told: {said}");
-    let gate = &project.json(0, &["gates", &run])[0];
-    assert_eq!(
-        (&gate["status"], &gate["resolved_by"]),
-        (&"timeout".into(), &"system".into())
-    );
-    assert!(!due("2026-01-25 15:00:00"), "once");
-    project.expect_at("2026-01-25 15:00:00", 4, &["approve", &run, "deploy"]);
-    let audit = project.json(0, &["audit", &run]);
-    assert_eq!(audit["rows"].as_array().map(Vec::len), Some(2));
-    assert_eq!(audit["chain"], "consistent");
-    let timeouts = project.json(0, &["audit", "--all", "--timeouts"]);
-    assert_eq!(timeouts[0]["deadline"], "2026-01-25T14:30:00Z");
-    assert_eq!(timeouts[0]["on_reject"], "continue");
+    in_both_forms(|project| {
+        let run = project.run.clone();
+        let create = [
+            "gate",
+            "create",
+            "deploy",
+            "--run",
+            &run,
+            "--prompt",
+            "Go?",
+            "--timeout",
+            "2h30m",
+            "--on-reject",
+            "continue",
+        ];
+        project.expect_at(NOON, 0, &create);
+        // At the deadline itself it is not past: the documents' `<`.
+        let due = |now: &str| {
+            let (said, _) = project.expect_at(now, 0, &["gates", "expire"]);
+            said.contains("timeout")
+        };
+        assert!(!due("2026-01-25 14:30:00"));
+        let (_, said) = project.expect_at(
+            "2026-01-25 14:30:01",
+            4,
+            &["approve", &run, "deploy", "--as", "raymond"],
+        );
+        assert!(said.contains("its time-out was recorded"), "{said}");
+        assert!(said.contains("2:"), "the head is told: {said}");
+        let gate = &project.json(0, &["gates", &run])[0];
+        assert_eq!(
+            (&gate["status"], &gate["resolved_by"]),
+            (&"timeout".into(), &"system".into())
+        );
+        assert!(!due("2026-01-25 15:00:00"), "once");
+        project.expect_at("2026-01-25 15:00:00", 4, &["approve", &run, "deploy"]);
+        let audit = project.json(0, &["audit", &run]);
+        assert_eq!(audit["rows"].as_array().map(Vec::len), Some(2));
+        assert_eq!(audit["chain"], "consistent");
+        let timeouts = project.json(0, &["audit", "--all", "--timeouts"]);
+        assert_eq!(timeouts[0]["deadline"], "2026-01-25T14:30:00Z");
+        assert_eq!(timeouts[0]["on_reject"], "continue");
+    });
 }
 
 #[test]
 fn expiring_and_expire_look_into_all_runs() {
-    let project = Project::new();
-    let run = project.run.clone();
-    for (gate, timeout) in [("soon", "30m"), ("later", "2h"), ("never", "")] {
-        let base = ["gate", "create", gate, "--run", &run, "--prompt", "Go?"];
-        let timeout = ["--timeout", timeout];
-        let more = if timeout[1].is_empty() {
-            &[][..]
-        } else {
-            &timeout
+    in_both_forms(|project| {
+        let run = project.run.clone();
+        for (gate, timeout) in [("soon", "30m"), ("later", "2h"), ("never", "")] {
+            let base = ["gate", "create", gate, "--run", &run, "--prompt", "Go?"];
+            let timeout = ["--timeout", timeout];
+            let more = if timeout[1].is_empty() {
+                &[][..]
+            } else {
+                &timeout
+            };
+            project.expect_at(NOON, 0, &[&base[..], more].concat());
+        }
+        let ids = |now: &str, args: &[&str]| -> Vec<String> {
+            let args = [args, &["--json"]].concat();
+            let (out, _) = project.expect_at(now, 0, &args);
+            let list: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+            let list = list.as_array().expect("a list").iter();
+            let name = |gate: &serde_json::Value| {
+                let id = gate.get("id").or(gate.get("gate"));
+                id.and_then(|id| id.as_str()).expect("an id").to_owned()
+            };
+            list.map(name).collect()
         };
-        project.expect_at(NOON, 0, &[&base[..], more].concat());
-    }
-    let ids = |now: &str, args: &[&str]| -> Vec<String> {
-        let args = [args, &["--json"]].concat();
-        let (out, _) = project.expect_at(now, 0, &args);
-        let list: serde_json::Value = serde_json::from_str(&out).expect("JSON");
-        let list = list.as_array().expect("a list").iter();
-        let name = |gate: &serde_json::Value| {
-            let id = gate.get("id").or(gate.get("gate"));
-            id.and_then(|id| id.as_str()).expect("an id").to_owned()
-        };
-        list.map(name).collect()
-    };
-    assert_eq!(ids(NOON, &["gates", "--expiring", "1h"]), ["soon"]);
-    assert_eq!(ids(NOON, &["gates", "--expiring", "1d"]), ["soon", "later"]);
-    let after = "2026-01-25 12:31:00";
-    assert_eq!(ids(after, &["gates", "--expiring", "1h"]), [] as [&str; 0]);
-    assert_eq!(ids(after, &["gates", "expire"]), ["soon"]);
-    assert_eq!(ids(after, &["gates", "expire"]), [] as [&str; 0]);
-    let end = "2026-01-26 12:00:00";
-    assert_eq!(ids(end, &["gates", "expire", &run]), ["later"]);
-    assert_eq!(ids(end, &["gates"]), ["never"]);
-    project.expect(2, &["gates", "--expiring", "soon"]);
+        assert_eq!(ids(NOON, &["gates", "--expiring", "1h"]), ["soon"]);
+        assert_eq!(ids(NOON, &["gates", "--expiring", "1d"]), ["soon", "later"]);
+        let after = "2026-01-25 12:31:00";
+        assert_eq!(ids(after, &["gates", "--expiring", "1h"]), [] as [&str; 0]);
+        assert_eq!(ids(after, &["gates", "expire"]), ["soon"]);
+        assert_eq!(ids(after, &["gates", "expire"]), [] as [&str; 0]);
+        let end = "2026-01-26 12:00:00";
+        assert_eq!(ids(end, &["gates", "expire", &run]), ["later"]);
+        assert_eq!(ids(end, &["gates"]), ["never"]);
+        project.expect(2, &["gates", "--expiring", "soon"]);
+    });
 }
 
 #[test]
 fn looking_is_logged_unless_it_is_not_wanted_or_cannot_be() {
-    let project = Project::new();
-    let run = project.run.clone();
-    project.create("deploy", &[]);
-    let events = || {
-        let audit = project.json(0, &["audit", &run]);
-        let rows = audit["rows"].as_array().expect("rows").clone();
-        let word = |row: &serde_json::Value| row["event"].as_str().expect("a word").to_owned();
-        rows.iter().map(word).collect::<Vec<_>>()
-    };
-    project.expect(0, &["gate", "show", &run, "deploy", "--no-log"]);
-    assert_eq!(events(), ["created"]);
-    let (said, _) = project.expect(0, &["gate", "show", &run, "deploy"]);
-    assert!(said.contains("viewed"), "{said}");
-    assert_eq!(events(), ["created", "viewed"]);
-    project.expect(3, &["gate", "show", &run, "depoly"]);
-    assert_eq!(events(), ["created", "viewed"]);
-    // What only can be read is shown, and it is said that nothing was noted. A file in the place of the lock, because
-    // root may write whatever its bits say.
-    let folder = project.database().parent().expect("its folder").to_owned();
-    let copy = folder.with_file_name("readonly");
-    std::fs::create_dir(&copy).expect("made");
-    std::fs::copy(project.database(), copy.join("state.db")).expect("copied");
-    for entry in std::fs::read_dir(&folder).expect("listed").flatten() {
-        if entry.file_name().to_string_lossy().ends_with("lock") {
-            std::fs::create_dir(copy.join(entry.file_name())).expect("made");
-        }
-    }
-    let path = copy.display().to_string();
-    let (shown, said) = project.expect(0, &["gate", "show", &path, "deploy"]);
-    assert!(shown.contains("pending"), "{shown}");
-    assert!(said.contains("does not say that you looked"), "{said}");
+    in_both_forms(|project| {
+        let run = project.run.clone();
+        project.create("deploy", &[]);
+        let events = || {
+            let audit = project.json(0, &["audit", &run]);
+            let rows = audit["rows"].as_array().expect("rows").clone();
+            let word = |row: &serde_json::Value| row["event"].as_str().expect("a word").to_owned();
+            rows.iter().map(word).collect::<Vec<_>>()
+        };
+        project.expect(0, &["gate", "show", &run, "deploy", "--no-log"]);
+        assert_eq!(events(), ["created"]);
+        let (said, _) = project.expect(0, &["gate", "show", &run, "deploy"]);
+        assert!(said.contains("viewed"), "{said}");
+        assert_eq!(events(), ["created", "viewed"]);
+        project.expect(3, &["gate", "show", &run, "depoly"]);
+        assert_eq!(events(), ["created", "viewed"]);
+        // What only can be read is shown, and it is said that nothing was noted. A file in the place of the lock, because
+        // root may write whatever its bits say.
+        let copy = project.folder().with_file_name("readonly");
+        Project::restore(&project.files(), &copy);
+        std::fs::create_dir(copy.join(".lock")).expect("made");
+        let path = copy.display().to_string();
+        let (shown, said) = project.expect(0, &["gate", "show", &path, "deploy"]);
+        assert!(shown.contains("pending"), "{shown}");
+        assert!(said.contains("does not say that you looked"), "{said}");
+    });
 }
 
 /// Errata B9, P10: nothing that is said ends a statement, runs, or breaks the chain.
 #[test]
 fn whatever_is_said_is_kept_and_the_log_holds_together() {
-    let project = Project::new();
-    let run = project.run.clone();
-    let said =
-        "it's \"fine\"\n$(rm -rf ~); DROP TABLE gates; -- C:\\temp\\new größe 🎉 \u{202e}\u{1b}[2J";
-    project.create("deploy", &["--on-reject", said]);
-    let reject = [
-        "reject", &run, "deploy", "--as", "o'brien", "--reason", said,
-    ];
-    let (out, err) = project.expect(0, &reject);
-    assert!(!format!("{out}{err}").contains('\u{1b}'), "escaped");
-    let audit = project.json(0, &["audit", &run]);
-    assert_eq!(audit["chain"], "consistent");
-    assert_eq!(audit["rows"][1]["comment"], said);
-    assert_eq!(audit["rows"][1]["principal"], "o'brien");
+    in_both_forms(|project| {
+        let run = project.run.clone();
+        let said = "it's \"fine\"\n$(rm -rf ~); DROP TABLE gates; -- C:\\temp\\new größe 🎉 \u{202e}\u{1b}[2J";
+        project.create("deploy", &["--on-reject", said]);
+        let reject = [
+            "reject", &run, "deploy", "--as", "o'brien", "--reason", said,
+        ];
+        let (out, err) = project.expect(0, &reject);
+        assert!(!format!("{out}{err}").contains('\u{1b}'), "escaped");
+        let audit = project.json(0, &["audit", &run]);
+        assert_eq!(audit["chain"], "consistent");
+        assert_eq!(audit["rows"][1]["comment"], said);
+        assert_eq!(audit["rows"][1]["principal"], "o'brien");
+    });
 }
 
 #[test]
 fn going_on_is_logged_at_the_gate() {
-    let project = Project::new();
-    let run = project.run.clone();
-    project.create("deploy", &[]);
-    project.expect(0, &["finish", &run, "--status", "interrupted"]);
-    project.expect(0, &["resume", &run, "--begin"]);
-    let audit = project.json(0, &["audit", &run]);
-    let last = &audit["rows"][1];
-    assert_eq!(last["event"], "resumed");
-    let metadata = last["metadata"].as_str().expect("a text");
-    for part in [r#""resume_source":"cli""#, r#""previous_status":"pending""#] {
-        assert!(metadata.contains(part), "{metadata}");
-    }
+    in_both_forms(|project| {
+        let run = project.run.clone();
+        project.create("deploy", &[]);
+        project.expect(0, &["finish", &run, "--status", "interrupted"]);
+        project.expect(0, &["resume", &run, "--begin"]);
+        let audit = project.json(0, &["audit", &run]);
+        let last = &audit["rows"][1];
+        assert_eq!(last["event"], "resumed");
+        let metadata = last["metadata"].as_str().expect("a text");
+        for part in [r#""resume_source":"cli""#, r#""previous_status":"pending""#] {
+            assert!(metadata.contains(part), "{metadata}");
+        }
+    });
 }
 
 /// Errata G11: readers show gates of no recorded run with the run; whoever sees them decides them. Of a file with
@@ -294,7 +295,7 @@ fn gates_of_no_recorded_run_are_decided_and_those_of_another_are_named() {
     if !has_sqlite3() {
         return;
     }
-    let project = Project::new();
+    let project = Project::new(Form::Sqlite);
     project.sql(
         "DROP TABLE gates; CREATE TABLE gates (id TEXT PRIMARY KEY, run_id TEXT, execution_id INTEGER, prompt TEXT,
             allow TEXT, timeout TEXT, timeout_at TEXT, on_reject TEXT, status TEXT, created_at TEXT, resolved_at TEXT,

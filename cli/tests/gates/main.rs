@@ -5,6 +5,7 @@ mod queries;
 mod races;
 mod tampering;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -12,9 +13,39 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// A project with one run in a database.
+/// How a run keeps its state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Sqlite,
+    Folder,
+}
+
+const FORMS: [Form; 2] = [Form::Sqlite, Form::Folder];
+
+impl Form {
+    /// What `init --state` calls it.
+    fn word(self) -> &'static str {
+        match self {
+            Form::Sqlite => "sqlite",
+            Form::Folder => "filesystem",
+        }
+    }
+}
+
+/// Does the same in a project of each form.
+#[track_caller]
+fn in_both_forms(test: impl Fn(&Project)) {
+    for form in FORMS {
+        // Shown when it fails.
+        println!("in a run of the form {}", form.word());
+        test(&Project::new(form));
+    }
+}
+
+/// A project with one run.
 struct Project {
     dir: tempfile::TempDir,
+    form: Form,
     run: String,
 }
 
@@ -22,22 +53,58 @@ const PROGRAM: &str =
     "let plan = session \"Plan\"\n\napprove deploy:\n  prompt: \"Go?\"\n\nsession \"Ship\"\n";
 
 impl Project {
-    fn new() -> Project {
+    fn new(form: Form) -> Project {
         let dir = tempfile::tempdir().expect("a folder");
         fs::create_dir_all(dir.path().join(".prose")).expect("made");
         fs::write(dir.path().join("p.prose"), PROGRAM).expect("written");
         let mut project = Project {
             dir,
+            form,
             run: String::new(),
         };
-        let (id, _) = project.expect(0, &["init", "p.prose", "--state", "sqlite"]);
+        let (id, _) = project.expect(0, &["init", "p.prose", "--state", form.word()]);
         project.run = id.trim().to_owned();
         project
     }
 
+    /// The run's folder.
+    fn folder(&self) -> PathBuf {
+        self.dir.path().join(".prose/runs").join(&self.run)
+    }
+
     fn database(&self) -> PathBuf {
-        let runs = self.dir.path().join(".prose/runs");
-        runs.join(&self.run).join("state.db")
+        self.folder().join("state.db")
+    }
+
+    /// The run's files with their bytes, but for the lock.
+    fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let mut files = BTreeMap::new();
+        let mut folders = vec![self.folder()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder).expect("listed").flatten() {
+                let path = entry.path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if entry.file_name() != ".lock" {
+                    let bytes = fs::read(&path).expect("read");
+                    let inside = path.strip_prefix(self.folder()).expect("inside");
+                    files.insert(inside.to_owned(), bytes);
+                }
+            }
+        }
+        files
+    }
+
+    /// Writes them anew, into a run of this path.
+    fn restore(files: &BTreeMap<PathBuf, Vec<u8>>, folder: &Path) {
+        if folder.exists() {
+            fs::remove_dir_all(folder).expect("removed");
+        }
+        for (path, bytes) in files {
+            let path = folder.join(path);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            fs::write(path, bytes).expect("written");
+        }
     }
 
     fn command(&self, args: &[&str]) -> Command {

@@ -1,14 +1,14 @@
 //! The documents' own SQL (sqlite.md, "Approval Gates", "Gate Audit Logging"), run by `sqlite3`: over what `prose` wrote,
 //! and the other way round.
 
-use crate::{Project, has_sqlite3};
+use crate::{Form, Project, has_sqlite3};
 
 /// A run with a gate that is due, one that expires within the hour, one decided each way, and one that timed out.
 fn recorded() -> Option<Project> {
     if !has_sqlite3() {
         return None;
     }
-    let project = Project::new();
+    let project = Project::new(Form::Sqlite);
     let run = project.run.clone();
     let time = |shift: &str| project.sql(&format!("SELECT datetime('now', '{shift}');"));
     let (ago, now) = (time("-2 hours"), time("-1 seconds"));
@@ -238,7 +238,7 @@ fn a_gate_that_the_documents_sql_made_is_decided_by_our_rules() {
     if !has_sqlite3() {
         return;
     }
-    let project = Project::new();
+    let project = Project::new(Form::Sqlite);
     let run = project.run.clone();
     project.sql(&format!(
         "INSERT INTO gates (id, run_id, execution_id, prompt, allow, timeout, timeout_at, on_reject, status)

@@ -1,52 +1,52 @@
 //! Approve, reject and expire at once, each a process of its own: one of them wins (reliability.md, "What must hold" 3).
 
-use std::process::{Child, Stdio};
+use std::process::{Child, Output, Stdio};
 
 use serde_json::Value;
 
-use crate::Project;
+use crate::{FORMS, Form, Project};
 
 const NOON: &str = "2026-01-25 12:00:00";
 /// Past the deadline: the clock of whoever expires the gates goes ahead.
 const LATE: &str = "2026-01-25 13:00:01";
+/// Gates of one run.
+const MOST: usize = 100;
 
-/// How many races: few, or those of reliability.md (`cargo xtask soak`); `PROSE_RACES` says another number.
+/// How many races in each form: few, or those of reliability.md (`cargo xtask soak`); `PROSE_RACES` says another number.
 fn races() -> usize {
     let set = std::env::var("PROSE_RACES").ok();
     let usual = match std::env::var_os("PROSE_SOAK") {
         Some(_) => 1000,
-        None => 60,
+        None => 40,
     };
     set.and_then(|n| n.parse().ok()).unwrap_or(usual)
 }
 
-fn start(project: &Project, now: &str, args: &[&str]) -> Child {
-    let mut command = project.command(args);
-    command.env("PROSE_NOW", now).arg("--json");
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.spawn().expect("prose runs")
-}
-
 #[test]
 fn of_approve_reject_and_expire_at_once_exactly_one_wins() {
-    let project = Project::new();
+    for form in FORMS {
+        let mut wins = [0; 3];
+        let mut left = races();
+        while left > 0 {
+            let of_run = left.min(MOST);
+            in_one_run(form, of_run, &mut wins);
+            left -= of_run;
+        }
+        println!(
+            "{}: approve, reject, expire won {wins:?} of {} races",
+            form.word(),
+            races()
+        );
+    }
+}
+
+fn in_one_run(form: Form, races: usize, wins: &mut [usize; 3]) {
+    let project = Project::new(form);
     let run = project.run.clone();
-    let mut wins = [0; 3];
     let mut decided = Vec::new();
-    for race in 0..races() {
+    for race in 0..races {
         let gate = format!("g{race}");
-        let create = [
-            "gate",
-            "create",
-            &gate,
-            "--run",
-            &run,
-            "--prompt",
-            "Go?",
-            "--timeout",
-            "1h",
-        ];
-        project.expect_at(NOON, 0, &create);
+        create_at_once(&project, &gate);
         let runners: [(&str, &[&str]); 3] = [
             (NOON, &["approve", &run, &gate, "--as", "ann"]),
             (
@@ -57,51 +57,87 @@ fn of_approve_reject_and_expire_at_once_exactly_one_wins() {
         ];
         // Each of them is the first to start in a third of the races.
         let order: Vec<usize> = (0..3).map(|n| (n + race) % 3).collect();
-        let begun: Vec<(usize, Child)> = order
-            .iter()
-            .map(|n| (*n, start(&project, runners[*n].0, runners[*n].1)))
-            .collect();
+        let begun = order.iter().map(|n| runners[*n]);
+        let ended = at_once(&project, begun);
         let mut winners = Vec::new();
-        for (n, child) in begun {
-            let out = child.wait_with_output().expect("it ends");
-            let said = String::from_utf8_lossy(&out.stdout).into_owned();
+        for (n, out) in order.into_iter().zip(ended) {
             let won = match (n, out.status.code()) {
                 (2, Some(0)) => {
-                    let list: Value = serde_json::from_str(&said).expect("JSON");
+                    let list: Value = serde_json::from_slice(&out.stdout).expect("JSON");
                     !list.as_array().expect("a list").is_empty()
                 }
                 (_, Some(0)) => true,
                 (0 | 1, Some(4)) => false,
-                (_, code) => panic!(
-                    "{:?} ended with {code:?}: {}",
-                    runners[n].1,
-                    String::from_utf8_lossy(&out.stderr)
-                ),
+                _ => panic!("{:?}: {out:?}", runners[n].1),
             };
             if won {
                 winners.push(n);
             }
         }
-        assert_eq!(winners.len(), 1, "race {race}: {winners:?}");
+        assert_eq!(winners.len(), 1, "{form:?}, race {race}: {winners:?}");
         wins[winners[0]] += 1;
-        decided.push((gate, ["approved", "rejected", "timeout"][winners[0]]));
+        let (word, by) = [
+            ("approved", "ann"),
+            ("rejected", "bob"),
+            ("timeout", "system"),
+        ][winners[0]];
+        decided.push((gate, word, by));
     }
-    println!("approve, reject, expire won {wins:?} of {} races", races());
 
     let audit = project.json(0, &["audit", &run]);
     assert_eq!(audit["chain"], "consistent");
     let rows = audit["rows"].as_array().expect("rows");
     let gates = project.json(0, &["gates", &run]);
     let gates = gates.as_array().expect("gates");
-    assert_eq!((gates.len(), rows.len()), (races(), 2 * races()));
-    for (id, word) in decided {
-        let gate = gates.iter().find(|gate| gate["id"] == *id);
-        assert_eq!(gate.expect("it is there")["status"], word, "{id}");
-        let events: Vec<&Value> = rows
+    assert_eq!((gates.len(), rows.len()), (races, 2 * races));
+    for (id, word, by) in &decided {
+        let gate = gates.iter().find(|gate| gate["id"] == **id);
+        let gate = gate.expect("it is there");
+        assert_eq!(
+            (&gate["status"], &gate["resolved_by"]),
+            (&(*word).into(), &(*by).into())
+        );
+        let events: Vec<[&Value; 2]> = rows
             .iter()
-            .filter(|row| row["gate"] == *id)
-            .map(|row| &row["event"])
+            .filter(|row| row["gate"] == **id)
+            .map(|row| [&row["event"], &row["principal"]])
             .collect();
-        assert_eq!(events, ["created", word], "{id}: one resolving row");
+        assert_eq!(
+            events,
+            [["created", "system"], [word, by]],
+            "{id}: one resolving row"
+        );
     }
+    // Of those that lost nothing is there: one statement a gate, and each is over.
+    let trace = project.json(0, &["trace", &run]);
+    let nodes = trace["rows"].as_array().expect("rows");
+    assert_eq!(nodes.len(), races);
+    let check = project.json(0, &["check", &run, "--severity", "warning"]);
+    assert_eq!(check["runs"][0]["issues"], serde_json::json!([]), "{check}");
+}
+
+/// Two create the same gate: one does, the other is told that it waits already.
+fn create_at_once(project: &Project, gate: &str) {
+    let words = ["--prompt", "Go?", "--timeout", "1h"];
+    let args = [&["gate", "create", gate, "--run", &project.run][..], &words].concat();
+    let ended = at_once(project, [(NOON, &args[..]), (NOON, &args)].into_iter());
+    let mut codes: Vec<_> = ended.iter().map(|out| out.status.code()).collect();
+    codes.sort_unstable();
+    assert_eq!(codes, [Some(0), Some(4)], "{gate}: {ended:?}");
+}
+
+/// Starts all of them, each at its own time, and waits for them.
+fn at_once<'a>(
+    project: &Project,
+    commands: impl Iterator<Item = (&'a str, &'a [&'a str])>,
+) -> Vec<Output> {
+    let start = |(now, args): (&str, &[&str])| -> Child {
+        let mut command = project.command(args);
+        command.env("PROSE_NOW", now).arg("--json");
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().expect("prose runs")
+    };
+    let begun: Vec<Child> = commands.map(start).collect();
+    let ended = begun.into_iter().map(Child::wait_with_output);
+    ended.map(|out| out.expect("it ends")).collect()
 }

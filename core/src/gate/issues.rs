@@ -2,10 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use super::allow::{Allow, AllowError};
+use super::audit::is_sealed;
 use super::lifecycle::{History, on_behalf_of};
+use super::prompt_hash;
 use crate::issue::Issue;
-use crate::model::{AuditEvent, AuditKind, Gate, GateStatus};
+use crate::model::{AuditEvent, AuditKind, Gate, GateStatus, Text};
 use crate::time::Stamp;
 use crate::timeout::Timeout;
 
@@ -38,6 +42,8 @@ pub fn issues(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
             .collect();
         decision(gate, &resolving, &mut issues);
         agreement(gate, &resolving, &mut issues);
+        let created = history.of(gate).find(|e| e.kind == AuditKind::Created);
+        as_sealed(gate, created, &resolving, &mut issues);
     }
     let known: BTreeSet<&str> = gates.iter().map(|gate| &*gate.id).collect();
     for (id, first) in history.gates() {
@@ -259,11 +265,64 @@ fn agreement(gate: &Gate, resolving: &[&AuditEvent], issues: &mut Vec<Issue>) {
     }
 }
 
+/// Whether the gate is still what its sealed rows say of it. Rows that other tools wrote are no measure: the document's
+/// own example lists others there than the gate does.
+fn as_sealed(
+    gate: &Gate,
+    created: Option<&AuditEvent>,
+    resolving: &[&AuditEvent],
+    issues: &mut Vec<Issue>,
+) {
+    let mut differs = |event: &AuditEvent, column: &str, what: &str| {
+        issues.push(
+            at(
+                gate,
+                "gate-changed",
+                &format!("{what} (row {} of the log)", event.id),
+                column,
+            )
+            .hint("The gate was changed behind the log's back: ask whether its decision stands."),
+        );
+    };
+    if let Some(event) = created.filter(|event| is_sealed(event)) {
+        let said = event.metadata.as_deref().map(serde_json::from_str::<Value>);
+        let said = said.and_then(Result::ok).unwrap_or_default();
+        let list = gate.allow.as_deref().map(serde_json::from_str::<Value>);
+        if said["allow"].is_array() && list.and_then(Result::ok).as_ref() != Some(&said["allow"]) {
+            let what = "may be decided by others than those it was created for";
+            differs(event, "allow", what);
+        }
+        let hash = prompt_hash(gate.prompt.as_deref().unwrap_or_default());
+        if said["prompt_hash"]
+            .as_str()
+            .is_some_and(|said| said != hash)
+        {
+            differs(
+                event,
+                "prompt",
+                "asks something else than when it was created",
+            );
+        }
+    }
+    let same = |event: &&&AuditEvent| event.kind.word() == gate.status.word() && is_sealed(event);
+    if let Some(event) = resolving.iter().rev().find(same)
+        && event.principal != gate.resolved_by
+    {
+        let name = |who: &Option<Text>| who.as_deref().unwrap_or("nobody").to_owned();
+        let what = format!(
+            "was {} by “{}”, and the log says by “{}”",
+            gate.status.word(),
+            name(&gate.resolved_by),
+            name(&event.principal)
+        );
+        differs(event, "resolved_by", &what);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::samples::{event, gate};
     use super::*;
-    use crate::model::Text;
 
     #[track_caller]
     fn check(gates: &[Gate], log: &[AuditEvent], expected: &[(&str, &str)]) {
@@ -305,6 +364,54 @@ mod tests {
                 ),
             ],
         );
+    }
+
+    #[test]
+    fn a_gate_that_is_not_what_was_sealed_is_told() {
+        let chain = r#""chain":{"seq":1,"prev":"","hash":""}"#;
+        let hash = prompt_hash("Go?");
+        let said = format!(r#"{{"allow":["ops-team"],"prompt_hash":"{hash}",{chain}}}"#);
+        let mut created = event(1, "created");
+        created.metadata = Some(said.as_str().into());
+        let mut approved = event(2, "approved");
+        approved.metadata = Some(format!("{{{chain}}}").into());
+        approved.principal = Some("ops-team".into());
+        let mut log = [created, approved];
+        let mut sound = gate("approved");
+        sound.prompt = Some("Go?".into());
+        sound.resolved_by = Some("ops-team".into());
+        check(&[sound.clone()], &log, &[]);
+
+        let mut changed = sound;
+        changed.allow = Some(r#"["ops-team","mallory"]"#.into());
+        changed.prompt = Some("Stay?".into());
+        changed.resolved_by = Some("mallory".into());
+        check(
+            &[changed.clone()],
+            &log,
+            &[
+                (
+                    "gate-changed",
+                    "gate deploy may be decided by others than those it was created for (row 1 of the log)",
+                ),
+                (
+                    "gate-changed",
+                    "gate deploy asks something else than when it was created (row 1 of the log)",
+                ),
+                (
+                    "gate-changed",
+                    "gate deploy was approved by “mallory”, and the log says by “ops-team” (row 2 of the log)",
+                ),
+            ],
+        );
+        // What other tools wrote into the log is no measure.
+        for row in &mut log {
+            row.metadata = row
+                .metadata
+                .as_deref()
+                .map(|m| m.replace("chain", "note").into());
+        }
+        check(&[changed], &log, &[]);
     }
 
     #[test]

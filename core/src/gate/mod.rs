@@ -21,6 +21,8 @@ mod samples;
 
 pub use issues::issues;
 
+use sha2::{Digest, Sha256};
+
 /// A gate's id without the visit, and the visit: a gate that is met again has the id `id#2` (errata G1).
 ///
 /// ```
@@ -38,4 +40,11 @@ pub fn visit(id: &str) -> (&str, u32) {
         (!base.is_empty()).then_some((base, visit))
     });
     split.unwrap_or((id, 1))
+}
+
+/// What the log says of a gate's prompt: its SHA-256, as the document writes it.
+pub(crate) fn prompt_hash(prompt: &str) -> String {
+    let digest = Sha256::digest(prompt.as_bytes());
+    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256:{hex}")
 }

@@ -64,6 +64,10 @@ pub(super) const RULES: &[Rule] = &[
         .fix("Find out who changed the gate: the log is only appended to.")
         .source("errata G3")
         .sql("INSERT INTO run (id) VALUES ('r1');\nINSERT INTO gates (id, run_id, status) VALUES ('deploy', 'r1', 'approved');\nINSERT INTO gate_audit_log (gate_id, run_id, event_type) VALUES ('deploy', 'r1', 'rejected');"),
+    Rule::warning("gate-changed", "A gate is not what its sealed rows of the log say: who may decide it, what it asks, or who decided it.")
+        .fix("Find out who changed the gate behind the log's back, and whether its decision stands.")
+        .source("errata G7")
+        .sql("INSERT INTO run (id) VALUES ('r1');\nINSERT INTO gates (id, run_id, status, prompt, allow) VALUES ('deploy', 'r1', 'pending', 'Go?', '[\"user\", \"mallory\"]');\nINSERT INTO gate_audit_log (id, gate_id, run_id, event_type, principal, timestamp, metadata)\nVALUES (1, 'deploy', 'r1', 'created', 'system', '2026-01-25 12:00:00',\n  '{\"allow\":[\"user\"],\"chain\":{\"seq\":1,\"prev\":\"0000000000000000000000000000000000000000000000000000000000000000\",\"hash\":\"23a9865d4ad306f7c3e29ecf6de70d45642d0611fa4c135ce88a48669968db87\"}}');"),
     Rule::warning("gate-row-missing", "The log speaks of a gate that has no row.")
         .fix("Do not go on past such a gate before you know what became of it.")
         .source("sqlite.md, Gate Audit Logging")

@@ -1,11 +1,10 @@
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 
 use super::log::{Event, Log};
 use super::{fits, principal};
 use crate::gate::allow::{ANY_PERSON, Allow, RESERVED};
 use crate::gate::audit::Head;
-use crate::gate::visit;
+use crate::gate::{prompt_hash, visit};
 use crate::model::{AuditKind, Execution, Gate, GateStatus, Meta, Status};
 use crate::program::{self, StatementKind};
 use crate::time::Stamp;
@@ -240,10 +239,4 @@ impl CreateGate {
         };
         named.find(facts)
     }
-}
-
-fn prompt_hash(prompt: &str) -> String {
-    let digest = Sha256::digest(prompt.as_bytes());
-    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{hex}")
 }
