@@ -76,10 +76,11 @@ impl Session {
         around: bool,
     ) -> Result<Session, OpenError> {
         let place = place.trim_end_matches('/');
-        let mut opened = if source.file(place).is_some() {
-            open_file(&source, place, options)?
+        let (mut opened, source) = if source.file(place).is_some() {
+            (open_file(&source, place, options)?, source)
         } else {
-            open_folder(&source, place, options)?
+            let source = folder::as_written(source, &join(place, ""));
+            (open_folder(&source, place, options)?, source)
         };
         if around {
             opened.around(&source, options);

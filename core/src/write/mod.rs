@@ -31,6 +31,7 @@ mod facts;
 mod gate;
 mod import;
 mod instance;
+mod journal;
 mod meta;
 pub mod names;
 mod parallel;
@@ -58,6 +59,7 @@ pub use gate::{
     TimedOut, ViewGate, Viewed,
 };
 pub use import::{AddImport, Imported};
+pub use journal::{FileChange, JOURNAL};
 pub use parallel::{BeginParallel, Branch, Join, Joined};
 pub use put::{LARGE, Put, Written};
 pub use retry::{Retried, Retry};
@@ -92,7 +94,23 @@ pub struct Plan<D> {
 /// What computes changes from facts: see [`RunStore::transact`].
 pub type Work<'a> = &'a mut dyn FnMut(&dyn Facts) -> Result<Vec<Change>, WriteError>;
 
-/// A place that keeps one run. Every store passes the same suite of tests (`store/tests/conformance`).
+/// A place that keeps one run: it applies changes, and decides nothing.
+///
+/// What every store promises, and `store/tests/conformance` asks of it:
+///
+/// - **All or nothing.** Once [`RunStore::transact`] is `Ok`, every change is durable, whatever happens to the process or
+///   the machine; else none of them is, and what was there is as it was, byte for byte.
+/// - **One writer at a time**, other processes included: what `work` was told by [`Facts`] is still so when
+///   its changes are applied. Of two that decide a gate at once, the second is asked after the first one's decision.
+/// - **What was written is what is told**: by the next writer's [`Facts`], and by a [`crate::session::Session`], which
+///   tells the same trace, bindings, agents, gates, audit log and imports of every store that got the same commands. A
+///   value comes back byte for byte.
+/// - **In order.** A reader never sees a change without those before it in the list: an attachment before the binding that
+///   names it, an execution before its gate, an audit row before the gate that it speaks of.
+/// - **Nothing is lost.** What a change replaces (a value, a memory) is kept as an earlier version; rows of the audit log
+///   and attachments are never written over; what the store does not know of stays where it is.
+/// - **The cost of a command** does not grow with what was recorded before.
+/// - **Nothing leads out of the run**, whatever names and paths were put into it.
 pub trait RunStore {
     /// Asks `work` what to change and applies it: all or nothing, durably, and one writer at a time. `work` may be
     /// asked again when the store had to start over. An error leaves everything as it was.

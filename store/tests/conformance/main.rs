@@ -98,15 +98,34 @@ impl Recorded {
         }
     }
 
-    /// Runs a command; what it said, or the rule that it was refused by.
+    /// Runs a command; what it said, or the rule that it was refused by. `later SECONDS` lets time pass.
     pub(crate) fn step(&mut self, line: &str) -> Result<String, String> {
+        if let Some(seconds) = line.strip_prefix("later ") {
+            self.steps += seconds.parse::<i64>().unwrap();
+            return Ok(String::new());
+        }
         let at = self.at();
-        script::run(self.store.as_mut(), line, &at)
+        let said = script::run(self.store.as_mut(), line, &at)?;
+        if let (Form::Folder, Some(place)) = (self.form, nested(&said)) {
+            // In a folder an import is the run that it opens.
+            let store = FolderStore::open(&self.dir).unwrap();
+            let now = at_text(at.now, Style::Files);
+            store
+                .init_nested(place, "nested", "i.prose", "", &now)
+                .unwrap();
+        }
+        Ok(said)
     }
 
     pub(crate) fn session(&self) -> Session {
         session(&self.dir)
     }
+}
+
+/// The place of the nested run that an import is told.
+fn nested(said: &str) -> Option<&str> {
+    let (_, rest) = said.split_once("nested: \"")?;
+    rest.split('"').next()
 }
 
 pub(crate) fn make(form: Form, dir: &Path, program: &str) {
@@ -351,6 +370,82 @@ fn a_run_ends_or_rests() {
          finish failed !run-finished",
     );
     check("begin 7\nfail 1 no\nfinish failed");
+}
+
+/// Errata G1–G12: each decided once, by whom it admits, before its deadline; whatever happened is a sealed row.
+#[test]
+fn gates_are_decided_once() {
+    check(
+        "gate deploy allow=ops-team,raymond timeout=2h on_reject=continue: Go?
+         gate deploy: Again? !gate-pending
+         view deploy by=lee
+         view depoly !not-found
+         approve deploy by=lee: I !gate-not-allowed
+         approve deploy by=system: I !principal-reserved
+         reject deploy by=raymond:  !wrong
+         approve deploy by=raymond: it's \"fine\"\\n| pipe
+         approve deploy by=raymond: again !gate-not-pending
+         reject deploy by=ops-team: no !gate-not-pending
+         expire
+         view deploy
+         gate deploy timeout=1h on_reject=stop: Once more?
+         reject deploy#2 by=lee for=raymond: not yet
+         approve deploy#2 by=lee: late !gate-not-pending
+         gate soon timeout=30m: Soon?
+         gate sooner timeout=10m: Sooner?
+         gate never: Ever?
+         gate odd timeout=2h30: Odd? !wrong
+         later 601
+         approve sooner by=ann: too late
+         approve sooner by=ann: too late !gate-not-pending
+         later 1800
+         expire
+         expire
+         approve soon !gate-not-pending
+         finish interrupted
+         gate other: Other? !run-interrupted
+         approve never by=ann: while it rests
+         reopen
+         gate waits: Waits?
+         finish interrupted
+         reopen
+         approve waits
+         finish failed
+         gate other: Other? !run-finished",
+    );
+}
+
+/// A gate of a branch waits there; the others go on.
+#[test]
+fn gates_wait_where_they_stand() {
+    check(
+        "parallel 12 a,b
+         branch 1 a
+         gate deploy in 2: Of a?
+         branch 1 b
+         gate deploy in 4: Of b?
+         gate deploy in 2: Again? !gate-pending
+         gate deploy in 99: Nowhere? !not-found
+         approve deploy#2 by=ann
+         approve deploy by=ann",
+    );
+}
+
+#[test]
+fn imports_are_registered() {
+    check(
+        "begin 7
+         import research: https://p.prose.md/@alice/deep-research
+         import research: https://p.prose.md/@alice/deep-research
+         import tool: ./lib/tool.prose
+         import a.b: ./x.prose !wrong
+         import a--b: ./x.prose !wrong
+         import ../out: ./x.prose !wrong
+         import late: ./late.prose
+         complete 1
+         finish completed
+         import more: ./x.prose !run-finished",
+    );
 }
 
 /// A run's folder comes whole, and never over another.

@@ -1,11 +1,14 @@
-//! Commands in words: `begin LINE [in ID]`, `put NAME [in ID] [kind=K] [from=SOURCE]: VALUE`, and so on.
+//! Commands in words: `begin LINE [in ID]`, `put NAME [in ID] [kind=K] [from=SOURCE]: VALUE`,
+//! `gate ID [in ID] [allow=A,B] [timeout=T] [on_reject=WORD]: PROMPT`, `approve ID by=NAME [for=NAME]: COMMENT`, and so
+//! on.
 
 use std::fmt::Debug;
 
 use prosescope_core::model::{AgentScope, RunStatus};
 use prosescope_core::write::{
-    AddSegment, At, Begin, BeginLoop, BeginParallel, Branch, Close, ExitLoop, Finish, How, Iterate,
-    Join, LARGE, Named, Put, Record, Remember, Reopen, Retry, RunStore, WriteError, record,
+    AddImport, AddSegment, At, Begin, BeginLoop, BeginParallel, Branch, Close, CreateGate,
+    Decision, ExitLoop, ExpireGates, Finish, How, Iterate, Join, LARGE, Named, Put, Record,
+    Remember, Reopen, ResolveGate, Retry, RunStore, ViewGate, WriteError, record,
 };
 
 /// Runs one command: what it said, or the rule that it was refused by.
@@ -130,6 +133,50 @@ pub(crate) fn run(store: &mut dyn RunStore, line: &str, at: &At) -> Result<Strin
             };
             done(store, at, &add)
         }
+        "gate" => {
+            let names = |list: &str| list.split(',').map(str::to_owned).collect();
+            let create = CreateGate {
+                id: words[1].to_owned(),
+                prompt: value,
+                allow: key("allow").map(names),
+                timeout: key("timeout").map(str::to_owned),
+                on_reject: key("on_reject").map(str::to_owned),
+                parent,
+                line: None,
+            };
+            done(store, at, &create)
+        }
+        "view" => {
+            let view = ViewGate {
+                gate: words[1].to_owned(),
+                by: key("by").unwrap_or("user").to_owned(),
+            };
+            done(store, at, &view)
+        }
+        "approve" | "reject" => {
+            let resolve = ResolveGate {
+                gate: words[1].to_owned(),
+                decision: match words[0] {
+                    "approve" => Decision::Approve {
+                        comment: (!value.is_empty()).then_some(value),
+                    },
+                    _ => Decision::Reject { reason: value },
+                },
+                by: key("by").unwrap_or("user").to_owned(),
+                on_behalf_of: key("for").map(str::to_owned),
+            };
+            done(store, at, &resolve)
+        }
+        "expire" => done(store, at, &ExpireGates),
+        "import" => {
+            let import = AddImport {
+                alias: words[1].to_owned(),
+                source_url: value,
+                inputs_schema: None,
+                outputs_schema: None,
+            };
+            done(store, at, &import)
+        }
         "finish" => done(
             store,
             at,
@@ -149,10 +196,20 @@ fn done<R: Record<Done: Debug>>(
     command: &R,
 ) -> Result<String, String> {
     match record(store, command, at) {
-        Ok(done) => Ok(format!("{done:?}")),
+        Ok(done) => Ok(without_hashes(&format!("{done:?}"))),
         Err(WriteError::Refused { rule, .. }) => Err(rule.to_owned()),
         Err(WriteError::NotFound { .. }) => Err("not-found".to_owned()),
         Err(WriteError::Wrong { .. }) => Err("wrong".to_owned()),
         Err(WriteError::Fault(fault)) => Err(format!("fault: {fault}")),
     }
+}
+
+/// Without the hashes of audit rows: they are taken over times as each form writes them.
+fn without_hashes(text: &str) -> String {
+    let parts = text.split('"');
+    let hash = |part: &&str| part.len() == 64 && part.bytes().all(|b| b.is_ascii_hexdigit());
+    let parts: Vec<&str> = parts
+        .map(|part| if hash(&part) { "…" } else { part })
+        .collect();
+    parts.join("\"")
 }

@@ -5,10 +5,12 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
+use prosescope_core::gate::audit::verify;
 use prosescope_core::issue::Severity;
+use prosescope_core::model::Gate;
 use prosescope_core::session::{Session, ValueOf};
 
-/// The trace, the bindings with their values, and the agents.
+/// The trace, the bindings with their values, the agents, the gates with their log, and the imports.
 pub(crate) fn told(session: &Session) -> String {
     let (run, trace) = (session.run(), session.trace());
     let mut out = String::new();
@@ -83,6 +85,40 @@ pub(crate) fn told(session: &Session) -> String {
     }
     agents.sort();
     out.push_str(&agents.join("\n"));
+    out.push('\n');
+    for gate in &run.gates {
+        // The same object, whatever the order of its keys; one form keeps an empty one where the other keeps nothing.
+        let metadata: Option<BTreeMap<String, serde_json::Value>> = gate
+            .metadata
+            .as_deref()
+            .map(|text| serde_json::from_str(text).unwrap());
+        let metadata = metadata.filter(|keys| !keys.is_empty());
+        let gate = Gate {
+            metadata: metadata.map(|keys| format!("{keys:?}").into()),
+            ..gate.clone()
+        };
+        writeln!(out, "{gate:?}").unwrap();
+    }
+    let report = verify(&run.audit, None);
+    writeln!(out, "log {:?}, {} rows sealed", report.state, report.sealed).unwrap();
+    for event in &run.audit {
+        writeln!(
+            out,
+            "{} {} {} {} {:?} {:?} {:?}",
+            event.id,
+            event.run_id,
+            event.gate_id,
+            event.kind.word(),
+            event.principal,
+            event.comment,
+            event.timestamp,
+        )
+        .unwrap();
+    }
+    // A folder lists them by name.
+    let mut imports: Vec<&str> = run.imports.iter().map(|i| &*i.alias).collect();
+    imports.sort_unstable();
+    writeln!(out, "imports {imports:?}").unwrap();
     out
 }
 

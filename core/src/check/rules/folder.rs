@@ -24,6 +24,13 @@ pub(super) const RULES: &[Rule] = &[
         .fix("The rest is not held; the file itself shows it.")
         .source("reliability, untrusted files")
         .told("A `gates/audit.jsonl` of over a million lines.", "core/src/decode/jsonl.rs"),
+    Rule::info("unfinished-write", "A writer is in the middle of a change, or was killed there; the change is shown as done.")
+        .fix("Nothing is lost. The next command that records finishes it.")
+        .source("reliability, files")
+        .files(&[
+            ("state.md", "# Execution State\n\nrun: r1\nstatus: running\n"),
+            ("x_journal.json", "[{\"Write\": {\"path\": \"state.md\", \"text\": \"# Execution State\\n\\nrun: r1\\nstatus: failed\\n\", \"keep\": null}}]"),
+        ]),
     Rule::warning("unreadable-setting", "A line of `.prose/.env` is not KEY=value; it is left out.")
         .fix("Correct the line. Its text is not repeated, as it may hold a secret.")
         .source("errata, Folder form")

@@ -25,6 +25,7 @@ mod files;
 mod gates;
 mod history;
 mod imports;
+mod journal;
 mod program;
 mod rows;
 mod state;
@@ -41,6 +42,7 @@ use tree::Tree;
 
 pub use bindings::{binding_of, head_of, in_order_of_index, scoped};
 pub use history::{binding_versions, memory_versions, version_counts};
+pub use journal::as_written;
 pub use rows::compare_with_rows;
 pub use state::STATE_FILE_MOST;
 

@@ -11,13 +11,14 @@ use prosescope_core::model::{
 use prosescope_core::render::{binding_md, gates_json, segment_md, state_md};
 use prosescope_core::time::Stamp;
 use prosescope_core::write::{
-    BindingRow, Change, Facts, Fault, FaultKind, MemoryRow, WriteError, folder_state,
+    BindingRow, Change, Facts, Fault, FaultKind, FileChange as Op, MemoryRow, WriteError,
+    folder_state,
 };
 
 use super::facts::{AUDIT, FolderFacts, gates_of, names_a_file};
 use super::index::{self, Known};
 use super::log::{self, EVENTS};
-use super::ops::{Op, commit};
+use super::ops::commit;
 use crate::record::fault;
 use crate::record::files::Attachments;
 use crate::record::lock::RunLock;

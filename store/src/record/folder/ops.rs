@@ -7,40 +7,12 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use prosescope_core::decode::text::is_plain_path;
-use prosescope_core::write::{Fault, FaultKind};
-use serde::{Deserialize, Serialize};
+use prosescope_core::write::{Fault, FaultKind, FileChange as Op, JOURNAL};
 
 use crate::record::fault;
 use crate::record::files::{
     append, aside, is_inside, make_dir, read, read_part, replace, sync_dir,
 };
-
-/// The journal, in the run's folder.
-const JOURNAL: &str = "x_journal.json";
-
-/// One thing that is done to a file; its path is inside the run's folder.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) enum Op {
-    /// Lines at the end of a log that is `at` bytes long.
-    Append {
-        /// The log.
-        path: String,
-        /// Its length.
-        at: u64,
-        /// The lines.
-        text: String,
-    },
-    /// A whole file.
-    Write {
-        /// The file.
-        path: String,
-        /// Its text.
-        text: String,
-        /// Where the file that was there is kept.
-        keep: Option<String>,
-    },
-}
 
 /// Does all of `ops`, then puts `state` (what state.md is to say) into its place.
 ///
@@ -148,7 +120,19 @@ pub(super) fn recover(root: &Path) -> Result<(), Fault> {
     forget(root).map_err(|cause| wrong(&cause))
 }
 
-impl Op {
+/// What is done to the files.
+trait Doing {
+    /// Does it.
+    fn apply(&self, root: &Path) -> io::Result<()>;
+
+    /// The same, unless it was done before.
+    fn again(&self, root: &Path) -> io::Result<()>;
+
+    /// Checks that no link leads what it does out of the run.
+    fn stays(&self, root: &Path) -> io::Result<()>;
+}
+
+impl Doing for Op {
     fn apply(&self, root: &Path) -> io::Result<()> {
         match self {
             Op::Append { path, at, text } => append(root, &root.join(path), *at, text.as_bytes()),
@@ -161,7 +145,6 @@ impl Op {
         }
     }
 
-    /// The same, unless it was done before.
     fn again(&self, root: &Path) -> io::Result<()> {
         self.stays(root)?;
         let done = match self {
@@ -176,26 +159,6 @@ impl Op {
         if done { Ok(()) } else { self.apply(root) }
     }
 
-    /// Whether it stays inside the run, and in files that this writer writes: a run may come from anywhere.
-    fn is_ours(&self) -> bool {
-        let ours = |path: &str| {
-            is_plain_path(path)
-                && !path.contains('\\')
-                && (matches!(path, "x_events.jsonl" | "state.md")
-                    || ["gates/", "bindings/", "agents/", "x_history/"]
-                        .iter()
-                        .any(|dir| path.starts_with(dir)))
-        };
-        match self {
-            Op::Append { path, .. } => ours(path),
-            Op::Write { path, keep, .. } => {
-                let history = |keep: &str| ours(keep) && keep.starts_with("x_history/");
-                ours(path) && keep.as_deref().is_none_or(history)
-            }
-        }
-    }
-
-    /// Checks that no link leads what it does out of the run.
     fn stays(&self, root: &Path) -> io::Result<()> {
         match self {
             Op::Append { path, .. } => {
@@ -260,8 +223,7 @@ impl Undo {
     }
 
     fn apply(self, root: &Path, op: &Op) -> io::Result<()> {
-        let (Op::Append { path, .. } | Op::Write { path, .. }) = op;
-        let path = root.join(path);
+        let path = root.join(op.path());
         match self {
             // What was no plain file before was not replaced.
             Undo::Cut(_) | Undo::Remove
