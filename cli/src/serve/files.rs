@@ -269,6 +269,50 @@ mod tests {
         assert_eq!(paths(&served), ["r/state.md"]);
     }
 
+    /// The name of the state in which a file was listed.
+    fn listed(served: &Served, path: &str) -> String {
+        let listing = served.listing();
+        let file = listing.files.into_iter().find(|file| file.path == path);
+        file.unwrap().version
+    }
+
+    /// Sets back when a file was written, so that it is no longer new.
+    fn settle(path: &std::path::Path, seconds: u64) {
+        let file = File::options().write(true).open(path).unwrap();
+        let then = SystemTime::now() - Duration::from_secs(seconds);
+        file.set_modified(then).unwrap();
+    }
+
+    #[test]
+    fn what_changed_since_it_was_listed_is_refused_until_it_is_listed_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state.md");
+        std::fs::write(&path, "one").unwrap();
+        settle(&path, 60);
+        let served = served(dir.path());
+        let version = listed(&served, "r/state.md");
+        let (state, before) = (served.version(), version.clone());
+        let read = |version: &str| served.read("r/state.md", version, Some("bytes=0-1"));
+        assert_eq!(read(&version).unwrap().bytes, b"on");
+        assert_eq!(served.version(), state, "nothing changed");
+        // Longer; then as long, and written later.
+        for (text, seconds) in [("longer", 60), ("longEr", 30)] {
+            std::fs::write(&path, text).unwrap();
+            settle(&path, seconds);
+            assert_ne!(served.version(), state, "{text}");
+            let refused = read(&before).err().map(|refused| refused.status());
+            assert_eq!(refused, Some(StatusCode::CONFLICT), "{text}");
+            let version = listed(&served, "r/state.md");
+            assert_eq!(read(&version).unwrap().bytes, b"lo");
+        }
+        // Gone, while the list still has it: the page asks for a new list.
+        std::fs::remove_file(&path).unwrap();
+        assert_ne!(served.version(), state);
+        assert!(matches!(read(&before), Err(Refused::Io(_))));
+        served.listing();
+        assert!(matches!(read(&before), Err(Refused::NotServed)));
+    }
+
     #[test]
     fn a_file_that_was_written_a_moment_ago_is_named_for_that_moment_only() {
         let dir = tempfile::tempdir().unwrap();

@@ -242,6 +242,71 @@ mod tests {
         );
     }
 
+    /// The answer to a request: its status, what part of the file it is, and its text.
+    fn answer<R: IntoResponse>(handler: impl Future<Output = R>) -> (u16, String, String) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        runtime.unwrap().block_on(async {
+            let response = handler.await.into_response();
+            let part = response.headers().get(header::CONTENT_RANGE);
+            let part = part.map_or("", |value| value.to_str().unwrap()).to_owned();
+            let status = response.status().as_u16();
+            let body = axum::body::to_bytes(response.into_body(), 1 << 20).await;
+            let text = String::from_utf8(body.unwrap().to_vec()).unwrap();
+            (status, part, text)
+        })
+    }
+
+    #[test]
+    fn a_part_is_of_the_listed_file_or_it_is_a_conflict() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state.md");
+        std::fs::write(&path, "0123456789").unwrap();
+        let mut served = Served::new("a run");
+        served.add(dir.path().to_owned(), "", Box::new(|_| true));
+        let site = Arc::new(Site {
+            token: "t".to_owned(),
+            served,
+            page: String::new(),
+        });
+        let listed = || -> String {
+            let (status, _, list) = answer(list(State(Arc::clone(&site))));
+            assert_eq!(status, 200);
+            let list: serde_json::Value = serde_json::from_str(&list).unwrap();
+            list["files"][0]["version"].as_str().unwrap().to_owned()
+        };
+        let ask = |name: &str, version: &str, range: &str| {
+            let path = Path(("t".to_owned(), name.to_owned()));
+            let v = version.to_owned();
+            let mut headers = HeaderMap::new();
+            if !range.is_empty() {
+                headers.insert(header::RANGE, range.parse().unwrap());
+            }
+            answer(file(
+                State(Arc::clone(&site)),
+                path,
+                Query(Version { v }),
+                headers,
+            ))
+        };
+        let old = listed();
+        // A file of now has a name for a moment only.
+        std::thread::sleep(std::time::Duration::from_millis(60));
+        let now = listed();
+        let part = |text: &str| (206, "bytes 2-4/10".to_owned(), text.to_owned());
+        assert_eq!(ask("state.md", &now, "bytes=2-4"), part("234"));
+        assert_eq!(ask("state.md", "", "bytes=2-4"), part("234"));
+        assert_eq!(ask("state.md", &now, "").0, 200);
+        assert_eq!(ask("state.md", &now, "bytes=10-12").0, 416);
+        assert_eq!(ask("other.md", &now, "").0, 404);
+        assert_eq!(ask("state.md", &old, "").0, 409);
+        let state = || answer(version(State(Arc::clone(&site)))).2;
+        let before = state();
+        std::fs::write(&path, "another text").unwrap();
+        assert_ne!(state(), before, "the page is told that something changed");
+        let (status, _, said) = ask("state.md", &now, "bytes=2-4");
+        assert_eq!((status, said.contains("changed")), (409, true), "{said}");
+    }
+
     #[test]
     fn tokens_compare_whole() {
         assert!(same("abc", "abc"));

@@ -7,7 +7,7 @@ use std::path::Path;
 use prosescope_core::write::WriteError;
 
 use super::fault;
-use super::files::{replace, shared, sync_dir};
+use super::files::{ASIDE, replace, shared, sync_dir};
 
 /// Makes a run's folder with its program in it, under another name first; `fill` puts in what keeps the state.
 ///
@@ -25,8 +25,9 @@ pub(super) fn run_folder(
     let above = dir.parent().filter(|above| !above.as_os_str().is_empty());
     let above = above.unwrap_or(Path::new("."));
     fs::create_dir_all(above).map_err(|cause| fault::io(above, "cannot be made", &cause))?;
+    // A name that no list of runs shows: whoever is killed here leaves no run, and `clean` removes it.
     let aside = shared(0o777)
-        .prefix(".new-")
+        .prefix(ASIDE)
         .tempdir_in(above)
         .map_err(|cause| fault::io(above, "takes no new folder", &cause))?;
     let source = aside.path().join("program.prose");

@@ -16,7 +16,7 @@ use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::Disk;
-use crate::record::{connect, fault, shared, sync_dir};
+use crate::record::{ASIDE, connect, fault, shared, sync_dir};
 
 /// What a copy is made of.
 pub struct Damaged<'a> {
@@ -127,7 +127,7 @@ pub(crate) fn new_folder(
     fs::create_dir_all(parent).map_err(|cause| wrong(&cause))?;
     // A name that no list of runs shows; it goes again when anything fails.
     let aside = shared(0o777)
-        .prefix(".trash-new-")
+        .prefix(ASIDE)
         .tempdir_in(parent)
         .map_err(|cause| wrong(&cause))?;
     fill(aside.path())?;

@@ -1,11 +1,25 @@
 //! Writers that are killed in the middle (reliability.md, "What must hold" 2).
 
 use std::io::Write;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use crate::project::{FORMS, Project, assert_whole, many, text};
+
+/// Starts a command and kills it, from at once to a little late (`whole` is how long all of it takes) in steps that do not
+/// repeat; what it said until then.
+pub(crate) fn killed_after(command: &mut Command, whole: Duration, n: usize) -> String {
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("prose starts");
+    thread::sleep(whole.mul_f64((n * 61 % 100) as f64 / 85.0));
+    let _ = child.kill();
+    text(&child.wait_with_output().expect("it ended").stdout)
+}
 
 #[test]
 fn what_was_acknowledged_is_there_however_writers_are_killed() {

@@ -7,6 +7,8 @@ mod convert;
 mod documents;
 mod full;
 mod kill;
+mod killed_copies;
+mod killed_decisions;
 mod project;
 mod whole;
 mod writers;

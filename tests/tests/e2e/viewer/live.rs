@@ -4,6 +4,8 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
 
 use prosescope_tests::{build, needs};
 use serde_json::json;
@@ -71,7 +73,7 @@ fn open(paths: impl Fn(&Project) -> PathBuf) -> Option<(Project, String, Served,
     let run = project.init();
     let served = Served::start(&prose, &[&paths(&project)]);
     let mut viewer = Viewer::served(&served.address)?;
-    viewer.wait("document.querySelector('.bar .follow').innerText.includes('Following')");
+    viewer.wait_follow("Following");
     viewer.eval("window.loaded_once = true");
     Some((project, run, served, viewer))
 }
@@ -86,6 +88,27 @@ impl Viewer {
             "JSON.stringify({TEXTS}) === JSON.stringify({})",
             json!(texts)
         ));
+    }
+
+    /// Waits until the bar says this of following.
+    fn wait_follow(&mut self, text: &str) {
+        let text = json!(text);
+        self.wait(&format!(
+            "document.querySelector('.bar .follow').innerText.includes({text})"
+        ));
+    }
+
+    /// Waits until the value that is open has this in it.
+    fn wait_value(&mut self, text: &str) {
+        let text = json!(text);
+        self.wait(&format!(
+            "document.querySelector('.detail .value').innerText.includes({text})"
+        ));
+    }
+
+    /// Lets the time of three looks pass.
+    fn rest(&mut self) {
+        self.eval("new Promise(done => setTimeout(done, 4500))");
     }
 
     fn assert_same_page(&mut self) {
@@ -156,12 +179,11 @@ fn pausing_stops_it_and_going_on_catches_up() {
     project.prose("exec begin --line 1", "");
     viewer.wait_main("executing");
     viewer.key("f");
-    viewer.wait("document.querySelector('.bar .follow').innerText.includes('Paused')");
+    viewer.wait_follow("Paused");
     let asked = viewer.requests().len();
     project.prose("exec complete 1", "");
     project.prose("put findings", "42");
-    // Three looks' time.
-    viewer.eval("new Promise(done => setTimeout(done, 4500))");
+    viewer.rest();
     assert_eq!(
         viewer.requests().len(),
         asked,
@@ -171,7 +193,62 @@ fn pausing_stops_it_and_going_on_catches_up() {
     viewer.key("f");
     viewer.wait_main("1 completed");
     viewer.wait("document.querySelector('nav.pages a[title^=Bindings] .n').innerText === '1'");
-    viewer.wait("document.querySelector('.bar .follow').innerText.includes('changed')");
+    viewer.wait_follow("changed");
+    viewer.assert_same_page();
+}
+
+#[test]
+fn a_hidden_page_asks_for_nothing_and_what_is_always_being_written_is_no_trouble() {
+    let Some((project, run, _served, mut viewer)) = open(Project::runs) else {
+        return;
+    };
+    viewer.wait_page("Overview");
+    // As a browser says it of a page in the background.
+    viewer.eval(
+        "Object.defineProperty(document, 'hidden', { configurable: true, get: () => true }); 0",
+    );
+    viewer.eval("new Promise(done => setTimeout(done, 1000))");
+    let asked = viewer.requests().len();
+    project.prose("exec begin --line 1", "");
+    viewer.rest();
+    assert_eq!(
+        viewer.requests().len(),
+        asked,
+        "a hidden page asks for nothing"
+    );
+    assert!(!viewer.main_text().contains("executing"));
+    let seen = "new Event('visibilitychange', { bubbles: true })";
+    viewer.eval(&format!(
+        "delete document.hidden; document.dispatchEvent({seen})"
+    ));
+    viewer.wait_main("executing");
+
+    // Its database is never the listed one for as long as it takes to read it: the server refuses, and the page asks
+    // again later without a word.
+    viewer.eval(
+        "window.told = new Set();
+         new MutationObserver(() => told.add(document.querySelector('.bar').innerText))
+             .observe(document.querySelector('.bar'), { subtree: true, childList: true, characterData: true })",
+    );
+    let database = project.runs().join("runs").join(&run).join("state.db");
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let begun = Instant::now();
+            while begun.elapsed() < Duration::from_secs(5) {
+                let file = fs::File::options().write(true).open(&database).unwrap();
+                file.set_modified(SystemTime::now()).unwrap();
+                thread::sleep(Duration::from_millis(2));
+            }
+        });
+        project.prose("exec complete 1", "");
+        viewer.rest();
+    });
+    viewer.wait_main("1 completed");
+    let refused = viewer.errors().into_iter().any(|e| e.contains("409"));
+    assert!(refused, "the database was read in peace");
+    let told = viewer.eval("[...told].join(' ')");
+    let told = told.as_str().unwrap();
+    assert!(!told.contains("Not up to date"), "{told}");
     viewer.assert_same_page();
 }
 
@@ -187,9 +264,9 @@ fn bindings_appear_and_an_open_value_is_read_again_when_its_row_changed() {
     viewer.wait_main("findings");
     viewer.key("j");
     viewer.key("Enter");
-    viewer.wait("document.querySelector('.detail .value').innerText.includes('the first text')");
+    viewer.wait_value("the first text");
     project.prose("put findings", "another text");
-    viewer.wait("document.querySelector('.detail .value').innerText.includes('another text')");
+    viewer.wait_value("another text");
     project.prose("put other", "x");
     viewer.wait("document.querySelectorAll('.binding-rows .row:not(.head)').length === 2");
     let open = viewer.eval("document.querySelector('.detail h2').innerText");
@@ -271,7 +348,7 @@ fn what_the_address_names_by_number_stays_open_when_its_number_changes() {
     viewer.wait_page("Bindings");
     viewer.key("j");
     viewer.key("Enter");
-    viewer.wait("document.querySelector('.detail .value').innerText.includes('the value of m')");
+    viewer.wait_value("the value of m");
     assert!(
         viewer
             .eval("location.hash")
@@ -281,10 +358,10 @@ fn what_the_address_names_by_number_stays_open_when_its_number_changes() {
     );
     write("a", "the value of a");
     viewer.wait("location.hash.endsWith('/bindings/1')");
-    viewer.wait("document.querySelector('.detail .value').innerText.includes('the value of m')");
+    viewer.wait_value("the value of m");
     viewer.wait("document.querySelector('.row.selected .mono').innerText === 'm'");
     write("m", "another value");
-    viewer.wait("document.querySelector('.detail .value').innerText.includes('another value')");
+    viewer.wait_value("another value");
 }
 
 #[test]
@@ -321,7 +398,7 @@ fn a_single_run_is_followed_and_a_server_that_ended_is_said() {
     project.prose("finish --status interrupted", "");
     viewer.wait_main("interrupted");
     drop(served);
-    viewer.wait("document.querySelector('.bar .follow').innerText.includes('Not up to date')");
+    viewer.wait_follow("Not up to date");
     viewer.wait_main("interrupted");
     viewer.assert_same_page();
 }
@@ -366,7 +443,7 @@ fn a_dropped_database_that_changed_is_said_and_opened_again() {
     viewer.drop_run(&[&database]);
     viewer.wait_main("Running");
     build::sql(&database, "UPDATE run SET status = 'failed';");
-    viewer.wait("document.querySelector('.bar .follow').innerText.includes('Reload')");
+    viewer.wait_follow("Reload");
     assert!(viewer.main_text().to_lowercase().contains("running"));
     viewer.key("f");
     viewer.wait_main("failed");

@@ -1,0 +1,120 @@
+//! Whoever decides a gate is killed in the middle: the gate is pending, or decided with its row of the log, and never one
+//! without the other (reliability.md, "What must hold" 2).
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::kill::killed_after;
+use crate::project::{FORMS, Project, assert_whole, many, text};
+
+const NOON: &str = "2026-01-25 12:00:00";
+/// Past the deadline.
+const LATE: &str = "2026-01-25 13:00:01";
+/// Gates of one run.
+const MOST: usize = 100;
+
+/// `prose` at a time.
+fn at(project: &Project, now: &str, args: &[&str]) -> Command {
+    let mut command = project.command(args);
+    command.env("PROSE_NOW", now);
+    command
+}
+
+/// Runs it, and expects this exit code.
+#[track_caller]
+fn expect(project: &Project, code: i32, now: &str, args: &[&str]) {
+    let out = at(project, now, args).output().expect("prose runs");
+    let said = text(&[out.stdout, out.stderr].concat());
+    assert_eq!(out.status.code(), Some(code), "{args:?}: {said}");
+}
+
+fn create(project: &Project, run: &str, gate: &str) {
+    let args = [
+        "gate",
+        "create",
+        gate,
+        "--run",
+        run,
+        "--prompt",
+        "Go?",
+        "--timeout",
+        "1h",
+    ];
+    expect(project, 0, NOON, &args);
+}
+
+/// How a gate stands, and what its log says.
+fn told(project: &Project, run: &str, gate: &str) -> (String, Vec<Value>) {
+    let gates = project.json(&["gates", run]);
+    let gates = gates.as_array().expect("gates");
+    let view = gates.iter().find(|view| view["id"] == gate);
+    let status = view.expect("it is there")["status"].as_str();
+    let audit = project.json(&["audit", run, "--gate", gate]);
+    assert_eq!(audit["chain"], "consistent", "{gate}: {audit}");
+    let rows = audit["rows"].as_array().expect("rows").iter();
+    let events = rows.map(|row| row["event"].clone()).collect();
+    (status.expect("a word").to_owned(), events)
+}
+
+#[test]
+fn a_gate_is_decided_with_its_row_or_not_at_all() {
+    let Some(project) = Project::new("approve go:\n  prompt: \"Go?\"\n") else {
+        return;
+    };
+    for form in FORMS {
+        let (mut run, mut whole) = (String::new(), Duration::ZERO);
+        let mut ended = [0; 3];
+        for n in 0..many(40, 1_000) {
+            if n % MOST == 0 {
+                run = project.init(form);
+                create(&project, &run, "first");
+                let begun = Instant::now();
+                expect(&project, 0, NOON, &["approve", &run, "first"]);
+                whole = begun.elapsed();
+            }
+            let gate = format!("g{n}");
+            create(&project, &run, &gate);
+            let (now, args, word): (_, &[&str], _) = match n % 3 {
+                0 => (NOON, &["approve", &run, &gate], "approved"),
+                1 => (NOON, &["reject", &run, &gate, "--reason", "no"], "rejected"),
+                _ => (LATE, &["gates", "expire", &run], "timeout"),
+            };
+            let said = killed_after(&mut at(&project, now, args), whole, n);
+            // Read at once: whatever the writer left is as it left it.
+            let (status, events) = told(&project, &run, &gate);
+            if status == "pending" {
+                assert_eq!(events, ["created"], "{form}: {gate}");
+                assert!(
+                    !said.contains("head"),
+                    "{form}: {gate} was acknowledged: {said}"
+                );
+                ended[0] += 1;
+                // The next one decides.
+                expect(&project, 0, NOON, &["approve", &run, &gate]);
+                let (status, events) = told(&project, &run, &gate);
+                assert_eq!(status, "approved", "{form}: {gate}");
+                assert_eq!(events, ["created", "approved"], "{form}: {gate}");
+            } else {
+                assert_eq!(status, word, "{form}: {gate}");
+                assert_eq!(events, ["created", word], "{form}: {gate}");
+                ended[if said.is_empty() { 1 } else { 2 }] += 1;
+                expect(&project, 4, NOON, &["approve", &run, &gate]);
+            }
+            if n % MOST == MOST - 1 || n + 1 == many(40, 1_000) {
+                sound(&project, form, &run);
+            }
+        }
+        println!("{form}: before the decision, after it, after its word: {ended:?} of the kills");
+        assert!(ended[0] > 0 && ended[2] > 0, "{form}: {ended:?}");
+    }
+}
+
+fn sound(project: &Project, form: &str, run: &str) {
+    if form == "sqlite" {
+        assert_whole(project, run);
+    }
+    let check = project.json(&["check", run, "--severity", "warning"]);
+    assert_eq!(check["runs"][0]["issues"], json!([]), "{form}: {check}");
+}
