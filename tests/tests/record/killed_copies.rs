@@ -127,7 +127,7 @@ fn a_copy_is_there_whole_or_not_at_all_and_takes_no_others_place() {
                 let to = out(&name);
                 let said = killed_after(
                     &mut project.command(&[&args[..], &[&to]].concat()),
-                    whole,
+                    whole * 3 / 2,
                     n,
                 );
                 if project.run_dir(&name).exists() {
