@@ -139,8 +139,8 @@ const TAMPERINGS: &[(&str, Tampering, &str, bool)] = &[
         "other metadata",
         |rows| {
             metadata(&mut rows[2], |m| {
-                drop(m.insert("client".into(), "ui".into()))
-            })
+                m.insert("client".into(), "ui".into());
+            });
         },
         "audit-row-edited",
         true,
