@@ -438,6 +438,7 @@ fn imports_are_registered() {
          import research: https://p.prose.md/@alice/deep-research
          import research: https://p.prose.md/@alice/deep-research
          import tool: ./lib/tool.prose
+         import tool: ./lib/other.prose !import-differs
          import a.b: ./x.prose !wrong
          import a--b: ./x.prose !wrong
          import ../out: ./x.prose !wrong

@@ -172,6 +172,7 @@ pub(crate) fn run(store: &mut dyn RunStore, line: &str, at: &At) -> Result<Strin
             let import = AddImport {
                 alias: words[1].to_owned(),
                 source_url: value,
+                program: None,
                 inputs_schema: None,
                 outputs_schema: None,
             };
