@@ -226,3 +226,59 @@ fn no_file_is_called_as_windows_devices_are() {
         project.prose(0, &args);
     }
 }
+
+/// Runs `prose init` eight times at once, at one moment, and gives the exit codes and what was printed.
+fn at_once(project: &Project, args: &[&str]) -> Vec<(Option<i32>, String)> {
+    let running: Vec<_> = (0..8)
+        .map(|_| {
+            Command::new(env!("CARGO_BIN_EXE_prose"))
+                .args(["init", "p.prose"])
+                .args(args)
+                .current_dir(project.dir.path())
+                .env("HOME", project.path("home"))
+                .env("PROSE_NOW", "2026-01-15T14:30:52Z")
+                .stdout(std::process::Stdio::piped())
+                .stderr(std::process::Stdio::piped())
+                .spawn()
+                .expect("it starts")
+        })
+        .collect();
+    running
+        .into_iter()
+        .map(|one| {
+            let out = one.wait_with_output().expect("it ends");
+            let said = String::from_utf8_lossy(&out.stdout).trim().to_owned();
+            (out.status.code(), said)
+        })
+        .collect()
+}
+
+#[test]
+fn runs_that_begin_at_once_are_runs_of_their_own() {
+    for form in FORMS {
+        let project = Project::new();
+        let done = at_once(&project, &["--state", form]);
+        let ids: std::collections::BTreeSet<&str> =
+            done.iter().map(|(_, id)| id.as_str()).collect();
+        assert_eq!(ids.len(), 8, "{done:?}");
+        for id in ids {
+            assert!(project.path(".prose/runs").join(id).is_dir(), "{id}");
+        }
+        // The same id is one run: one of them makes it, and the others are told.
+        let done = at_once(&project, &["--state", form, "--id", "one"]);
+        let mut codes: Vec<i32> = done.iter().filter_map(|(code, _)| *code).collect();
+        codes.sort_unstable();
+        assert_eq!(codes, [0, 4, 4, 4, 4, 4, 4, 4]);
+        project.prose(0, &["show", "one"]);
+    }
+}
+
+#[test]
+fn a_program_that_is_too_long_begins_no_run() {
+    let project = Project::new();
+    let long = fs::File::create(project.path("long.prose")).expect("made");
+    long.set_len((8 << 20) + 1).expect("long");
+    let said = project.prose(2, &["init", "long.prose"]);
+    assert!(said.contains("8388609 bytes"), "{said}");
+    assert!(!project.path(".prose").exists());
+}

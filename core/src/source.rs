@@ -155,6 +155,32 @@ pub fn left_out(folders: &[String]) -> Option<Issue> {
     Some(issue.hint("Folders called .git, node_modules and target hold very many files and no runs; name one of them to look into it."))
 }
 
+/// Says that a link stands where a part of a run would: what it leads to may lie outside of the run, and is not read.
+pub fn link(path: &str) -> Option<Issue> {
+    const PARTS: [&str; 9] = [
+        "agents",
+        "attachments",
+        "bindings",
+        "gates",
+        "imports",
+        "program.prose",
+        "state.db",
+        "state.md",
+        "x_events.jsonl",
+    ];
+    let name = path.rsplit('/').next().unwrap_or(path);
+    PARTS.contains(&name).then(|| {
+        Issue::warning(
+            "link-not-followed",
+            format!("{path} is a link, which is not followed"),
+        )
+        .at_file(path)
+        .hint(
+            "Put what it leads to in its place, if that is the run's; or open it by its own path.",
+        )
+    })
+}
+
 /// Says that a browser may have kept files of this folder back without a word.
 ///
 /// Chromium gives a page that was opened from disk only files with names that are harmless on every system, and tells it

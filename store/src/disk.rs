@@ -138,6 +138,9 @@ impl Disk {
                 }
             };
             if !at.file_type().is_file() {
+                let link = at.file_type().is_symlink();
+                let place = relative(at.path()).filter(|place| link && wanted(place));
+                disk.issues.extend(place.as_deref().and_then(source::link));
                 continue;
             }
             let (Some(name), Ok(meta)) = (relative(at.path()), at.metadata()) else {
@@ -284,8 +287,27 @@ mod tests {
         let run = dir.path().join("run");
         fs::create_dir_all(&run).unwrap();
         std::os::unix::fs::symlink(&secret, run.join("program.prose")).unwrap();
-        std::os::unix::fs::symlink(dir.path(), run.join("bindings")).unwrap();
-        assert_eq!(listing(&Disk::open(&run).unwrap()), Vec::<&str>::new());
+        for name in ["bindings", "gates", "notes"] {
+            std::os::unix::fs::symlink(dir.path(), run.join(name)).unwrap();
+        }
+        let disk = Disk::open(&run).unwrap();
+        assert_eq!(listing(&disk), Vec::<&str>::new());
+        // What would be a part of the run is said to be missing.
+        let said: Vec<String> = disk
+            .listed()
+            .into_iter()
+            .map(|issue| issue.message)
+            .collect();
+        let link = "is a link, which is not followed";
+        let parts = ["bindings", "gates", "program.prose"];
+        assert_eq!(said, parts.map(|part| format!("{part} {link}")));
+        // Nothing outside is read by its name either.
+        for name in ["program.prose", "bindings/secret.txt", "gates/secret.txt"] {
+            assert!(matches!(
+                disk.read(name, 0, 1),
+                Err(SourceError::NotFound(_))
+            ));
+        }
     }
 
     #[test]

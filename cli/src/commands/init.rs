@@ -1,6 +1,7 @@
 use std::fs;
 use std::path::Path;
 
+use prosescope_core::program::MOST_BYTES;
 use prosescope_core::run_id::RunId;
 use prosescope_core::write::{Style, at_text, names};
 use prosescope_store::{init_folder, init_sqlite};
@@ -66,10 +67,16 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
 /// A program's text.
 pub(super) fn read_program(path: &Path) -> Result<String, CliError> {
     let name = path.display();
-    let bytes = fs::read(path).map_err(|cause| match cause.kind() {
+    let wrong = |cause: std::io::Error| match cause.kind() {
         std::io::ErrorKind::NotFound => CliError::not_found(format!("there is no program {name}")),
         _ => CliError::new(Exit::Io, format!("{name} cannot be read: {cause}")),
-    })?;
+    };
+    let len = fs::metadata(path).map_err(wrong)?.len();
+    if len > MOST_BYTES as u64 {
+        let message = format!("{name} has {len} bytes, more than the {MOST_BYTES} of a program");
+        return Err(CliError::usage(message).hint("give the .prose file"));
+    }
+    let bytes = fs::read(path).map_err(wrong)?;
     String::from_utf8(bytes).map_err(|_| {
         CliError::new(Exit::Unreadable, format!("{name} is not text in UTF-8"))
             .hint("give the .prose file")

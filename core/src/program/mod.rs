@@ -25,6 +25,9 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
+/// Bytes of a program at most: a reader shows no more of one, and a writer takes none that is longer.
+pub const MOST_BYTES: usize = 8 << 20;
+
 /// A scanned program.
 #[derive(Debug, Clone, Default)]
 pub struct Listing {

@@ -203,11 +203,17 @@ fn overwrites(name: &str, kind: &BindingKind, source: Option<&str>) -> WriteErro
     )
 }
 
-/// `anon_001`, and so on; more digits past 999.
+/// `anon_001`, and so on; more digits past 999, and nine at most: stores count no further, so that the name behind the
+/// last one would be given out again and again.
 fn anonymous(last: u32) -> Result<String, WriteError> {
-    match last.checked_add(1) {
-        Some(next) => Ok(format!("anon_{next:03}")),
-        None => Err(Fault::new(FaultKind::Damaged, "no anonymous name is free").into()),
+    const LAST: u32 = 999_999_999;
+    match last {
+        0..LAST => Ok(format!("anon_{:03}", last + 1)),
+        LAST.. => Err(WriteError::refused(
+            "anonymous-used-up",
+            format!("anon_{LAST} is there already, and the last of its kind"),
+            "give the value a name",
+        )),
     }
 }
 

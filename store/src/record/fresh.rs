@@ -53,3 +53,68 @@ fn taken(dir: &Path) -> WriteError {
     let message = format!("{} is there already", dir.display());
     WriteError::refused("run-there", message, "take another id: `--id`")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Barrier;
+
+    use prosescope_core::write::WriteError;
+
+    use crate::{FolderStore, SqliteStore, init_folder, init_sqlite};
+
+    type Init = fn(&Path, &str) -> Result<(), WriteError>;
+
+    /// The same id asked for by many at once is one run, whole, of one of them.
+    #[test]
+    fn one_run_is_made_by_one() {
+        let forms: [(Init, &str); 2] = [
+            (
+                |dir, program| init_folder(dir, "r", "p.prose", program, "2026-01-15T14:30:52Z"),
+                "state.md",
+            ),
+            (
+                |dir, program| init_sqlite(dir, "r", "p.prose", program, "2026-01-15 14:30:52"),
+                "state.db",
+            ),
+        ];
+        for (init, state) in forms {
+            let above = tempfile::tempdir().unwrap();
+            let dir = above.path().join("runs/r");
+            let at_once = Barrier::new(8);
+            let programs: Vec<String> = (0..8).map(|n| format!("session \"{n}\"\n")).collect();
+            let done: Vec<Result<(), WriteError>> = std::thread::scope(|scope| {
+                let one = |program: &str| {
+                    at_once.wait();
+                    init(&dir, program)
+                };
+                let all: Vec<_> = programs
+                    .iter()
+                    .map(|program| scope.spawn(move || one(program)))
+                    .collect();
+                all.into_iter().map(|one| one.join().unwrap()).collect()
+            });
+            let winners: Vec<usize> = (0..8).filter(|n| done[*n].is_ok()).collect();
+            assert_eq!(winners.len(), 1, "{state}: {done:?}");
+            for lost in done.iter().filter_map(|done| done.as_ref().err()) {
+                let said = matches!(
+                    lost,
+                    WriteError::Refused {
+                        rule: "run-there",
+                        ..
+                    }
+                );
+                assert!(said, "{state}: {lost:?}");
+            }
+            let program = std::fs::read_to_string(dir.join("program.prose")).unwrap();
+            assert_eq!(program, programs[winners[0]]);
+            match state {
+                "state.db" => drop(SqliteStore::open(&dir.join(state), None).unwrap()),
+                _ => drop(FolderStore::open(&dir).unwrap()),
+            }
+            // What the others had begun is gone.
+            let left = std::fs::read_dir(above.path().join("runs")).unwrap();
+            assert_eq!(left.count(), 1);
+        }
+    }
+}

@@ -3,9 +3,7 @@
 use super::tree::Tree;
 use crate::issue::Issue;
 use crate::model::Program;
-
-/// Bytes of a program that are read.
-const PROGRAM_MOST: usize = 8 << 20;
+use crate::program::MOST_BYTES;
 
 /// Names that a run's own copy of its program goes by, the document's first (dialects.md: "may be missing, shortened
 /// or called `current.prose`").
@@ -47,7 +45,7 @@ pub(super) fn read(tree: &mut Tree<'_>, named: Option<&str>) -> Program {
             .hint("None is called program.prose; the first is taken for the run's."),
         );
     }
-    let mut source = tree.text(file, PROGRAM_MOST);
+    let mut source = tree.text(file, MOST_BYTES);
     let sealed = |text: &str| text.trim_start().starts_with('{') && text.contains("\"ENC[");
     if source.as_deref().is_some_and(sealed) {
         source = None;

@@ -2,7 +2,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use prosescope_core::decode::folder::scoped;
@@ -11,6 +11,7 @@ use prosescope_core::decode::memory_md::segment_number;
 use prosescope_core::decode::text::is_plain_path;
 use prosescope_core::gate::audit::Chain;
 use prosescope_core::model::{AgentScope, BindingKind, Execution, Gate, RunStatus};
+use prosescope_core::program;
 use prosescope_core::render::binding_md;
 use prosescope_core::time::Stamp;
 use prosescope_core::write::{
@@ -21,7 +22,7 @@ use super::head::StateHead;
 use super::index;
 use super::log::{self, EVENTS, Log};
 use crate::record::fault;
-use crate::record::files::read;
+use crate::record::files::{is_inside, read, read_small};
 
 /// The audit log of gates.
 pub(super) const AUDIT: &str = "gates/audit.jsonl";
@@ -76,15 +77,33 @@ impl<'a> FolderFacts<'a> {
     }
 
     pub(super) fn text(&self, path: &str) -> Result<Option<String>, Fault> {
-        let path = self.root.join(path);
+        let path = self.inside(path)?;
         let bytes = read(&path).map_err(|cause| fault::io(&path, "cannot be read", &cause))?;
         Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    /// Where a file of the run lies. A folder on the way that is a link leads elsewhere: what is there says nothing of
+    /// this run, however it is called.
+    fn inside(&self, path: &str) -> Result<PathBuf, Fault> {
+        let full = self.root.join(path);
+        is_inside(self.root, &full).map_err(|cause| {
+            fault::io(&full, "is not looked for", &cause)
+                .hint("move what is in the folder's place away; what is outside of the run is no part of it")
+        })?;
+        Ok(full)
+    }
+
+    /// What lies in a folder of the run, as [`index::names`].
+    fn names(&self, dir: &str) -> Result<Vec<(String, bool)>, Fault> {
+        // The folder itself is on the way to what lies in it.
+        self.inside(&format!("{dir}/x"))?;
+        Ok(index::names(&self.root.join(dir)))
     }
 
     /// The texts of both files of each gate, by id.
     pub(super) fn gate_files(&self) -> Result<BTreeMap<String, [Option<String>; 2]>, Fault> {
         let mut files: BTreeMap<String, [Option<String>; 2]> = BTreeMap::new();
-        for (name, is_dir) in index::names(&self.root.join("gates")) {
+        for (name, is_dir) in self.names("gates")? {
             let Some(stem) = name.strip_suffix(".json").filter(|_| !is_dir) else {
                 continue;
             };
@@ -150,7 +169,10 @@ impl Facts for FolderFacts<'_> {
     }
 
     fn program(&self) -> Result<Option<String>, Fault> {
-        self.text("program.prose")
+        let path = self.root.join("program.prose");
+        let bytes = read_small(&path, program::MOST_BYTES as u64)
+            .map_err(|cause| fault::io(&path, "cannot be read", &cause))?;
+        Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
 
     fn next_execution(&self) -> Result<i64, Fault> {
@@ -237,10 +259,8 @@ impl Facts for FolderFacts<'_> {
     }
 
     fn binding(&self, name: &str, frame: Option<i64>) -> Result<Option<BindingFact>, Fault> {
-        let path = self
-            .root
-            .join("bindings")
-            .join(binding_md::file_name(name, frame));
+        let file = binding_md::file_name(name, frame);
+        let path = self.inside(&format!("bindings/{file}"))?;
         let Some(head) = index::head(&path) else {
             return Ok(None);
         };
@@ -266,7 +286,8 @@ impl Facts for FolderFacts<'_> {
     fn binding_by_case(&self, name: &str, frame: Option<i64>) -> Result<Option<String>, Fault> {
         let wanted = binding_md::file_name(name, frame);
         let folded = wanted.to_lowercase();
-        let found = index::names(&self.root.join("bindings"))
+        let found = self
+            .names("bindings")?
             .into_iter()
             .map(|(file, _)| file)
             .filter(|file| *file != wanted && file.to_lowercase() == folded)
@@ -285,7 +306,7 @@ impl Facts for FolderFacts<'_> {
             // As in a database: more than nine digits were given by nobody.
             (digits.len() <= 9).then(|| digits.parse().ok()).flatten()
         };
-        let files = index::names(&self.root.join("bindings"));
+        let files = self.names("bindings")?;
         Ok(files
             .iter()
             .filter_map(|(file, _)| number(file))
@@ -298,8 +319,7 @@ impl Facts for FolderFacts<'_> {
     }
 
     fn agent(&self, name: &str) -> Result<Option<AgentFact>, Fault> {
-        let dir = self.root.join("agents").join(name);
-        let files = index::names(&dir);
+        let files = self.names(&format!("agents/{name}"))?;
         let has_memory = files.iter().any(|(file, _)| file == "memory.md");
         let segments = files
             .iter()
@@ -357,7 +377,7 @@ impl Facts for FolderFacts<'_> {
 
     fn audit_tail(&self) -> Result<AuditTail, Fault> {
         let run = self.id()?;
-        let path = self.root.join(AUDIT);
+        let path = self.inside(AUDIT)?;
         let of = |text: &str| -> Result<AuditTail, Fault> {
             let (events, _) = gates_json::audit(text);
             let mut own = events.iter().rev().filter(|event| *event.run_id == *run);

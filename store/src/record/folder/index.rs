@@ -81,7 +81,9 @@ pub(super) fn imports(root: &Path) -> Vec<(String, String)> {
 
 /// What lies in a folder, and whether it is a folder; links and devices do not.
 pub(super) fn names(dir: &Path) -> Vec<(String, bool)> {
-    let Ok(entries) = fs::read_dir(dir) else {
+    // A folder that is a link is none of the run's.
+    let own = fs::symlink_metadata(dir).is_ok_and(|meta| meta.is_dir());
+    let Some(entries) = own.then(|| fs::read_dir(dir).ok()).flatten() else {
         return Vec::new();
     };
     entries

@@ -1,7 +1,10 @@
 use std::path::Path;
 
 use prosescope_core::model::AgentScope;
-use prosescope_core::write::{At, Begin, Close, Facts, How, Named, Record, Reopen, record};
+use prosescope_core::program;
+use prosescope_core::write::{
+    At, Begin, Close, Facts, Fault, How, Named, Put, Record, Remember, Reopen, WriteError, record,
+};
 
 use super::facts::FolderFacts;
 use super::{FolderStore, init_folder};
@@ -84,4 +87,115 @@ fn going_on_reads_the_end_of_the_log_alone() {
     // Who wants all of them gets each once.
     assert!(whole);
     assert_eq!(seen, (1..=last).rev().collect::<Vec<_>>());
+}
+
+#[test]
+fn a_program_has_a_limit() {
+    let (_dir, store) = run();
+    let most = program::MOST_BYTES as u64;
+    for (len, there) in [(most, true), (most + 1, false)] {
+        // Nothing but its length is on disk.
+        let file = std::fs::File::create(store.dir().join("program.prose")).unwrap();
+        file.set_len(len).unwrap();
+        let scope = AgentScope::Execution;
+        let facts = FolderFacts::new(store.dir(), &scope);
+        assert_eq!(facts.program().unwrap().is_some(), there, "{len}");
+    }
+}
+
+/// `anon_…` counts on past 999; what has more than nine digits was given by somebody else.
+#[test]
+fn anonymous_names_are_counted() {
+    for (there, next) in [
+        (&["anon_999"][..], Some("anon_1000")),
+        (&["anon_007", "anon_12x", "anonymous_50"], Some("anon_008")),
+        (&["anon_1234567890"], Some("anon_001")),
+        (&["anon_999999998"], Some("anon_999999999")),
+        (&["anon_999999999"], None),
+    ] {
+        let (_dir, mut store) = run();
+        let put = |name: Option<&str>| Put {
+            name: name.map(str::to_owned),
+            ..Put::default()
+        };
+        for name in there {
+            record(&mut store, &put(Some(name)), &at()).unwrap();
+        }
+        match (record(&mut store, &put(None), &at()), next) {
+            (Ok(written), Some(next)) => {
+                assert_eq!((written.name.as_str(), written.replaced), (next, false));
+            }
+            (Err(WriteError::Refused { rule, .. }), None) => assert_eq!(rule, "anonymous-used-up"),
+            (other, _) => panic!("{there:?}: {other:?}"),
+        }
+    }
+}
+
+/// A folder of the run that is a link leads elsewhere: nothing there says what is in the run, nor is written to.
+#[cfg(unix)]
+#[test]
+fn what_lies_behind_a_linked_folder_is_not_of_the_run() {
+    type Ask = fn(&FolderFacts<'_>) -> Result<bool, Fault>;
+    let asks: [(&str, &str, Ask); 6] = [
+        ("gates", "ship.pending.json", |facts| {
+            Ok(facts.gate("ship")?.is_some())
+        }),
+        ("gates", "ship.pending.json", |facts| {
+            Ok(!facts.gates()?.is_empty())
+        }),
+        ("gates", "audit.jsonl", |facts| {
+            Ok(facts.audit_tail()?.next > 1)
+        }),
+        ("bindings", "a.md", |facts| {
+            Ok(facts.binding("a", None)?.is_some())
+        }),
+        ("bindings", "A.md", |facts| {
+            Ok(facts.binding_by_case("a", None)?.is_some())
+        }),
+        ("agents", "captain/memory.md", |facts| {
+            Ok(facts.agent("captain")?.is_some())
+        }),
+    ];
+    for (folder, file, ask) in asks {
+        let outside = tempfile::tempdir().unwrap();
+        let path = outside.path().join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let text = match file {
+            "ship.pending.json" => r#"{"id": "ship", "status": "pending"}"#,
+            "audit.jsonl" => {
+                r#"{"id": 7, "gate_id": "ship", "run_id": "r", "event_type": "created"}"#
+            }
+            _ => "# a\n\nkind: let\n\n---\n\nx\n",
+        };
+        std::fs::write(&path, format!("{text}\n")).unwrap();
+        let (_dir, mut store) = run();
+        let own = store.dir().join(folder);
+        let _ = std::fs::remove_dir(&own);
+        std::os::unix::fs::symlink(outside.path(), &own).unwrap();
+        let scope = AgentScope::Execution;
+        match ask(&FolderFacts::new(store.dir(), &scope)) {
+            Ok(found) => assert!(!found, "{folder}/{file}"),
+            Err(fault) => assert!(fault.message.contains("no folder of its own"), "{fault}"),
+        }
+        let put = Put {
+            name: Some("b".to_owned()),
+            ..Put::default()
+        };
+        let remember = Remember {
+            agent: "captain".to_owned(),
+            scope: AgentScope::Execution,
+            memory: "mine".to_owned(),
+        };
+        assert_eq!(
+            record(&mut store, &put, &at()).is_err(),
+            folder == "bindings"
+        );
+        assert_eq!(
+            record(&mut store, &remember, &at()).is_err(),
+            folder == "agents"
+        );
+        let there = std::fs::read_dir(outside.path()).unwrap().count();
+        assert_eq!(there, 1, "{folder}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("{text}\n"));
+    }
 }

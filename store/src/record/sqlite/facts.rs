@@ -3,6 +3,7 @@ use std::path::Path;
 
 use prosescope_core::gate::audit::Chain;
 use prosescope_core::model::{AgentScope, BindingKind, Execution, Gate, RunStatus};
+use prosescope_core::program;
 use prosescope_core::write::{
     AgentFact, AuditTail, BindingFact, Facts, Fault, ImportFact, Place, RunFact, Style,
 };
@@ -10,9 +11,6 @@ use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use super::{guard, rows};
 use crate::record::{fault, files};
-
-/// The most bytes of a program that are read.
-const PROGRAM: u64 = 16 << 20;
 
 /// Answers from inside of the transaction.
 pub(super) struct SqliteFacts<'a> {
@@ -119,10 +117,13 @@ impl Facts for SqliteFacts<'_> {
         match source {
             Some(source) => Ok(Some(source.to_string())),
             // The copy beside the database.
-            None => Ok(files::read_small(&self.dir.join("program.prose"), PROGRAM)
-                .ok()
-                .flatten()
-                .and_then(|bytes| String::from_utf8(bytes).ok())),
+            None => Ok(files::read_small(
+                &self.dir.join("program.prose"),
+                program::MOST_BYTES as u64,
+            )
+            .ok()
+            .flatten()
+            .and_then(|bytes| String::from_utf8(bytes).ok())),
         }
     }
 

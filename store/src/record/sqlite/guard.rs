@@ -11,10 +11,24 @@ use rusqlite::config::DbConfig;
 
 use crate::record::fault;
 
-/// How long one transaction may take.
-const DEADLINE: Duration = Duration::from_secs(60);
-/// After how many of SQLite's steps the time is looked at.
-const STEPS: i32 = 100_000;
+/// What one transaction may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// How long it may last, once it holds the database.
+    pub(super) time: Duration,
+    /// After how many of SQLite's steps the time is looked at.
+    pub(super) steps: i32,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            time: Duration::from_secs(60),
+            steps: 100_000,
+        }
+    }
+}
+
 /// Our own tables beside the documents'.
 const HISTORY: [&str; 2] = [schema::BINDING_HISTORY, schema::AGENT_MEMORY_HISTORY];
 
@@ -29,10 +43,10 @@ pub(super) fn settings(conn: &Connection) -> rusqlite::Result<()> {
     )
 }
 
-/// From here on the connection works for [`DEADLINE`] at most.
-pub(super) fn deadline(conn: &mut Connection) -> rusqlite::Result<()> {
+/// From here on the connection works for as long as the limits say.
+pub(super) fn deadline(conn: &mut Connection, limits: Limits) -> rusqlite::Result<()> {
     let begun = Instant::now();
-    conn.progress_handler(STEPS, Some(move || begun.elapsed() > DEADLINE))
+    conn.progress_handler(limits.steps, Some(move || begun.elapsed() > limits.time))
 }
 
 /// Takes the deadline back.

@@ -23,6 +23,7 @@ use super::files::Attachments;
 use super::lock::{RunLock, lock};
 use super::{fault, fresh};
 use facts::SqliteFacts;
+use guard::Limits;
 
 /// How long SQLite waits for writers that do not know the lock file (`sqlite3`).
 const BUSY: Duration = Duration::from_secs(30);
@@ -35,6 +36,7 @@ pub struct SqliteStore {
     dir: PathBuf,
     conn: Connection,
     run: String,
+    limits: Limits,
 }
 
 impl SqliteStore {
@@ -55,7 +57,8 @@ impl SqliteStore {
         let dir = path.parent().map(Path::to_owned).unwrap_or_default();
         let mut conn = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         let wrong = |error| fault::sqlite(&path, &error);
-        guard::deadline(&mut conn).map_err(wrong)?;
+        let limits = Limits::default();
+        guard::deadline(&mut conn, limits).map_err(wrong)?;
         let there = guard::tables(&conn, &path)?;
         if there.is_empty() {
             let message = format!("there is no run in {}", path.display());
@@ -86,6 +89,7 @@ impl SqliteStore {
             dir,
             conn,
             run,
+            limits,
         })
     }
 
@@ -103,21 +107,26 @@ impl SqliteStore {
         let path = dir.join(path.file_name().unwrap_or_default());
         // Racing first uses: made under the lock, and over itself.
         let _lock = lock(&dir)?;
-        let conn = connect(
+        let mut conn = connect(
             &path,
             OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
         )?;
+        let limits = Limits::default();
+        let wrong = |error| fault::sqlite(&path, &error);
+        // What is looked at is what is written to: nobody brings in a trigger between the two.
+        conn.execute_batch("BEGIN IMMEDIATE").map_err(wrong)?;
+        guard::deadline(&mut conn, limits).map_err(wrong)?;
         guard::tables(&conn, &path)?;
-        conn.execute_batch(&format!(
-            "BEGIN IMMEDIATE;\n{}\nCOMMIT;",
-            schema::AGENTS_SQL
-        ))
-        .map_err(|error| fault::sqlite(&path, &error))?;
+        conn.execute_batch(schema::AGENTS_SQL)
+            .and_then(|()| conn.execute_batch("COMMIT"))
+            .map_err(wrong)?;
+        guard::no_deadline(&mut conn).map_err(wrong)?;
         Ok(SqliteStore {
             path,
             dir,
             conn,
             run: String::new(),
+            limits,
         })
     }
 
@@ -211,7 +220,7 @@ impl RunStore for SqliteStore {
         let lock = lock(&self.dir)?;
         let wrong = |error| fault::sqlite(&self.path, &error);
         self.conn.execute_batch("BEGIN IMMEDIATE").map_err(wrong)?;
-        guard::deadline(&mut self.conn).map_err(wrong)?;
+        guard::deadline(&mut self.conn, self.limits).map_err(wrong)?;
         let done = self.in_transaction(work, &lock);
         guard::no_deadline(&mut self.conn).map_err(wrong)?;
         if done.is_err() && !self.conn.is_autocommit() {
