@@ -165,3 +165,40 @@ pub(super) fn by_coming(conn: &Connection, table: &str, down: bool) -> &'static 
         (Ok(_), false) => "ORDER BY rowid",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Not what the library happens to be built with: each is the other way before.
+    #[test]
+    fn every_setting_is_made() {
+        let conn = Connection::open_in_memory().unwrap();
+        let switches = [
+            (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+            (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+            (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
+        ];
+        for (switch, on) in switches {
+            conn.set_db_config(switch, !on).unwrap();
+        }
+        conn.execute_batch(
+            "PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; PRAGMA cell_size_check = OFF;",
+        )
+        .unwrap();
+        settings(&conn).unwrap();
+        for (switch, on) in switches {
+            assert_eq!(conn.db_config(switch).unwrap(), on, "{switch:?}");
+        }
+        for (pragma, value) in [
+            ("foreign_keys", 1),
+            ("synchronous", 2),
+            ("cell_size_check", 1),
+        ] {
+            let set: i64 = conn
+                .pragma_query_value(None, pragma, |row| row.get(0))
+                .unwrap();
+            assert_eq!(set, value, "{pragma}");
+        }
+    }
+}
