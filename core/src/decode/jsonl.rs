@@ -81,3 +81,20 @@ pub(crate) fn integer(value: &Value) -> Option<i64> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_log_without_an_end_the_first_million_lines_are_read() {
+        let mut taken = 0;
+        let issues = lines(&"{}\n".repeat(1_000_002), |_, _| {
+            taken += 1;
+            Ok(())
+        });
+        assert_eq!(taken, 1_000_000);
+        let rules: Vec<&str> = issues.iter().map(|issue| issue.rule.as_str()).collect();
+        assert_eq!(rules, ["log-cut"]);
+    }
+}

@@ -105,6 +105,11 @@ fn of_very_many_bindings_and_segments_the_first_are_read_and_the_rest_is_said() 
     assert!(rules(&run).contains(&"segments-cut"), "{:?}", rules(&run));
     let read = run.agents[0].segments.iter().filter(|s| s.prompt.is_some());
     assert_eq!(read.count(), 20_000);
+    // Fifty of them one by one, and that there are more.
+    let told = rules(&run)
+        .into_iter()
+        .filter(|rule| *rule == "segment-number");
+    assert_eq!(told.count(), 51);
 }
 
 #[test]
