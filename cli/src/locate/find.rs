@@ -1,0 +1,256 @@
+//! Which place of which folder a name means.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use prosescope_core::session::{ChooseError, Found, FoundKind, choose, survey};
+use prosescope_core::source::Source;
+use prosescope_store::{Disk, home_prose, prose_dir};
+
+use super::{LATEST, disk, options};
+use crate::error::CliError;
+use crate::exit::Exit;
+
+/// A place to open, and the `.prose` folder around it.
+pub(super) struct Located {
+    pub(super) disk: Rc<Disk>,
+    /// The folder that the disk's paths are named from.
+    pub(super) base: PathBuf,
+    pub(super) place: String,
+    /// The `.prose` folder around a run that was given by its path.
+    pub(super) prose: Option<PathBuf>,
+}
+
+pub(super) fn locate(run: &str) -> Result<Located, CliError> {
+    if looks_like_path(run) && Path::new(run).exists() {
+        return by_path(Path::new(run));
+    }
+    let project = match project() {
+        Ok(project) => project,
+        // Without a `.prose` folder, a bare name may still be a file beside us.
+        Err(_) if run != LATEST && Path::new(run).exists() => return by_path(Path::new(run)),
+        Err(error) => return Err(error),
+    };
+    let disk = Rc::new(disk(&project)?);
+    let source: Rc<dyn Source> = Rc::<Disk>::clone(&disk);
+    let (name, nested) = run
+        .split_once('/')
+        .map_or((run, None), |(name, nested)| (name, Some(nested)));
+    let place = match choose(&source, name, &options(None)?) {
+        Ok(place) => place,
+        Err(ChooseError::Unknown { .. }) if run != LATEST && Path::new(run).exists() => {
+            return by_path(Path::new(run));
+        }
+        Err(error) => return Err(not_chosen(error, &project)),
+    };
+    let place = match nested {
+        Some(nested) => inside(&disk, &place, nested)?,
+        None => place,
+    };
+    Ok(Located {
+        disk,
+        base: project,
+        place,
+        prose: None,
+    })
+}
+
+fn not_chosen(error: ChooseError, project: &Path) -> CliError {
+    match error {
+        ChooseError::Nothing { .. } => {
+            CliError::not_found(error.to_string()).hint("give a path to a run folder or a database")
+        }
+        ChooseError::Several { .. } => {
+            CliError::usage(error.to_string()).hint("give more of the id")
+        }
+        ChooseError::Unknown {
+            name, runs, some, ..
+        } => {
+            let error =
+                CliError::not_found(format!("there is no run {name} in {}", project.display()));
+            if runs == 0 {
+                return error
+                    .hint("it holds no runs yet; give a path to a run folder or a database");
+            }
+            error.hint(format!(
+                "there are {runs} runs, such as {}; `prose runs` lists them",
+                some.join(", ")
+            ))
+        }
+    }
+}
+
+/// The place of `handle--slug` (or a unique beginning of it) below a run.
+fn inside(disk: &Disk, place: &str, nested: &str) -> Result<String, CliError> {
+    let mut place = place.to_owned();
+    for part in nested
+        .split('/')
+        .filter(|part| !part.is_empty() && *part != "imports")
+    {
+        let prefix = if place.is_empty() {
+            "imports/".to_owned()
+        } else {
+            format!("{place}/imports/")
+        };
+        let mut names: Vec<&str> = disk
+            .below(&prefix)
+            .iter()
+            .filter_map(|f| {
+                f.path
+                    .strip_prefix(&prefix)?
+                    .split_once('/')
+                    .map(|(name, _)| name)
+            })
+            .filter(|name| {
+                *name == part
+                    || name
+                        .strip_prefix(part)
+                        .is_some_and(|rest| rest.starts_with("--"))
+            })
+            .collect();
+        names.dedup();
+        place = match names.as_slice() {
+            [one] => format!("{prefix}{one}"),
+            [] => return Err(CliError::not_found(format!("{place} has no import {part}"))),
+            many => {
+                return Err(CliError::usage(format!(
+                    "{part} may be {}",
+                    many.join(" or ")
+                )));
+            }
+        };
+    }
+    Ok(place)
+}
+
+pub(super) fn by_path(path: &Path) -> Result<Located, CliError> {
+    let full = path
+        .canonicalize()
+        .map_err(|e| CliError::new(Exit::Io, format!("{}: {e}", path.display())))?;
+    let prose = full
+        .ancestors()
+        .skip(1)
+        .find(|dir| dir.file_name().is_some_and(|n| n == ".prose"))
+        .map(Path::to_owned);
+    // A state.db stands for its folder: the program and the attachments lie beside it.
+    let is_state_db = full.is_file() && full.file_name().is_some_and(|n| n == "state.db");
+    if is_state_db && let Some(dir) = path.parent().filter(|_| full.parent().is_some()) {
+        let dir = if dir.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            dir
+        };
+        let disk = disk(dir)?;
+        return Ok(Located {
+            disk: Rc::new(disk),
+            base: dir.to_owned(),
+            place: "state.db".to_owned(),
+            prose,
+        });
+    }
+    let disk = Rc::new(disk(path)?);
+    if full.is_file() {
+        let place = full
+            .file_name()
+            .map(|n| n.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        let base = full.parent().map(Path::to_owned).unwrap_or_default();
+        return Ok(Located {
+            disk,
+            base,
+            place,
+            prose,
+        });
+    }
+    let base = path.to_owned();
+    let found = survey(disk.as_ref()).found;
+    let runs: Vec<&Found> = found
+        .iter()
+        .filter(|f| f.kind != FoundKind::Agents)
+        .collect();
+    match runs.as_slice() {
+        [one] => Ok(Located {
+            place: one.place.clone(),
+            disk,
+            base,
+            prose,
+        }),
+        [] => Ok(Located {
+            place: found.first().map(|f| f.place.clone()).unwrap_or_default(),
+            disk,
+            base,
+            prose,
+        }),
+        many => match many.iter().find(|f| f.place.is_empty()) {
+            Some(_) => Ok(Located {
+                place: String::new(),
+                disk,
+                base,
+                prose,
+            }),
+            None => Err(
+                CliError::usage(format!("{} holds {} runs", path.display(), many.len()))
+                    .hint(format!(
+                        "name one, such as {}",
+                        path.join(&many[0].place).display()
+                    ))
+                    .hint(format!("`prose runs {}` lists them", path.display())),
+            ),
+        },
+    }
+}
+
+/// The nearest `.prose` folder.
+pub(crate) fn project() -> Result<PathBuf, CliError> {
+    let here = std::env::current_dir()?;
+    let home = home();
+    prose_dir(&here, home.as_deref()).ok_or_else(|| {
+        let error = CliError::not_found(format!(
+            "there is no .prose folder in {} or above it",
+            here.display()
+        ));
+        let users = home.as_deref().and_then(home_prose);
+        let error = match users.filter(|_| home.is_some_and(|home| here.starts_with(home))) {
+            Some(users) => error.hint(format!(
+                "{} keeps the user's agents: it is a project's in the home folder itself only",
+                users.display()
+            )),
+            None => error,
+        };
+        error.hint("go to the project, or give a path to a run folder or a database")
+    })
+}
+
+/// The user's home directory.
+pub(crate) fn home() -> Option<PathBuf> {
+    std::env::home_dir().filter(|home| !home.as_os_str().is_empty())
+}
+
+/// Whether a person means a path rather than an id.
+pub(super) fn looks_like_path(run: &str) -> bool {
+    run.contains('/')
+        || run.contains('\\')
+        || run.starts_with('.')
+        || run.ends_with(".db")
+        || run.ends_with(".md")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::looks_like_path;
+
+    #[test]
+    fn ids_are_not_paths() {
+        for (text, path) in [
+            ("20260115-143052-a7b3c9", false),
+            ("latest", false),
+            ("202601", false),
+            ("./run", true),
+            (".prose/runs/x", true),
+            ("state.db", true),
+            ("state.md", true),
+        ] {
+            assert_eq!(looks_like_path(text), path, "{text}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Runs of which nobody said which: those of a project, or of a folder.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use prosescope_core::render::text::escape;
+use prosescope_core::session::{Filter, FoundKind, OpenError, Order, Session, survey};
+use prosescope_core::source::Source;
+use prosescope_core::view::{GateView, RunList};
+use prosescope_store::Disk;
+
+use super::find::project;
+use super::{disk, from_here, options, store};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::out::say;
+
+/// A run of many: its name, where its files lie, and the run or why it cannot be opened.
+pub(crate) type OneOfAll = (String, String, Result<Session, OpenError>);
+
+/// Opens every run below `path`, or below the nearest `.prose`, one at a time: an open run holds a database.
+pub(crate) fn open_all(path: Option<&str>) -> Result<impl Iterator<Item = OneOfAll>, CliError> {
+    let base = match path {
+        Some(path) => PathBuf::from(path),
+        None => project()?,
+    };
+    let disk: Rc<dyn Source> = Rc::new(disk(&base)?);
+    let options = options(None)?;
+    let runs = survey(disk.as_ref()).found.into_iter();
+    Ok(runs
+        .filter(|found| found.kind != FoundKind::Agents)
+        .map(move |found| {
+            let session = Session::open(Rc::clone(&disk), &found.place, &options);
+            let folder = from_here(&base, &found.place);
+            (found.name, folder, session)
+        }))
+}
+
+/// Opens every run below a `.prose` folder's own `runs`, one at a time: its name, its place below `.prose`, and the
+/// run or why it cannot be opened.
+pub(crate) fn open_runs(prose: &Path) -> Result<impl Iterator<Item = OneOfAll>, CliError> {
+    let disk = Disk::open_where(prose, |path| path.starts_with("runs/")).map_err(store)?;
+    let disk: Rc<dyn Source> = Rc::new(disk);
+    let options = options(None)?;
+    let runs = survey(disk.as_ref()).found.into_iter();
+    Ok(runs
+        .filter(|found| found.kind != FoundKind::Agents)
+        .map(move |found| {
+            let session = Session::open(Rc::clone(&disk), &found.place, &options);
+            (found.name, found.place, session)
+        }))
+}
+
+/// The runs below `path`, or below the nearest `.prose`, those that are wanted.
+pub(crate) fn list(path: Option<&str>, filter: &Filter, order: Order) -> Result<RunList, CliError> {
+    let dir = match path {
+        Some(path) => PathBuf::from(path),
+        None => project()?,
+    };
+    let disk: Rc<dyn Source> = Rc::new(disk(&dir)?);
+    Ok(Session::list_where(&disk, &options(None)?, filter, order))
+}
+
+/// The runs below a `.prose` folder's own `runs`.
+pub(crate) fn runs_of(prose: &Path) -> Result<RunList, CliError> {
+    let runs = Disk::open_where(prose, |path| path.starts_with("runs/")).map_err(store)?;
+    let runs: Rc<dyn Source> = Rc::new(runs);
+    let all = Filter::default();
+    Ok(Session::list_where(
+        &runs,
+        &options(None)?,
+        &all,
+        Order::default(),
+    ))
+}
+
+/// The gates of all runs below the nearest `.prose`, those first that wait for a decision, the nearest deadline first.
+pub(crate) fn gates_of_all(now: Option<i64>) -> Result<(Vec<GateView>, Exit), CliError> {
+    let disk: Rc<dyn Source> = Rc::new(disk(&project()?)?);
+    let options = options(None)?;
+    let (mut gates, mut exit) = (Vec::new(), Exit::Done);
+    for found in survey(disk.as_ref()).found {
+        match Session::open(Rc::clone(&disk), &found.place, &options) {
+            Ok(session) => {
+                gates.extend(session.gates(now).gates.into_iter().map(|gate| GateView {
+                    place: Some(found.place.clone()),
+                    ..gate
+                }));
+            }
+            // One unreadable run hides no gate of another.
+            Err(error) => {
+                exit = Exit::Issues;
+                say(&escape(&format!("skipped: {error}"), false));
+            }
+        }
+    }
+    let deadline = |gate: &GateView| {
+        gate.deadline
+            .as_ref()
+            .and_then(|at| at.millis())
+            .unwrap_or(i64::MAX)
+    };
+    gates.sort_by_key(|gate| (gate.status != "pending", deadline(gate)));
+    Ok((gates, exit))
+}

@@ -1,0 +1,204 @@
+//! From what a person types to an opened run.
+//!
+//! A run is named by its id, a unique beginning of it, `latest`, or a path to a run folder or a database; a nested
+//! run by `RUN/handle--slug`. `.prose/` is found upward from the working directory.
+//!
+//! `find.rs` says what a name means, `target.rs` where it is written, `many.rs` opens all runs, `serving.rs` is for the
+//! viewer.
+
+mod find;
+mod many;
+mod serving;
+mod target;
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use prosescope_core::decode::sqlite::DEADLINE;
+use prosescope_core::model::AgentScope;
+use prosescope_core::session::{Around, Lookup, Options, Session};
+use prosescope_core::source::Source;
+use prosescope_core::time::Stamp;
+use prosescope_store::{Disk, StoreError, home_prose};
+
+use crate::error::CliError;
+use crate::exit::Exit;
+use find::locate;
+pub(crate) use find::{home, project};
+pub(crate) use many::{gates_of_all, list, open_all, open_runs, runs_of};
+pub(crate) use serving::served;
+pub(crate) use target::{for_writing, open_agent};
+
+/// What names the newest run, and never a folder.
+pub(crate) const LATEST: &str = "latest";
+
+/// Milliseconds since 1970 UTC; `PROSE_NOW` (RFC 3339) sets another time, for tests and documentation.
+pub(crate) fn now() -> i64 {
+    let set = std::env::var("PROSE_NOW")
+        .ok()
+        .and_then(|text| Stamp::parse(&text).millis());
+    if let Some(now) = set {
+        return now;
+    }
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Opens the run that `run` names.
+pub(crate) fn open(run: &str) -> Result<Session, CliError> {
+    let located = locate(run)?;
+    let options = options(located.prose.as_deref())?;
+    Ok(Session::open(located.disk, &located.place, &options)?)
+}
+
+/// Resolves a name in the run that `run` names: what lies around the run says nothing of its values.
+pub(crate) fn look_up(run: &str, name: &str, from: Option<i64>) -> Result<Lookup, CliError> {
+    let located = locate(run)?;
+    let source: Rc<dyn Source> = located.disk;
+    Ok(Lookup::open(
+        &source,
+        &located.place,
+        &bounded(),
+        name,
+        from,
+    )?)
+}
+
+/// Opens the run that `run` names, and says where its files lie: a path from here, or an absolute one.
+pub(crate) fn open_with_folder(run: &str) -> Result<(Session, String), CliError> {
+    let located = locate(run)?;
+    let options = options(located.prose.as_deref())?;
+    let session = Session::open(located.disk, &located.place, &options)?;
+    let folder = from_here(&located.base, &session.run().root);
+    Ok((session, folder))
+}
+
+/// Bytes that SQLite may hold where values are copied.
+const COPYING: u64 = 4 << 30;
+
+/// An opened run, and where its files lie on disk.
+pub(crate) struct Opened {
+    pub(crate) session: Session,
+    pub(crate) disk: Rc<Disk>,
+    /// The run's folder, or the one that its database lies in.
+    pub(crate) dir: PathBuf,
+    /// The run's database in the disk, where it has one.
+    pub(crate) database: Option<String>,
+    /// The run's name: its folder's, or that of a database that lies alone.
+    pub(crate) name: String,
+    /// Whether the database lies alone: what is beside it is not the run's.
+    pub(crate) alone: bool,
+}
+
+/// Opens the run that `run` names, with its files.
+pub(crate) fn open_on_disk(run: &str) -> Result<Opened, CliError> {
+    let located = locate(run)?;
+    let options = Options {
+        // A value is copied whole; the limit of the process cannot be raised later.
+        heap: Some(COPYING),
+        ..options(located.prose.as_deref())?
+    };
+    let disk = Rc::clone(&located.disk);
+    let session = Session::open(located.disk, &located.place, &options)?;
+    let root = session.run().root.to_string();
+    let dir = located.base.join(&root);
+    let dir = dir.canonicalize().unwrap_or(dir);
+    let is_file = disk.file(&located.place).is_some();
+    let named = match is_file {
+        true => located.place,
+        false => format!("{root}state.db"),
+    };
+    let database = disk.file(&named).map(|file| file.path.clone());
+    let alone = is_file && !named.ends_with("state.db");
+    let name = match alone {
+        true => Path::new(&named).file_stem().unwrap_or_default(),
+        false => dir.file_name().unwrap_or_default(),
+    };
+    let name = name.to_string_lossy().into_owned();
+    Ok(Opened {
+        session,
+        disk,
+        dir,
+        database,
+        name,
+        alone,
+    })
+}
+
+/// A folder inside of `base`, as a path from here where it lies below.
+pub(super) fn from_here(base: &Path, inside: &str) -> String {
+    let full = base.canonicalize().unwrap_or_else(|_| base.to_owned());
+    let here = std::env::current_dir().unwrap_or_default();
+    let below = full.strip_prefix(&here).unwrap_or(&full);
+    below
+        .join(inside)
+        .display()
+        .to_string()
+        .trim_end_matches('/')
+        .to_owned()
+}
+
+pub(super) fn disk(path: &Path) -> Result<Disk, CliError> {
+    Disk::open(path).map_err(store)
+}
+
+pub(super) fn store(error: StoreError) -> CliError {
+    let exit = if error.is_not_found() {
+        Exit::NotFound
+    } else {
+        Exit::Io
+    };
+    CliError::new(exit, error.to_string()).hint(error.next())
+}
+
+/// The agents around a run: the project's when it was given by its path, and the user's.
+pub(super) fn options(prose: Option<&Path>) -> Result<Options, CliError> {
+    let agents_only = |path: &str| {
+        path == "agents.db"
+            || path.starts_with("agents.db-")
+            || path == ".env"
+            || path.starts_with("agents/")
+    };
+    let mut around = Vec::new();
+    let mut add = |scope: AgentScope, dir: &Path| -> Result<(), CliError> {
+        let source = Disk::open_where(dir, agents_only).map_err(store)?;
+        around.push(Around {
+            scope,
+            source: Rc::new(source),
+            prefix: String::new(),
+        });
+        Ok(())
+    };
+    if let Some(dir) = prose {
+        add(AgentScope::Project, dir)?;
+    }
+    let user = home().as_deref().and_then(home_prose);
+    // In the home directory itself, the project's folder is the user's; so is the one around a run that lies there.
+    let own = |dir: &Path| prose.is_some_and(|prose| is_same(prose, dir));
+    if let Some(dir) =
+        user.filter(|dir| !own(dir) && project().map_or(true, |project| project != *dir))
+    {
+        add(AgentScope::User, &dir)?;
+    }
+    Ok(Options {
+        around,
+        ..bounded()
+    })
+}
+
+fn is_same(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+/// The time, and how long reading may take.
+pub(super) fn bounded() -> Options {
+    let begun = Instant::now();
+    Options {
+        now: Some(now()),
+        stop: Some(std::sync::Arc::new(move || begun.elapsed() > DEADLINE)),
+        ..Options::default()
+    }
+}

@@ -1,0 +1,60 @@
+//! What `prose view` hands out.
+
+use std::path::Path;
+
+use prosescope_core::source::Source;
+
+use super::disk;
+use super::find::{locate, looks_like_path};
+use crate::error::CliError;
+use crate::serve::Served;
+
+/// What `prose view` serves for these runs or paths.
+pub(crate) fn served(runs: &[String]) -> Result<Served, CliError> {
+    let latest = ["latest".to_owned()];
+    let runs = if runs.is_empty() { &latest[..] } else { runs };
+    let mut served = Served::new(&runs.join(", "));
+    for (n, run) in runs.iter().enumerate() {
+        let path = Path::new(run);
+        if looks_like_path(run) && path.is_dir() {
+            let name = path
+                .canonicalize()
+                .ok()
+                .and_then(|p| p.file_name().map(|n| n.to_string_lossy().into_owned()));
+            let prefix = if runs.len() == 1 {
+                String::new()
+            } else {
+                format!("{}/", name.unwrap_or_else(|| n.to_string()))
+            };
+            disk(path)?;
+            served.add(path.to_owned(), &prefix, Box::new(|_| true));
+            continue;
+        }
+        let located = locate(run)?;
+        let is_file = located.disk.file(&located.place).is_some();
+        let root = match located.place.rsplit_once('/') {
+            Some((dir, _)) if is_file => dir.to_owned(),
+            // It lies in the disk's own folder, of which that lists what belongs to it.
+            None if is_file => String::new(),
+            _ => located.place.clone(),
+        };
+        // A database of another name than a run's is all that is listed of its folder.
+        let alone = is_file && root.is_empty() && located.place != "state.db";
+        let path = match alone {
+            true => located.base.join(&located.place),
+            false => located.base,
+        };
+        let inside = format!("{root}/");
+        let wanted = move |path: &str| {
+            let above = path.ends_with('/') && inside.starts_with(path);
+            root.is_empty()
+                || path.starts_with(&inside)
+                || above
+                || path == "agents.db"
+                || path == ".env"
+                || path.starts_with("agents/")
+        };
+        served.add(path, "", Box::new(wanted));
+    }
+    Ok(served)
+}

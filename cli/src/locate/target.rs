@@ -1,0 +1,130 @@
+//! Where a run is written: a folder or a database, found without looking at other runs.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use prosescope_core::session::{FoundKind, Session, survey};
+use prosescope_store::Disk;
+
+use super::find::{locate, project};
+use super::{LATEST, disk, from_here, options, store};
+use crate::error::CliError;
+use crate::exit::Exit;
+
+/// Where a run is written.
+pub(crate) struct Target {
+    /// Its database; without one its state lies in files.
+    pub(crate) database: Option<PathBuf>,
+    /// Its folder.
+    pub(crate) dir: PathBuf,
+    /// Its folder, from here.
+    pub(crate) folder: String,
+}
+
+/// Where the run that `run` names is written.
+pub(crate) fn for_writing(run: &str) -> Result<Target, CliError> {
+    // A whole id names its folder: nothing else is looked at, however many runs there are.
+    let mut parts = run.split('/');
+    let plain = parts.all(|part| !part.is_empty() && !part.starts_with('.')) && !run.contains('\\');
+    let newest = run.split('/').next() == Some(LATEST);
+    if plain
+        && !newest
+        && let Ok(project) = project()
+    {
+        let dir = project.join("runs").join(run.replace('/', "/imports/"));
+        if dir.is_dir() {
+            return target(dir);
+        }
+    }
+    let located = locate(run)?;
+    let full = located.base.join(&located.place);
+    if full.is_dir() {
+        return target(full);
+    }
+    let dir = full.parent().unwrap_or(&located.base).to_owned();
+    let name = full.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.to_ascii_lowercase();
+    // A file names its run, and which of two stores is meant.
+    let database = match name.ends_with(".md") {
+        true if name == "state.md" && is_run(&dir)? => None,
+        _ if name.ends_with(".md") || name == "agents.db" => return Err(no_run(&full)),
+        _ => Some(unlinked(run, full)?),
+    };
+    Ok(Target {
+        folder: from_here(&dir, ""),
+        database,
+        dir,
+    })
+}
+
+/// A folder that holds a database is one run, kept there.
+fn target(dir: PathBuf) -> Result<Target, CliError> {
+    let own = dir.join("state.db");
+    let there = own.symlink_metadata().is_ok();
+    let events = dir.join("x_events.jsonl");
+    if there && events.symlink_metadata().is_ok() {
+        let message = format!(
+            "there are two stores of this run: {} and {}",
+            own.display(),
+            events.display()
+        );
+        return Err(CliError::new(Exit::Refused, message)
+            .hint("move away the one that is not this run's, or name the one that is meant: its state.db or its state.md"));
+    }
+    if !there && !is_run(&dir)? {
+        return Err(no_run(&dir));
+    }
+    Ok(Target {
+        folder: from_here(&dir, ""),
+        database: there.then_some(own),
+        dir,
+    })
+}
+
+/// Whether a folder is a run's, as lists of runs see it.
+fn is_run(dir: &Path) -> Result<bool, CliError> {
+    // What our own writer keeps says so without a list of all that lies there.
+    let ours = |name: &str| dir.join(name).is_file();
+    if ours("state.md") && ours("program.prose") || ours("x_events.jsonl") {
+        return Ok(true);
+    }
+    let found = survey(&disk(dir)?).found;
+    Ok(found
+        .iter()
+        .any(|found| found.place.is_empty() && found.kind != FoundKind::Agents))
+}
+
+fn no_run(path: &Path) -> CliError {
+    CliError::not_found(format!("there is no run in {}", path.display()))
+        .hint("`prose runs` lists the runs; `prose init PROGRAM` makes one")
+}
+
+/// The database itself: a link is followed where the user named it, and nowhere else.
+fn unlinked(run: &str, database: PathBuf) -> Result<PathBuf, CliError> {
+    match (Path::new(run).canonicalize(), database.canonicalize()) {
+        (Ok(named), Ok(real)) if named == real => Ok(real),
+        _ => Ok(database),
+    }
+}
+
+/// What is known of one agent in the run that is written to: neither other runs are looked for nor is this one read.
+pub(crate) fn open_agent(target: &Target, name: &str) -> Result<Session, CliError> {
+    let beside = |path: &&Path| **path != target.dir.join("state.db");
+    let alone = target.database.as_deref().filter(beside);
+    let own = |path: &str| !path.contains('/') || path.starts_with("agents/");
+    let disk = match alone {
+        Some(database) => disk(database)?,
+        None => Disk::open_where(&target.dir, own).map_err(store)?,
+    };
+    let place = match &target.database {
+        Some(path) => path.file_name().unwrap_or_default().to_string_lossy(),
+        None => "".into(),
+    };
+    let full = target
+        .dir
+        .canonicalize()
+        .unwrap_or_else(|_| target.dir.clone());
+    let prose = full.ancestors().skip(1).find(|dir| dir.ends_with(".prose"));
+    let options = options(prose)?;
+    Ok(Session::open_agent(Rc::new(disk), &place, &options, name)?)
+}
