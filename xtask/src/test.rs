@@ -127,6 +127,7 @@ pub(crate) fn soak(root: &Path) -> Result<()> {
         "--test",
         "gates",
     ])
+    .args(["--", "--show-output"])
     .env(REQUIRE_ALL, "1")
     .env("PROSE_SOAK", "1");
     step("Recording, killing, racing", || run(&mut test))

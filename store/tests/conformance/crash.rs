@@ -1,6 +1,6 @@
 //! A writer that is killed: what it acknowledged is there, nothing is torn, and the next one goes on.
 //!
-//! The test runs itself as the writer (`PROSE_CRASH_DIR`) and kills it. `PROSE_CRASH_ROUNDS` asks for more rounds.
+//! The test runs itself as the writer (`PROSE_CRASH_DIR`) and kills it; `cargo xtask soak` more often.
 
 use std::env;
 use std::fs;
@@ -57,8 +57,10 @@ fn what_was_acknowledged_survives_a_killed_writer() {
         writer(Path::new(&dir), form);
         return;
     }
-    let rounds = env::var("PROSE_CRASH_ROUNDS").ok();
-    let rounds: u64 = rounds.and_then(|n| n.parse().ok()).unwrap_or(6);
+    let rounds: u64 = match env::var_os("PROSE_SOAK") {
+        Some(_) => 250,
+        None => 6,
+    };
     for form in FORMS {
         let aside = tempfile::tempdir().unwrap();
         let dir = aside.path().join("runs").join(crate::RUN);

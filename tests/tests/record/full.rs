@@ -2,9 +2,9 @@
 //! the old state is as it was.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
-use crate::project::{FORMS, Project, assert_whole, text};
+use crate::project::{FORMS, Project, assert_whole, many, text};
 
 /// A small file system of our own; unmounted when dropped.
 struct Mount(PathBuf);
@@ -107,43 +107,89 @@ fn a_read_only_file_system_is_said() {
     }
 }
 
-/// The system refuses to let a file grow: every write beyond it fails, as it would on a broken disk.
+/// The system refuses to let a file grow: every write beyond it fails, as it would on a broken disk. A little more is let
+/// through each time, so that each write of a command is once the first that fails.
 #[test]
-fn a_write_that_fails_leaves_the_old_value() {
-    let Some(project) = Project::new("session \"Work\"\n") else {
+fn whichever_write_fails_the_old_state_is_there() {
+    let Some(project) = Project::new("session \"Work\"\n\napprove go:\n  prompt: \"Go?\"\n") else {
         return;
     };
+    let value = project.path().join("value");
+    std::fs::write(&value, "x".repeat(80_000)).expect("a value");
     for form in FORMS {
         let run = project.init(form);
         project.put(&run, "a", b"kept");
-        let before = project.line(&["trace", &run]);
-        let prose = project.command(&[]).get_program().to_owned();
-        // In blocks of 512 bytes; the signal that comes with it is ignored, so that the write fails instead.
-        let limited = |blocks: u32, args: &str| {
-            Command::new("sh")
-                .arg("-c")
-                .arg(format!(
-                    "trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" {args}"
-                ))
-                .arg(&prose)
-                .current_dir(project.path())
-                .env("HOME", project.path().join("home"))
-                .output()
-                .expect("sh runs")
-        };
-        let value = project.path().join("value");
-        std::fs::write(&value, "x".repeat(80_000)).expect("a value");
-        let out = limited(100, &format!("put a --run {run} --file value"));
-        assert_eq!(out.status.code(), Some(6), "{form}: {}", text(&out.stderr));
-        assert_eq!(project.get(&run, "a"), b"kept", "{form}");
-        let out = limited(0, &format!("exec begin --line 1 --run {run}"));
-        assert_eq!(out.status.code(), Some(6), "{form}: {}", text(&out.stderr));
-        assert_eq!(project.line(&["trace", &run]), before, "{form}");
-        if form == "sqlite" {
-            assert_whole(&project, &run);
+        project.line(&["gate", "create", "go", "--run", &run, "--prompt", "Go?"]);
+        let mut failures = 0;
+        for words in [
+            "put a --file value --run RUN",
+            "exec begin --line 1 --run RUN",
+            "gate create again --prompt Go? --run RUN",
+            "approve RUN go",
+            "finish RUN --status interrupted",
+        ] {
+            let command = words.replace("RUN", &run);
+            let before = told(&project, &run);
+            let mut blocks = 0;
+            loop {
+                let out = limited(&project, blocks, &command);
+                if out.status.success() {
+                    break;
+                }
+                let said = text(&out.stderr);
+                assert_eq!(
+                    out.status.code(),
+                    Some(6),
+                    "{form}, {blocks}, {words}: {said}"
+                );
+                assert_eq!(told(&project, &run), before, "{form}, {blocks}, {words}");
+                if form == "sqlite" {
+                    assert_whole(&project, &run);
+                }
+                failures += 1;
+                blocks += many(24, 1);
+                assert!(blocks < 4_000, "{form}, {words}: {said}");
+            }
+            assert_ne!(told(&project, &run), before, "{form}, {words}");
         }
-        project.put(&run, "a", b"later");
-        assert_eq!(project.get(&run, "a"), b"later", "{form}");
-        project.line(&["exec", "begin", "--line", "1", "--run", &run]);
+        println!("{form}: {failures} writes failed");
+        assert!(failures > 5, "{form}: {failures}");
+        let issues = project.json(&["check", &run, "--severity", "error"]);
+        assert_eq!(issues["runs"][0]["issues"], serde_json::json!([]), "{form}");
     }
+}
+
+/// What a run tells of its statements, values and gates, and how it stands; all of it at one time.
+fn told(project: &Project, run: &str) -> Vec<String> {
+    let parts = ["trace", "bindings", "audit", "gates", "show"];
+    let told = parts.map(|what| {
+        let mut command = project.command(&[what, run, "--json"]);
+        command.env("PROSE_NOW", "2040-01-01 00:00:00");
+        let out = command.output().expect("prose runs");
+        let view: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+        // What was left of a write that failed is an issue of the run, and gone with the next one.
+        let part = if what == "show" {
+            &view["overview"]["status"]
+        } else {
+            &view
+        };
+        part.to_string()
+    });
+    told.into()
+}
+
+/// Runs `prose`, with no file growing beyond so many blocks of 512 bytes.
+fn limited(project: &Project, blocks: usize, args: &str) -> Output {
+    let prose = project.command(&[]).get_program().to_owned();
+    // The signal that comes with it is ignored, so that the write fails instead.
+    Command::new("sh")
+        .arg("-c")
+        .arg(format!(
+            "trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" {args}"
+        ))
+        .arg(&prose)
+        .current_dir(project.path())
+        .env("HOME", project.path().join("home"))
+        .output()
+        .expect("sh runs")
 }
