@@ -127,7 +127,8 @@ pub(crate) fn soak(root: &Path) -> Result<()> {
         "--test",
         "gates",
     ])
-    .args(["--", "--show-output"])
+    // One after the other: many writers against a crowd of other tests wait longer than any timeout.
+    .args(["--", "--show-output", "--test-threads=1"])
     .env(REQUIRE_ALL, "1")
     .env("PROSE_SOAK", "1");
     step("Recording, killing, racing", || run(&mut test))
