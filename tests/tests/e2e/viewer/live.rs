@@ -244,8 +244,6 @@ fn a_hidden_page_asks_for_nothing_and_what_is_always_being_written_is_no_trouble
         viewer.rest();
     });
     viewer.wait_main("1 completed");
-    let refused = viewer.errors().into_iter().any(|e| e.contains("409"));
-    assert!(refused, "the database was read in peace");
     let told = viewer.eval("[...told].join(' ')");
     let told = told.as_str().unwrap();
     assert!(!told.contains("Not up to date"), "{told}");
