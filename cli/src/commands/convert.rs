@@ -1,10 +1,9 @@
 //! `prose convert RUN --to sqlite|filesystem`: the same run in the other form.
 
 use std::path::PathBuf;
-use std::rc::Rc;
 
 use prosescope_core::model::{FolderForm, Form};
-use prosescope_core::session::{Options, Session};
+use prosescope_core::session::Left;
 use prosescope_store::{Conversion, convert};
 use serde::Serialize;
 
@@ -25,32 +24,59 @@ pub(crate) struct Converted {
     /// Its form.
     pub(crate) state: &'static str,
     /// What could not be carried, or not as it was.
-    pub(crate) left: Vec<String>,
+    pub(crate) left: Vec<Left>,
 }
 
 pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
-    let opened = locate::open_on_disk(&args.run)?;
     // Alone: agents of wider scopes are none of the run's.
-    let session = Session::open(
-        Rc::clone(opened.session.source()),
-        opened.session.place(),
-        &Options::default(),
-    )?;
+    let opened = locate::open_alone(&args.run)?;
+    let session = &opened.session;
     let (to_folder, state) = match args.to {
         StateMode::Filesystem => (true, "filesystem"),
         StateMode::Sqlite => (false, "sqlite"),
     };
-    let fits = match &session.run().form {
-        Form::Folder { form } => {
-            !to_folder && matches!(form, FolderForm::StateMd | FolderForm::Bare)
-        }
-        form => to_folder && matches!(form, Form::Sqlite { .. }),
+    let form = &session.run().form;
+    let (of_files, of_rows) = match form {
+        Form::Folder { form } => (
+            matches!(form, FolderForm::StateMd | FolderForm::Bare),
+            false,
+        ),
+        form => (false, matches!(form, Form::Sqlite { .. })),
     };
-    if !fits {
-        let message = format!("{} is of no form that is converted to {state}", opened.name);
+    if of_files && opened.database.is_some() {
+        let message = format!(
+            "{} has a database that cannot be read, and files beside it: which of them is the run is not known",
+            opened.name
+        );
         return Err(CliError::new(Exit::Refused, message).hint(
-            "a database is converted to files, a folder with a state.md of the documents' form to a database",
+            "`prose check RUN` says what is wrong with it; move away what is none of the run's",
         ));
+    }
+    if (to_folder && of_files) || (!to_folder && of_rows) {
+        let message = format!("{} is kept in that form already", opened.name);
+        let other = if to_folder { "sqlite" } else { "filesystem" };
+        return Err(
+            CliError::new(Exit::Refused, message).hint(format!("the other one is --to {other}"))
+        );
+    }
+    if !of_files && !of_rows {
+        let message = format!(
+            "{} is of a form that is only read: it cannot be converted",
+            opened.name
+        );
+        return Err(CliError::new(Exit::Refused, message)
+            .hint("databases and folders with a state.md of the documents' form are converted"));
+    }
+    let nested = opened
+        .dir
+        .parent()
+        .is_some_and(|dir| dir.ends_with("imports"));
+    if nested && args.out.is_none() {
+        let message = format!(
+            "{} is the run of an import: beside it, another would be one too",
+            opened.name
+        );
+        return Err(CliError::new(Exit::Refused, message).hint("say where it goes: --out"));
     }
     let to = args.out.clone().unwrap_or_else(|| {
         let folder = match opened.alone {
@@ -60,10 +86,21 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
         let folder = folder.map(PathBuf::from).unwrap_or_default();
         folder.join(format!("{}-{state}", opened.name))
     });
+    // The nearest folder above it that is there.
+    let absolute = std::path::absolute(&to)?;
+    let mut above = absolute.ancestors().skip(1);
+    let above = above.find_map(|dir| dir.canonicalize().ok());
+    if !opened.alone && above.is_some_and(|above| above.starts_with(&opened.dir)) {
+        let message = format!(
+            "{} lies in the run itself, which is only read",
+            to.display()
+        );
+        return Err(CliError::new(Exit::Refused, message).hint("take another --out"));
+    }
     let left = convert(
         &Conversion {
             disk: &opened.disk,
-            session: &session,
+            session,
             database: opened.database.as_deref(),
             with_files: !opened.alone,
             to_folder,

@@ -96,10 +96,25 @@ pub(crate) struct Opened {
 /// Opens the run that `run` names, with its files.
 pub(crate) fn open_on_disk(run: &str) -> Result<Opened, CliError> {
     let located = locate(run)?;
+    let options = options(located.prose.as_deref())?;
+    opened(located, options)
+}
+
+/// The same without what lies around the run, and for as long as it takes: all of it is read.
+pub(crate) fn open_alone(run: &str) -> Result<Opened, CliError> {
+    let options = Options {
+        now: None,
+        stop: None,
+        ..bounded()
+    };
+    opened(locate(run)?, options)
+}
+
+fn opened(located: Located, options: Options) -> Result<Opened, CliError> {
     let options = Options {
         // A value is copied whole; the limit of the process cannot be raised later.
         heap: Some(COPYING),
-        ..options(located.prose.as_deref())?
+        ..options
     };
     let disk = Rc::clone(&located.disk);
     let session = Session::open(located.disk, &located.place, &options)?;

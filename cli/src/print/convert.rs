@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use prosescope_core::render::text::escape;
@@ -5,6 +6,9 @@ use prosescope_core::render::text::escape;
 use super::style::{BOLD, FAINT, RESET, WAIT};
 use super::wrap;
 use crate::commands::Converted;
+
+/// How many places of one remark are listed.
+const LISTED: usize = 6;
 
 pub(crate) fn converted(converted: &Converted, width: usize) -> String {
     let mut out = String::new();
@@ -18,9 +22,29 @@ pub(crate) fn converted(converted: &Converted, width: usize) -> String {
     if converted.left.is_empty() {
         out.push_str("everything was carried\n");
     }
+    // What is said of many places is said once.
+    let mut order: Vec<&str> = Vec::new();
+    let mut places: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for left in &converted.left {
+        let of = places.entry(&left.what).or_insert_with(|| {
+            order.push(&left.what);
+            Vec::new()
+        });
+        of.push(&left.place);
+    }
+    for what in order {
+        let of = places.get(what).map_or(&[][..], Vec::as_slice);
+        let mut named = of
+            .iter()
+            .take(LISTED)
+            .copied()
+            .collect::<Vec<_>>()
+            .join("; ");
+        if let Some(more) = of.len().checked_sub(LISTED).filter(|more| *more > 0) {
+            let _ = write!(named, "; and {more} more (--json lists them)");
+        }
         let _ = write!(out, "{WAIT}·{RESET}");
-        out.push_str(&wrap(left, width, " "));
+        out.push_str(&wrap(&format!("{named}: {what}"), width, " "));
     }
     out
 }

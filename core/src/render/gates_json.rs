@@ -1,8 +1,8 @@
-//! Events, gates and audit rows of a run folder, as [`crate::decode::gates_json`] reads them.
+//! Events, imports, gates and audit rows of a run folder, as [`crate::decode::gates_json`] reads them.
 
 use serde_json::{Map, Value};
 
-use crate::write::{AuditRow, ExecutionRow, GateResolution, GateRow};
+use crate::write::{AuditRow, ExecutionRow, GateResolution, GateRow, ImportRow};
 
 /// A line of `x_events.jsonl`, its line break included. It begins with the id.
 pub fn event(row: &ExecutionRow) -> String {
@@ -28,12 +28,22 @@ pub fn audit(row: &AuditRow) -> String {
     line.text("gate_id", Some(&row.gate_id));
     line.text("run_id", Some(&row.run_id));
     line.text("event_type", Some(&row.event));
-    let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    line.text("principal", some(&row.principal).as_deref());
+    line.text("principal", written(&row.principal));
     line.text("comment", row.comment.as_deref());
-    line.text("timestamp", some(&row.at).as_deref());
+    line.text("timestamp", written(&row.at));
     // As the table's TEXT: what the chain's hash was taken over stays as it is, letter by letter.
-    line.text("metadata", some(&row.metadata).as_deref());
+    line.text("metadata", written(&row.metadata));
+    line.end()
+}
+
+/// A line of `x_imports.jsonl`, its line break included.
+pub fn import(row: &ImportRow) -> String {
+    let mut line = Line::new();
+    line.text("alias", Some(&row.alias));
+    line.text("source_url", written(&row.source_url));
+    line.text("fetched_at", written(&row.fetched));
+    line.text("inputs_schema", row.inputs_schema.as_deref());
+    line.text("outputs_schema", row.outputs_schema.as_deref());
     line.end()
 }
 
@@ -53,7 +63,7 @@ pub fn pending(row: &GateRow) -> String {
     put(&mut file, "timeout_at", row.timeout_at.as_deref());
     put(&mut file, "on_reject", row.on_reject.as_deref());
     put(&mut file, "status", Some("pending"));
-    put(&mut file, "created_at", Some(&row.created));
+    put(&mut file, "created_at", written(&row.created));
     if !row.metadata.is_empty() {
         file.insert("metadata".to_owned(), Value::Object(row.metadata.clone()));
     }
@@ -67,12 +77,12 @@ pub fn resolved(row: &GateResolution, pending: Option<&str>) -> String {
     put(&mut file, "gate_id", Some(&row.id));
     put(&mut file, "run_id", Some(&row.run_id));
     put(&mut file, "decision", Some(&row.status));
-    put(&mut file, "principal", Some(&row.by));
-    put(&mut file, "timestamp", Some(&row.at));
+    put(&mut file, "principal", written(&row.by));
+    put(&mut file, "timestamp", written(&row.at));
     put(&mut file, "comment", row.comment.as_deref());
     put(&mut file, "status", Some(&row.status));
-    put(&mut file, "resolved_at", Some(&row.at));
-    put(&mut file, "resolved_by", Some(&row.by));
+    put(&mut file, "resolved_at", written(&row.at));
+    put(&mut file, "resolved_by", written(&row.by));
     put(&mut file, "resolution_comment", row.comment.as_deref());
     let before = pending.and_then(|text| serde_json::from_str::<Value>(text).ok());
     let mut metadata = match before.as_ref().and_then(|file| file.get("metadata")) {
@@ -85,6 +95,11 @@ pub fn resolved(row: &GateResolution, pending: Option<&str>) -> String {
         file.insert("metadata".to_owned(), Value::Object(metadata));
     }
     whole(file)
+}
+
+/// What is empty was not recorded.
+fn written(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
 }
 
 fn put(file: &mut Map<String, Value>, key: &str, value: Option<&str>) {

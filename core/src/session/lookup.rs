@@ -156,6 +156,7 @@ fn narrow(
             }),
             agent_stores: Vec::new(),
             folders: Vec::new(),
+            recorded_gates: run.gates.len(),
             run,
             listing: None,
             trace,

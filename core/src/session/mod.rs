@@ -44,7 +44,7 @@ use crate::trace::Trace;
 pub use audit::{AuditFilter, audit_stats, audit_timeouts, longest_first};
 pub use carry::Carried;
 pub use choose::{ChooseError, choose};
-pub use convert::Each;
+pub use convert::{Each, Files, Left};
 pub use filter::{Filter, Order};
 pub use index::NodeIndex;
 pub use lookup::Lookup;
@@ -63,6 +63,8 @@ pub struct Session {
     /// Which source a store of agents that is a folder lies in.
     folders: Vec<(Text, Rc<dyn Source>)>,
     run: Run,
+    /// How many gates have a row or a file; those behind them are told by the state file or the log.
+    recorded_gates: usize,
     listing: Option<Listing>,
     trace: Trace,
     index: NodeIndex,

@@ -114,6 +114,7 @@ impl Session {
         run.issues.extend(super::gates::issues(&run));
         run.issues.extend(listed(source.as_ref(), &root));
         let told = super::gates::told(&run, &trace, listing.as_ref());
+        let recorded_gates = run.gates.len();
         run.gates.extend(told);
         let index = NodeIndex::build(&run, &trace, listing.as_ref());
         Ok(Session {
@@ -124,6 +125,7 @@ impl Session {
             agent_stores,
             folders,
             run,
+            recorded_gates,
             listing,
             trace,
             index,

@@ -42,7 +42,7 @@ impl FileChange {
         let ours = |path: &str| {
             is_plain_path(path)
                 && !path.contains('\\')
-                && (matches!(path, "x_events.jsonl" | "state.md")
+                && (matches!(path, "x_events.jsonl" | "x_imports.jsonl" | "state.md")
                     || ["gates/", "bindings/", "agents/", "x_history/"]
                         .iter()
                         .any(|dir| path.starts_with(dir)))

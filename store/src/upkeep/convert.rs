@@ -1,10 +1,16 @@
 //! A run in the other form: a new folder with a database, or with files, filled with what the core says the run is.
 //! The run itself is only read.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::SystemTime;
 
-use prosescope_core::session::Session;
+use prosescope_core::decode::state_md;
+use prosescope_core::model::StateFile;
+use prosescope_core::render::state_md::from_state_file;
+use prosescope_core::session::{Left, Options, Session};
 use prosescope_core::source::Source as _;
 use prosescope_core::time::Stamp;
 use prosescope_core::write::{Change, Fault, FaultKind, RunStore, Style, WriteError, at_text};
@@ -27,118 +33,197 @@ pub struct Conversion<'a> {
     pub to_folder: bool,
 }
 
-/// Writes the run as a new folder, whole or not at all. What could not be carried is said, in sentences.
+/// Writes the run as a new folder, whole or not at all. What could not be carried is said.
 ///
 /// # Errors
-/// A [`Fault`]; then nothing is there.
-pub fn convert(conversion: &Conversion<'_>, to: &Path) -> Result<Vec<String>, Fault> {
+/// A [`Fault`], also when somebody wrote to the run meanwhile; then nothing is there.
+pub fn convert(conversion: &Conversion<'_>, to: &Path) -> Result<Vec<Left>, Fault> {
     let mut left = Vec::new();
-    new_folder(to, |dir| {
-        first(conversion, dir)?;
-        if conversion.with_files {
-            left.extend(copy_rest(conversion, dir)?);
-        }
-        left.extend(carry(conversion, dir).map_err(faulty)?);
+    let before = conversion.files()?;
+    conversion.unchanged(&before)?;
+    conversion.finished()?;
+    let made = new_folder(to, |dir| {
+        conversion.first(dir)?;
+        let session = conversion.session;
+        let files = session.carry_files(conversion.to_folder, conversion.with_files);
+        conversion.copy(dir, &files.copied)?;
+        left.extend(files.left);
+        left.extend(conversion.carry(dir)?);
+        conversion.without_status(dir)?;
+        let again: Vec<_> = files
+            .again
+            .into_iter()
+            .map(|path| (path.clone(), path))
+            .collect();
+        conversion.copy(dir, &again)?;
         // What only writers need, and what says where they were.
         for gone in [LOCK, "x_checkpoint.jsonl"] {
             let _ = fs::remove_file(dir.join(gone));
         }
-        Ok(())
+        let other = conversion.compare(dir, &left)?;
+        left.extend(other);
+        match conversion.files()? == before {
+            true => Ok(()),
+            false => Err(written_to()),
+        }
+    });
+    made.map_err(|fault| match fault.kind {
+        FaultKind::Full => fault.hint("make room, and convert it again: the run is as it was"),
+        _ => fault,
     })?;
     Ok(left)
 }
 
-fn faulty(error: WriteError) -> Fault {
-    match error {
-        WriteError::Fault(fault) => fault,
-        other => Fault::new(FaultKind::Damaged, other.to_string()),
-    }
+fn written_to() -> Fault {
+    Fault::new(
+        FaultKind::Busy,
+        "the run was written to while it was converted: nothing was made",
+    )
+    .hint("convert it again, when nobody writes to it")
 }
 
-/// The run as it began.
-fn first(conversion: &Conversion<'_>, dir: &Path) -> Result<(), Fault> {
-    let run = conversion.session.run();
-    let name = run.program.path.as_deref().unwrap_or_default();
-    let source = run.program.source.as_deref();
-    let unfilled = |cause: std::io::Error| fault::io(dir, "cannot be filled", &cause);
-    if let Some(source) = source {
-        replace(dir, &dir.join("program.prose"), source.as_bytes()).map_err(unfilled)?;
-    }
-    let source = source.unwrap_or_default();
-    let began = run.started.as_ref().map(ToString::to_string);
-    let began = began.unwrap_or_default();
-    if conversion.to_folder {
-        return write_first(dir, &run.id, name, source, &began).map_err(unfilled);
-    }
-    // As `datetime('now')` writes it, where nothing is lost by that.
-    let began = match run.started.as_ref().and_then(Stamp::millis) {
-        Some(at) if began.len() == 20 => at_text(at, Style::AppendOnly),
-        _ => began,
-    };
-    let path = dir.join("state.db");
-    write_database(&path, &path, &run.id, name, source, &began)
-}
+/// Files with what would be another if they were written to.
+type Look = BTreeMap<PathBuf, (u64, Option<SystemTime>)>;
 
-fn carry(conversion: &Conversion<'_>, dir: &Path) -> Result<Vec<String>, WriteError> {
-    let mut store: Box<dyn RunStore> = if conversion.to_folder {
-        Box::new(FolderStore::open(dir)?)
-    } else {
-        let id = &conversion.session.run().id;
-        let mut store = SqliteStore::open(&dir.join("state.db"), Some(id))?;
-        store.takes_any()?;
-        Box::new(store)
-    };
-    conversion
-        .session
-        .carry(conversion.to_folder, &mut |changes: Vec<Change>| {
-            store.transact(&mut |_| Ok(changes.clone()))
-        })
-}
+impl Conversion<'_> {
+    fn root(&self) -> &str {
+        &self.session.run().root
+    }
 
-/// The run's other files, as they are: attachments, nested runs, and what no form knows.
-fn copy_rest(conversion: &Conversion<'_>, dir: &Path) -> Result<Vec<String>, Fault> {
-    let run = conversion.session.run();
-    let (root, mut left) = (&*run.root, Vec::new());
-    for file in conversion.disk.below(root) {
-        let inside = file.path.strip_prefix(root).unwrap_or(&file.path);
-        let of_database = conversion
-            .database
-            .and_then(|database| file.path.strip_prefix(database))
-            .is_some_and(|end| matches!(end, "" | "-wal" | "-shm" | "-journal"));
-        if of_database || inside == LOCK {
-            continue;
-        }
-        let written = inside.starts_with("bindings/")
-            || inside.starts_with("agents/")
-            || inside.starts_with("gates/")
-            || inside.starts_with("x_history/")
-            || matches!(
-                inside,
-                "state.md" | "x_events.jsonl" | "x_journal.json" | "x_checkpoint.jsonl"
-            );
-        // A state file alone tells of what ran: without rows it is all there is.
-        let alone = inside == "state.md" && run.executions.is_empty() && run.state_file.is_some();
-        if written && !alone {
-            // What a folder says with files, a database says with rows; beside a database they were none of the run.
-            if conversion.to_folder {
-                left.push(format!(
-                    "{inside} lay beside the database, which says it itself: not carried"
-                ));
+    /// The run's files as they are now.
+    fn files(&self) -> Result<Look, Fault> {
+        let listed: Vec<PathBuf> = match (self.with_files, self.database) {
+            (false, Some(database)) => ["", "-wal", "-journal"]
+                .iter()
+                .map(|end| self.disk.path_of(&format!("{database}{end}")))
+                .collect(),
+            _ => {
+                let root = self.disk.path_of(self.root());
+                let disk = Disk::open(&root)
+                    .map_err(|error| Fault::new(FaultKind::Io, error.to_string()))?;
+                let files = disk.files().iter();
+                files.map(|file| disk.path_of(&file.path)).collect()
             }
-            continue;
-        }
-        let (from, to) = (conversion.disk.path_of(&file.path), dir.join(inside));
-        // The program as it is, to the last line break.
-        let ours = alone || inside == "program.prose";
-        if !ours && fs::symlink_metadata(&to).is_ok() {
-            continue;
-        }
-        let copy = || {
-            fs::create_dir_all(to.parent().unwrap_or(dir))?;
-            fs::copy(&from, &to)?;
-            fs::File::open(&to)?.sync_all()
         };
-        copy().map_err(|cause| fault::io(&from, "cannot be copied", &cause))?;
+        let look = |path: PathBuf| {
+            let meta = fs::metadata(&path).ok()?;
+            Some((path, (meta.len(), meta.modified().ok())))
+        };
+        // The lock file is for writers, and `-shm` for readers too.
+        let of_run = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name != LOCK && !name.ends_with("-shm")
+        };
+        Ok(listed.into_iter().filter(of_run).filter_map(look).collect())
     }
-    Ok(left)
+
+    /// Whether the files are as long as they were when the run was opened.
+    fn unchanged(&self, now: &Look) -> Result<(), Fault> {
+        let listed = self.disk.below(self.root()).iter();
+        let same = listed
+            .filter_map(|file| Some((now.get(&self.disk.path_of(&file.path))?, file)))
+            .all(|((len, _), file)| *len == file.len);
+        match same {
+            true => Ok(()),
+            false => Err(written_to()),
+        }
+    }
+
+    /// Whether no change of a writer that died is half done.
+    fn finished(&self) -> Result<(), Fault> {
+        let journal = format!("{}x_journal.json", self.root());
+        if self.database.is_some() || self.disk.file(&journal).is_none() {
+            return Ok(());
+        }
+        let message = format!(
+            "{} speaks of a change that its writer did not bring to its end",
+            self.disk.path_of(&journal).display()
+        );
+        Err(Fault::new(FaultKind::Damaged, message)
+            .hint("the next command that records in the run does it; convert the run then"))
+    }
+
+    /// The run as it began.
+    fn first(&self, dir: &Path) -> Result<(), Fault> {
+        let run = self.session.run();
+        let name = run.program.path.as_deref().unwrap_or_default();
+        let source = run.program.source.as_deref();
+        let unfilled = |cause: std::io::Error| fault::io(dir, "cannot be filled", &cause);
+        if let Some(source) = source {
+            replace(dir, &dir.join("program.prose"), source.as_bytes()).map_err(unfilled)?;
+        }
+        let source = source.unwrap_or_default();
+        let began = run.started.as_ref().map(ToString::to_string);
+        let began = began.unwrap_or_default();
+        if self.to_folder {
+            let index = self.session.index_of_folder();
+            return write_first(dir, &run.id, name, source, &began, index).map_err(unfilled);
+        }
+        // As `datetime('now')` writes it, where nothing is lost by that.
+        let began = match run.started.as_ref().and_then(Stamp::millis) {
+            Some(at) if began.len() == 20 => at_text(at, Style::AppendOnly),
+            _ => began,
+        };
+        let path = dir.join("state.db");
+        write_database(&path, &path, &run.id, name, source, &began, None)
+    }
+
+    fn carry(&self, dir: &Path) -> Result<Vec<Left>, Fault> {
+        let mut store: Box<dyn RunStore> = if self.to_folder {
+            Box::new(FolderStore::open(dir)?)
+        } else {
+            let id = &self.session.run().id;
+            let mut store = SqliteStore::open(&dir.join("state.db"), Some(id))?;
+            store.takes_any()?;
+            Box::new(store)
+        };
+        let mut each = |changes: Vec<Change>| {
+            let mut changes = Some(changes);
+            store.transact(&mut |_| Ok(changes.take().unwrap_or_default()))
+        };
+        let carried = self.session.carry(self.to_folder, &mut each);
+        carried.map_err(|error| match error {
+            WriteError::Fault(fault) => fault,
+            other => Fault::new(FaultKind::Damaged, other.to_string()),
+        })
+    }
+
+    /// Takes the status out of a new state.md, where none is recorded: what ran tells it.
+    fn without_status(&self, dir: &Path) -> Result<(), Fault> {
+        if !self.to_folder || self.session.run().status.is_some() {
+            return Ok(());
+        }
+        let path = dir.join("state.md");
+        let wrong = |cause: std::io::Error| fault::io(&path, "cannot be written", &cause);
+        let text = fs::read_to_string(&path).map_err(wrong)?;
+        let file = StateFile {
+            status: None,
+            ..state_md::parse(&text).0
+        };
+        let text = from_state_file(&file);
+        replace(dir, &path, text.as_bytes()).map_err(wrong)
+    }
+
+    fn copy(&self, dir: &Path, files: &[(String, String)]) -> Result<(), Fault> {
+        for (path, to) in files {
+            let from = self.disk.path_of(&format!("{}{path}", self.root()));
+            let to = dir.join(to);
+            let copy = || {
+                fs::create_dir_all(to.parent().unwrap_or(dir))?;
+                fs::copy(&from, &to)?;
+                fs::File::open(&to)?.sync_all()
+            };
+            copy().map_err(|cause| fault::io(&from, "cannot be copied", &cause))?;
+        }
+        Ok(())
+    }
+
+    /// Reads the new run, and says what is not as it was.
+    fn compare(&self, dir: &Path, said: &[Left]) -> Result<Vec<Left>, Fault> {
+        let unread = |error: String| Fault::new(FaultKind::Damaged, error);
+        let disk = Disk::open(dir).map_err(|error| unread(error.to_string()))?;
+        let made = Session::open(Rc::new(disk), "", &Options::default())
+            .map_err(|error| unread(error.to_string()))?;
+        Ok(self.session.other_than(&made, said))
+    }
 }

@@ -130,7 +130,13 @@ pub(crate) fn new_folder(
         .prefix(ASIDE)
         .tempdir_in(parent)
         .map_err(|cause| wrong(&cause))?;
-    fill(aside.path())?;
+    // The name that it is made under is nobody's business.
+    fill(aside.path()).map_err(|fault| Fault {
+        message: fault
+            .message
+            .replace(&*aside.path().to_string_lossy(), &to.to_string_lossy()),
+        ..fault
+    })?;
     sync_dir(aside.path()).map_err(|cause| wrong(&cause))?;
     let kept = aside.keep();
     if let Err(cause) = fs::rename(&kept, to) {

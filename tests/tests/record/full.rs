@@ -193,3 +193,46 @@ fn limited(project: &Project, blocks: usize, args: &str) -> Output {
         .output()
         .expect("sh runs")
 }
+
+#[test]
+fn a_run_is_converted_whole_or_not_at_all_however_full_the_disk_is() {
+    let Some(project) = Project::new("session \"Work\"\n") else {
+        return;
+    };
+    let Some(mount) = Mount::tmpfs(&project.path().join(".prose"), "1m") else {
+        return;
+    };
+    for (form, other) in [("sqlite", "filesystem"), ("filesystem", "sqlite")] {
+        let run = project.init(form);
+        for n in 0..7 {
+            project.put(&run, &format!("v{n}"), &vec![b'a' + n; 90_000]);
+        }
+        let before = project.json(&["bindings", &run]);
+        let said = project.expect(6, &["convert", &run, "--to", other], b"");
+        assert!(said.contains("make room, and convert it again"), "{said}");
+        assert!(said.contains(&format!("{run}-{other}")), "{said}");
+        assert!(!said.contains(".trash-"), "{said}");
+        assert_eq!(project.json(&["bindings", &run]), before);
+        let runs = std::fs::read_dir(project.path().join(".prose/runs")).expect("runs");
+        assert_eq!(runs.flatten().count(), 1, "{form}: nothing else is there");
+        // Where there is room it goes.
+        let out = project.path().join(format!("elsewhere-{other}"));
+        project.expect(
+            0,
+            &[
+                "convert",
+                &run,
+                "--to",
+                other,
+                "--out",
+                &out.to_string_lossy(),
+            ],
+            b"",
+        );
+        std::fs::remove_dir_all(project.run_dir(&run)).expect("room");
+    }
+    let run = project.init("sqlite");
+    mount.read_only();
+    let said = project.expect(6, &["convert", &run, "--to", "filesystem"], b"");
+    assert!(said.contains("may write"), "{said}");
+}

@@ -4,6 +4,8 @@
 //! Small enough for CI; `cargo xtask soak` sets `PROSE_SOAK` and runs the same with the numbers of reliability.md.
 
 mod convert;
+mod convert_odd;
+mod convert_stopped;
 mod documents;
 mod full;
 mod kill;

@@ -21,7 +21,7 @@ pub(super) fn list(tree: &Tree<'_>) -> Vec<FileInfo> {
 
 /// What a file is, by its place in the run folder (filesystem.md, "Directory Structure"; dialects.md; errata, "Folder
 /// form"); `None` for what no document lists.
-pub(super) fn role(path: &str) -> Option<&'static str> {
+pub fn role(path: &str) -> Option<&'static str> {
     let (top, rest) = path
         .split_once('/')
         .map_or((path, None), |(top, rest)| (top, Some(rest)));
@@ -31,6 +31,7 @@ pub(super) fn role(path: &str) -> Option<&'static str> {
             "state.db-wal" | "state.db-shm" | "state.db-journal" => "database",
             "agents.db" => "agents",
             "x_events.jsonl" => "events",
+            "x_imports.jsonl" => "imports",
             "x_checkpoint.jsonl" => "checkpoint",
             "x_journal.json" => "journal",
             "run.json" => "run record",
@@ -92,6 +93,7 @@ mod tests {
             ("gates/deploy.pending.json", Some("gate")),
             ("gates/audit.jsonl", Some("audit log")),
             ("x_events.jsonl", Some("events")),
+            ("x_imports.jsonl", Some("imports")),
             ("x_history/a/1.md", Some("history")),
             ("receipts.jsonl", Some("receipts")),
             ("state.db-wal", Some("database")),

@@ -1,11 +1,51 @@
-//! Imported programs: runs of their own inside the run's folder.
+//! Imported programs: runs of their own inside the run's folder, and `x_imports.jsonl`, one row of `imports` a line.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::bindings;
 use super::tree::Tree;
+use crate::decode::jsonl;
 use crate::issue::Issue;
-use crate::model::{Binding, BindingKind, Import, Run};
+use crate::model::{Binding, BindingKind, Import, Run, Text};
+use crate::time::Stamp;
+
+/// Bytes of the log that are read.
+const LOG_MOST: usize = 16 << 20;
+
+/// Adds what `x_imports.jsonl` says: where the imports came from. Of several lines of a handle the last one counts.
+pub(super) fn rows(tree: &mut Tree<'_>, run: &mut Run) {
+    let Some(log) = tree
+        .get("x_imports.jsonl")
+        .and_then(|file| tree.text(file, LOG_MOST))
+    else {
+        return;
+    };
+    let mut at: BTreeMap<Text, usize> = BTreeMap::new();
+    let imports = &mut run.imports;
+    let issues = jsonl::lines(&log, |_, object| {
+        let get = |key: &str| object.get(key).and_then(jsonl::text);
+        let import = Import {
+            alias: get("alias").unwrap_or_else(|| "".into()),
+            source_url: get("source_url"),
+            fetched: get("fetched_at").map(|at| Stamp::parse(&at)),
+            inputs_schema: get("inputs_schema"),
+            outputs_schema: get("outputs_schema"),
+            nested: None,
+        };
+        let known = at.get(&import.alias).and_then(|at| imports.get_mut(*at));
+        match known {
+            Some(known) => *known = import,
+            None => {
+                at.insert(Text::clone(&import.alias), imports.len());
+                imports.push(import);
+            }
+        }
+        Ok(())
+    });
+    for issue in issues {
+        tree.issue(issue.at_file("x_imports.jsonl"));
+    }
+}
 
 /// Adds the nested runs of `imports/{handle}--{slug}/`. What lies below them is opened as a run of its own.
 pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {

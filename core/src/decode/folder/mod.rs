@@ -40,7 +40,10 @@ use crate::model::{Agent, AgentScope, FileInfo, FolderForm, Program, Recorded, R
 use crate::source::Source;
 use tree::Tree;
 
+pub(crate) use tree::is_workings;
+
 pub use bindings::{binding_of, head_of, in_order_of_index, scoped};
+pub use files::role;
 pub use history::{binding_versions, memory_versions, version_counts};
 pub use journal::as_written;
 pub use rows::compare_with_rows;
@@ -72,6 +75,7 @@ pub fn decode(source: &dyn Source, root: &str) -> Run {
     compare::bindings(&mut tree, &mut run);
     run.agents = agents::read(&mut tree, "agents/", &AgentScope::Execution, "agents/");
     compare::agents(&mut tree, &mut run);
+    imports::rows(&mut tree, &mut run);
     imports::read(&mut tree, &mut run);
     gates::read(&mut tree, &mut run);
     settings(source, &tree.root, &mut run);

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 
 use super::bindings::{Kinds, length, stored_kind};
 use super::error::DecodeError;
-use super::scan::{Reader, Want};
+use super::scan::{Cells, Reader, Want};
 use crate::model::{BindingKind, Text, ValueAt};
 use crate::schema;
 use crate::time::Stamp;
@@ -32,6 +32,9 @@ pub struct Version {
     /// Where the value lies: in `value` of `x_binding_history`, or in `memory` of `x_agent_memory_history`.
     pub value: ValueAt,
 }
+
+/// Earlier values by the name and the frame of their binding.
+pub type Versions = BTreeMap<(Text, Option<i64>), Vec<Version>>;
 
 const BINDINGS: &[Want] = &[
     Want::short("name"),
@@ -67,19 +70,43 @@ pub fn binding_versions(
         "value",
         |cells, value| {
             if cells.text(0).as_deref() == Some(name) && cells.int(1) == execution_id {
-                versions.push(Version {
-                    kind: BindingKind::parse(&cells.text(2).unwrap_or_else(|| "".into())),
-                    source: cells.text(3),
-                    created: cells.stamp(4),
-                    updated: cells.stamp(5),
-                    replaced: cells.stamp(6),
-                    attachment: cells.text(7),
-                    value,
-                });
+                versions.push(of_binding(cells, value));
             }
         },
     )?;
     Ok(versions)
+}
+
+/// Earlier values of all bindings by name and frame, the oldest first, in one walk.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn all_binding_versions(conn: &Connection) -> Result<Versions, DecodeError> {
+    let mut versions: BTreeMap<_, Vec<Version>> = BTreeMap::new();
+    walk(
+        conn,
+        schema::BINDING_HISTORY,
+        BINDINGS,
+        "value",
+        |cells, value| {
+            let key = (cells.text(0).unwrap_or_else(|| "".into()), cells.int(1));
+            let version = of_binding(cells, value);
+            versions.entry(key).or_default().push(version);
+        },
+    )?;
+    Ok(versions)
+}
+
+fn of_binding(cells: &mut Cells<'_, '_>, value: ValueAt) -> Version {
+    Version {
+        kind: BindingKind::parse(&cells.text(2).unwrap_or_else(|| "".into())),
+        source: cells.text(3),
+        created: cells.stamp(4),
+        updated: cells.stamp(5),
+        replaced: cells.stamp(6),
+        attachment: cells.text(7),
+        value,
+    }
 }
 
 /// Earlier memories of an agent, the oldest first.
@@ -87,24 +114,33 @@ pub fn binding_versions(
 /// # Errors
 /// When the database cannot be read.
 pub fn memory_versions(conn: &Connection, agent: &str) -> Result<Vec<Version>, DecodeError> {
-    let mut versions = Vec::new();
+    let mut all = all_memory_versions(conn)?;
+    Ok(all.remove(agent).unwrap_or_default())
+}
+
+/// Earlier memories of all agents by name, the oldest first, in one walk.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn all_memory_versions(conn: &Connection) -> Result<BTreeMap<Text, Vec<Version>>, DecodeError> {
+    let mut versions: BTreeMap<Text, Vec<Version>> = BTreeMap::new();
     walk(
         conn,
         schema::AGENT_MEMORY_HISTORY,
         MEMORIES,
         "memory",
         |cells, value| {
-            if cells.text(0).as_deref() == Some(agent) {
-                versions.push(Version {
-                    kind: BindingKind::Other("".into()),
-                    source: None,
-                    created: None,
-                    updated: cells.stamp(1),
-                    replaced: cells.stamp(2),
-                    attachment: None,
-                    value,
-                });
-            }
+            let name = cells.text(0).unwrap_or_else(|| "".into());
+            let version = Version {
+                kind: BindingKind::Other("".into()),
+                source: None,
+                created: None,
+                updated: cells.stamp(1),
+                replaced: cells.stamp(2),
+                attachment: None,
+                value,
+            };
+            versions.entry(name).or_default().push(version);
         },
     )?;
     Ok(versions)
@@ -137,7 +173,7 @@ fn walk(
     table: &'static str,
     wants: &[Want],
     column: &str,
-    mut each: impl FnMut(&mut super::scan::Cells<'_, '_>, ValueAt),
+    mut each: impl FnMut(&mut Cells<'_, '_>, ValueAt),
 ) -> Result<(), DecodeError> {
     let mut reader = match Reader::of_table(conn, table, "") {
         Err(DecodeError::NotFound(_)) => return Ok(()),

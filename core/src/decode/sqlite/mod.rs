@@ -54,7 +54,10 @@ pub use error::DecodeError;
 pub use execution::dialect_of;
 pub use guard::{DEADLINE, Guard, Stop, exclusive, guard, probe, snapshot};
 pub use header::{HEAD, Header, wal_missing};
-pub use history::{Version, binding_versions, memory_versions, version_counts};
+pub use history::{
+    Version, Versions, all_binding_versions, all_memory_versions, binding_versions,
+    memory_versions, version_counts,
+};
 pub use intact::quick_check;
 pub use meta::meta_of;
 pub use named::{Named, bindings_named};

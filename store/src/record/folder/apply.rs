@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use prosescope_core::decode::folder::in_order_of_index;
+use prosescope_core::decode::state_md::parse;
 use prosescope_core::model::{
-    Agent, AgentScope, Binding, BindingKind, FolderForm, Form, Program, Run, RunStatus, StateFile,
-    ValueAt,
+    Agent, AgentScope, Binding, BindingKind, FolderForm, Form, IndexedBinding, Program, Run,
+    RunStatus, StateFile, ValueAt,
 };
 use prosescope_core::render::{binding_md, gates_json, segment_md, state_md};
 use prosescope_core::time::Stamp;
@@ -15,7 +16,7 @@ use prosescope_core::write::{
     folder_state,
 };
 
-use super::facts::{AUDIT, FolderFacts, gates_of, names_a_file};
+use super::facts::{AUDIT, FolderFacts, IMPORTS, gates_of, names_a_file};
 use super::index::{self, Known};
 use super::log::{self, EVENTS};
 use super::ops::commit;
@@ -79,6 +80,7 @@ pub(super) fn changes(
 struct Wanted {
     events: String,
     audit: String,
+    imports: String,
     writes: Vec<Op>,
     bindings: Vec<Binding>,
     /// Files of gates with what is new in them, once there is something new.
@@ -116,8 +118,11 @@ impl Wanted {
                 text: segment_md::write(row),
                 keep: None,
             }),
-            // The nested run says it.
-            Change::Import(_) => self.tells = true,
+            // What was imported the nested run says; where it came from, the line.
+            Change::Import(row) => {
+                self.tells = true;
+                self.imports.push_str(&gates_json::import(row));
+            }
             Change::Gate(row) => self.gate(facts, &row.id, 0, gates_json::pending(row))?,
             Change::ResolveGate(row) => {
                 let known = self.gates(facts)?.get(&row.id);
@@ -244,13 +249,16 @@ impl Wanted {
                 text: self.events.clone(),
             });
         }
-        if !self.audit.is_empty() {
-            let path = root.join(AUDIT);
+        for (name, text) in [(AUDIT, &self.audit), (IMPORTS, &self.imports)] {
+            if text.is_empty() {
+                continue;
+            }
+            let path = root.join(name);
             ops.push(Op::Append {
-                path: AUDIT.to_owned(),
+                path: name.to_owned(),
                 at: log::end(root, &path)
                     .map_err(|cause| fault::io(&path, "cannot be read", &cause))?,
-                text: self.audit.clone(),
+                text: text.clone(),
             });
         }
         ops.extend(self.writes.iter().cloned());
@@ -380,7 +388,13 @@ fn free(root: &Path, dir: &str) -> String {
 }
 
 /// The first state.md of a run, in which nothing has run yet.
-pub(super) fn first_state(run_id: &str, program: &str, source: &str, now: &str) -> String {
+pub(super) fn first_state(
+    run_id: &str,
+    program: &str,
+    source: &str,
+    now: &str,
+    bindings: Vec<IndexedBinding>,
+) -> String {
     let run = Run {
         id: run_id.into(),
         form: Form::Folder {
@@ -396,5 +410,13 @@ pub(super) fn first_state(run_id: &str, program: &str, source: &str, now: &str) 
         status: Some(RunStatus::Running),
         ..Run::default()
     };
-    folder_state(&run).text
+    let text = folder_state(&run).text;
+    if bindings.is_empty() {
+        return text;
+    }
+    let file = StateFile {
+        bindings,
+        ..parse(&text).0
+    };
+    state_md::from_state_file(&file)
 }

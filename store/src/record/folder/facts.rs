@@ -24,6 +24,8 @@ use super::log::{self, EVENTS, Log};
 use crate::record::fault;
 use crate::record::files::{is_inside, read, read_small};
 
+/// The imports, a row a line.
+pub(super) const IMPORTS: &str = "x_imports.jsonl";
 /// The audit log of gates.
 pub(super) const AUDIT: &str = "gates/audit.jsonl";
 

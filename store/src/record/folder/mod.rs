@@ -22,7 +22,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use prosescope_core::decode::text::is_plain_path;
-use prosescope_core::model::AgentScope;
+use prosescope_core::model::{AgentScope, IndexedBinding};
 use prosescope_core::write::{Facts, Fault, FaultKind, RunStore, Work, WriteError};
 
 use super::files::{make_dir, replace};
@@ -150,20 +150,21 @@ pub fn init_folder(
     now: &str,
 ) -> Result<(), WriteError> {
     fresh::run_folder(dir, program_source, |aside| {
-        write_first(aside, run_id, program_name, program_source, now)
+        write_first(aside, run_id, program_name, program_source, now, Vec::new())
             .map_err(|cause| fault::io(dir, "cannot be made", &cause).into())
     })
 }
 
-/// Fills a new folder of a run with a first state.md.
+/// Fills a new folder of a run with a first state.md. Its index lists `bindings`: their order stays.
 pub(crate) fn write_first(
     dir: &Path,
     run_id: &str,
     program_name: &str,
     program_source: &str,
     now: &str,
+    bindings: Vec<IndexedBinding>,
 ) -> io::Result<()> {
-    let state = apply::first_state(run_id, program_name, program_source, now);
+    let state = apply::first_state(run_id, program_name, program_source, now, bindings);
     replace(dir, &dir.join("state.md"), state.as_bytes())?;
     make_dir(dir, &dir.join("bindings"))
 }

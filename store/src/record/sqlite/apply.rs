@@ -111,14 +111,14 @@ pub(super) fn row(conn: &Connection, run: &str, change: &Change) -> rusqlite::Re
                 row.outputs_schema
             ];
             let updated = conn.execute(
-                "UPDATE OR ABORT imports SET source_url = ?2, fetched_at = ?3, inputs_schema = ?4, outputs_schema = ?5
+                "UPDATE OR ABORT imports SET source_url = nullif(?2, ''), fetched_at = nullif(?3, ''), inputs_schema = ?4, outputs_schema = ?5
                  WHERE alias = ?1",
                 values,
             )?;
             if updated == 0 {
                 one(conn.execute(
                     "INSERT OR ABORT INTO imports (alias, source_url, fetched_at, inputs_schema, outputs_schema)
-                     VALUES (?1, ?2, ?3, ?4, ?5)",
+                     VALUES (?1, nullif(?2, ''), nullif(?3, ''), ?4, ?5)",
                     values,
                 )?)?;
             }
@@ -127,7 +127,7 @@ pub(super) fn row(conn: &Connection, run: &str, change: &Change) -> rusqlite::Re
             one(conn.execute(
                 "INSERT OR ABORT INTO gates (id, run_id, execution_id, prompt, allow, timeout, timeout_at, on_reject, status,
                                     created_at, metadata)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'pending', ?9, ?10)",
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'pending', nullif(?9, ''), ?10)",
                 params![
                     row.id,
                     row.run_id,
@@ -147,7 +147,7 @@ pub(super) fn row(conn: &Connection, run: &str, change: &Change) -> rusqlite::Re
             // is not recorded is this run's from now on, as its rows in the log are.
             one(conn.execute(
                 &format!(
-                    "UPDATE OR ABORT gates SET status = ?3, resolved_at = ?4, resolved_by = ?5, resolution_comment = ?6,
+                    "UPDATE OR ABORT gates SET status = ?3, resolved_at = nullif(?4, ''), resolved_by = nullif(?5, ''), resolution_comment = ?6,
                             metadata = iif(?7 IS NULL, metadata, json_patch({KEPT}, ?7)),
                             run_id = iif(run_id IS NULL, NULL, ?1)
                      WHERE id = ?2 AND lower(trim(status)) = 'pending'

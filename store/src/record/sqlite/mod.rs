@@ -17,7 +17,7 @@ use prosescope_core::decode::sqlite::dialect_of;
 use prosescope_core::model::Dialect;
 use prosescope_core::schema;
 use prosescope_core::write::{Change, Fault, FaultKind, RunStore, Style, Work, WriteError};
-use rusqlite::{Connection, OpenFlags, OptionalExtension};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
 use super::files::Attachments;
 use super::lock::{RunLock, lock};
@@ -252,11 +252,12 @@ pub fn init_sqlite(
             program_path,
             program_source,
             now,
+            Some("running"),
         )?)
     })
 }
 
-/// A new database with one run in it, which is to be `named`; no time is NULL.
+/// A new database with one run in it, which is to be `named`; no time is NULL, and so is no status.
 pub(crate) fn write_database(
     path: &Path,
     named: &Path,
@@ -264,6 +265,7 @@ pub(crate) fn write_database(
     program_path: &str,
     program_source: &str,
     now: &str,
+    status: Option<&str>,
 ) -> Result<(), Fault> {
     let conn = connect(
         path,
@@ -273,8 +275,8 @@ pub(crate) fn write_database(
         conn.execute_batch(&format!("BEGIN;\n{}", schema::STATE_SQL))?;
         conn.execute(
             "INSERT INTO run (id, program_path, program_source, started_at, updated_at, status, state_mode)
-             VALUES (?1, ?2, ?3, nullif(?4, ''), nullif(?4, ''), 'running', 'sqlite')",
-            [run_id, program_path, program_source, now],
+             VALUES (?1, ?2, ?3, nullif(?4, ''), nullif(?4, ''), ?5, 'sqlite')",
+            params![run_id, program_path, program_source, now, status],
         )?;
         conn.execute_batch("COMMIT")?;
         conn.close().map_err(|(_, error)| error)

@@ -1,0 +1,164 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Carry, Session, Table, damaged, names_a_file, stamp, text};
+use crate::decode::sqlite::{self, Version};
+use crate::decode::{folder, memory_md};
+use crate::model::{Agent, AgentScope, Segment, Text, ValueAt};
+use crate::render::segment_md;
+use crate::schema;
+use crate::write::{Change, MemoryRow, SegmentRow, WriteError};
+
+impl Carry<'_, '_> {
+    pub(super) fn agents(&mut self) -> Result<(), WriteError> {
+        let session = self.session;
+        let mut versions: BTreeMap<Text, Vec<Version>> = match &session.db {
+            Some(db) => sqlite::all_memory_versions(&db.conn)
+                .map_err(|error| damaged(&error.to_string()))?,
+            None => BTreeMap::new(),
+        };
+        let mut names: BTreeSet<String> = BTreeSet::new();
+        for agent in own_agents(session) {
+            let agent = session.agent_tail(agent);
+            let place = format!("agent {}", agent.name);
+            let versions = match &session.db {
+                Some(_) => versions.remove(&agent.name).unwrap_or_default(),
+                None => {
+                    folder::memory_versions(session.source.as_ref(), &session.root, &agent.name)
+                }
+            };
+            // On some systems case is no difference between two folders.
+            let new = match self.to_folder {
+                true => names_a_file(&agent.name) && names.insert(agent.name.to_lowercase()),
+                false => names.insert(agent.name.to_string()),
+            };
+            if new {
+                self.agent(&agent, &versions, &place)?;
+            } else if self.to_folder {
+                let what = "not carried: no folder can go by its name, or another has it";
+                self.left(place, what);
+            } else {
+                self.left(place, "not carried: another has its name");
+            }
+        }
+        for (name, gone) in versions {
+            let what = "earlier memories of an agent that is no more are not carried";
+            let place = format!("{} of {name}", schema::AGENT_MEMORY_HISTORY);
+            self.left(place, format!("{what}: {}", gone.len()));
+        }
+        Ok(())
+    }
+
+    fn agent(
+        &mut self,
+        agent: &Agent,
+        versions: &[Version],
+        place: &str,
+    ) -> Result<(), WriteError> {
+        let scope = agent.scope.word().to_owned();
+        if self.to_folder && agent.scope != AgentScope::Execution {
+            let what = format!("its scope is {scope}: in a run's folder it is the run's");
+            self.left(place, what);
+        }
+        let has_memory = match &agent.memory {
+            ValueAt::Missing | ValueAt::Row { len: None, .. } => false,
+            ValueAt::Row { .. } | ValueAt::File { .. } => true,
+        };
+        if !has_memory && agent.segments.is_empty() && versions.is_empty() {
+            self.left(
+                place,
+                "it has neither memory nor segments: nothing of it is carried",
+            );
+        }
+        if !has_memory && !versions.is_empty() {
+            self.left(
+                place,
+                "it has no memory any more: its last earlier one is carried as it",
+            );
+        }
+        let table = Table::Agents(Text::clone(&agent.store));
+        let times = versions.iter().any(|v| v.updated.is_some());
+        if self.to_folder && (times || (has_memory && agent.updated.is_some())) {
+            self.left(
+                place,
+                "when its memory was written has no place in a folder",
+            );
+        }
+        let updated = agent.updated.as_ref().or(agent.created.as_ref());
+        let earlier = versions
+            .iter()
+            .map(|v| (&v.value, schema::AGENT_MEMORY_HISTORY, v.updated.as_ref()));
+        let now = (&agent.memory, schema::AGENTS, updated);
+        for (at, of, updated) in earlier.chain(has_memory.then_some(now)) {
+            let bytes = self.whole(of, "memory", &table, at)?;
+            let (len, mut changes) = (bytes.len(), Vec::new());
+            let memory = String::from_utf8(bytes).unwrap_or_else(|error| {
+                let lossy = String::from_utf8_lossy(error.as_bytes()).into_owned();
+                let file = self.keep(error.into_bytes());
+                let what = format!(
+                    "its memory is no text: what it was lies in {}, what cannot be read is \u{fffd}",
+                    file.path
+                );
+                self.left(place, what);
+                changes.push(Change::Attachment(file));
+                lossy
+            });
+            changes.push(Change::Memory(MemoryRow {
+                agent: agent.name.to_string(),
+                scope: scope.clone(),
+                memory,
+                at: stamp(updated, self.to_folder),
+            }));
+            self.hold(format!("agents/{}", agent.name), len, changes)?;
+        }
+        let mut numbers = BTreeSet::new();
+        for segment in &agent.segments {
+            let place = format!("{place}, segment {}", segment.number);
+            if !numbers.insert(segment.number) {
+                self.left(place, "not carried: another has its number");
+                continue;
+            }
+            self.segment(agent, segment, &place)?;
+        }
+        Ok(())
+    }
+
+    fn segment(&mut self, agent: &Agent, segment: &Segment, place: &str) -> Result<(), WriteError> {
+        let row = SegmentRow {
+            agent: agent.name.to_string(),
+            scope: agent.scope.word().to_owned(),
+            number: segment.number,
+            at: stamp(segment.timestamp.as_ref(), self.to_folder),
+            prompt: text(&segment.prompt).unwrap_or_default(),
+            summary: text(&segment.summary).unwrap_or_default(),
+        };
+        if self.to_folder {
+            let written = segment_md::write(&row);
+            let read = memory_md::segment(&written);
+            let same = read.prompt.as_deref().unwrap_or_default() == row.prompt
+                && read.summary.as_deref().unwrap_or_default() == row.summary;
+            if !same {
+                let what = "blank lines or spaces at an edge have no place in its file";
+                self.left(place, what);
+            }
+            if written.len() > memory_md::SEGMENT_MOST {
+                let most = memory_md::SEGMENT_MOST >> 10;
+                let what = format!(
+                    "it is carried whole, but only the first {most} KB of its file are read"
+                );
+                self.left(place, what);
+            }
+        }
+        let len = row.prompt.len().saturating_add(row.summary.len());
+        let key = format!("agents/{}/{}", agent.name, row.number);
+        self.hold(key, len, vec![Change::Segment(row)])
+    }
+}
+
+/// The run's own agents: others lie around it, in the project or with the user.
+pub(super) fn own_agents(session: &Session) -> impl Iterator<Item = &Agent> {
+    let store = session.db.as_ref().map(|db| Text::clone(&db.name));
+    session.run.agents.iter().filter(move |agent| match &store {
+        Some(store) => agent.store == *store,
+        None => agent.store.starts_with("agents/"),
+    })
+}

@@ -1,0 +1,286 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Carry, Session, Table, damaged, stamp, text};
+use crate::decode::folder;
+use crate::decode::sqlite::{self, Version, Versions};
+use crate::decode::text::is_plain_path;
+use crate::model::{Binding, IndexedBinding, Text, ValueAt};
+use crate::render::binding_md;
+use crate::schema;
+use crate::time::Stamp;
+use crate::write::{BindingRow, Change, WriteError};
+
+impl Carry<'_, '_> {
+    pub(super) fn bindings(&mut self) -> Result<(), WriteError> {
+        let run = &self.session.run;
+        let ids: BTreeSet<i64> = run.executions.iter().map(|row| row.id).collect();
+        let mut files: BTreeSet<String> = BTreeSet::new();
+        let mut bindings = run.bindings.clone();
+        self.session.binding_tails(&mut bindings);
+        let in_files = self.session.db.is_none();
+        let indexed = run
+            .state_file
+            .as_ref()
+            .is_some_and(|file| !file.bindings.is_empty());
+        if in_files && !indexed {
+            // Rows stand in the order in which they were written, files in that of their names.
+            let first = |b: &Binding| {
+                let at = b.created.as_ref().or(b.updated.as_ref());
+                at.and_then(Stamp::millis)
+            };
+            bindings.sort_by_key(|binding| (first(binding), binding.execution_id));
+        }
+        // What an import gives back lies in its own run, which is copied.
+        let imports = format!("{}imports/", self.session.root);
+        let of_import = |b: &Binding| matches!(&b.value, ValueAt::File { path, .. } if path.starts_with(&imports));
+        bindings.retain(|binding| !of_import(binding));
+        let mut versions = self.session.all_versions()?;
+        let mut superseded: BTreeMap<(Text, Option<i64>), Vec<&Binding>> = BTreeMap::new();
+        for binding in bindings.iter().filter(|b| b.superseded) {
+            superseded.entry(key(binding)).or_default().push(binding);
+        }
+        for binding in bindings.iter().filter(|b| !b.superseded) {
+            let versions = versions.remove(&key(binding)).unwrap_or_default();
+            self.odd_frame(binding, &ids);
+            if matches!(binding.value, ValueAt::Missing) {
+                let what = "it is named in the index, but has no value that could be carried";
+                self.left(place(binding), what);
+                continue;
+            }
+            if self.to_folder && self.nested(binding)? {
+                continue;
+            }
+            if self.to_folder && !takes_a_file(binding, &mut files) {
+                let earlier = match versions.len() {
+                    0 => String::new(),
+                    n => format!(", nor its {n} earlier values"),
+                };
+                let what = "not carried: no file can go by its name, or another has it";
+                self.left(place(binding), format!("{what}{earlier}"));
+                continue;
+            }
+            for version in &versions {
+                self.version(binding, version)?;
+            }
+            for earlier in superseded.remove(&key(binding)).unwrap_or_default() {
+                self.binding(earlier, schema::BINDINGS)?;
+            }
+            self.binding(binding, schema::BINDINGS)?;
+        }
+        for ((name, frame), gone) in versions {
+            // Of a folder the files stay what they are.
+            if self.session.db.is_some() {
+                let place = format!("{} of {}", schema::BINDING_HISTORY, named(&name, frame));
+                let what = "earlier values of a binding that is no more are not carried";
+                self.left(place, format!("{what}: {}", gone.len()));
+            }
+        }
+        Ok(())
+    }
+
+    /// What a binding says of frames that are not recorded.
+    fn odd_frame(&mut self, binding: &Binding, ids: &BTreeSet<i64>) {
+        let Some(id) = binding.execution_id.filter(|id| !ids.contains(id)) else {
+            return;
+        };
+        let what = "carried as it is: it names an execution that is not recorded";
+        self.left(place(binding), what);
+        if let (false, Some(above)) = (self.to_folder, binding.parent_execution_id) {
+            let what = format!(
+                "that frame {id} lies in frame {above} has no place in a database without its row"
+            );
+            self.left(place(binding), what);
+        }
+    }
+
+    /// Whether a dotted name is a binding of a nested run that lies in the folder (errata B12): that is copied.
+    fn nested(&mut self, binding: &Binding) -> Result<bool, WriteError> {
+        let Some((alias, rest)) = binding.name.split_once('.') else {
+            return Ok(false);
+        };
+        if binding.execution_id.is_some() {
+            return Ok(false);
+        }
+        let dir = format!("{}imports/{alias}--", self.session.root);
+        let end = format!("/bindings/{rest}.md");
+        let source = self.session.source.as_ref();
+        let files = source.below(&dir);
+        let Some(file) = files.iter().find(|file| {
+            let inside = file.path.get(dir.len()..).unwrap_or_default();
+            inside
+                .strip_suffix(end.as_str())
+                .is_some_and(|slug| !slug.contains('/'))
+        }) else {
+            return Ok(false);
+        };
+        let head = folder::head_of(rest, file.len, |most| source.read(&file.path, 0, most).ok());
+        let at = ValueAt::File {
+            path: file.path.as_str().into(),
+            start: head.as_ref().map_or(0, |head| head.start),
+            len: file.len.saturating_sub(head.map_or(0, |head| head.start)),
+        };
+        let (path, ours) = (file.path.clone(), &binding.value);
+        let own = self.whole(schema::BINDINGS, "value", &Table::Bindings, ours)?;
+        if own != self.whole(schema::BINDINGS, "value", &Table::Bindings, &at)? {
+            let what = format!(
+                "its row says something else than {path}, which is copied: the row is not carried"
+            );
+            self.left(place(binding), what);
+        }
+        Ok(true)
+    }
+
+    fn version(&mut self, of: &Binding, version: &Version) -> Result<(), WriteError> {
+        let earlier = Binding {
+            kind: version.kind.clone(),
+            source: version.source.clone(),
+            created: version.created.clone(),
+            updated: version.updated.clone(),
+            attachment: version.attachment.clone(),
+            value: version.value.clone(),
+            fields: Box::default(),
+            ..of.clone()
+        };
+        self.binding(&earlier, schema::BINDING_HISTORY)
+    }
+
+    fn binding(&mut self, binding: &Binding, table: &str) -> Result<(), WriteError> {
+        let bytes = self.whole(table, "value", &Table::Bindings, &binding.value)?;
+        let earlier = match table {
+            schema::BINDING_HISTORY => "an earlier value of ",
+            _ => "",
+        };
+        let place = format!("{earlier}{}", place(binding));
+        if let ValueAt::Row { len: None, .. } = binding.value {
+            self.left(&*place, "the value is NULL: it is carried as an empty one");
+        }
+        if !binding.fields.is_empty() {
+            let keys: Vec<&str> = binding.fields.iter().map(|(key, _)| &**key).collect();
+            let what = format!("no place for the fields of its header: {}", keys.join(", "));
+            self.left(&*place, what);
+        }
+        let len = bytes.len();
+        let mut changes = Vec::new();
+        let mut attachment = text(&binding.attachment);
+        let value = match String::from_utf8(bytes) {
+            Ok(value) => value,
+            Err(error) => {
+                // Byte for byte, where a value that is no text can be.
+                let lossy = String::from_utf8_lossy(error.as_bytes()).into_owned();
+                let file = self.keep(error.into_bytes());
+                let path = file.path.clone();
+                changes.push(Change::Attachment(file));
+                self.left(
+                    &*place,
+                    format!("the value is no text: it is carried as {path}"),
+                );
+                match &attachment {
+                    Some(_) => lossy,
+                    None => {
+                        attachment = Some(path);
+                        String::new()
+                    }
+                }
+            }
+        };
+        let updated = binding.updated.as_ref().or(binding.created.as_ref());
+        changes.push(Change::Binding(BindingRow {
+            name: binding.name.to_string(),
+            execution_id: binding.execution_id,
+            parent_execution_id: binding.parent_execution_id.or_else(|| self.above(binding)),
+            kind: binding.kind.word().to_owned(),
+            value,
+            source: text(&binding.source),
+            attachment,
+            at: stamp(updated, self.to_folder),
+            created: binding
+                .created
+                .as_ref()
+                .map(|at| stamp(Some(at), self.to_folder)),
+        }));
+        let key = binding_md::file_name(&binding.name, binding.execution_id).to_lowercase();
+        self.hold(key, len, changes)
+    }
+
+    /// The frame around a binding's frame.
+    fn above(&self, binding: &Binding) -> Option<i64> {
+        let frame = binding.execution_id.filter(|_| self.to_folder)?;
+        let rows = &self.session.run.executions;
+        let at = rows.binary_search_by_key(&frame, |row| row.id).ok()?;
+        rows.get(at)?.parent
+    }
+}
+
+impl Session {
+    /// The bindings as the first state.md of a folder is to list them, so that their order stays: a folder has none of
+    /// its own.
+    pub fn index_of_folder(&self) -> Vec<IndexedBinding> {
+        let bindings = self.run.bindings.iter().filter(|b| !b.superseded);
+        let rows = bindings.map(|binding| {
+            let file = binding_md::file_name(&binding.name, binding.execution_id);
+            IndexedBinding {
+                name: Text::clone(&binding.name),
+                kind: binding.kind.word().into(),
+                path: format!("bindings/{file}").into(),
+                execution_id: binding.execution_id,
+                other: Vec::new(),
+            }
+        });
+        rows.collect()
+    }
+
+    /// The earlier values of every binding, the oldest first.
+    fn all_versions(&self) -> Result<Versions, WriteError> {
+        if let Some(db) = &self.db {
+            return sqlite::all_binding_versions(&db.conn)
+                .map_err(|error| damaged(&error.to_string()));
+        }
+        let (source, root) = (self.source.as_ref(), &self.root);
+        let keys = self.earlier.keys().cloned();
+        Ok(keys
+            .map(|(name, frame)| {
+                let versions = folder::binding_versions(source, root, &name, frame);
+                ((name, frame), versions)
+            })
+            .collect())
+    }
+}
+
+fn key(binding: &Binding) -> (Text, Option<i64>) {
+    (Text::clone(&binding.name), binding.execution_id)
+}
+
+fn named(name: &str, frame: Option<i64>) -> String {
+    let of = frame.map_or(String::new(), |id| format!(" of frame {id}"));
+    format!("{name}{of}")
+}
+
+pub(super) fn place(binding: &Binding) -> String {
+    format!("binding {}", named(&binding.name, binding.execution_id))
+}
+
+/// Whether a file can go by the binding's name, and none has it yet: on some systems case is no difference.
+fn takes_a_file(binding: &Binding, files: &mut BTreeSet<String>) -> bool {
+    let (name, frame) = (&*binding.name, binding.execution_id);
+    let file = binding_md::file_name(name, frame);
+    // It would be read as of a frame.
+    let scoped = frame.is_none() && folder::scoped(name).is_some();
+    let parts_are_plain = name
+        .split('/')
+        .all(|part| !part.starts_with('.') && part.len() <= 200);
+    let plain = is_plain_path(&file)
+        && parts_are_plain
+        && !name.contains(|c: char| c.is_control() || c == '\\')
+        && file.len() <= 1000;
+    !scoped && plain && files.insert(file.to_lowercase())
+}
+
+/// Whether the history of this file's stem is carried with a binding.
+pub(super) fn has_history(session: &Session, stem: &str) -> bool {
+    let (name, frame) = folder::scoped(stem).map_or((stem, None), |(name, id)| (name, Some(id)));
+    session
+        .run
+        .bindings
+        .iter()
+        .any(|b| *b.name == *name && b.execution_id == frame && b.value != ValueAt::Missing)
+}

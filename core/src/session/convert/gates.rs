@@ -1,0 +1,143 @@
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::{Carry, Left, names_a_file, stamp, text};
+use crate::gate::audit::Chain;
+use crate::model::{AuditEvent, Gate, GateStatus};
+use crate::schema;
+use crate::time::Stamp;
+use crate::write::{AuditRow, Change, GateResolution, GateRow};
+
+impl Carry<'_, '_> {
+    /// Gates that have a row or a file; others are told by a state file, which is copied.
+    pub(super) fn gates(&mut self) -> Vec<Change> {
+        let run = &self.session.run;
+        let mut changes = Vec::new();
+        let mut names = BTreeSet::new();
+        for gate in run.gates.iter().take(self.session.recorded_gates) {
+            let run_id = text(&gate.run_id).unwrap_or_else(|| run.id.to_string());
+            let (new, why) = match self.to_folder {
+                true => (
+                    names_a_file(&gate.id) && names.insert((String::new(), gate.id.to_lowercase())),
+                    "not carried: no file can go by its name, or another has it",
+                ),
+                false => (
+                    names.insert((run_id.clone(), gate.id.to_string())),
+                    "not carried: another has its name",
+                ),
+            };
+            if !new {
+                self.left(format!("gate {} of run {run_id}", gate.id), why);
+                continue;
+            }
+            changes.extend(self.gate(gate, run_id));
+        }
+        changes
+    }
+
+    fn gate(&mut self, gate: &Gate, run_id: String) -> Vec<Change> {
+        let to_folder = self.to_folder;
+        let metadata = gate.metadata.as_deref().unwrap_or_default();
+        let metadata: Map<String, Value> = match serde_json::from_str(metadata) {
+            Ok(Value::Object(metadata)) => metadata,
+            _ if metadata.trim().is_empty() => Map::new(),
+            _ => {
+                let what = "its metadata is no JSON object: it is carried as its key x_malformed";
+                self.left(format!("gate {} of run {run_id}", gate.id), what);
+                Map::from_iter([("x_malformed".to_owned(), Value::from(metadata))])
+            }
+        };
+        let deadline = gate.timeout_at.as_ref();
+        let mut changes = vec![Change::Gate(GateRow {
+            id: gate.id.to_string(),
+            run_id: run_id.clone(),
+            execution_id: gate.execution_id,
+            prompt: text(&gate.prompt),
+            // Without a list it is the user who decides (errata G4).
+            allow: text(&gate.allow).unwrap_or_else(|| "[\"user\"]".to_owned()),
+            timeout: text(&gate.timeout),
+            timeout_at: deadline.map(|at| stamp(Some(at), to_folder)),
+            on_reject: text(&gate.on_reject),
+            created: stamp(gate.created.as_ref(), to_folder),
+            metadata,
+        })];
+        if gate.status != GateStatus::Pending {
+            changes.push(Change::ResolveGate(GateResolution {
+                id: gate.id.to_string(),
+                run_id,
+                status: gate.status.word().to_owned(),
+                at: stamp(gate.resolved.as_ref(), to_folder),
+                by: text(&gate.resolved_by).unwrap_or_default(),
+                comment: text(&gate.comment),
+                metadata: Map::new(),
+            }));
+        }
+        changes
+    }
+
+    pub(super) fn audit(&mut self) -> Vec<Change> {
+        let (mut changes, mut ids) = (Vec::new(), BTreeSet::new());
+        for event in &self.session.run.audit {
+            if !ids.insert(event.id) {
+                let place = format!("row {} of the audit log", event.id);
+                self.left
+                    .push(Left::new(place, "not carried: another row has its id"));
+                continue;
+            }
+            let row: Option<Map<String, Value>> = event
+                .row_json
+                .as_deref()
+                .and_then(|row| serde_json::from_str(row).ok());
+            // Columns of a table are told once for all rows.
+            if self.session.db.is_none()
+                && let Some(row) = &row
+            {
+                let known = |key: &&String| schema::known_column(schema::GATE_AUDIT_LOG, key);
+                let odd: Vec<&str> = row
+                    .keys()
+                    .filter(|key| !known(key))
+                    .map(|key| &**key)
+                    .collect();
+                if !odd.is_empty() {
+                    let what = format!("no place for its keys {}", odd.join(", "));
+                    let place = format!("gates/audit.jsonl, row {}", event.id);
+                    self.left.push(Left::new(place, what));
+                }
+            }
+            changes.push(Change::Audit(audit(event, row.as_ref())));
+        }
+        changes
+    }
+}
+
+/// A row of the audit log, letter by letter: its hash was taken over what stands there.
+fn audit(event: &AuditEvent, row: Option<&Map<String, Value>>) -> AuditRow {
+    let get = |key: &str| {
+        let value = row?.get(key)?;
+        value.as_str().map(str::to_owned)
+    };
+    let metadata = get("metadata")
+        .or(text(&event.metadata))
+        .unwrap_or_default();
+    AuditRow {
+        id: event.id,
+        gate_id: event.gate_id.to_string(),
+        run_id: event.run_id.to_string(),
+        event: get("event_type").unwrap_or_else(|| event.kind.word().to_owned()),
+        principal: get("principal")
+            .or(text(&event.principal))
+            .unwrap_or_default(),
+        comment: get("comment").or(text(&event.comment)),
+        at: get("timestamp")
+            .or(event.timestamp.as_ref().map(Stamp::to_string))
+            .unwrap_or_default(),
+        chain: Chain::of_metadata(&metadata).unwrap_or(Chain {
+            seq: 0,
+            prev: String::new(),
+            hash: String::new(),
+            id: None,
+        }),
+        metadata,
+    }
+}

@@ -1,0 +1,128 @@
+//! What reading itself left out: the run is carried as it is read.
+
+use super::Carry;
+use crate::issue::{Issue, Location};
+use crate::model::ValueAt;
+use crate::schema::{self, known_column, known_table};
+
+/// Rules of issues that say that something was not read, or not as it stands.
+const UNREAD: &[&str] = &[
+    "bindings-cut",
+    "computed-column",
+    "duplicate-id",
+    "encrypted-value",
+    "file-cut",
+    "file-unreadable",
+    "folder-left-out",
+    "invalid-utf8",
+    "listing-cut",
+    "log-cut",
+    "long-text",
+    "missing-id",
+    "names-hidden",
+    "not-a-number",
+    "reading-stopped",
+    "segments-cut",
+    "state-file-cut",
+    "state-file-not-read",
+    "table-damaged",
+    "table-not-read",
+    "too-many-rows",
+    "unreadable-folder",
+    "unsafe-path",
+];
+
+impl Carry<'_, '_> {
+    /// What reading could not read, or not as it stands.
+    pub(super) fn reading(&mut self) {
+        let session = self.session;
+        for issue in &session.run.issues {
+            if UNREAD.contains(&&*issue.rule) || lines_lost(issue) {
+                self.left(place(&issue.location), &*issue.message);
+            }
+        }
+        for other in &session.other_runs {
+            let what = "another run of the same database: it is not carried";
+            self.left(format!("run {other}"), what);
+        }
+    }
+
+    /// Tables and columns that no form knows, and rows that are none of the run's.
+    pub(super) fn tables(&mut self) {
+        let session = self.session;
+        if session.db.is_none() {
+            return;
+        }
+        for table in &session.run.tables {
+            let place = format!("{} {}", table.kind, table.name);
+            if [schema::BINDING_HISTORY, schema::AGENT_MEMORY_HISTORY].contains(&&*table.name)
+                || table.name.starts_with("sqlite_")
+            {
+                continue;
+            }
+            if !known_table(&table.name) {
+                let what = match table.rows {
+                    Some(0) => continue,
+                    Some(rows) => format!("it is of no document: its {rows} rows are not carried"),
+                    None => "it is of no document: it is not carried".to_owned(),
+                };
+                self.left(place, what);
+                continue;
+            }
+            for column in &table.columns {
+                if !known_column(&table.name, &column.name) && table.rows != Some(0) {
+                    let place = format!("column {}.{}", table.name, column.name);
+                    self.left(place, "it is of no document: it is not carried");
+                }
+            }
+            let unread = table
+                .rows
+                .zip(self.carried(&table.name))
+                .map_or(0, |(rows, carried)| rows.saturating_sub(carried));
+            if unread > 0 {
+                let what = format!("{unread} rows of it were not read: they are not carried");
+                self.left(place, what);
+            }
+        }
+    }
+
+    /// How many rows of a table the run was read from.
+    fn carried(&self, table: &str) -> Option<u64> {
+        let run = &self.session.run;
+        let rows = match table {
+            schema::EXECUTION => run.executions.len(),
+            schema::BINDINGS => run
+                .bindings
+                .iter()
+                .filter(|b| matches!(b.value, ValueAt::Row { .. }))
+                .count(),
+            schema::AGENT_SEGMENTS => super::agents::own_agents(self.session)
+                .map(|agent| agent.segments.len())
+                .sum(),
+            schema::GATES => self.session.recorded_gates,
+            schema::GATE_AUDIT_LOG => run.audit.len(),
+            _ => return None,
+        };
+        u64::try_from(rows).ok()
+    }
+}
+
+/// Lines of a log, or whole files, that are no JSON. Metadata that is none is carried, and said where it is.
+fn lines_lost(issue: &Issue) -> bool {
+    issue.rule == "malformed-json" && issue.location.table.is_none()
+}
+
+fn place(location: &Location) -> String {
+    let table = location.table.as_ref().map(|table| match &location.column {
+        Some(column) => format!("{table}.{column}"),
+        None => table.clone(),
+    });
+    let row = location.row.map(|row| format!("row {row}"));
+    let line = location.line.map(|line| format!("line {line}"));
+    let file = location.file.clone().filter(|_| table.is_none());
+    let parts: Vec<String> = [file, table, row, line].into_iter().flatten().collect();
+    match parts.is_empty() {
+        true => "the run".to_owned(),
+        false => parts.join(", "),
+    }
+}

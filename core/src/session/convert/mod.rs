@@ -1,0 +1,185 @@
+//! A run as changes of another store's form: with the source's own ids and times (`prose convert`; errata B4, B10, G7).
+//!
+//! What the other form has no place for is not lost in silence: it is a [`Left`], with its place and what it is.
+
+mod agents;
+mod bindings;
+mod files;
+mod gates;
+mod left;
+mod rows;
+mod same;
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::Session;
+use super::values::Table;
+use crate::decode::sqlite;
+use crate::decode::text::is_plain_path;
+use crate::model::{Text, ValueAt};
+use crate::source::SourceError;
+use crate::time::Stamp;
+use crate::write::{AttachmentFile, Change, Fault, FaultKind, WriteError};
+
+pub use files::Files;
+
+/// Bytes of values that are held at a time; one value is held whole.
+const HELD: usize = 8 << 20;
+/// Changes of rows that are given at a time.
+const ROWS: usize = 10_000;
+
+/// What takes the changes, some at a time and in order.
+pub type Each<'a> = &'a mut dyn FnMut(Vec<Change>) -> Result<(), WriteError>;
+
+/// What was not carried, or not as it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Left {
+    /// Where it is in the run: a binding, an agent, a file, a table, …
+    pub place: String,
+    /// What it is, and what became of it.
+    pub what: String,
+}
+
+impl Left {
+    fn new(place: impl Into<String>, what: impl Into<String>) -> Left {
+        Left {
+            place: place.into(),
+            what: what.into(),
+        }
+    }
+}
+
+impl Session {
+    /// Gives the run to `each` as changes, for a new store: a folder, or a database. What could not be carried is
+    /// said.
+    ///
+    /// # Errors
+    /// What `each` said, or a [`Fault`] when the run cannot be read.
+    pub fn carry(&self, to_folder: bool, each: Each<'_>) -> Result<Vec<Left>, WriteError> {
+        let mut carry = Carry {
+            session: self,
+            to_folder,
+            each,
+            held: Vec::new(),
+            bytes: 0,
+            keys: BTreeSet::new(),
+            kept: 0,
+            left: Vec::new(),
+        };
+        carry.reading();
+        carry.tables();
+        carry.bindings()?;
+        carry.agents()?;
+        carry.flush()?;
+        carry.rows()?;
+        Ok(carry.left)
+    }
+}
+
+struct Carry<'a, 'b> {
+    session: &'a Session,
+    to_folder: bool,
+    each: Each<'b>,
+    held: Vec<Change>,
+    bytes: usize,
+    /// Which files the held changes write: each of them once, as history is kept of what is there.
+    keys: BTreeSet<String>,
+    /// Files that were made of what is no text.
+    kept: u32,
+    left: Vec<Left>,
+}
+
+impl Carry<'_, '_> {
+    fn left(&mut self, place: impl Into<String>, what: impl Into<String>) {
+        self.left.push(Left::new(place, what));
+    }
+
+    fn flush(&mut self) -> Result<(), WriteError> {
+        self.bytes = 0;
+        self.keys.clear();
+        let held = std::mem::take(&mut self.held);
+        if held.is_empty() {
+            return Ok(());
+        }
+        (self.each)(held)
+    }
+
+    fn hold(&mut self, key: String, bytes: usize, changes: Vec<Change>) -> Result<(), WriteError> {
+        if self.keys.contains(&key) || self.bytes.saturating_add(bytes) > HELD {
+            self.flush()?;
+        }
+        self.keys.insert(key);
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.held.extend(changes);
+        Ok(())
+    }
+
+    /// A value, byte for byte.
+    fn whole(
+        &self,
+        table: &str,
+        column: &str,
+        of: &Table,
+        at: &ValueAt,
+    ) -> Result<Vec<u8>, WriteError> {
+        let mut bytes = Vec::new();
+        if let (ValueAt::Row { len: Some(_), .. }, Some(db)) = (at, &self.session.db) {
+            sqlite::value_pieces(&db.conn, table, column, at, &mut |piece| {
+                bytes.extend_from_slice(piece);
+                true
+            })
+            .map_err(|error| damaged(&format!("{table}.{column}: {error}")))?;
+        } else if let ValueAt::File { len, .. } = at {
+            let len = usize::try_from(*len).unwrap_or(usize::MAX);
+            bytes = self
+                .session
+                .read_at(of.clone(), at, 0, len)
+                .map_err(|error: SourceError| damaged(&error.to_string()))?;
+        }
+        Ok(bytes)
+    }
+
+    /// A file for bytes that are no text, and so no value of a column: a name that no file of the run has.
+    fn keep(&mut self, bytes: Vec<u8>) -> AttachmentFile {
+        let path = loop {
+            self.kept += 1;
+            let path = format!("attachments/x_converted_{}.bin", self.kept);
+            let full = format!("{}{path}", self.session.root);
+            if self.session.source.file(&full).is_none() {
+                break path;
+            }
+        };
+        AttachmentFile { path, bytes }
+    }
+}
+
+/// Whether a file can go by this name: one part of a path, on any system.
+fn names_a_file(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with('.')
+        && name.len() <= 200
+        && is_plain_path(name)
+        && !name.contains(|c: char| c.is_control() || matches!(c, '/' | '\\' | ':'))
+}
+
+fn text(text: &Option<Text>) -> Option<String> {
+    text.as_deref().map(str::to_owned)
+}
+
+/// A time as it was written; empty where there is none.
+fn stamp(at: Option<&Stamp>, to_folder: bool) -> String {
+    let text = at.map(Stamp::to_string).unwrap_or_default();
+    // A database compares times as texts, as `datetime('now')` writes them (errata G5).
+    match text.strip_suffix('Z').and_then(|text| text.split_once('T')) {
+        Some((day, time)) if !to_folder && day.len() == 10 && time.len() == 8 => {
+            format!("{day} {time}")
+        }
+        _ => text,
+    }
+}
+
+fn damaged(cause: &str) -> WriteError {
+    Fault::new(FaultKind::Damaged, cause).into()
+}

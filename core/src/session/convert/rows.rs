@@ -1,0 +1,218 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::Connection;
+use serde_json::{Map, Value};
+
+use super::{Carry, ROWS, damaged, stamp, text};
+use crate::decode::jsonl;
+use crate::model::Execution;
+use crate::schema;
+use crate::write::{Change, ExecutionRow, ImportRow, RunChange, WriteError};
+
+/// What a row of a statement says letter by letter.
+#[derive(Default)]
+struct Raw {
+    status: Option<String>,
+    metadata: Option<String>,
+}
+
+impl Carry<'_, '_> {
+    /// Statements, imports, gates, the audit log, and the run itself.
+    pub(super) fn rows(&mut self) -> Result<(), WriteError> {
+        let run = &self.session.run;
+        self.executions()?;
+        let mut changes: Vec<Change> = Vec::new();
+        for import in &run.imports {
+            // A nested run that no row speaks of says it all.
+            let bare = import.source_url.is_none()
+                && import.fetched.is_none()
+                && import.inputs_schema.is_none()
+                && import.outputs_schema.is_none();
+            if self.to_folder && bare && import.nested.is_some() {
+                continue;
+            }
+            changes.push(Change::Import(ImportRow {
+                alias: import.alias.to_string(),
+                source_url: text(&import.source_url).unwrap_or_default(),
+                fetched: stamp(import.fetched.as_ref(), self.to_folder),
+                inputs_schema: text(&import.inputs_schema),
+                outputs_schema: text(&import.outputs_schema),
+            }));
+        }
+        changes.extend(self.gates());
+        let mut audit = self.audit().into_iter();
+        loop {
+            let some: Vec<Change> = audit.by_ref().take(ROWS).collect();
+            if some.is_empty() {
+                break;
+            }
+            (self.each)(some)?;
+        }
+        let told = run
+            .state_file
+            .as_ref()
+            .and_then(|file| file.status.as_ref());
+        let status = match self.session.db {
+            Some(_) => run.status.as_ref(),
+            None => told.or(run.status.as_ref()),
+        };
+        let mut status = status.map(|status| status.word().to_owned());
+        if self.to_folder {
+            // The store takes it out again where none is recorded.
+            status = status.or_else(|| Some("running".to_owned()));
+        }
+        changes.push(Change::Run(RunChange {
+            status,
+            updated: stamp(
+                run.updated.as_ref().or(run.started.as_ref()),
+                self.to_folder,
+            ),
+        }));
+        (self.each)(changes)
+    }
+
+    fn executions(&mut self) -> Result<(), WriteError> {
+        let session = self.session;
+        let rows = &session.run.executions;
+        if rows.is_empty() {
+            if session.told_by_state_file() {
+                let what = "what ran is told by it alone, which has no rows to carry: it is copied as it is";
+                self.left("state.md", what);
+            }
+            return Ok(());
+        }
+        let mut raw: BTreeMap<i64, Raw> = BTreeMap::new();
+        match &session.db {
+            Some(db) => raw_rows(&db.conn, &mut raw)
+                .map_err(|error| damaged(&format!("execution: {error}")))?,
+            None => self.raw_events(&mut raw),
+        }
+        let (mut changes, mut ids) = (Vec::new(), BTreeSet::new());
+        for row in rows {
+            if !ids.insert(row.id) {
+                let what = "not carried: another row has its id";
+                self.left(format!("execution {}", row.id), what);
+                continue;
+            }
+            let raw = raw.remove(&row.id).unwrap_or_default();
+            let metadata = raw.metadata.filter(|text| !text.trim().is_empty());
+            let metadata = match metadata.as_deref().map(serde_json::from_str) {
+                None => Map::new(),
+                Some(Ok(Value::Object(metadata))) => metadata,
+                Some(_) => {
+                    let what =
+                        "its metadata is no JSON object: it is carried as its key x_malformed";
+                    self.left(format!("execution {}", row.id), what);
+                    let whole = Value::from(metadata.unwrap_or_default());
+                    Map::from_iter([("x_malformed".to_owned(), whole)])
+                }
+            };
+            changes.push(Change::Execution(execution(
+                row,
+                raw.status,
+                metadata,
+                self.to_folder,
+            )));
+            if changes.len() == ROWS {
+                (self.each)(std::mem::take(&mut changes))?;
+            }
+        }
+        if changes.is_empty() {
+            return Ok(());
+        }
+        (self.each)(changes)
+    }
+
+    /// The lines of `x_events.jsonl`, as they were written.
+    fn raw_events(&mut self, into: &mut BTreeMap<i64, Raw>) {
+        let path = format!("{}x_events.jsonl", self.session.root);
+        let source = self.session.source.as_ref();
+        let bytes = source.file(&path).and_then(|file| {
+            let len = usize::try_from(file.len).ok()?;
+            source.read(&path, 0, len).ok()
+        });
+        let mut odd: Vec<(i64, BTreeSet<String>)> = Vec::new();
+        let _ = jsonl::lines(
+            &String::from_utf8_lossy(&bytes.unwrap_or_default()),
+            |number, object| {
+                let id = object.get("id").and_then(jsonl::integer).unwrap_or(number);
+                let get = |key: &str| text(&object.get(key).and_then(jsonl::text));
+                let known = |key: &&String| schema::known_column(schema::EXECUTION, key);
+                let unknown: BTreeSet<String> =
+                    object.keys().filter(|key| !known(key)).cloned().collect();
+                if !unknown.is_empty() {
+                    odd.push((id, unknown));
+                }
+                let raw = Raw {
+                    status: get("status"),
+                    metadata: get("metadata"),
+                };
+                into.insert(id, raw);
+                Ok(())
+            },
+        );
+        for (id, keys) in odd {
+            let keys: Vec<String> = keys.into_iter().collect();
+            let what = format!("no place for its keys {}", keys.join(", "));
+            self.left(format!("x_events.jsonl, row {id}"), what);
+        }
+    }
+}
+
+fn raw_rows(conn: &Connection, into: &mut BTreeMap<i64, Raw>) -> rusqlite::Result<()> {
+    // Columns may be missing, and a name that is no column's must not be read as a text.
+    let mut columns = conn.prepare("SELECT * FROM execution LIMIT 0")?;
+    let _ = columns.query([])?;
+    let has = |name: &str| {
+        let mut names = columns.column_names();
+        names.any(|column| column.eq_ignore_ascii_case(name))
+    };
+    let of = |name: &str| match has(name) {
+        true => format!("CAST(\"{name}\" AS TEXT)"),
+        false => "NULL".to_owned(),
+    };
+    if !has("id") {
+        return Ok(());
+    }
+    let sql = format!(
+        "SELECT id, {}, {} FROM execution",
+        of("status"),
+        of("metadata")
+    );
+    let mut rows = conn.prepare(&sql)?;
+    let mut rows = rows.query([])?;
+    let lossy = |row: &rusqlite::Row<'_>, at: usize| -> rusqlite::Result<Option<String>> {
+        let bytes = row.get_ref(at)?.as_bytes_or_null()?;
+        Ok(bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
+    };
+    while let Some(row) = rows.next()? {
+        // An id that is no number is none.
+        if let Ok(id) = row.get_ref(0)?.as_i64() {
+            let raw = Raw {
+                status: lossy(row, 1)?,
+                metadata: lossy(row, 2)?,
+            };
+            into.insert(id, raw);
+        }
+    }
+    Ok(())
+}
+
+fn execution(
+    row: &Execution,
+    status: Option<String>,
+    metadata: Map<String, Value>,
+    to_folder: bool,
+) -> ExecutionRow {
+    ExecutionRow {
+        id: row.id,
+        index: row.index,
+        text: row.text.to_string(),
+        status: status.unwrap_or_else(|| row.status.word().to_owned()),
+        started: row.started.as_ref().map(|at| stamp(Some(at), to_folder)),
+        completed: row.completed.as_ref().map(|at| stamp(Some(at), to_folder)),
+        error: text(&row.error),
+        parent: row.parent,
+        metadata,
+    }
+}

@@ -1,0 +1,91 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Left, Session};
+use crate::model::{Text, ValueAt};
+
+impl Session {
+    /// What a conversion of this run, read anew, says otherwise, but for the places of which something was said: nothing
+    /// is lost in silence.
+    pub fn other_than(&self, made: &Session, said: &[Left]) -> Vec<Left> {
+        let said: BTreeSet<&str> = said.iter().map(|left| &*left.place).collect();
+        let mut left = Vec::new();
+        let mut differs = |place: String, what: String| {
+            if !said.contains(&*place) {
+                left.push(Left::new(place, what));
+            }
+        };
+        if self.status() != made.status() {
+            let what = format!(
+                "it is read as {} there, and was {}",
+                made.status(),
+                self.status()
+            );
+            differs("the status".to_owned(), what);
+        }
+        // Without rows a state file tells it, which is copied, or nothing ran.
+        if !self.run.executions.is_empty() && self.ran() != made.ran() {
+            let (was, is) = (self.trace.nodes.len(), made.trace.nodes.len());
+            let what = match was == is {
+                true => "it is not read there as it was".to_owned(),
+                false => format!("{is} things that ran are read there, and {was} were"),
+            };
+            differs("the trace".to_owned(), what);
+        }
+        let (was, is) = (self.audit(None), made.audit(None));
+        if (&was.chain, &was.head) != (&is.chain, &is.head) {
+            let what = format!(
+                "its rows are carried, but their chain is {} there, and was {}: {}",
+                is.chain, was.chain, is.chain_reason
+            );
+            differs("the audit log".to_owned(), what);
+        }
+        let theirs = made.named();
+        for (place, value) in self.named() {
+            match theirs.get(&place) {
+                Some(is) if *is == value => {}
+                Some(_) => differs(place, "it is not read there as it was".to_owned()),
+                None => differs(place, "it is not read there".to_owned()),
+            }
+        }
+        left
+    }
+
+    /// What ran, in order: text and how it stands.
+    fn ran(&self) -> Vec<(Text, String)> {
+        let nodes = self.trace.nodes.iter();
+        nodes
+            .map(|node| (Text::clone(&node.text), node.status.word().to_owned()))
+            .collect()
+    }
+
+    /// What has a name, and what must be the same of it.
+    fn named(&self) -> BTreeMap<String, String> {
+        let mut named = BTreeMap::new();
+        for binding in self
+            .run
+            .bindings
+            .iter()
+            .filter(|b| !b.superseded && b.value != ValueAt::Missing)
+        {
+            let len = binding.value.len().unwrap_or(0);
+            let what = format!("{} {len}", binding.kind.word());
+            named.insert(super::bindings::place(binding), what);
+        }
+        for agent in super::agents::own_agents(self) {
+            let (len, segments) = (agent.memory.len().unwrap_or(0), agent.segments.len());
+            named.insert(format!("agent {}", agent.name), format!("{len} {segments}"));
+        }
+        for gate in self.run.gates.iter().take(self.recorded_gates) {
+            let run = gate.run_id.as_deref().unwrap_or(&self.run.id);
+            named.insert(
+                format!("gate {} of run {run}", gate.id),
+                gate.status.word().to_owned(),
+            );
+        }
+        for import in &self.run.imports {
+            let from = import.source_url.as_deref().unwrap_or_default();
+            named.insert(format!("import {}", import.alias), from.to_owned());
+        }
+        named
+    }
+}
