@@ -24,7 +24,7 @@ use prosescope_store::{Disk, StoreError, home_prose};
 
 use crate::error::CliError;
 use crate::exit::Exit;
-use find::locate;
+use find::{Located, locate};
 pub(crate) use find::{home, project};
 pub(crate) use many::{gates_of_all, list, open_all, open_runs, runs_of};
 pub(crate) use serving::served;

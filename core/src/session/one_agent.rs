@@ -75,6 +75,7 @@ fn narrow(source: &Rc<dyn Source>, place: &str, options: &Options, name: &str) -
         db,
         agent_stores: Vec::new(),
         folders: Vec::new(),
+        recorded_gates: 0,
         run,
         listing: Some(listing),
         trace: Trace::default(),

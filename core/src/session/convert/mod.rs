@@ -27,7 +27,7 @@ pub use files::Files;
 
 /// Bytes of values that are held at a time; one value is held whole.
 const HELD: usize = 8 << 20;
-/// Changes of rows that are given at a time.
+/// Changes that are given at a time.
 const ROWS: usize = 10_000;
 
 /// What takes the changes, some at a time and in order.
@@ -107,7 +107,10 @@ impl Carry<'_, '_> {
     }
 
     fn hold(&mut self, key: String, bytes: usize, changes: Vec<Change>) -> Result<(), WriteError> {
-        if self.keys.contains(&key) || self.bytes.saturating_add(bytes) > HELD {
+        // In a database the earlier value is kept inside of the transaction.
+        let again = self.to_folder && self.keys.contains(&key);
+        let full = self.bytes.saturating_add(bytes) > HELD || self.held.len() >= ROWS;
+        if again || full {
             self.flush()?;
         }
         self.keys.insert(key);
