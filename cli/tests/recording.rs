@@ -190,6 +190,8 @@ fn the_program_of_an_import_is_kept_in_both_forms() {
         assert!(said.contains("Only in the import"), "{form}: {said}");
         let said = project.prose(0, &["show", "r", "--json"]);
         assert!(said.contains("imports/r--research"), "{form}: {said}");
+        let said = project.prose(0, &["check", "r"]);
+        assert!(!said.contains("import-"), "{form}: {said}");
     }
 }
 

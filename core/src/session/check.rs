@@ -136,11 +136,13 @@ impl Session {
                 continue;
             }
             match (&import.place, &import.nested_status) {
-                (Some(_), None) => findings.add(at(Issue::error(
-                    "import-unreadable",
-                    format!("the run of import {alias} is there, but cannot be opened"),
-                )
-                .hint("Open it by itself to see why."))),
+                (Some(place), None) if self.nested(place).is_none() => {
+                    findings.add(at(Issue::error(
+                        "import-unreadable",
+                        format!("the run of import {alias} is there, but cannot be opened"),
+                    )
+                    .hint("Open it by itself to see why.")));
+                }
                 (Some(_), Some(status)) if completed && status != RunStatus::Completed.word() => {
                     findings.add(at(Issue::warning(
                         "import-unfinished",
@@ -148,7 +150,7 @@ impl Session {
                     )
                     .hint("Its values may be partial, or its last word was never written.")));
                 }
-                (None, _) if completed && import.bindings.is_empty() => {
+                (_, None) if completed && import.bindings.is_empty() => {
                     findings.add(at(without_result(alias)));
                 }
                 _ => {}

@@ -24,13 +24,8 @@ impl Session {
                 self.repeats(import.source_url.as_deref(), &above)
             };
             let nested_status = place.as_deref().filter(|_| !deep).and_then(|place| {
-                let session =
-                    Session::open(Rc::clone(&self.source), place, &Options::default()).ok()?;
-                // Beside a database lies an import's program alone: it ran in the run around it.
-                let bare = Form::Folder {
-                    form: FolderForm::Bare,
-                };
-                (session.run().form != bare).then(|| session.status().to_owned())
+                let session = self.nested(place)?;
+                (!session.is_program_alone()).then(|| session.status().to_owned())
             });
             ImportView {
                 alias: import.alias.to_string(),
@@ -52,6 +47,17 @@ impl Session {
             imports: imports.collect(),
             above,
         }
+    }
+
+    /// The nested run at a place, where it can be opened.
+    pub(super) fn nested(&self, place: &str) -> Option<Session> {
+        Session::open(Rc::clone(&self.source), place, &Options::default()).ok()
+    }
+
+    /// Whether there is a program and nothing that ran: beside a database lies that much of an import.
+    fn is_program_alone(&self) -> bool {
+        let form = FolderForm::Bare;
+        self.run.form == Form::Folder { form } && self.run.bindings.is_empty()
     }
 
     /// A program that imports itself, seen from the handles on the way down.
