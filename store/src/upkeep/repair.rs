@@ -129,8 +129,9 @@ pub(crate) fn new_folder(
     let aside = shared(0o777)
         .prefix(ASIDE)
         .tempdir_in(parent)
-        .map_err(|cause| wrong(&cause))?;
-    // The name that it is made under is nobody's business.
+        // Without that name.
+        .map_err(|cause| wrong(&cause.kind().into()))?;
+    // What it is made under is nobody's business.
     fill(aside.path()).map_err(|fault| Fault {
         message: fault
             .message
