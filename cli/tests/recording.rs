@@ -154,11 +154,14 @@ fn a_handle_is_of_one_source() {
         };
         add(0, "https://p.prose.md/@alice/research");
         let before = files(&project.path(".prose/runs/r"));
-        let said = add(4, "https://p.prose.md/@bob/survey");
-        assert!(
-            said.contains("research") && said.contains("another handle"),
-            "{form}: {said}"
-        );
+        // Another name, and another author of the same.
+        for other in ["@bob/survey", "@bob/research"] {
+            let said = add(4, &format!("https://p.prose.md/{other}"));
+            assert!(
+                said.contains("research") && said.contains("another handle"),
+                "{form}: {said}"
+            );
+        }
         assert_eq!(files(&project.path(".prose/runs/r")), before, "{form}");
         // The same again is no other.
         add(0, "https://p.prose.md/@alice/research");

@@ -47,6 +47,19 @@ pub(super) fn rows(tree: &mut Tree<'_>, run: &mut Run) {
     }
 }
 
+/// Where the import of a handle came from, as the text of an `x_imports.jsonl` says; its last line counts.
+pub fn import_source(log: &str, alias: &str) -> Option<String> {
+    let mut source = None;
+    jsonl::lines(log, |_, object| {
+        let get = |key: &str| object.get(key).and_then(jsonl::text);
+        if get("alias").is_some_and(|own| *own == *alias) {
+            source = get("source_url").map(|url| url.to_string());
+        }
+        Ok(())
+    });
+    source
+}
+
 /// Adds the nested runs of `imports/{handle}--{slug}/`. What lies below them is opened as a run of its own.
 pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
     let mut dirs: BTreeSet<&str> = BTreeSet::new();
@@ -60,6 +73,11 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
             dirs.insert(dir);
         }
     }
+    // Those that the log names, in its order; of a handle that it names, the first nested run is that one.
+    let named = run.imports.iter().enumerate().rev();
+    let mut named: BTreeMap<Text, usize> = named
+        .map(|(at, import)| (Text::clone(&import.alias), at))
+        .collect();
     for dir in dirs {
         let (handle, slug) = dir.split_once("--").unwrap_or((dir, ""));
         if slug.is_empty() {
@@ -71,11 +89,8 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
             );
         }
         let nested = Some(format!("imports/{dir}").into());
-        match run
-            .imports
-            .iter_mut()
-            .find(|import| *import.alias == *handle && import.nested.is_none())
-        {
+        let known = named.remove(handle);
+        match known.and_then(|at| run.imports.get_mut(at)) {
             Some(known) => known.nested = nested,
             None => run.imports.push(Import {
                 alias: handle.into(),

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use prosescope_core::decode::folder::scoped;
+use prosescope_core::decode::folder::{import_source, scoped};
 use prosescope_core::decode::gates_json;
 use prosescope_core::decode::memory_md::segment_number;
 use prosescope_core::decode::text::is_plain_path;
@@ -340,10 +340,11 @@ impl Facts for FolderFacts<'_> {
             .filter(|(handle, _)| handle == alias)
             .map(|(_, dir)| format!("imports/{dir}"))
             .collect();
-        Ok((!nested.is_empty()).then_some(ImportFact {
-            source_url: None,
-            nested,
-        }))
+        let source_url = self
+            .text(IMPORTS)?
+            .and_then(|log| import_source(&log, alias));
+        let known = source_url.is_some() || !nested.is_empty();
+        Ok(known.then_some(ImportFact { source_url, nested }))
     }
 
     fn gates(&self) -> Result<Vec<Gate>, Fault> {

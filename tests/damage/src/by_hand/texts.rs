@@ -250,6 +250,20 @@ pub(super) fn cases() -> Vec<Make> {
         case
     }));
     cases.push(Box::new(|| {
+        let log: String = (0..50_000)
+            .map(|n| format!("{{\"alias\":\"i{n:05}\",\"source_url\":\"u\"}}\n"))
+            .collect();
+        let mut case = folder(
+            "tens of thousands of imports, thousands of their runs",
+            Shown(&[]),
+            &[("state.md", HEAD), ("x_imports.jsonl", &log)],
+        );
+        for n in 0..5_000 {
+            case = case.file(format!("imports/i{:05}--u/state.md", 49_999 - n), *b"x\n");
+        }
+        case
+    }));
+    cases.push(Box::new(|| {
         let mut case = folder(
             "agents with thousands of segments",
             Shown(&[]),
