@@ -72,7 +72,7 @@ fn progress(view: &Overview) -> Option<String> {
         "{} of {} seen {} done",
         view.statements_done,
         statements(view.statements),
-        if view.statements_done == 1 {
+        if view.statements_done == 1 || view.statements == 1 {
             "is"
         } else {
             "are"
