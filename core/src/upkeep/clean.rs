@@ -13,6 +13,12 @@ use crate::write::WriteError;
 /// What a removed folder is called until it is gone.
 pub const TRASH: &str = ".trash-";
 
+/// How a folder begins that is being filled: a new run, a copy. Killed, it is what a removed folder is.
+pub const UNFINISHED: &str = ".trash-new-";
+
+/// Changed within so long, such a folder may have somebody who fills it: milliseconds.
+const FILLED: i64 = 3_600_000;
+
 /// Without a sign of life for so long, a run that nobody ended is given up: milliseconds.
 const RECENT: i64 = 86_400_000;
 
@@ -120,7 +126,9 @@ pub fn plan(request: &Request, entries: &[Entry]) -> Result<CleanPlan, WriteErro
     let mut plan = CleanPlan::default();
     for entry in entries {
         if entry.name.starts_with(TRASH) {
-            if entry.kind == EntryKind::Folder {
+            if let Some(why) = filled(request, entry) {
+                plan.keep.push(line(request, entry, false, why));
+            } else if entry.kind == EntryKind::Folder {
                 plan.bytes += entry.bytes;
                 plan.leftovers.push(Leftover {
                     name: entry.name.clone(),
@@ -143,6 +151,18 @@ pub fn plan(request: &Request, entries: &[Entry]) -> Result<CleanPlan, WriteErro
         }
     }
     Ok(plan)
+}
+
+/// Why an unfinished folder stays, where somebody may be filling it.
+fn filled(request: &Request, entry: &Entry) -> Option<String> {
+    let silent = request.now.saturating_sub(entry.newest?);
+    let recent = entry.name.starts_with(UNFINISHED) && silent < FILLED;
+    (recent && !request.force).then(|| {
+        format!(
+            "it may be in the making: it changed {} ago; --force takes it all the same",
+            rough(silent)
+        )
+    })
 }
 
 enum Judged {
@@ -334,6 +354,20 @@ mod tests {
             entry("running-old", "running", 40),
             entry("waiting-old", "waiting", 40),
         ]
+    }
+
+    #[test]
+    fn what_may_be_in_the_making_stays_for_an_hour() {
+        let left = |hours: i64, force: bool| {
+            let mut made = entry(".trash-new-a1", "", 0);
+            made.run = None;
+            made.newest = Some(NOW - hours * DAY / 24);
+            let plan = plan(&ask(&[], &["completed"], None, force), &[made]).unwrap();
+            (plan.leftovers.len(), plan.keep.len())
+        };
+        assert_eq!(left(0, false), (0, 1));
+        assert_eq!(left(1, false), (1, 0));
+        assert_eq!(left(0, true), (1, 0));
     }
 
     fn ask(runs: &[&str], status: &[&str], days: Option<i64>, force: bool) -> Request {

@@ -54,10 +54,6 @@ impl Drop for Attachments<'_> {
     }
 }
 
-/// How a folder begins that is not yet in its place: as what `clean` removes does
-/// ([`prosescope_core::upkeep::clean::TRASH`]).
-pub(crate) const ASIDE: &str = ".trash-new-";
-
 /// Makes what will be kept under another name. Of itself a temporary file is its maker's alone; a run is shared as any
 /// other file is: `mode`, less what the user's umask takes away.
 pub(crate) fn shared(mode: u32) -> tempfile::Builder<'static, 'static> {

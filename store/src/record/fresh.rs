@@ -4,10 +4,11 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
+use prosescope_core::upkeep::clean::UNFINISHED;
 use prosescope_core::write::WriteError;
 
 use super::fault;
-use super::files::{ASIDE, replace, shared, sync_dir};
+use super::files::{replace, shared, sync_dir};
 
 /// Makes a run's folder with its program in it, under another name first; `fill` puts in what keeps the state.
 ///
@@ -27,7 +28,7 @@ pub(super) fn run_folder(
     fs::create_dir_all(above).map_err(|cause| fault::io(above, "cannot be made", &cause))?;
     // A name that no list of runs shows: whoever is killed here leaves no run, and `clean` removes it.
     let aside = shared(0o777)
-        .prefix(ASIDE)
+        .prefix(UNFINISHED)
         .tempdir_in(above)
         .map_err(|cause| fault::io(above, "takes no new folder", &cause))?;
     let source = aside.path().join("program.prose");

@@ -11,7 +11,7 @@ mod fresh;
 mod lock;
 mod sqlite;
 
-pub(crate) use files::{ASIDE, replace, shared, sync_dir};
+pub(crate) use files::{replace, shared, sync_dir};
 pub(crate) use folder::write_first;
 pub use folder::{FolderStore, init_folder};
 pub(crate) use lock::{LOCK, lock};

@@ -11,12 +11,13 @@ use prosescope_core::model::TableInfo;
 use prosescope_core::repair::{Done, Repair, copy_repaired, stale_state_file, superseded_files};
 use prosescope_core::session::{Options, Session};
 use prosescope_core::source::{Source, SourceError};
+use prosescope_core::upkeep::clean::UNFINISHED;
 use prosescope_core::write::{Fault, FaultKind};
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::Disk;
-use crate::record::{ASIDE, connect, fault, shared, sync_dir};
+use crate::record::{connect, fault, shared, sync_dir};
 
 /// What a copy is made of.
 pub struct Damaged<'a> {
@@ -127,7 +128,7 @@ pub(crate) fn new_folder(
     fs::create_dir_all(parent).map_err(|cause| wrong(&cause))?;
     // A name that no list of runs shows; it goes again when anything fails.
     let aside = shared(0o777)
-        .prefix(ASIDE)
+        .prefix(UNFINISHED)
         .tempdir_in(parent)
         // Without that name.
         .map_err(|cause| wrong(&cause.kind().into()))?;

@@ -87,7 +87,14 @@ fn what_is_killed_leaves_no_run_and_goes_with_the_next_cleaning() {
         let ours = |row: &&serde_json::Value| row.to_string().contains(&run);
         assert_eq!(listed.iter().filter(ours).count(), 1, "{form}: {listed:?}");
         assert_eq!(project.json(&["bindings", &run]), before, "{form}");
+        // It might be in the making, for all that anybody knows.
         project.expect(0, &["clean", "--status", "completed", "--yes"], b"");
+        assert!(runs.join(&left[0]).exists(), "{form}: {left:?}");
+        project.expect(
+            0,
+            &["clean", "--status", "completed", "--force", "--yes"],
+            b"",
+        );
         assert!(!runs.join(&left[0]).exists(), "{form}: {left:?}");
         fs::remove_dir_all(project.run_dir(&run)).expect("room");
     }

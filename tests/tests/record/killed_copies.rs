@@ -69,7 +69,11 @@ fn a_run_that_is_opened_is_there_whole_or_not_at_all() {
 /// `clean` removes what the killed ones left, and nothing else.
 #[track_caller]
 fn nothing_is_left(project: &Project, there: &[String]) {
-    project.expect(0, &["clean", "--older-than", "30d", "--yes"], b"");
+    project.expect(
+        0,
+        &["clean", "--older-than", "30d", "--force", "--yes"],
+        b"",
+    );
     let runs = project.path().join(".prose/runs");
     let entries = fs::read_dir(runs).expect("listed").flatten();
     let mut names: Vec<String> = entries
