@@ -16,7 +16,7 @@ fn damage_in_one_table_leaves_the_others() {
     let mut rows = String::from("BEGIN;");
     for n in 1..=500 {
         rows.push_str(&format!(
-            "INSERT INTO execution(id, status, statement_text) VALUES ({n}, 'completed', 'session {n}');"
+            "INSERT INTO execution(id, statement_index, status, statement_text) VALUES ({n}, {n}, 'completed', 'session {n}');"
         ));
     }
     db.run(&format!("{rows} COMMIT;"));

@@ -161,6 +161,10 @@ fn look(runs: &Path, name: &str) -> Result<Entry, Fault> {
             entry.newest = entry.newest.max(changed(&meta));
         }
     }
+    if entry.files == 0 {
+        // Nothing in it yet tells when it was made.
+        entry.newest = fs::symlink_metadata(&path).ok().as_ref().and_then(changed);
+    }
     Ok(entry)
 }
 

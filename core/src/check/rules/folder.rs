@@ -42,7 +42,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::warning("link-not-followed", "A link stands where a file or folder of the run would; what it leads to is missing.")
         .fix("What it leads to may lie outside of the run. Put that in its place, if it is the run's, or open it by its own path.")
         .source("reliability, untrusted files")
-        .told("A `bindings` that is a link to a folder elsewhere.", "store/src/disk.rs"),
+        .told("A `bindings` that is a link to a folder elsewhere.", "core/src/source.rs"),
     Rule::info("folder-left-out", "Folders called .git, node_modules or target were not looked into.")
         .fix("Nothing has to be done. Name such a folder to look into it.")
         .source("dialects, runs without a state file")
