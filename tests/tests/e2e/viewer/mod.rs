@@ -49,25 +49,31 @@ impl Viewer {
     /// The empty viewer, opened from disk; `None` where it or the browser is missing (which was said).
     fn from_disk() -> Option<Viewer> {
         let (chromium, html) = (needs::chromium()?, needs::viewer()?);
-        let _place = Place::Beside(Beside::wait());
-        let page = Page::open_file(&chromium, &html);
-        Some(Viewer { page, _place })
+        let place = Place::Beside(Beside::wait());
+        Some(Viewer::begun(Page::open_file(&chromium, &html), place))
     }
 
     /// The same, while no other browser of these tests runs.
     fn alone() -> Option<Viewer> {
         let (chromium, html) = (needs::chromium()?, needs::viewer()?);
-        let _place = Place::Alone(Alone::wait());
-        let page = Page::open_file(&chromium, &html);
-        Some(Viewer { page, _place })
+        let place = Place::Alone(Alone::wait());
+        Some(Viewer::begun(Page::open_file(&chromium, &html), place))
+    }
+
+    /// Waits until the page listens: it is loaded before its program runs, and what is dropped until then is lost.
+    fn begun(mut page: Page, place: Place) -> Viewer {
+        page.wait("document.querySelector('main')");
+        Viewer {
+            page,
+            _place: place,
+        }
     }
 
     /// What a server offers.
     fn served(address: &str) -> Option<Viewer> {
         let chromium = needs::chromium()?;
-        let _place = Place::Beside(Beside::wait());
-        let page = Page::open(&chromium, address);
-        Some(Viewer { page, _place })
+        let place = Place::Beside(Beside::wait());
+        Some(Viewer::begun(Page::open(&chromium, address), place))
     }
 
     /// Drops files, and waits until a run is shown.
