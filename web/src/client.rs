@@ -15,7 +15,7 @@ use crate::protocol::{Request, Trouble};
 /// JSON of a view struct and, where one was asked for, a blob.
 type Answer = Result<(String, Option<web_sys::Blob>), Trouble>;
 
-/// The worker, started when it is first asked, and started anew after it was stopped or broke.
+/// The worker, started when the page is there or when it is first asked, and started anew after it was stopped or broke.
 #[derive(Clone, Default)]
 pub(crate) struct Client {
     inner: Rc<RefCell<Inner>>,
@@ -65,6 +65,12 @@ impl Client {
                 "Open it again when you like.",
             ))
         })
+    }
+
+    /// Starts the worker before anybody asks: what is opened first then need not wait for it.
+    pub(crate) fn warm(&self) {
+        // Who asks is told when it cannot be started.
+        let _ = self.start();
     }
 
     /// Stops the worker at once, whatever it does; every question that waits is answered with that.

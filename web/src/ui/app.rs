@@ -1,5 +1,7 @@
 //! The whole page: events of the window, and which part is shown.
 
+use std::time::Duration;
+
 use leptos::ev;
 use leptos::prelude::*;
 
@@ -23,6 +25,9 @@ pub(crate) fn App() -> impl IntoView {
     follow::watch(app);
     if is_served() {
         app.open(What::Served);
+    } else {
+        // Behind the first picture of the page.
+        set_timeout(move || app.warm(), Duration::ZERO);
     }
 
     let shown = Memo::new(move |_| Shown::of(&app.desk.read(), &app.route.read()));

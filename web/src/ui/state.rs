@@ -133,6 +133,11 @@ impl App {
         expect_context()
     }
 
+    /// Makes the worker ready before anything is opened.
+    pub(crate) fn warm(self) {
+        self.client.get_value().warm();
+    }
+
     /// Asks the worker.
     pub(crate) async fn ask<T: DeserializeOwned>(self, request: Request) -> Result<T, Trouble> {
         let client = self.client.get_value();

@@ -34,7 +34,7 @@ impl<'a> Iterator for Lines<'a> {
             }
         };
         self.number = self.number.saturating_add(1);
-        Some(line.strip_suffix('\r').unwrap_or(line))
+        Some(line.trim_end_matches('\r'))
     }
 }
 

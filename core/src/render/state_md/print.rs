@@ -303,10 +303,7 @@ fn section(out: &mut String, name: &str, text: &str) {
     }
     out.push('\n');
     let mut open = None;
-    for line in text
-        .split('\n')
-        .map(|line| line.strip_suffix('\r').unwrap_or(line))
-    {
+    for line in text.split('\n').map(|line| line.trim_end_matches('\r')) {
         match open {
             Some((mark, count)) if closes(line, mark, count) => open = None,
             Some(_) => {}

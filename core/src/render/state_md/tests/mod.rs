@@ -37,8 +37,9 @@ fn an_empty_state_has_an_index() {
 
 #[test]
 fn what_was_printed_once_is_printed_so_again() {
-    // A key that grows beyond any limit when it is written, found by fuzzing.
+    // A key that grows beyond any limit when it is written, lines that end more than once; found by fuzzing.
     for read in [
+        "## Other\n\n###\r\r\r\r\n\r\rx\r\r\ny\r\r\r\n".to_owned(),
         format!("{}:", "\0".repeat(100)),
         format!("{}: x", "k".repeat(401)),
     ] {
