@@ -42,6 +42,8 @@ pub struct Meta {
     pub branches: Vec<Text>,
     /// `all`, `first`, `any`.
     pub strategy: Option<Text>,
+    /// How many branches `any` waits for.
+    pub count: Option<i64>,
     /// Names the loop that a row speaks of.
     pub loop_id: Option<Text>,
     /// `iteration`, or `current_iteration` of the in-place dialect.
@@ -62,4 +64,16 @@ pub struct Meta {
     pub reason: Option<Text>,
     /// The in-place dialect's marker: `current_iteration` stands in the row that is updated.
     pub in_place: bool,
+}
+
+impl Execution {
+    /// Whether the row opens an instance that may not be over: its status is an opening word (trace.md, "Words"), and no
+    /// end was written into it.
+    pub fn opens(&self) -> bool {
+        let word = matches!(
+            self.status,
+            Status::Pending | Status::Executing | Status::Started | Status::Waiting
+        );
+        word && self.completed.is_none()
+    }
 }

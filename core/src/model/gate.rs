@@ -92,6 +92,10 @@ pub enum AuditKind {
     Timeout,
     /// A suspended run went on at it.
     Resumed,
+    /// It was created otherwise than the program says. Ours: no document lists it.
+    Overridden,
+    /// The run went on, or ended, although it was pending. Ours: no document lists it.
+    Forced,
     /// Another word, as written.
     Other(Text),
 }
@@ -106,6 +110,8 @@ impl AuditKind {
             "rejected" => AuditKind::Rejected,
             "timeout" => AuditKind::Timeout,
             "resumed" => AuditKind::Resumed,
+            "overridden" => AuditKind::Overridden,
+            "forced" => AuditKind::Forced,
             other => AuditKind::Other(other.into()),
         }
     }
@@ -119,6 +125,8 @@ impl AuditKind {
             AuditKind::Rejected => "rejected",
             AuditKind::Timeout => "timeout",
             AuditKind::Resumed => "resumed",
+            AuditKind::Overridden => "overridden",
+            AuditKind::Forced => "forced",
             AuditKind::Other(word) => word,
         }
     }

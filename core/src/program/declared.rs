@@ -1,3 +1,5 @@
+use super::lex::{Tok, tokens_of_text};
+use super::value::text_of;
 use super::{Listing, Statement, StatementKind};
 use crate::model::AgentScope;
 
@@ -9,6 +11,22 @@ impl Listing {
             .iter()
             .filter(|s| s.name.as_deref() == Some(name) && s.binds.is_some());
         found.next().filter(|_| found.next().is_none())
+    }
+
+    /// What a session or a resumed agent is asked: its `prompt:`, else the text in quotes behind its keyword.
+    pub fn asked(&self, statement: u32) -> Option<String> {
+        let own = self.get(statement)?;
+        if !matches!(own.kind, StatementKind::Session | StatementKind::Resume) {
+            return None;
+        }
+        if let Some(prompt) = own.property("prompt") {
+            return Some(prompt.to_owned());
+        }
+        let text = self.own_text(statement);
+        let quoted = tokens_of_text(&text)
+            .into_iter()
+            .find(|token| token.tok == Tok::Str)?;
+        text.get(quoted.start..quoted.end).map(text_of)
     }
 
     /// How long the memory of an agent lives, as the program declares it (`persist:`); `None` when it declares no such
@@ -30,6 +48,16 @@ impl Listing {
 #[cfg(test)]
 mod tests {
     use crate::model::AgentScope;
+
+    #[test]
+    fn a_session_says_what_it_asks() {
+        let listing = crate::program::scan(
+            "let a = session \"Find \\\"it\\\"\"\nsession: writer\n  prompt: \"Write\"\nresume: writer\nlet b = do x(\"y\")\n",
+        );
+        let asked: Vec<Option<String>> = (0..4).map(|at| listing.asked(at)).collect();
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(asked, [some("Find \"it\""), some("Write"), None, None]);
+    }
 
     #[test]
     fn a_program_says_how_long_a_memory_lives() {

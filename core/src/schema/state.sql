@@ -27,6 +27,9 @@ CREATE TABLE IF NOT EXISTS execution (
 -- A writer asks for the rows of one statement in one parent, and for what runs in a parent.
 CREATE INDEX IF NOT EXISTS idx_execution_place ON execution(parent_id, statement_index);
 
+-- A writer asks what stands open. Rows that were closed carry the time at which they were.
+CREATE INDEX IF NOT EXISTS idx_execution_open ON execution(status) WHERE completed_at IS NULL;
+
 -- The same where a statement has no line, and its text alone tells it from others.
 CREATE INDEX IF NOT EXISTS idx_execution_text ON execution(parent_id, statement_text) WHERE statement_index IS NULL;
 

@@ -1,6 +1,13 @@
+use super::insist::{Insist, Insisted};
 use super::instance::{depth, frame_of, open_already, open_parent, running, shown};
 use super::meta::Keys;
-use super::{At, Change, ExecutionRow, Facts, Named, Plan, Record, RunChange, WriteError};
+use super::overlay::Overlay;
+use super::place::parent_of;
+use super::rounds::{BeginLoop, Iterate};
+use super::source::{Command, Found, Named, Source};
+use super::standing::Standing;
+use super::task::{Task, task_of};
+use super::{At, Change, ExecutionRow, Facts, Plan, Record, RunChange, Style, WriteError};
 use crate::model::{Execution, Meta, Status};
 use crate::trace::{Shape, frame_block, shape};
 
@@ -9,14 +16,16 @@ use crate::trace::{Shape, frame_block, shape};
 pub struct Begin {
     /// The statement.
     pub statement: Named,
-    /// The execution that it runs in: a branch, a loop, a frame.
+    /// The execution that it runs in: a branch, a loop, a frame; taken from what stands open without it.
     pub parent: Option<i64>,
     /// The block that it calls, when its text does not say so (`do name(…)` does).
     pub block: Option<String>,
+    /// What the caller insists on.
+    pub insist: Insist,
 }
 
 /// What began.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Begun {
     /// Its execution id: what every later command names it by, and the scope of its bindings when it is a frame.
     pub id: i64,
@@ -24,39 +33,40 @@ pub struct Begun {
     pub text: String,
     /// Its line in the program, where it is known.
     pub line: Option<i64>,
+    /// The execution that it runs in.
+    pub parent: Option<i64>,
     /// The block that it calls, and how deep it is in frames, from 1.
     pub frame: Option<(String, i64)>,
-    /// The `parallel_id` or `loop_id` that was given to it.
+    /// The `parallel_id` or `loop_id` that was given to it, or the branch.
     pub name: Option<String>,
+    /// What a subagent is to do, where the statement is a session.
+    pub task: Option<Task>,
 }
 
 impl Record for Begin {
     type Done = Begun;
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Begun>, WriteError> {
-        running(facts)?;
-        open_parent(facts, self.parent)?;
-        let (text, index) = self.statement.find(facts)?;
-        let mut row = Execution {
-            id: facts.next_execution()?,
-            index,
-            text: text.as_str().into(),
-            status: Status::Executing,
-            parent: self.parent,
-            started: None,
-            completed: None,
-            error: None,
-            meta: self.block.as_deref().map(|block| {
-                let block = Some(block.into());
-                Meta {
-                    block,
-                    ..Meta::default()
-                }
-                .into()
-            }),
-        };
+        let entry = Entry::open(
+            facts,
+            &self.statement,
+            None,
+            self.parent,
+            self.insist,
+            Command::Exec,
+        )?;
+        let text = entry.found.text.clone();
+        let mut row = entry.row(facts, Status::Executing, None)?;
+        row.meta = self.block.as_deref().map(|block| {
+            let block = Some(block.into());
+            Meta {
+                block,
+                ..Meta::default()
+            }
+            .into()
+        });
         let command = match shape(&row) {
-            Shape::Parallel => Some("prose parallel begin"),
+            Shape::Parallel => Some("prose parallel run"),
             Shape::Loop => Some("prose loop begin"),
             Shape::Gate => Some("prose gate create"),
             Shape::Frame | Shape::Statement => None,
@@ -69,29 +79,158 @@ impl Record for Begin {
         }
         not_twice(facts, &row)?;
         let frame = match frame_block(&row).map(str::to_owned) {
-            Some(block) => Some((block, depth(facts, self.parent)?.saturating_add(1))),
+            Some(block) => Some((block, depth(facts, entry.parent)?.saturating_add(1))),
             None => None,
         };
-        let meta = Meta {
-            block: frame.as_ref().map(|(block, _)| block.as_str().into()),
-            depth: frame.as_ref().map(|(_, depth)| *depth),
-            ..Meta::default()
-        };
+        let mut meta = row.meta.as_deref().cloned().unwrap_or_default();
+        if let Some((block, depth)) = &frame {
+            meta.block = Some(block.as_str().into());
+            meta.depth = Some(*depth);
+        }
         row.meta = Some(meta.clone().into());
-        let id = row.id;
+        let keys = entry.insisted.keys(Keys::naming(&meta));
+        let task = task_of(facts, &entry.source, &entry.found, entry.parent)?;
         Ok(Plan {
-            changes: vec![
-                opening(facts, at, &row, Keys::naming(&meta)),
-                touch(facts, at),
-            ],
+            changes: vec![opening(facts, at, &row, keys), touch(facts, at)],
             done: Begun {
-                id,
-                text,
-                line: index,
                 frame,
-                name: None,
+                task,
+                ..entry.begun(&row)
             },
         })
+    }
+}
+
+/// `exec run`: a statement begins, and what it lies in where that has not begun.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Run {
+    /// The statement.
+    pub begin: Begin,
+    /// The line of the loop, or of the call, that begins first, and that the statement runs in.
+    pub within: Option<u32>,
+    /// Whether a round of the loop that it runs in ends first.
+    pub round: bool,
+}
+
+impl Record for Run {
+    type Done = Begun;
+
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Begun>, WriteError> {
+        let mut all = Overlay::new(facts);
+        let mut begin = self.begin.clone();
+        if self.round {
+            let insist = begin.insist;
+            all.plan(&Iterate { id: None, insist }, at)?;
+        }
+        if let Some(line) = self.within {
+            let source = Source::of(facts)?;
+            let statement = Named::line(line);
+            let found = source.find(&statement)?;
+            let is_loop = source.statement(&found).is_some_and(|s| s.kind.is_loop());
+            let (parent, insist) = (begin.parent, begin.insist);
+            let outer = if is_loop {
+                let around = BeginLoop {
+                    statement,
+                    parent,
+                    insist,
+                    ..BeginLoop::default()
+                };
+                all.plan(&around, at)?
+            } else {
+                let around = Begin {
+                    statement,
+                    parent,
+                    insist,
+                    block: None,
+                };
+                all.plan(&around, at)?
+            };
+            begin.parent = Some(outer.id);
+        }
+        let begun = all.plan(&begin, at)?;
+        Ok(all.done(begun))
+    }
+}
+
+/// A statement on its way in: found in the program, placed, and let through by what stands open.
+pub(super) struct Entry {
+    pub(super) source: Source,
+    pub(super) found: Found,
+    pub(super) parent: Option<i64>,
+    pub(super) insisted: Insisted,
+}
+
+impl Entry {
+    /// Finds and places a statement; `word` stands for one that was not named.
+    pub(super) fn open(
+        facts: &dyn Facts,
+        statement: &Named,
+        word: Option<&str>,
+        parent: Option<i64>,
+        insist: Insist,
+        command: Command,
+    ) -> Result<Entry, WriteError> {
+        running(facts)?;
+        open_parent(facts, parent)?;
+        let source = Source::of(facts)?;
+        let found = match word {
+            Some(word) if *statement == Named::default() => Found {
+                text: word.to_owned(),
+                line: None,
+                statement: None,
+            },
+            _ => source.find(statement)?,
+        };
+        source.of_kind(&found, command)?;
+        let standing = Standing::of(facts)?;
+        let mut insisted = Insisted::new(insist);
+        let parent = match parent_of(facts, &source, &standing, &found, parent) {
+            Ok(parent) => parent,
+            Err(error) => {
+                insisted.sequence(error)?;
+                parent
+            }
+        };
+        if let Err(error) = standing.past_gates(parent) {
+            insisted.sequence(error)?;
+        }
+        Ok(Entry {
+            source,
+            found,
+            parent,
+            insisted,
+        })
+    }
+
+    /// The row that opens it.
+    pub(super) fn row(
+        &self,
+        facts: &dyn Facts,
+        status: Status,
+        meta: Option<Meta>,
+    ) -> Result<Execution, WriteError> {
+        Ok(Execution {
+            id: facts.next_execution()?,
+            index: self.found.index(),
+            text: self.found.text.as_str().into(),
+            status,
+            parent: self.parent,
+            started: None,
+            completed: None,
+            error: None,
+            meta: meta.map(Into::into),
+        })
+    }
+
+    /// What the caller is told of it.
+    pub(super) fn begun(&self, row: &Execution) -> Begun {
+        Begun {
+            id: row.id,
+            text: self.found.text.clone(),
+            line: self.found.index(),
+            parent: self.parent,
+            ..Begun::default()
+        }
     }
 }
 
@@ -124,6 +263,14 @@ pub(super) fn opening(facts: &dyn Facts, at: &At, row: &Execution, keys: Keys) -
         metadata: keys.done(),
         ..ExecutionRow::default()
     })
+}
+
+/// The first row of a construct: `executing` in a database, which its document asks for, `started` in a folder's log.
+pub(super) fn entered(style: Style) -> Status {
+    match style {
+        Style::InPlace | Style::AppendOnly => Status::Executing,
+        Style::Files => Status::Started,
+    }
 }
 
 /// The run was written to (errata X15).

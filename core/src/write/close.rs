@@ -1,6 +1,10 @@
 use super::begin::{scope_of, touch};
+use super::insist::{Insist, Insisted};
 use super::instance::{Instance, running, shown};
 use super::meta::Keys;
+use super::source::Source;
+use super::standing::{Standing, no_longer};
+use super::task::output_of;
 use super::{
     At, Change, ExecutionRow, ExecutionUpdate, Facts, Plan, Record, Style, WriteError, names,
 };
@@ -10,9 +14,9 @@ use crate::trace::{Shape, shape};
 /// How an execution ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum How {
-    /// It is done.
+    /// It is done. Refused until the binding that its statement writes is there.
     Completed {
-        /// The binding that it had to write: refused until it is there.
+        /// The binding that it had to write; by the program without it.
         binding: Option<String>,
     },
     /// It ended with an error.
@@ -30,10 +34,23 @@ pub enum How {
 /// `exec complete`, `exec fail`, `exec skip`: an execution ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Close {
-    /// Which.
-    pub id: i64,
+    /// Which; the one that stands open without it.
+    pub id: Option<i64>,
     /// How.
     pub how: How,
+    /// What the caller insists on.
+    pub insist: Insist,
+}
+
+impl Close {
+    /// An execution ends in this way.
+    pub fn new(id: i64, how: How) -> Close {
+        Close {
+            id: Some(id),
+            how,
+            insist: Insist::default(),
+        }
+    }
 }
 
 /// What ended.
@@ -55,29 +72,50 @@ impl Record for Close {
     type Done = Closed;
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Closed>, WriteError> {
+        self.close(facts, at, Keys::default())
+    }
+}
+
+impl Close {
+    /// The plan, with more keys for the row that ends it.
+    pub(super) fn close(
+        &self,
+        facts: &dyn Facts,
+        at: &At,
+        keys: Keys,
+    ) -> Result<Plan<Closed>, WriteError> {
         running(facts)?;
-        let instance = Instance::of(facts, self.id)?.open()?;
-        self.own_command(&instance)?;
+        let standing = Standing::of(facts)?;
+        let id = standing.pick(self.id, Shape::Statement)?;
+        let instance = Instance::of(facts, id)?.open()?;
+        self.own_command(id, &instance)?;
+        let mut insisted = Insisted::new(self.insist);
         let (status, error) = match &self.how {
             How::Completed { binding } => {
-                if let Some(name) = binding {
-                    written(facts, &instance, name)?;
-                }
+                self.outputs(facts, &instance, binding.as_deref(), &mut insisted)?;
                 ("completed", None)
             }
             How::Failed { error } => ("failed", Some(error.clone())),
             How::Skipped { .. } => ("skipped", None),
         };
+        // What fails may leave something behind that nobody ends any more.
+        if status != "failed"
+            && let Err(error) = standing.no_child(id, status)
+        {
+            insisted.sequence(error)?;
+        }
         let reason = match &self.how {
             How::Skipped { reason } => reason.as_deref(),
             _ => None,
         };
-        let keys = Keys::default().text("reason", reason);
-        let change = ending(facts, at, &instance, status, error, keys)?;
+        let keys = insisted.keys(keys.text("reason", reason));
+        let mut changes = ending(facts, at, &instance, status, error, keys)?;
+        changes.extend(standing.cut_off(facts.style(), Some(id)));
+        changes.push(touch(facts, at));
         Ok(Plan {
-            changes: vec![change, touch(facts, at)],
+            changes,
             done: Closed {
-                id: self.id,
+                id,
                 text: instance.first.text.to_string(),
                 line: instance.first.index,
                 status,
@@ -85,12 +123,36 @@ impl Record for Close {
             },
         })
     }
-}
 
-impl Close {
+    /// Refuses to complete what has not written its binding: the one that was named, else the program's.
+    fn outputs(
+        &self,
+        facts: &dyn Facts,
+        instance: &Instance,
+        binding: Option<&str>,
+        insisted: &mut Insisted,
+    ) -> Result<(), WriteError> {
+        let source = Source::of(facts)?;
+        let says = output_of(&source, &instance.first).map(|(name, _)| name);
+        if let Some(name) = binding {
+            names::binding(name)?;
+        }
+        let line = instance
+            .first
+            .index
+            .and_then(|line| u32::try_from(line).ok());
+        let wanted = insisted.settle("binding", line, says, binding.map(str::to_owned))?;
+        if let Some(name) = wanted
+            && let Err(error) = written(facts, instance, &name)
+        {
+            insisted.sequence(error)?;
+        }
+        Ok(())
+    }
+
     /// Refuses what ends by a command of its own: a parallel whose branches were not looked at would be joined, a gate
     /// passed that nobody decided. A parallel and a loop may fail.
-    fn own_command(&self, instance: &Instance) -> Result<(), WriteError> {
+    fn own_command(&self, id: i64, instance: &Instance) -> Result<(), WriteError> {
         if instance.meta().branch.is_some() {
             return Ok(());
         }
@@ -106,17 +168,14 @@ impl Close {
         };
         Err(WriteError::refused(
             "ends-by-own-command",
-            format!(
-                "execution {} is {what}: {}",
-                self.id,
-                shown(&instance.first.text)
-            ),
+            format!("execution {id} is {what}: {}", shown(&instance.first.text)),
             format!("it ends with `{command}`"),
         ))
     }
 }
 
-/// The row that closes an instance, or, in place, the update of its only row.
+/// The row that closes an instance, behind its opening row, which is no longer under way; in place, the update of its only
+/// row.
 pub(super) fn ending(
     facts: &dyn Facts,
     at: &At,
@@ -124,23 +183,25 @@ pub(super) fn ending(
     status: &str,
     error: Option<String>,
     keys: Keys,
-) -> Result<Change, WriteError> {
+) -> Result<Vec<Change>, WriteError> {
     let now = at.text(facts.style());
     if facts.style() == Style::InPlace {
-        return Ok(Change::UpdateExecution(ExecutionUpdate {
+        return Ok(vec![Change::UpdateExecution(ExecutionUpdate {
             id: instance.first.id,
             status: Some(status.to_owned()),
             completed: Some(Some(now)),
             error: error.map(Some),
             metadata: keys.done(),
-        }));
+        })]);
     }
-    Ok(Change::Execution(ExecutionRow {
+    let over = no_longer(facts.style(), &instance.first, Some(now.clone()));
+    let row = ExecutionRow {
         status: status.to_owned(),
         completed: Some(now),
         error,
         ..again(facts, instance, keys)?
-    }))
+    };
+    Ok(over.into_iter().chain([Change::Execution(row)]).collect())
 }
 
 /// A later row of an instance: what names it is copied.
@@ -175,12 +236,11 @@ pub(super) fn again(
 
 /// Refuses when the binding that an execution had to write is not there, or is older than the execution.
 fn written(facts: &dyn Facts, instance: &Instance, name: &str) -> Result<(), WriteError> {
-    names::binding(name)?;
     // What a frame itself returns belongs to its caller, what a statement binds to the frame around it.
     let frame = scope_of(facts, instance.first.parent)?;
     let hint = format!(
-        "the session writes it with `prose put {name} --run RUN{}`; without it the execution failed (`prose exec fail`)",
-        frame.map_or(String::new(), |id| format!(" --execution {id}"))
+        "the session writes it: `prose put {name} --execution {}`; without it the execution failed (`prose exec fail`)",
+        instance.first.id
     );
     let place = frame.map_or("at the root".to_owned(), |id| format!("in frame {id}"));
     let Some(binding) = facts.binding(name, frame)? else {

@@ -2,7 +2,7 @@ use std::ops::ControlFlow;
 
 use super::Fault;
 use crate::gate::audit::Chain;
-use crate::model::{AgentScope, BindingKind, Execution, Gate, RunStatus};
+use crate::model::{AgentScope, AuditKind, BindingKind, Execution, Gate, RunStatus};
 use crate::time::Stamp;
 
 /// How a store writes.
@@ -48,6 +48,10 @@ pub trait Facts {
     /// The rows of the run, the newest first, until `each` breaks.
     fn newest(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault>;
 
+    /// The rows that opened an instance which may not be over, the newest first, until `each` breaks: those whose status
+    /// is an opening word, and that no end was written into. More than these may be handed on, never fewer.
+    fn open(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault>;
+
     /// The rows whose parent this is, in order of id, until `each` breaks.
     fn children(
         &self,
@@ -83,6 +87,9 @@ pub trait Facts {
     fn gate_elsewhere(&self, _id: &str) -> Result<Option<String>, Fault> {
         Ok(None)
     }
+
+    /// The last row of the audit log that speaks of a gate, other than that somebody looked at it.
+    fn last_event(&self, gate: &str) -> Result<Option<AuditKind>, Fault>;
 
     /// Where the run's audit log ends.
     fn audit_tail(&self) -> Result<AuditTail, Fault>;
@@ -158,6 +165,10 @@ pub struct AgentFact {
 pub struct ImportFact {
     /// Where it came from, where the store says so.
     pub source_url: Option<String>,
+    /// Its inputs, JSON.
+    pub inputs_schema: Option<String>,
+    /// Its outputs, JSON.
+    pub outputs_schema: Option<String>,
     /// Folders of its nested run inside the run's (`imports/{handle}--{slug}`): one, unless somebody else made more.
     pub nested: Vec<String>,
 }

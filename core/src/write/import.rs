@@ -1,9 +1,12 @@
 use super::begin::touch;
 use super::instance::{running, shown};
+use super::source::Source;
 use super::{
     At, AttachmentFile, Change, Facts, ImportFact, ImportRow, Plan, Record, Style, WriteError,
     names,
 };
+
+use crate::program::StatementKind;
 
 /// The longest handle, in bytes: with its slug it names a folder.
 const LONGEST_HANDLE: usize = 100;
@@ -13,11 +16,11 @@ const LONGEST_HANDLE: usize = 100;
 pub struct AddImport {
     /// The handle that the program uses it by.
     pub alias: String,
-    /// Where it came from.
-    pub source_url: String,
-    /// Its inputs, JSON.
+    /// Where it came from; as the program's `use` says, or as it was registered before, without it.
+    pub source_url: Option<String>,
+    /// Its inputs, JSON; what was registered before stays without it.
     pub inputs_schema: Option<String>,
-    /// Its outputs, JSON.
+    /// Its outputs, JSON; what was registered before stays without it.
     pub outputs_schema: Option<String>,
     /// Its text. In a folder the nested run has it; beside a database it is kept in the same place.
     pub program: Option<String>,
@@ -68,16 +71,19 @@ impl Record for AddImport {
             let Some(schema) = schema else { continue };
             if let Err(error) = serde_json::from_str::<serde_json::Value>(schema) {
                 return Err(WriteError::wrong(
-                    format!("the schema of the {what} is no JSON: {error}"),
+                    format!("the schema of the {what} is not valid JSON: {error}"),
                     "give a JSON value, such as {\"topic\": \"text\"}",
                 ));
             }
         }
-        let nested = format!("imports/{}--{}", self.alias, slug(&self.source_url));
         let known = facts.import(&self.alias)?;
+        let source_url = self.source(facts, known.as_ref())?;
+        let nested = format!("imports/{}--{}", self.alias, slug(&source_url));
         if let Some(known) = &known {
-            self.same_source(known, &nested)?;
+            self.same_source(known, &source_url, &nested)?;
         }
+        let again = known.is_some();
+        let before = known.unwrap_or_default();
         let mut changes = Vec::with_capacity(3);
         let program = format!("{nested}/program.prose");
         if let Some(text) = &self.program
@@ -92,10 +98,10 @@ impl Record for AddImport {
         changes.extend([
             Change::Import(ImportRow {
                 alias: self.alias.clone(),
-                source_url: self.source_url.clone(),
+                source_url,
                 fetched: at.text(facts.style()),
-                inputs_schema: self.inputs_schema.clone(),
-                outputs_schema: self.outputs_schema.clone(),
+                inputs_schema: self.inputs_schema.clone().or(before.inputs_schema),
+                outputs_schema: self.outputs_schema.clone().or(before.outputs_schema),
             }),
             touch(facts, at),
         ]);
@@ -104,18 +110,49 @@ impl Record for AddImport {
             done: Imported {
                 nested,
                 alias: self.alias.clone(),
-                again: known.is_some(),
+                again,
             },
         })
     }
 }
 
 impl AddImport {
+    fn source(&self, facts: &dyn Facts, known: Option<&ImportFact>) -> Result<String, WriteError> {
+        if let Some(source) = &self.source_url {
+            return Ok(source.clone());
+        }
+        if let Some(source) = known.and_then(|known| known.source_url.clone()) {
+            return Ok(source);
+        }
+        let program = Source::of(facts)?;
+        let mut used = program
+            .listing
+            .iter()
+            .flat_map(|listing| &listing.statements);
+        let used = used.find(|s| {
+            s.kind == StatementKind::Use && s.name.as_deref() == Some(self.alias.as_str())
+        });
+        used.and_then(|s| s.target.clone()).ok_or_else(|| {
+            WriteError::wrong(
+                format!(
+                    "the program has no `use … as {}`, so it does not say where that comes from",
+                    self.alias
+                ),
+                "give the source: `prose import add HANDLE SOURCE`",
+            )
+        })
+    }
+
     /// Refuses another source under a handle that is taken: `research.findings` could then be of either, and in a
     /// folder there would be two runs of one handle.
-    fn same_source(&self, known: &ImportFact, nested: &str) -> Result<(), WriteError> {
+    fn same_source(
+        &self,
+        known: &ImportFact,
+        source_url: &str,
+        nested: &str,
+    ) -> Result<(), WriteError> {
         let same = match &known.source_url {
-            Some(source) => *source == self.source_url,
+            Some(source) => *source == source_url,
             None => known.nested.is_empty() || known.nested.iter().any(|own| own == nested),
         };
         if same {

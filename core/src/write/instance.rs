@@ -35,7 +35,7 @@ impl Instance {
         !self.last.status.is_terminal()
     }
 
-    /// It, when it is open.
+    /// Returns the instance, or an error if it is closed.
     pub(super) fn open(self) -> Result<Instance, WriteError> {
         if self.is_open() {
             return Ok(self);
@@ -146,7 +146,7 @@ pub(super) fn begun_again(
 }
 
 /// Whether two rows of one parent speak of the same thing (trace.md 1).
-fn same(a: &Execution, b: &Execution) -> bool {
+pub(super) fn same(a: &Execution, b: &Execution) -> bool {
     let (x, y) = (meta(a), meta(b));
     same_place(a, b)
         && (x.gate_id, x.loop_id, x.parallel_id, x.branch)

@@ -71,6 +71,13 @@ impl Keys {
         self
     }
 
+    pub(super) fn object(mut self, key: &str, value: &Map<String, Value>) -> Keys {
+        if !value.is_empty() {
+            self.0.insert(key.to_owned(), Value::Object(value.clone()));
+        }
+        self
+    }
+
     pub(super) fn done(self) -> Map<String, Value> {
         self.0
     }

@@ -12,12 +12,22 @@
 //!
 //! | file | commands |
 //! |---|---|
-//! | `begin.rs`, `close.rs`, `retry.rs` | `exec begin`, `exec complete/fail/skip`, `exec retry` |
+//! | `begin.rs`, `close.rs`, `retry.rs` | `exec begin/run`, `exec complete/fail/skip`, `exec retry` |
 //! | `parallel.rs`, `rounds.rs` | `parallel …`, `loop …` |
 //! | `put.rs` | `put` |
 //! | `agent.rs`, `import.rs` | `agent memory set`, `agent segment add`, `import add` |
 //! | `run.rs` | `finish`, `resume --begin` |
 //! | `gate/` | `gate …`, `approve`, `reject`, `gates expire` |
+//!
+//! What they share:
+//!
+//! | file | says |
+//! |---|---|
+//! | `source.rs`, `task.rs` | what the program says of a statement, and what a session is to do |
+//! | `standing.rs`, `place.rs` | what stands open, what that holds back, and where a statement runs |
+//! | `insist.rs` | `--force` and `--override`, and how they are recorded |
+//! | `overlay.rs` | several commands planned as one |
+//! | `instance.rs`, `meta.rs`, `names.rs` | rows of one thing, keys of metadata, what a name may be |
 //!
 //! `state.rs` renders the state.md of a folder that is written to.
 
@@ -30,23 +40,28 @@ mod error;
 mod facts;
 mod gate;
 mod import;
+mod insist;
 mod instance;
 mod journal;
 mod meta;
 pub mod names;
+mod overlay;
 mod parallel;
+mod place;
 mod put;
 mod retry;
 mod rounds;
 mod run;
+mod source;
+mod standing;
 mod state;
-mod statement;
+mod task;
 #[cfg(test)]
 mod tests;
 
 pub use agent::{AddSegment, Remember, Remembered};
 pub use at::{At, at_text};
-pub use begin::{Begin, Begun};
+pub use begin::{Begin, Begun, Run};
 pub use change::{
     AttachmentFile, AuditRow, BindingRow, Change, ExecutionRow, ExecutionUpdate, GateResolution,
     GateRow, ImportRow, MemoryRow, RunChange, SegmentRow,
@@ -59,14 +74,16 @@ pub use gate::{
     TimedOut, ViewGate, Viewed,
 };
 pub use import::{AddImport, Imported};
+pub use insist::Insist;
 pub use journal::{FileChange, JOURNAL};
-pub use parallel::{BeginParallel, Branch, Join, Joined};
+pub use parallel::{BeginParallel, Branch, Join, Joined, RunParallel, Running};
 pub use put::{LARGE, Put, Written};
 pub use retry::{Retried, Retry};
 pub use rounds::{BeginLoop, ExitLoop, Iterate, Rounds};
 pub use run::{Finish, Finished, Reopen, Reopened};
+pub use source::Named;
 pub use state::{FolderState, folder_state};
-pub use statement::Named;
+pub use task::Task;
 
 /// A command that records something.
 pub trait Record {
@@ -89,6 +106,17 @@ pub struct Plan<D> {
     pub changes: Vec<Change>,
     /// What to tell the caller once it is written.
     pub done: D,
+}
+
+/// Several commands as one: all of them are recorded, or none.
+impl<R: Record> Record for Vec<R> {
+    type Done = Vec<R::Done>;
+
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Self::Done>, WriteError> {
+        let mut all = overlay::Overlay::new(facts);
+        let done: Result<Vec<_>, _> = self.iter().map(|one| all.plan(one, at)).collect();
+        Ok(all.done(done?))
+    }
 }
 
 /// What computes changes from facts: see [`RunStore::transact`].

@@ -1,31 +1,37 @@
 use std::ops::ControlFlow;
 
-use super::begin::{Begun, not_twice, opening, touch};
+use super::begin::{Begun, Entry, entered, not_twice, opening, touch};
 use super::close::{Closed, ending};
-use super::instance::{Instance, open_parent, running};
+use super::insist::{Insist, Insisted};
+use super::instance::{self, Instance, depth, running, shown};
 use super::meta::Keys;
-use super::{At, Facts, Named, Place, Plan, Record, Style, WriteError, names};
+use super::overlay::Overlay;
+use super::source::{Command, Found, Named, Source};
+use super::standing::Standing;
+use super::task::task_of;
+use super::{At, Facts, Place, Plan, Record, Style, WriteError, names};
 use crate::model::{Execution, Meta, Status, Text};
+use crate::trace::{Shape, frame_block};
 
 /// `parallel begin`: a parallel is entered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BeginParallel {
     /// The statement; without one `parallel:`.
     pub statement: Named,
-    /// The execution that it runs in.
+    /// The execution that it runs in; taken from what stands open without it.
     pub parent: Option<i64>,
-    /// Its branches, where they are known beforehand.
+    /// Its branches, where they are known beforehand; the program's without them.
     pub branches: Vec<String>,
-    /// `all`, `first`, `any`; nothing is `all`.
+    /// `all`, `first`, `any`; as the program says, else `all`.
     pub strategy: Option<String>,
+    /// What the caller insists on.
+    pub insist: Insist,
 }
 
 impl Record for BeginParallel {
     type Done = Begun;
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Begun>, WriteError> {
-        running(facts)?;
-        open_parent(facts, self.parent)?;
         for (n, branch) in self.branches.iter().enumerate() {
             names::plain("branch", branch)?;
             if self.branches.iter().take(n).any(|other| other == branch) {
@@ -35,40 +41,155 @@ impl Record for BeginParallel {
                 ));
             }
         }
-        let (text, index) = or_word(&self.statement, facts, "parallel:")?;
-        let id = facts.next_execution()?;
-        let name = format!("p{id}");
+        if let Some(word) = self
+            .strategy
+            .as_deref()
+            .filter(|word| !STRATEGIES.contains(word))
+        {
+            return Err(WriteError::wrong(
+                format!("{word:?} is not a strategy of a parallel"),
+                "all, first or any",
+            ));
+        }
+        let mut entry = Entry::open(
+            facts,
+            &self.statement,
+            Some("parallel:"),
+            self.parent,
+            self.insist,
+            Command::Parallel,
+        )?;
+        let branches = self.all_branches(&mut entry)?;
+        let statement = entry.source.statement(&entry.found);
+        let says = statement.map(|s| s.strategy().unwrap_or("all").to_owned());
+        let count = statement.and_then(|s| s.number("count")).map(i64::from);
+        let line = entry.found.line;
+        let strategy = entry
+            .insisted
+            .settle("strategy", line, says, self.strategy.clone())?;
+        let count = count.filter(|_| strategy.as_deref() == Some("any"));
+        let name = format!("p{}", facts.next_execution()?);
         let meta = Meta {
             parallel_id: Some(name.as_str().into()),
             ..Meta::default()
         };
+        let row = entry.row(facts, entered(facts.style()), Some(meta.clone()))?;
         let keys = Keys::naming(&meta)
-            .list("branches", &self.branches)
-            .text("strategy", self.strategy.as_deref());
-        let row = construct(facts, id, &text, index, self.parent, meta);
+            .list("branches", &branches)
+            .text("strategy", strategy.as_deref())
+            .number("count", count);
+        let keys = entry.insisted.keys(keys);
         not_twice(facts, &row)?;
         Ok(Plan {
             changes: vec![opening(facts, at, &row, keys), touch(facts, at)],
             done: Begun {
-                id,
-                text,
-                line: index,
-                frame: None,
                 name: Some(name),
+                ..entry.begun(&row)
             },
         })
     }
 }
 
+/// When a parallel goes on (dialects.md, "Programs").
+const STRATEGIES: [&str; 3] = ["all", "first", "any"];
+
+impl BeginParallel {
+    /// The branches: the program's, under the names that were given to those without one.
+    fn all_branches(&self, entry: &mut Entry) -> Result<Vec<String>, WriteError> {
+        let of_program = branches_of(&entry.source, entry.found.statement);
+        let says: Vec<String> = of_program.iter().map(|(name, _)| name.clone()).collect();
+        if self.branches.is_empty() || says.is_empty() {
+            return Ok(if self.branches.is_empty() {
+                says
+            } else {
+                self.branches.clone()
+            });
+        }
+        let named = of_program.iter().filter(|(name, at)| {
+            entry
+                .source
+                .get(*at)
+                .is_some_and(|s| s.name.as_deref() == Some(name.as_str()))
+        });
+        let mut named = named.map(|(name, _)| name);
+        if self.branches.len() != says.len() || !named.all(|name| self.branches.contains(name)) {
+            let (says, given) = (says.clone().into(), self.branches.clone().into());
+            entry
+                .insisted
+                .contradict("branches", entry.found.line, says, given)?;
+        }
+        Ok(self.branches.clone())
+    }
+}
+
+/// The branches that the program has for a parallel.
+fn branches_of(source: &Source, statement: Option<u32>) -> Vec<(String, u32)> {
+    let listing = source.listing.as_ref().zip(statement);
+    listing
+        .map(|(listing, at)| listing.branches(at))
+        .unwrap_or_default()
+}
+
+/// `parallel run`: a parallel is entered, and all of its branches begin.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunParallel {
+    /// The parallel.
+    pub begin: BeginParallel,
+}
+
+/// A parallel all of whose branches began.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Running {
+    /// The parallel.
+    pub parallel: Begun,
+    /// Its branches, in order.
+    pub branches: Vec<Begun>,
+}
+
+impl Record for RunParallel {
+    type Done = Running;
+
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Running>, WriteError> {
+        let mut all = Overlay::new(facts);
+        let parallel = all.plan(&self.begin, at)?;
+        let row = all.execution(parallel.id)?;
+        let names = row
+            .map(|row| instance::meta(&row).branches)
+            .unwrap_or_default();
+        if names.is_empty() {
+            return Err(WriteError::wrong(
+                format!(
+                    "the program does not list the branches of this parallel: {}",
+                    shown(&parallel.text)
+                ),
+                "`--branches a,b,c` names them, one for each item",
+            ));
+        }
+        let mut branches = Vec::with_capacity(names.len());
+        for name in names {
+            let branch = Branch {
+                parallel: Some(parallel.id),
+                name: name.to_string(),
+                statement: None,
+                insist: self.begin.insist,
+            };
+            branches.push(all.plan(&branch, at)?);
+        }
+        Ok(all.done(Running { parallel, branches }))
+    }
+}
+
 /// `parallel branch`: a branch begins. It ends as every execution does.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Branch {
-    /// The parallel's execution id.
-    pub parallel: i64,
+    /// The parallel's execution id; the one that stands open without it.
+    pub parallel: Option<i64>,
     /// The branch.
     pub name: String,
-    /// Its statement; without one `parallel:name`, as the document writes it.
+    /// Its statement; the program's of that name, else `parallel:name`, as the document writes it.
     pub statement: Option<Named>,
+    /// What the caller insists on.
+    pub insist: Insist,
 }
 
 impl Record for Branch {
@@ -77,14 +198,20 @@ impl Record for Branch {
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Begun>, WriteError> {
         running(facts)?;
         names::plain("branch", &self.name)?;
-        let parallel = parallel_of(facts, self.parallel)?.open()?;
+        let standing = Standing::of(facts)?;
+        let id = standing.pick(self.parallel, Shape::Parallel)?;
+        let parallel = parallel_of(facts, id)?.open()?;
+        let source = Source::of(facts)?;
+        let mut insisted = Insisted::new(self.insist);
+        if let Err(error) = standing.past_gates(Some(id)) {
+            insisted.sequence(error)?;
+        }
         let own = parallel.meta();
         if !own.branches.is_empty() && !own.branches.iter().any(|b| **b == *self.name) {
             return Err(WriteError::refused(
                 "branch-unknown",
                 format!(
-                    "parallel {} has no branch {}: it announced {}",
-                    self.parallel,
+                    "parallel {id} has no branch {}: its branches are {}",
                     self.name,
                     own.branches.join(", ")
                 ),
@@ -101,47 +228,112 @@ impl Record for Branch {
             return Err(WriteError::refused(
                 "branch-begun",
                 format!(
-                    "branch {} of parallel {} is {} already",
+                    "branch {} of parallel {id} is {} already",
                     self.name,
-                    self.parallel,
                     status.word()
                 ),
                 "a failed branch goes on with `prose exec retry ID`",
             ));
         }
-        let (text, index) = match &self.statement {
-            Some(statement) => statement.find(facts)?,
-            None => (format!("parallel:{}", self.name), parallel.first.index),
-        };
+        let found = self.found(&source, &parallel.first, &own.branches, &mut insisted)?;
         let meta = Meta {
             parallel_id: own.parallel_id,
             branch: Some(self.name.as_str().into()),
             ..Meta::default()
         };
-        let keys = Keys::naming(&meta);
-        let id = facts.next_execution()?;
-        let row = Execution {
-            status: Status::Executing,
-            ..construct(facts, id, &text, index, Some(self.parallel), meta)
+        let entry = Entry {
+            parent: Some(id),
+            source,
+            found,
+            insisted,
         };
+        let mut row = entry.row(facts, Status::Executing, Some(meta.clone()))?;
+        let mut meta = meta;
+        let frame = match frame_block(&row).map(str::to_owned) {
+            Some(block) => Some((block, depth(facts, Some(id))?.saturating_add(1))),
+            None => None,
+        };
+        if let Some((block, depth)) = &frame {
+            meta.block = Some(block.as_str().into());
+            meta.depth = Some(*depth);
+            row.meta = Some(meta.clone().into());
+        }
+        let keys = entry.insisted.keys(Keys::naming(&meta));
+        let task = task_of(facts, &entry.source, &entry.found, Some(id))?;
         Ok(Plan {
             changes: vec![opening(facts, at, &row, keys), touch(facts, at)],
             done: Begun {
-                id,
-                text,
-                line: index,
-                frame: None,
                 name: Some(self.name.clone()),
+                frame,
+                task,
+                ..entry.begun(&row)
             },
         })
     }
 }
 
+impl Branch {
+    /// The branch's statement: as it was given, else the program's. What has a command of its own (a loop, a gate) begins
+    /// inside of the branch, which then has no statement.
+    fn found(
+        &self,
+        source: &Source,
+        parallel: &Execution,
+        announced: &[Text],
+        insisted: &mut Insisted,
+    ) -> Result<Found, WriteError> {
+        let statement = source.of_row(parallel);
+        let listed = branches_of(source, statement);
+        let nth = announced.iter().position(|name| **name == *self.name);
+        let same = |(name, _): &&(String, u32)| *name == self.name;
+        let own = listed.iter().find(same).or_else(|| {
+            nth.filter(|_| announced.len() == listed.len())
+                .and_then(|nth| listed.get(nth))
+        });
+        if !listed.is_empty() && own.is_none() {
+            let says: Vec<String> = listed.iter().map(|(name, _)| name.clone()).collect();
+            let line = parallel.index.and_then(|line| u32::try_from(line).ok());
+            insisted.contradict("branch", line, says.into(), self.name.as_str().into())?;
+        }
+        if let Some(named) = &self.statement {
+            let found = source.find(named)?;
+            source.of_kind(&found, Command::Exec)?;
+            let differs = own.filter(|(_, at)| found.statement.is_some_and(|own| own != *at));
+            if let Some(says) = differs.and_then(|(_, at)| source.get(*at)) {
+                let given = found
+                    .line
+                    .map_or_else(|| found.text.clone(), |line| format!("line {line}"));
+                let says = format!("line {} for branch {}", says.line, self.name);
+                insisted.contradict("statement", None, says.into(), given.into())?;
+            }
+            return Ok(found);
+        }
+        let statement = own.and_then(|(_, at)| Some((*at, source.get(*at)?)));
+        if let Some((at, statement)) = statement {
+            let found = Found {
+                text: statement.text.clone(),
+                line: Some(statement.line),
+                statement: Some(at),
+            };
+            if source.of_kind(&found, Command::Exec).is_ok() {
+                return Ok(found);
+            }
+        }
+        Ok(Found {
+            text: format!("parallel:{}", self.name),
+            line: parallel.index.and_then(|line| u32::try_from(line).ok()),
+            statement: None,
+        })
+    }
+}
+
 /// `parallel join`: the branches come together.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Join {
-    /// The parallel's execution id.
-    pub parallel: i64,
+    /// The parallel's execution id; the one that stands open without it.
+    pub parallel: Option<i64>,
+    /// What the caller insists on.
+    pub insist: Insist,
 }
 
 /// What came together.
@@ -158,7 +350,10 @@ impl Record for Join {
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Joined>, WriteError> {
         running(facts)?;
-        let parallel = parallel_of(facts, self.parallel)?.open()?;
+        let standing = Standing::of(facts)?;
+        let id = standing.pick(self.parallel, Shape::Parallel)?;
+        let parallel = parallel_of(facts, id)?.open()?;
+        let mut insisted = Insisted::new(self.insist);
         let own = parallel.meta();
         let mut branches: Vec<(Text, Status)> = own
             .branches
@@ -172,40 +367,23 @@ impl Record for Join {
             Some((_, status)) => *status = row.status.clone(),
             None => branches.push((name.clone(), row.status.clone())),
         })?;
-        // X3: branches are counted, the parallel itself is none.
-        let open: Vec<&str> = branches
-            .iter()
-            .filter(|(_, status)| !status.is_terminal())
-            .map(|(name, _)| &**name)
-            .collect();
-        let any_done = branches
-            .iter()
-            .any(|(_, status)| *status == Status::Completed);
-        let waits_for_all = !matches!(own.strategy.as_deref(), Some("first" | "any"));
-        if !open.is_empty() && (waits_for_all || !any_done) {
-            return Err(WriteError::refused(
-                "branches-open",
-                format!(
-                    "parallel {} waits for {}",
-                    self.parallel,
-                    match waits_for_all {
-                        true => open.join(", "),
-                        false => format!("one of {}", open.join(", ")),
-                    }
-                ),
-                "complete, fail or skip them first",
-            ));
+        let source = Source::of(facts)?;
+        if let Err(error) = may_join(id, &parallel, &branches, &source) {
+            insisted.sequence(error)?;
         }
         let word = match facts.style() {
             Style::InPlace => "completed",
             Style::AppendOnly | Style::Files => "joined",
         };
-        let change = ending(facts, at, &parallel, word, None, Keys::default())?;
+        let keys = insisted.keys(Keys::default());
+        let mut changes = ending(facts, at, &parallel, word, None, keys)?;
+        changes.extend(standing.cut_off(facts.style(), Some(id)));
+        changes.push(touch(facts, at));
         Ok(Plan {
-            changes: vec![change, touch(facts, at)],
+            changes,
             done: Joined {
                 closed: Closed {
-                    id: self.parallel,
+                    id,
                     text: parallel.first.text.to_string(),
                     line: parallel.first.index,
                     status: "joined",
@@ -220,6 +398,54 @@ impl Record for Join {
     }
 }
 
+/// Refuses to join a parallel that waits: for all of its branches, or, by its strategy, for as many as it needs. Branches
+/// are counted, the parallel itself is none (errata X3).
+fn may_join(
+    id: i64,
+    parallel: &Instance,
+    branches: &[(Text, Status)],
+    source: &Source,
+) -> Result<(), WriteError> {
+    let open: Vec<&str> = branches
+        .iter()
+        .filter(|(_, status)| !status.is_terminal())
+        .map(|(name, _)| &**name)
+        .collect();
+    if open.is_empty() {
+        return Ok(());
+    }
+    let own = parallel.meta();
+    let statement = source.of_row(&parallel.first).and_then(|at| source.get(at));
+    let says = statement.and_then(|s| s.strategy());
+    let needed = match own.strategy.as_deref().or(says) {
+        Some("first") => 1,
+        Some("any") => {
+            let says = statement.and_then(|s| s.number("count")).map(i64::from);
+            let count = own.count.or(says).unwrap_or(1).max(1);
+            usize::try_from(count).unwrap_or(usize::MAX)
+        }
+        _ => usize::MAX,
+    };
+    let done = branches
+        .iter()
+        .filter(|(_, status)| *status == Status::Completed)
+        .count();
+    if done >= needed {
+        return Ok(());
+    }
+    Err(WriteError::refused(
+        "branches-open",
+        format!(
+            "parallel {id} waits for {}",
+            match needed {
+                usize::MAX => open.join(", "),
+                needed => format!("{} more of {}", needed - done, open.join(", ")),
+            }
+        ),
+        "complete, fail or skip them first",
+    ))
+}
+
 fn parallel_of(facts: &dyn Facts, id: i64) -> Result<Instance, WriteError> {
     let instance = Instance::of(facts, id)?;
     let meta = instance.meta();
@@ -228,7 +454,7 @@ fn parallel_of(facts: &dyn Facts, id: i64) -> Result<Instance, WriteError> {
     }
     Err(WriteError::refused(
         "not-a-parallel",
-        format!("execution {id} is no parallel: {}", instance.first.text),
+        format!("execution {id} is not a parallel: {}", instance.first.text),
         "give the id that `prose parallel begin` printed",
     ))
 }
@@ -266,41 +492,4 @@ fn each_branch(
         }
     }
     Ok(())
-}
-
-/// The statement, or the construct's own word when none was named.
-pub(super) fn or_word(
-    statement: &Named,
-    facts: &dyn Facts,
-    word: &str,
-) -> Result<(String, Option<i64>), WriteError> {
-    match *statement == Named::default() {
-        true => Ok((word.to_owned(), None)),
-        false => statement.find(facts),
-    }
-}
-
-/// The first row of a construct: `started` where events are appended (sqlite.md), `executing` in place.
-pub(super) fn construct(
-    facts: &dyn Facts,
-    id: i64,
-    text: &str,
-    index: Option<i64>,
-    parent: Option<i64>,
-    meta: Meta,
-) -> Execution {
-    Execution {
-        id,
-        index,
-        text: text.into(),
-        status: match facts.style() {
-            Style::InPlace => Status::Executing,
-            Style::AppendOnly | Style::Files => Status::Started,
-        },
-        parent,
-        started: None,
-        completed: None,
-        error: None,
-        meta: Some(meta.into()),
-    }
 }

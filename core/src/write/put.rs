@@ -1,11 +1,16 @@
 use super::begin::touch;
-use super::instance::{frame_of, no_execution, shown};
+use super::close::{Close, How};
+use super::instance::{Instance, frame_of, no_execution, shown};
+use super::meta::Keys;
+use super::overlay::Overlay;
+use super::source::Source;
+use super::task::output_of;
 use super::{
-    At, AttachmentFile, BindingRow, Change, Facts, Fault, FaultKind, Plan, Record, Style,
-    WriteError, names,
+    AddSegment, At, AttachmentFile, BindingRow, Change, Facts, Fault, FaultKind, Plan, Record,
+    Remember, Style, WriteError, names,
 };
 use crate::model::{BindingKind, Execution};
-use crate::program;
+use crate::trace::frame_block;
 
 /// A longer value goes to a file of its own (sqlite.md, "Large Outputs"), in bytes.
 pub const LARGE: usize = 100_000;
@@ -28,6 +33,12 @@ pub struct Put {
     pub summary: Option<String>,
     /// The value.
     pub value: Vec<u8>,
+    /// Whether the execution is completed with it, in one transaction (errata, last paragraph).
+    pub done: bool,
+    /// What the agent that wrote it keeps, in the same transaction; only in a store of the run's own.
+    pub memory: Option<Remember>,
+    /// What that agent did.
+    pub segment: Option<AddSegment>,
 }
 
 /// What was written, and where.
@@ -45,12 +56,115 @@ pub struct Written {
     pub attachment: Option<String>,
     /// Whether an earlier value was kept as history.
     pub replaced: bool,
+    /// The execution that was completed with it.
+    pub completed: Option<i64>,
+    /// The number of the segment that was added with it.
+    pub segment: Option<i64>,
 }
 
 impl Record for Put {
     type Done = Written;
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Written>, WriteError> {
+        if !self.done && self.memory.is_none() && self.segment.is_none() {
+            return self.value(facts, at);
+        }
+        let mut all = Overlay::new(facts);
+        let value = Put {
+            done: false,
+            memory: None,
+            segment: None,
+            ..self.clone()
+        };
+        let mut written = all.plan(&Value(&value, self.done), at)?;
+        if let Some(memory) = &self.memory {
+            all.plan(memory, at)?;
+        }
+        if let Some(segment) = &self.segment {
+            written.segment = all.plan(segment, at)?.segment;
+        }
+        if self.done {
+            let Some(id) = self.execution else {
+                return Err(WriteError::wrong(
+                    "--done completes an execution, and none was named",
+                    "`--execution ID` names it, as the brief does",
+                ));
+            };
+            all.plan(
+                &Done {
+                    id,
+                    name: &written.name,
+                },
+                at,
+            )?;
+            written.completed = Some(id);
+        }
+        Ok(all.done(written))
+    }
+}
+
+/// A value on its way in, and whether it is what its execution was to write.
+struct Value<'a>(&'a Put, bool);
+
+impl Record for Value<'_> {
+    type Done = Written;
+
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Written>, WriteError> {
+        self.0.plan_value(facts, at, self.1)
+    }
+}
+
+/// The completion of an execution by the session that carried it out.
+struct Done<'a> {
+    id: i64,
+    name: &'a str,
+}
+
+impl Record for Done<'_> {
+    type Done = ();
+
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<()>, WriteError> {
+        let instance = Instance::of(facts, self.id)?.open()?;
+        let source = Source::of(facts)?;
+        if let Some((name, _)) =
+            output_of(&source, &instance.first).filter(|(name, _)| name != self.name)
+        {
+            return Err(WriteError::refused(
+                "output-differs",
+                format!(
+                    "execution {} is not completed by {}: its statement writes {name} ({})",
+                    self.id,
+                    self.name,
+                    shown(&instance.first.text)
+                ),
+                format!(
+                    "`prose put {name} --execution {} --done`; without --done any binding is written",
+                    self.id
+                ),
+            ));
+        }
+        let close = Close::new(self.id, How::Completed { binding: None });
+        let plan = close.close(facts, at, Keys::default().text("completed_by", Some("put")))?;
+        Ok(Plan {
+            changes: plan.changes,
+            done: (),
+        })
+    }
+}
+
+impl Put {
+    fn value(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Written>, WriteError> {
+        self.plan_value(facts, at, false)
+    }
+
+    /// The value alone. What completes an execution is its result, which lies where its statement does; other values of a
+    /// called block lie in its frame.
+    fn plan_value(
+        &self,
+        facts: &dyn Facts,
+        at: &At,
+        result: bool,
+    ) -> Result<Plan<Written>, WriteError> {
         // A session that outlives an interruption still hands in what it made; what is over is over.
         let run = facts.run()?;
         if run.status.is_finished() {
@@ -72,17 +186,31 @@ impl Record for Put {
             Some(id) => Some(facts.execution(id)?.ok_or_else(|| no_execution(id))?),
             None => None,
         };
-        let scope = frame_of(facts, self.execution)?;
+        let scope = match &row {
+            Some(row) if result && frame_block(row).is_some() => frame_of(facts, row.parent)?,
+            _ => frame_of(facts, self.execution)?,
+        };
         let frame = scope.as_ref().map(|frame| frame.id);
         let above = match &scope {
             Some(frame) => frame_of(facts, frame.parent)?.map(|frame| frame.id),
             None => None,
         };
         let before = facts.binding(&name, frame)?;
-        let declared = self.declared(facts, &name)?;
+        let declared = declared(facts, &name, row.as_ref())?;
         let source = self.source.clone().or_else(|| written_by(row.as_ref()));
         let source = source.or_else(|| declared.as_ref().map(|(_, text)| text.clone()));
         let kind = match (&self.kind, &before, &declared) {
+            (Some(word), _, Some((says, text))) if known_kind(word)? != *says => {
+                return Err(WriteError::refused(
+                    "against-program",
+                    format!(
+                        "kind {word} contradicts the program, in which {name} is {}: {}",
+                        says.word(),
+                        shown(text)
+                    ),
+                    "leave --kind out to record what the program says, or take another name",
+                ));
+            }
             (Some(word), ..) => known_kind(word)?,
             (None, Some(before), _) => before.kind.clone(),
             (None, None, Some((kind, _))) => kind.clone(),
@@ -146,30 +274,31 @@ impl Record for Put {
                 summary,
                 attachment,
                 replaced: before.is_some(),
+                completed: None,
+                segment: None,
             },
         })
     }
 }
 
-impl Put {
-    /// How the program declares the name: its kind and its statement, when one statement alone does.
-    fn declared(
-        &self,
-        facts: &dyn Facts,
-        name: &str,
-    ) -> Result<Option<(BindingKind, String)>, WriteError> {
-        if self.kind.is_some() && self.source.is_some() {
-            return Ok(None);
-        }
-        let Some(source) = facts.program()? else {
-            return Ok(None);
-        };
-        let listing = program::scan(&source);
-        Ok(listing.binder(name).map(|statement| {
-            let kind = BindingKind::parse(statement.binds.as_deref().unwrap_or("let"));
-            (kind, statement.text.clone())
-        }))
-    }
+/// How the program declares a name: its kind and its statement. That of the execution that writes it, when it binds the
+/// name; else the only one that does.
+fn declared(
+    facts: &dyn Facts,
+    name: &str,
+    row: Option<&Execution>,
+) -> Result<Option<(BindingKind, String)>, WriteError> {
+    let source = Source::of(facts)?;
+    let own = row
+        .and_then(|row| source.of_row(row))
+        .and_then(|at| source.get(at));
+    let own =
+        own.filter(|s| s.output().is_some_and(|(output, _)| output == name) && s.binds.is_some());
+    let binder = own.or_else(|| source.listing.as_ref()?.binder(name));
+    Ok(binder.map(|statement| {
+        let kind = BindingKind::parse(statement.binds.as_deref().unwrap_or("let"));
+        (kind, statement.text.clone())
+    }))
 }
 
 /// A statement of its own is the source; a frame or a construct only says where it ran.

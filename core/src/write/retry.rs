@@ -1,17 +1,26 @@
 use super::begin::touch;
-use super::close::again;
+use super::close::{Close, How, again};
+use super::insist::{Insist, Insisted};
 use super::instance::{Instance, begun_again, meta, open_parent, running};
 use super::meta::{Keys, Word};
+use super::overlay::Overlay;
+use super::source::{Found, Source};
+use super::standing::Standing;
+use super::task::{Task, task_of};
 use super::{At, Change, ExecutionRow, ExecutionUpdate, Facts, Plan, Record, Style, WriteError};
 use crate::model::Status;
 
 /// `exec retry`: another attempt at an execution that failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Retry {
     /// Which.
     pub id: i64,
-    /// The most attempts, the first one included.
+    /// The most attempts, the first one included; as the program says (`retry: 3`) without it.
     pub max: Option<i64>,
+    /// What went wrong, where that is not recorded yet: the execution fails first.
+    pub error: Option<String>,
+    /// What the caller insists on.
+    pub insist: Insist,
 }
 
 /// The attempt that begins.
@@ -27,12 +36,33 @@ pub struct Retried {
     pub attempt: i64,
     /// The most attempts.
     pub max: Option<i64>,
+    /// What a subagent is to do, where the statement is a session.
+    pub task: Option<Task>,
 }
 
 impl Record for Retry {
     type Done = Retried;
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Retried>, WriteError> {
+        if let Some(error) = &self.error {
+            let mut all = Overlay::new(facts);
+            let error = error.clone();
+            let failed = Close {
+                id: Some(self.id),
+                how: How::Failed { error },
+                insist: self.insist,
+            };
+            all.plan(&failed, at)?;
+            let error = None;
+            let retried = all.plan(
+                &Retry {
+                    error,
+                    ..self.clone()
+                },
+                at,
+            )?;
+            return Ok(all.done(retried));
+        }
         running(facts)?;
         let instance = Instance::of(facts, self.id)?;
         if instance.last.status != Status::Failed {
@@ -43,7 +73,7 @@ impl Record for Retry {
                     self.id,
                     instance.last.status.word()
                 ),
-                "`prose exec fail ID --error TEXT` records that it failed",
+                "`prose exec retry ID --error TEXT` records that it failed, and the next attempt",
             ));
         }
         if let Some(again) = begun_again(facts, &instance)? {
@@ -59,41 +89,79 @@ impl Record for Retry {
         open_parent(facts, instance.first.parent)?;
         let last = meta(&instance.last);
         let attempt = last.attempt.unwrap_or(1).saturating_add(1);
-        let max = self.max.or(last.max);
+        let mut insisted = Insisted::new(self.insist);
+        if let Err(error) = Standing::of(facts)?.past_gates(instance.first.parent) {
+            insisted.sequence(error)?;
+        }
+        let source = Source::of(facts)?;
+        let statement = source.of_row(&instance.first);
+        let says = statement
+            .and_then(|at| source.get(at))
+            .and_then(|s| s.most_attempts());
+        let line = instance
+            .first
+            .index
+            .and_then(|line| u32::try_from(line).ok());
+        // More attempts that were allowed once stay allowed.
+        let known = last
+            .max
+            .filter(|_| last.attempt.is_some() && self.max.is_none());
+        let max = match known {
+            Some(known) => Some(known),
+            None => insisted.settle("max", line, says, self.max)?,
+        };
         if let Some(max) = max.filter(|max| attempt > *max) {
             return Err(WriteError::refused(
                 "retry-used-up",
                 format!("execution {} had its {max} attempts", self.id),
-                "`--max N` allows more",
+                "`prose exec fail` leaves it failed; `--max N` allows more, with --override where the program says how many",
             ));
         }
         let style = facts.style();
-        let keys = Keys::default()
+        let keys = insisted
+            .keys(Keys::default())
             .number(Word::Attempt.key(style), Some(attempt))
             .number(Word::MaxAttempts.key(style), max);
-        let change = if style == Style::InPlace {
+        let under_way = |metadata, error| {
             Change::UpdateExecution(ExecutionUpdate {
                 id: self.id,
                 status: Some(Status::Executing.word().to_owned()),
                 completed: Some(None),
-                error: Some(None),
-                metadata: keys.done(),
+                error,
+                metadata,
             })
+        };
+        let mut changes = Vec::with_capacity(3);
+        if style == Style::InPlace {
+            changes.push(under_way(keys.done(), Some(None)));
         } else {
-            Change::Execution(ExecutionRow {
+            // The opening row says again that it is under way.
+            let opened = instance.first.status == Status::Started && instance.first.id == self.id;
+            if style == Style::AppendOnly && opened {
+                changes.push(under_way(Default::default(), None));
+            }
+            changes.push(Change::Execution(ExecutionRow {
                 status: Status::Retry.word().to_owned(),
                 started: Some(at.text(style)),
                 ..again(facts, &instance, keys)?
-            })
+            }));
+        }
+        changes.push(touch(facts, at));
+        let found = Found {
+            text: instance.first.text.to_string(),
+            line,
+            statement,
         };
+        let task = task_of(facts, &source, &found, instance.first.parent)?;
         Ok(Plan {
-            changes: vec![change, touch(facts, at)],
+            changes,
             done: Retried {
                 id: self.id,
                 text: instance.first.text.to_string(),
                 line: instance.first.index,
                 attempt,
                 max,
+                task,
             },
         })
     }

@@ -1,35 +1,54 @@
-use super::begin::{Begun, not_twice, opening, touch};
+use super::begin::{Begun, Entry, entered, not_twice, opening, touch};
 use super::close::{Closed, again, ending};
-use super::instance::{Instance, meta, open_parent, running};
+use super::insist::{Insist, Insisted};
+use super::instance::{Instance, meta, running};
 use super::meta::{Keys, Word};
-use super::parallel::{construct, or_word};
-use super::{
-    At, Change, ExecutionRow, ExecutionUpdate, Facts, Named, Plan, Record, Style, WriteError,
-};
+use super::overlay::Overlay;
+use super::source::{Command, Named, Source};
+use super::standing::Standing;
+use super::{At, Change, ExecutionRow, ExecutionUpdate, Facts, Plan, Record, Style, WriteError};
 use crate::model::{Meta, Status};
+use crate::trace::Shape;
 
 /// `loop begin`: a loop is entered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BeginLoop {
     /// The statement; without one `loop`.
     pub statement: Named,
-    /// The execution that it runs in.
+    /// The execution that it runs in; taken from what stands open without it.
     pub parent: Option<i64>,
-    /// The most rounds.
+    /// The most rounds; as the program says without it.
     pub max: Option<i64>,
     /// Until what, as the program says it.
     pub condition: Option<String>,
+    /// What the caller insists on.
+    pub insist: Insist,
 }
 
 impl Record for BeginLoop {
     type Done = Begun;
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Begun>, WriteError> {
-        running(facts)?;
-        open_parent(facts, self.parent)?;
-        let (text, index) = or_word(&self.statement, facts, "loop")?;
-        let id = facts.next_execution()?;
-        let name = format!("l{id}");
+        let mut entry = Entry::open(
+            facts,
+            &self.statement,
+            Some("loop"),
+            self.parent,
+            self.insist,
+            Command::Loop,
+        )?;
+        let statement = entry.source.statement(&entry.found);
+        let (most, until) = (
+            statement.and_then(|s| s.most_rounds()),
+            statement.and_then(|s| s.until()),
+        );
+        let line = entry.found.line;
+        let max = entry.insisted.settle("max", line, most, self.max)?;
+        // The asterisks may be left out.
+        let same = |given: &String| until.as_deref().map(bare) == Some(bare(given));
+        let given = self.condition.clone().filter(|given| !same(given));
+        let condition = entry.insisted.settle("condition", line, until, given)?;
+        let name = format!("l{}", facts.next_execution()?);
         let naming = Meta {
             loop_id: Some(name.as_str().into()),
             ..Meta::default()
@@ -37,29 +56,34 @@ impl Record for BeginLoop {
         let style = facts.style();
         let rounds = (style == Style::InPlace).then_some(0);
         let keys = Keys::naming(&naming)
-            .number(Word::MaxRounds.key(style), self.max)
+            .number(Word::MaxRounds.key(style), max)
             .number(Word::Iteration.key(style), rounds)
-            .text("condition", self.condition.as_deref());
-        let row = construct(facts, id, &text, index, self.parent, naming);
+            .text("condition", condition.as_deref());
+        let row = entry.row(facts, entered(style), Some(naming))?;
         not_twice(facts, &row)?;
+        let keys = entry.insisted.keys(keys);
         Ok(Plan {
             changes: vec![opening(facts, at, &row, keys), touch(facts, at)],
             done: Begun {
-                id,
-                text,
-                line: index,
-                frame: None,
                 name: Some(name),
+                ..entry.begun(&row)
             },
         })
     }
 }
 
+/// A condition without its asterisks.
+fn bare(condition: &str) -> &str {
+    condition.trim().trim_matches('*').trim()
+}
+
 /// `loop iterate`: a round ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Iterate {
-    /// The loop's execution id.
-    pub id: i64,
+    /// The loop's execution id; the one that stands open without it.
+    pub id: Option<i64>,
+    /// What the caller insists on.
+    pub insist: Insist,
 }
 
 /// How a loop stands.
@@ -78,24 +102,33 @@ impl Record for Iterate {
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Rounds>, WriteError> {
         running(facts)?;
-        let instance = loop_of(facts, self.id)?.open()?;
+        let standing = Standing::of(facts)?;
+        let id = standing.pick(self.id, Shape::Loop)?;
+        let instance = loop_of(facts, id)?.open()?;
+        let mut insisted = Insisted::new(self.insist);
         let rounds = meta(&instance.last)
             .iteration
             .unwrap_or(0)
             .saturating_add(1);
-        let max = instance.meta().max;
+        let source = Source::of(facts)?;
+        let statement = source.of_row(&instance.first).and_then(|at| source.get(at));
+        let max = instance.meta().max.or_else(|| statement?.most_rounds());
         if let Some(max) = max.filter(|max| rounds > *max) {
-            return Err(WriteError::refused(
+            insisted.sequence(WriteError::refused(
                 "loop-used-up",
-                format!("loop {} had its {max} rounds", self.id),
+                format!("loop {id} had its {max} rounds"),
                 "`prose loop exit ID --reason TEXT` leaves it",
-            ));
+            ))?;
+        }
+        if let Err(error) = standing.no_child(id, "at the end of its round") {
+            insisted.sequence(error)?;
         }
         let style = facts.style();
         let keys = Keys::default().number(Word::Iteration.key(style), Some(rounds));
+        let keys = insisted.keys(keys);
         let change = if style == Style::InPlace {
             Change::UpdateExecution(ExecutionUpdate {
-                id: self.id,
+                id,
                 metadata: keys.done(),
                 ..ExecutionUpdate::default()
             })
@@ -114,20 +147,44 @@ impl Record for Iterate {
 }
 
 /// `loop exit`: a loop is left.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExitLoop {
-    /// The loop's execution id.
-    pub id: i64,
+    /// The loop's execution id; the one that stands open without it.
+    pub id: Option<i64>,
     /// Why: `condition_satisfied`, `max_reached`, or in words.
     pub reason: Option<String>,
+    /// Whether a round ends first.
+    pub round: bool,
+    /// What the caller insists on.
+    pub insist: Insist,
 }
 
 impl Record for ExitLoop {
     type Done = Rounds;
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Rounds>, WriteError> {
+        if self.round {
+            let mut all = Overlay::new(facts);
+            let (id, insist) = (self.id, self.insist);
+            all.plan(&Iterate { id, insist }, at)?;
+            let round = false;
+            let exit = all.plan(
+                &ExitLoop {
+                    round,
+                    ..self.clone()
+                },
+                at,
+            )?;
+            return Ok(all.done(exit));
+        }
         running(facts)?;
-        let instance = loop_of(facts, self.id)?.open()?;
+        let standing = Standing::of(facts)?;
+        let id = standing.pick(self.id, Shape::Loop)?;
+        let instance = loop_of(facts, id)?.open()?;
+        let mut insisted = Insisted::new(self.insist);
+        if let Err(error) = standing.no_child(id, "left") {
+            insisted.sequence(error)?;
+        }
         let rounds = meta(&instance.last).iteration.unwrap_or(0);
         let style = facts.style();
         let keys = Keys::default()
@@ -137,9 +194,12 @@ impl Record for ExitLoop {
             Style::InPlace => "completed",
             Style::AppendOnly | Style::Files => "exited",
         };
-        let change = ending(facts, at, &instance, word, None, keys)?;
+        let keys = insisted.keys(keys);
+        let mut changes = ending(facts, at, &instance, word, None, keys)?;
+        changes.extend(standing.cut_off(style, Some(id)));
+        changes.push(touch(facts, at));
         Ok(Plan {
-            changes: vec![change, touch(facts, at)],
+            changes,
             done: stands(&instance, rounds, "exited"),
         })
     }
@@ -152,7 +212,7 @@ fn loop_of(facts: &dyn Facts, id: i64) -> Result<Instance, WriteError> {
     }
     Err(WriteError::refused(
         "not-a-loop",
-        format!("execution {id} is no loop: {}", instance.first.text),
+        format!("execution {id} is not a loop: {}", instance.first.text),
         "give the id that `prose loop begin` printed",
     ))
 }

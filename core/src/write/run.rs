@@ -1,7 +1,14 @@
-use super::gate::resumed;
-use super::{At, Change, Facts, Plan, Record, RunChange, WriteError};
+use super::close::again;
+use super::gate::{forced_gates, resumed};
+use super::insist::{Insist, Insisted};
+use super::instance::Instance;
+use super::meta::Keys;
+use super::standing::{Standing, listed};
+use super::{
+    At, Change, ExecutionRow, ExecutionUpdate, Facts, Plan, Record, RunChange, Style, WriteError,
+};
 use crate::gate::audit::Head;
-use crate::model::RunStatus;
+use crate::model::{Execution, GateStatus, RunStatus};
 
 /// `finish`: the run ends, or rests.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,6 +17,8 @@ pub struct Finish {
     pub status: Option<RunStatus>,
     /// Whether a run that ended so before is left as it is, instead of refused: what follows (`--vacuum`) is meant.
     pub again: bool,
+    /// What the caller insists on.
+    pub insist: Insist,
 }
 
 /// A run that ended.
@@ -58,14 +67,85 @@ impl Record for Finish {
                 "completed, failed or interrupted",
             ));
         }
+        let standing = Standing::of(facts)?;
+        let mut insisted = Insisted::new(self.insist);
+        let mut changes = Vec::new();
+        if *ending == RunStatus::Completed
+            && let Err(error) = nothing_open(facts, &standing)
+        {
+            insisted.sequence(error)?;
+            changes.extend(forced(facts, at, &standing, insisted)?);
+        }
+        if ending.is_finished() {
+            changes.extend(standing.cut_off(facts.style(), None));
+        }
+        changes.push(status(facts, at, ending));
         Ok(Plan {
-            changes: vec![status(facts, at, ending)],
+            changes,
             done: Finished {
                 status: ending.clone(),
                 before: false,
             },
         })
     }
+}
+
+/// Refuses to call a run completed in which something is open, or waits for a decision.
+fn nothing_open(facts: &dyn Facts, standing: &Standing) -> Result<(), WriteError> {
+    let run = facts.run()?.id;
+    let open: Vec<&Execution> = standing.rows().collect();
+    if !open.is_empty() {
+        return Err(WriteError::refused(
+            "statements-open",
+            format!("run {run} is not completed: {}", listed(&open)),
+            "complete, fail or skip what is open, and decide its gates; `--status failed` and `interrupted` leave them",
+        ));
+    }
+    let pending = facts
+        .gates()?
+        .into_iter()
+        .find(|gate| gate.status == GateStatus::Pending);
+    match pending {
+        Some(gate) => Err(WriteError::refused(
+            "gate-waits",
+            format!(
+                "run {run} is not completed: gate {} waits for a decision",
+                gate.id
+            ),
+            "`prose approve` or `prose reject` decides it; `--status failed` and `interrupted` leave it",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// What says that a run was completed by force: a row of the log for each gate that waits, and a word in the metadata of
+/// everything that stands open.
+fn forced(
+    facts: &dyn Facts,
+    at: &At,
+    standing: &Standing,
+    insisted: Insisted,
+) -> Result<Vec<Change>, WriteError> {
+    let mut changes = forced_gates(facts, at)?;
+    let keys = insisted.keys(Keys::default());
+    for (nth, row) in (0..).zip(standing.rows()) {
+        let instance = Instance::of(facts, row.id)?;
+        if facts.style() == Style::InPlace {
+            changes.push(Change::UpdateExecution(ExecutionUpdate {
+                id: row.id,
+                metadata: keys.clone().done(),
+                ..ExecutionUpdate::default()
+            }));
+            continue;
+        }
+        let again = again(facts, &instance, keys.clone())?;
+        changes.push(Change::Execution(ExecutionRow {
+            id: again.id.saturating_add(nth),
+            status: instance.last.status.word().to_owned(),
+            ..again
+        }));
+    }
+    Ok(changes)
 }
 
 /// `resume --begin`: an interrupted or waiting run goes on, and the log says so at its gates.
@@ -99,7 +179,8 @@ impl Record for Reopen {
                 "`prose init PROGRAM` begins another run",
             ));
         }
-        let (gates, mut changes, head) = resumed(facts, at)?;
+        let rested = run.status != RunStatus::Running;
+        let (gates, mut changes, head) = resumed(facts, at, rested)?;
         changes.push(status(facts, at, &RunStatus::Running));
         Ok(Plan {
             changes,

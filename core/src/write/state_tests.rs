@@ -7,12 +7,12 @@ use proptest::prelude::*;
 
 use super::folder_state;
 use crate::decode::gates_json::events;
-use crate::model::{Execution, FolderForm, Form, Gate, Program, Run, RunStatus};
+use crate::model::{AuditKind, Execution, FolderForm, Form, Gate, Program, Run, RunStatus};
 use crate::render::gates_json::event;
 use crate::write::{
     AgentFact, At, AuditTail, Begin, BeginLoop, BeginParallel, BindingFact, Branch, Change, Close,
-    ExitLoop, Facts, Fault, How, ImportFact, Iterate, Join, Named, Place, Plan, Record, Retry,
-    RunFact, Style, WriteError,
+    ExitLoop, Facts, Fault, How, ImportFact, Insist, Iterate, Join, Named, Place, Plan, Record,
+    Retry, RunFact, Style, WriteError,
 };
 
 const PROGRAM: &str = r#"let first = session "First"
@@ -111,6 +111,15 @@ impl Facts for Memory {
         }
         Ok(())
     }
+    fn open(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
+        let rows = if self.by_kept { &self.kept } else { &self.all };
+        for row in rows.iter().rev().filter(|row| row.opens()) {
+            if each(row.clone()).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
     fn children(
         &self,
         parent: i64,
@@ -151,6 +160,9 @@ impl Facts for Memory {
         Ok(Vec::new())
     }
     fn gate(&self, _: &str) -> Result<Option<Gate>, Fault> {
+        Ok(None)
+    }
+    fn last_event(&self, _: &str) -> Result<Option<AuditKind>, Fault> {
         Ok(None)
     }
     fn audit_tail(&self) -> Result<AuditTail, Fault> {
@@ -234,19 +246,25 @@ fn step(memory: &mut Memory, opened: &[Opened], step: &Step) -> Option<Vec<Chang
                 &Begin {
                     statement,
                     parent,
-                    block: None,
+                    ..Begin::default()
                 },
             )
         }
         6..=11 => plan(
             memory,
             &Close {
-                id,
-                how: match step.what {
-                    6..=9 => How::Completed { binding: None },
-                    10 => How::Failed { error: "no".into() },
-                    _ => How::Skipped { reason: None },
+                insist: Insist {
+                    force: step.line % 2 == 0,
+                    ..Insist::default()
                 },
+                ..Close::new(
+                    id,
+                    match step.what {
+                        6..=9 => How::Completed { binding: None },
+                        10 => How::Failed { error: "no".into() },
+                        _ => How::Skipped { reason: None },
+                    },
+                )
             },
         ),
         12 => {
@@ -254,23 +272,23 @@ fn step(memory: &mut Memory, opened: &[Opened], step: &Step) -> Option<Vec<Chang
             let parallel = BeginParallel {
                 statement,
                 parent,
-                branches: vec!["a".into(), "b".into()],
-                strategy: None,
+                ..BeginParallel::default()
             };
             plan(memory, &parallel)
         }
         13 | 14 => plan(
             memory,
             &Branch {
-                parallel: back(&PARALLELS)?,
+                parallel: Some(back(&PARALLELS)?),
                 name: ["a", "b", "x", "y"][step.line % 4].into(),
-                statement: None,
+                ..Branch::default()
             },
         ),
         15 => plan(
             memory,
             &Join {
-                parallel: back(&PARALLELS)?,
+                parallel: Some(back(&PARALLELS)?),
+                ..Join::default()
             },
         ),
         16 | 17 => {
@@ -278,20 +296,31 @@ fn step(memory: &mut Memory, opened: &[Opened], step: &Step) -> Option<Vec<Chang
             let begin = BeginLoop {
                 statement,
                 parent,
-                max: None,
-                condition: None,
+                ..BeginLoop::default()
             };
             plan(memory, &begin)
         }
-        18..=20 => plan(memory, &Iterate { id: back(&LOOPS)? }),
+        18..=20 => plan(
+            memory,
+            &Iterate {
+                id: Some(back(&LOOPS)?),
+                ..Iterate::default()
+            },
+        ),
         21 => plan(
             memory,
             &ExitLoop {
-                id: back(&LOOPS)?,
-                reason: None,
+                id: Some(back(&LOOPS)?),
+                ..ExitLoop::default()
             },
         ),
-        _ => plan(memory, &Retry { id, max: None }),
+        _ => plan(
+            memory,
+            &Retry {
+                id,
+                ..Retry::default()
+            },
+        ),
     };
     done.ok()
 }

@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use prosescope_core::model::{AgentScope, RunStatus};
 use prosescope_core::write::{
     AddImport, AddSegment, At, Begin, BeginLoop, BeginParallel, Branch, Close, CreateGate,
-    Decision, ExitLoop, ExpireGates, Finish, How, Iterate, Join, LARGE, Named, Put, Record,
+    Decision, ExitLoop, ExpireGates, Finish, How, Insist, Iterate, Join, LARGE, Named, Put, Record,
     Remember, Reopen, ResolveGate, Retry, RunStore, ViewGate, WriteError, record,
 };
 
@@ -34,7 +34,14 @@ pub(crate) fn run(store: &mut dyn RunStore, line: &str, at: &At) -> Result<Strin
         text: None,
         line: Some(words[1].parse().unwrap()),
     };
-    let close = |how| Close { id: number(1), how };
+    let insist = Insist {
+        force: words.contains(&"force"),
+        overrides: words.contains(&"override"),
+    };
+    let close = |how| Close {
+        insist,
+        ..Close::new(number(1), how)
+    };
     let rest = || line.splitn(3, ' ').nth(2).unwrap_or_default().to_owned();
     match words[0] {
         "begin" => done(
@@ -44,6 +51,7 @@ pub(crate) fn run(store: &mut dyn RunStore, line: &str, at: &At) -> Result<Strin
                 statement: statement(),
                 parent,
                 block: None,
+                insist,
             },
         ),
         "complete" => {
@@ -54,7 +62,16 @@ pub(crate) fn run(store: &mut dyn RunStore, line: &str, at: &At) -> Result<Strin
         "skip" => done(store, at, &close(How::Skipped { reason: None })),
         "retry" => {
             let max = key("max").map(|max| max.parse().unwrap());
-            done(store, at, &Retry { id: number(1), max })
+            done(
+                store,
+                at,
+                &Retry {
+                    id: number(1),
+                    max,
+                    error: None,
+                    insist,
+                },
+            )
         }
         "parallel" => {
             let parallel = BeginParallel {
@@ -62,14 +79,16 @@ pub(crate) fn run(store: &mut dyn RunStore, line: &str, at: &At) -> Result<Strin
                 parent,
                 branches: words[2].split(',').map(str::to_owned).collect(),
                 strategy: key("strategy").map(str::to_owned),
+                insist,
             };
             done(store, at, &parallel)
         }
         "branch" => {
             let branch = Branch {
-                parallel: number(1),
+                parallel: Some(number(1)),
                 name: words[2].to_owned(),
                 statement: None,
+                insist,
             };
             done(store, at, &branch)
         }
@@ -77,7 +96,8 @@ pub(crate) fn run(store: &mut dyn RunStore, line: &str, at: &At) -> Result<Strin
             store,
             at,
             &Join {
-                parallel: number(1),
+                parallel: Some(number(1)),
+                insist,
             },
         ),
         "loop" => {
@@ -86,18 +106,28 @@ pub(crate) fn run(store: &mut dyn RunStore, line: &str, at: &At) -> Result<Strin
                 parent,
                 max: key("max").map(|max| max.parse().unwrap()),
                 condition: Some("**done**".to_owned()),
+                insist,
             };
             done(store, at, &begin)
         }
-        "iterate" => done(store, at, &Iterate { id: number(1) }),
+        "iterate" => done(
+            store,
+            at,
+            &Iterate {
+                id: Some(number(1)),
+                insist,
+            },
+        ),
         "exit" => {
             let reason = words.get(2).map(|r| (*r).to_owned());
             done(
                 store,
                 at,
                 &ExitLoop {
-                    id: number(1),
+                    id: Some(number(1)),
                     reason,
+                    round: false,
+                    insist,
                 },
             )
         }
@@ -113,6 +143,8 @@ pub(crate) fn run(store: &mut dyn RunStore, line: &str, at: &At) -> Result<Strin
                     Some(&"bytes") => vec![0, 159, 146, 150],
                     _ => value.into_bytes(),
                 },
+                done: words.contains(&"done"),
+                ..Put::default()
             };
             done(store, at, &put)
         }
@@ -136,13 +168,14 @@ pub(crate) fn run(store: &mut dyn RunStore, line: &str, at: &At) -> Result<Strin
         "gate" => {
             let names = |list: &str| list.split(',').map(str::to_owned).collect();
             let create = CreateGate {
-                id: words[1].to_owned(),
-                prompt: value,
+                id: Some(words[1].to_owned()),
+                prompt: Some(value),
                 allow: key("allow").map(names),
                 timeout: key("timeout").map(str::to_owned),
                 on_reject: key("on_reject").map(str::to_owned),
                 parent,
                 line: None,
+                insist,
             };
             done(store, at, &create)
         }
@@ -164,6 +197,7 @@ pub(crate) fn run(store: &mut dyn RunStore, line: &str, at: &At) -> Result<Strin
                 },
                 by: key("by").unwrap_or("user").to_owned(),
                 on_behalf_of: key("for").map(str::to_owned),
+                record_timeout: words.contains(&"record-timeout"),
             };
             done(store, at, &resolve)
         }
@@ -171,7 +205,7 @@ pub(crate) fn run(store: &mut dyn RunStore, line: &str, at: &At) -> Result<Strin
         "import" => {
             let import = AddImport {
                 alias: words[1].to_owned(),
-                source_url: value,
+                source_url: (!value.is_empty()).then_some(value),
                 program: None,
                 inputs_schema: None,
                 outputs_schema: None,
@@ -184,6 +218,7 @@ pub(crate) fn run(store: &mut dyn RunStore, line: &str, at: &At) -> Result<Strin
             &Finish {
                 status: Some(RunStatus::parse(words[1])),
                 again: false,
+                insist,
             },
         ),
         "reopen" => done(store, at, &Reopen),

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::{Map, Value};
+
 use super::bindings;
 use super::tree::Tree;
 use crate::decode::jsonl;
@@ -23,15 +25,7 @@ pub(super) fn rows(tree: &mut Tree<'_>, run: &mut Run) {
     let mut at: BTreeMap<Text, usize> = BTreeMap::new();
     let imports = &mut run.imports;
     let issues = jsonl::lines(&log, |_, object| {
-        let get = |key: &str| object.get(key).and_then(jsonl::text);
-        let import = Import {
-            alias: get("alias").unwrap_or_else(|| "".into()),
-            source_url: get("source_url"),
-            fetched: get("fetched_at").map(|at| Stamp::parse(&at)),
-            inputs_schema: get("inputs_schema"),
-            outputs_schema: get("outputs_schema"),
-            nested: None,
-        };
+        let import = import(&object);
         let known = at.get(&import.alias).and_then(|at| imports.get_mut(*at));
         match known {
             Some(known) => *known = import,
@@ -47,17 +41,29 @@ pub(super) fn rows(tree: &mut Tree<'_>, run: &mut Run) {
     }
 }
 
-/// Where the import of a handle came from, as the text of an `x_imports.jsonl` says; its last line counts.
-pub fn import_source(log: &str, alias: &str) -> Option<String> {
-    let mut source = None;
+fn import(object: &Map<String, Value>) -> Import {
+    let get = |key: &str| object.get(key).and_then(jsonl::text);
+    Import {
+        alias: get("alias").unwrap_or_else(|| "".into()),
+        source_url: get("source_url"),
+        fetched: get("fetched_at").map(|at| Stamp::parse(&at)),
+        inputs_schema: get("inputs_schema"),
+        outputs_schema: get("outputs_schema"),
+        nested: None,
+    }
+}
+
+/// The import of a handle, as the text of an `x_imports.jsonl` says; its last line counts.
+pub fn import_row(log: &str, alias: &str) -> Option<Import> {
+    let mut found = None;
     jsonl::lines(log, |_, object| {
-        let get = |key: &str| object.get(key).and_then(jsonl::text);
-        if get("alias").is_some_and(|own| *own == *alias) {
-            source = get("source_url").map(|url| url.to_string());
+        let import = import(&object);
+        if *import.alias == *alias {
+            found = Some(import);
         }
         Ok(())
     });
-    source
+    found
 }
 
 /// Adds the nested runs of `imports/{handle}--{slug}/`. What lies below them is opened as a run of its own.

@@ -45,7 +45,7 @@ pub(crate) use tree::is_workings;
 pub use bindings::{binding_of, head_of, in_order_of_index, scoped};
 pub use files::role;
 pub use history::{binding_versions, memory_versions, version_counts};
-pub use imports::import_source;
+pub use imports::import_row;
 pub use journal::as_written;
 pub use rows::compare_with_rows;
 pub use state::STATE_FILE_MOST;

@@ -99,6 +99,7 @@ fn read(text: &str, texts: &mut Texts) -> Parsed {
     meta.max = first(&object, &["max", "max_iterations", "max_retries"]);
     meta.attempt = first(&object, &["attempt", "retry_attempt"]);
     meta.depth = first(&object, &["depth"]);
+    meta.count = first(&object, &["count"]).filter(|_| meta.parallel_id.is_some());
     meta.in_place = object.contains_key("current_iteration");
     let in_place_words = [
         "current_iteration",

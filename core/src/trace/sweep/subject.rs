@@ -38,6 +38,7 @@ impl<'a> Sweep<'a, '_> {
             branch: None,
             branches: Vec::new(),
             strategy: None,
+            count: None,
             loop_id: None,
             iteration: None,
             max: None,

@@ -5,34 +5,36 @@ use super::{fits, principal};
 use crate::gate::allow::{ANY_PERSON, Allow, RESERVED};
 use crate::gate::audit::Head;
 use crate::gate::{prompt_hash, visit};
-use crate::model::{AuditKind, Execution, Gate, GateStatus, Meta, Status};
-use crate::program::{self, StatementKind};
+use crate::model::{AuditKind, Gate, GateStatus, Meta, Status};
+use crate::program::StatementKind;
 use crate::time::Stamp;
 use crate::timeout::Timeout;
-use crate::write::begin::{opening, touch};
-use crate::write::instance::{open_parent, running};
+use crate::write::begin::{Entry, opening, touch};
+use crate::write::insist::Insist;
+use crate::write::instance::running;
 use crate::write::meta::Keys;
-use crate::write::{
-    At, Change, Facts, GateRow, Named, Plan, Record, Style, WriteError, at_text, names,
-};
+use crate::write::source::{Command, Named, Source};
+use crate::write::{At, Change, Facts, GateRow, Plan, Record, Style, WriteError, at_text, names};
 
-/// `gate create`: the program stands at a gate.
+/// `gate create`: the program stands at a gate. What is not given the program says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CreateGate {
-    /// Its id, as the program has it.
-    pub id: String,
+    /// Its id, as the program has it; the program's at `line` without it.
+    pub id: Option<String>,
     /// What the approver is asked.
-    pub prompt: String,
-    /// Who may decide; `None` is any person, an empty list nobody (errata G4).
+    pub prompt: Option<String>,
+    /// Who may decide; where the program does not say it either, any person. An empty list is nobody (errata G4).
     pub allow: Option<Vec<String>>,
     /// How long it waits (errata, "Timeouts").
     pub timeout: Option<String>,
     /// What the program does on a rejection.
     pub on_reject: Option<String>,
-    /// The execution that it stands in: a branch, a loop, a frame.
+    /// The execution that it stands in: a branch, a loop, a frame; taken from what stands open without it.
     pub parent: Option<i64>,
     /// Its line in the program; looked up by its id, where it is not given.
     pub line: Option<u32>,
+    /// What the caller insists on.
+    pub insist: Insist,
 }
 
 /// A gate that was created.
@@ -61,46 +63,65 @@ impl Record for CreateGate {
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<GateCreated>, WriteError> {
         running(facts)?;
-        names::plain("gate", &self.id)?;
-        names::file_in(facts.style(), "gate", &self.id)?;
-        let list = self.list()?;
-        if self.prompt.trim().is_empty() {
+        let source = Source::of(facts)?;
+        let statement = self.statement(&source)?;
+        let name = statement
+            .and_then(|at| source.get(at))
+            .and_then(|s| s.name.clone());
+        let Some(base) = self.id.clone().or(name) else {
+            return Err(WriteError::wrong(
+                "the gate has no id",
+                "give the id that the program has for it, or one of your own where it has none",
+            ));
+        };
+        names::plain("gate", &base)?;
+        names::file_in(facts.style(), "gate", &base)?;
+        let line = statement
+            .and_then(|at| source.get(at))
+            .map(|s| s.line)
+            .or(self.line);
+        let text = statement
+            .and_then(|at| source.get(at))
+            .map(|s| s.text.clone());
+        let named = Named {
+            text: Some(text.unwrap_or_else(|| format!("approve {base}:"))),
+            line,
+        };
+        let mut entry = Entry::open(facts, &named, None, self.parent, self.insist, Command::Gate)?;
+        let terms = self.terms(&mut entry, statement)?;
+        let allow = match &terms.allow {
+            None => vec![ANY_PERSON],
+            Some(list) => list
+                .iter()
+                .map(|name| principal(name))
+                .collect::<Result<_, _>>()?,
+        };
+        let prompt = terms.prompt.unwrap_or_default();
+        if prompt.trim().is_empty() {
             return Err(WriteError::wrong(
                 "a gate without a prompt says nothing to its approver",
                 "`--prompt TEXT` says what is to be approved",
             ));
         }
-        fits("prompt", &self.prompt)?;
-        fits("reaction", self.on_reject.as_deref().unwrap_or_default())?;
-        let deadline = self.deadline(at)?;
-        open_parent(facts, self.parent)?;
-        let visit = self.next_visit(facts)?;
+        fits("prompt", &prompt)?;
+        fits("reaction", terms.on_reject.as_deref().unwrap_or_default())?;
+        let deadline = deadline(terms.timeout.as_deref(), at)?;
+        let visit = self.next_visit(facts, &base, entry.parent)?;
         let id = match visit {
-            1 => self.id.clone(),
-            n => format!("{}#{n}", self.id),
+            1 => base.clone(),
+            n => format!("{base}#{n}"),
         };
-        let (text, index) = self.statement(facts)?;
         let style = facts.style();
         let meta = Meta {
             gate_id: Some(id.as_str().into()),
             ..Meta::default()
         };
         // The word of the document: a query for `pending` finds what waits.
-        let row = Execution {
-            id: facts.next_execution()?,
-            index,
-            text: text.as_str().into(),
-            status: Status::Pending,
-            parent: self.parent,
-            started: None,
-            completed: None,
-            error: None,
-            meta: Some(meta.clone().into()),
-        };
-        let allow = Value::from(list);
+        let row = entry.row(facts, Status::Pending, Some(meta.clone()))?;
+        let allow = Value::from(allow);
         let mut log = Log::open(facts, at)?;
         let mut created = Map::new();
-        created.insert("prompt_hash".to_owned(), prompt_hash(&self.prompt).into());
+        created.insert("prompt_hash".to_owned(), prompt_hash(&prompt).into());
         created.insert("allow".to_owned(), allow.clone());
         let created = log.add(Event {
             gate: &id,
@@ -109,9 +130,20 @@ impl Record for CreateGate {
             comment: None,
             metadata: created,
         })?;
+        // Whoever reads the log sees that the gate is not the program's.
+        let overridden = match entry.insisted.differs() {
+            differs if differs.is_empty() => None,
+            differs => Some(log.add(Event {
+                gate: &id,
+                kind: AuditKind::Overridden,
+                principal: RESERVED,
+                comment: None,
+                metadata: differs.clone(),
+            })?),
+        };
         let mut metadata = Map::new();
         if visit > 1 {
-            metadata.insert("gate".to_owned(), self.id.as_str().into());
+            metadata.insert("gate".to_owned(), base.as_str().into());
             metadata.insert("visit".to_owned(), visit.into());
         }
         let allow = allow.to_string();
@@ -119,28 +151,27 @@ impl Record for CreateGate {
             id: id.clone(),
             run_id: facts.run()?.id,
             execution_id: Some(row.id),
-            prompt: Some(self.prompt.clone()),
+            prompt: Some(prompt),
             allow: allow.clone(),
-            timeout: self.timeout.as_deref().map(|text| text.trim().to_owned()),
+            timeout: terms.timeout.as_deref().map(|text| text.trim().to_owned()),
             timeout_at: deadline.map(|ms| at_text(ms, style)),
-            on_reject: self.on_reject.clone(),
+            on_reject: terms.on_reject,
             created: at.text(style),
             metadata,
         };
         let words = Allow::parse(Some(&allow)).map_or_else(|e| e.to_string(), |a| a.words());
+        let keys = entry.insisted.keys(Keys::naming(&meta));
+        let mut changes = vec![opening(facts, at, &row, keys), created];
+        changes.extend(overridden);
+        changes.extend([Change::Gate(gate), touch(facts, at)]);
         Ok(Plan {
-            changes: vec![
-                opening(facts, at, &row, Keys::naming(&meta)),
-                created,
-                Change::Gate(gate),
-                touch(facts, at),
-            ],
+            changes,
             done: GateCreated {
                 id,
                 visit,
                 execution: row.id,
-                text,
-                line: index,
+                text: entry.found.text.clone(),
+                line: entry.found.index(),
                 allow: words,
                 deadline: deadline.map(Stamp::At),
                 head: log.head(),
@@ -149,94 +180,215 @@ impl Record for CreateGate {
     }
 }
 
-impl CreateGate {
-    /// Who may decide, as a list of names.
-    fn list(&self) -> Result<Vec<&str>, WriteError> {
-        let Some(list) = &self.allow else {
-            return Ok(vec![ANY_PERSON]);
-        };
-        list.iter().map(|name| principal(name)).collect()
-    }
+/// What a gate asks of whom, and for how long.
+struct Terms {
+    prompt: Option<String>,
+    allow: Option<Vec<String>>,
+    timeout: Option<String>,
+    on_reject: Option<String>,
+}
 
-    /// The deadline in milliseconds. It is counted from the second that is recorded as that of its creation.
-    fn deadline(&self, at: &At) -> Result<Option<i64>, WriteError> {
-        let Some(text) = &self.timeout else {
-            return Ok(None);
+/// The deadline in milliseconds. It is counted from the second that is recorded as that of its creation.
+fn deadline(timeout: Option<&str>, at: &At) -> Result<Option<i64>, WriteError> {
+    let Some(text) = timeout else {
+        return Ok(None);
+    };
+    let created = at.now.div_euclid(1000).saturating_mul(1000);
+    let deadline = Timeout::parse(text).and_then(|timeout| timeout.deadline(created));
+    deadline.map(Some).map_err(|error| {
+        WriteError::wrong(
+            format!("--timeout {}: {error}", super::shown(text)),
+            "such as 30s, 30m, 4h, 7d or 2h30m",
+        )
+    })
+}
+
+/// Whether two texts say the same, but for blanks.
+fn same_words(a: &str, b: &str) -> bool {
+    a.split_whitespace().eq(b.split_whitespace())
+}
+
+impl CreateGate {
+    /// What holds: what was given, else what the program says.
+    fn terms(&self, entry: &mut Entry, statement: Option<u32>) -> Result<Terms, WriteError> {
+        let Entry {
+            source,
+            found,
+            insisted,
+            ..
+        } = entry;
+        let Some(own) = statement.and_then(|at| source.get(at)) else {
+            return Ok(Terms {
+                prompt: self.prompt.clone(),
+                allow: self.allow.clone(),
+                timeout: self.timeout.clone(),
+                on_reject: self.on_reject.clone(),
+            });
         };
-        let created = at.now.div_euclid(1000).saturating_mul(1000);
-        let deadline = Timeout::parse(text).and_then(|timeout| timeout.deadline(created));
-        deadline.map(Some).map_err(|error| {
-            WriteError::wrong(
-                format!("--timeout {}: {error}", super::shown(text)),
-                "such as 30s, 30m, 4h, 7d or 2h30m",
-            )
+        let line = found.line;
+        let says = |name: &str| {
+            own.property(name)
+                .filter(|text| !text.trim().is_empty())
+                .map(str::to_owned)
+        };
+        // A prompt with names in braces is filled in by whoever gives it.
+        let prompt = says("prompt");
+        let open = prompt.as_deref().is_some_and(|text| text.contains('{'));
+        let same = |given: &String| {
+            prompt
+                .as_deref()
+                .is_some_and(|says| open || same_words(says, given))
+        };
+        let prompt = match self.prompt.clone() {
+            Some(given) if same(&given) => Some(given),
+            given => insisted.settle("prompt", line, prompt.clone(), given)?,
+        };
+        let allow = match own.allow() {
+            Ok(says) => {
+                let sorted = |list: &Vec<String>| {
+                    let mut names: Vec<String> =
+                        list.iter().map(|name| name.trim().to_owned()).collect();
+                    names.sort();
+                    names
+                };
+                let same = |given: &Vec<String>| {
+                    says.as_ref()
+                        .is_some_and(|says| sorted(says) == sorted(given))
+                };
+                match self.allow.clone() {
+                    Some(given) if same(&given) => Some(given),
+                    given => insisted.settle("allow", line, says.clone(), given)?,
+                }
+            }
+            Err(raw) => {
+                let Some(given) = self.allow.clone() else {
+                    return Err(WriteError::refused(
+                        "gate-allow-unreadable",
+                        format!(
+                            "`allow` of line {} is not a list of names: {}",
+                            own.line,
+                            super::shown(raw)
+                        ),
+                        "mend the program, or give --allow NAMES with --override",
+                    ));
+                };
+                insisted.contradict("allow", line, raw.into(), given.clone().into())?;
+                Some(given)
+            }
+        };
+        let timeout = says("timeout");
+        let seconds = |text: &str| Timeout::parse(text).ok().map(|timeout| timeout.seconds());
+        let same = |given: &String| {
+            timeout
+                .as_deref()
+                .and_then(seconds)
+                .is_some_and(|says| seconds(given) == Some(says))
+        };
+        let timeout = match self.timeout.clone() {
+            Some(given) if same(&given) => Some(given),
+            given => insisted.settle("timeout", line, timeout.clone(), given)?,
+        };
+        let on_reject = says("on_reject");
+        let same = |given: &String| {
+            on_reject
+                .as_deref()
+                .is_some_and(|says| same_words(says, given))
+        };
+        let on_reject = match self.on_reject.clone() {
+            Some(given) if same(&given) => Some(given),
+            given => insisted.settle("on_reject", line, on_reject.clone(), given)?,
+        };
+        Ok(Terms {
+            prompt,
+            allow,
+            timeout,
+            on_reject,
         })
     }
 
     /// Which time the gate is met now. Refuses when it is pending in the same place already: two rows could not be told
     /// apart.
-    fn next_visit(&self, facts: &dyn Facts) -> Result<u32, WriteError> {
+    fn next_visit(
+        &self,
+        facts: &dyn Facts,
+        own: &str,
+        parent: Option<i64>,
+    ) -> Result<u32, WriteError> {
         let mut highest: u32 = 0;
         for gate in facts.gates()? {
             let (base, visit) = visit(&gate.id);
-            if base == self.id {
+            if base == own {
                 highest = highest.max(visit);
-                self.not_twice(facts, &gate)?;
-            } else if facts.style() == Style::Files && base.to_lowercase() == self.id.to_lowercase()
-            {
+                not_twice(facts, &gate, parent)?;
+            } else if facts.style() == Style::Files && base.to_lowercase() == own.to_lowercase() {
                 return Err(WriteError::refused(
                     "name-differs-by-case",
-                    format!(
-                        "gates {} and {base} differ in case only, and could share a file",
-                        self.id
-                    ),
+                    format!("gates {own} and {base} differ in case only, and could share a file",),
                     "take another name",
                 ));
             }
         }
         highest.checked_add(1).ok_or_else(|| {
-            WriteError::wrong(
-                format!("gate {} was met too often", self.id),
-                "take another id",
-            )
+            WriteError::wrong(format!("gate {own} was met too often"), "take another id")
         })
     }
 
-    fn not_twice(&self, facts: &dyn Facts, gate: &Gate) -> Result<(), WriteError> {
-        if gate.status != GateStatus::Pending {
-            return Ok(());
-        }
-        let parent = match gate.execution_id {
-            Some(id) => facts.execution(id)?.and_then(|row| row.parent),
-            None => None,
+    /// Its statement in the program: the gate at its line, else the only gate of its id.
+    fn statement(&self, source: &Source) -> Result<Option<u32>, WriteError> {
+        let Some(listing) = &source.listing else {
+            return Ok(None);
         };
-        if parent != self.parent {
-            return Ok(());
+        if let Some(line) = self.line {
+            let found = source.find(&Named::line(line))?;
+            source.of_kind(&found, Command::Gate)?;
+            let name = source.statement(&found).and_then(|s| s.name.as_deref());
+            if let (Some(given), Some(name)) = (self.id.as_deref(), name)
+                && given != name
+            {
+                return Err(WriteError::wrong(
+                    format!("line {line} is gate {name}, not {}", super::shown(given)),
+                    format!("`prose gate create --line {line}` creates it"),
+                ));
+            }
+            return Ok(found.statement);
         }
-        Err(WriteError::refused(
-            "gate-pending",
-            format!("gate {} waits for a decision already", gate.id),
-            "`prose approve` or `prose reject` decides it; once it is past its deadline, `prose gates expire` does",
-        ))
+        let Some(id) = self.id.as_deref() else {
+            return Err(WriteError::wrong(
+                "no gate was named",
+                "give its id, or --line with its line in the program",
+            ));
+        };
+        let all = || listing.statements.iter().enumerate();
+        let mut own =
+            all().filter(|(_, s)| s.kind == StatementKind::Gate && s.name.as_deref() == Some(id));
+        match (own.next(), own.next()) {
+            (Some((at, _)), None) => Ok(u32::try_from(at).ok()),
+            (Some((_, one)), Some((_, other))) => Err(WriteError::wrong(
+                format!(
+                    "the program has several gates {id}: at line {} and line {}",
+                    one.line, other.line
+                ),
+                "`--line N` says which",
+            )),
+            _ => Ok(None),
+        }
     }
+}
 
-    /// Its statement: as the program has it, where one alone is of this gate; else as the document writes it.
-    fn statement(&self, facts: &dyn Facts) -> Result<(String, Option<i64>), WriteError> {
-        let listing = facts.program()?.map(|source| program::scan(&source));
-        let mut own = listing.iter().flat_map(|l| &l.statements).filter(|s| {
-            s.kind == StatementKind::Gate
-                && match self.line {
-                    Some(line) => s.line == line,
-                    None => s.name.as_deref() == Some(self.id.as_str()),
-                }
-        });
-        if let (Some(statement), None) = (own.next(), own.next()) {
-            return Ok((statement.text.clone(), Some(statement.line.into())));
-        }
-        let named = Named {
-            text: Some(format!("approve {}:", self.id)),
-            line: self.line,
-        };
-        named.find(facts)
+fn not_twice(facts: &dyn Facts, gate: &Gate, parent: Option<i64>) -> Result<(), WriteError> {
+    if gate.status != GateStatus::Pending {
+        return Ok(());
     }
+    let stands_in = match gate.execution_id {
+        Some(id) => facts.execution(id)?.and_then(|row| row.parent),
+        None => None,
+    };
+    if stands_in != parent {
+        return Ok(());
+    }
+    Err(WriteError::refused(
+        "gate-pending",
+        format!("gate {} waits for a decision already", gate.id),
+        "`prose approve` or `prose reject` decides it; once it is past its deadline, `prose gates expire` does",
+    ))
 }

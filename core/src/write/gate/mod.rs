@@ -24,7 +24,7 @@ pub use expire::{ExpireGates, Expired, TimedOut};
 pub use resolve::{Decided, Decision, ResolveGate, Resolved};
 pub use view::{ViewGate, Viewed};
 
-pub(super) use resume::resumed;
+pub(super) use resume::{forced_gates, resumed};
 
 use super::{Facts, WriteError, names};
 use crate::gate::allow::RESERVED;

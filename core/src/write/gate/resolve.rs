@@ -22,6 +22,8 @@ pub struct ResolveGate {
     pub by: String,
     /// For whom they act, as claimed.
     pub on_behalf_of: Option<String>,
+    /// Whether a time-out that is due is recorded instead of a decision that comes too late.
+    pub record_timeout: bool,
 }
 
 /// A decision.
@@ -44,7 +46,8 @@ pub enum Decision {
 pub enum Resolved {
     /// It counts.
     Decided(Decided),
-    /// It came after the deadline, and was refused: the time-out that was due was recorded instead (errata G3).
+    /// It came after the deadline, and does not count: the time-out that was due was recorded instead, as was asked for
+    /// (errata G3).
     TooLate(TimedOut),
 }
 
@@ -81,6 +84,9 @@ impl Record for ResolveGate {
             return Err(decided_already(facts, &gate)?);
         }
         let mut log = Log::open(facts, at)?;
+        if is_due(&gate, at) && !self.record_timeout {
+            return Err(past_deadline(&gate));
+        }
         if is_due(&gate, at) {
             let (mut changes, out) = time_out(facts, at, &gate, &mut log, 0)?;
             changes.extend(touched(facts, at)?);
@@ -188,6 +194,30 @@ fn admitted(gate: &Gate, by: &str, acting_for: Option<&str>) -> Result<(), Write
             hint,
         )
     })
+}
+
+/// A decision after the deadline changes nothing: the program takes a time-out for a rejection, and that is not recorded
+/// by a command that was to approve (errata G3).
+fn past_deadline(gate: &Gate) -> WriteError {
+    let deadline = gate
+        .timeout_at
+        .as_ref()
+        .map_or(String::new(), |at| format!(" ({at})"));
+    let then = match gate.on_reject.as_deref() {
+        Some(action) => format!(
+            ", after which the program goes on with: {}",
+            super::shown(action)
+        ),
+        None => String::new(),
+    };
+    WriteError::refused(
+        "gate-past-deadline",
+        format!(
+            "gate {} is past its deadline{deadline}: nothing was changed",
+            gate.id
+        ),
+        format!("`prose gates expire`, or --record-timeout here, records the time-out{then}"),
+    )
 }
 
 /// Says how a gate stands that is not pending, and which one may have been meant.

@@ -6,7 +6,7 @@ use serde_json::Map;
 use super::log::{Event, Log};
 use crate::gate::allow::RESERVED;
 use crate::gate::audit::Head;
-use crate::model::{GateStatus, Text};
+use crate::model::{AuditKind, GateStatus, Text};
 use crate::write::instance::meta;
 use crate::write::{At, Change, Facts, WriteError};
 
@@ -14,8 +14,13 @@ use crate::write::{At, Change, Facts, WriteError};
 pub(in crate::write) type AtGates = (Vec<String>, Vec<Change>, Option<Head>);
 
 /// What the log says of the gates at which a run goes on: those that are pending, and those whose decision is the last
-/// thing that happened in it (sqlite.md, "Gate Resolution from Suspended Run").
-pub(in crate::write) fn resumed(facts: &dyn Facts, at: &At) -> Result<AtGates, WriteError> {
+/// thing that happened in it (sqlite.md, "Gate Resolution from Suspended Run"). Once each time that the run rested:
+/// `rested` says whether it did.
+pub(in crate::write) fn resumed(
+    facts: &dyn Facts,
+    at: &At,
+    rested: bool,
+) -> Result<AtGates, WriteError> {
     let decided = decided_last(facts)?;
     let mut log = Log::open(facts, at)?;
     let (mut names, mut changes) = (Vec::new(), Vec::new());
@@ -24,7 +29,12 @@ pub(in crate::write) fn resumed(facts: &dyn Facts, at: &At) -> Result<AtGates, W
             .execution_id
             .is_some_and(|id| decided.rows.contains(&id))
             || decided.gates.contains(&gate.id);
-        if gate.status != GateStatus::Pending && !last {
+        let pending = gate.status == GateStatus::Pending;
+        if !pending && !last {
+            continue;
+        }
+        // A decision is gone on from once; a run that did not rest goes on nowhere twice.
+        if !(pending && rested) && facts.last_event(&gate.id)? == Some(AuditKind::Resumed) {
             continue;
         }
         let mut metadata = Map::new();
@@ -32,7 +42,7 @@ pub(in crate::write) fn resumed(facts: &dyn Facts, at: &At) -> Result<AtGates, W
         metadata.insert("previous_status".to_owned(), gate.status.word().into());
         changes.push(log.add(Event {
             gate: &gate.id,
-            kind: crate::model::AuditKind::Resumed,
+            kind: AuditKind::Resumed,
             principal: RESERVED,
             comment: None,
             metadata,
@@ -40,6 +50,31 @@ pub(in crate::write) fn resumed(facts: &dyn Facts, at: &At) -> Result<AtGates, W
         names.push(gate.id.to_string());
     }
     Ok((names, changes, log.head()))
+}
+
+/// What the log says of gates that wait when a run is completed by force.
+pub(in crate::write) fn forced_gates(
+    facts: &dyn Facts,
+    at: &At,
+) -> Result<Vec<Change>, WriteError> {
+    let pending = facts
+        .gates()?
+        .into_iter()
+        .filter(|gate| gate.status == GateStatus::Pending);
+    let mut log = Log::open(facts, at)?;
+    pending
+        .map(|gate| {
+            let mut metadata = Map::new();
+            metadata.insert("previous_status".to_owned(), gate.status.word().into());
+            log.add(Event {
+                gate: &gate.id,
+                kind: AuditKind::Forced,
+                principal: RESERVED,
+                comment: None,
+                metadata,
+            })
+        })
+        .collect()
 }
 
 /// Gates by their own id and by the row that waits at them.

@@ -10,30 +10,32 @@ use crate::write::{At, Change, Facts, WriteError};
 /// completes it). Completed also when the gate was rejected: what follows from that is the program's `on_reject`, and
 /// the gate says how it was decided. `taken` rows of the same plan have ids already.
 ///
-/// `None` when nothing waits: another tool may have left it out, completed it, or named another row (errata G2).
+/// Nothing when nothing waits: another tool may have left it out, completed it, or named another row (errata G2).
 pub(super) fn over(
     facts: &dyn Facts,
     at: &At,
     gate: &Gate,
     decision: &str,
     taken: i64,
-) -> Result<Option<Change>, WriteError> {
+) -> Result<Vec<Change>, WriteError> {
     let Some(id) = gate.execution_id else {
-        return Ok(None);
+        return Ok(Vec::new());
     };
     if !facts.execution(id)?.is_some_and(|row| waits_at(&row, gate)) {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     let instance = Instance::of(facts, id)?;
     if !instance.is_open() {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     let keys = Keys::default().text("decision", Some(decision));
-    let mut change = ending(facts, at, &instance, "completed", None, keys)?;
-    if let Change::Execution(row) = &mut change {
-        row.id = row.id.saturating_add(taken);
+    let mut changes = ending(facts, at, &instance, "completed", None, keys)?;
+    for change in &mut changes {
+        if let Change::Execution(row) = change {
+            row.id = row.id.saturating_add(taken);
+        }
     }
-    Ok(Some(change))
+    Ok(changes)
 }
 
 /// Whether a row is one that waits at this gate, as [`crate::trace`] ties the two.

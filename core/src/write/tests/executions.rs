@@ -2,11 +2,15 @@ use super::Memory;
 use crate::decode::sqlite::meta_of;
 use crate::model::{AgentScope, Execution, RunStatus, Status};
 use crate::write::{
-    AddImport, Begin, BeginLoop, BeginParallel, Branch, Close, CreateGate, How, Join, Named, Put,
-    Record, Remember, Reopen, Style, WriteError,
+    AddImport, Begin, BeginLoop, BeginParallel, Branch, Close, CreateGate, How, Insist, Join,
+    Named, Put, Record, Remember, Reopen, Style, WriteError,
 };
 
 const NOW: &str = "2026-01-25 12:00:00";
+const FORCE: Insist = Insist {
+    overrides: false,
+    force: true,
+};
 
 fn text(text: &str) -> Named {
     Named {
@@ -16,11 +20,7 @@ fn text(text: &str) -> Named {
 }
 
 fn completed(id: i64) -> Close {
-    let binding = None;
-    Close {
-        id,
-        how: How::Completed { binding },
-    }
+    Close::new(id, How::Completed { binding: None })
 }
 
 /// Expects a refusal by this rule that changes nothing.
@@ -49,8 +49,8 @@ fn what_ends_by_its_own_command_is_not_completed() {
         let parallel = run.at(NOW, &parallel).unwrap().id;
         let a_loop = run.at(NOW, &BeginLoop::default()).unwrap().id;
         let gate = CreateGate {
-            id: "ship".to_owned(),
-            prompt: "Ship it?".to_owned(),
+            id: Some("ship".to_owned()),
+            prompt: Some("Ship it?".to_owned()),
             ..CreateGate::default()
         };
         run.at(NOW, &gate).unwrap();
@@ -60,26 +60,24 @@ fn what_ends_by_its_own_command_is_not_completed() {
         }
         let reason = None;
         let how = How::Skipped { reason };
-        refused(&mut run, &Close { id: gate, how }, "ends-by-own-command");
+        refused(&mut run, &Close::new(gate, how), "ends-by-own-command");
         let error = "out of memory".to_owned();
         let how = How::Failed { error };
         refused(
             &mut run,
-            &Close {
-                id: gate,
-                how: how.clone(),
-            },
+            &Close::new(gate, how.clone()),
             "ends-by-own-command",
         );
         // A parallel may fail, and a branch that is one by its text ends as every branch does.
         let branch = Branch {
-            parallel,
+            parallel: Some(parallel),
             name: "a".to_owned(),
             statement: Some(text("a = parallel:")),
+            insist: FORCE,
         };
         let branch = run.at(NOW, &branch).unwrap().id;
         run.at(NOW, &completed(branch)).unwrap();
-        run.at(NOW, &Close { id: parallel, how }).unwrap();
+        run.at(NOW, &Close::new(parallel, how)).unwrap();
     }
 }
 
@@ -118,15 +116,19 @@ fn branches_are_found_by_their_parallel_x2() {
             r#"{"parallel_id": "p1", "branch": "b"}"#,
         ),
     ];
-    refused(&mut run, &Join { parallel: 1 }, "branches-open");
+    let join = Join {
+        parallel: Some(1),
+        ..Join::default()
+    };
+    refused(&mut run, &join, "branches-open");
     let again = Branch {
-        parallel: 1,
+        parallel: Some(1),
         name: "b".to_owned(),
-        statement: None,
+        ..Branch::default()
     };
     refused(&mut run, &again, "branch-begun");
     run.executions[1].status = Status::Completed;
-    let joined = run.at(NOW, &Join { parallel: 1 }).unwrap();
+    let joined = run.at(NOW, &join).unwrap();
     assert_eq!(
         joined.branches,
         [("a", "completed"), ("b", "completed")].map(|(a, b)| (a.to_owned(), b.to_owned()))
@@ -144,7 +146,7 @@ fn an_output_is_named_as_a_binding_is() {
     let binding = Some("../state".to_owned());
     let how = How::Completed { binding };
     assert!(matches!(
-        run.at(NOW, &Close { id, how }),
+        run.at(NOW, &Close::new(id, how)),
         Err(WriteError::Wrong { .. })
     ));
 }
@@ -218,8 +220,8 @@ fn going_on_looks_at_the_last_rows() {
             run.at(NOW, &begin).unwrap();
         }
         let gate = CreateGate {
-            id: "ship".to_owned(),
-            prompt: "Ship it?".to_owned(),
+            id: Some("ship".to_owned()),
+            prompt: Some("Ship it?".to_owned()),
             ..CreateGate::default()
         };
         run.at(NOW, &gate).unwrap();
@@ -241,8 +243,8 @@ fn devices_of_windows_name_nothing_in_a_folder() {
         };
         assert_eq!(run.at(NOW, &put).is_ok(), fits);
         let gate = CreateGate {
-            id: "NUL".to_owned(),
-            prompt: "Go?".to_owned(),
+            id: Some("NUL".to_owned()),
+            prompt: Some("Go?".to_owned()),
             ..CreateGate::default()
         };
         assert_eq!(run.at(NOW, &gate).is_ok(), fits);
@@ -265,7 +267,7 @@ fn a_handle_stands_for_one_source() {
         let mut run = Memory::new(style);
         let add = |source: &str, program: Option<&str>| AddImport {
             alias: "r".to_owned(),
-            source_url: source.to_owned(),
+            source_url: Some(source.to_owned()),
             program: program.map(str::to_owned),
             ..AddImport::default()
         };
@@ -297,7 +299,7 @@ fn a_handle_can_be_told_from_its_slug() {
     ] {
         let import = AddImport {
             alias: alias.to_owned(),
-            source_url: "https://example.org/x".to_owned(),
+            source_url: Some("https://example.org/x".to_owned()),
             ..AddImport::default()
         };
         assert_eq!(run.at(NOW, &import).is_ok(), fits, "{alias}");

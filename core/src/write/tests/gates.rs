@@ -9,8 +9,8 @@ use crate::model::{AuditEvent, Execution, Gate, GateStatus, Run, RunStatus, Stat
 use crate::time::Stamp;
 use crate::trace::{NodeKind, fold};
 use crate::write::{
-    Begin, Change, CreateGate, Decision, ExpireGates, Finish, Named, Reopen, ResolveGate, Resolved,
-    Style, ViewGate, WriteError,
+    Begin, Change, CreateGate, Decision, ExpireGates, Finish, Insist, Named, Reopen, ResolveGate,
+    Resolved, Style, ViewGate, WriteError,
 };
 
 const NOON: &str = "2026-01-25 12:00:00";
@@ -18,8 +18,8 @@ const STYLES: [Style; 3] = [Style::AppendOnly, Style::InPlace, Style::Files];
 
 fn deploy() -> CreateGate {
     CreateGate {
-        id: "deploy".into(),
-        prompt: "Go?".into(),
+        id: Some("deploy".into()),
+        prompt: Some("Go?".into()),
         allow: Some(vec!["ops-team".into(), "raymond".into()]),
         timeout: Some("2h30m".into()),
         on_reject: Some("throw \"no\"".into()),
@@ -34,6 +34,7 @@ fn approve(gate: &str, by: &str) -> ResolveGate {
         decision: Decision::Approve { comment },
         by: by.into(),
         on_behalf_of: None,
+        record_timeout: false,
     }
 }
 
@@ -160,9 +161,9 @@ fn a_deadline_is_written_as_the_store_writes_times_g5() {
 fn what_makes_no_gate_is_said_and_changes_nothing() {
     type Spoil = fn(&mut CreateGate);
     let cases: [(Spoil, &str); 9] = [
-        (|gate| gate.id = "../x".into(), "'/' is not allowed"),
-        (|gate| gate.id = "deploy#2".into(), "'#' is not allowed"),
-        (|gate| gate.prompt = "  ".into(), "without a prompt"),
+        (|gate| gate.id = Some("../x".into()), "'/' is not allowed"),
+        (|gate| gate.id = Some("deploy#2".into()), "'#' is not allowed"),
+        (|gate| gate.prompt = Some("  ".into()), "without a prompt"),
         (|gate| gate.timeout = Some("30m2h".into()), "smaller unit"),
         (|gate| gate.timeout = Some("9000000d".into()), "year"),
         (|gate| gate.allow = Some(vec![" ".into()]), "it is empty"),
@@ -185,6 +186,16 @@ fn a_gate_met_again_is_another_one_g1() {
     for style in STYLES {
         let mut run = run_with_gate(style);
         let twice = run.at(NOON, &deploy()).unwrap_err();
+        assert_eq!(rule(&twice), "gate-waits");
+        // Forced or not: two rows of one gate in one place could not be told apart.
+        let force = CreateGate {
+            insist: Insist {
+                force: true,
+                ..Insist::default()
+            },
+            ..deploy()
+        };
+        let twice = run.at(NOON, &force).unwrap_err();
         assert_eq!(rule(&twice), "gate-pending");
         run.at(NOON, &approve("deploy", "raymond")).unwrap();
         let second = run.at("2026-01-25 12:05:00", &deploy()).unwrap();
@@ -215,11 +226,14 @@ fn a_decision_is_one_transaction_with_the_log_first_g7() {
         };
         assert_eq!((done.status, done.waited_ms), ("approved", Some(847_000)));
         assert_eq!(done.on_reject, None);
-        let row = match style {
-            Style::InPlace => "update",
-            Style::AppendOnly | Style::Files => "execution",
+        // In a database the row that waited says so no longer.
+        let rows: &[&str] = match style {
+            Style::InPlace => &["update"],
+            Style::AppendOnly => &["update", "execution"],
+            Style::Files => &["execution"],
         };
-        assert_eq!(changes(&run), ["audit", "resolve", row, "run"]);
+        let expected = [&["audit", "resolve"], rows, &["run"]].concat();
+        assert_eq!(changes(&run), expected);
         let said = last_metadata(&run);
         for (key, value) in [
             ("client", json!("cli")),
@@ -311,7 +325,7 @@ fn a_gate_is_decided_once_g3_g10() {
 }
 
 #[test]
-fn past_its_deadline_a_gate_times_out_instead_g3() {
+fn past_its_deadline_a_gate_is_not_decided_g3() {
     for style in STYLES {
         let mut run = run_with_gate(style);
         // At the deadline itself it is not past.
@@ -320,8 +334,18 @@ fn past_its_deadline_a_gate_times_out_instead_g3() {
         in_time.at("2026-01-25 14:30:00", &yes).unwrap();
         assert_eq!(in_time.gates[0].status, GateStatus::Approved);
 
-        // Whoever asks: also one who is not admitted.
-        let late = run.at("2026-01-25 14:30:01", &approve("deploy", "mallory"));
+        // A refused decision records nothing.
+        let late = run.at("2026-01-25 14:30:01", &approve("deploy", "raymond"));
+        let error = late.unwrap_err();
+        assert_eq!(rule(&error), "gate-past-deadline");
+        assert!(error.hint().contains("throw \"no\""), "{}", error.hint());
+        assert_eq!(events(&run), [("created", "system")]);
+        assert_eq!(run.gates[0].status, GateStatus::Pending);
+
+        // Asked to, whoever asks: also one who is not admitted.
+        let mut asked = approve("deploy", "mallory");
+        asked.record_timeout = true;
+        let late = run.at("2026-01-25 14:30:01", &asked);
         let Resolved::TooLate(out) = late.unwrap() else {
             panic!("it was late");
         };
@@ -353,8 +377,12 @@ fn all_due_gates_time_out_at_once_and_once_g6_g9() {
         ];
         for (id, timeout, _) in gates {
             let gate = CreateGate {
-                id: id.into(),
+                id: Some(id.into()),
                 timeout: timeout.map(str::to_owned),
+                insist: Insist {
+                    force: true,
+                    ..Insist::default()
+                },
                 ..deploy()
             };
             run.at(NOON, &gate).unwrap();
@@ -387,7 +415,7 @@ fn whatever_is_said_the_log_holds_together_in_every_form() {
         ] {
             let mut run = Memory::new(style);
             let gate = CreateGate {
-                prompt: said.into(),
+                prompt: Some(said.into()),
                 on_reject: Some(said.into()),
                 allow: Some(vec!["o'brien \"é\"".into()]),
                 ..deploy()
@@ -424,6 +452,7 @@ fn going_on_is_logged_at_the_gates_where_the_run_stands() {
     let rest = Finish {
         status: Some(RunStatus::Interrupted),
         again: false,
+        insist: Insist::default(),
     };
     for style in STYLES {
         let mut pending = run_with_gate(style);

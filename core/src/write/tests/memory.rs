@@ -128,10 +128,14 @@ impl Memory {
                     Style::Files => ImportFact {
                         source_url: None,
                         nested: vec![format!("imports/{}--{}", row.alias, slug(&row.source_url))],
+                        inputs_schema: row.inputs_schema.clone(),
+                        outputs_schema: row.outputs_schema.clone(),
                     },
                     Style::AppendOnly | Style::InPlace => ImportFact {
                         source_url: Some(row.source_url.clone()),
                         nested: Vec::new(),
+                        inputs_schema: row.inputs_schema.clone(),
+                        outputs_schema: row.outputs_schema.clone(),
                     },
                 };
                 self.imports.retain(|(alias, _)| *alias != row.alias);
@@ -282,6 +286,21 @@ impl Facts for Memory {
         Ok(())
     }
 
+    fn open(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
+        // As a folder does, which keeps what is of the present apart.
+        let over = |row: &&Execution| {
+            let mut later = self.executions.iter().filter(|other| other.id > row.id);
+            later.any(|other| Place::of(row).holds(other) && other.status.is_terminal())
+        };
+        let rows = self.executions.iter().rev().filter(|row| row.opens());
+        for row in rows.filter(|row| self.style != Style::Files || !over(row)) {
+            if self.hand(row, each).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     fn children(
         &self,
         parent: i64,
@@ -335,6 +354,16 @@ impl Facts for Memory {
 
     fn gate(&self, id: &str) -> Result<Option<Gate>, Fault> {
         Ok(self.gates.iter().find(|gate| *gate.id == *id).cloned())
+    }
+
+    fn last_event(&self, gate: &str) -> Result<Option<AuditKind>, Fault> {
+        let mut own = self
+            .audit
+            .iter()
+            .rev()
+            .filter(|event| *event.gate_id == *gate);
+        let last = own.find(|event| event.kind != AuditKind::Viewed);
+        Ok(last.map(|event| event.kind.clone()))
     }
 
     fn audit_tail(&self) -> Result<AuditTail, Fault> {

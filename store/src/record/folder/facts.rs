@@ -5,12 +5,14 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use prosescope_core::decode::folder::{import_source, scoped};
+use prosescope_core::decode::folder::{import_row, scoped};
 use prosescope_core::decode::gates_json;
 use prosescope_core::decode::memory_md::segment_number;
 use prosescope_core::decode::text::is_plain_path;
 use prosescope_core::gate::audit::Chain;
-use prosescope_core::model::{AgentScope, BindingKind, Execution, Gate, RunStatus};
+use prosescope_core::model::{
+    AgentScope, AuditKind, BindingKind, Execution, Gate, RunStatus, Text,
+};
 use prosescope_core::program;
 use prosescope_core::render::binding_md;
 use prosescope_core::time::Stamp;
@@ -239,6 +241,16 @@ impl Facts for FolderFacts<'_> {
         Ok(())
     }
 
+    fn open(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
+        // What is open is of the present.
+        for row in self.log()?.rows.iter().rev().filter(|row| row.opens()) {
+            if each(row.clone()).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     fn children(
         &self,
         parent: i64,
@@ -340,11 +352,18 @@ impl Facts for FolderFacts<'_> {
             .filter(|(handle, _)| handle == alias)
             .map(|(_, dir)| format!("imports/{dir}"))
             .collect();
-        let source_url = self
-            .text(IMPORTS)?
-            .and_then(|log| import_source(&log, alias));
-        let known = source_url.is_some() || !nested.is_empty();
-        Ok(known.then_some(ImportFact { source_url, nested }))
+        let row = self.text(IMPORTS)?.and_then(|log| import_row(&log, alias));
+        if row.is_none() && nested.is_empty() {
+            return Ok(None);
+        }
+        let row = row.unwrap_or_default();
+        let text = |text: Option<Text>| text.map(|text| text.to_string());
+        Ok(Some(ImportFact {
+            source_url: text(row.source_url),
+            inputs_schema: text(row.inputs_schema),
+            outputs_schema: text(row.outputs_schema),
+            nested,
+        }))
     }
 
     fn gates(&self) -> Result<Vec<Gate>, Fault> {
@@ -376,6 +395,25 @@ impl Facts for FolderFacts<'_> {
             )));
         }
         Ok(gate)
+    }
+
+    fn last_event(&self, gate: &str) -> Result<Option<AuditKind>, Fault> {
+        let run = self.id()?;
+        let path = self.inside(AUDIT)?;
+        let of = |text: &str| {
+            let (events, _) = gates_json::audit(text);
+            let mut own = events.into_iter().rev().filter(|event| {
+                *event.run_id == *run && *event.gate_id == *gate && event.kind != AuditKind::Viewed
+            });
+            own.next().map(|event| event.kind)
+        };
+        let last = log::last_lines(&path)
+            .map_err(|cause| fault::io(&path, "cannot be read", &cause))?
+            .filter(|text| log::ids_rise(text));
+        if let Some(kind) = last.and_then(|text| of(&text)) {
+            return Ok(Some(kind));
+        }
+        Ok(self.text(AUDIT)?.and_then(|text| of(&text)))
     }
 
     fn audit_tail(&self) -> Result<AuditTail, Fault> {

@@ -2,7 +2,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use prosescope_core::gate::audit::Chain;
-use prosescope_core::model::{AgentScope, BindingKind, Execution, Gate, RunStatus};
+use prosescope_core::model::{AgentScope, AuditKind, BindingKind, Execution, Gate, RunStatus};
 use prosescope_core::program;
 use prosescope_core::write::{
     AgentFact, AuditTail, BindingFact, Facts, Fault, ImportFact, Place, RunFact, Style,
@@ -168,6 +168,16 @@ impl Facts for SqliteFacts<'_> {
         self.said(self.each(&sql, [], each))
     }
 
+    fn open(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
+        // An index holds these alone.
+        let sql = format!(
+            "SELECT {} FROM execution WHERE completed_at IS NULL
+             AND status IN ('executing', 'pending', 'started', 'waiting') ORDER BY id DESC",
+            rows::EXECUTION
+        );
+        self.said(self.each(&sql, [], each))
+    }
+
     fn children(
         &self,
         parent: i64,
@@ -251,16 +261,20 @@ impl Facts for SqliteFacts<'_> {
     }
 
     fn import(&self, alias: &str) -> Result<Option<ImportFact>, Fault> {
-        let source = self.conn.query_row(
-            "SELECT source_url FROM imports WHERE alias = ?1",
+        let row = self.conn.query_row(
+            "SELECT source_url, inputs_schema, outputs_schema FROM imports WHERE alias = ?1",
             [alias],
-            |row| rows::text(row, 0),
+            |row| {
+                let text = |at| rows::text(row, at).map(|text| text.map(|text| text.to_string()));
+                Ok(ImportFact {
+                    source_url: text(0)?,
+                    inputs_schema: text(1)?,
+                    outputs_schema: text(2)?,
+                    nested: Vec::new(),
+                })
+            },
         );
-        let source = self.said(source.optional())?;
-        Ok(source.map(|source| ImportFact {
-            source_url: source.map(|text| text.to_string()),
-            nested: Vec::new(),
-        }))
+        self.said(row.optional())
     }
 
     fn gates(&self) -> Result<Vec<Gate>, Fault> {
@@ -299,6 +313,17 @@ impl Facts for SqliteFacts<'_> {
         );
         let other = self.said(other.optional())?.flatten();
         Ok(other.map(|run| run.to_string()))
+    }
+
+    fn last_event(&self, gate: &str) -> Result<Option<AuditKind>, Fault> {
+        let kind = self.conn.query_row(
+            "SELECT event_type FROM gate_audit_log WHERE gate_id = ?1 AND run_id = ?2 AND event_type IS NOT 'viewed'
+             ORDER BY id DESC LIMIT 1",
+            [gate, self.run],
+            |row| rows::text(row, 0),
+        );
+        let kind = self.said(kind.optional())?.flatten();
+        Ok(kind.map(|word| AuditKind::parse(&word)))
     }
 
     fn audit_tail(&self) -> Result<AuditTail, Fault> {

@@ -1,0 +1,132 @@
+//! What a caller insists on against a rule or the program. Both are recorded with what they led to, in the metadata of
+//! the execution: `forced` lists the rules, `override` what the program says beside what was given.
+
+use serde_json::{Map, Value, json};
+
+use super::WriteError;
+use super::meta::Keys;
+
+/// What a caller insists on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Insist {
+    /// `--override`: a flag counts although the program says otherwise.
+    pub overrides: bool,
+    /// `--force`: what runs out of sequence is recorded all the same.
+    pub force: bool,
+}
+
+/// Collects what a command was forced to do, and which of its flags differ from the program.
+#[derive(Debug, Default)]
+pub(super) struct Insisted {
+    insist: Insist,
+    forced: Vec<&'static str>,
+    differs: Map<String, Value>,
+}
+
+impl Insisted {
+    pub(super) fn new(insist: Insist) -> Insisted {
+        Insisted {
+            insist,
+            ..Insisted::default()
+        }
+    }
+
+    /// Passes a refusal on, or notes its rule where the caller forces it.
+    pub(super) fn sequence(&mut self, error: WriteError) -> Result<(), WriteError> {
+        match error {
+            WriteError::Refused { rule, .. } if self.insist.force => {
+                if !self.forced.contains(&rule) {
+                    self.forced.push(rule);
+                }
+                Ok(())
+            }
+            WriteError::Refused {
+                rule,
+                message,
+                hint,
+            } => Err(WriteError::Refused {
+                rule,
+                message,
+                hint: format!("{hint}; `--force` records it all the same, and that it was forced"),
+            }),
+            other => Err(other),
+        }
+    }
+
+    /// What holds for one property of a statement: what was given, else what the program says.
+    ///
+    /// # Errors
+    /// A refusal by `against-program` where both are there and differ, unless the caller overrides the program.
+    pub(super) fn settle<T>(
+        &mut self,
+        what: &'static str,
+        line: Option<u32>,
+        says: Option<T>,
+        given: Option<T>,
+    ) -> Result<Option<T>, WriteError>
+    where
+        T: PartialEq + Clone + Into<Value>,
+    {
+        match (says, given) {
+            (Some(says), Some(given)) if says != given => {
+                let (says, shown): (Value, Value) = (says.into(), given.clone().into());
+                self.contradict(what, line, says, shown)?;
+                Ok(Some(given))
+            }
+            (says, given) => Ok(given.or(says)),
+        }
+    }
+
+    /// Notes that what was given for `what` differs from the program.
+    ///
+    /// # Errors
+    /// A refusal by `against-program`, unless the caller overrides the program.
+    pub(super) fn contradict(
+        &mut self,
+        what: &'static str,
+        line: Option<u32>,
+        says: Value,
+        given: Value,
+    ) -> Result<(), WriteError> {
+        if !self.insist.overrides {
+            let line = line.map_or(String::new(), |line| format!("line {line} of "));
+            return Err(WriteError::refused(
+                "against-program",
+                format!(
+                    "{what} {} contradicts {line}the program, which says {}",
+                    plain(&given),
+                    plain(&says)
+                ),
+                "leave it out to record what the program says; `--override` records yours, and that it differs",
+            ));
+        }
+        self.differs
+            .insert(what.to_owned(), json!({ "program": says, "given": given }));
+        Ok(())
+    }
+
+    /// What differs from the program, by property: `{"max": {"program": 3, "given": 5}}`.
+    pub(super) fn differs(&self) -> &Map<String, Value> {
+        &self.differs
+    }
+
+    /// The keys of metadata that say so.
+    pub(super) fn keys(&self, keys: Keys) -> Keys {
+        let forced: Vec<String> = self.forced.iter().map(|rule| (*rule).to_owned()).collect();
+        keys.list("forced", &forced)
+            .object("override", &self.differs)
+    }
+}
+
+/// A value as a message shows it: texts without quotes.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => super::instance::shown(text),
+        Value::Array(list) => {
+            let list: Vec<String> = list.iter().map(plain).collect();
+            format!("[{}]", list.join(", "))
+        }
+        Value::Null => "nothing".to_owned(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,322 @@
+//! Where a statement runs: what it lies in by the program, tied to what stands open.
+
+use super::instance::{meta, no_execution, shown};
+use super::source::{Found, Source};
+use super::standing::Standing;
+use super::{Facts, WriteError};
+use crate::model::Execution;
+use crate::program::StatementKind as Kind;
+use crate::trace::{Shape, frame_block, shape};
+
+/// The execution that a statement runs in: the one that was given, else the only one that fits.
+///
+/// # Errors
+/// A refusal when what the statement lies in has not begun, when several executions fit, or when the one that was given
+/// is not what the statement lies in.
+pub(super) fn parent_of(
+    facts: &dyn Facts,
+    source: &Source,
+    standing: &Standing,
+    found: &Found,
+    given: Option<i64>,
+) -> Result<Option<i64>, WriteError> {
+    match given {
+        Some(id) => {
+            let row = facts.execution(id)?.ok_or_else(|| no_execution(id))?;
+            fits(facts, source, found, &row)?;
+            Ok(Some(id))
+        }
+        None => taken(source, standing, found),
+    }
+}
+
+/// What a statement lies in, as far as running goes: innermost first, up to the block that it is declared in.
+fn around(source: &Source, statement: u32) -> Vec<u32> {
+    let Some(listing) = &source.listing else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for at in listing.enclosing(statement) {
+        found.push(at);
+        if listing.get(at).is_some_and(|s| s.kind == Kind::Block) {
+            break;
+        }
+    }
+    found
+}
+
+/// Whether what lies in it needs an execution of it to run in. A `try:` or an `if` may be recorded, or not.
+fn holds(kind: Kind) -> bool {
+    kind.is_loop() || matches!(kind, Kind::Parallel | Kind::Block)
+}
+
+fn taken(source: &Source, standing: &Standing, found: &Found) -> Result<Option<i64>, WriteError> {
+    let Some(statement) = found.statement else {
+        return Ok(None);
+    };
+    let mut inner = statement;
+    for outer in around(source, statement) {
+        let Some(own) = source.get(outer) else { break };
+        let fit: Vec<&Execution> = standing
+            .rows()
+            .filter(|row| is_of(source, row, outer, inner))
+            .collect();
+        if own.kind == Kind::Parallel && inner == statement {
+            return Err(a_branch(source, standing, found, outer, statement));
+        }
+        if let Some(parent) = only(standing, &fit, found)? {
+            return Ok(Some(parent));
+        }
+        if holds(own.kind) {
+            return Err(not_begun(source, found, outer, inner));
+        }
+        inner = outer;
+    }
+    Ok(None)
+}
+
+/// Whether a row is an execution of `outer` that `inner`, directly in it, runs in.
+fn is_of(source: &Source, row: &Execution, outer: u32, inner: u32) -> bool {
+    let Some(own) = source.get(outer) else {
+        return false;
+    };
+    match own.kind {
+        Kind::Block => frame_block(row).is_some_and(|block| own.name.as_deref() == Some(block)),
+        // What lies deeper in a branch runs in the branch.
+        Kind::Parallel => {
+            let branch = meta(row).branch;
+            branch.is_some_and(|branch| {
+                let listed = source
+                    .listing
+                    .as_ref()
+                    .map(|l| l.branches(outer))
+                    .unwrap_or_default();
+                match listed.iter().find(|(_, at)| *at == inner) {
+                    Some((name, _)) => **name == *branch,
+                    // The branches of `parallel for` are known only when it runs.
+                    None => {
+                        row.index == Some(own.line.into())
+                            || row.index == source.get(inner).map(|s| s.line.into())
+                    }
+                }
+            })
+        }
+        _ => shape(row) != Shape::Frame && source.of_row(row) == Some(outer),
+    }
+}
+
+/// The one of several executions that something can begin in now: not one that waits for what was begun in it.
+fn only(standing: &Standing, fit: &[&Execution], found: &Found) -> Result<Option<i64>, WriteError> {
+    let free: Vec<&&Execution> = fit
+        .iter()
+        .filter(|row| fit.len() == 1 || standing.inside(row.id).next().is_none())
+        .collect();
+    match (fit, free.as_slice()) {
+        ([], _) => Ok(None),
+        (_, [one]) => Ok(Some(one.id)),
+        _ => {
+            let candidates: Vec<String> = fit.iter().map(|row| candidate(row)).collect();
+            Err(WriteError::refused(
+                "parent-ambiguous",
+                format!(
+                    "{} may run in any of {} executions: {}",
+                    at_line(found),
+                    fit.len(),
+                    candidates.join("; ")
+                ),
+                "`--parent ID` says which",
+            ))
+        }
+    }
+}
+
+fn candidate(row: &Execution) -> String {
+    let branch = meta(row)
+        .branch
+        .map_or(String::new(), |branch| format!("branch {branch}, "));
+    format!("--parent {} ({branch}{})", row.id, shown(&row.text))
+}
+
+fn at_line(found: &Found) -> String {
+    found
+        .line
+        .map_or_else(|| "the statement".to_owned(), |line| format!("line {line}"))
+}
+
+fn a_branch(
+    source: &Source,
+    standing: &Standing,
+    found: &Found,
+    parallel: u32,
+    statement: u32,
+) -> WriteError {
+    let line = source.get(parallel).map_or(0, |s| s.line);
+    let listed = source
+        .listing
+        .as_ref()
+        .map(|l| l.branches(parallel))
+        .unwrap_or_default();
+    let name = listed
+        .iter()
+        .find(|(_, at)| *at == statement)
+        .map_or("NAME", |(name, _)| name.as_str());
+    let open = standing
+        .rows()
+        .find(|row| shape(row) == Shape::Parallel && source.of_row(row) == Some(parallel));
+    let next = match open {
+        Some(open) => format!("use `prose parallel branch {} {name}`", open.id),
+        None => format!("`prose parallel run --line {line}` begins all of its branches"),
+    };
+    WriteError::refused(
+        "is-a-branch",
+        format!(
+            "{} is a branch of the parallel of line {line}",
+            at_line(found)
+        ),
+        next,
+    )
+}
+
+fn not_begun(source: &Source, found: &Found, outer: u32, inner: u32) -> WriteError {
+    let Some(own) = source.get(outer) else {
+        return WriteError::not_found("the program has no such statement", "");
+    };
+    let line = own.line;
+    let (what, next) = match own.kind {
+        Kind::Block => {
+            let name = own.name.as_deref().unwrap_or_default();
+            let calls = source.listing.iter().flat_map(|l| &l.statements);
+            let call = calls
+                .filter(|s| s.target.as_deref() == Some(name) && s.kind == Kind::Do)
+                .find(|s| s.line < own.line || s.line > own.end);
+            let next = match call {
+                Some(call) => format!(
+                    "`prose exec begin --line {}` calls it, or `--in {}`",
+                    call.line, call.line
+                ),
+                None => "`prose exec begin` with the line of a `do` calls it".to_owned(),
+            };
+            (
+                format!("block {name} (line {line}), which is not called"),
+                next,
+            )
+        }
+        Kind::Parallel => {
+            let branch = source.get(inner).map_or(line, |s| s.line);
+            (
+                format!(
+                    "a branch (line {branch}) of the parallel of line {line}, which has not begun"
+                ),
+                format!("`prose parallel run --line {line}` begins it"),
+            )
+        }
+        _ => (
+            format!("the loop of line {line}, which has not begun"),
+            format!("`prose loop begin --line {line}` begins it, or `--in {line}`"),
+        ),
+    };
+    WriteError::refused(
+        "not-begun",
+        format!("{} lies in {what}", at_line(found)),
+        next,
+    )
+}
+
+/// Refuses a parent that is not what the statement lies in.
+fn fits(
+    facts: &dyn Facts,
+    source: &Source,
+    found: &Found,
+    given: &Execution,
+) -> Result<(), WriteError> {
+    let Some(statement) = found.statement else {
+        return Ok(());
+    };
+    let outer = around(source, statement)
+        .into_iter()
+        .find(|at| source.get(*at).is_some_and(|s| holds(s.kind)));
+    let Some(ran_in) = container(facts, source, given)? else {
+        return Ok(());
+    };
+    let right = match (outer, ran_in) {
+        (None, Container::Root) => true,
+        (Some(outer), Container::Statement(at)) => outer == at,
+        (Some(outer), Container::Block(block)) => source
+            .get(outer)
+            .is_some_and(|s| s.kind == Kind::Block && s.name.as_deref() == Some(block.as_str())),
+        _ => false,
+    };
+    if right {
+        return Ok(());
+    }
+    let lies = match outer.and_then(|at| source.get(at)) {
+        None => "the program's top".to_owned(),
+        Some(s) if s.kind == Kind::Block => {
+            format!(
+                "block {} (line {})",
+                s.name.as_deref().unwrap_or_default(),
+                s.line
+            )
+        }
+        Some(s) if s.kind == Kind::Parallel => format!("the parallel of line {}", s.line),
+        Some(s) => format!("the loop of line {}", s.line),
+    };
+    Err(WriteError::refused(
+        "parent-differs",
+        format!(
+            "{} does not run in execution {} ({}): it lies in {lies}",
+            at_line(found),
+            given.id,
+            shown(&given.text)
+        ),
+        "leave --parent out, and it is taken from what stands open",
+    ))
+}
+
+enum Container {
+    Root,
+    Statement(u32),
+    Block(String),
+}
+
+/// What an execution is, or lies in, that holds statements; `None` where no row says which.
+fn container(
+    facts: &dyn Facts,
+    source: &Source,
+    from: &Execution,
+) -> Result<Option<Container>, WriteError> {
+    let mut at = from.clone();
+    let mut seen = std::collections::BTreeSet::new();
+    loop {
+        if !seen.insert(at.id) {
+            return Ok(None);
+        }
+        let own = meta(&at);
+        if own.branch.is_some() && frame_block(&at).is_none() {
+            // In the parallel: its rows name it, wherever the branch's own parent leads.
+            let parallel = match at.parent {
+                Some(parent) => facts.execution(parent)?,
+                None => None,
+            };
+            let parallel = parallel.and_then(|row| source.of_row(&row));
+            return Ok(parallel.map(Container::Statement));
+        }
+        match shape(&at) {
+            Shape::Frame => {
+                return Ok(frame_block(&at).map(|block| Container::Block(block.to_owned())));
+            }
+            Shape::Loop | Shape::Parallel => {
+                return Ok(source.of_row(&at).map(Container::Statement));
+            }
+            Shape::Statement | Shape::Gate => {}
+        }
+        let above = match at.parent {
+            None => return Ok(Some(Container::Root)),
+            Some(parent) => facts.execution(parent)?,
+        };
+        match above {
+            Some(above) => at = above,
+            None => return Ok(None),
+        }
+    }
+}

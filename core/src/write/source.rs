@@ -1,0 +1,363 @@
+//! What the program says of the statement that a command names. The program is the source of everything that a command
+//! does not say: the command is refused where the two contradict each other (see [`super::Insist`]).
+
+use super::{Facts, WriteError};
+use crate::model::{BindingKind, Execution};
+use crate::program::{self, Listing, Statement, StatementKind as Kind, Value};
+
+/// A statement as it was named: by its line in the program, by its text, or both.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Named {
+    /// Its text, as far as the caller gave it.
+    pub text: Option<String>,
+    /// Its line in the program, from 1.
+    pub line: Option<u32>,
+}
+
+impl Named {
+    /// The statement that begins at a line.
+    pub fn line(line: u32) -> Named {
+        Named {
+            text: None,
+            line: Some(line),
+        }
+    }
+}
+
+/// The run's program, scanned once a command.
+#[derive(Debug, Default)]
+pub(super) struct Source {
+    pub(super) listing: Option<Listing>,
+}
+
+/// A statement that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Found {
+    /// Its text: as it was given, else as the program has it.
+    pub(super) text: String,
+    /// Its line, from 1, where that is known.
+    pub(super) line: Option<u32>,
+    /// Its index in the listing.
+    pub(super) statement: Option<u32>,
+}
+
+impl Found {
+    /// `statement_index` of its rows.
+    pub(super) fn index(&self) -> Option<i64> {
+        self.line.map(i64::from)
+    }
+}
+
+impl Source {
+    pub(super) fn of(facts: &dyn Facts) -> Result<Source, WriteError> {
+        let listing = facts.program()?.map(|source| program::scan(&source));
+        Ok(Source { listing })
+    }
+
+    /// The statement that was named. A text that the program does not have for sure has no line: models shorten and
+    /// reword.
+    ///
+    /// # Errors
+    /// [`WriteError::Wrong`] when nothing was named, or text and line name different statements;
+    /// [`WriteError::NotFound`] when no statement begins at the line.
+    pub(super) fn find(&self, named: &Named) -> Result<Found, WriteError> {
+        match (&named.text, named.line) {
+            (None, None) => Err(WriteError::wrong(
+                "no statement was named",
+                "give its text, or --line with its line in the program",
+            )),
+            (Some(text), None) => Ok(self.by_text(text)),
+            (text, Some(line)) => self.by_line(text.as_deref(), line),
+        }
+    }
+
+    fn by_text(&self, text: &str) -> Found {
+        let statement = self.sure(text);
+        Found {
+            text: text.to_owned(),
+            line: statement.and_then(|at| self.get(at)).map(|s| s.line),
+            statement,
+        }
+    }
+
+    fn by_line(&self, text: Option<&str>, line: u32) -> Result<Found, WriteError> {
+        let at = self.at_line(line);
+        if let Some(text) = text {
+            let other = self.sure(text).filter(|other| Some(*other) != at);
+            if let Some(other) = other.and_then(|other| self.get(other)) {
+                return Err(WriteError::wrong(
+                    format!(
+                        "the text is that of line {}, not of line {line}: {}",
+                        other.line,
+                        super::instance::shown(text)
+                    ),
+                    "give one of them, the text or --line",
+                ));
+            }
+            return Ok(Found {
+                text: text.to_owned(),
+                line: Some(line),
+                statement: at,
+            });
+        }
+        let Some(statement) = at.and_then(|at| self.get(at)) else {
+            return Err(self.no_statement(line));
+        };
+        Ok(Found {
+            text: statement.text.clone(),
+            line: Some(line),
+            statement: at,
+        })
+    }
+
+    fn no_statement(&self, line: u32) -> WriteError {
+        let Some(listing) = &self.listing else {
+            return WriteError::not_found(
+                "the run holds no program, so a line names no statement",
+                "give the statement's text",
+            );
+        };
+        let around = listing.statement_at(line).and_then(|at| listing.get(at));
+        let hint = match around {
+            Some(around) => format!(
+                "line {line} belongs to the statement of line {}: --line {}",
+                around.line, around.line
+            ),
+            None => format!("the program has {} lines", listing.lines.len()),
+        };
+        WriteError::not_found(
+            format!("no statement begins at line {line} of the program"),
+            hint,
+        )
+    }
+
+    /// The statement that a recorded row speaks of: the one at its line where text or kind agree, else the one that has
+    /// its text for sure. Other writers count statements in `statement_index`, so the index alone decides nothing.
+    pub(super) fn of_row(&self, row: &Execution) -> Option<u32> {
+        let line = row.index.and_then(|index| u32::try_from(index).ok());
+        let at = line.and_then(|line| self.at_line(line));
+        let statement = at.and_then(|at| self.get(at));
+        if statement.is_some_and(|s| s.text == *row.text) {
+            return at;
+        }
+        // A branch has the line of its parallel where its own is not known.
+        let branch = row.meta.as_deref().and_then(|meta| meta.branch.as_deref());
+        if let (Some(branch), Some(at)) = (branch, at)
+            && statement.is_some_and(|s| s.kind == Kind::Parallel)
+        {
+            return self.listing.as_ref()?.branch_of(at, branch);
+        }
+        self.sure(&row.text).or_else(|| {
+            let same_kind = |s: &Statement| program::classify(&row.text) == s.kind;
+            at.filter(|_| statement.is_some_and(same_kind))
+        })
+    }
+
+    pub(super) fn get(&self, statement: u32) -> Option<&Statement> {
+        self.listing.as_ref()?.get(statement)
+    }
+
+    pub(super) fn statement(&self, found: &Found) -> Option<&Statement> {
+        self.get(found.statement?)
+    }
+
+    /// The statement that begins at a line.
+    pub(super) fn at_line(&self, line: u32) -> Option<u32> {
+        let listing = self.listing.as_ref()?;
+        let at = listing
+            .statements
+            .iter()
+            .position(|statement| statement.line == line)?;
+        u32::try_from(at).ok()
+    }
+
+    fn sure(&self, text: &str) -> Option<u32> {
+        let tie = self.listing.as_ref()?.tie(text, None)?;
+        (!tie.guessed).then_some(tie.statement)
+    }
+
+    /// Refuses a statement that another command records, and names that command.
+    pub(super) fn of_kind(&self, found: &Found, wanted: Command) -> Result<(), WriteError> {
+        let Some(statement) = self.statement(found) else {
+            return Ok(());
+        };
+        let own = Command::of(statement);
+        if own == wanted {
+            return Ok(());
+        }
+        // A check such as `gate **tests pass**:` has no name to decide it by: it may run as a statement too.
+        if own == Command::Gate && wanted == Command::Exec && statement.name.is_none() {
+            return Ok(());
+        }
+        let (what, next) = own.words(statement);
+        Err(WriteError::wrong(
+            format!(
+                "line {} is {what}, not {}: {}",
+                statement.line,
+                wanted.noun(),
+                super::instance::shown(&statement.text)
+            ),
+            next,
+        ))
+    }
+}
+
+/// The commands that record statements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Command {
+    Exec,
+    Parallel,
+    Loop,
+    Gate,
+    Input,
+    Import,
+    Declares,
+}
+
+impl Command {
+    fn of(statement: &Statement) -> Command {
+        match statement.kind {
+            Kind::Parallel => Command::Parallel,
+            kind if kind.is_loop() => Command::Loop,
+            Kind::Gate => Command::Gate,
+            Kind::Input => Command::Input,
+            Kind::Use => Command::Import,
+            kind if kind.is_declaration() => Command::Declares,
+            _ => Command::Exec,
+        }
+    }
+
+    fn noun(self) -> &'static str {
+        match self {
+            Command::Exec => "a statement that `prose exec` records",
+            Command::Parallel => "a parallel",
+            Command::Loop => "a loop",
+            Command::Gate => "a gate",
+            Command::Input => "an input",
+            Command::Import => "an import",
+            Command::Declares => "a declaration",
+        }
+    }
+
+    fn words(self, statement: &Statement) -> (&'static str, String) {
+        let line = statement.line;
+        let name = statement.name.as_deref().unwrap_or("NAME");
+        match self {
+            Command::Exec => (
+                "a plain statement",
+                format!("use `prose exec run --line {line}`"),
+            ),
+            Command::Parallel => (
+                "a parallel",
+                format!("use `prose parallel run --line {line}`"),
+            ),
+            Command::Loop => ("a loop", format!("use `prose loop begin --line {line}`")),
+            Command::Gate => ("a gate", format!("use `prose gate create --line {line}`")),
+            Command::Input => (
+                "an input",
+                format!("use `prose put {name}`: the value comes on standard input"),
+            ),
+            Command::Import => ("an import", format!("use `prose import add {name}`")),
+            Command::Declares if statement.kind == Kind::Block => (
+                "the declaration of a block",
+                format!(
+                    "`do {name}(…)` calls it: give the line of the call, or of a statement inside"
+                ),
+            ),
+            Command::Declares => (
+                "a declaration",
+                "nothing runs there: give the line of a statement that runs".to_owned(),
+            ),
+        }
+    }
+}
+
+/// What statements say, as commands need it.
+impl Statement {
+    /// The binding that the statement writes: its name and kind. A parallel and a loop write none of their own.
+    pub(crate) fn output(&self) -> Option<(&str, BindingKind)> {
+        let name = self.name.as_deref()?;
+        let constructs =
+            self.kind == Kind::Parallel || self.kind.is_loop() || self.kind.is_declaration();
+        if constructs || self.kind == Kind::Input {
+            return None;
+        }
+        if let Some(binds) = &self.binds {
+            return Some((name, BindingKind::parse(binds)));
+        }
+        // `x = session "…"` writes; `session x:` and `catch as x` only name.
+        let rest = self.text.strip_prefix(name)?.trim_start();
+        (rest.starts_with('=') && !rest.starts_with("==")).then_some((name, BindingKind::Let))
+    }
+
+    /// The most attempts: `retry: 3`.
+    pub(crate) fn most_attempts(&self) -> Option<i64> {
+        let most = self.number("retry").or_else(|| self.number("retries"));
+        most.or_else(|| self.number("max-retries")).map(i64::from)
+    }
+
+    /// The most rounds: `(max: 3)`, `repeat 2:`.
+    pub(crate) fn most_rounds(&self) -> Option<i64> {
+        let most = match self.kind {
+            Kind::Repeat => self.number("count"),
+            _ => self
+                .number("max")
+                .or_else(|| self.number("max-iterations"))
+                .or_else(|| self.number("count")),
+        };
+        most.map(i64::from)
+    }
+
+    /// Until what a loop runs, as rows record it: `**done**`.
+    pub(crate) fn until(&self) -> Option<String> {
+        let condition = self.find("condition").filter(|_| self.kind.is_loop())?;
+        Some(match condition.value {
+            Value::Condition => format!("**{}**", condition.text),
+            _ => condition.text.clone(),
+        })
+    }
+
+    /// When a parallel goes on: `all`, `first`, `any`.
+    pub(crate) fn strategy(&self) -> Option<&str> {
+        self.property("strategy")
+            .filter(|_| self.kind == Kind::Parallel)
+    }
+
+    /// Who may decide a gate: `Err` holds what stands there where it cannot be read.
+    pub(crate) fn allow(&self) -> Result<Option<Vec<String>>, &str> {
+        let Some(allow) = self.find("allow") else {
+            return Ok(None);
+        };
+        match &allow.value {
+            Value::List(names) => Ok(Some(
+                names.iter().map(|name| name.trim().to_owned()).collect(),
+            )),
+            Value::Text | Value::Word => Ok(Some(vec![allow.text.trim().to_owned()])),
+            _ => Err(&allow.text),
+        }
+    }
+}
+
+impl Listing {
+    /// The branches of a parallel: name and statement. One without a name is called by its place: `branch_2`. The
+    /// branches of `parallel for` are known only when it runs.
+    pub(crate) fn branches(&self, parallel: u32) -> Vec<(String, u32)> {
+        if self.get(parallel).is_none_or(|s| s.find("each").is_some()) {
+            return Vec::new();
+        }
+        self.children(parallel)
+            .enumerate()
+            .filter_map(|(nth, at)| {
+                let statement = self.get(at)?;
+                let named = statement.output().map(|(name, _)| name.to_owned());
+                let named = named.or_else(|| {
+                    statement
+                        .name
+                        .clone()
+                        .filter(|_| statement.kind == Kind::Session)
+                });
+                Some((named.unwrap_or_else(|| format!("branch_{}", nth + 1)), at))
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,242 @@
+//! What stands open in a run, and what that holds back (sequence: nothing begins after a pending gate, no parent ends with
+//! an open child).
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use super::instance::{Instance, meta, shown};
+use super::{Change, ExecutionUpdate, Facts, Style, WriteError};
+use crate::model::{Execution, GateStatus, Status};
+use crate::trace::{Shape, shape};
+
+/// The instances that are open, and whose parents all are: what lies in something that is over is cut off, not open.
+#[derive(Debug, Default)]
+pub(super) struct Standing {
+    /// Their first rows, in order of id.
+    rows: BTreeMap<i64, Execution>,
+}
+
+impl Standing {
+    pub(super) fn of(facts: &dyn Facts) -> Result<Standing, WriteError> {
+        let mut candidates = BTreeMap::new();
+        facts.open(&mut |row| {
+            candidates.insert(row.id, row);
+            ControlFlow::Continue(())
+        })?;
+        let mut rows: BTreeMap<i64, Execution> = BTreeMap::new();
+        for (id, row) in candidates {
+            // Parents have lower ids than what runs in them, so they were looked at before.
+            let above = match row.parent.filter(|parent| *parent != id) {
+                Some(parent) if !rows.contains_key(&parent) => stands(facts, parent)?,
+                _ => true,
+            };
+            if above && is_open(facts, &row, &rows)? {
+                rows.insert(id, row);
+            }
+        }
+        Ok(Standing { rows })
+    }
+
+    pub(super) fn rows(&self) -> impl DoubleEndedIterator<Item = &Execution> {
+        self.rows.values()
+    }
+
+    /// The execution that was given, else the one of this shape that stands open: the innermost, where they lie in each
+    /// other.
+    ///
+    /// # Errors
+    /// [`WriteError::NotFound`] when none stands open, a refusal that lists them when several do side by side.
+    pub(super) fn pick(&self, given: Option<i64>, wanted: Shape) -> Result<i64, WriteError> {
+        if let Some(id) = given {
+            return Ok(id);
+        }
+        let fit: Vec<&Execution> = self
+            .rows
+            .values()
+            .filter(|row| match wanted {
+                // What ends by `exec complete`: nothing is open in it.
+                Shape::Statement => {
+                    matches!(shape(row), Shape::Statement | Shape::Frame)
+                        && self.inside(row.id).next().is_none()
+                }
+                wanted => shape(row) == wanted && meta(row).branch.is_none(),
+            })
+            .collect();
+        let (what, next) = match wanted {
+            Shape::Parallel => ("parallel", "`prose parallel run --line N` begins one"),
+            Shape::Loop => ("loop", "`prose loop begin --line N` begins one"),
+            _ => ("statement", "`prose exec run --line N` begins one"),
+        };
+        let Some(last) = fit.last() else {
+            return Err(WriteError::not_found(
+                format!("no {what} stands open in this run"),
+                next,
+            ));
+        };
+        let nested = fit
+            .iter()
+            .all(|row| row.id == last.id || self.lies_in(last, row.id));
+        if nested {
+            return Ok(last.id);
+        }
+        Err(WriteError::refused(
+            "execution-ambiguous",
+            format!("several stand open: {}", listed(&fit)),
+            "give the id of the one that is meant",
+        ))
+    }
+
+    /// What is open directly in an execution.
+    pub(super) fn inside(&self, id: i64) -> impl Iterator<Item = &Execution> {
+        self.rows
+            .values()
+            .filter(move |row| row.parent == Some(id) && row.id != id)
+    }
+
+    /// Whether an execution lies in another, at any depth.
+    fn lies_in(&self, row: &Execution, id: i64) -> bool {
+        let mut at = row;
+        for _ in 0..=self.rows.len() {
+            match at.parent.and_then(|parent| self.rows.get(&parent)) {
+                _ if at.parent == Some(id) => return true,
+                Some(above) => at = above,
+                None => return false,
+            }
+        }
+        false
+    }
+
+    /// Refuses what would begin in `parent` after a gate that is pending in the same sequence: in the parent itself, or
+    /// in what is open in it. Branches of one parallel do not wait for each other.
+    pub(super) fn past_gates(&self, parent: Option<i64>) -> Result<(), WriteError> {
+        for gate in self.rows.values().filter(|row| meta(row).gate_id.is_some()) {
+            let mut at = gate;
+            for _ in 0..=self.rows.len() {
+                let above = at.parent.and_then(|id| self.rows.get(&id));
+                let branches = above.is_some_and(|above| shape(above) == Shape::Parallel);
+                let same = match above {
+                    Some(above) => parent == Some(above.id),
+                    None => parent == at.parent || parent.is_none(),
+                };
+                if same && !branches {
+                    return Err(gate_waits(gate));
+                }
+                match above {
+                    Some(above) => at = above,
+                    None => break,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses to end what something is still under way in.
+    pub(super) fn no_child(&self, id: i64, verb: &str) -> Result<(), WriteError> {
+        let open: Vec<&Execution> = self.inside(id).collect();
+        if open.is_empty() {
+            return Ok(());
+        }
+        Err(WriteError::refused(
+            "children-open",
+            format!("execution {id} is not {verb}: in it {}", listed(&open)),
+            "complete, fail or skip what is open, or decide its gate, first",
+        ))
+    }
+
+    /// The changes that let no row say that it is under way once what it lies in is over (`id`; the run itself without
+    /// one). The document asks for `status = 'executing'`; a file's log is not asked so.
+    pub(super) fn cut_off(&self, style: Style, id: Option<i64>) -> Vec<Change> {
+        let cut = self
+            .rows
+            .values()
+            .filter(|row| id.is_none_or(|id| row.id != id && self.lies_in(row, id)));
+        cut.filter_map(|row| no_longer(style, row, None)).collect()
+    }
+}
+
+/// What is open, in words: `is open: 12 (let x = session "A")`.
+pub(super) fn listed(open: &[&Execution]) -> String {
+    let some: Vec<String> = open
+        .iter()
+        .take(5)
+        .map(|row| match &meta(row).gate_id {
+            Some(gate) => format!("gate {gate} waits for a decision (execution {})", row.id),
+            None => format!("execution {} is open ({})", row.id, shown(&row.text)),
+        })
+        .collect();
+    match open.len() - some.len() {
+        0 => some.join(", "),
+        more => format!("{} and {more} more", some.join(", ")),
+    }
+}
+
+/// An opening row that is no longer true: it says `started` from now on, and when that ended. What follows it in the log of
+/// events stays as it is. `None` where rows are updated anyway, and in a folder.
+pub(super) fn no_longer(style: Style, row: &Execution, ended: Option<String>) -> Option<Change> {
+    let says = matches!(
+        row.status,
+        Status::Executing | Status::Pending | Status::Waiting | Status::Started
+    );
+    (style == Style::AppendOnly && says).then(|| {
+        Change::UpdateExecution(ExecutionUpdate {
+            id: row.id,
+            status: Some(Status::Started.word().to_owned()),
+            completed: ended.map(Some),
+            ..ExecutionUpdate::default()
+        })
+    })
+}
+
+fn gate_waits(gate: &Execution) -> WriteError {
+    let id = meta(gate).gate_id.unwrap_or_else(|| "".into());
+    WriteError::refused(
+        "gate-waits",
+        format!(
+            "gate {id} waits for a decision (execution {}): nothing begins after it",
+            gate.id
+        ),
+        format!("`prose approve RUN {id}` or `prose reject RUN {id}` decides it"),
+    )
+}
+
+fn is_open(
+    facts: &dyn Facts,
+    row: &Execution,
+    known: &BTreeMap<i64, Execution>,
+) -> Result<bool, WriteError> {
+    if known
+        .values()
+        .any(|first| super::instance::same(first, row) && first.parent == row.parent)
+    {
+        // Another writer's second row of what is open already.
+        return Ok(false);
+    }
+    if !Instance::of(facts, row.id)?.is_open() {
+        return Ok(false);
+    }
+    // Where gate and row disagree, the gate wins (errata, "Gates").
+    match &meta(row).gate_id {
+        Some(gate) => Ok(facts
+            .gate(gate)?
+            .is_none_or(|gate| gate.status == GateStatus::Pending)),
+        None => Ok(true),
+    }
+}
+
+/// Whether an execution is open, and all that it lies in. One that is not there cuts nothing off: other writers name
+/// statements there (errata X2).
+fn stands(facts: &dyn Facts, id: i64) -> Result<bool, WriteError> {
+    let mut at = Some(id);
+    let mut seen = std::collections::BTreeSet::new();
+    while let Some(id) = at.filter(|id| seen.insert(*id)) {
+        if facts.execution(id)?.is_none() {
+            return Ok(true);
+        }
+        let instance = Instance::of(facts, id)?;
+        if !instance.is_open() {
+            return Ok(false);
+        }
+        at = instance.first.parent;
+    }
+    Ok(true)
+}
