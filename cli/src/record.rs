@@ -134,14 +134,11 @@ pub(crate) fn one<R: Record>(run: &str, command: &R) -> Result<(String, R::Done)
     Ok((recorder.run_id().to_owned(), done))
 }
 
-/// Now, and who is at the keyboard as far as the system says.
+/// Now, and whom the system knows the process to run as: not `$USER`, which anyone may set.
 pub(crate) fn at() -> At {
     At {
         now: locate::now(),
-        os_user: std::env::var("USER")
-            .or_else(|_| std::env::var("USERNAME"))
-            .ok()
-            .filter(|name| !name.is_empty()),
+        os_user: whoami::username().ok().filter(|name| !name.is_empty()),
         client: "cli".to_owned(),
     }
 }
