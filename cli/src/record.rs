@@ -8,11 +8,18 @@ use prosescope_store::{FolderStore, SqliteStore};
 
 use crate::error::CliError;
 use crate::locate;
+use crate::out::say;
+use crate::print::note;
+
+/// What to do where the newest run was not meant.
+const ANOTHER: &str = "name another on the command line or in PROSE_RUN";
 
 /// A run that is written to.
 pub(crate) struct Recorder {
     store: Store,
     at: At,
+    /// Whether the newest run was taken, and nothing said so yet.
+    latest: bool,
     /// The run's folder, from here.
     pub(crate) folder: String,
 }
@@ -33,6 +40,7 @@ impl Recorder {
                 None => Store::Folder(FolderStore::open(&target.dir)?),
             },
             at: at(),
+            latest: locate::is_latest(run),
             folder: target.folder,
         })
     }
@@ -50,6 +58,7 @@ impl Recorder {
         Ok(Recorder {
             store,
             at: at(),
+            latest: false,
             folder: from_here(path),
         })
     }
@@ -71,13 +80,26 @@ impl Recorder {
         Ok(Some(run))
     }
 
-    /// Records one command.
+    /// Records one command. Names the run where the command did not: another writer may have begun a newer one.
     pub(crate) fn record<R: Record>(&mut self, command: &R) -> Result<R::Done, CliError> {
         let store: &mut dyn RunStore = match &mut self.store {
             Store::Sqlite(store) => store,
             Store::Folder(store) => store,
         };
-        Ok(record(store, command, &self.at)?)
+        let done = record(store, command, &self.at).map_err(CliError::from);
+        if !std::mem::take(&mut self.latest) {
+            return done;
+        }
+        let run = self.run_id();
+        match done {
+            Ok(done) => {
+                say(&note(&format!(
+                    "recorded in run {run}, the latest; {ANOTHER}"
+                )));
+                Ok(done)
+            }
+            Err(error) => Err(error.hint(format!("this is run {run}, the latest; {ANOTHER}"))),
+        }
     }
 
     /// The run's id.
@@ -112,14 +134,11 @@ pub(crate) fn one<R: Record>(run: &str, command: &R) -> Result<(String, R::Done)
     Ok((recorder.run_id().to_owned(), done))
 }
 
-/// Now, and who is at the keyboard as far as the system says.
+/// Now, and whom the system knows the process to run as: not `$USER`, which anyone may set.
 pub(crate) fn at() -> At {
     At {
         now: locate::now(),
-        os_user: std::env::var("USER")
-            .or_else(|_| std::env::var("USERNAME"))
-            .ok()
-            .filter(|name| !name.is_empty()),
+        os_user: whoami::username().ok().filter(|name| !name.is_empty()),
         client: "cli".to_owned(),
     }
 }

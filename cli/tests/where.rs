@@ -7,7 +7,16 @@ use std::process::Command;
 /// Runs `prose` in `dir`, and expects this exit code; gives all that it said.
 #[track_caller]
 fn prose(dir: &Path, code: i32, args: &[&str]) -> String {
-    let out = Command::new(env!("CARGO_BIN_EXE_prose"))
+    prose_with(dir, None, code, args)
+}
+
+/// The same with `PROSE_RUN` set.
+#[track_caller]
+fn prose_with(dir: &Path, run: Option<&str>, code: i32, args: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_prose"));
+    command.env_remove("PROSE_RUN");
+    command.envs(run.map(|run| ("PROSE_RUN", run)));
+    let out = command
         .args(args)
         .current_dir(dir)
         .env("HOME", dir.join("home"))
@@ -170,5 +179,111 @@ fn every_command_that_writes_says_to_which_run() {
         let keep = ["agent", "memory", "set", "mate", "--scope", "project"];
         let said = prose(at, 0, &[&keep[..], &["--run", state, "--json"]].concat());
         assert!(said.contains(r#""run": null"#), "{said}");
+    }
+}
+
+/// Two sessions that record into one run by mistake ruin both runs.
+#[test]
+fn who_names_no_run_writes_to_the_newest_one_and_is_told_which() {
+    let dir = project();
+    let at = dir.path();
+    for state in ["filesystem", "sqlite"] {
+        for (older, newer) in [("zzzzzz", "aaaaaa"), ("aaaaaa", "zzzzzz")] {
+            let second = if older > newer { "120000" } else { "120001" };
+            let day = if state == "sqlite" {
+                "20270102"
+            } else {
+                "20270101"
+            };
+            let [older, newer] = [older, newer].map(|end| format!("{day}-{second}-{end}"));
+            for id in [&older, &newer] {
+                // Longer than a tick of the clock that file systems go by.
+                std::thread::sleep(std::time::Duration::from_millis(20));
+                prose(at, 0, &["init", "p.prose", "--state", state, "--id", id]);
+            }
+            for args in [
+                &["put", "x", "--file", "p.prose"][..],
+                &["exec", "begin", "--line", "1"],
+                &["finish", "--status", "interrupted"],
+                &["resume", "--begin"],
+            ] {
+                let said = prose(at, 0, args);
+                let note = format!("note: recorded in run {newer}, the latest; ");
+                assert!(said.contains(&note), "{args:?}: {said}");
+            }
+            // What was refused may have been meant for another run.
+            let said = prose(at, 3, &["exec", "complete", "999"]);
+            assert!(
+                said.contains(&format!("this is run {newer}, the latest")),
+                "{said}"
+            );
+            let runs = prose(at, 0, &["runs"]);
+            assert!(runs.find(&newer) < runs.find(&older), "{runs}");
+        }
+    }
+}
+
+#[test]
+fn the_variable_names_the_run_where_the_command_line_does_not() {
+    let dir = project();
+    let at = dir.path();
+    prose(
+        at,
+        0,
+        &["init", "p.prose", "--id", "20270101-120000-aaaaaa"],
+    );
+    // The latest is the one of 2027.
+    for (variable, args, run) in [
+        (
+            Some("base"),
+            &["put", "x", "--file", "p.prose", "--json"][..],
+            "base",
+        ),
+        (
+            Some("base"),
+            &["finish", "--status", "interrupted", "--json"],
+            "base",
+        ),
+        (
+            Some("folder"),
+            &["put", "x", "--file", "p.prose", "--run", "base", "--json"],
+            "base",
+        ),
+        (Some("folder"), &["narrate", "--json"], "folder"),
+        (
+            Some("folder"),
+            &["narrate", "latest", "--json"],
+            "20270101-120000-aaaaaa",
+        ),
+        (None, &["narrate", "--json"], "20270101-120000-aaaaaa"),
+    ] {
+        let said = prose_with(at, variable, 0, args);
+        let view: serde_json::Value = serde_json::from_str(&said).expect("JSON, and no note");
+        assert_eq!(view["run"], run, "{args:?}");
+    }
+    for (args, said) in [
+        (&["show"][..], "p.prose  base"),
+        (&["check"], "base"),
+        (&["audit", "--json"], "\"rows\": []"),
+        (&["get", "x"], "session \"Find\""),
+    ] {
+        let out = prose_with(at, Some("base"), 0, args);
+        assert!(out.contains(said), "{args:?}: {out}");
+    }
+    // An empty name would be the beginning of any run's.
+    for args in [
+        &["put", "x", "--file", "p.prose", "--run", ""][..],
+        &["show", ""],
+        &["audit", "verify", ""],
+    ] {
+        let said = prose(at, 2, args);
+        assert!(
+            said.contains("name of the run is empty"),
+            "{args:?}: {said}"
+        );
+    }
+    for args in [&["show"][..], &["check"], &["audit"]] {
+        let said = prose_with(at, Some(""), 2, args);
+        assert!(said.contains("PROSE_RUN"), "{args:?}: {said}");
     }
 }

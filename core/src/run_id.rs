@@ -10,7 +10,6 @@
 //! | `20260122-verify-equations` | 2026-01-22 00:00:00 | no |
 //! | `broken-chain` | none | no |
 
-use std::cmp::Ordering;
 use std::fmt;
 
 use chrono::{DateTime, NaiveDate, NaiveTime};
@@ -19,8 +18,6 @@ use thiserror::Error;
 use crate::timeout::END_OF_TIME_MS;
 
 /// The name of a run.
-///
-/// Ids are ordered by their time, those without one first, then as text: the greatest is the latest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunId {
     text: String,
@@ -89,18 +86,6 @@ impl RunId {
     /// Whether it has the document's form.
     pub fn is_well_formed(&self) -> bool {
         self.well_formed
-    }
-}
-
-impl Ord for RunId {
-    fn cmp(&self, other: &RunId) -> Ordering {
-        (self.millis, &self.text).cmp(&(other.millis, &other.text))
-    }
-}
-
-impl PartialOrd for RunId {
-    fn partial_cmp(&self, other: &RunId) -> Option<Ordering> {
-        Some(self.cmp(other))
     }
 }
 
@@ -192,33 +177,6 @@ mod tests {
             assert_eq!(id.is_well_formed(), well_formed, "{text}");
             assert_eq!(id.as_str(), text);
         }
-    }
-
-    #[test]
-    fn the_greatest_id_is_the_latest() {
-        let mut ids = [
-            "20260213-064959-",
-            "broken-chain",
-            "20260122-verify-equations",
-            "run-20260301-000000-aaaaaa",
-            "20260122-000001-aaaaaa",
-            "20260213-064959-zz",
-            "a",
-        ]
-        .map(RunId::parse);
-        ids.sort();
-        assert_eq!(
-            ids.map(|id| id.to_string()),
-            [
-                "a",
-                "broken-chain",
-                "20260122-verify-equations",
-                "20260122-000001-aaaaaa",
-                "20260213-064959-",
-                "20260213-064959-zz",
-                "run-20260301-000000-aaaaaa",
-            ]
-        );
     }
 
     #[test]

@@ -94,6 +94,17 @@ pub trait Source {
         Vec::new()
     }
 
+    /// When the run at a place (a folder's path, or a file's) was made, as finely as the source knows; nanoseconds since
+    /// 1970 UTC. Asked only to order runs whose ids name the same second.
+    fn made(&self, place: &str) -> Option<i128> {
+        let program = format!("{place}/program.prose");
+        let file = self
+            .file(place)
+            .or_else(|| self.file(program.trim_start_matches('/')))?;
+        let millis = file.modified.as_ref()?.millis()?;
+        Some(i128::from(millis) * 1_000_000)
+    }
+
     /// What a person should know of the listing: folders that were left out, or that cannot be listed.
     fn listed(&self) -> Vec<Issue> {
         Vec::new()

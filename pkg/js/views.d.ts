@@ -73,6 +73,10 @@ export type BindingRef = {
   name: string;
   /** Its frame. */
   execution_id: number | null;
+  /** Of a node's bindings: the node wrote it, and another write replaced the value since. */
+  overwritten: boolean;
+  /** Of a node's bindings: that the node wrote it follows from names and order, as times are not recorded. */
+  inferred: boolean;
 };
 
 /** A binding in a list. */
@@ -101,6 +105,10 @@ export type BindingRow = {
   created: Stamp | null;
   /** When it was last written. */
   updated: Stamp | null;
+  /** The node that wrote the value: it was under way at that time. `null` when none was, or when several may have written it. */
+  written_by: NodeRef | null;
+  /** `written_by` follows from names and order, as times are not recorded. */
+  writer_inferred: boolean;
   /** `attachment_path` as recorded. */
   attachment: string | null;
   /** Fields of its file's header that no document knows (`agent`, `exit_code`, `stderr`), in order; the first 20. */
@@ -806,7 +814,7 @@ export type TreeRow = {
   duration: string | null;
   /** Its error, cut at 400 characters. */
   error: string | null;
-  /** Bindings that it wrote, as far as that can be told. */
+  /** Bindings that it wrote, as far as that can be told; also those whose value was overwritten later. */
   bindings: Array<BindingRef>;
   /** Line in the program. */
   line: number | null;

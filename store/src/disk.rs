@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use prosescope_core::issue::Issue;
 use prosescope_core::source::{self, FileEntry, Source, SourceError};
@@ -221,6 +221,24 @@ impl Source for Disk {
         notes
     }
 
+    fn made(&self, place: &str) -> Option<i128> {
+        let path = self.path_of(place);
+        // Not every file system records when a folder was made; nothing changes the program of a run.
+        let born = fs::symlink_metadata(&path).and_then(|meta| meta.created());
+        let at = born.or_else(|_| {
+            let program = match path.is_dir() {
+                true => path.join("program.prose"),
+                false => path,
+            };
+            fs::symlink_metadata(program)?.modified()
+        });
+        let nanos = |since: Duration| i128::try_from(since.as_nanos()).ok();
+        match at.ok()?.duration_since(UNIX_EPOCH) {
+            Ok(since) => nanos(since),
+            Err(before) => nanos(before.duration()).map(|n| -n),
+        }
+    }
+
     fn listed(&self) -> Vec<Issue> {
         self.issues.clone()
     }
@@ -276,6 +294,27 @@ mod tests {
         }
         let disk = Disk::open(&dir.path().join("state.db")).unwrap();
         assert_eq!(listing(&disk), ["state.db", "state.db-wal"]);
+    }
+
+    #[test]
+    fn a_run_that_is_made_later_is_the_newer_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let run = |name: &str| {
+            fs::create_dir(dir.path().join(name)).unwrap();
+            fs::write(dir.path().join(name).join("program.prose"), "").unwrap();
+            Disk::open(dir.path()).unwrap().made(name).unwrap()
+        };
+        let first = run("z");
+        // A file system's clock ticks every few milliseconds.
+        while run("a") == first {
+            fs::remove_dir_all(dir.path().join("a")).unwrap();
+        }
+        let disk = Disk::open(dir.path()).unwrap();
+        assert!(disk.made("a").unwrap() > first);
+        // What is written later changes nothing.
+        fs::write(dir.path().join("z/state.md"), "# Execution State\n").unwrap();
+        assert_eq!(disk.made("z"), Some(first));
+        assert_eq!(disk.made("nothing"), None);
     }
 
     #[cfg(unix)]

@@ -2,8 +2,9 @@
 
 use clap::{Args, Subcommand};
 
-use super::RUN_HELP;
 use super::record::RunOption;
+use super::{RUN_HELP, run_name};
+use crate::locate::{LATEST, RUN_ENV};
 
 /// What every decision is told.
 pub(super) const CLAIM: &str = "\
@@ -134,7 +135,7 @@ pub(crate) struct RejectArgs {
 pub(crate) struct AuditArgs {
     #[command(subcommand)]
     pub(crate) command: Option<AuditCommand>,
-    #[arg(help = format!("{RUN_HELP} (the latest without it)"))]
+    #[arg(help = format!("{RUN_HELP} (the one that {RUN_ENV} names, else the latest, without it)"))]
     pub(crate) run: Option<String>,
     /// Over all runs below `.prose/`
     #[arg(long, conflicts_with = "run")]
@@ -168,7 +169,7 @@ A log that agrees with itself is consistent, and no more: its hashes need no sec
 may have made all of it anew. What was noted elsewhere shows that: give the head that a decision
 printed with --expect-head.")]
     Verify {
-        #[arg(default_value = "latest", help = RUN_HELP)]
+        #[arg(default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
         run: String,
         /// The head that a decision printed: the log must have that row at that place, and may have grown since
         #[arg(long, value_name = "COUNT:HASH")]

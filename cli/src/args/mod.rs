@@ -12,6 +12,8 @@ use record::{
     NarrateArgs, ParallelCommand, PutArgs,
 };
 
+use crate::locate::{LATEST, RUN_ENV};
+
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done
@@ -29,6 +31,16 @@ say why (--explain, --json), the whole run.";
 
 const RUN_HELP: &str =
     "A run: its id, a unique beginning of it, `latest`, or a path to a run folder or a database";
+
+/// Refuses an empty name: it comes from a variable that is not set, and would be the beginning of any run's id.
+pub(crate) fn run_name(text: &str) -> Result<String, String> {
+    match text.is_empty() {
+        true => Err(format!(
+            "the name of the run is empty: expected an id, `latest` or a path; check that the variable it comes from is set (or {RUN_ENV} unset)"
+        )),
+        false => Ok(text.to_owned()),
+    }
+}
 
 /// Look into the runs of OpenProse programs, and record them. Reading never changes a byte of what it reads.
 #[derive(Debug, Parser)]
@@ -156,14 +168,14 @@ pub(crate) enum Sort {
 /// Names a run.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    #[arg(default_value = "latest", help = RUN_HELP)]
+    #[arg(default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
     pub(crate) run: String,
 }
 
 /// Prints the tree.
 #[derive(Debug, Args)]
 pub(crate) struct TraceArgs {
-    #[arg(default_value = "latest", help = RUN_HELP)]
+    #[arg(default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
     pub(crate) run: String,
     /// Print at most this many rows
     #[arg(long, value_name = "N")]
@@ -173,7 +185,7 @@ pub(crate) struct TraceArgs {
 /// Renders state.md.
 #[derive(Debug, Args)]
 pub(crate) struct StateArgs {
-    #[arg(default_value = "latest", help = RUN_HELP)]
+    #[arg(default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
     pub(crate) run: String,
     /// Write the whole program, not only what ran and what comes next
     #[arg(long)]
@@ -188,7 +200,7 @@ pub(crate) struct StateArgs {
 pub(crate) struct GetArgs {
     /// The name; an import's binding reads `alias.name`
     pub(crate) name: String,
-    #[arg(long, default_value = "latest", help = RUN_HELP)]
+    #[arg(long, default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
     pub(crate) run: String,
     /// Resolve from this frame, outward; without it from the root
     #[arg(long, value_name = "EXECUTION_ID", allow_negative_numbers = true)]
@@ -204,7 +216,7 @@ pub(crate) struct GetArgs {
 /// Plans how to go on.
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArgs {
-    #[arg(default_value = "latest", help = RUN_HELP)]
+    #[arg(default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
     pub(crate) run: String,
     /// Print a bounded Markdown prompt to hand to a model, the run's text fenced as data
     #[arg(long, conflicts_with = "json")]
@@ -217,7 +229,7 @@ pub(crate) struct ResumeArgs {
 /// Checks runs.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// Runs, named as everywhere; the latest run without any
+    /// Runs, named as everywhere; the one that PROSE_RUN names, else the latest, without any
     #[arg(value_name = "RUN")]
     pub(crate) runs: Vec<String>,
     /// Check every run below `.prose/`; with a path, every run below it
@@ -275,7 +287,7 @@ pub(crate) enum Level {
 /// Serves the viewer.
 #[derive(Debug, Args)]
 pub(crate) struct ViewArgs {
-    /// Runs or paths to show; the latest run without any
+    /// Runs or paths to show; the run that PROSE_RUN names, else the latest, without any
     #[arg(value_name = "RUN|PATH")]
     pub(crate) runs: Vec<String>,
     /// Listen on this port; any free one without it

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::RUN_HELP;
 use super::upkeep::DeleteAgentArgs;
+use super::{RUN_HELP, run_name};
+use crate::locate::{LATEST, RUN_ENV};
 
 /// Opens a new run.
 #[derive(Debug, Args)]
@@ -32,7 +33,7 @@ pub(crate) enum StateMode {
 /// Names the run that is recorded.
 #[derive(Debug, Args)]
 pub(crate) struct RunOption {
-    #[arg(long, default_value = "latest", help = RUN_HELP)]
+    #[arg(long, default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
     pub(crate) run: String,
 }
 
@@ -219,7 +220,7 @@ pub(crate) struct PutArgs {
 /// Ends a run.
 #[derive(Debug, Args)]
 pub(crate) struct FinishArgs {
-    #[arg(default_value = "latest", help = RUN_HELP)]
+    #[arg(default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
     pub(crate) run: String,
     /// How it ends: completed, failed, or interrupted (it goes on later)
     #[arg(long, value_enum, required_unless_present = "vacuum")]
@@ -327,7 +328,7 @@ pub(crate) enum ImportCommand {
 /// Tells what happened in markers.
 #[derive(Debug, Args)]
 pub(crate) struct NarrateArgs {
-    #[arg(default_value = "latest", help = RUN_HELP)]
+    #[arg(default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
     pub(crate) run: String,
     /// Only this execution, and what ran in it
     #[arg(long, value_name = "EXECUTION_ID")]

@@ -52,7 +52,8 @@ pub(super) fn run(args: &AuditArgs, out: &Out) -> Result<Exit, CliError> {
             }
         }
     } else {
-        let session = locate::open(args.run.as_deref().unwrap_or("latest"))?;
+        let run = args.run.clone().map_or_else(locate::unnamed, Ok)?;
+        let session = locate::open(&run)?;
         exit = add(&session, String::new());
         known(&session, args.gate.as_deref())?;
     }

@@ -59,10 +59,9 @@ fn checked(args: &CheckArgs) -> Result<Vec<CheckedRun>, CliError> {
             })
             .collect());
     }
-    let latest = ["latest".to_owned()];
     let runs = match args.runs.as_slice() {
-        [] => &latest[..],
-        runs => runs,
+        [] => vec![locate::unnamed()?],
+        runs => runs.to_vec(),
     };
     runs.iter()
         .map(|run| {

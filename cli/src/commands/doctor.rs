@@ -3,7 +3,6 @@ use std::path::Path;
 
 use prosescope_core::decode::dotenv;
 use prosescope_core::program::scan;
-use prosescope_core::run_id::RunId;
 use prosescope_core::session::Session;
 use prosescope_core::upkeep::clean::Entry;
 use prosescope_core::upkeep::doctor::{Facts, ProgramFacts, State, StoreFacts, judge};
@@ -68,7 +67,8 @@ fn stores(prose: &Path, facts: &mut Facts) -> Result<Option<ProgramFacts>, CliEr
         }
         facts.stores.push(store);
     }
-    let mut latest: Option<(RunId, ProgramFacts)> = None;
+    let latest = locate::latest_of(prose)?;
+    let mut program = None;
     let entries = run_entries(prose)?;
     let all = locate::open_runs(prose)?;
     for (name, place, opened) in all {
@@ -91,18 +91,15 @@ fn stores(prose: &Path, facts: &mut Facts) -> Result<Option<ProgramFacts>, CliEr
                     "completed" | "failed" | "interrupted"
                 );
                 store.issues.extend(session.issues().cloned());
-                if let Some(program) = of_run(&session) {
-                    let id = RunId::parse(&store.name);
-                    if latest.as_ref().is_none_or(|(best, _)| id > *best) {
-                        latest = Some((id, program));
-                    }
+                if latest.as_ref() == Some(&place) {
+                    program = of_run(&session);
                 }
             }
             Err(error) => store.error = Some(error.to_string()),
         }
         facts.stores.push(store);
     }
-    Ok(latest.map(|(_, program)| program))
+    Ok(program)
 }
 
 fn of_run(session: &Session) -> Option<ProgramFacts> {

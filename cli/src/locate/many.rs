@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use prosescope_core::render::text::escape;
-use prosescope_core::session::{Filter, FoundKind, OpenError, Order, Session, survey};
+use prosescope_core::session::{Filter, FoundKind, OpenError, Order, Session, choose, survey};
 use prosescope_core::source::Source;
 use prosescope_core::view::{GateView, RunList};
 use prosescope_store::Disk;
 
 use super::find::project;
-use super::{disk, from_here, options, store};
+use super::{LATEST, disk, from_here, options, store};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::say;
@@ -72,6 +72,13 @@ pub(crate) fn runs_of(prose: &Path) -> Result<RunList, CliError> {
         &all,
         Order::default(),
     ))
+}
+
+/// The place of the newest run below a `.prose` folder's own `runs`.
+pub(crate) fn latest_of(prose: &Path) -> Result<Option<String>, CliError> {
+    let runs = Disk::open_where(prose, |path| path.starts_with("runs/")).map_err(store)?;
+    let runs: Rc<dyn Source> = Rc::new(runs);
+    Ok(choose(&runs, LATEST, &options(None)?).ok())
 }
 
 /// The gates of all runs below the nearest `.prose`, those first that wait for a decision, the nearest deadline first.

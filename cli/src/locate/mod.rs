@@ -22,16 +22,34 @@ use prosescope_core::source::Source;
 use prosescope_core::time::Stamp;
 use prosescope_store::{Disk, StoreError, home_prose};
 
+use crate::args::run_name;
 use crate::error::CliError;
 use crate::exit::Exit;
 use find::{Located, locate};
 pub(crate) use find::{home, project};
-pub(crate) use many::{gates_of_all, list, open_all, open_runs, runs_of};
+pub(crate) use many::{gates_of_all, latest_of, list, open_all, open_runs, runs_of};
 pub(crate) use serving::served;
 pub(crate) use target::{for_writing, open_agent};
 
 /// What names the newest run, and never a folder.
 pub(crate) const LATEST: &str = "latest";
+
+/// Whether a name means the newest run, or an import's run in it.
+pub(crate) fn is_latest(run: &str) -> bool {
+    run.split('/').next() == Some(LATEST)
+}
+
+/// The variable that names the run where the command line does not.
+pub(crate) const RUN_ENV: &str = "PROSE_RUN";
+
+/// The run of a command that may name several and names none: `PROSE_RUN`, else the newest one.
+pub(crate) fn unnamed() -> Result<String, CliError> {
+    match std::env::var(RUN_ENV) {
+        Ok(run) => run_name(&run).map_err(|why| CliError::usage(format!("{RUN_ENV}: {why}"))),
+        Err(std::env::VarError::NotPresent) => Ok(LATEST.to_owned()),
+        Err(error) => Err(CliError::usage(format!("{RUN_ENV}: {error}"))),
+    }
+}
 
 /// Milliseconds since 1970 UTC; `PROSE_NOW` (RFC 3339) sets another time, for tests and documentation.
 pub(crate) fn now() -> i64 {

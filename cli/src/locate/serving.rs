@@ -4,15 +4,18 @@ use std::path::Path;
 
 use prosescope_core::source::Source;
 
-use super::disk;
 use super::find::{locate, looks_like_path};
+use super::{disk, unnamed};
 use crate::error::CliError;
 use crate::serve::Served;
 
 /// What `prose view` serves for these runs or paths.
 pub(crate) fn served(runs: &[String]) -> Result<Served, CliError> {
-    let latest = ["latest".to_owned()];
-    let runs = if runs.is_empty() { &latest[..] } else { runs };
+    let unnamed = match runs {
+        [] => vec![unnamed()?],
+        _ => Vec::new(),
+    };
+    let runs = if runs.is_empty() { &unnamed } else { runs };
     let mut served = Served::new(&runs.join(", "));
     for (n, run) in runs.iter().enumerate() {
         let path = Path::new(run);

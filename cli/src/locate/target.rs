@@ -7,7 +7,7 @@ use prosescope_core::session::{FoundKind, Session, survey};
 use prosescope_store::Disk;
 
 use super::find::{locate, project};
-use super::{LATEST, disk, from_here, options, store};
+use super::{disk, from_here, is_latest, options, store};
 use crate::error::CliError;
 use crate::exit::Exit;
 
@@ -26,9 +26,8 @@ pub(crate) fn for_writing(run: &str) -> Result<Target, CliError> {
     // A whole id names its folder: nothing else is looked at, however many runs there are.
     let mut parts = run.split('/');
     let plain = parts.all(|part| !part.is_empty() && !part.starts_with('.')) && !run.contains('\\');
-    let newest = run.split('/').next() == Some(LATEST);
     if plain
-        && !newest
+        && !is_latest(run)
         && let Ok(project) = project()
     {
         let dir = project.join("runs").join(run.replace('/', "/imports/"));

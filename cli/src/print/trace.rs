@@ -108,7 +108,10 @@ fn notes(row: &TreeRow) -> Vec<String> {
     notes.extend(row.first_cause.then(|| "failed first".to_owned()));
     notes.extend(row.position.then(|| "stands here".to_owned()));
     notes.extend(Some(row.detail.clone()).filter(|d| !d.is_empty()));
-    notes.extend(row.bindings.iter().map(|b| format!("→ {}", b.name)));
+    notes.extend(row.bindings.iter().map(|b| match b.overwritten {
+        true => format!("→ {} (overwritten later)", b.name),
+        false => format!("→ {}", b.name),
+    }));
     notes.extend(row.recovered.then(|| "recovered".to_owned()));
     notes.extend(row.inferred.then(|| "inferred".to_owned()));
     notes.extend(row.derived.then(|| "derived".to_owned()));

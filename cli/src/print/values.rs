@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use anstyle::Style;
 use prosescope_core::render::text::escape;
 use prosescope_core::scope::Outcome;
-use prosescope_core::view::{AgentsView, BindingsPage, ResolutionView, StateMdView};
+use prosescope_core::view::{AgentsView, BindingRow, BindingsPage, ResolutionView, StateMdView};
 
 use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT};
 use super::table::{Fit, Table, cut};
@@ -41,6 +41,7 @@ pub(crate) fn bindings(view: &BindingsPage, width: usize) -> String {
                 .iter()
                 .map(|(key, value)| format!("{key}: {value}")),
         );
+        notes.extend(writer(row).map(|(who, _)| format!("written by {who}")));
         let missing = row.attachment.is_some() && row.attachment_len.is_none();
         table.row(vec![
             (row.name.clone(), if row.superseded { FAINT } else { BOLD }),
@@ -56,6 +57,22 @@ pub(crate) fn bindings(view: &BindingsPage, width: usize) -> String {
         ]);
     }
     table.print(width)
+}
+
+/// Who wrote a binding, `#24` or `line 3`, and that statement.
+fn writer(row: &BindingRow) -> Option<(String, &str)> {
+    let node = row.written_by.as_ref()?;
+    let who = match (node.id, node.line) {
+        (Some(id), _) => format!("#{id}"),
+        (None, Some(line)) => format!("line {line}"),
+        (None, None) => return None,
+    };
+    let mark = if row.writer_inferred {
+        " (inferred)"
+    } else {
+        ""
+    };
+    Some((format!("{who}{mark}"), &node.text))
 }
 
 pub(crate) fn resolution(view: &ResolutionView, width: usize) -> String {
@@ -99,6 +116,11 @@ pub(crate) fn resolution(view: &ResolutionView, width: usize) -> String {
             "    {FAINT}{}{RESET}",
             cut(&escape(&at.row.preview, false), width.saturating_sub(4))
         );
+        if let Some((who, statement)) = writer(&at.row) {
+            let text = format!("written by {who}: {statement}");
+            let text = cut(&escape(&text, false), width.saturating_sub(4));
+            let _ = writeln!(out, "    {FAINT}{text}{RESET}");
+        }
     }
     if view.more > 0 {
         let _ = writeln!(out, "\n{FAINT}and {} more, farther away{RESET}", view.more);

@@ -60,6 +60,7 @@ impl Session {
     fn row_of(&self, binding: u32, at: Binding) -> BindingRow {
         let frame_node = at.execution_id.and_then(|id| node_of_row(&self.trace, id));
         let attachment = at.attachment.as_deref().filter(|p| !p.is_empty());
+        let written = self.written(binding, Some(&at));
         BindingRow {
             binding,
             name: at.name.to_string(),
@@ -81,6 +82,8 @@ impl Session {
             source: at.source.as_deref().map(str::to_owned),
             created: at.created.clone(),
             updated: at.updated.clone(),
+            written_by: written.by.and_then(|node| self.node_ref(node)),
+            writer_inferred: written.inferred,
             attachment: attachment.map(str::to_owned),
             fields: fields(&at),
             attachment_len: attachment

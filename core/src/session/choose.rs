@@ -1,4 +1,3 @@
-use std::cmp::Reverse;
 use std::rc::Rc;
 
 use super::{Found, FoundKind, Options, filter, survey};
@@ -85,10 +84,18 @@ fn latest(
 ) -> Result<String, ChooseError> {
     let newest = match found {
         [one] => Some(one),
-        many => many
-            .iter()
-            // Of runs that began at the same time the first by its place, as in a list.
-            .min_by_key(|found| (Reverse(began(source, found, options)), &found.place)),
+        many => {
+            let times: Vec<_> = many
+                .iter()
+                .map(|found| began(source, found, options))
+                .collect();
+            let last = times.iter().max();
+            many.iter()
+                .zip(&times)
+                .filter(|(_, time)| Some(*time) == last)
+                .map(|(found, _)| found)
+                .min_by_key(|found| (filter::tie(source.as_ref(), &found.place), &found.place))
+        }
     };
     newest
         .map(|found| found.place.clone())
@@ -213,6 +220,68 @@ mod tests {
         check(&[older], "runs/20260115-083214-h5n2ye", &[older.0]);
         let newer = ("runs/second/state.md", "20270101-000000-aaaaaa");
         check(&[newer], "runs/second", &[older.0, newer.0]);
+    }
+
+    /// Runs by name, with the time at which each was made.
+    struct Made(MemorySource, Vec<(&'static str, Option<i128>)>);
+
+    impl Source for Made {
+        fn label(&self) -> String {
+            self.0.label()
+        }
+        fn files(&self) -> &[FileEntry] {
+            self.0.files()
+        }
+        fn read(&self, path: &str, from: u64, len: usize) -> Result<Vec<u8>, SourceError> {
+            self.0.read(path, from, len)
+        }
+        fn database(&self, path: &str) -> Result<Connection, SourceError> {
+            self.0.database(path)
+        }
+        fn made(&self, place: &str) -> Option<i128> {
+            let name = place.rsplit('/').next();
+            self.1.iter().find(|run| Some(run.0) == name)?.1
+        }
+    }
+
+    #[test]
+    fn of_runs_begun_in_one_second_the_one_that_was_made_last_is_the_newest() {
+        const A: &str = "20260115-083214-aaaaaa";
+        const Z: &str = "20260115-083214-zzzzzz";
+        const COPY: &str = "20260115-083214-aaaaaa-sqlite";
+        const NEXT: &str = "20260115-083215-bbbbbb";
+        for (runs, newest_first) in [
+            (&[(A, Some(1)), (Z, Some(2))][..], &[Z, A][..]),
+            (&[(A, Some(2)), (Z, Some(1))], &[A, Z]),
+            // Where nothing is known, by name.
+            (&[(A, None), (Z, None)], &[A, Z]),
+            (&[(A, None), (Z, Some(1))], &[Z, A]),
+            // The second in the id goes before what a copied folder says of itself.
+            (
+                &[(A, Some(3)), (Z, Some(2)), (NEXT, Some(1))],
+                &[NEXT, A, Z],
+            ),
+            // A copy is newer than its run, and not the run that was begun last.
+            (&[(A, Some(1)), (COPY, Some(9))], &[A, COPY]),
+        ] {
+            let files = runs.iter().map(|(name, _)| {
+                (
+                    format!("runs/{name}/state.md"),
+                    "# Execution State\n".into(),
+                )
+            });
+            let made = Made(MemorySource::new("dropped", files), runs.to_vec());
+            let source: Rc<dyn Source> = Rc::new(made);
+            let listed = crate::session::Session::list(&source, &Options::default());
+            let listed: Vec<String> = listed.runs.into_iter().map(|run| run.place).collect();
+            let expected: Vec<String> = newest_first
+                .iter()
+                .map(|name| format!("runs/{name}"))
+                .collect();
+            assert_eq!(listed, expected, "{runs:?}");
+            let chosen = choose(&source, "latest", &Options::default());
+            assert_eq!(chosen.as_ref().ok(), expected.first(), "{runs:?}");
+        }
     }
 
     #[test]

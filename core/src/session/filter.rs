@@ -1,8 +1,11 @@
 //! Which runs of many, and in which order.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BTreeMap;
 
+use super::survey::split;
 use crate::run_id;
+use crate::source::Source;
 use crate::time::Stamp;
 use crate::view::RunSummary;
 
@@ -22,7 +25,8 @@ pub struct Filter {
     pub pending: bool,
 }
 
-/// In which order a list shows its runs; equal ones by their place.
+/// In which order a list shows its runs; those that began in the same second by when they were made, the newest first,
+/// then by their place.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Order {
     /// The newest first; those of which no time is known last.
@@ -69,9 +73,23 @@ impl Filter {
 }
 
 impl Order {
-    /// Sorts a list.
-    pub fn sort(self, runs: &mut [RunSummary]) {
-        let newest = |a: &RunSummary, b: &RunSummary| began(b).cmp(&began(a));
+    /// Sorts a list of a source's runs.
+    pub(super) fn sort(self, runs: &mut [RunSummary], source: &dyn Source) {
+        let mut times: Vec<Option<i64>> = runs.iter().map(began).collect();
+        times.sort_unstable();
+        // Looked up once and only where times tie: another answer while sorting would contradict the first.
+        let ties: BTreeMap<String, Tie> = runs
+            .iter()
+            .filter(|run| {
+                let at = times.partition_point(|time| *time < began(run));
+                times.get(at + 1) == times.get(at)
+            })
+            .map(|run| (run.place.clone(), tie(source, &run.place)))
+            .collect();
+        let newest = |a: &RunSummary, b: &RunSummary| {
+            let tie = |run: &RunSummary| ties.get(&run.place);
+            began(b).cmp(&began(a)).then_with(|| tie(a).cmp(&tie(b)))
+        };
         runs.sort_by(|a, b| {
             let order = match self {
                 Order::Newest => Ordering::Equal,
@@ -88,6 +106,16 @@ impl Order {
                 .then_with(|| a.place.cmp(&b.place))
         });
     }
+}
+
+/// What orders runs that began at the same time, the least first.
+pub(super) type Tie = (bool, Reverse<Option<i128>>);
+
+/// The id's time ends with the second, so the run that was made later is the newer one. A copy has a longer name
+/// (`RUN-sqlite`, `RUN-fixed`) and is made later than its original, which goes first.
+pub(super) fn tie(source: &dyn Source, place: &str) -> Tie {
+    let name = run_id::RunId::parse(split(place).1);
+    (!name.is_well_formed(), Reverse(source.made(place)))
 }
 
 /// When a run began: the time in its id, else `started`, else its last sign of life.
@@ -108,6 +136,7 @@ fn last_sign(run: &RunSummary) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::MemorySource;
 
     fn run(id: &str, status: &str, program: &str, took: Option<i64>, gates: u32) -> RunSummary {
         RunSummary {
@@ -227,7 +256,7 @@ mod tests {
             (Order::Program, "aecb"),
         ] {
             let mut found = runs();
-            order.sort(&mut found);
+            order.sort(&mut found, &MemorySource::default());
             assert_eq!(ids(&found), expected, "{order:?}");
         }
     }

@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use super::writes::Writes;
 use crate::model::{Binding, Run, Text};
 use crate::program::Listing;
 use crate::trace::{NodeKind, Trace};
@@ -13,8 +14,8 @@ pub struct NodeIndex {
     pub(super) children: Vec<u32>,
     /// For each node: the node of the frame that it lies in; a frame's own node lies in the one above.
     pub(super) frame: Vec<Option<u32>>,
-    /// `(node, binding)`: who wrote what, ascending.
-    pub(super) writes: Vec<(u32, u32)>,
+    /// Who wrote what.
+    pub(super) writes: Writes,
     /// `(line, node)`, ascending.
     pub(super) lines: Vec<(u32, u32)>,
     /// `(line of the log, node)`, ascending: the other way round than [`Trace::told`].
@@ -42,7 +43,7 @@ impl NodeIndex {
             .map(|(node, line)| (*line, *node))
             .collect();
         index.told.sort_unstable();
-        index.writes = writes(run, trace, listing, &index.frame);
+        index.writes = Writes::of(run, trace, listing, &index.frame);
         index.binding_order = binding_order(run, trace);
         index.claims = claims(run);
         index
@@ -86,17 +87,6 @@ impl NodeIndex {
         }
     }
 
-    /// Bindings written by a node.
-    pub(super) fn written_by(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
-        let from = self.writes.partition_point(|&(n, _)| n < node);
-        self.writes
-            .get(from..)
-            .unwrap_or_default()
-            .iter()
-            .take_while(move |&&(n, _)| n == node)
-            .map(|&(_, b)| b)
-    }
-
     /// Nodes tied to a line.
     pub(super) fn at_line(&self, line: u32) -> impl Iterator<Item = u32> + '_ {
         let from = self.lines.partition_point(|&(l, _)| l < line);
@@ -117,69 +107,6 @@ pub(super) fn node_of_row(trace: &Trace, row: i64) -> Option<u32> {
         .ok()
         .and_then(|at| trace.by_row.get(at))
         .map(|&(_, n)| n)
-}
-
-/// Which node wrote which binding: the last node in the binding's frame whose statement binds that name. Runs do
-/// not record it, so it is derived from names.
-fn writes(
-    run: &Run,
-    trace: &Trace,
-    listing: Option<&Listing>,
-    frames: &[Option<u32>],
-) -> Vec<(u32, u32)> {
-    let mut by_name: BTreeMap<(&str, Option<u32>), u32> = BTreeMap::new();
-    for (i, node) in trace.nodes.iter().enumerate() {
-        let from_program = node.line.and_then(|line| {
-            let listing = listing?;
-            let at = listing
-                .lines
-                .get(line.checked_sub(1)? as usize)?
-                .statement?;
-            let statement = listing.statements.get(at as usize)?;
-            (statement.line == line).then_some(statement.name.as_deref()?)
-        });
-        // A log calls a statement by the name that it binds, a service by its own.
-        let by_log = || node.state_line.filter(|_| !trace.told.is_empty());
-        let plain = || by_log().map(|_| &*node.text).filter(|t| !t.contains(' '));
-        let name = match &node.kind {
-            NodeKind::Branch { branch } => Some(branch.as_ref()),
-            _ => bound_name(&node.text).or(from_program).or_else(plain),
-        };
-        if let Some(name) = name {
-            by_name.insert((name, frames.get(i).copied().flatten()), i as u32);
-        }
-    }
-    let mut writes: Vec<(u32, u32)> = run
-        .bindings
-        .iter()
-        .enumerate()
-        .filter_map(|(b, binding)| {
-            let frame = match binding.execution_id {
-                Some(id) => Some(node_of_row(trace, id)?),
-                None => None,
-            };
-            // `researcher/findings` is an output of the service `researcher`.
-            let service = binding.name.split_once('/').map(|(service, _)| service);
-            let named = by_name.get(&(binding.name.as_ref(), frame));
-            let node = named.or_else(|| by_name.get(&(service?, frame)))?;
-            Some((*node, b as u32))
-        })
-        .collect();
-    writes.sort_unstable();
-    writes
-}
-
-/// The name that a statement text binds: `let x = …`, `const x = …`, `output x = …`, `x = …`.
-fn bound_name(text: &str) -> Option<&str> {
-    let (left, _) = text.split_once('=')?;
-    let left = left.trim();
-    let name = ["let ", "const ", "output ", "input "]
-        .iter()
-        .find_map(|word| left.strip_prefix(word))
-        .unwrap_or(left)
-        .trim();
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
-    (!name.is_empty() && name.chars().all(plain)).then_some(name)
 }
 
 fn claims(run: &Run) -> BTreeMap<u32, u32> {
@@ -252,21 +179,6 @@ pub(super) fn short(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn finds_the_name_that_a_statement_binds() {
-        for (text, name) in [
-            ("let research = session: researcher", Some("research")),
-            ("const a-b = \"x\"", Some("a-b")),
-            ("a = session \"A\"", Some("a")),
-            ("output report = research", Some("report")),
-            ("session \"a = b\"", None),
-            ("loop until **x == y**:", None),
-            ("", None),
-        ] {
-            assert_eq!(bound_name(text), name, "{text}");
-        }
-    }
 
     #[test]
     fn short_is_one_line() {

@@ -29,6 +29,7 @@ mod story;
 mod summary;
 mod survey;
 mod values;
+mod writes;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -138,11 +138,7 @@ impl Session {
             started,
             ended,
             error: self.error_of(at).map(|e| short(e, ROW_TEXT)),
-            bindings: self
-                .index
-                .written_by(node)
-                .filter_map(|b| self.binding_ref(b))
-                .collect(),
+            bindings: self.wrote(node),
             line: at.line,
             line_guessed: at.line_guessed,
             recovered: at.recovered,
@@ -280,6 +276,8 @@ impl Session {
             binding,
             name: at.name.to_string(),
             execution_id: at.execution_id,
+            overwritten: false,
+            inferred: false,
         })
     }
 

@@ -106,11 +106,8 @@ impl Session {
             latest_word = word;
             if line.nodes.len() < LINKS {
                 line.nodes.push(node);
-                line.bindings.extend(
-                    self.index
-                        .written_by(node)
-                        .filter_map(|b| self.binding_ref(b)),
-                );
+                let wrote = self.wrote(node).into_iter();
+                line.bindings.extend(wrote.filter(|b| !b.overwritten));
             }
             line.position |= self.trace.positions.binary_search(&(node as usize)).is_ok();
         }

@@ -180,7 +180,7 @@ impl Session {
         order: Order,
     ) -> RunList {
         let (mut list, _) = list(source, options, filter, &|_| None);
-        order.sort(&mut list.runs);
+        order.sort(&mut list.runs, source.as_ref());
         list
     }
 
@@ -197,7 +197,7 @@ impl Session {
         known: &dyn Fn(&Found) -> Option<RunSummary>,
     ) -> (RunList, Option<Session>) {
         let (mut list, last) = list(source, options, &Filter::default(), known);
-        Order::default().sort(&mut list.runs);
+        Order::default().sort(&mut list.runs, source.as_ref());
         (list, last)
     }
 }

@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use super::NodeRef;
 use crate::issue::Issue;
 use crate::scope::Outcome;
 use crate::time::Stamp;
@@ -44,6 +45,13 @@ pub struct BindingRow {
     pub created: Option<Stamp>,
     /// When it was last written.
     pub updated: Option<Stamp>,
+    /// The node that wrote the value: it was under way at that time. `None` when none was, or when several may have
+    /// written it.
+    #[serde(default)]
+    pub written_by: Option<NodeRef>,
+    /// `written_by` follows from names and order, as times are not recorded.
+    #[serde(default)]
+    pub writer_inferred: bool,
     /// `attachment_path` as recorded.
     pub attachment: Option<String>,
     /// Fields of its file's header that no document knows (`agent`, `exit_code`, `stderr`), in order; the first 20.

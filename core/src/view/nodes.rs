@@ -33,6 +33,12 @@ pub struct BindingRef {
     pub name: String,
     /// Its frame.
     pub execution_id: Option<i64>,
+    /// Of a node's bindings: the node wrote it, and another write replaced the value since.
+    #[serde(default)]
+    pub overwritten: bool,
+    /// Of a node's bindings: that the node wrote it follows from names and order, as times are not recorded.
+    #[serde(default)]
+    pub inferred: bool,
 }
 
 /// A window of the trace's visible rows.
@@ -97,7 +103,7 @@ pub struct TreeRow {
     pub duration: Option<String>,
     /// Its error, cut at 400 characters.
     pub error: Option<String>,
-    /// Bindings that it wrote, as far as that can be told.
+    /// Bindings that it wrote, as far as that can be told; also those whose value was overwritten later.
     pub bindings: Vec<BindingRef>,
     /// Line in the program.
     pub line: Option<u32>,

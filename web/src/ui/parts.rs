@@ -85,7 +85,8 @@ pub(crate) fn binding_links(bindings: &[BindingRef]) -> AnyView {
     let run = Run::get();
     let links = bindings.iter().map(|binding| {
         let to = run.item(Page::Bindings, binding.binding).to_string();
-        view! { <li><a href=to title=binding.name.clone()><code>{binding.name.clone()}</code></a></li> }
+        let note = binding.overwritten.then(|| view! { <small>" overwritten later"</small> });
+        view! { <li><a href=to title=binding.name.clone()><code>{binding.name.clone()}</code>{note}</a></li> }
     });
     view! { <ul class="chips">{links.collect_view()}</ul> }.into_any()
 }

@@ -328,7 +328,11 @@ fn wrote(run: Run, row: &TreeRow) -> AnyView {
     let more = row.bindings.len().saturating_sub(2);
     let links = row.bindings.iter().take(2).map(|binding| {
         let to = run.item(Page::Bindings, binding.binding).to_string();
-        view! { <a href=to tabindex="-1" title=binding.name.clone()>{binding.name.clone()}</a> }
+        let (title, class) = match binding.overwritten {
+            true => (format!("{} (overwritten later)", binding.name), "faint"),
+            false => (binding.name.clone(), ""),
+        };
+        view! { <a href=to class=class tabindex="-1" title=title>{binding.name.clone()}</a> }
     });
     view! { {links.collect_view()}{(more > 0).then(|| view! { <small>"+"{more}</small> })} }
         .into_any()

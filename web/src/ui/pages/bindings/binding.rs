@@ -10,6 +10,7 @@ use crate::route::Page;
 use crate::text::words;
 use crate::ui::detail;
 use crate::ui::load::{ask, loaded};
+use crate::ui::pages::overview::item_of;
 use crate::ui::parts::{Empty, When, link};
 use crate::ui::state::{App, Run};
 use crate::ui::value::Value;
@@ -48,6 +49,13 @@ fn Binding(row: BindingRow) -> impl IntoView {
         ),
         (None, Some(_)) => view! { {scope_words(&row)}" (no such row)" }.into_any(),
     };
+    let writer = row.written_by.as_ref().map(|node| {
+        let to = link(run.item(Page::Trace, item_of(node)), node.text.as_str());
+        let mark = row
+            .writer_inferred
+            .then_some(" (inferred: times are not recorded)");
+        view! { <dt>"Written by"</dt><dd>{to}{mark}</dd> }
+    });
     let kind = if row.kind.is_empty() {
         "no kind".to_owned()
     } else {
@@ -64,6 +72,7 @@ fn Binding(row: BindingRow) -> impl IntoView {
             <dt>"Scope"</dt><dd>{scope}</dd>
             {attachment}
             {row.source.clone().map(|source| view! { <dt>"Made by"</dt><dd><code>{source}</code></dd> })}
+            {writer}
             {row.fields.clone().into_iter().map(|(key, value)| view! { <dt>{key}</dt><dd>{value}</dd> }).collect_view()}
             <dt>"Written"</dt><dd><When stamp=row.created.clone()/></dd>
             {row.updated.clone().filter(|_| row.updated != row.created).map(|updated| view! {

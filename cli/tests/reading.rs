@@ -1,0 +1,117 @@
+//! What the reading commands say of a run that was recorded by commands.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+const FORMS: [&str; 2] = ["filesystem", "sqlite"];
+
+/// A folder with a program, `home` in it, and `prose` run in it at times that a test chooses.
+struct Project {
+    dir: tempfile::TempDir,
+}
+
+impl Project {
+    fn new(program: &str) -> Project {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::create_dir(dir.path().join("home")).expect("made");
+        fs::write(dir.path().join("p.prose"), program).expect("written");
+        Project { dir }
+    }
+
+    fn path(&self, at: &str) -> PathBuf {
+        self.dir.path().join(at)
+    }
+
+    /// Runs `prose` at a time of one day with this standard input, and expects this exit code; gives standard output
+    /// and standard error.
+    #[track_caller]
+    fn run(&self, code: i32, time: &str, args: &str, input: &str) -> (String, String) {
+        let args: Vec<&str> = args.split_whitespace().collect();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_prose"))
+            .args(&args)
+            .current_dir(self.dir.path())
+            .env("HOME", self.path("home"))
+            .env("PROSE_NOW", format!("2026-01-15T{time}Z"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("prose starts");
+        // A command that reads nothing may be over already.
+        let _ = child
+            .stdin
+            .take()
+            .map(|mut stdin| stdin.write_all(input.as_bytes()));
+        let out = child.wait_with_output().expect("prose runs");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (said, errors) = (text(&out.stdout), text(&out.stderr));
+        assert_eq!(out.status.code(), Some(code), "{args:?}: {said}{errors}");
+        (said, errors)
+    }
+
+    /// The same, to standard output, of a command that is done.
+    #[track_caller]
+    fn done(&self, time: &str, args: &str, input: &str) -> String {
+        self.run(0, time, args, input).0.trim_end().to_owned()
+    }
+}
+
+/// The line of a text that has this in it.
+#[track_caller]
+fn line<'a>(text: &'a str, part: &str) -> &'a str {
+    text.lines()
+        .find(|line| line.contains(part))
+        .unwrap_or_else(|| panic!("{part} is not in {text}"))
+}
+
+/// A failed statement that began after the write did not write.
+#[test]
+fn a_value_is_shown_at_the_statement_that_was_under_way_when_it_was_written() {
+    for form in FORMS {
+        let project = Project::new("let draft = session \"Write\"\ndraft = session \"Shorten\"\n");
+        let go = |time: &str, args: &str, input: &str| {
+            project.done(time, &format!("{args} --run r"), input)
+        };
+        project.done(
+            "10:00:00",
+            &format!("init p.prose --id r --state {form}"),
+            "",
+        );
+        let first = go("10:00:00", "exec begin --line 1", "");
+        go("10:00:20", &format!("put draft --execution {first}"), "one");
+        go("10:00:30", &format!("exec complete {first}"), "");
+        let second = go("10:01:18", "exec begin --line 2", "");
+        go("10:01:50", &format!("exec fail {second} --error lost"), "");
+
+        let trace = project.done("11:00:00", "trace r", "");
+        assert!(line(&trace, "Write").contains("→ draft"), "{form}: {trace}");
+        assert_eq!(trace.matches('→').count(), 1, "{form}: {trace}");
+        let by = format!("written by #{first}");
+        let bindings = project.done("11:00:00", "bindings r", "");
+        assert!(bindings.contains(&by), "{form}: {bindings}");
+        let explained = project.done("11:00:00", "get draft --explain --run r", "");
+        assert!(
+            explained.contains(&format!("{by}: let draft")),
+            "{form}: {explained}"
+        );
+        let shown = project.done("11:00:00", "show r --json", "");
+        let shown: serde_json::Value = serde_json::from_str(&shown).expect("JSON");
+        let wrote = |line: usize| &shown["program"]["lines"][line]["bindings"];
+        assert_eq!(wrote(0)[0]["name"], "draft", "{form}");
+        assert_eq!(*wrote(1), serde_json::json!([]), "{form}");
+
+        // It writes after all: what the first one wrote is history.
+        let third = go("10:02:00", "exec begin --line 2", "");
+        go("10:02:10", &format!("put draft --execution {third}"), "two");
+        go("10:02:20", &format!("exec complete {third}"), "");
+        let trace = project.done("11:00:00", "trace r", "");
+        let first = line(&trace, "Write");
+        assert!(
+            first.contains("→ draft (overwritten later)"),
+            "{form}: {trace}"
+        );
+        assert_eq!(trace.matches('→').count(), 2, "{form}: {trace}");
+    }
+}

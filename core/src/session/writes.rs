@@ -1,0 +1,594 @@
+//! Which node wrote which value. Runs do not record it, so it is derived.
+//!
+//! A node may have written a binding when its statement binds that name in the binding's frame. The value is
+//! attributed to the one of these nodes that was under way when the value was last written (`started <= updated <=
+//! completed`, or not completed), and to none when none was: a later write then replaced what these nodes wrote, and
+//! nothing records whose it is. Where times are missing, the last of the nodes is taken if it completed, or if it is the
+//! only one; that is marked as inferred.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use super::Session;
+use super::index::node_of_row;
+use crate::model::{Binding, Run};
+use crate::program::Listing;
+use crate::time::Stamp;
+use crate::trace::{Node, NodeKind, NodeStatus, Trace};
+use crate::view::BindingRef;
+
+/// The time of a write that lies behind a larger value in its row is not read: the way there leads over all pages of
+/// the value.
+const TAIL_MOST: u64 = 1 << 20;
+
+/// How many nodes without both times are asked whether one of their times contradicts a write.
+const UNTIMED_MOST: usize = 1_000;
+
+/// Who wrote a value.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Written {
+    /// The node; `None` when none was under way, or when several may have been.
+    pub(super) by: Option<u32>,
+    /// Not all times are recorded: the node follows from the name, or from the order of the rows.
+    pub(super) inferred: bool,
+    /// When, in milliseconds since 1970 UTC.
+    at: Option<i64>,
+}
+
+/// Nodes and bindings by what they name, and who wrote what as far as it was asked.
+#[derive(Debug, Default)]
+pub(super) struct Writes {
+    groups: Vec<Group>,
+    /// `(node, group)`, ascending.
+    of_node: Vec<(u32, u32)>,
+    of_binding: BTreeMap<u32, u32>,
+    known: RefCell<BTreeMap<u32, Written>>,
+}
+
+/// A name, and the node of the frame in which it is bound.
+type Key<'a> = (&'a str, Option<u32>);
+
+/// The bindings of one name in one frame, and the nodes whose statements bind it.
+#[derive(Debug, Default)]
+struct Group {
+    bindings: Vec<u32>,
+    /// In preorder.
+    spans: Vec<Span>,
+    /// Spans whose times are recorded: indices into `spans`, those that ended first at the beginning, and of equal ends
+    /// the later node first.
+    by_end: Vec<usize>,
+    /// For each of `by_end` the earliest begin from there on.
+    earliest: Vec<i64>,
+}
+
+/// When a node was under way, in milliseconds since 1970 UTC.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    node: u32,
+    from: Option<i64>,
+    to: Option<i64>,
+    over: bool,
+    completed: bool,
+}
+
+impl Span {
+    fn of(run: &Run, at: u32, node: &Node) -> Span {
+        let row = |row: Option<u32>| run.executions.get(row? as usize);
+        let millis = |stamp: Option<&Stamp>| stamp.and_then(Stamp::millis);
+        let (first, last) = (row(node.first_row), row(node.last_row));
+        let ended = |row: Option<&crate::model::Execution>| millis(row?.completed.as_ref());
+        Span {
+            node: at,
+            from: millis(first.and_then(|row| row.started.as_ref())),
+            to: ended(last).or_else(|| ended(first)),
+            over: !node.status.is_open() && node.status != NodeStatus::Abandoned,
+            completed: node.status == NodeStatus::Completed,
+        }
+    }
+
+    /// Both ends where they are recorded; what is not over has no end.
+    fn timed(&self) -> Option<(i64, i64)> {
+        match (self.from, self.to) {
+            (Some(from), Some(to)) => Some((from, to)),
+            (Some(from), None) if !self.over => Some((from, i64::MAX)),
+            _ => None,
+        }
+    }
+
+    /// Whether the times that are recorded leave a write at `at` possible.
+    fn allows(&self, at: Option<i64>) -> bool {
+        let Some((low, high)) = at.map(second) else {
+            return true;
+        };
+        self.from.is_none_or(|from| from <= high) && self.to.is_none_or(|to| to >= low)
+    }
+}
+
+/// The second that an instant lies in. Many writers record seconds beside milliseconds, so within one second the times
+/// of two rows have no order.
+fn second(at: i64) -> (i64, i64) {
+    let low = at.div_euclid(1000).saturating_mul(1000);
+    (low, low.saturating_add(999))
+}
+
+impl Group {
+    fn settle(&mut self, trace: &Trace) {
+        let status = |span: &Span| trace.nodes.get(span.node as usize).map(|node| &node.status);
+        let begun = |span: &Span| status(span) != Some(&NodeStatus::Pending);
+        // An announced statement is named only where no other can be meant.
+        if self.spans.iter().any(begun) {
+            self.spans.retain(begun);
+        }
+        let end = |at: &usize| {
+            let span = self.spans.get(*at)?;
+            Some((span.timed()?.1, std::cmp::Reverse(span.node)))
+        };
+        self.by_end = (0..self.spans.len())
+            .filter(|at| end(at).is_some())
+            .collect();
+        self.by_end.sort_by_key(end);
+        let mut earliest = i64::MAX;
+        let mut from: Vec<i64> = Vec::with_capacity(self.by_end.len());
+        for at in self.by_end.iter().rev() {
+            let begin = self.spans.get(*at).and_then(Span::timed);
+            earliest = earliest.min(begin.map_or(i64::MAX, |(begin, _)| begin));
+            from.push(earliest);
+        }
+        from.reverse();
+        self.earliest = from;
+    }
+
+    /// Who wrote a value at `at`.
+    fn written(&self, at: Option<i64>) -> Written {
+        if let Some(at) = at {
+            let (low, high) = second(at);
+            let by = self.under_way(at, at).or_else(|| self.under_way(low, high));
+            if by.is_some() {
+                return Written {
+                    by,
+                    inferred: false,
+                    at: Some(at),
+                };
+            }
+        }
+        let by = self.untimed(at);
+        Written {
+            by,
+            inferred: by.is_some(),
+            at,
+        }
+    }
+
+    /// The node that was under way between two instants. A statement writes its value before it ends, so of several
+    /// the one that ended first.
+    fn under_way(&self, low: i64, high: i64) -> Option<u32> {
+        let span = |at: &usize| self.spans.get(*at);
+        let ended = |at: &usize| {
+            let end = span(at).and_then(Span::timed).map(|(_, end)| end);
+            end.is_some_and(|end| end < low)
+        };
+        let first = self.by_end.partition_point(ended);
+        let later = self
+            .by_end
+            .get(first..)?
+            .iter()
+            .zip(self.earliest.get(first..)?);
+        later
+            .take_while(|(_, earliest)| **earliest <= high)
+            .filter_map(|(at, _)| span(at))
+            .find(|span| span.from.is_some_and(|from| from <= high))
+            .map(|span| span.node)
+    }
+
+    /// The last node that no recorded time speaks against, if it completed or is the only one.
+    fn untimed(&self, at: Option<i64>) -> Option<u32> {
+        let open = |span: &&Span| at.is_none() || span.timed().is_none();
+        let mut possible = self
+            .spans
+            .iter()
+            .rev()
+            .filter(open)
+            .take(UNTIMED_MOST)
+            .filter(|span| span.allows(at));
+        let last = possible.next()?;
+        (last.completed || possible.next().is_none()).then_some(last.node)
+    }
+}
+
+impl Writes {
+    pub(super) fn of(
+        run: &Run,
+        trace: &Trace,
+        listing: Option<&Listing>,
+        frames: &[Option<u32>],
+    ) -> Writes {
+        let mut named: BTreeMap<Key<'_>, Vec<u32>> = BTreeMap::new();
+        for (at, node) in (0_u32..).zip(&trace.nodes) {
+            // What was passed over wrote nothing.
+            if node.status == NodeStatus::Skipped {
+                continue;
+            }
+            if let Some(name) = binds(trace, listing, node) {
+                let frame = frames.get(at as usize).copied().flatten();
+                named.entry((name, frame)).or_default().push(at);
+            }
+        }
+        let mut writes = Writes::default();
+        let mut groups: BTreeMap<Key<'_>, u32> = BTreeMap::new();
+        for (b, binding) in (0_u32..).zip(&run.bindings) {
+            let Some((key, nodes)) = nodes_of(trace, &named, binding) else {
+                continue;
+            };
+            let at = *groups.entry(key).or_insert_with(|| {
+                let at = writes.groups.len() as u32;
+                let span =
+                    |node: &u32| Some(Span::of(run, *node, trace.nodes.get(*node as usize)?));
+                writes.of_node.extend(nodes.iter().map(|node| (*node, at)));
+                writes.groups.push(Group {
+                    spans: nodes.iter().filter_map(span).collect(),
+                    ..Group::default()
+                });
+                at
+            });
+            writes.of_binding.insert(b, at);
+            if let Some(group) = writes.groups.get_mut(at as usize) {
+                group.bindings.push(b);
+            }
+        }
+        writes.of_node.sort_unstable();
+        for group in &mut writes.groups {
+            group.settle(trace);
+        }
+        writes
+    }
+
+    fn group_of_node(&self, node: u32) -> Option<&Group> {
+        let at = self.of_node.binary_search_by_key(&node, |(n, _)| *n).ok()?;
+        self.groups.get(self.of_node.get(at)?.1 as usize)
+    }
+}
+
+/// The nodes that may have written a binding, and what they are found by.
+fn nodes_of<'a, 'n>(
+    trace: &Trace,
+    named: &'n BTreeMap<Key<'a>, Vec<u32>>,
+    binding: &'a Binding,
+) -> Option<(Key<'a>, &'n Vec<u32>)> {
+    let frame = match binding.execution_id {
+        Some(id) => Some(node_of_row(trace, id)?),
+        None => None,
+    };
+    let name: &str = &binding.name;
+    // `researcher/findings` is an output of the service `researcher`.
+    let service = name.split_once('/').map(|(service, _)| service);
+    [Some(name), service]
+        .into_iter()
+        .flatten()
+        .find_map(|name| Some(((name, frame), named.get(&(name, frame))?)))
+}
+
+/// The name that a node's statement binds.
+fn binds<'a>(trace: &Trace, listing: Option<&'a Listing>, node: &'a Node) -> Option<&'a str> {
+    if let NodeKind::Branch { branch } = &node.kind {
+        return Some(branch);
+    }
+    let from_program = || {
+        let (listing, line) = (listing?, node.line?);
+        let at = listing
+            .lines
+            .get(line.checked_sub(1)? as usize)?
+            .statement?;
+        let statement = listing.statements.get(at as usize)?;
+        (statement.line == line).then_some(statement.name.as_deref()?)
+    };
+    // A log calls a statement by the name that it binds, a service by its own.
+    let by_log = || {
+        node.state_line.filter(|_| !trace.told.is_empty())?;
+        Some(&*node.text).filter(|text| !text.contains(' '))
+    };
+    bound_name(&node.text).or_else(from_program).or_else(by_log)
+}
+
+/// The name that a statement text binds: `let x = …`, `const x = …`, `output x = …`, `x = …`.
+fn bound_name(text: &str) -> Option<&str> {
+    let (left, _) = text.split_once('=')?;
+    let left = left.trim();
+    let name = ["let ", "const ", "output ", "input "]
+        .iter()
+        .find_map(|word| left.strip_prefix(word))
+        .unwrap_or(left)
+        .trim();
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    (!name.is_empty() && name.chars().all(plain)).then_some(name)
+}
+
+impl Session {
+    /// Who wrote the value of a binding. `full`: the binding with its times, where they were read already.
+    pub(super) fn written(&self, binding: u32, full: Option<&Binding>) -> Written {
+        let writes = &self.index.writes;
+        let group = writes.of_binding.get(&binding);
+        let Some((group, own)) = group
+            .and_then(|at| writes.groups.get(*at as usize))
+            .zip(self.run.bindings.get(binding as usize))
+        else {
+            return Written::default();
+        };
+        if let Some(known) = writes.known.borrow().get(&binding) {
+            return *known;
+        }
+        let near = own.tail_known || own.value.len().is_none_or(|len| len <= TAIL_MOST);
+        let read = (near && full.is_none() && !own.tail_known).then(|| self.binding_tail(own));
+        let at = full.or(read.as_ref()).unwrap_or(own);
+        let at = at.updated.as_ref().or(at.created.as_ref());
+        let written = group.written(at.filter(|_| near).and_then(Stamp::millis));
+        writes.known.borrow_mut().insert(binding, written);
+        written
+    }
+
+    /// The bindings whose value a node wrote, and those whose value another replaced since.
+    pub(super) fn wrote(&self, node: u32) -> Vec<BindingRef> {
+        let Some(group) = self.index.writes.group_of_node(node) else {
+            return Vec::new();
+        };
+        let own = group.spans.binary_search_by_key(&node, |span| span.node);
+        let Some(own) = own.ok().and_then(|at| group.spans.get(at)) else {
+            return Vec::new();
+        };
+        let refs = group.bindings.iter().filter_map(|&binding| {
+            let written = self.written(binding, None);
+            let overwritten = written.by != Some(node);
+            let inferred = match overwritten {
+                true => self.replaced(own, binding, written)?,
+                false => written.inferred,
+            };
+            Some(BindingRef {
+                overwritten,
+                inferred,
+                ..self.binding_ref(binding)?
+            })
+        });
+        refs.collect()
+    }
+
+    /// Whether a node completed, so that it wrote the binding, before its present value was written; and whether that
+    /// follows from the order of the nodes alone.
+    fn replaced(&self, own: &Span, binding: u32, written: Written) -> Option<bool> {
+        // Of several rows that claim one name and frame, each has its own writer.
+        if !own.completed || self.index.claims.contains_key(&binding) {
+            return None;
+        }
+        if let (Some(at), Some(to)) = (written.at, own.to) {
+            return (to < second(at).0).then_some(false);
+        }
+        let below = self.trace.nodes.get(own.node as usize)?.descendants;
+        (own.node.saturating_add(below) < written.by?).then_some(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::rc::Rc;
+
+    use rusqlite::Connection;
+
+    use super::*;
+    use crate::schema::STATE_SQL;
+    use crate::session::Options;
+    use crate::source::MemorySource;
+
+    /// A run of these rows of `execution` (id, text, status, began, ended, metadata) and `bindings` (name, created,
+    /// updated, value).
+    fn session(schema: &str, rows: &str, bindings: &str) -> Session {
+        let mut conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch(schema).unwrap();
+        conn.execute_batch("INSERT INTO run (id) VALUES ('r')")
+            .unwrap();
+        conn.execute_batch(&format!(
+            "INSERT INTO execution (id, statement_text, status, started_at, completed_at, metadata) VALUES {rows};
+             INSERT INTO bindings (name, created_at, updated_at, value) VALUES {bindings};"
+        ))
+        .unwrap();
+        let bytes = conn.serialize("main").unwrap().to_vec();
+        let files = [("state.db".to_owned(), bytes)];
+        let source = Rc::new(MemorySource::new("run", files));
+        Session::open(source, "", &Options::default()).unwrap()
+    }
+
+    /// What the trace says of each row that wrote something, and what the bindings say of themselves.
+    fn told(session: &Session) -> (Vec<String>, Vec<String>) {
+        let mut wrote = Vec::new();
+        for row in session.trace_page(&BTreeSet::new(), 0, 100).rows {
+            for binding in &row.bindings {
+                let over = if binding.overwritten { " over" } else { "" };
+                let inferred = if binding.inferred { " inferred" } else { "" };
+                let id = row.id.unwrap_or_default();
+                wrote.push(format!("{id} {}{over}{inferred}", binding.name));
+            }
+        }
+        let rows = session.bindings_page(0, 100).rows.into_iter();
+        let by = rows.map(|row| {
+            let inferred = if row.writer_inferred { " inferred" } else { "" };
+            let id = row.written_by.and_then(|node| node.id);
+            id.map_or_else(|| "none".to_owned(), |id| format!("{id}{inferred}"))
+        });
+        (wrote, by.collect())
+    }
+
+    #[track_caller]
+    fn check(why: &str, rows: &str, bindings: &str, wrote: &[&str], by: &[&str]) {
+        let (told, written) = told(&session(STATE_SQL, rows, bindings));
+        assert_eq!((told, written), (owned(wrote), owned(by)), "{why}");
+    }
+
+    fn owned(list: &[&str]) -> Vec<String> {
+        list.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_value_is_attributed_to_the_statement_that_was_under_way_when_it_was_written() {
+        let at = |time: &str| format!("('x', NULL, '2026-01-15 10:{time}', 'v')");
+        let twice = "(24, 'let x = session', 'completed', '2026-01-15 10:00:00', '2026-01-15 10:00:30', NULL),
+            (26, 'x = session', 'failed', '2026-01-15 10:01:00', '2026-01-15 10:02:00', NULL)";
+        check(
+            "the later one failed, and began after the write",
+            twice,
+            &at("00:29"),
+            &["24 x"],
+            &["24"],
+        );
+        check(
+            "the later one wrote before it failed",
+            twice,
+            &at("01:30"),
+            &["24 x over", "26 x"],
+            &["26"],
+        );
+        check(
+            "written between the two, by a hand",
+            twice,
+            &at("00:45"),
+            &["24 x over"],
+            &["none"],
+        );
+        check(
+            "written before both",
+            twice,
+            "('x', NULL, '2026-01-15 09:00:00', 'v')",
+            &[],
+            &["none"],
+        );
+        check(
+            "without a time of its last write, that of the first counts",
+            twice,
+            "('x', '2026-01-15 10:00:10', NULL, 'v')",
+            &["24 x"],
+            &["24"],
+        );
+        check(
+            "milliseconds beside seconds: within a second there is no order",
+            "(1, 'let x = session', 'completed', '2026-01-15T10:00:00.700Z', '2026-01-15T10:00:30.200Z', NULL)",
+            &at("00:00"),
+            &["1 x"],
+            &["1"],
+        );
+    }
+
+    #[test]
+    fn a_statement_that_is_under_way_may_have_written() {
+        let rows = |status: &str| {
+            format!(
+                "(1, 'let x = session', 'completed', '2026-01-15 10:00:00', '2026-01-15 10:00:30', NULL),
+                 (2, 'x = session', '{status}', '2026-01-15 10:01:00', NULL, NULL)"
+            )
+        };
+        for (status, time, wrote, by) in [
+            ("executing", "01:30", &["1 x over", "2 x"][..], "2"),
+            ("executing", "00:20", &["1 x"], "1"),
+            ("skipped", "01:30", &["1 x over"], "none"),
+            ("retry", "02:30", &["1 x over", "2 x"], "2"),
+        ] {
+            let bindings = format!("('x', NULL, '2026-01-15 10:{time}', 'v')");
+            check(status, &rows(status), &bindings, wrote, &[by]);
+        }
+    }
+
+    #[test]
+    fn the_rounds_of_a_loop_and_the_attempts_of_a_statement_keep_their_own() {
+        let rounds = "(1, 'loop until **x**:', 'started', '2026-01-15 10:00:00', NULL, '{\"loop_id\": \"l\"}'),
+            (2, 'x = session', 'completed', '2026-01-15 10:01:00', '2026-01-15 10:01:30', NULL),
+            (3, 'loop until **x**:', 'iteration', NULL, NULL, '{\"loop_id\": \"l\", \"iteration\": 1}'),
+            (4, 'x = session', 'completed', '2026-01-15 10:02:00', '2026-01-15 10:02:30', NULL),
+            (5, 'loop until **x**:', 'iteration', NULL, NULL, '{\"loop_id\": \"l\", \"iteration\": 2}'),
+            (6, 'x = session', 'executing', '2026-01-15 10:03:00', NULL, NULL)";
+        for (time, wrote, by) in [
+            ("10:02:29", &["2 x over", "4 x"][..], "4"),
+            ("10:03:29", &["2 x over", "4 x over", "6 x"], "6"),
+        ] {
+            let bindings = format!("('x', NULL, '2026-01-15 {time}', 'v')");
+            check(time, rounds, &bindings, wrote, &[by]);
+        }
+        let attempts = "(1, 'let x = session', 'executing', '2026-01-15 10:00:00', NULL, NULL),
+            (2, 'let x = session', 'failed', NULL, '2026-01-15 10:00:10', NULL),
+            (3, 'let x = session', 'retry', NULL, NULL, '{\"attempt\": 2, \"max\": 3}'),
+            (4, 'let x = session', 'completed', NULL, '2026-01-15 10:00:40', NULL)";
+        check(
+            "the second attempt",
+            attempts,
+            "('x', NULL, '2026-01-15 10:00:39', 'v')",
+            &["1 x"],
+            &["1"],
+        );
+    }
+
+    #[test]
+    fn without_times_only_what_nothing_contradicts_is_attributed_and_marked() {
+        let rows = |second: &str, third: &str| {
+            format!(
+                "(1, 'let x = session', 'completed', NULL, NULL, NULL), (2, 'x = session', '{second}', NULL, NULL, NULL),
+                 (3, 'x = session', '{third}', NULL, NULL, NULL)"
+            )
+        };
+        let x = "('x', NULL, '2026-01-15 10:00:00', 'v')";
+        check(
+            "one statement",
+            "(1, 'let x = session', 'failed', NULL, NULL, NULL)",
+            x,
+            &["1 x inferred"],
+            &["1 inferred"],
+        );
+        check(
+            "the last one completed",
+            &rows("failed", "completed"),
+            x,
+            &["1 x over inferred", "3 x inferred"],
+            &["3 inferred"],
+        );
+        check(
+            "the last one may have written, or not",
+            &rows("completed", "failed"),
+            x,
+            &[],
+            &["none"],
+        );
+        check(
+            "the only other one ended before",
+            "(1, 'let x = session', 'completed', NULL, '2026-01-15 09:00:00', NULL),
+             (2, 'x = session', 'executing', NULL, NULL, NULL)",
+            x,
+            &["1 x over", "2 x inferred"],
+            &["2 inferred"],
+        );
+    }
+
+    /// The documents' own table has the times behind the value, where a list does not read them.
+    #[test]
+    fn the_time_of_a_large_value_counts_too() {
+        let schema = "CREATE TABLE run (id TEXT);
+            CREATE TABLE execution (id INTEGER PRIMARY KEY, statement_text TEXT, status TEXT, started_at TEXT,
+              completed_at TEXT, metadata TEXT);
+            CREATE TABLE bindings (name TEXT, execution_id INTEGER, kind TEXT, value TEXT, source_statement TEXT,
+              created_at TEXT, updated_at TEXT, attachment_path TEXT);";
+        let rows = "(24, 'let x = session', 'completed', '2026-01-15 10:00:00', '2026-01-15 10:00:30', NULL),
+            (26, 'x = session', 'failed', '2026-01-15 10:01:00', '2026-01-15 10:02:00', NULL)";
+        let bindings = "('x', NULL, '2026-01-15 10:00:20', hex(zeroblob(40000)))";
+        let session = session(schema, rows, bindings);
+        assert!(!session.run().bindings[0].tail_known);
+        assert_eq!(told(&session), (owned(&["24 x"]), owned(&["24"])));
+    }
+
+    #[test]
+    fn finds_the_name_that_a_statement_binds() {
+        for (text, name) in [
+            ("let research = session: researcher", Some("research")),
+            ("const a-b = \"x\"", Some("a-b")),
+            ("a = session \"A\"", Some("a")),
+            ("output report = research", Some("report")),
+            ("session \"a = b\"", None),
+            ("loop until **x == y**:", None),
+            ("", None),
+        ] {
+            assert_eq!(bound_name(text), name, "{text}");
+        }
+    }
+}
