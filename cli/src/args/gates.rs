@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::record::RunOption;
+use super::record::{InsistArgs, RunOption};
 use super::{RUN_HELP, run_name};
 use crate::locate::{LATEST, RUN_ENV};
 
@@ -10,7 +10,7 @@ use crate::locate::{LATEST, RUN_ENV};
 pub(super) const CLAIM: &str = "\
 Who decides is what --as and --for claim: nothing here checks it. The system's user is noted
 beside it, as the system says it. Exit code 4: the gate is not pending, past its deadline, or does
-not admit that name; nothing was changed then, except for a time-out that was due.";
+not admit that name; nothing was changed then, unless --record-timeout recorded a time-out.";
 
 /// Lists gates.
 #[derive(Debug, Args)]
@@ -61,28 +61,32 @@ pub(crate) enum GateCommand {
 /// Creates a gate.
 #[derive(Debug, Args)]
 pub(crate) struct CreateArgs {
-    /// Its id, as the program has it
-    pub(crate) id: String,
+    /// Its id, as the program has it; the gate at --line without it
+    #[arg(required_unless_present = "line")]
+    pub(crate) id: Option<String>,
     #[command(flatten)]
     pub(crate) run: RunOption,
-    /// What the approver is asked
+    /// What the approver is asked; as the program says without it
     #[arg(long, value_name = "TEXT")]
-    pub(crate) prompt: String,
-    /// Who may decide, with commas between the names; `user` is any person, and who is meant without it
+    pub(crate) prompt: Option<String>,
+    /// Who may decide, with commas between the names; as the program says without it. `user` is any person, and who is
+    /// meant where the program does not say
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) allow: Option<Vec<String>>,
-    /// How long it waits: 30s, 30m, 4h, 7d, 2h30m
+    /// How long it waits: 30s, 30m, 4h, 7d, 2h30m; as the program says without it
     #[arg(long, value_name = "DURATION")]
     pub(crate) timeout: Option<String>,
-    /// What the program does on a rejection or a time-out
+    /// What the program does on a rejection or a time-out; as it says without it
     #[arg(long, value_name = "TEXT")]
     pub(crate) on_reject: Option<String>,
-    /// The execution that it stands in: a branch, a loop, a called block
+    /// The execution that it stands in: a branch, a loop, a called block; taken from what stands open without it
     #[arg(long, value_name = "EXECUTION_ID")]
     pub(crate) parent: Option<i64>,
-    /// Its line in the program
+    /// Its line in the program, which says all that is not given
     #[arg(long, value_name = "N")]
     pub(crate) line: Option<u32>,
+    #[command(flatten)]
+    pub(crate) insist: InsistArgs,
 }
 
 /// Who decides which gate.
@@ -98,6 +102,9 @@ pub(crate) struct Decider {
     /// For whom they act: a claim as well
     #[arg(long = "for", value_name = "NAME")]
     pub(crate) acting_for: Option<String>,
+    /// Past the deadline, record the time-out that is due
+    #[arg(long)]
+    pub(crate) record_timeout: bool,
 }
 
 /// Approves.

@@ -43,12 +43,32 @@ pub(crate) struct StatementArgs {
     /// The statement, as the program writes it
     #[arg(value_name = "STATEMENT")]
     pub(crate) text: Option<String>,
-    /// Its line in the program
+    /// Its line in the program, which says all that is not given
     #[arg(long, value_name = "N")]
     pub(crate) line: Option<u32>,
-    /// The execution that it runs in: a branch, a loop, a called block
+    /// The execution that it runs in: a branch, a loop, a called block; taken from what stands open without it
     #[arg(long, value_name = "EXECUTION_ID")]
     pub(crate) parent: Option<i64>,
+    #[command(flatten)]
+    pub(crate) insist: InsistArgs,
+}
+
+/// Records something against the program, or out of sequence.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct InsistArgs {
+    /// Record a flag that contradicts the program, and that it does
+    #[arg(long = "override")]
+    pub(crate) overrides: bool,
+    #[command(flatten)]
+    pub(crate) force: ForceArgs,
+}
+
+/// Records something out of sequence.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct ForceArgs {
+    /// Record it although something is open, or waits, that should come first; that it was forced is recorded too
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 /// Records statements.
@@ -64,14 +84,29 @@ pub(crate) enum ExecCommand {
         #[command(flatten)]
         run: RunOption,
     },
-    /// An execution is done
+    /// A session begins; prints its execution id and the brief for the subagent that carries it out
+    Run {
+        #[command(flatten)]
+        statement: StatementArgs,
+        /// Begin the loop of this line first, or the call of a block, and run in it
+        #[arg(long = "in", value_name = "LINE", conflicts_with = "round")]
+        within: Option<u32>,
+        /// End the round of the loop around it first
+        #[arg(long)]
+        round: bool,
+        #[command(flatten)]
+        run: RunOption,
+    },
+    /// Executions are done; refused until the binding that the program has for them is there
     Complete {
-        /// What `exec begin` printed
+        /// What `exec begin` printed; several are completed in this order, all or none. The one that stands open without it
         #[arg(value_name = "EXECUTION_ID")]
-        id: i64,
-        /// The binding that it had to write: refused until it is there
+        ids: Vec<i64>,
+        /// The binding that it had to write, where the program does not say
         #[arg(long, value_name = "NAME")]
         binding: Option<String>,
+        #[command(flatten)]
+        insist: InsistArgs,
         #[command(flatten)]
         run: RunOption,
     },
@@ -95,6 +130,8 @@ pub(crate) enum ExecCommand {
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
         #[command(flatten)]
+        force: ForceArgs,
+        #[command(flatten)]
         run: RunOption,
     },
     /// Another attempt begins at an execution that failed
@@ -102,12 +139,28 @@ pub(crate) enum ExecCommand {
         /// What `exec begin` printed
         #[arg(value_name = "EXECUTION_ID")]
         id: i64,
-        /// The most attempts, the first one included
+        /// The most attempts, the first one included; as the program says (`retry: 3`) without it
         #[arg(long, value_name = "N")]
         max: Option<i64>,
+        /// What went wrong, where `exec fail` has not recorded it yet
+        #[arg(long, value_name = "TEXT")]
+        error: Option<String>,
+        #[command(flatten)]
+        insist: InsistArgs,
         #[command(flatten)]
         run: RunOption,
     },
+}
+
+/// Says what a parallel is made of.
+#[derive(Debug, Args)]
+pub(crate) struct BranchesArgs {
+    /// Its branches, with commas between them; the program's without them
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) branches: Vec<String>,
+    /// When it goes on: all, first, any; as the program says without it
+    #[arg(long, value_name = "WORD")]
+    pub(crate) strategy: Option<String>,
 }
 
 /// Records parallels.
@@ -117,12 +170,17 @@ pub(crate) enum ParallelCommand {
     Begin {
         #[command(flatten)]
         statement: StatementArgs,
-        /// Its branches, with commas between them
-        #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-        branches: Vec<String>,
-        /// When it goes on: all, first, any
-        #[arg(long, value_name = "WORD")]
-        strategy: Option<String>,
+        #[command(flatten)]
+        branches: BranchesArgs,
+        #[command(flatten)]
+        run: RunOption,
+    },
+    /// A parallel is entered and all of its branches begin; prints each branch's execution id and brief
+    Run {
+        #[command(flatten)]
+        statement: StatementArgs,
+        #[command(flatten)]
+        branches: BranchesArgs,
         #[command(flatten)]
         run: RunOption,
     },
@@ -140,13 +198,17 @@ pub(crate) enum ParallelCommand {
         #[arg(long, value_name = "N")]
         line: Option<u32>,
         #[command(flatten)]
+        insist: InsistArgs,
+        #[command(flatten)]
         run: RunOption,
     },
     /// The branches come together
     Join {
-        /// The parallel's execution id
+        /// The parallel's execution id; the one that stands open without it
         #[arg(value_name = "PARALLEL_ID")]
-        parallel: i64,
+        parallel: Option<i64>,
+        #[command(flatten)]
+        force: ForceArgs,
         #[command(flatten)]
         run: RunOption,
     },
@@ -159,7 +221,7 @@ pub(crate) enum LoopCommand {
     Begin {
         #[command(flatten)]
         statement: StatementArgs,
-        /// The most rounds
+        /// The most rounds; as the program says without it
         #[arg(long, value_name = "N")]
         max: Option<i64>,
         /// Until what, as the program says it
@@ -170,17 +232,24 @@ pub(crate) enum LoopCommand {
     },
     /// A round ended
     Iterate {
-        /// The loop's execution id
+        /// The loop's execution id; the one that stands open without it
         #[arg(value_name = "LOOP_ID")]
-        id: i64,
+        id: Option<i64>,
+        #[command(flatten)]
+        force: ForceArgs,
         #[command(flatten)]
         run: RunOption,
     },
     /// The loop is left
     Exit {
-        /// The loop's execution id
+        /// The loop's execution id; the one that stands open without it
         #[arg(value_name = "LOOP_ID")]
-        id: i64,
+        id: Option<i64>,
+        /// A round ends first
+        #[arg(long)]
+        round: bool,
+        #[command(flatten)]
+        force: ForceArgs,
         /// Why: condition_satisfied, max_reached, or in words
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
@@ -215,6 +284,18 @@ pub(crate) struct PutArgs {
     /// Read the value from this file instead of standard input
     #[arg(long, value_name = "PATH")]
     pub(crate) file: Option<PathBuf>,
+    /// Complete the execution with it, in the same transaction: only where whoever gave you the task asks for it
+    #[arg(long, requires = "execution")]
+    pub(crate) done: bool,
+    /// Write this file's text as the memory of the agent that carried it out
+    #[arg(long, value_name = "PATH")]
+    pub(crate) memory: Option<PathBuf>,
+    /// Add this file's text as that agent's next segment
+    #[arg(long, value_name = "PATH")]
+    pub(crate) segment: Option<PathBuf>,
+    /// The agent; the one that the execution's statement names without it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
 }
 
 /// Ends a run.
@@ -228,6 +309,8 @@ pub(crate) struct FinishArgs {
     /// Make a database small again; of a finished run that alone is done, as often as you like
     #[arg(long)]
     pub(crate) vacuum: bool,
+    #[command(flatten)]
+    pub(crate) force: ForceArgs,
 }
 
 /// How a run ends.
@@ -309,8 +392,8 @@ pub(crate) enum ImportCommand {
     Add {
         /// The handle
         alias: String,
-        /// Where it came from
-        source: String,
+        /// Where it came from; as the program's `use` says without it
+        source: Option<String>,
         /// The program itself: its nested run keeps a copy
         #[arg(long, value_name = "PATH")]
         program: Option<PathBuf>,
@@ -350,7 +433,7 @@ pub(crate) enum Markers {
 /// Instructs a subagent.
 #[derive(Debug, Args)]
 pub(crate) struct BriefArgs {
-    /// The binding that it writes; an anonymous one without it
+    /// The binding that it writes; the one of the execution's statement without it, else an anonymous one
     pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) run: RunOption,
@@ -360,6 +443,9 @@ pub(crate) struct BriefArgs {
     /// The persistent agent that it is
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
+    /// Ask for `put --done`, which completes the execution too
+    #[arg(long, requires = "execution")]
+    pub(crate) done: bool,
     /// Say what `sqlite3` would need as well
     #[arg(long)]
     pub(crate) sqlite3: bool,

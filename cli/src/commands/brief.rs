@@ -1,15 +1,15 @@
 use prosescope_core::model::{AgentScope, Form};
 use prosescope_core::render::brief::{Brief, brief};
 use prosescope_core::render::text::escape;
-use prosescope_core::session::Session;
-use prosescope_core::trace::NodeKind;
-use prosescope_core::write::names;
-use serde_json::json;
+use prosescope_core::write::{Begun, Task, names};
+use serde_json::{Value, json};
 
+use super::exec;
 use crate::args::record::BriefArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::Out;
+use crate::record::Recorder;
 use crate::{locate, record};
 
 pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
@@ -17,60 +17,105 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
         names::binding(name)?;
     }
     let (session, folder) = locate::open_with_folder(&args.run.run)?;
-    let frame = frame(&session, args.execution)?;
+    let task = match args.execution {
+        Some(id) => session.task(id).ok_or_else(|| {
+            CliError::not_found(format!(
+                "there is no execution {id} in run {}",
+                session.run().id
+            ))
+            .hint("`prose trace RUN` lists what ran, with ids")
+        })?,
+        None => Task::default(),
+    };
     let database = matches!(session.run().form, Form::Sqlite { .. });
-    let name = args.name.as_deref().unwrap_or("anon_…");
-    let declared = args
-        .name
-        .as_deref()
-        .and_then(|name| session.listing()?.binder(name));
+    let output = task.output.clone().map(|(name, _)| name);
+    let name = args.name.clone().or(output);
+    let shown = name.as_deref().unwrap_or("anon_…");
+    let listing = session.listing();
+    let declared = args.name.as_deref().and_then(|name| listing?.binder(name));
+    let agent = args.agent.as_ref().map(|agent| {
+        let scope = listing.and_then(|listing| listing.agent_scope(agent));
+        (agent.clone(), scope.unwrap_or(AgentScope::Execution))
+    });
+    let frame = task.frame.as_ref().map(|(id, ..)| *id);
     let of = Brief {
         run: session.run().id.to_string(),
-        location: record::location(database, &folder, name, frame.as_ref().map(|(id, ..)| *id)),
+        location: record::location(database, &folder, shown, frame),
         database: database.then(|| format!("{folder}/state.db")),
-        name: args.name.clone(),
         kind: declared.and_then(|statement| statement.binds.clone()),
         source: declared.map(|statement| statement.text.clone()),
-        frame,
         execution: args.execution,
-        agent: args.agent.as_ref().map(|agent| {
-            let scope = session
-                .listing()
-                .and_then(|listing| listing.agent_scope(agent));
-            let scope = scope.unwrap_or(AgentScope::Execution);
-            (agent.clone(), scope.word().to_owned())
-        }),
+        done: args.done,
+        ..with_task(
+            name,
+            &Task {
+                agent: agent.or(task.agent.clone()),
+                ..task
+            },
+        )
     };
     let text = brief(&of, args.sqlite3);
     if out.json {
-        out.json(&json!({ "run": of.run, "text": text }))?;
+        out.json(&json!({ "run": of.run, "text": text, "put": of.put() }))?;
     } else {
         out.text(&escape(&text, true))?;
     }
     Ok(Exit::Done)
 }
 
-/// The frame that an execution lies in, or is: id, block, depth.
-fn frame(session: &Session, id: Option<i64>) -> Result<Option<(i64, String, i64)>, CliError> {
-    let Some(id) = id else { return Ok(None) };
-    let nodes = &session.trace().nodes;
-    let mut at = session.node_of_row(id).ok_or_else(|| {
-        CliError::not_found(format!(
-            "there is no execution {id} in run {}",
-            session.run().id
-        ))
-        .hint("`prose trace RUN` lists what ran, with ids")
-    });
-    loop {
-        let Some(node) = nodes.get(at? as usize) else {
-            return Ok(None);
-        };
-        if let (NodeKind::Frame { block, depth }, Some(id)) = (&node.kind, node.id) {
-            return Ok(Some((id, block.to_string(), i64::from(*depth))));
-        }
-        match node.parent {
-            Some(parent) => at = Ok(parent),
-            None => return Ok(None),
-        }
+/// What a task says of a brief.
+fn with_task(name: Option<String>, task: &Task) -> Brief {
+    Brief {
+        name,
+        frame: task.frame.clone(),
+        agent: task
+            .agent
+            .as_ref()
+            .map(|(agent, scope)| (agent.clone(), scope.word().to_owned())),
+        prompt: task.prompt.clone(),
+        context: task.context.clone(),
+        ..Brief::default()
     }
+}
+
+/// The brief of what began, which asks for `put --done`; `None` where no subagent carries it out.
+pub(super) fn of_begun(recorder: &Recorder, begun: &Begun) -> Option<Brief> {
+    let task = begun.task.as_ref()?;
+    let name = task.output.as_ref().map(|(name, _)| name.clone());
+    let frame = task.frame.as_ref().map(|(id, ..)| *id);
+    Some(Brief {
+        run: recorder.run_id().to_owned(),
+        location: recorder.location(name.as_deref().unwrap_or("anon_…"), frame),
+        execution: Some(begun.id),
+        done: true,
+        ..with_task(name, task)
+    })
+}
+
+/// A brief as it is printed.
+pub(super) fn text(of: &Brief) -> String {
+    escape(&brief(of, false), true)
+}
+
+/// What began, with its brief as text and as fields.
+pub(super) fn begun_json(recorder: &Recorder, begun: &Begun) -> Value {
+    let mut value = exec::begun_json(recorder.run_id(), begun);
+    let brief_of = of_begun(recorder, begun);
+    let task = brief_of.zip(begun.task.as_ref()).map(|(of, task)| {
+        json!({
+            "binding": of.name,
+            "kind": task.output.as_ref().map(|(_, kind)| kind),
+            "location": of.location,
+            "frame": task.frame.as_ref().map(|(id, block, depth)| json!({ "id": id, "block": block, "depth": depth })),
+            "agent": of.agent.as_ref().map(|(name, scope)| json!({ "name": name, "scope": scope })),
+            "prompt": of.prompt,
+            "context": of.context,
+            "put": of.put(),
+            "brief": brief(&of, false),
+        })
+    });
+    if let Some(object) = value.as_object_mut() {
+        object.insert("task".to_owned(), task.unwrap_or(Value::Null));
+    }
+    value
 }

@@ -33,6 +33,7 @@ fn decide(args: &Decider, decision: Decision, out: &Out) -> Result<Exit, CliErro
         decision,
         by: args.by.clone(),
         on_behalf_of: args.acting_for.clone(),
+        record_timeout: args.record_timeout,
     };
     let mut recorder = Recorder::open(&args.run)?;
     let run = match recorder.record(&command)? {

@@ -22,6 +22,7 @@ pub(super) fn run(args: &FinishArgs, out: &Out) -> Result<Exit, CliError> {
     let ended = recorder.record(&Finish {
         status,
         again: args.vacuum,
+        insist: args.force.into(),
     })?;
     recorder.close(args.vacuum)?;
     if !ended.before && ended.status != RunStatus::Interrupted {

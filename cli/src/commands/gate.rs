@@ -56,6 +56,7 @@ fn create(args: CreateArgs, out: &Out) -> Result<Exit, CliError> {
         on_reject: args.on_reject,
         parent: args.parent,
         line: args.line,
+        insist: args.insist.into(),
     };
     let mut recorder = Recorder::open(&args.run.run)?;
     let made = recorder.record(&command)?;

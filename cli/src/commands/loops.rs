@@ -16,22 +16,35 @@ pub(super) fn run(command: LoopCommand, out: &Out) -> Result<Exit, CliError> {
             condition,
             run,
         } => {
-            let parent = statement.parent;
             let begin = BeginLoop {
+                parent: statement.parent,
+                insist: statement.insist.into(),
                 statement: named(statement),
-                parent,
                 max,
                 condition,
             };
             let (run, begun) = record::one(&run.run, &begin)?;
             began(&run, &begun, out)
         }
-        LoopCommand::Iterate { id, run } => {
-            let (run, rounds) = record::one(&run.run, &Iterate { id })?;
+        LoopCommand::Iterate { id, force, run } => {
+            let insist = force.into();
+            let (run, rounds) = record::one(&run.run, &Iterate { id, insist })?;
             said(&run, &rounds, "iteration", out)
         }
-        LoopCommand::Exit { id, reason, run } => {
-            let (run, rounds) = record::one(&run.run, &ExitLoop { id, reason })?;
+        LoopCommand::Exit {
+            id,
+            round,
+            force,
+            reason,
+            run,
+        } => {
+            let exit = ExitLoop {
+                id,
+                reason,
+                round,
+                insist: force.into(),
+            };
+            let (run, rounds) = record::one(&run.run, &exit)?;
             said(&run, &rounds, "exited after", out)
         }
     }

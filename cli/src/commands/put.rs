@@ -1,4 +1,5 @@
 use std::io::Read;
+use std::path::Path;
 
 use prosescope_core::render::text::escape;
 use prosescope_core::write::Put;
@@ -12,13 +13,7 @@ use crate::record::Recorder;
 
 pub(super) fn run(args: &PutArgs, out: &Out) -> Result<Exit, CliError> {
     let value = match &args.file {
-        Some(path) => std::fs::read(path).map_err(|cause| {
-            let exit = match cause.kind() {
-                std::io::ErrorKind::NotFound => Exit::NotFound,
-                _ => Exit::Io,
-            };
-            CliError::new(exit, format!("{} cannot be read: {cause}", path.display()))
-        })?,
+        Some(path) => bytes_of(path)?,
         None => {
             let mut value = Vec::new();
             std::io::stdin().lock().read_to_end(&mut value)?;
@@ -32,6 +27,10 @@ pub(super) fn run(args: &PutArgs, out: &Out) -> Result<Exit, CliError> {
         source: args.source.clone(),
         summary: args.summary.clone(),
         value,
+        done: args.done,
+        agent: args.agent.clone(),
+        memory: text_of(args.memory.as_deref())?,
+        segment: text_of(args.segment.as_deref())?,
     };
     let mut recorder = Recorder::open(&args.run.run)?;
     let written = recorder.record(&put)?;
@@ -46,6 +45,8 @@ pub(super) fn run(args: &PutArgs, out: &Out) -> Result<Exit, CliError> {
             "summary": written.summary,
             "attachment": written.attachment,
             "replaced": written.replaced,
+            "completed": written.completed,
+            "segment": written.segment,
         }))?;
         return Ok(Exit::Done);
     }
@@ -57,7 +58,32 @@ pub(super) fn run(args: &PutArgs, out: &Out) -> Result<Exit, CliError> {
     if let Some(attachment) = &written.attachment {
         said.push_str(&format!("Attachment: {}/{attachment}\n", recorder.folder));
     }
+    if let Some(id) = written.completed {
+        said.push_str(&format!("Completed: execution {id}\n"));
+    }
     said.push_str(&format!("Summary: {}\n", written.summary));
     out.text(&escape(&said, true))?;
     Ok(Exit::Done)
+}
+
+fn bytes_of(path: &Path) -> Result<Vec<u8>, CliError> {
+    std::fs::read(path).map_err(|cause| {
+        let exit = match cause.kind() {
+            std::io::ErrorKind::NotFound => Exit::NotFound,
+            _ => Exit::Io,
+        };
+        CliError::new(exit, format!("{} cannot be read: {cause}", path.display()))
+    })
+}
+
+fn text_of(path: Option<&Path>) -> Result<Option<String>, CliError> {
+    let Some(path) = path else { return Ok(None) };
+    let text = String::from_utf8(bytes_of(path)?);
+    text.map(Some).map_err(|_| {
+        CliError::new(
+            Exit::Unreadable,
+            format!("{} is not text in UTF-8", path.display()),
+        )
+        .hint("a memory and a segment are Markdown")
+    })
 }

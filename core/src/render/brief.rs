@@ -27,6 +27,50 @@ pub struct Brief {
     pub execution: Option<i64>,
     /// The persistent agent that it is: name and scope.
     pub agent: Option<(String, String)>,
+    /// What it is asked.
+    pub prompt: Option<String>,
+    /// The names that it is given.
+    pub context: Vec<String>,
+    /// Whether the command that writes the output completes the execution too.
+    pub done: bool,
+}
+
+impl Brief {
+    /// The command that writes the output, which comes on standard input.
+    pub fn put(&self) -> String {
+        let mut put = match &self.name {
+            Some(name) => format!("prose put {} --run {}", shell(name), shell(&self.run)),
+            None => format!("prose put --anon --run {}", shell(&self.run)),
+        };
+        // An execution's statement says the kind and the source.
+        if let Some(id) = self.execution {
+            let _ = write!(put, " --execution {id}");
+        } else {
+            if let Some((id, ..)) = &self.frame {
+                let _ = write!(put, " --execution {id}");
+            }
+            if let Some(kind) = &self.kind {
+                let _ = write!(put, " --kind {kind}");
+            }
+            if let Some(source) = &self.source {
+                let _ = write!(put, " --source {}", shell(source));
+            }
+        }
+        if self.done && self.execution.is_some() {
+            put.push_str(" --done");
+        }
+        put
+    }
+
+    /// Whether its agent's memory is the run's own, and so written by the same command as its output.
+    fn remembers(&self) -> bool {
+        self.done
+            && self.execution.is_some()
+            && self
+                .agent
+                .as_ref()
+                .is_some_and(|(_, scope)| scope == "execution")
+    }
 }
 
 /// The instructions as Markdown; `raw` adds what `sqlite3` would need.
@@ -45,25 +89,40 @@ pub fn brief(of: &Brief, raw: bool) -> String {
             "You are the persistent agent {agent}. Read your memory first:\n\n```sh\nprose agent memory get {agent} {store}\n```\n"
         );
     }
+    if let Some(prompt) = &of.prompt {
+        let _ = writeln!(out, "Your task:\n\n{}\n", quoted(prompt));
+    }
+    if !of.context.is_empty() {
+        let from = of
+            .execution
+            .map_or(String::new(), |id| format!(" --from {id}"));
+        let commands: Vec<String> = of
+            .context
+            .iter()
+            .map(|name| format!("prose get {} --run {}{from}", shell(name), shell(&of.run)))
+            .collect();
+        let _ = writeln!(
+            out,
+            "You are given:\n\n```sh\n{}\n```\n",
+            commands.join("\n")
+        );
+    }
     let _ = writeln!(out, "Your output is kept in:\n  {}\n", of.location);
-    let mut put = match &of.name {
-        Some(name) => format!("prose put {} --run {}", shell(name), of.run),
-        None => format!("prose put --anon --run {}", of.run),
+    let mut put = of.put();
+    let mut with = "";
+    if of.remembers() {
+        put.push_str(" --memory MEMORY.md --segment SEGMENT.md");
+        with = " First write your compacted memory to the file MEMORY.md, and what you did this time to SEGMENT.md.";
+    }
+    let completes = match of.done && of.execution.is_some() {
+        true => " The command also records that you are done.",
+        false => "",
     };
-    if let Some(id) = of.execution.or(of.frame.as_ref().map(|(id, ..)| *id)) {
-        let _ = write!(put, " --execution {id}");
-    }
-    if let Some(kind) = &of.kind {
-        let _ = write!(put, " --kind {kind}");
-    }
-    if let Some(source) = &of.source {
-        let _ = write!(put, " --source {}", shell(source));
-    }
     let _ = writeln!(
         out,
-        "When complete, write it as it is on standard input, or name a file that holds it (`--file PATH`):\n\n```sh\n{put} <<'END_OF_OUTPUT'\n…\nEND_OF_OUTPUT\n```\n"
+        "When complete, write it as it is on standard input, or name a file that holds it (`--file PATH`).{with}{completes}\n\n```sh\n{put} <<'END_OF_OUTPUT'\n…\nEND_OF_OUTPUT\n```\n"
     );
-    if let Some((agent, scope)) = &of.agent {
+    if let Some((agent, scope)) = of.agent.as_ref().filter(|_| !of.remembers()) {
         let store = format!("--scope {scope} --run {}", of.run);
         let _ = writeln!(
             out,
@@ -106,6 +165,15 @@ fn raw_sql(out: &mut String, of: &Brief, database: &str) {
     );
 }
 
+/// A text of the run, set apart from the instructions.
+fn quoted(text: &str) -> String {
+    let lines: Vec<String> = text
+        .lines()
+        .map(|line| format!("> {line}").trim_end().to_owned())
+        .collect();
+    lines.join("\n")
+}
+
 /// A text in SQL.
 fn sql(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
@@ -125,6 +193,38 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_execution_says_what_it_is_and_one_command_ends_it() {
+        let of = Brief {
+            run: "r".into(),
+            location: "x".into(),
+            name: Some("draft".into()),
+            kind: Some("let".into()),
+            source: Some("let draft = resume: captain".into()),
+            execution: Some(7),
+            agent: Some(("captain".into(), "execution".into())),
+            prompt: Some("Write\n```\nit".into()),
+            context: vec!["plan".into()],
+            done: true,
+            ..Brief::default()
+        };
+        assert_eq!(of.put(), "prose put draft --run r --execution 7 --done");
+        let text = brief(&of, false);
+        assert!(text.contains("> Write\n> ```\n> it\n"), "{text}");
+        assert!(text.contains("prose get plan --run r --from 7"), "{text}");
+        assert!(
+            text.contains("--done --memory MEMORY.md --segment SEGMENT.md <<"),
+            "{text}"
+        );
+        assert!(!text.contains("agent memory set"), "{text}");
+        // Whoever completes it by another command is not told to write the two with it.
+        let text = brief(&Brief { done: false, ..of }, false);
+        assert!(
+            text.contains("agent memory set") && !text.contains("--done"),
+            "{text}"
+        );
+    }
+
+    #[test]
     fn what_a_run_says_cannot_leave_its_quotes() {
         let text = brief(
             &Brief {
@@ -134,12 +234,11 @@ mod tests {
                 name: Some("result".into()),
                 source: Some("let result = session \"it's $(rm -rf /)\"".into()),
                 frame: Some((43, "process".into(), 3)),
-                execution: Some(45),
                 ..Brief::default()
             },
             true,
         );
-        assert!(text.contains("--execution 45"), "{text}");
+        assert!(text.contains("--execution 43"), "{text}");
         assert!(
             text.contains(r#"--source 'let result = session "it'\''s $(rm -rf /)"'"#),
             "{text}"

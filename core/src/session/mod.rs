@@ -28,6 +28,7 @@ mod state;
 mod story;
 mod summary;
 mod survey;
+mod task;
 mod values;
 mod writes;
 

@@ -9,7 +9,7 @@ use super::{
     AddSegment, At, AttachmentFile, BindingRow, Change, Facts, Fault, FaultKind, Plan, Record,
     Remember, Style, WriteError, names,
 };
-use crate::model::{BindingKind, Execution};
+use crate::model::{AgentScope, BindingKind, Execution};
 use crate::trace::frame_block;
 
 /// A longer value goes to a file of its own (sqlite.md, "Large Outputs"), in bytes.
@@ -35,10 +35,13 @@ pub struct Put {
     pub value: Vec<u8>,
     /// Whether the execution is completed with it, in one transaction (errata, last paragraph).
     pub done: bool,
-    /// What the agent that wrote it keeps, in the same transaction; only in a store of the run's own.
-    pub memory: Option<Remember>,
-    /// What that agent did.
-    pub segment: Option<AddSegment>,
+    /// The agent that carried the execution out; by the program without it. Needed for `memory` and `segment` only.
+    pub agent: Option<String>,
+    /// What that agent keeps from now on, written in the same transaction. Its memory is the run's: what outlives runs has
+    /// a store of its own.
+    pub memory: Option<String>,
+    /// What that agent did, as its next segment.
+    pub segment: Option<String>,
 }
 
 /// What was written, and where.
@@ -77,11 +80,8 @@ impl Record for Put {
             ..self.clone()
         };
         let mut written = all.plan(&Value(&value, self.done), at)?;
-        if let Some(memory) = &self.memory {
-            all.plan(memory, at)?;
-        }
-        if let Some(segment) = &self.segment {
-            written.segment = all.plan(segment, at)?.segment;
+        if self.memory.is_some() || self.segment.is_some() {
+            written.segment = self.remember(&mut all, at)?;
         }
         if self.done {
             let Some(id) = self.execution else {
@@ -153,6 +153,61 @@ impl Record for Done<'_> {
 }
 
 impl Put {
+    /// What the agent keeps; gives the number of its segment.
+    fn remember(&self, all: &mut Overlay<'_>, at: &At) -> Result<Option<i64>, WriteError> {
+        let source = Source::of(all)?;
+        let row = match self.execution {
+            Some(id) => all.execution(id)?,
+            None => None,
+        };
+        let statement = row.as_ref().and_then(|row| source.of_row(row));
+        let says = statement
+            .and_then(|at| source.get(at))
+            .and_then(|s| s.target.clone());
+        let Some(agent) = self.agent.clone().or(says) else {
+            return Err(WriteError::wrong(
+                "no agent is named, and the execution's statement names none",
+                "`--agent NAME` says whose memory and segment these are",
+            ));
+        };
+        let listing = source.listing.as_ref();
+        let scope = listing.and_then(|listing| listing.agent_scope(&agent));
+        let scope = scope.unwrap_or(AgentScope::Execution);
+        if scope != AgentScope::Execution {
+            return Err(WriteError::wrong(
+                format!(
+                    "agent {agent} outlives the run (scope {}), so its memory has a store of its own",
+                    scope.word()
+                ),
+                "`prose agent memory set` and `prose agent segment add` write there",
+            ));
+        }
+        if let Some(memory) = &self.memory {
+            let memory = memory.clone();
+            all.plan(
+                &Remember {
+                    agent: agent.clone(),
+                    scope: scope.clone(),
+                    memory,
+                },
+                at,
+            )?;
+        }
+        let Some(summary) = self.segment.clone() else {
+            return Ok(None);
+        };
+        let asked = statement
+            .zip(listing)
+            .and_then(|(at, listing)| listing.asked(at));
+        let segment = AddSegment {
+            agent,
+            scope,
+            prompt: asked.unwrap_or_default(),
+            summary,
+        };
+        Ok(all.plan(&segment, at)?.segment)
+    }
+
     fn value(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Written>, WriteError> {
         self.plan_value(facts, at, false)
     }

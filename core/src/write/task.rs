@@ -22,6 +22,28 @@ pub struct Task {
     pub context: Vec<String>,
 }
 
+impl Task {
+    /// The task of a session or a resumed agent, but for the frame that it runs in; `None` for any other statement.
+    /// `program` declares the agents.
+    pub(crate) fn of(listing: &Listing, at: u32, program: &Listing) -> Option<Task> {
+        let statement = listing.get(at)?;
+        if !matches!(statement.kind, Kind::Session | Kind::Resume) {
+            return None;
+        }
+        let given = listing.given(at);
+        let used = listing.uses(at).into_iter();
+        let context = used.filter(|used| used.sure && !given.contains_key(&used.name));
+        let output = statement.output();
+        Some(Task {
+            output: output.map(|(name, kind)| (name.to_owned(), kind.word().to_owned())),
+            frame: None,
+            agent: agent(program, statement.target.as_deref(), statement.kind),
+            prompt: listing.asked(at),
+            context: context.map(|used| used.name).collect(),
+        })
+    }
+}
+
 /// The task of a statement that runs in `parent`; `None` for what no subagent carries out.
 pub(super) fn task_of(
     facts: &dyn Facts,
@@ -37,29 +59,12 @@ pub(super) fn task_of(
             (&alone, 0)
         }
     };
-    let Some(statement) = listing.get(at) else {
+    let Some(task) = Task::of(listing, at, source.listing.as_ref().unwrap_or(listing)) else {
         return Ok(None);
     };
-    if !matches!(statement.kind, Kind::Session | Kind::Resume) {
-        return Ok(None);
-    }
-    let given = listing.given(at);
-    let context = listing
-        .uses(at)
-        .into_iter()
-        .filter(|used| used.sure && !given.contains_key(&used.name));
     Ok(Some(Task {
-        output: statement
-            .output()
-            .map(|(name, kind)| (name.to_owned(), kind.word().to_owned())),
         frame: frame(facts, parent)?,
-        agent: agent(
-            source.listing.as_ref().unwrap_or(listing),
-            statement.target.as_deref(),
-            statement.kind,
-        ),
-        prompt: listing.asked(at),
-        context: context.map(|used| used.name).collect(),
+        ..task
     }))
 }
 

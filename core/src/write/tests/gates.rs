@@ -162,7 +162,10 @@ fn what_makes_no_gate_is_said_and_changes_nothing() {
     type Spoil = fn(&mut CreateGate);
     let cases: [(Spoil, &str); 9] = [
         (|gate| gate.id = Some("../x".into()), "'/' is not allowed"),
-        (|gate| gate.id = Some("deploy#2".into()), "'#' is not allowed"),
+        (
+            |gate| gate.id = Some("deploy#2".into()),
+            "'#' is not allowed",
+        ),
         (|gate| gate.prompt = Some("  ".into()), "without a prompt"),
         (|gate| gate.timeout = Some("30m2h".into()), "smaller unit"),
         (|gate| gate.timeout = Some("9000000d".into()), "year"),
