@@ -29,6 +29,8 @@ pub struct Run {
     pub state_mode: Option<Text>,
     /// Rows of `execution`, in order of id.
     pub executions: Vec<Execution>,
+    /// Whether a folder keeps a log of events, even if it is empty: then that log alone says what ran.
+    pub keeps_events: bool,
     /// All bindings, root and scoped, in the store's order.
     pub bindings: Vec<Binding>,
     /// Agents of the run's own store, then those of the project's and the user's.
@@ -57,6 +59,13 @@ pub struct Run {
     pub touched: Option<Stamp>,
     /// What was odd, missing or contradictory while decoding.
     pub issues: Vec<Issue>,
+}
+
+impl Run {
+    /// Whether rows say what ran; else a state file, a log or the bindings of a folder do.
+    pub fn told_by_rows(&self) -> bool {
+        self.keeps_events || !self.executions.is_empty()
+    }
 }
 
 /// What a file of the folder records of the run's status.

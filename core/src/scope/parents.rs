@@ -59,7 +59,7 @@ pub enum Bend {
 /// The parents of a run's frames.
 pub fn parents<'a>(run: &'a Run, trace: &'a Trace) -> Parents<'a> {
     let mut recorded = BTreeMap::new();
-    if run.executions.is_empty() {
+    if !run.told_by_rows() {
         if let Some(file) = &run.state_file {
             // Written innermost first; a frame's parent is the nearest one above it of a lower depth.
             let mut above: Vec<(i64, i64)> = Vec::new();

@@ -133,7 +133,7 @@ impl Session {
 pub(super) fn told(run: &Run, trace: &Trace, program: Option<&Listing>) -> Vec<Gate> {
     let mut known: BTreeSet<&str> = run.gates.iter().map(|gate| visit(&gate.id).0).collect();
     let mut told = Vec::new();
-    if !run.executions.is_empty() {
+    if run.told_by_rows() {
         return told;
     }
     // A gate that was met again is told by its last visit.

@@ -20,7 +20,7 @@ impl Session {
     /// Reads previews of the values that are needed, and no value whole.
     pub fn resume(&self, now: Option<i64>) -> ResumeView {
         let told;
-        let listing = match (&self.listing, self.run.executions.is_empty()) {
+        let listing = match (&self.listing, !self.run.told_by_rows()) {
             (Some(listing), _) => Some(listing),
             // Without a program, a state file's trace is read as one; lines are those of the trace.
             (None, true) if self.run.state_file.is_some() => {

@@ -58,13 +58,13 @@ pub(crate) use verdict::STATE_FILE;
 ///
 /// `program` is its scanned source, where it has one: it ties nodes to lines and decides what lies in a loop's
 /// body and in a `try`. `now` is milliseconds since 1970: with it, a run without a sign of life for a day says so.
-/// A run without execution rows is folded from its state file or its log, a folder without one from its bindings.
+/// A run that keeps no execution rows is folded from its state file or its log, a folder without one from its bindings.
 pub fn fold(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
-    if let (Some(log), None, true) = (&run.log, &run.state_file, run.executions.is_empty()) {
+    if let (Some(log), None, true) = (&run.log, &run.state_file, !run.told_by_rows()) {
         return from_log::from_log(run, log, program, now);
     }
     let folder = matches!(run.form, Form::Folder { .. });
-    if run.executions.is_empty() && (run.state_file.is_some() || folder) {
+    if !run.told_by_rows() && (run.state_file.is_some() || folder) {
         return from_state_file(run, program, now);
     }
     let mut ledger = rows::Ledger::default();

@@ -3,7 +3,7 @@ use super::instance::{depth, frame_of, open_already, open_parent, running, shown
 use super::meta::Keys;
 use super::overlay::Overlay;
 use super::place::parent_of;
-use super::rounds::{BeginLoop, Iterate};
+use super::rounds::{BeginLoop, Iterate, rounds_left};
 use super::source::{Command, Found, Named, Source};
 use super::standing::Standing;
 use super::task::{Task, task_of};
@@ -192,6 +192,9 @@ impl Entry {
             }
         };
         if let Err(error) = standing.past_gates(parent) {
+            insisted.sequence(error)?;
+        }
+        if let Err(error) = rounds_left(facts, &source, parent) {
             insisted.sequence(error)?;
         }
         Ok(Entry {

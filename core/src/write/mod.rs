@@ -29,8 +29,9 @@
 //! | `overlay.rs` | several commands planned as one |
 //! | `instance.rs`, `meta.rs`, `names.rs` | rows of one thing, keys of metadata, what a name may be |
 //!
-//! `state.rs` renders the state.md of a folder that is written to.
+//! `adopt.rs` makes events of a state.md that was written by hand. `state.rs` renders the state.md of a folder that is written to.
 
+mod adopt;
 mod agent;
 mod at;
 mod begin;
@@ -59,6 +60,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 
+pub use adopt::first_events;
 pub use agent::{AddSegment, Remember, Remembered};
 pub use at::{At, at_text};
 pub use begin::{Begin, Begun, Run};

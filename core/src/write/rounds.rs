@@ -8,7 +8,7 @@ use super::source::{Command, Named, Source};
 use super::standing::Standing;
 use super::{At, Change, ExecutionRow, ExecutionUpdate, Facts, Plan, Record, Style, WriteError};
 use crate::model::{Meta, Status};
-use crate::trace::Shape;
+use crate::trace::{Shape, shape};
 
 /// `loop begin`: a loop is entered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -110,15 +110,9 @@ impl Record for Iterate {
             .iteration
             .unwrap_or(0)
             .saturating_add(1);
-        let source = Source::of(facts)?;
-        let statement = source.of_row(&instance.first).and_then(|at| source.get(at));
-        let max = instance.meta().max.or_else(|| statement?.most_rounds());
+        let max = most_rounds(&Source::of(facts)?, &instance);
         if let Some(max) = max.filter(|max| rounds > *max) {
-            insisted.sequence(WriteError::refused(
-                "loop-used-up",
-                format!("loop {id} had its {max} rounds"),
-                "`prose loop exit ID --reason TEXT` leaves it",
-            ))?;
+            insisted.sequence(used_up(id, max))?;
         }
         if let Err(error) = standing.no_child(id, "at the end of its round") {
             insisted.sequence(error)?;
@@ -202,6 +196,38 @@ impl Record for ExitLoop {
             changes,
             done: stands(&instance, rounds, "exited"),
         })
+    }
+}
+
+/// The most rounds of a loop, as it was entered, else as the program says.
+fn most_rounds(source: &Source, instance: &Instance) -> Option<i64> {
+    let statement = source.of_row(&instance.first).and_then(|at| source.get(at));
+    instance.meta().max.or_else(|| statement?.most_rounds())
+}
+
+fn used_up(id: i64, max: i64) -> WriteError {
+    WriteError::refused(
+        "loop-used-up",
+        format!("loop {id} had its {max} rounds"),
+        "`prose loop exit ID --reason TEXT` leaves it",
+    )
+}
+
+/// Refuses what would begin another round of a loop that had all of its rounds: what runs in the loop itself.
+pub(super) fn rounds_left(
+    facts: &dyn Facts,
+    source: &Source,
+    parent: Option<i64>,
+) -> Result<(), WriteError> {
+    let Some(id) = parent else { return Ok(()) };
+    let instance = Instance::of(facts, id)?;
+    if instance.meta().loop_id.is_none() || shape(&instance.first) != Shape::Loop {
+        return Ok(());
+    }
+    let rounds = meta(&instance.last).iteration.unwrap_or(0);
+    match most_rounds(source, &instance).filter(|max| rounds >= *max) {
+        Some(max) => Err(used_up(id, max)),
+        None => Ok(()),
     }
 }
 

@@ -189,7 +189,15 @@ impl Source {
         if own == Command::Gate && wanted == Command::Exec && statement.name.is_none() {
             return Ok(());
         }
-        let (what, next) = own.words(statement);
+        let (what, mut next) = own.words(statement);
+        // Of a branch the parallel is meant.
+        let above = statement.parent.and_then(|at| self.get(at));
+        if let Some(parallel) = above.filter(|s| s.kind == Kind::Parallel && own == Command::Exec) {
+            next = format!(
+                "it is a branch: use `prose parallel run --line {}`",
+                parallel.line
+            );
+        }
         Err(WriteError::wrong(
             format!(
                 "line {} is {what}, not {}: {}",

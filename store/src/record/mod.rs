@@ -12,8 +12,8 @@ mod lock;
 mod sqlite;
 
 pub(crate) use files::{replace, shared, sync_dir};
-pub(crate) use folder::write_first;
 pub use folder::{FolderStore, init_folder};
+pub(crate) use folder::{begin_events, write_first};
 pub(crate) use lock::{LOCK, lock};
 pub use sqlite::{SqliteStore, init_sqlite};
 pub(crate) use sqlite::{connect, write_database};

@@ -17,7 +17,9 @@ use prosescope_core::write::{Change, Fault, FaultKind, RunStore, Style, WriteErr
 
 use super::repair::new_folder;
 use crate::Disk;
-use crate::record::{FolderStore, LOCK, SqliteStore, fault, replace, write_database, write_first};
+use crate::record::{
+    FolderStore, LOCK, SqliteStore, begin_events, fault, replace, write_database, write_first,
+};
 
 /// What is converted.
 pub struct Conversion<'a> {
@@ -157,7 +159,11 @@ impl Conversion<'_> {
         let began = began.unwrap_or_default();
         if self.to_folder {
             let index = self.session.index_of_folder();
-            return write_first(dir, &run.id, name, source, &began, index).map_err(unfilled);
+            let made = write_first(dir, &run.id, name, source, &began, index);
+            // Where a state file alone tells what ran, it is copied, and goes on telling it.
+            let told = run.executions.is_empty() && run.state_file.is_some();
+            let made = made.and_then(|()| if told { Ok(()) } else { begin_events(dir) });
+            return made.map_err(unfilled);
         }
         // As `datetime('now')` writes it, where nothing is lost by that.
         let began = match run.started.as_ref().and_then(Stamp::millis) {

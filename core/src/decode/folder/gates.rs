@@ -63,6 +63,7 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
         .get("x_events.jsonl")
         .and_then(|file| tree.text(file, LOG_MOST))
     {
+        run.keeps_events = true;
         let (rows, issues) = gates_json::events(&log);
         run.executions = rows;
         placed(tree, issues, "x_events.jsonl");

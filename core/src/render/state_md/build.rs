@@ -69,7 +69,7 @@ pub fn state_file_of(
         Some(listing) => listing,
         None => {
             let own = source_of_trace(run);
-            told = if run.executions.is_empty() && !own.is_empty() {
+            told = if !run.told_by_rows() && !own.is_empty() {
                 scan(&own)
             } else {
                 let (text, of_node) = texts(trace);

@@ -162,7 +162,7 @@ impl Session {
                 || !file.call_stack.is_empty()
                 || marks.into_iter().any(|mark| !mark.ahead && !mark.declared)
         };
-        self.run.executions.is_empty() && self.run.state_file.as_ref().is_some_and(tells)
+        !self.run.told_by_rows() && self.run.state_file.as_ref().is_some_and(tells)
     }
 
     /// Files that are rows in a database.

@@ -46,15 +46,17 @@ pub(super) fn changes(
     }
     let events = facts.log()?.bytes;
     let head = facts.head()?;
-    if !wanted.events.is_empty() || wanted.gates.is_some() {
-        head.takes_events(root, events)?;
+    let goes_on = !wanted.events.is_empty() || wanted.gates.is_some();
+    if goes_on {
+        head.takes_events(root)?;
     }
-    if head.damaged {
+    let by_hand = !facts.log()?.adopted.is_empty();
+    if head.damaged || (goes_on && by_hand) {
         let text = facts.text("state.md")?.unwrap_or_default();
-        wanted.keep_damaged(root, text);
+        wanted.keep_state(root, text);
     }
     let says_more = wanted.status.is_some();
-    if head.takes_events(root, events).is_err() {
+    if head.takes_events(root).is_err() || (by_hand && !goes_on) {
         // Of a state file that others wrote the header changes, and nothing else.
         let text = wanted.edited(&head.file, root)?;
         commit(root, wanted.ops(root, events)?, Some(text), says_more)?;
@@ -63,6 +65,7 @@ pub(super) fn changes(
     }
     let mut log = facts.take_log()?;
     log.add(&wanted.events);
+    wanted.events.insert_str(0, &log.adopted);
     log.bytes = events + wanted.events.len() as u64;
     let known = index::list(root, &log.known);
     let mut run = run_of(&facts, &wanted, &known)?;
@@ -215,8 +218,8 @@ impl Wanted {
         Ok(())
     }
 
-    /// A state.md that cannot be read is kept before another takes its place.
-    fn keep_damaged(&mut self, root: &Path, text: String) {
+    /// A state.md that cannot be read, or was written by hand, is kept before another takes its place.
+    fn keep_state(&mut self, root: &Path, text: String) {
         self.writes.push(Op::Write {
             path: free(root, "x_history/state"),
             text,
@@ -315,6 +318,7 @@ fn run_of(facts: &FolderFacts<'_>, wanted: &Wanted, known: &[Known]) -> Result<R
         bindings: bindings.into_iter().map(|(_, binding)| binding).collect(),
         agents: agents(facts.root, wanted),
         gates,
+        keeps_events: true,
         // What no document lists stays where it is.
         state_file: Some(StateFile {
             extra: file.extra.clone(),
@@ -408,6 +412,7 @@ pub(super) fn first_state(
         started: Some(Stamp::parse(now)),
         updated: Some(Stamp::parse(now)),
         status: Some(RunStatus::Running),
+        keeps_events: true,
         ..Run::default()
     };
     let text = folder_state(&run).text;

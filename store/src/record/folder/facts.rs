@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::UNIX_EPOCH;
 
 use prosescope_core::decode::folder::{import_row, scoped};
@@ -15,14 +16,17 @@ use prosescope_core::model::{
 };
 use prosescope_core::program;
 use prosescope_core::render::binding_md;
+use prosescope_core::session::{Options, Session};
 use prosescope_core::time::Stamp;
 use prosescope_core::write::{
     AgentFact, AuditTail, BindingFact, Facts, Fault, FaultKind, ImportFact, Place, RunFact, Style,
+    first_events,
 };
 
 use super::head::StateHead;
 use super::index;
 use super::log::{self, EVENTS, Log};
+use crate::Disk;
 use crate::record::fault;
 use crate::record::files::{is_inside, read, read_small};
 
@@ -61,7 +65,7 @@ impl<'a> FolderFacts<'a> {
         if let Some(log) = self.log.get() {
             return Ok(log);
         }
-        let log = Log::load(self.root)?;
+        let log = self.load()?;
         Ok(self.log.get_or_init(|| log))
     }
 
@@ -69,8 +73,38 @@ impl<'a> FolderFacts<'a> {
     pub(super) fn take_log(&mut self) -> Result<Log, Fault> {
         match self.log.take() {
             Some(log) => Ok(log),
-            None => Log::load(self.root),
+            None => self.load(),
         }
+    }
+
+    /// The log as it is; of a run that was written by hand, what its state file records.
+    fn load(&self) -> Result<Log, Fault> {
+        let mut log = Log::load(self.root)?;
+        if !self.by_hand()? {
+            return Ok(log);
+        }
+        let unread = |why: String| {
+            let message = format!(
+                "{}: what ran cannot be taken over: {why}",
+                self.root.display()
+            );
+            Fault::new(FaultKind::Damaged, message).hint("`prose check RUN` says what is wrong")
+        };
+        let disk = Disk::open(self.root).map_err(|error| unread(error.to_string()))?;
+        let session = Session::open(Rc::new(disk), "", &Options::default());
+        let session = session.map_err(|error| unread(error.to_string()))?;
+        log.adopt(&first_events(
+            session.run(),
+            session.trace(),
+            session.listing(),
+        ));
+        Ok(log)
+    }
+
+    /// Whether state.md alone says what ran: no log of events was ever begun.
+    fn by_hand(&self) -> Result<bool, Fault> {
+        let begun = self.root.join(EVENTS).symlink_metadata().is_ok();
+        Ok(!begun && self.head()?.tells())
     }
 
     /// The run's id, else its folder's name.

@@ -51,8 +51,8 @@ impl StateHead {
         }
     }
 
-    /// Whether its trace tells what no event does: it was written by hand, or by a model.
-    fn tells(&self) -> bool {
+    /// Whether its trace tells of anything that ran, or is open.
+    pub(super) fn tells(&self) -> bool {
         let annotations = self
             .file
             .trace
@@ -61,19 +61,18 @@ impl StateHead {
         annotations
             .into_iter()
             .any(|said| !said.ahead && !said.declared)
+            || !self.file.call_stack.is_empty()
     }
 
-    /// Refuses to write events where they would take the place of what the state file tells.
-    pub(super) fn takes_events(&self, root: &Path, events: u64) -> Result<(), WriteError> {
-        let told = match self.foreign {
-            Some(form) => form,
-            None if events == 0 && self.tells() => "a state.md that was written by hand",
-            None => return Ok(()),
+    /// Refuses to write events where they would take the place of what a file of another form tells.
+    pub(super) fn takes_events(&self, root: &Path) -> Result<(), WriteError> {
+        let Some(form) = self.foreign else {
+            return Ok(());
         };
         Err(WriteError::refused(
             "state-file-of-others",
             format!(
-                "{} tells what ran in {told}, and has no events that more could be added to",
+                "{} tells what ran in {form}, and has no events that more could be added to",
                 root.display()
             ),
             "go on in the way it was begun, or record a new run: `prose init PROGRAM`",

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 
 use prosescope_core::decode::gates_json;
 use prosescope_core::model::Execution;
-use prosescope_core::write::Fault;
+use prosescope_core::render::gates_json::event;
+use prosescope_core::write::{ExecutionRow, Fault};
 use serde::{Deserialize, Serialize};
 
 use super::index::Known;
@@ -62,6 +63,8 @@ pub(super) struct Log {
     reaches: Option<u64>,
     /// All rows of it, once somebody asked for them.
     whole: OnceCell<Vec<Execution>>,
+    /// Lines that the state file of a run tells, which was written by hand: they become the first of the log.
+    pub(super) adopted: String,
 }
 
 impl Log {
@@ -110,6 +113,14 @@ impl Log {
             both.sort_by_key(|(row, _)| row.id);
             (self.rows, self.lines) = both.into_iter().unzip();
         }
+    }
+
+    /// Takes over what ran before there was a log.
+    pub(super) fn adopt(&mut self, rows: &[ExecutionRow]) {
+        self.adopted = rows.iter().map(event).collect();
+        let lines = self.adopted.clone();
+        self.add(&lines);
+        self.whole = OnceCell::from(self.rows.clone());
     }
 
     /// The row of an id, among those of the present.

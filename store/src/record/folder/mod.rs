@@ -29,6 +29,7 @@ use super::files::{make_dir, replace};
 use super::lock::lock;
 use super::{fault, fresh};
 use facts::FolderFacts;
+use log::EVENTS;
 
 /// A run folder that is written to.
 #[derive(Debug)]
@@ -151,6 +152,7 @@ pub fn init_folder(
 ) -> Result<(), WriteError> {
     fresh::run_folder(dir, program_source, |aside| {
         write_first(aside, run_id, program_name, program_source, now, Vec::new())
+            .and_then(|()| begin_events(aside))
             .map_err(|cause| fault::io(dir, "cannot be made", &cause).into())
     })
 }
@@ -167,4 +169,9 @@ pub(crate) fn write_first(
     let state = apply::first_state(run_id, program_name, program_source, now, bindings);
     replace(dir, &dir.join("state.md"), state.as_bytes())?;
     make_dir(dir, &dir.join("bindings"))
+}
+
+/// Begins the log of events: from now on it alone says what ran, also while it is empty.
+pub(crate) fn begin_events(dir: &Path) -> io::Result<()> {
+    replace(dir, &dir.join(EVENTS), b"")
 }
