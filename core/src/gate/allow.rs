@@ -94,6 +94,11 @@ impl Allow {
         })
     }
 
+    /// A list of names that is known.
+    pub fn of(entries: Vec<String>) -> Allow {
+        Allow { entries }
+    }
+
     /// The names, as recorded.
     pub fn entries(&self) -> &[String] {
         &self.entries

@@ -62,6 +62,12 @@ pub struct Meta {
     pub depth: Option<i64>,
     /// Why a loop was left, or a statement skipped.
     pub reason: Option<Text>,
+    /// Rules that the writer was forced past (`prose … --force`).
+    pub forced: Vec<Text>,
+    /// Whether something was recorded otherwise than the program says (`prose … --override`).
+    pub overridden: bool,
+    /// Who completed it: `put`, the session that carried it out.
+    pub completed_by: Option<Text>,
     /// The in-place dialect's marker: `current_iteration` stands in the row that is updated.
     pub in_place: bool,
 }
@@ -75,5 +81,12 @@ impl Execution {
             Status::Pending | Status::Executing | Status::Started | Status::Waiting
         );
         word && self.completed.is_none()
+    }
+}
+
+impl Meta {
+    /// Whether the session that carried an execution out completed it itself.
+    pub fn by_session(&self) -> bool {
+        self.completed_by.as_deref() == Some("put")
     }
 }

@@ -14,6 +14,7 @@ mod markdown;
 mod nest;
 mod properties;
 mod row;
+mod says;
 mod scan;
 #[cfg(test)]
 mod tests;

@@ -68,7 +68,6 @@ impl Told<'_> {
         }
         let status = match node.kind {
             NodeKind::Gate { .. } => Status::Pending,
-            NodeKind::Parallel | NodeKind::Loop => Status::Started,
             _ => Status::Executing,
         };
         let retried = node.attempts > 1;

@@ -7,7 +7,7 @@ use super::rounds::{BeginLoop, Iterate, rounds_left};
 use super::source::{Command, Found, Named, Source};
 use super::standing::Standing;
 use super::task::{Task, task_of};
-use super::{At, Change, ExecutionRow, Facts, Plan, Record, RunChange, Style, WriteError};
+use super::{At, Change, ExecutionRow, Facts, Plan, Record, RunChange, WriteError};
 use crate::model::{Execution, Meta, Status};
 use crate::trace::{Shape, frame_block, shape};
 
@@ -266,14 +266,6 @@ pub(super) fn opening(facts: &dyn Facts, at: &At, row: &Execution, keys: Keys) -
         metadata: keys.done(),
         ..ExecutionRow::default()
     })
-}
-
-/// The first row of a construct: `executing` in a database, which its document asks for, `started` in a folder's log.
-pub(super) fn entered(style: Style) -> Status {
-    match style {
-        Style::InPlace | Style::AppendOnly => Status::Executing,
-        Style::Files => Status::Started,
-    }
 }
 
 /// The run was written to (errata X15).

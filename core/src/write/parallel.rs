@@ -1,6 +1,6 @@
 use std::ops::ControlFlow;
 
-use super::begin::{Begun, Entry, entered, not_twice, opening, touch};
+use super::begin::{Begun, Entry, not_twice, opening, touch};
 use super::close::{Closed, ending};
 use super::insist::{Insist, Insisted};
 use super::instance::{self, Instance, depth, running, shown};
@@ -73,7 +73,7 @@ impl Record for BeginParallel {
             parallel_id: Some(name.as_str().into()),
             ..Meta::default()
         };
-        let row = entry.row(facts, entered(facts.style()), Some(meta.clone()))?;
+        let row = entry.row(facts, Status::Executing, Some(meta.clone()))?;
         let keys = Keys::naming(&meta)
             .list("branches", &branches)
             .text("strategy", strategy.as_deref())

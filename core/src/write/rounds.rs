@@ -1,4 +1,4 @@
-use super::begin::{Begun, Entry, entered, not_twice, opening, touch};
+use super::begin::{Begun, Entry, not_twice, opening, touch};
 use super::close::{Closed, again, ending};
 use super::insist::{Insist, Insisted};
 use super::instance::{Instance, meta, running};
@@ -59,7 +59,7 @@ impl Record for BeginLoop {
             .number(Word::MaxRounds.key(style), max)
             .number(Word::Iteration.key(style), rounds)
             .text("condition", condition.as_deref());
-        let row = entry.row(facts, entered(style), Some(naming))?;
+        let row = entry.row(facts, Status::Executing, Some(naming))?;
         not_twice(facts, &row)?;
         let keys = entry.insisted.keys(keys);
         Ok(Plan {

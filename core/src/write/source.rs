@@ -2,8 +2,8 @@
 //! does not say: the command is refused where the two contradict each other (see [`super::Insist`]).
 
 use super::{Facts, WriteError};
-use crate::model::{BindingKind, Execution};
-use crate::program::{self, Listing, Statement, StatementKind as Kind, Value};
+use crate::model::Execution;
+use crate::program::{self, Listing, Statement, StatementKind as Kind};
 
 /// A statement as it was named: by its line in the program, by its text, or both.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -277,95 +277,5 @@ impl Command {
                 "nothing runs there: give the line of a statement that runs".to_owned(),
             ),
         }
-    }
-}
-
-/// What statements say, as commands need it.
-impl Statement {
-    /// The binding that the statement writes: its name and kind. A parallel and a loop write none of their own.
-    pub(crate) fn output(&self) -> Option<(&str, BindingKind)> {
-        let name = self.name.as_deref()?;
-        let constructs =
-            self.kind == Kind::Parallel || self.kind.is_loop() || self.kind.is_declaration();
-        if constructs || self.kind == Kind::Input {
-            return None;
-        }
-        if let Some(binds) = &self.binds {
-            return Some((name, BindingKind::parse(binds)));
-        }
-        // `x = session "…"` writes; `session x:` and `catch as x` only name.
-        let rest = self.text.strip_prefix(name)?.trim_start();
-        (rest.starts_with('=') && !rest.starts_with("==")).then_some((name, BindingKind::Let))
-    }
-
-    /// The most attempts: `retry: 3`.
-    pub(crate) fn most_attempts(&self) -> Option<i64> {
-        let most = self.number("retry").or_else(|| self.number("retries"));
-        most.or_else(|| self.number("max-retries")).map(i64::from)
-    }
-
-    /// The most rounds: `(max: 3)`, `repeat 2:`.
-    pub(crate) fn most_rounds(&self) -> Option<i64> {
-        let most = match self.kind {
-            Kind::Repeat => self.number("count"),
-            _ => self
-                .number("max")
-                .or_else(|| self.number("max-iterations"))
-                .or_else(|| self.number("count")),
-        };
-        most.map(i64::from)
-    }
-
-    /// Until what a loop runs, as rows record it: `**done**`.
-    pub(crate) fn until(&self) -> Option<String> {
-        let condition = self.find("condition").filter(|_| self.kind.is_loop())?;
-        Some(match condition.value {
-            Value::Condition => format!("**{}**", condition.text),
-            _ => condition.text.clone(),
-        })
-    }
-
-    /// When a parallel goes on: `all`, `first`, `any`.
-    pub(crate) fn strategy(&self) -> Option<&str> {
-        self.property("strategy")
-            .filter(|_| self.kind == Kind::Parallel)
-    }
-
-    /// Who may decide a gate: `Err` holds what stands there where it cannot be read.
-    pub(crate) fn allow(&self) -> Result<Option<Vec<String>>, &str> {
-        let Some(allow) = self.find("allow") else {
-            return Ok(None);
-        };
-        match &allow.value {
-            Value::List(names) => Ok(Some(
-                names.iter().map(|name| name.trim().to_owned()).collect(),
-            )),
-            Value::Text | Value::Word => Ok(Some(vec![allow.text.trim().to_owned()])),
-            _ => Err(&allow.text),
-        }
-    }
-}
-
-impl Listing {
-    /// The branches of a parallel: name and statement. One without a name is called by its place: `branch_2`. The
-    /// branches of `parallel for` are known only when it runs.
-    pub(crate) fn branches(&self, parallel: u32) -> Vec<(String, u32)> {
-        if self.get(parallel).is_none_or(|s| s.find("each").is_some()) {
-            return Vec::new();
-        }
-        self.children(parallel)
-            .enumerate()
-            .filter_map(|(nth, at)| {
-                let statement = self.get(at)?;
-                let named = statement.output().map(|(name, _)| name.to_owned());
-                let named = named.or_else(|| {
-                    statement
-                        .name
-                        .clone()
-                        .filter(|_| statement.kind == Kind::Session)
-                });
-                Some((named.unwrap_or_else(|| format!("branch_{}", nth + 1)), at))
-            })
-            .collect()
     }
 }

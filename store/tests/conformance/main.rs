@@ -10,6 +10,7 @@ mod foreign;
 #[cfg(unix)]
 mod hostile;
 mod script;
+mod sequences;
 mod told;
 
 use std::path::{Path, PathBuf};

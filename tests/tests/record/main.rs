@@ -7,6 +7,7 @@ mod convert;
 mod convert_odd;
 mod convert_stopped;
 mod documents;
+mod fewer;
 mod full;
 mod kill;
 mod killed_copies;

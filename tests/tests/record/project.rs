@@ -99,7 +99,7 @@ impl Project {
     }
 }
 
-fn given(command: &mut Command, input: &[u8]) -> Output {
+pub(crate) fn given(command: &mut Command, input: &[u8]) -> Output {
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

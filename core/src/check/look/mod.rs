@@ -1,7 +1,9 @@
 //! What `prose check` looks for and reading does not need: from the decoded run and its trace alone. What needs the
 //! run's files or its database is looked for in [`crate::session`].
 
+mod against;
 mod gates;
+mod insisted;
 mod program;
 mod run;
 
@@ -31,6 +33,8 @@ pub fn look(at: Looked<'_>) -> Vec<Issue> {
     run::look(at, &mut findings);
     program::look(at, &mut findings);
     gates::look(at, &mut findings);
+    against::look(at, &mut findings);
+    insisted::look(at, &mut findings);
     findings.finish()
 }
 

@@ -56,6 +56,30 @@ pub(super) const RULES: &[Rule] = &[
         .fix("Keep the program that was run with the run.")
         .source("trace rule 5")
         .sql("INSERT INTO run (id, program_source) VALUES ('r1', 'session \"A\"');\nINSERT INTO execution (statement_text, status) VALUES ('water the orchids twice', 'completed');"),
+    Rule::warning("gate-against-program", "A gate admits others, or waits longer or shorter, than the program says.")
+        .fix("Look who created it so, before you rely on its decision: `prose gate create --line N` takes all of it from the program.")
+        .source("errata G4; sqlite.md, Approval Gates")
+        .sql("INSERT INTO run (id, program_source) VALUES ('r1', 'approve deploy:\n  prompt: \"Go?\"\n  allow: [\"legal\"]\n  timeout: \"30m\"');\nINSERT INTO execution (id, statement_text, status, metadata)\nVALUES (1, 'approve deploy:', 'pending', '{\"gate_id\": \"deploy\"}');\nINSERT INTO gates (id, run_id, execution_id, allow, status) VALUES ('deploy', 'r1', 1, '[\"user\"]', 'pending');"),
+    Rule::warning("loop-against-program", "A loop had more rounds than the program allows.")
+        .fix("Look whether its later rounds were wanted. `prose loop iterate` refuses them.")
+        .source("sqlite.md, Loop Tracking")
+        .sql("INSERT INTO run (id, program_source) VALUES ('r1', 'repeat 1:\n  session \"A\"');\nINSERT INTO execution (statement_index, statement_text, status, metadata) VALUES\n  (1, 'repeat 1:', 'started', '{\"loop_id\": \"l1\"}'),\n  (1, 'repeat 1:', 'iteration', '{\"loop_id\": \"l1\", \"iteration\": 1}'),\n  (1, 'repeat 1:', 'iteration', '{\"loop_id\": \"l1\", \"iteration\": 2}');"),
+    Rule::warning("retry-against-program", "A statement had more attempts than the program allows.")
+        .fix("Look whether its last attempt was wanted. `prose exec retry` refuses it.")
+        .source("sqlite.md, Error Handling")
+        .sql("INSERT INTO run (id, program_source) VALUES ('r1', 'session \"Risky\"\n  retry: 1');\nINSERT INTO execution (statement_index, statement_text, status, metadata) VALUES\n  (1, 'session \"Risky\"', 'failed', '{}'),\n  (1, 'session \"Risky\"', 'retry', '{\"attempt\": 2}'),\n  (1, 'session \"Risky\"', 'completed', '{\"attempt\": 2}');"),
+    Rule::info("recorded-by-force", "Something was recorded out of sequence, because its writer insisted.")
+        .fix("Look whether what was passed by was meant to be.")
+        .source("docs/recording.md")
+        .sql("INSERT INTO execution (statement_text, status, metadata) VALUES ('session \"A\"', 'completed', '{\"forced\": [\"children-open\"]}');"),
+    Rule::info("recorded-by-override", "Something was recorded otherwise than the program says, because its writer insisted.")
+        .fix("Compare the execution's metadata with the line of the program.")
+        .source("docs/recording.md")
+        .sql("INSERT INTO execution (statement_text, status, metadata) VALUES ('loop:', 'started', '{\"loop_id\": \"l1\", \"max\": 5, \"override\": {\"max\": {\"program\": 3, \"given\": 5}}}');"),
+    Rule::info("completed-by-session", "Sessions completed their own executions with `put --done`.")
+        .fix("Nothing is wrong where the program's runner asked for it: the documents have the runner record completion.")
+        .source("errata, last paragraph")
+        .sql("INSERT INTO execution (statement_text, status, metadata) VALUES ('session \"A\"', 'completed', '{\"completed_by\": \"put\"}');"),
     Rule::warning("output-missing", "The run is completed, but an output of its program is not there.")
         .fix("Do not use the run's result without it.")
         .source("filesystem.md, bindings/{name}.md")

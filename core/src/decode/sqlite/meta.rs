@@ -88,12 +88,12 @@ fn read(text: &str, texts: &mut Texts) -> Parsed {
         gate_id: get("gate_id"),
         block: get("block"),
         reason: get("reason"),
+        completed_by: get("completed_by"),
         ..Meta::default()
     };
-    meta.branches = match object.get("branches") {
-        Some(Value::Array(branches)) => branches.iter().filter_map(|v| word(v, texts)).collect(),
-        _ => Vec::new(),
-    };
+    meta.forced = words_of(&object, "forced", texts);
+    meta.overridden = object.contains_key("override");
+    meta.branches = words_of(&object, "branches", texts);
     // Keys come in pairs: append-only, in place (errata, "Words in use").
     meta.iteration = first(&object, &["iteration", "current_iteration"]);
     meta.max = first(&object, &["max", "max_iterations", "max_retries"]);
@@ -113,6 +113,13 @@ fn read(text: &str, texts: &mut Texts) -> Parsed {
         meta: (meta != Meta::default()).then(|| Arc::new(meta)),
         in_place_words,
         malformed: None,
+    }
+}
+
+fn words_of(object: &Map<String, Value>, key: &str, texts: &mut Texts) -> Vec<Text> {
+    match object.get(key) {
+        Some(Value::Array(list)) => list.iter().filter_map(|v| word(v, texts)).collect(),
+        _ => Vec::new(),
     }
 }
 

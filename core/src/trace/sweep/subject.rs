@@ -48,6 +48,9 @@ impl<'a> Sweep<'a, '_> {
             block: None,
             depth: None,
             reason: None,
+            forced: Vec::new(),
+            overridden: false,
+            completed_by: None,
             in_place: false,
         };
         let meta = row.meta.as_deref().unwrap_or(&EMPTY);

@@ -11,9 +11,7 @@ use prosescope_core::decode::gates_json;
 use prosescope_core::decode::memory_md::segment_number;
 use prosescope_core::decode::text::is_plain_path;
 use prosescope_core::gate::audit::Chain;
-use prosescope_core::model::{
-    AgentScope, AuditKind, BindingKind, Execution, Gate, RunStatus, Text,
-};
+use prosescope_core::model::{AgentScope, AuditKind, BindingKind, Execution, Gate, Text};
 use prosescope_core::program;
 use prosescope_core::render::binding_md;
 use prosescope_core::session::{Options, Session};
@@ -199,10 +197,9 @@ impl Facts for FolderFacts<'_> {
     }
 
     fn run(&self) -> Result<RunFact, Fault> {
-        let status = self.head()?.file.status.clone();
         Ok(RunFact {
             id: self.id()?,
-            status: status.unwrap_or(RunStatus::Running),
+            status: self.head()?.status(),
         })
     }
 

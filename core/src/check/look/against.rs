@@ -1,0 +1,132 @@
+use super::{Findings, Looked};
+use crate::gate::allow::Allow;
+use crate::gate::visit;
+use crate::issue::Issue;
+use crate::model::Gate;
+use crate::program::{Listing, Statement, StatementKind};
+use crate::timeout::Timeout;
+use crate::trace::{Node, NodeKind, Trace};
+
+/// What runs otherwise than its program says: gates that admit others or wait longer, loops of more rounds, retries of
+/// more attempts.
+pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
+    let Some(listing) = at.listing else { return };
+    for gate in &at.run.gates {
+        let Some(statement) = gate_statement(listing, at.trace, gate) else {
+            continue;
+        };
+        let differs: Vec<String> = differences(gate, statement);
+        if differs.is_empty() {
+            continue;
+        }
+        let message = format!(
+            "gate {} is not what line {} of the program says: {}",
+            gate.id,
+            statement.line,
+            differs.join("; ")
+        );
+        findings.add(
+            Issue::warning("gate-against-program", message)
+                .at_table("gates")
+                .hint("The gate's own row counts. Find out who created it so: `prose gate create` logs `overridden`."),
+        );
+    }
+    for (nth, node) in at.trace.nodes.iter().enumerate() {
+        let line = node.line.filter(|_| !node.line_guessed);
+        let statement = line.and_then(|line| listing.statements.iter().find(|s| s.line == line));
+        if let Some(statement) = statement {
+            over(at.trace, nth, node, statement, findings);
+        }
+    }
+}
+
+/// The gate's statement: the one that its execution is tied to, else the only one of its name.
+fn gate_statement<'a>(listing: &'a Listing, trace: &Trace, gate: &Gate) -> Option<&'a Statement> {
+    let of_gate =
+        |node: &&Node| matches!(&node.kind, NodeKind::Gate { gate: own } if *own == gate.id);
+    let node = trace.nodes.iter().find(of_gate);
+    let line = node.and_then(|node| node.line.filter(|_| !node.line_guessed));
+    let base = visit(&gate.id).0;
+    let mut named = listing.statements.iter().filter(|statement| {
+        statement.kind == StatementKind::Gate
+            && match line {
+                Some(line) => statement.line == line,
+                None => statement.name.as_deref() == Some(base),
+            }
+    });
+    named.next().filter(|_| named.next().is_none())
+}
+
+fn differences(gate: &Gate, statement: &Statement) -> Vec<String> {
+    let mut differs = Vec::new();
+    if let (Ok(Some(says)), Ok(allow)) = (statement.allow(), Allow::parse(gate.allow.as_deref())) {
+        let admits = |list: &[String]| {
+            let mut names: Vec<String> = list.iter().map(|name| name.trim().to_owned()).collect();
+            names.sort();
+            names.dedup();
+            names
+        };
+        if admits(&says) != admits(allow.entries()) {
+            let says = Allow::of(says);
+            differs.push(format!(
+                "it admits {}, and the program {}",
+                allow.words(),
+                says.words()
+            ));
+        }
+    }
+    let says = statement
+        .property("timeout")
+        .and_then(|text| Timeout::parse(text).ok());
+    if let Some(says) = says {
+        let own = gate.timeout.as_deref();
+        let seconds = own
+            .and_then(|text| Timeout::parse(text).ok())
+            .map(|own| own.seconds());
+        if seconds != Some(says.seconds()) {
+            let says = statement.property("timeout").unwrap_or_default();
+            let waits = own.map_or("without a deadline".to_owned(), |own| format!("for {own}"));
+            differs.push(format!("it waits {waits}, and the program says {says}"));
+        }
+    }
+    differs
+}
+
+fn over(trace: &Trace, nth: usize, node: &Node, statement: &Statement, findings: &mut Findings) {
+    let add = |rule: &str, message: String, findings: &mut Findings| {
+        let issue = Issue::warning(rule, message)
+            .hint("What was recorded counts, and the program said otherwise.");
+        findings.add(match node.id {
+            Some(id) => issue.at_row("execution", id),
+            None => issue,
+        });
+    };
+    if node.kind == NodeKind::Loop
+        && let Some(most) = statement.most_rounds()
+    {
+        let rounds = trace.nodes.iter().filter_map(|inner| match inner.kind {
+            NodeKind::Round { n } if inner.parent == u32::try_from(nth).ok() => Some(i64::from(n)),
+            _ => None,
+        });
+        let rounds = rounds.max().unwrap_or(0);
+        if rounds > most {
+            let message = format!(
+                "the loop of line {} had {rounds} rounds, and the program allows {most}",
+                statement.line
+            );
+            add("loop-against-program", message, findings);
+        }
+    }
+    if let Some(most) = statement
+        .most_attempts()
+        .filter(|most| i64::from(node.attempts) > *most)
+        && matches!(node.kind, NodeKind::Statement | NodeKind::Branch { .. })
+    {
+        let attempts = node.attempts;
+        let message = format!(
+            "line {} had {attempts} attempts, and the program allows {most}",
+            statement.line
+        );
+        add("retry-against-program", message, findings);
+    }
+}

@@ -1,0 +1,431 @@
+//! Recording commands in any order, also ones that make no sense: no sequence locks a run, loses a value, or makes `check`
+//! report an error; whatever is refused is refused in every form, and after each command all forms tell the same.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use prosescope_core::issue::Severity;
+use prosescope_core::model::{AgentScope, RunStatus};
+use prosescope_core::session::ValueOf;
+use prosescope_core::write::{
+    AddImport, At, Begin, BeginLoop, BeginParallel, Branch, Close, CreateGate, Decision, ExitLoop,
+    ExpireGates, Finish, How, Insist, Iterate, Join, Named, Put, Record, Remember, Reopen,
+    ResolveGate, Retry, Run, RunParallel, RunStore, WriteError, record,
+};
+
+use super::{FORMS, Form, Recorded, open, told};
+
+const PROGRAM: &str = r#"use "https://p.prose.md/@alice/deep-research" as research
+
+agent captain:
+  model: opus
+  persist: true
+
+input topic: "What to look into"
+
+let draft = session: captain
+  prompt: "Draft {topic}"
+
+parallel ("first"):
+  a = session "Analyze risk A"
+  b = do process(draft)
+
+loop until **done** (max: 2):
+  session "Synthesize"
+  let note = session "Note"
+
+block process(data):
+  let result = session "Process {data}"
+  parallel:
+    x = session "X"
+    y = do process(result)
+  approve inner:
+    prompt: "Inside?"
+
+repeat 2:
+  session "Again"
+    retry: 2
+
+approve publish:
+  prompt: "Publish it?"
+  allow: ["legal"]
+  timeout: "30m"
+  on_reject: throw "no"
+
+const plan = session "Plan"
+
+output report = session "Report"
+"#;
+
+const LINES: [u32; 20] = [
+    1, 3, 7, 9, 12, 13, 14, 16, 17, 18, 20, 21, 22, 23, 24, 25, 28, 29, 32, 38,
+];
+const NAMES: [&str; 8] = [
+    "draft", "topic", "a", "note", "result", "x", "plan", "report",
+];
+const GATES: [&str; 3] = ["publish", "inner", "other"];
+
+/// A command, by numbers: which one, and what it is given.
+#[derive(Debug, Clone)]
+struct Step {
+    what: u8,
+    one: usize,
+    two: usize,
+    insists: u8,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    (0_u8..30, 0_usize..40, 0_usize..40, 0_u8..12).prop_map(|(what, one, two, insists)| Step {
+        what,
+        one,
+        two,
+        insists,
+    })
+}
+
+/// Runs a step in a store: what it said, or the rule that it was refused by.
+fn go(store: &mut dyn RunStore, step: &Step, at: &At) -> Result<String, String> {
+    let insist = Insist {
+        overrides: step.insists % 4 == 1,
+        force: step.insists == 2,
+    };
+    let line = LINES[step.one % LINES.len()];
+    let statement = || Named::line(line);
+    // A low id now and then, the newest ones mostly, none at all, or one that is not there.
+    let id = i64::try_from(step.two).unwrap() + 1;
+    let given = (step.two % 5 == 0).then_some(id);
+    let begin = || Begin {
+        statement: statement(),
+        parent: given,
+        block: None,
+        insist,
+    };
+    let parallel = || BeginParallel {
+        statement: statement(),
+        parent: given,
+        insist,
+        ..BeginParallel::default()
+    };
+    let close = |how| Close {
+        id: (step.one % 2 == 0).then_some(id),
+        how,
+        insist,
+    };
+    match step.what {
+        0..=2 => said(store, at, &begin()),
+        3..=5 => {
+            let run = Run {
+                begin: begin(),
+                within: (step.insists == 5).then(|| LINES[step.two % LINES.len()]),
+                round: step.insists == 6,
+            };
+            said(store, at, &run)
+        }
+        6..=8 => {
+            let how = How::Completed { binding: None };
+            said(store, at, &close(how))
+        }
+        9 => {
+            let error = "no".to_owned();
+            said(store, at, &close(How::Failed { error }))
+        }
+        10 => said(store, at, &close(How::Skipped { reason: None })),
+        11 | 12 => {
+            let error = (step.one % 2 == 0).then(|| "broken".to_owned());
+            let retry = Retry {
+                id,
+                max: None,
+                error,
+                insist,
+            };
+            said(store, at, &retry)
+        }
+        13 | 14 => {
+            let begin = parallel();
+            said(store, at, &RunParallel { begin })
+        }
+        15 => said(store, at, &parallel()),
+        16 => {
+            let branch = Branch {
+                parallel: given,
+                name: ["a", "b", "x", "y"][step.one % 4].to_owned(),
+                statement: None,
+                insist,
+            };
+            said(store, at, &branch)
+        }
+        17 => {
+            let parallel = given;
+            said(store, at, &Join { parallel, insist })
+        }
+        18 => {
+            let begin = BeginLoop {
+                statement: statement(),
+                parent: given,
+                insist,
+                ..BeginLoop::default()
+            };
+            said(store, at, &begin)
+        }
+        19 => said(store, at, &Iterate { id: given, insist }),
+        20 => {
+            let exit = ExitLoop {
+                id: given,
+                reason: None,
+                round: step.one % 2 == 0,
+                insist,
+            };
+            said(store, at, &exit)
+        }
+        21..=23 => {
+            let name = NAMES[step.one % NAMES.len()];
+            let put = Put {
+                name: (step.insists != 7).then(|| name.to_owned()),
+                execution: (step.two % 3 != 0).then_some(id),
+                value: format!("{name} {}", at.now).into_bytes(),
+                done: step.what == 23,
+                memory: (step.insists == 8).then(|| "kept".to_owned()),
+                segment: (step.insists == 8).then(|| "did".to_owned()),
+                ..Put::default()
+            };
+            said(store, at, &put)
+        }
+        24 => {
+            let named = step.one % 2 == 0;
+            let gate = CreateGate {
+                id: named.then(|| GATES[step.two % 3].to_owned()),
+                line: (!named).then_some(line),
+                prompt: (step.insists == 9).then(|| "Otherwise?".to_owned()),
+                parent: given.filter(|_| step.insists > 8),
+                insist,
+                ..CreateGate::default()
+            };
+            said(store, at, &gate)
+        }
+        25 => {
+            let resolve = ResolveGate {
+                gate: GATES[step.two % 3].to_owned(),
+                decision: match step.one % 2 {
+                    0 => Decision::Approve { comment: None },
+                    _ => Decision::Reject {
+                        reason: "no".to_owned(),
+                    },
+                },
+                by: "legal".to_owned(),
+                on_behalf_of: None,
+                record_timeout: step.insists == 1,
+            };
+            said(store, at, &resolve)
+        }
+        26 => said(store, at, &ExpireGates),
+        27 => {
+            let import = AddImport {
+                alias: "research".to_owned(),
+                inputs_schema: (step.one % 2 == 0).then(|| "{}".to_owned()),
+                ..AddImport::default()
+            };
+            said(store, at, &import)
+        }
+        28 => said(store, at, &Reopen),
+        _ => {
+            let status = match step.one % 8 {
+                0 => RunStatus::Completed,
+                1 if step.two > 30 => RunStatus::Failed,
+                2..=4 => RunStatus::Interrupted,
+                _ => {
+                    let memory = "memory".to_owned();
+                    let remember = Remember {
+                        agent: "captain".to_owned(),
+                        scope: AgentScope::Execution,
+                        memory,
+                    };
+                    return said(store, at, &remember);
+                }
+            };
+            let finish = Finish {
+                status: Some(status),
+                again: false,
+                insist,
+            };
+            said(store, at, &finish)
+        }
+    }
+}
+
+/// What was said, but for the heads of the log, whose hashes are taken over times as each form writes them.
+fn said<R: Record<Done: std::fmt::Debug>>(
+    store: &mut dyn RunStore,
+    at: &At,
+    command: &R,
+) -> Result<String, String> {
+    match record(store, command, at) {
+        Ok(done) => {
+            let text = format!("{done:?}");
+            let parts = text.split('"');
+            let hash =
+                |part: &&str| part.len() == 64 && part.bytes().all(|b| b.is_ascii_hexdigit());
+            Ok(parts
+                .map(|part| if hash(&part) { "…" } else { part })
+                .collect())
+        }
+        Err(WriteError::Refused { rule, .. }) => Err(rule.to_owned()),
+        Err(WriteError::NotFound { message, .. } | WriteError::Wrong { message, .. }) => {
+            Err(message)
+        }
+        Err(WriteError::Fault(fault)) => panic!("{fault}"),
+    }
+}
+
+/// The values that were taken, each under its name and frame.
+type Values = BTreeMap<(String, Option<i64>), String>;
+
+/// Every value that was taken is there, as it was last written.
+fn kept(run: &Recorded, values: &Values) {
+    let session = run.session();
+    for ((name, frame), value) in values {
+        let at = session
+            .run()
+            .bindings
+            .iter()
+            .position(|binding| *binding.name == **name && binding.execution_id == *frame);
+        let at = at.unwrap_or_else(|| panic!("{:?}: {name} of {frame:?} is lost", run.form));
+        let of = ValueOf::Binding(u32::try_from(at).unwrap());
+        let bytes = session.value_part(&of, 0, 1 << 20).unwrap();
+        assert_eq!(
+            String::from_utf8_lossy(&bytes),
+            *value,
+            "{:?}, {name}",
+            run.form
+        );
+    }
+}
+
+/// `check` finds no error, and no doubt about what this writer wrote itself.
+fn sound(run: &Recorded, at: &At, step: &Step) {
+    let session = run.session();
+    let issues = session.check(Some(at.now));
+    let errors: Vec<_> = issues
+        .iter()
+        .filter(|issue| issue.severity == Severity::Error)
+        .collect();
+    assert!(errors.is_empty(), "{:?}, {step:?}: {errors:#?}", run.form);
+}
+
+fn check(steps: &[Step]) {
+    let mut runs = FORMS.map(|form| Recorded::new(form, PROGRAM));
+    let mut values = Values::new();
+    for step in steps {
+        let mut all = Vec::new();
+        let mut now = 0;
+        for run in &mut runs {
+            let at = run.at();
+            now = at.now;
+            let said = go(run.store.as_mut(), step, &at);
+            // What a subagent wrote, and a command that had nothing to do, leave state.md as it is.
+            let tells = !matches!(step.what, 21..=23 | 26 | 29);
+            if run.form == Form::Folder && said.is_ok() && tells {
+                let page = run.session().state_page(false);
+                assert_eq!(
+                    page.own.as_deref(),
+                    Some(page.rendered.as_str()),
+                    "{step:?}"
+                );
+            }
+            sound(run, &at, step);
+            all.push((said, told::told(&run.session())));
+            run.store = open(run.form, &run.dir);
+        }
+        let [(said, told), (other_said, other)] = all.as_slice() else {
+            continue;
+        };
+        assert_eq!(said, other_said, "{step:?}");
+        assert_eq!(told, other, "{step:?}\n{told}\n{other}");
+        if let (21..=23, Ok(done)) = (step.what, said) {
+            values.insert(
+                written(done),
+                format!("{} {now}", NAMES[step.one % NAMES.len()]),
+            );
+        }
+    }
+    for run in &mut runs {
+        kept(run, &values);
+        goes_on(run);
+    }
+}
+
+/// Name and frame of a value, as `put` told them.
+fn written(done: &str) -> (String, Option<i64>) {
+    let after = |key: &str| {
+        done.split_once(key)
+            .map(|(_, rest)| rest)
+            .unwrap_or_default()
+    };
+    let name = after("name: ")
+        .split(',')
+        .next()
+        .unwrap_or_default()
+        .to_owned();
+    let frame = after("frame: Some(")
+        .split(')')
+        .next()
+        .and_then(|id| id.parse().ok());
+    (name, frame)
+}
+
+/// A run that is not finished takes another statement: nothing has locked it.
+fn goes_on(run: &mut Recorded) {
+    let at = run.at();
+    let _ = said(run.store.as_mut(), &at, &Reopen);
+    let begin = Begin {
+        statement: Named {
+            text: Some("session \"One more\"".to_owned()),
+            line: None,
+        },
+        insist: Insist {
+            overrides: false,
+            force: true,
+        },
+        ..Begin::default()
+    };
+    let done = said(run.store.as_mut(), &at, &begin);
+    let over = matches!(&done, Err(rule) if rule == "run-finished");
+    assert!(done.is_ok() || over, "{:?}: {done:?}", run.form);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 48,
+        rng_seed: proptest::test_runner::RngSeed::Fixed(9),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn no_order_of_commands_locks_a_run_or_loses_a_value(steps in prop::collection::vec(step(), 1..40)) {
+        check(&steps);
+    }
+}
+
+/// D1: what comes before the first statement locked a folder for good.
+#[test]
+fn whatever_comes_before_the_first_statement_it_can_begin() {
+    let step = |what, one, two| Step {
+        what,
+        one,
+        two,
+        insists: 0,
+    };
+    // `put topic`, an import, a rest and going on, in every order.
+    let before = [
+        step(21, 1, 0),
+        step(27, 0, 0),
+        step(29, 2, 0),
+        step(28, 0, 0),
+    ];
+    for order in ["0123", "1032", "2310", "3201", "0213", "2013", "13", "23"] {
+        let digits = order.bytes().map(|digit| usize::from(digit - b'0'));
+        let mut steps: Vec<Step> = digits.map(|at| before[at].clone()).collect();
+        steps.extend([step(28, 0, 0), step(0, 3, 1)]);
+        check(&steps);
+    }
+}

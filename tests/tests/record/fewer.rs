@@ -1,0 +1,347 @@
+//! The documents' larger program, recorded twice in each form: by the commands that name everything, and by those that take
+//! it from the program. What comes out is the same run, and it takes half of the commands.
+
+use serde_json::Value;
+
+use crate::project::{FORMS, Project, given, text};
+
+const PROGRAM: &str = r#"use "https://p.prose.md/@alice/deep-research" as research
+
+agent researcher:
+  model: sonnet
+
+agent captain:
+  model: opus
+  persist: true
+
+let findings = research(topic: "AI safety")
+
+let draft = session: researcher
+  prompt: "Research AI safety"
+
+parallel:
+  a = session "Analyze risk A"
+  b = session "Analyze risk B"
+
+loop until **analysis complete** (max: 3):
+  session "Synthesize"
+    context: { a, b, draft }
+
+block process(part):
+  let result = session "Process {part}"
+  do process(result)
+
+do process(draft)
+
+resume: captain
+  prompt: "Review the synthesis"
+
+session "Send the letter"
+  retry: 3
+
+approve publish:
+  prompt: "Publish it?"
+  allow: ["legal", "raymond"]
+  timeout: "2h30m"
+  on_reject: throw "Not published"
+
+output report = session "Write the report"
+"#;
+
+/// The most commands, and characters of them, that recording it may take.
+const MOST: (usize, usize) = (32, 1_700);
+
+/// A run that is recorded, and what that took.
+struct Recording<'a> {
+    project: &'a Project,
+    run: String,
+    commands: usize,
+    characters: usize,
+}
+
+impl<'a> Recording<'a> {
+    fn new(project: &'a Project, form: &str) -> Recording<'a> {
+        let mut new = Recording {
+            project,
+            run: String::new(),
+            commands: 0,
+            characters: 0,
+        };
+        new.run = new.go(&["init", "p.prose", "--state", form], "");
+        new
+    }
+
+    /// Runs a command, at one time for all of them; the first line that it prints.
+    fn go(&mut self, args: &[&str], input: &str) -> String {
+        self.commands += 1;
+        self.characters += "prose".len() + args.iter().map(|arg| arg.len() + 1).sum::<usize>();
+        let mut command = self.project.command(args);
+        command.env("PROSE_NOW", "2026-01-15T14:30:52Z");
+        if !self.run.is_empty() {
+            command.env("PROSE_RUN", &self.run);
+        }
+        let out = given(&mut command, input.as_bytes());
+        let said = text(&out.stdout);
+        assert!(
+            out.status.success(),
+            "{args:?}\n{said}{}",
+            text(&out.stderr)
+        );
+        said.lines().next().unwrap_or_default().to_owned()
+    }
+
+    fn to_files(&self) {
+        let path = self.project.path();
+        std::fs::write(path.join("m.md"), "# Captain\n\nReviewed once.\n").expect("a memory");
+        std::fs::write(path.join("s.md"), "- Reviewed: the synthesis\n").expect("a segment");
+    }
+}
+
+/// By the commands that take everything from the program.
+fn briefly(project: &Project, form: &str) -> (String, usize, usize) {
+    let mut r = Recording::new(project, form);
+    r.to_files();
+    r.go(&["import", "add", "research"], "");
+    for (line, name, value) in [
+        ("10", "findings", "three findings"),
+        ("12", "draft", "It's `quoted` $(never run)\n"),
+    ] {
+        let id = r.go(&["exec", "run", "--line", line], "");
+        r.go(&["put", name, "--execution", &id, "--done"], value);
+    }
+    let parallel: i64 = r
+        .go(&["parallel", "run", "--line", "15"], "")
+        .parse()
+        .expect("an id");
+    for (nth, name) in [(1, "a"), (2, "b")] {
+        let id = (parallel + nth).to_string();
+        r.go(&["put", name, "--execution", &id, "--done"], name);
+    }
+    r.go(&["parallel", "join"], "");
+    for (round, how) in [
+        ("round 1", ["--in", "19"].as_slice()),
+        ("round 2", &["--round"]),
+    ] {
+        let id = r.go(&[&["exec", "run", "--line", "20"], how].concat(), "");
+        r.go(&["put", "--anon", "--execution", &id, "--done"], round);
+    }
+    r.go(
+        &["loop", "exit", "--round", "--reason", "condition_satisfied"],
+        "",
+    );
+    let mut frames = Vec::new();
+    for (depth, call) in [("one", "27"), ("two", "25"), ("three", "25")] {
+        let id = r.go(&["exec", "run", "--line", "24", "--in", call], "");
+        r.go(&["put", "result", "--execution", &id, "--done"], depth);
+        let frame = id.parse::<i64>().expect("an id") - 1;
+        frames.insert(0, frame.to_string());
+    }
+    let ids: Vec<&str> = frames.iter().map(String::as_str).collect();
+    r.go(&[&["exec", "complete"], ids.as_slice()].concat(), "");
+    let id = r.go(&["exec", "run", "--line", "29"], "");
+    let keeps = ["--memory", "m.md", "--segment", "s.md"];
+    let put = ["put", "--anon", "--execution", &id, "--done"];
+    r.go(&[put.as_slice(), &keeps].concat(), "reviewed");
+    let id = r.go(&["exec", "run", "--line", "32"], "");
+    r.go(
+        &[
+            "exec",
+            "retry",
+            &id,
+            "--error",
+            "Connection timeout after 30s",
+        ],
+        "",
+    );
+    r.go(&["put", "--anon", "--execution", &id, "--done"], "sent");
+    r.go(&["gate", "create", "--line", "35"], "");
+    let run = r.run.clone();
+    r.go(&["approve", &run, "publish", "--as", "raymond"], "");
+    let id = r.go(&["exec", "run", "--line", "41"], "");
+    r.go(
+        &["put", "report", "--execution", &id, "--done"],
+        "The report\n",
+    );
+    r.go(&["finish", "--status", "completed"], "");
+    (r.run, r.commands, r.characters)
+}
+
+/// By the commands that say everything themselves.
+fn at_length(project: &Project, form: &str) -> (String, usize, usize) {
+    let mut r = Recording::new(project, form);
+    r.to_files();
+    let source = "https://p.prose.md/@alice/deep-research";
+    r.go(&["import", "add", "research", source], "");
+    let session =
+        |r: &mut Recording<'_>, line: &str, parent: Option<&str>, name: &str, value: &str| {
+            let mut begin = vec!["exec", "begin", "--line", line];
+            begin.extend(parent.into_iter().flat_map(|id| ["--parent", id]));
+            let id = r.go(&begin, "");
+            ended(r, &id, name, value);
+            id
+        };
+    fn ended(r: &mut Recording<'_>, id: &str, name: &str, value: &str) {
+        let (named, anon) = (name != "anon", ["--anon"]);
+        let words: &[&str] = if named { &[name] } else { &anon };
+        let brief: &[&str] = if named { &[name] } else { &[] };
+        r.go(&[&["brief"], brief, &["--execution", id]].concat(), "");
+        r.go(&[&["put"], words, &["--execution", id]].concat(), value);
+        let mut complete = vec!["exec", "complete", id];
+        if named {
+            complete.extend(["--binding", name]);
+        }
+        r.go(&complete, "");
+    }
+    session(&mut r, "10", None, "findings", "three findings");
+    session(&mut r, "12", None, "draft", "It's `quoted` $(never run)\n");
+    let parallel = r.go(
+        &["parallel", "begin", "--line", "15", "--branches", "a,b"],
+        "",
+    );
+    let branches = [("a", "16"), ("b", "17")];
+    let ids = branches
+        .map(|(name, line)| r.go(&["parallel", "branch", &parallel, name, "--line", line], ""));
+    for ((name, _), id) in branches.iter().zip(&ids) {
+        ended(&mut r, id, name, name);
+    }
+    r.go(&["parallel", "join", &parallel], "");
+    let condition = "**analysis complete**";
+    let a_loop = r.go(
+        &[
+            "loop",
+            "begin",
+            "--line",
+            "19",
+            "--max",
+            "3",
+            "--condition",
+            condition,
+        ],
+        "",
+    );
+    for round in ["round 1", "round 2"] {
+        session(&mut r, "20", Some(&a_loop), "anon", round);
+        r.go(&["loop", "iterate", &a_loop], "");
+    }
+    r.go(
+        &["loop", "exit", &a_loop, "--reason", "condition_satisfied"],
+        "",
+    );
+    let mut frames: Vec<String> = Vec::new();
+    for (depth, call) in [("one", "27"), ("two", "25"), ("three", "25")] {
+        let mut begin = vec!["exec", "begin", "--line", call];
+        let parent = frames.last().cloned();
+        begin.extend(parent.iter().flat_map(|id| ["--parent", id.as_str()]));
+        let frame = r.go(&begin, "");
+        session(&mut r, "24", Some(&frame), "result", depth);
+        frames.push(frame);
+    }
+    for frame in frames.iter().rev() {
+        r.go(&["exec", "complete", frame], "");
+    }
+    let id = r.go(&["exec", "begin", "--line", "29"], "");
+    r.go(&["brief", "--execution", &id], "");
+    r.go(&["put", "--anon", "--execution", &id], "reviewed");
+    r.go(
+        &["agent", "memory", "set", "captain"],
+        "# Captain\n\nReviewed once.\n",
+    );
+    let asked = ["--prompt", "Review the synthesis"];
+    let add = ["agent", "segment", "add", "captain"];
+    r.go(
+        &[add.as_slice(), &asked].concat(),
+        "- Reviewed: the synthesis\n",
+    );
+    r.go(&["exec", "complete", &id], "");
+    let id = r.go(&["exec", "begin", "--line", "32"], "");
+    r.go(
+        &[
+            "exec",
+            "fail",
+            &id,
+            "--error",
+            "Connection timeout after 30s",
+        ],
+        "",
+    );
+    r.go(&["exec", "retry", &id, "--max", "3"], "");
+    ended(&mut r, &id, "anon", "sent");
+    let gate = [
+        "gate",
+        "create",
+        "publish",
+        "--line",
+        "35",
+        "--prompt",
+        "Publish it?",
+    ];
+    let terms = [
+        "--allow",
+        "legal,raymond",
+        "--timeout",
+        "2h30m",
+        "--on-reject",
+        "throw \"Not published\"",
+    ];
+    r.go(&[gate.as_slice(), &terms].concat(), "");
+    let run = r.run.clone();
+    r.go(&["approve", &run, "publish", "--as", "raymond"], "");
+    session(&mut r, "41", None, "report", "The report\n");
+    r.go(&["finish", "--status", "completed"], "");
+    (r.run, r.commands, r.characters)
+}
+
+/// What a run tells, but for its name.
+fn told(project: &Project, run: &str) -> Value {
+    let pages = ["trace", "bindings", "agents", "gates", "audit"];
+    let pages = pages.map(|page| {
+        let mut view = project.json(&[page, run]);
+        // The hashes are taken over the run's name too.
+        if page == "audit" {
+            view = view["rows"].clone();
+        }
+        view.to_string()
+    });
+    let state = project.line(&["state", run]);
+    let all = format!("{}\n{state}", pages.join("\n"));
+    let hash = |word: &str| word.len() == 64 && word.bytes().all(|b| b.is_ascii_hexdigit());
+    let words = all
+        .split('"')
+        .map(|word| if hash(word) { "…" } else { word });
+    let all: Vec<String> = words.map(|word| word.replace(run, "RUN")).collect();
+    Value::from(all.join("\""))
+}
+
+#[test]
+fn fewer_commands_record_the_same_run() {
+    let Some(project) = Project::new(PROGRAM) else {
+        return;
+    };
+    for form in FORMS {
+        let (one, commands, characters) = briefly(&project, form);
+        let (other, more, longer) = at_length(&project, form);
+        println!(
+            "{form}: {commands} commands of {characters} characters, and {more} of {longer} by those that say everything"
+        );
+        assert!(
+            (commands, characters) <= MOST && characters <= MOST.1,
+            "{commands}, {characters}"
+        );
+        let told = [&one, &other].map(|run| told(&project, run));
+        let lines = told
+            .each_ref()
+            .map(|told| told.as_str().unwrap_or_default().lines());
+        let [mine, theirs] = lines;
+        for (mine, theirs) in mine.zip(theirs) {
+            assert_eq!(mine, theirs, "{form}");
+        }
+        for run in [&one, &other] {
+            let checked = project.json(&["check", run, "--severity", "warning"]);
+            assert_eq!(
+                checked["runs"][0]["issues"],
+                serde_json::json!([]),
+                "{form}: {checked}"
+            );
+        }
+    }
+}
