@@ -146,6 +146,7 @@ fn every_command_that_writes_says_to_which_run() {
         for words in [
             "parallel begin --line 1",
             "parallel branch 1 a --line 2",
+            "put a --execution 2 --file q.prose",
             "exec complete 2",
             "parallel join 1",
             "loop begin --line 4",

@@ -77,7 +77,8 @@ fn the_documents_own_words_decide_as_well() {
             ("g", &["approve", "--reason", "x"], 2, "pending"),
             ("h", &["approve"], 0, "approved"),
         ] {
-            project.create(gate, &[]);
+            // Those that stay pending would keep the next one from being met.
+            project.create(gate, &["--force"]);
             let args = [&[words[0], &run, gate], &words[1..]].concat();
             project.expect(code, &args);
             let gates = project.json(0, &["gates", &run]);
@@ -97,7 +98,8 @@ fn what_is_refused_changes_nothing() {
     in_both_forms(|project| {
         let run = project.run.clone();
         project.create("deploy", &["--allow", "ops-team"]);
-        project.create("nobody", &["--allow", "ops-team", "--timeout", "4h"]);
+        let many = ["--allow", "ops-team", "--timeout", "4h", "--force"];
+        project.create("nobody", &many);
         let before = project.files();
         for (code, args) in [
             (4, &["approve", &run, "deploy", "--as", "raymond"][..]),
@@ -128,11 +130,17 @@ fn what_is_refused_changes_nothing() {
                     "x",
                     "--timeout",
                     "2h 30m",
+                    "--force",
                 ],
             ),
             (
                 4,
-                &["gate", "create", "deploy", "--run", &run, "--prompt", "x"],
+                &["gate", "create", "deploy", "--run", &run, "--prompt", "Go?"],
+            ),
+            (4, &["gate", "create", "deploy", "--run", &run, "--force"]),
+            (
+                4,
+                &["gate", "create", "later", "--run", &run, "--prompt", "x"],
             ),
         ] {
             project.expect(code, args);
@@ -166,11 +174,15 @@ fn past_its_deadline_a_gate_times_out_and_the_decision_is_refused() {
             said.contains("timeout")
         };
         assert!(!due("2026-01-25 14:30:00"));
-        let (_, said) = project.expect_at(
-            "2026-01-25 14:30:01",
-            4,
-            &["approve", &run, "deploy", "--as", "raymond"],
-        );
+        let late = "2026-01-25 14:30:01";
+        let approve = ["approve", &run, "deploy", "--as", "raymond"];
+        let before = project.files();
+        let (_, said) = project.expect_at(late, 4, &approve);
+        assert!(said.contains("nothing was changed"), "{said}");
+        assert!(said.contains("goes on with: continue"), "{said}");
+        assert!(project.files() == before, "it left its trace");
+        let recorded = [&approve[..], &["--record-timeout"]].concat();
+        let (_, said) = project.expect_at(late, 4, &recorded);
         assert!(said.contains("its time-out was recorded"), "{said}");
         assert!(said.contains("2:"), "the head is told: {said}");
         let gate = &project.json(0, &["gates", &run])[0];
@@ -194,7 +206,9 @@ fn expiring_and_expire_look_into_all_runs() {
     in_both_forms(|project| {
         let run = project.run.clone();
         for (gate, timeout) in [("soon", "30m"), ("later", "2h"), ("never", "")] {
-            let base = ["gate", "create", gate, "--run", &run, "--prompt", "Go?"];
+            let base = [
+                "gate", "create", gate, "--run", &run, "--prompt", "Go?", "--force",
+            ];
             let timeout = ["--timeout", timeout];
             let more = if timeout[1].is_empty() {
                 &[][..]

@@ -34,6 +34,8 @@ fn recorded() -> Option<Project> {
             timeout,
             "--on-reject",
             "continue",
+            // Several wait at once.
+            "--force",
         ];
         project.expect_at(at, 0, &args);
     }
@@ -49,7 +51,14 @@ fn recorded() -> Option<Project> {
         "Need more testing first",
     ];
     project.expect_at(&early, 0, &no);
-    let late = ["approve", &run, "optional_review", "--as", "raymond"];
+    let late = [
+        "approve",
+        &run,
+        "optional_review",
+        "--as",
+        "raymond",
+        "--record-timeout",
+    ];
     project.expect_at(&early, 4, &late);
     Some(project)
 }
@@ -115,7 +124,7 @@ fn the_documents_gate_queries_read_what_we_wrote() {
                                      ORDER BY x.id DESC LIMIT 1)
              FROM gates g JOIN execution e ON e.id = g.execution_id WHERE g.id IN ('production_deploy', 'soon');"
                 .to_owned(),
-            "production_deploy|pending|completed\nsoon|pending|pending",
+            "production_deploy|started|completed\nsoon|pending|pending",
         ),
     ] {
         assert_eq!(project.sql(&sql), expected, "{name}");
@@ -262,6 +271,11 @@ fn a_gate_that_the_documents_sql_made_is_decided_by_our_rules() {
     assert!(said.starts_with("partly sealed"), "{said}");
     // G5: the other form of a deadline is an instant too.
     project.expect(4, &["approve", &run, "old"]);
+    assert_eq!(
+        project.sql("SELECT status FROM gates WHERE id = 'old';"),
+        "pending"
+    );
+    project.expect(4, &["approve", &run, "old", "--record-timeout"]);
     assert_eq!(
         project.sql("SELECT id, status, resolved_by FROM gates ORDER BY id;"),
         "old|timeout|system\nproduction_deploy|approved|raymond"

@@ -23,7 +23,7 @@ fn logged(form: Form) -> Option<(Project, String)> {
     let project = Project::new(form);
     let run = project.run.clone();
     project.create("a", &["--allow", "raymond,lee"]);
-    project.create("b", &["--allow", "raymond,lee"]);
+    project.create("b", &["--allow", "raymond,lee", "--force"]);
     project.expect(
         0,
         &["approve", &run, "a", "--as", "raymond", "--comment", "LGTM"],

@@ -3,6 +3,7 @@
 use std::fs;
 
 use prosescope_core::model::GateStatus;
+use prosescope_core::trace::NodeStatus;
 use prosescope_core::write::{AuditRow, Change, GateResolution, GateRow, RunChange, WriteError};
 use prosescope_store::{FolderStore, init_folder};
 
@@ -19,7 +20,10 @@ pub(crate) fn begun(script: &str) -> Recorded {
 #[test]
 fn a_folder_is_made_whole_or_not_at_all() {
     let run = Recorded::new(Form::Folder, PROGRAM);
-    assert_eq!(told::walk(&run.dir), ["program.prose", "state.md"]);
+    assert_eq!(
+        told::walk(&run.dir),
+        ["program.prose", "state.md", "x_events.jsonl"]
+    );
     let state = fs::read_to_string(run.dir.join("state.md")).unwrap();
     assert!(state.contains("\nstatus: running\n"), "{state}");
     let beside: Vec<_> = fs::read_dir(run.dir.parent().unwrap()).unwrap().collect();
@@ -40,7 +44,7 @@ fn a_folder_is_made_whole_or_not_at_all() {
 
 #[test]
 fn a_torn_last_line_is_cut_off_and_a_whole_one_kept() {
-    let mut run = begun("begin 7\ncomplete 1");
+    let mut run = begun("begin 7\nput research in 1: x\ncomplete 1");
     let log = run.dir.join("x_events.jsonl");
     let whole = fs::read_to_string(&log).unwrap();
     fs::write(&log, format!("{whole}{{\"id\":3,\"statement_te")).unwrap();
@@ -50,6 +54,7 @@ fn a_torn_last_line_is_cut_off_and_a_whole_one_kept() {
     told::agrees(&run.session(), "begin");
     let text = fs::read_to_string(&log).unwrap();
     fs::write(&log, text.trim_end()).unwrap();
+    run.step("put plan in 3: x").unwrap();
     run.step("complete 3").unwrap();
     assert_eq!(run.session().run().executions.len(), 4);
 }
@@ -81,7 +86,7 @@ fn a_checkpoint_is_no_more_than_a_cache() {
 
 #[test]
 fn a_state_file_that_is_lost_or_damaged_is_told_anew() {
-    let mut run = begun("begin 7");
+    let mut run = begun("begin 7\nput research in 1: three sources");
     fs::remove_file(run.dir.join("state.md")).unwrap();
     run.step("complete 1").unwrap();
     told::agrees(&run.session(), "complete");
@@ -93,7 +98,7 @@ fn a_state_file_that_is_lost_or_damaged_is_told_anew() {
     assert_eq!(kept, "{\"sops\": {}}");
 }
 
-/// Events would take the place of what was written by hand.
+/// What was written by hand becomes the first events once something more runs. Until then its state file stays.
 #[test]
 fn what_others_tell_is_not_written_over() {
     let aside = tempfile::tempdir().unwrap();
@@ -103,17 +108,34 @@ fn what_others_tell_is_not_written_over() {
     let mut store = open(Form::Folder, aside.path());
     let at = prosescope_core::write::At::default();
     let mut run = |line: &str| crate::script::run(store.as_mut(), line, &at);
-    assert_eq!(run("begin 10").unwrap_err(), "state-file-of-others");
-    assert_eq!(
-        fs::read_to_string(aside.path().join("state.md")).unwrap(),
-        told
-    );
+    let state = || fs::read_to_string(aside.path().join("state.md")).unwrap();
     run("put plan: a value").unwrap();
-    run("finish completed").unwrap();
-    let now = fs::read_to_string(aside.path().join("state.md")).unwrap();
+    run("finish interrupted").unwrap();
+    let rested = state();
     assert!(
-        now.contains("status: completed") && now.contains("# (complete)"),
-        "{now}"
+        rested.contains("status: interrupted") && rested.contains("# (complete)"),
+        "{rested}"
+    );
+    assert!(!aside.path().join("x_events.jsonl").exists());
+    run("reopen").unwrap();
+    let by_hand = state();
+    run("begin 26").unwrap();
+    let kept = fs::read_to_string(aside.path().join("x_history/state/1.md")).unwrap();
+    assert_eq!(kept, by_hand);
+    let read = crate::session(aside.path());
+    let ran: Vec<_> = read
+        .trace()
+        .nodes
+        .iter()
+        .map(|node| (node.line, node.status.clone()))
+        .collect();
+    assert_eq!(
+        ran,
+        [
+            (Some(7), NodeStatus::Completed),
+            (Some(10), NodeStatus::Completed),
+            (Some(26), NodeStatus::Executing)
+        ]
     );
 }
 
@@ -151,7 +173,7 @@ pub(crate) fn write(run: &mut Recorded, changes: &[Change]) -> Result<(), WriteE
 }
 
 pub(crate) fn with_a_gate() -> Recorded {
-    let mut run = begun("begin 7");
+    let mut run = begun("begin 7\nput research in 1: three sources");
     let gate = Change::Gate(GateRow {
         id: "deploy".into(),
         run_id: crate::RUN.into(),

@@ -108,7 +108,7 @@ fn a_journal_takes_nothing_in_and_leads_nowhere() {
 #[test]
 fn a_lock_is_a_plain_file() {
     let outside = tempfile::tempdir().unwrap();
-    let mut run = begun("begin 7");
+    let mut run = begun("begin 7\nput research in 1: three sources");
     let lock = run.dir.join(".lock");
     let refused = |run: &mut Recorded| {
         let said = run.step("complete 1").unwrap_err();

@@ -157,7 +157,7 @@ pub(crate) fn session(dir: &Path) -> Session {
 /// Runs a script in all forms.
 fn check(script: &str) {
     let mut runs = FORMS.map(|form| Recorded::new(form, PROGRAM));
-    let mut before = FORMS.map(|_| String::new());
+    let mut before = runs.each_ref().map(|run| told::told(&run.session()));
     for line in script.lines().map(str::trim).filter(|l| !l.is_empty()) {
         let (command, refused) = match line.split_once(" !") {
             Some((command, rule)) => (command, Some(rule)),
@@ -216,6 +216,8 @@ fn statements_begin_and_end() {
          fail 3 again
          retry 3 !retry-used-up
          retry 3 max=4
+         complete 3 !output-missing
+         put plan in 3: the plan
          complete 3
          begin 26
          skip 9
@@ -225,6 +227,7 @@ fn statements_begin_and_end() {
          begin 10
          retry 11 !retry-superseded
          complete 11 !execution-closed
+         put plan in 13: the plan again
          complete 13
          begin 12 !wrong
          begin 4 !not-found",
@@ -244,9 +247,12 @@ fn branches_come_together() {
          fail 4 no
          join 1
          branch 1 c !execution-closed
-         parallel 12 a,b strategy=first
+         parallel 12 a,b strategy=first !against-program
+         parallel 12 a,b strategy=first override
          branch 7 a
          branch 7 b
+         complete 8 !output-missing
+         put a in 8: risk a again
          complete 8
          join 7
          join 7 !execution-closed
@@ -258,7 +264,8 @@ fn branches_come_together() {
 #[test]
 fn loops_go_round() {
     check(
-        "loop 16 max=2
+        "loop 16 max=2 !against-program
+         loop 16 max=2 override
          begin 17 in 1
          complete 2
          begin 18 in 1
@@ -272,13 +279,16 @@ fn loops_go_round() {
          complete 9
          iterate 1
          iterate 1 !loop-used-up
-         begin 17 in 1
+         begin 17 in 1 !loop-used-up
+         begin 17 in 1 force
+         iterate 1 !loop-used-up
+         exit 1 max_reached !children-open
          complete 12
          exit 1 max_reached
          exit 1 !execution-closed
          iterate 12 !not-a-loop
          loop 16
-         begin 17 in 15
+         begin 17
          complete 16
          exit 15",
     );
@@ -345,6 +355,7 @@ fn values_are_kept_as_they_were() {
 fn agents_remember() {
     check(
         "begin 7
+         put research in 1: three sources
          complete 1
          memory captain: # Agent Memory: captain
          segment captain: ## Summary\\n\\n- looked
@@ -363,6 +374,8 @@ fn a_run_ends_or_rests() {
          finish interrupted
          begin 10 !run-interrupted
          reopen
+         finish completed !statements-open
+         put research in 1: three sources
          complete 1
          finish waiting !wrong
          finish completed
@@ -378,7 +391,9 @@ fn a_run_ends_or_rests() {
 fn gates_are_decided_once() {
     check(
         "gate deploy allow=ops-team,raymond timeout=2h on_reject=continue: Go?
-         gate deploy: Again? !gate-pending
+         gate deploy: Again? !gate-waits
+         gate deploy force: Again? !gate-pending
+         gate other: Other? !gate-waits
          view deploy by=lee
          view depoly !not-found
          approve deploy by=lee: I !gate-not-allowed
@@ -393,11 +408,12 @@ fn gates_are_decided_once() {
          reject deploy#2 by=lee for=raymond: not yet
          approve deploy#2 by=lee: late !gate-not-pending
          gate soon timeout=30m: Soon?
-         gate sooner timeout=10m: Sooner?
-         gate never: Ever?
-         gate odd timeout=2h30: Odd? !wrong
+         gate sooner timeout=10m force: Sooner?
+         gate never force: Ever?
+         gate odd timeout=2h30 force: Odd? !wrong
          later 601
-         approve sooner by=ann: too late
+         approve sooner by=ann: too late !gate-past-deadline
+         approve sooner by=ann record-timeout: too late
          approve sooner by=ann: too late !gate-not-pending
          later 1800
          expire
@@ -425,7 +441,8 @@ fn gates_wait_where_they_stand() {
          gate deploy in 2: Of a?
          branch 1 b
          gate deploy in 4: Of b?
-         gate deploy in 2: Again? !gate-pending
+         gate deploy in 2: Again? !gate-waits
+         gate deploy in 2 force: Again? !gate-pending
          gate deploy in 99: Nowhere? !not-found
          approve deploy#2 by=ann
          approve deploy by=ann",
@@ -444,6 +461,7 @@ fn imports_are_registered() {
          import a--b: ./x.prose !wrong
          import ../out: ./x.prose !wrong
          import late: ./late.prose
+         put research in 1: three sources
          complete 1
          finish completed
          import more: ./x.prose !run-finished",

@@ -206,10 +206,10 @@ fn the_queries_of_the_document_read_what_prose_wrote() {
     // "Check parallel branch status", with the id that `parallel begin` gave.
     assert_eq!(
         ask(&format!(
-            "SELECT DISTINCT json_extract(metadata, '$.branch'), max(status) FROM execution
-             WHERE json_extract(metadata, '$.parallel_id') = 'p{parallel}' AND json_extract(metadata, '$.branch') IS NOT NULL"
+            "SELECT json_extract(metadata, '$.branch'), status FROM execution
+             WHERE json_extract(metadata, '$.parallel_id') = 'p{parallel}' AND json_extract(metadata, '$.branch') IS NOT NULL ORDER BY id"
         )),
-        "a|executing\n"
+        "a|started\na|completed\n"
     );
     assert_eq!(
         ask(&format!(

@@ -123,9 +123,9 @@ fn whichever_write_fails_the_old_state_is_there() {
         let mut failures = 0;
         for words in [
             "put a --file value --run RUN",
+            "approve RUN go",
             "exec begin --line 1 --run RUN",
             "gate create again --prompt Go? --run RUN",
-            "approve RUN go",
             "finish RUN --status interrupted",
         ] {
             let command = words.replace("RUN", &run);

@@ -43,7 +43,7 @@ fn long_run(store: &mut FolderStore) -> i64 {
         let statement = begin(&format!("session \"Chunk {n} {much}\""));
         let begun = record(store, &statement, &at()).unwrap();
         let how = How::Completed { binding: None };
-        record(store, &Close { id: begun.id, how }, &at()).unwrap();
+        record(store, &Close::new(begun.id, how), &at()).unwrap();
         let scope = AgentScope::Execution;
         let facts = FolderFacts::new(store.dir(), &scope);
         let log = facts.log().unwrap();
