@@ -11,6 +11,7 @@ use crate::args::record::{AgentArgs, AgentCommand, MemoryCommand, Scope, Segment
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::locate;
+use crate::near;
 use crate::out::Out;
 use crate::record::{self, Recorder};
 
@@ -131,12 +132,12 @@ fn get(args: &AgentArgs, out: &Out) -> Result<Exit, CliError> {
             && agent.memory.len().is_some()
     });
     let Some(at) = found.and_then(|at| u32::try_from(at).ok()) else {
-        return Err(CliError::not_found(format!(
+        let message = format!(
             "agent {} has no memory in scope {}",
             args.name,
             place.scope.word()
-        ))
-        .hint("`prose agents RUN` lists the agents with their scopes"));
+        );
+        return Err(unknown(args, message));
     };
     let of = ValueOf::Memory(at);
     if out.json {
@@ -153,6 +154,21 @@ fn get(args: &AgentArgs, out: &Out) -> Result<Exit, CliError> {
         failed.is_none()
     })?;
     failed.map_or(Ok(Exit::Done), Err)
+}
+
+/// Nothing is kept of an agent of that name: all agents of the run are looked for, and those around it.
+fn unknown(args: &AgentArgs, message: String) -> CliError {
+    let error = CliError::not_found(message);
+    let path = args.path.as_deref().map(std::path::Path::to_string_lossy);
+    let error = match locate::open(path.as_deref().unwrap_or(&args.run.run)) {
+        Ok(session) => {
+            let agents = session.run().agents.iter().map(|agent| &*agent.name);
+            let others = agents.filter(|name| *name != args.name);
+            error.hint(near::hint(&args.name, others, "agents"))
+        }
+        Err(_) => error,
+    };
+    error.hint("`prose agents RUN` lists the agents with their scopes")
 }
 
 fn said(run: Option<&str>, done: &Remembered, place: &Place, out: &Out) -> Result<Exit, CliError> {

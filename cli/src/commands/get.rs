@@ -3,13 +3,13 @@ use prosescope_core::session::{Session, ValueOf};
 use prosescope_core::view::{ResolutionView, ValueView};
 use serde::Serialize;
 
-use super::ended;
+use super::{ended, no_execution};
 use crate::args::GetArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::{Out, say};
 use crate::print::style::{RESET, WAIT};
-use crate::{locate, print};
+use crate::{locate, near, print};
 
 /// What `prose get --json` prints.
 #[derive(Serialize)]
@@ -90,6 +90,15 @@ fn explain(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
 }
 
 fn missing(session: &Session, args: &GetArgs, resolution: &ResolutionView) -> CliError {
+    let bindings = &session.run().bindings;
+    // A frame of which only bindings are left is there, too.
+    let left = |id: i64| bindings.iter().any(|b| b.execution_id == Some(id));
+    if let Some(id) = args.from
+        && session.node_of_row(id).is_none()
+        && !left(id)
+    {
+        return no_execution(session, id);
+    }
     let place = match args.from {
         Some(id) => format!("from frame {id}"),
         None => "at the root".to_owned(),
@@ -107,7 +116,10 @@ fn missing(session: &Session, args: &GetArgs, resolution: &ResolutionView) -> Cl
         .map(|id| format!("--from {id}"))
         .collect();
     if elsewhere.is_empty() {
-        error.hint("`prose bindings RUN` lists what there is")
+        let names = bindings.iter().map(|binding| &*binding.name);
+        error
+            .hint(near::hint(&args.name, names, "bindings"))
+            .hint("`prose bindings RUN` lists what there is")
     } else {
         error.hint(format!("other frames have one: {}", elsewhere.join(", ")))
     }
