@@ -287,3 +287,54 @@ fn a_program_that_is_too_long_begins_no_run() {
     assert!(said.contains("8388609 bytes"), "{said}");
     assert!(!project.path(".prose").exists());
 }
+
+/// What an import returns is there under its handle, and under the name that its call was given, whatever its own run
+/// calls its kind: without a copy of its program nothing says `output`.
+#[test]
+fn a_dotted_name_gets_the_binding_of_an_import() {
+    for form in FORMS {
+        for copy in [true, false] {
+            let project = Project::new();
+            let program = "use \"./sub.prose\" as research\nlet report = research(topic: \"x\")\n";
+            fs::write(project.path("p.prose"), program).expect("written");
+            fs::write(project.path("sub.prose"), "let found = session \"Find\"\n")
+                .expect("written");
+            fs::write(project.path("value"), "the finding").expect("written");
+            project.init("r", form);
+            let mut add = vec!["import", "add", "research", "./sub.prose", "--run", "r"];
+            if copy {
+                add.extend(["--program", "sub.prose"]);
+            }
+            project.prose(0, &add);
+            // A database without a copy of the import's program has no place for its own run.
+            let (name, run) = match (form, copy) {
+                ("sqlite", false) => ("research.found", "r"),
+                _ => ("found", "r/research"),
+            };
+            project.prose(0, &["put", name, "--file", "value", "--run", run]);
+            for name in ["research.found", "report.found"] {
+                assert_eq!(
+                    project.prose(0, &["get", name, "--run", "r"]),
+                    "the finding",
+                    "{form} {copy}"
+                );
+                let why = project.prose(0, &["get", name, "--run", "r", "--explain"]);
+                assert!(why.contains("the finding"), "{why}");
+                let json = project.prose(0, &["get", name, "--run", "r", "--json"]);
+                let view: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+                assert_eq!(view["text"], "the finding");
+            }
+            let said = project.prose(3, &["get", "research.nothing", "--run", "r"]);
+            let own = "`prose bindings RUN/research` lists what its own run has";
+            assert_eq!(said.contains(own), run != "r", "{said}");
+            if run != "r" {
+                for name in ["found", "research.found"] {
+                    assert_eq!(
+                        project.prose(0, &["get", name, "--run", run]),
+                        "the finding"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -17,6 +17,9 @@ struct Got {
     #[serde(flatten)]
     value: Option<ValueView>,
     resolution: ResolutionView,
+    /// Where the run lies that has the binding, for a name of an import's (`alias.name`): the resolution is that run's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    import: Option<String>,
 }
 
 pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
@@ -70,10 +73,25 @@ pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
 
 /// What takes the whole run: every candidate, and why it is or is not what the name means.
 fn explain(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
-    let session = locate::open(&args.run)?;
-    let winner = session.winner(&args.name, args.from);
-    let resolution = session.resolve(&args.name, args.from);
+    let mut session = locate::open(&args.run)?;
+    let (mut name, mut from, mut import) = (args.name.clone(), args.from, None);
+    if session.winner(&name, from).is_none()
+        && let Some((nested, inner)) = session.in_import(&name, &locate::bounded())
+    {
+        session = nested.unwrap_or(session);
+        (name, from, import) = (inner, None, Some(session.run().root.to_string()));
+    }
+    let winner = session.winner(&name, from);
+    let resolution = session.resolve(&name, from);
     if !out.json {
+        if let Some(place) = &import {
+            let place = match place.trim_end_matches('/') {
+                "" => String::new(),
+                place => format!(" of {place}"),
+            };
+            let means = format!("{} is {name}{place}\n", args.name);
+            out.text(&escape(&means, true))?;
+        }
         out.text(&print::resolution(&resolution, out.width))?;
     }
     let Some(winner) = winner.map(ValueOf::Binding) else {
@@ -84,6 +102,7 @@ fn explain(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
         out.json(&Got {
             value: Some(value),
             resolution,
+            import,
         })?;
     }
     Ok(ended(&session))
@@ -117,9 +136,20 @@ fn missing(session: &Session, args: &GetArgs, resolution: &ResolutionView) -> Cl
         .collect();
     if elsewhere.is_empty() {
         let names = bindings.iter().map(|binding| &*binding.name);
-        error
-            .hint(near::hint(&args.name, names, "bindings"))
-            .hint("`prose bindings RUN` lists what there is")
+        let error = error.hint(near::hint(&args.name, names, "bindings"));
+        let imports = &session.run().imports;
+        let import = args.name.split_once('.').and_then(|(handle, _)| {
+            imports
+                .iter()
+                .find(|import| *import.alias == *handle && import.nested.is_some())
+        });
+        match import {
+            Some(import) => error.hint(format!(
+                "`prose bindings RUN/{}` lists what its own run has",
+                import.alias
+            )),
+            None => error.hint("`prose bindings RUN` lists what there is"),
+        }
     } else {
         error.hint(format!("other frames have one: {}", elsewhere.join(", ")))
     }

@@ -19,7 +19,7 @@ const COMMANDS: &[(&str, &str, &[&str])] = &[
     ("prose bindings", "BindingsPage", &["bindings", "20260118"]),
     (
         "prose get",
-        "ValueView and resolution: ResolutionView",
+        "ValueView, resolution: ResolutionView, and import: the place of the run that has it, for a binding of an import",
         &["get", "style", "--run", "20260118", "--from", "19"],
     ),
     ("prose agents", "AgentsView", &["agents", "20260112"]),
