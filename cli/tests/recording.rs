@@ -1,8 +1,9 @@
 //! What the recording commands do to a project, one command at a time.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 const FORMS: [&str; 2] = ["filesystem", "sqlite"];
 
@@ -41,6 +42,25 @@ impl Project {
         let said = String::from_utf8_lossy(&said).into_owned();
         assert_eq!(out.status.code(), Some(code), "{args:?}: {said}");
         said
+    }
+
+    /// Runs `prose` with this on standard input; gives its standard output.
+    #[track_caller]
+    fn fed(&self, args: &[&str], input: &[u8]) -> Vec<u8> {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_prose"))
+            .args(args)
+            .current_dir(self.dir.path())
+            .env("HOME", self.path("home"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("prose runs");
+        let mut stdin = child.stdin.take().expect("piped");
+        stdin.write_all(input).expect("written");
+        drop(stdin);
+        let out = child.wait_with_output().expect("it ends");
+        assert!(out.status.success(), "{args:?}");
+        out.stdout
     }
 
     fn init(&self, id: &str, form: &str) {
@@ -335,6 +355,75 @@ fn a_dotted_name_gets_the_binding_of_an_import() {
                     );
                 }
             }
+        }
+    }
+}
+
+/// An agent that is asked again gets what it said before: all of it, beyond what lists show, without a memory too.
+#[test]
+fn a_segment_is_read_back_byte_for_byte() {
+    let long = format!(
+        "## Summary\n\n{}\nThe end: it's \u{1f600} \"quoted\"",
+        "A line.\n".repeat(40_000)
+    );
+    for form in FORMS {
+        let project = Project::new();
+        project.init("r", form);
+        for place in [
+            &[][..],
+            &["--scope", "project"],
+            &["--scope", "user"],
+            &["--path", "mine.db"],
+            &["--path", "mine"],
+        ] {
+            let base = ["agent", "segment", "add", "mate", "--run", "r"];
+            let add = |prompt: &str, summary: &str| {
+                let prompt = ["--prompt", prompt];
+                project.fed(&[&base[..], place, &prompt].concat(), summary.as_bytes());
+            };
+            let get = |number: &[&str], more: &[&str]| {
+                let base = ["agent", "segment", "get", "mate"];
+                let run = ["--run", "r"];
+                project.fed(&[&base[..], number, &run, place, more].concat(), b"")
+            };
+            add("Look", "seen");
+            add("Look\nagain", &long);
+            let last = format!("Look\nagain\n\n{long}");
+            for (number, text) in [
+                (&[][..], &*last),
+                (&["2"], &*last),
+                (&["1"], "Look\n\nseen"),
+            ] {
+                assert!(
+                    get(number, &[]) == text.as_bytes(),
+                    "{form} {place:?} {number:?}"
+                );
+            }
+            let view: serde_json::Value =
+                serde_json::from_slice(&get(&["2"], &["--json"])).expect("JSON");
+            assert_eq!(
+                (&view["agent"], &view["segment"]),
+                (&"mate".into(), &2.into())
+            );
+            assert_eq!(
+                (view["prompt"].as_str(), view["summary"].as_str()),
+                (Some("Look\nagain"), Some(&*long))
+            );
+            assert!(view["timestamp"].is_string(), "{form} {place:?}");
+            let base = ["agent", "segment", "get"];
+            let said = project.prose(
+                3,
+                &[&base[..], &["mate", "7", "--run", "r"], place].concat(),
+            );
+            assert!(
+                said.contains("no segment 7") && said.contains("the last one is 2"),
+                "{said}"
+            );
+            let said = project.prose(3, &[&base[..], &["maet", "--run", "r"], place].concat());
+            assert!(
+                said.contains("no segments") && said.contains("did you mean mate?"),
+                "{said}"
+            );
         }
     }
 }

@@ -100,7 +100,7 @@ pub(crate) enum Command {
     Loop(LoopCommand),
     /// Write a binding; the value comes on standard input
     Put(PutArgs),
-    /// Write what agents keep: memory, segments; delete those that outlive runs
+    /// Read and write what agents keep: memory, segments; delete those that outlive runs
     #[command(subcommand)]
     Agent(AgentCommand),
     /// Register imported programs
