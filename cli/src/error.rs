@@ -5,6 +5,7 @@ use std::fmt;
 use prosescope_core::session::OpenError;
 use prosescope_core::source::SourceError;
 use prosescope_core::write::{Fault, FaultKind, WriteError};
+use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::exit::Exit;
 
@@ -14,6 +15,24 @@ pub(crate) struct CliError {
     pub(crate) exit: Exit,
     pub(crate) message: String,
     pub(crate) hints: Vec<String>,
+    /// The rule that says no, where it has a name.
+    pub(crate) rule: Option<&'static str>,
+}
+
+/// As docs/json.md has it.
+impl Serialize for CliError {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let fields = 4 + usize::from(self.rule.is_some());
+        let mut error = serializer.serialize_struct("CliError", fields)?;
+        error.serialize_field("message", &self.message)?;
+        error.serialize_field("hints", &self.hints)?;
+        error.serialize_field("exit", &(self.exit as u8))?;
+        error.serialize_field("kind", self.exit.kind())?;
+        if let Some(rule) = self.rule {
+            error.serialize_field("rule", rule)?;
+        }
+        error.end()
+    }
 }
 
 impl CliError {
@@ -22,6 +41,7 @@ impl CliError {
             exit,
             message: message.into(),
             hints: Vec::new(),
+            rule: None,
         }
     }
 
@@ -81,7 +101,14 @@ impl From<WriteError> for CliError {
             WriteError::Fault(fault) if fault.kind == FaultKind::Damaged => Exit::Unreadable,
             WriteError::Fault(_) => Exit::Io,
         };
-        CliError::new(exit, error.to_string()).hint(error.hint())
+        let rule = match &error {
+            WriteError::Refused { rule, .. } => Some(*rule),
+            _ => None,
+        };
+        CliError {
+            rule,
+            ..CliError::new(exit, error.to_string()).hint(error.hint())
+        }
     }
 }
 

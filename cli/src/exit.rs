@@ -18,3 +18,18 @@ pub(crate) enum Exit {
     /// I/O failed.
     Io = 6,
 }
+
+impl Exit {
+    /// The word for an error that ends so, as `--json` has it.
+    pub(crate) fn kind(self) -> &'static str {
+        match self {
+            Exit::Done => "done",
+            Exit::Issues => "issues",
+            Exit::Usage => "usage",
+            Exit::NotFound => "not-found",
+            Exit::Refused => "refused",
+            Exit::Unreadable => "unreadable",
+            Exit::Io => "io",
+        }
+    }
+}

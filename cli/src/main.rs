@@ -9,10 +9,12 @@ mod commands;
 mod error;
 mod exit;
 mod locate;
+mod near;
 mod out;
 mod print;
 mod record;
 mod serve;
+mod usage;
 
 use std::process::ExitCode;
 
@@ -30,18 +32,26 @@ fn main() -> ExitCode {
         Err(error) => {
             // It quotes arguments, and those may be names of files that a shell filled in: untrusted.
             let args = std::env::args_os().map(|arg| escape(&arg.to_string_lossy(), false));
-            let error = Cli::try_parse_from(args).err().unwrap_or(error);
-            let _ = error.print();
-            return code(if error.use_stderr() {
-                Exit::Usage
-            } else {
-                Exit::Done
-            });
+            let args: Vec<String> = args.collect();
+            let error = Cli::try_parse_from(&args).err().unwrap_or(error);
+            if !error.use_stderr() {
+                let _ = error.print();
+                return code(Exit::Done);
+            }
+            match args.iter().any(|arg| arg == "--json") {
+                true => out::say_json(&usage::error(&error)),
+                false => anstream::eprint!("{}", usage::text(&error)),
+            }
+            return code(Exit::Usage);
         }
     };
     let out = Out::new(cli.json);
     match commands::run(cli.command, &out) {
         Ok(exit) => code(exit),
+        Err(error) if out.json => {
+            out::say_json(&error);
+            code(error.exit)
+        }
         Err(error) => {
             // Messages carry names and paths from runs: untrusted.
             out::say(&format!(

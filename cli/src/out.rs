@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use prosescope_core::render::text::{escape, escape_json};
 use serde::Serialize;
+use serde_json::json;
 
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -62,6 +63,12 @@ impl Out {
 /// Writes a line for people to standard error.
 pub(crate) fn say(line: &str) {
     anstream::eprintln!("{}", guarded(line));
+}
+
+/// Writes an error to standard error as one line of JSON, the last one there: notes may stand before it.
+pub(crate) fn say_json(error: &CliError) {
+    let text = json!({ "error": error }).to_string();
+    eprintln!("{}", escape_json(&text));
 }
 
 /// Text in which nothing but our own styles acts on a terminal. [`crate::print`] escapes what is a run's, so that it

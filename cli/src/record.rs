@@ -50,7 +50,8 @@ impl Recorder {
     pub(crate) fn open_agents(path: &Path, scope: AgentScope) -> Result<Recorder, CliError> {
         let named_so = path.extension().is_some_and(|end| end == "db");
         let store = if path.is_file() || (named_so && !path.is_dir()) {
-            Store::Sqlite(SqliteStore::open_agents(path)?)
+            // A bare name has no folder in it to open.
+            Store::Sqlite(SqliteStore::open_agents(&std::path::absolute(path)?)?)
         } else {
             std::fs::create_dir_all(path)?;
             Store::Folder(FolderStore::open_agents(path, scope)?)

@@ -1,8 +1,9 @@
 //! What the recording commands do to a project, one command at a time.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 const FORMS: [&str; 2] = ["filesystem", "sqlite"];
 
@@ -41,6 +42,25 @@ impl Project {
         let said = String::from_utf8_lossy(&said).into_owned();
         assert_eq!(out.status.code(), Some(code), "{args:?}: {said}");
         said
+    }
+
+    /// Runs `prose` with this on standard input; gives its standard output.
+    #[track_caller]
+    fn fed(&self, args: &[&str], input: &[u8]) -> Vec<u8> {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_prose"))
+            .args(args)
+            .current_dir(self.dir.path())
+            .env("HOME", self.path("home"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("prose runs");
+        let mut stdin = child.stdin.take().expect("piped");
+        stdin.write_all(input).expect("written");
+        drop(stdin);
+        let out = child.wait_with_output().expect("it ends");
+        assert!(out.status.success(), "{args:?}");
+        out.stdout
     }
 
     fn init(&self, id: &str, form: &str) {
@@ -286,4 +306,124 @@ fn a_program_that_is_too_long_begins_no_run() {
     let said = project.prose(2, &["init", "long.prose"]);
     assert!(said.contains("8388609 bytes"), "{said}");
     assert!(!project.path(".prose").exists());
+}
+
+/// What an import returns is there under its handle, and under the name that its call was given, whatever its own run
+/// calls its kind: without a copy of its program nothing says `output`.
+#[test]
+fn a_dotted_name_gets_the_binding_of_an_import() {
+    for form in FORMS {
+        for copy in [true, false] {
+            let project = Project::new();
+            let program = "use \"./sub.prose\" as research\nlet report = research(topic: \"x\")\n";
+            fs::write(project.path("p.prose"), program).expect("written");
+            fs::write(project.path("sub.prose"), "let found = session \"Find\"\n")
+                .expect("written");
+            fs::write(project.path("value"), "the finding").expect("written");
+            project.init("r", form);
+            let mut add = vec!["import", "add", "research", "./sub.prose", "--run", "r"];
+            if copy {
+                add.extend(["--program", "sub.prose"]);
+            }
+            project.prose(0, &add);
+            // A database without a copy of the import's program has no place for its own run.
+            let (name, run) = match (form, copy) {
+                ("sqlite", false) => ("research.found", "r"),
+                _ => ("found", "r/research"),
+            };
+            project.prose(0, &["put", name, "--file", "value", "--run", run]);
+            for name in ["research.found", "report.found"] {
+                assert_eq!(
+                    project.prose(0, &["get", name, "--run", "r"]),
+                    "the finding",
+                    "{form} {copy}"
+                );
+                let why = project.prose(0, &["get", name, "--run", "r", "--explain"]);
+                assert!(why.contains("the finding"), "{why}");
+                let json = project.prose(0, &["get", name, "--run", "r", "--json"]);
+                let view: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+                assert_eq!(view["text"], "the finding");
+            }
+            let said = project.prose(3, &["get", "research.nothing", "--run", "r"]);
+            let own = "`prose bindings RUN/research` lists what its own run has";
+            assert_eq!(said.contains(own), run != "r", "{said}");
+            if run != "r" {
+                for name in ["found", "research.found"] {
+                    assert_eq!(
+                        project.prose(0, &["get", name, "--run", run]),
+                        "the finding"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// An agent that is asked again gets what it said before: all of it, beyond what lists show, without a memory too.
+#[test]
+fn a_segment_is_read_back_byte_for_byte() {
+    let long = format!(
+        "## Summary\n\n{}\nThe end: it's \u{1f600} \"quoted\"",
+        "A line.\n".repeat(40_000)
+    );
+    for form in FORMS {
+        let project = Project::new();
+        project.init("r", form);
+        for place in [
+            &[][..],
+            &["--scope", "project"],
+            &["--scope", "user"],
+            &["--path", "mine.db"],
+            &["--path", "mine"],
+        ] {
+            let base = ["agent", "segment", "add", "mate", "--run", "r"];
+            let add = |prompt: &str, summary: &str| {
+                let prompt = ["--prompt", prompt];
+                project.fed(&[&base[..], place, &prompt].concat(), summary.as_bytes());
+            };
+            let get = |number: &[&str], more: &[&str]| {
+                let base = ["agent", "segment", "get", "mate"];
+                let run = ["--run", "r"];
+                project.fed(&[&base[..], number, &run, place, more].concat(), b"")
+            };
+            add("Look", "seen");
+            add("Look\nagain", &long);
+            let last = format!("Look\nagain\n\n{long}");
+            for (number, text) in [
+                (&[][..], &*last),
+                (&["2"], &*last),
+                (&["1"], "Look\n\nseen"),
+            ] {
+                assert!(
+                    get(number, &[]) == text.as_bytes(),
+                    "{form} {place:?} {number:?}"
+                );
+            }
+            let view: serde_json::Value =
+                serde_json::from_slice(&get(&["2"], &["--json"])).expect("JSON");
+            assert_eq!(
+                (&view["agent"], &view["segment"]),
+                (&"mate".into(), &2.into())
+            );
+            assert_eq!(
+                (view["prompt"].as_str(), view["summary"].as_str()),
+                (Some("Look\nagain"), Some(&*long))
+            );
+            assert!(view["timestamp"].is_string(), "{form} {place:?}");
+            let base = ["agent", "segment", "get"];
+            let said = project.prose(
+                3,
+                &[&base[..], &["mate", "7", "--run", "r"], place].concat(),
+            );
+            assert!(
+                said.contains("no segment 7") && said.contains("the last one is 2"),
+                "{said}"
+            );
+            let said = project.prose(3, &[&base[..], &["maet", "--run", "r"], place].concat());
+            assert!(
+                said.contains("no segments") && said.contains("did you mean mate?"),
+                "{said}"
+            );
+        }
+    }
 }

@@ -59,8 +59,8 @@ export type AuditView = {
   chain: string;
   /** The same in one sentence, with the first bad row: never "proof". */
   chain_reason: string;
-  /** Count and hash of the last sealed row. */
-  head: [number, string] | null;
+  /** The last sealed row, as a decision prints it; absent where the log is of several runs. */
+  head: Head | null;
   /** What the verification found. */
   issues: Array<Issue>;
 };
@@ -305,6 +305,16 @@ export type GatesView = {
   gates: Array<GateView>;
   /** The audit log and what its verification says. */
   audit: AuditView;
+};
+
+/** The last sealed row of a run. */
+export type Head = {
+  /** The run. */
+  run: string;
+  /** How many rows its chain has: the `seq` of the last. */
+  count: number;
+  /** The hash of the last. */
+  hash: string;
 };
 
 /** An imported program. */

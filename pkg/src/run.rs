@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use js_sys::{JSON, Reflect};
-use prosescope_core::session::{Session, ValueOf};
+use prosescope_core::session::{Options, Session, ValueOf};
 use prosescope_core::source::SourceError;
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
@@ -102,13 +102,14 @@ impl Run {
         #[wasm_bindgen(unchecked_param_type = "ValueOf")] of: JsValue,
         from: Option<f64>,
     ) -> Result<Vec<u8>, JsValue> {
-        let of = self.value_of(&of, from)?;
+        let (nested, of) = self.value_of(&of, from)?;
+        let session = nested.as_ref().unwrap_or(&self.session);
         let mut bytes = Vec::new();
         let each = &mut |piece: &[u8]| {
             bytes.extend_from_slice(piece);
             true
         };
-        self.session
+        session
             .value_pieces(&of, each)
             .map_err(|e| self.missing(e))?;
         Ok(bytes)
@@ -122,9 +123,10 @@ impl Run {
         from: Option<f64>,
         most: Option<u32>,
     ) -> Result<JsValue, JsValue> {
-        let of = self.value_of(&of, from)?;
+        let (nested, of) = self.value_of(&of, from)?;
+        let session = nested.as_ref().unwrap_or(&self.session);
         let most = most.map_or(usize::MAX, |most| most as usize);
-        json(&self.session.value(&of, most).map_err(|e| self.missing(e))?)
+        json(&session.value(&of, most).map_err(|e| self.missing(e))?)
     }
 
     /// The gates, deadlines and all, and the audit log with what its verification says.
@@ -178,7 +180,12 @@ impl Run {
 }
 
 impl Run {
-    fn value_of(&self, of: &JsValue, from: Option<f64>) -> Result<ValueOf, Problem> {
+    /// A value, and the nested run that has it where it is not this one.
+    fn value_of(
+        &self,
+        of: &JsValue,
+        from: Option<f64>,
+    ) -> Result<(Option<Session>, ValueOf), Problem> {
         if let Some(name) = of.as_string() {
             return self.visible(&name, frame(from)?);
         }
@@ -188,7 +195,7 @@ impl Run {
             (number.fract() == 0.0 && (0.0..f64::from(u32::MAX)).contains(&number))
                 .then_some(number as u32)
         };
-        index("binding")
+        let of = index("binding")
             .map(ValueOf::Binding)
             .or_else(|| index("summary").map(ValueOf::Summary))
             .or_else(|| index("memory").map(ValueOf::Memory))
@@ -199,7 +206,8 @@ impl Run {
                     "this does not say whose value is meant",
                     "give a binding's name, or { binding }, { summary }, { memory } with an index, or { file } with a path",
                 )
-            })
+            })?;
+        Ok((None, of))
     }
 
     /// Why the run could not give what was asked for.
@@ -214,11 +222,21 @@ impl Run {
     }
 
     /// The binding that a name means in a frame.
-    fn visible(&self, name: &str, from: Option<i64>) -> Result<ValueOf, Problem> {
-        let view = self.session.resolve(name, from);
-        if let Some(winner) = view.winner() {
-            return Ok(ValueOf::Binding(winner.row.binding));
+    fn visible(
+        &self,
+        name: &str,
+        from: Option<i64>,
+    ) -> Result<(Option<Session>, ValueOf), Problem> {
+        if let Some(winner) = self.session.winner(name, from) {
+            return Ok((None, ValueOf::Binding(winner)));
         }
+        if let Some((nested, name)) = self.session.in_import(name, &Options::default()) {
+            let session = nested.as_ref().unwrap_or(&self.session);
+            if let Some(winner) = session.winner(&name, None) {
+                return Ok((nested, ValueOf::Binding(winner)));
+            }
+        }
+        let view = self.session.resolve(name, from);
         let place = from.map_or("at the root".to_owned(), |id| format!("from frame {id}"));
         let frames: Vec<String> = view
             .candidates

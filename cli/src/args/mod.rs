@@ -100,7 +100,7 @@ pub(crate) enum Command {
     Loop(LoopCommand),
     /// Write a binding; the value comes on standard input
     Put(PutArgs),
-    /// Write what agents keep: memory, segments; delete those that outlive runs
+    /// Read and write what agents keep: memory, segments; delete those that outlive runs
     #[command(subcommand)]
     Agent(AgentCommand),
     /// Register imported programs
@@ -265,9 +265,9 @@ pub(crate) struct CheckArgs {
     /// Where the copy goes: a folder that is not there yet; RUN-fixed beside the run without it
     #[arg(long, value_name = "PATH", requires = "fix")]
     pub(crate) out: Option<std::path::PathBuf>,
-    /// Say what a rule means and what to do, with an example
-    #[arg(long, value_name = "RULE", conflicts_with_all = ["runs", "all", "rules", "sarif"])]
-    pub(crate) explain: Option<String>,
+    /// Say what a rule means and what to do, with an example; list all rules without RULE
+    #[arg(long, value_name = "RULE", num_args = 0..=1, conflicts_with_all = ["runs", "all", "rules", "sarif"])]
+    pub(crate) explain: Option<Option<String>>,
 }
 
 /// How severe an issue is.

@@ -330,7 +330,7 @@ pub(crate) enum AgentCommand {
     /// Read or write an agent's memory
     #[command(subcommand)]
     Memory(MemoryCommand),
-    /// Record an invocation of an agent
+    /// Read or record an invocation of an agent
     #[command(subcommand)]
     Segment(SegmentCommand),
     /// Say what is kept of an agent of the project or the user, and delete it with --yes
@@ -349,6 +349,13 @@ pub(crate) enum MemoryCommand {
 /// An agent's invocations.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SegmentCommand {
+    /// Print a segment: its prompt, an empty line, its summary, byte for byte
+    Get {
+        #[command(flatten)]
+        agent: AgentArgs,
+        /// Which one; the last without it
+        number: Option<i64>,
+    },
     /// Add a segment; what the agent did comes on standard input, the number is the next one
     Add {
         #[command(flatten)]

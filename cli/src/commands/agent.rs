@@ -1,16 +1,19 @@
 use std::io::Read;
 use std::path::PathBuf;
 
-use prosescope_core::model::AgentScope;
+use prosescope_core::model::{AgentScope, Text};
 use prosescope_core::render::text::escape;
 use prosescope_core::session::{Session, ValueOf};
+use prosescope_core::time::Stamp;
 use prosescope_core::write::{AddSegment, Record, Remember, Remembered};
+use serde::Serialize;
 use serde_json::json;
 
 use crate::args::record::{AgentArgs, AgentCommand, MemoryCommand, Scope, SegmentCommand};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::locate;
+use crate::near;
 use crate::out::Out;
 use crate::record::{self, Recorder};
 
@@ -26,6 +29,9 @@ pub(super) fn run(command: AgentCommand, out: &Out) -> Result<Exit, CliError> {
                 memory,
             };
             place.record(&command, out)
+        }
+        AgentCommand::Segment(SegmentCommand::Get { agent, number }) => {
+            segment(&agent, number, out)
         }
         AgentCommand::Segment(SegmentCommand::Add { agent, prompt }) => {
             let summary = text_of_stdin("what an agent did")?;
@@ -119,24 +125,35 @@ fn declared(session: &Session, agent: &str) -> Result<AgentScope, CliError> {
     }
 }
 
-fn get(args: &AgentArgs, out: &Out) -> Result<Exit, CliError> {
+/// What is kept of an agent: where it is looked for, and its places among the agents of a session.
+fn kept(args: &AgentArgs) -> Result<(Place, Session, Vec<u32>), CliError> {
     let place = Place::of(args)?;
     let session = match (&place.scope, &place.beside) {
         (AgentScope::Custom, Some(path)) => locate::open(&path.to_string_lossy())?,
         _ => locate::open_agent(&locate::for_writing(&args.run.run)?, &args.name)?,
     };
-    let found = session.run().agents.iter().position(|agent| {
-        *agent.name == *args.name
-            && (agent.scope == place.scope || place.scope == AgentScope::Custom)
-            && agent.memory.len().is_some()
-    });
-    let Some(at) = found.and_then(|at| u32::try_from(at).ok()) else {
-        return Err(CliError::not_found(format!(
+    let of_scope = |scope: &AgentScope| *scope == place.scope || place.scope == AgentScope::Custom;
+    let agents = (0_u32..).zip(&session.run().agents);
+    let found = agents
+        .filter(|(_, agent)| *agent.name == *args.name && of_scope(&agent.scope))
+        .map(|(at, _)| at)
+        .collect();
+    Ok((place, session, found))
+}
+
+fn get(args: &AgentArgs, out: &Out) -> Result<Exit, CliError> {
+    let (place, session, found) = kept(args)?;
+    let memory = |at: &&u32| {
+        let agent = session.run().agents.get(**at as usize);
+        agent.is_some_and(|agent| agent.memory.len().is_some())
+    };
+    let Some(at) = found.iter().find(memory).copied() else {
+        let message = format!(
             "agent {} has no memory in scope {}",
             args.name,
             place.scope.word()
-        ))
-        .hint("`prose agents RUN` lists the agents with their scopes"));
+        );
+        return Err(unknown(args, message));
     };
     let of = ValueOf::Memory(at);
     if out.json {
@@ -153,6 +170,76 @@ fn get(args: &AgentArgs, out: &Out) -> Result<Exit, CliError> {
         failed.is_none()
     })?;
     failed.map_or(Ok(Exit::Done), Err)
+}
+
+/// What `prose agent segment get --json` prints.
+#[derive(Serialize)]
+struct GotSegment<'a> {
+    agent: &'a str,
+    scope: &'a str,
+    segment: i64,
+    timestamp: Option<Stamp>,
+    prompt: Option<Text>,
+    summary: Option<Text>,
+}
+
+fn segment(args: &AgentArgs, number: Option<i64>, out: &Out) -> Result<Exit, CliError> {
+    let (place, session, found) = kept(args)?;
+    let scope = place.scope.word();
+    for at in &found {
+        let Some(segment) = session.segment(*at, number)? else {
+            continue;
+        };
+        if out.json {
+            out.json(&GotSegment {
+                agent: &args.name,
+                scope,
+                segment: segment.number,
+                timestamp: segment.timestamp,
+                prompt: segment.prompt,
+                summary: segment.summary,
+            })?;
+            return Ok(Exit::Done);
+        }
+        let texts: Vec<Text> = [segment.prompt, segment.summary]
+            .into_iter()
+            .flatten()
+            .collect();
+        let text = texts.join("\n\n");
+        match out.terminal {
+            true => out.text(&escape(&text, true))?,
+            false => out.bytes(text.as_bytes())?,
+        }
+        return Ok(Exit::Done);
+    }
+    let name = &args.name;
+    for at in &found {
+        if let (Some(number), Some(last)) = (number, session.segment(*at, None)?) {
+            let message = format!("agent {name} has no segment {number} in scope {scope}");
+            return Err(
+                CliError::not_found(message).hint(format!("the last one is {}", last.number))
+            );
+        }
+    }
+    Err(unknown(
+        args,
+        format!("agent {name} has no segments in scope {scope}"),
+    ))
+}
+
+/// Nothing is kept of an agent of that name: all agents of the run are looked for, and those around it.
+fn unknown(args: &AgentArgs, message: String) -> CliError {
+    let error = CliError::not_found(message);
+    let path = args.path.as_deref().map(std::path::Path::to_string_lossy);
+    let error = match locate::open(path.as_deref().unwrap_or(&args.run.run)) {
+        Ok(session) => {
+            let agents = session.run().agents.iter().map(|agent| &*agent.name);
+            let others = agents.filter(|name| *name != args.name);
+            error.hint(near::hint(&args.name, others, "agents"))
+        }
+        Err(_) => error,
+    };
+    error.hint("`prose agents RUN` lists the agents with their scopes")
 }
 
 fn said(run: Option<&str>, done: &Remembered, place: &Place, out: &Out) -> Result<Exit, CliError> {

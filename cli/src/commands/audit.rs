@@ -2,7 +2,7 @@ use prosescope_core::render::text::escape;
 use prosescope_core::session::{AuditFilter, Session, audit_stats, audit_timeouts, longest_first};
 use prosescope_core::view::{AuditRow, GateWait, RunAudit};
 
-use super::{ended, since};
+use super::{ended, no_gate, since};
 use crate::args::gates::{AuditArgs, AuditCommand};
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -81,10 +81,7 @@ fn known(session: &Session, gate: Option<&str>) -> Result<(), CliError> {
     if known || run.audit.iter().any(|event| *event.gate_id == *gate) {
         return Ok(());
     }
-    Err(
-        CliError::not_found(format!("run {} has no gate {gate}", run.id))
-            .hint("`prose gates RUN --all` lists its gates"),
-    )
+    Err(no_gate(session, gate))
 }
 
 fn print_timeouts<'a>(rows: impl Iterator<Item = &'a AuditRow>, out: &Out) -> Result<(), CliError> {

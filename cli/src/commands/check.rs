@@ -1,4 +1,4 @@
-use prosescope_core::check::{AREAS, report, rule, sarif};
+use prosescope_core::check::{AREAS, Rule, report, rule, sarif};
 use prosescope_core::issue::Severity;
 use prosescope_core::view::{CheckReport, CheckedRun};
 
@@ -6,10 +6,19 @@ use crate::args::{CheckArgs, Level};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::Out;
-use crate::{locate, print};
+use crate::{locate, near, print};
 
 pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
-    if let Some(name) = &args.explain {
+    if let Some(None) = &args.explain {
+        let rules: Vec<_> = rules().map(|rule| rule.view()).collect();
+        if out.json {
+            out.json(&rules)?;
+        } else {
+            out.text(&print::rules(&rules, out.width))?;
+        }
+        return Ok(Exit::Done);
+    }
+    if let Some(Some(name)) = &args.explain {
         let rule = rule(name).ok_or_else(|| unknown(name))?.view();
         if out.json {
             out.json(&rule)?;
@@ -94,17 +103,16 @@ fn ended(report: &CheckReport, deny: Level) -> Exit {
 }
 
 fn unknown(name: &str) -> CliError {
+    let rules = rules().map(|rule| rule.name);
+    let near = near::names(name, rules);
     let error = CliError::usage(format!("there is no rule {name}"));
-    let part = |rule: &str| name.split('-').any(|p| p.len() > 2 && rule.contains(p));
-    let near: Vec<&str> = AREAS
-        .iter()
-        .flat_map(|area| area.rules)
-        .map(|rule| rule.name)
-        .filter(|rule| part(rule))
-        .take(6)
-        .collect();
-    match near.as_slice() {
-        [] => error.hint("docs/checks.md lists all rules"),
-        near => error.hint(format!("rules with such a name: {}", near.join(", "))),
-    }
+    let error = match near.is_empty() {
+        true => error,
+        false => error.hint(near::hint(name, near, "rules")),
+    };
+    error.hint("`prose check --explain` lists all rules")
+}
+
+fn rules() -> impl Iterator<Item = &'static Rule> {
+    AREAS.iter().flat_map(|area| area.rules)
 }

@@ -111,8 +111,5 @@ pub(super) fn expired(run: &str, out: &TimedOut) -> Value {
 
 /// A head as JSON.
 pub(super) fn head(head: Option<&Head>) -> Value {
-    head.map_or(
-        Value::Null,
-        |head| json!({ "count": head.count, "hash": head.hash }),
-    )
+    json!(head)
 }

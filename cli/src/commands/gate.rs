@@ -2,6 +2,7 @@ use prosescope_core::write::{CreateGate, ViewGate};
 use serde_json::json;
 
 use super::decide::head;
+use super::no_gate;
 use crate::args::gates::{CreateArgs, GateCommand};
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -34,10 +35,7 @@ fn show(run: &str, id: &str, no_log: bool, out: &Out) -> Result<Exit, CliError> 
         }
     }
     let Some(view) = session.gate(id, now) else {
-        return Err(
-            CliError::not_found(format!("run {} has no gate {id}", session.run().id))
-                .hint("`prose gates RUN --all` lists its gates"),
-        );
+        return Err(no_gate(&session, id));
     };
     if out.json {
         out.json(&view)?;

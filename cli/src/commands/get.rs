@@ -3,13 +3,13 @@ use prosescope_core::session::{Session, ValueOf};
 use prosescope_core::view::{ResolutionView, ValueView};
 use serde::Serialize;
 
-use super::ended;
+use super::{ended, no_execution};
 use crate::args::GetArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::{Out, say};
 use crate::print::style::{RESET, WAIT};
-use crate::{locate, print};
+use crate::{locate, near, print};
 
 /// What `prose get --json` prints.
 #[derive(Serialize)]
@@ -17,6 +17,9 @@ struct Got {
     #[serde(flatten)]
     value: Option<ValueView>,
     resolution: ResolutionView,
+    /// Where the run lies that has the binding, for a name of an import's (`alias.name`): the resolution is that run's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    import: Option<String>,
 }
 
 pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
@@ -70,10 +73,25 @@ pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
 
 /// What takes the whole run: every candidate, and why it is or is not what the name means.
 fn explain(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
-    let session = locate::open(&args.run)?;
-    let winner = session.winner(&args.name, args.from);
-    let resolution = session.resolve(&args.name, args.from);
+    let mut session = locate::open(&args.run)?;
+    let (mut name, mut from, mut import) = (args.name.clone(), args.from, None);
+    if session.winner(&name, from).is_none()
+        && let Some((nested, inner)) = session.in_import(&name, &locate::bounded())
+    {
+        session = nested.unwrap_or(session);
+        (name, from, import) = (inner, None, Some(session.run().root.to_string()));
+    }
+    let winner = session.winner(&name, from);
+    let resolution = session.resolve(&name, from);
     if !out.json {
+        if let Some(place) = &import {
+            let place = match place.trim_end_matches('/') {
+                "" => String::new(),
+                place => format!(" of {place}"),
+            };
+            let means = format!("{} is {name}{place}\n", args.name);
+            out.text(&escape(&means, true))?;
+        }
         out.text(&print::resolution(&resolution, out.width))?;
     }
     let Some(winner) = winner.map(ValueOf::Binding) else {
@@ -84,12 +102,22 @@ fn explain(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
         out.json(&Got {
             value: Some(value),
             resolution,
+            import,
         })?;
     }
     Ok(ended(&session))
 }
 
 fn missing(session: &Session, args: &GetArgs, resolution: &ResolutionView) -> CliError {
+    let bindings = &session.run().bindings;
+    // A frame of which only bindings are left is there, too.
+    let left = |id: i64| bindings.iter().any(|b| b.execution_id == Some(id));
+    if let Some(id) = args.from
+        && session.node_of_row(id).is_none()
+        && !left(id)
+    {
+        return no_execution(session, id);
+    }
     let place = match args.from {
         Some(id) => format!("from frame {id}"),
         None => "at the root".to_owned(),
@@ -107,7 +135,21 @@ fn missing(session: &Session, args: &GetArgs, resolution: &ResolutionView) -> Cl
         .map(|id| format!("--from {id}"))
         .collect();
     if elsewhere.is_empty() {
-        error.hint("`prose bindings RUN` lists what there is")
+        let names = bindings.iter().map(|binding| &*binding.name);
+        let error = error.hint(near::hint(&args.name, names, "bindings"));
+        let imports = &session.run().imports;
+        let import = args.name.split_once('.').and_then(|(handle, _)| {
+            imports
+                .iter()
+                .find(|import| *import.alias == *handle && import.nested.is_some())
+        });
+        match import {
+            Some(import) => error.hint(format!(
+                "`prose bindings RUN/{}` lists what its own run has",
+                import.alias
+            )),
+            None => error.hint("`prose bindings RUN` lists what there is"),
+        }
     } else {
         error.hint(format!("other frames have one: {}", elsewhere.join(", ")))
     }

@@ -41,6 +41,7 @@ use crate::args::Command;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::locate;
+use crate::near;
 use crate::out::Out;
 
 pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
@@ -84,6 +85,24 @@ fn ended(session: &Session) -> Exit {
     } else {
         Exit::Done
     }
+}
+
+/// An execution was named by an id that nothing has.
+fn no_execution(session: &Session, id: i64) -> CliError {
+    CliError::not_found(format!(
+        "there is no execution {id} in run {}",
+        session.run().id
+    ))
+    .hint("`prose trace RUN` lists what ran, with ids")
+}
+
+/// A gate was named that the run does not have.
+fn no_gate(session: &Session, gate: &str) -> CliError {
+    let run = session.run();
+    let gates = run.gates.iter().map(|gate| &*gate.id);
+    CliError::not_found(format!("run {} has no gate {gate}", run.id))
+        .hint(near::hint(gate, gates, "gates"))
+        .hint("`prose gates RUN --all` lists its gates")
 }
 
 /// A time, or how long ago: milliseconds since 1970 UTC.

@@ -2,7 +2,7 @@ use prosescope_core::render::narration::{Style, narrate};
 use prosescope_core::render::text::escape;
 use serde_json::json;
 
-use super::ended;
+use super::{ended, no_execution};
 use crate::args::record::{Markers, NarrateArgs};
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -12,13 +12,11 @@ use crate::out::Out;
 pub(super) fn run(args: &NarrateArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run)?;
     let only = match args.execution {
-        Some(id) => Some(session.node_of_row(id).ok_or_else(|| {
-            CliError::not_found(format!(
-                "there is no execution {id} in run {}",
-                session.run().id
-            ))
-            .hint("`prose trace RUN` lists what ran, with ids")
-        })?),
+        Some(id) => Some(
+            session
+                .node_of_row(id)
+                .ok_or_else(|| no_execution(&session, id))?,
+        ),
         None => None,
     };
     let style = match args.style {

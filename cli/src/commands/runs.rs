@@ -1,11 +1,11 @@
-use prosescope_core::session::{Filter, Order};
+use prosescope_core::session::{Filter, Order, RUN_STATUSES};
 
 use super::since;
 use crate::args::{RunsArgs, Sort};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::Out;
-use crate::{locate, print};
+use crate::{locate, near, print};
 
 pub(super) fn run(args: &RunsArgs, out: &Out) -> Result<Exit, CliError> {
     let filter = Filter {
@@ -23,6 +23,18 @@ pub(super) fn run(args: &RunsArgs, out: &Out) -> Result<Exit, CliError> {
         Sort::Program => Order::Program,
     };
     let mut list = locate::list(args.path.as_deref(), &filter, order)?;
+    if filter.known_status(list.runs.iter()).is_err() {
+        // Another filter may have left out the only run that records such a word.
+        let all = locate::list(args.path.as_deref(), &Filter::default(), order)?;
+        filter.known_status(all.runs.iter()).map_err(|unknown| {
+            let near = near::names(&unknown.0, RUN_STATUSES);
+            let error = CliError::usage(unknown.to_string());
+            match near.is_empty() {
+                true => error,
+                false => error.hint(near::hint(&unknown.0, near, "statuses")),
+            }
+        })?;
+    }
     list.runs.truncate(args.limit.unwrap_or(usize::MAX));
     if out.json {
         out.json(&list)?;

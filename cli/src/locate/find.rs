@@ -10,6 +10,7 @@ use prosescope_store::{Disk, home_prose, prose_dir};
 use super::{LATEST, disk, options};
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::near;
 
 /// A place to open, and the `.prose` folder around it.
 pub(super) struct Located {
@@ -25,8 +26,12 @@ pub(super) fn locate(run: &str) -> Result<Located, CliError> {
     if looks_like_path(run) && Path::new(run).exists() {
         return by_path(Path::new(run));
     }
+    if only_a_path(run) {
+        return Err(no_such_path(run));
+    }
     let project = match project() {
         Ok(project) => project,
+        Err(_) if looks_like_path(run) => return Err(no_such_path(run)),
         // Without a `.prose` folder, a bare name may still be a file beside us.
         Err(_) if run != LATEST && Path::new(run).exists() => return by_path(Path::new(run)),
         Err(error) => return Err(error),
@@ -41,10 +46,19 @@ pub(super) fn locate(run: &str) -> Result<Located, CliError> {
         Err(ChooseError::Unknown { .. }) if run != LATEST && Path::new(run).exists() => {
             return by_path(Path::new(run));
         }
+        Err(ChooseError::Unknown { name, .. }) if looks_like_path(run) => {
+            let message = format!(
+                "there is no file or folder {run}, and no run {name} in {}",
+                project.display()
+            );
+            return Err(
+                CliError::not_found(message).hint("check the path; `prose runs` lists the runs")
+            );
+        }
         Err(error) => return Err(not_chosen(error, &project)),
     };
     let place = match nested {
-        Some(nested) => inside(&disk, &place, nested)?,
+        Some(nested) => inside(&disk, name, &place, nested)?,
         None => place,
     };
     Ok(Located {
@@ -80,9 +94,20 @@ fn not_chosen(error: ChooseError, project: &Path) -> CliError {
     }
 }
 
-/// The place of `handle--slug` (or a unique beginning of it) below a run.
-fn inside(disk: &Disk, place: &str, nested: &str) -> Result<String, CliError> {
+/// Whether no run and no import can be called so.
+fn only_a_path(run: &str) -> bool {
+    run.starts_with(['.', '/']) || run.contains('\\') || Path::new(run).is_absolute()
+}
+
+fn no_such_path(path: &str) -> CliError {
+    CliError::not_found(format!("there is no file or folder {path}"))
+        .hint("check the path; `prose runs` lists the runs")
+}
+
+/// The place of `handle--slug` (or its handle alone) below a run.
+fn inside(disk: &Disk, run: &str, place: &str, nested: &str) -> Result<String, CliError> {
     let mut place = place.to_owned();
+    let mut above = run.to_owned();
     for part in nested
         .split('/')
         .filter(|part| !part.is_empty() && *part != "imports")
@@ -92,7 +117,7 @@ fn inside(disk: &Disk, place: &str, nested: &str) -> Result<String, CliError> {
         } else {
             format!("{place}/imports/")
         };
-        let mut names: Vec<&str> = disk
+        let mut all: Vec<&str> = disk
             .below(&prefix)
             .iter()
             .filter_map(|f| {
@@ -101,17 +126,27 @@ fn inside(disk: &Disk, place: &str, nested: &str) -> Result<String, CliError> {
                     .split_once('/')
                     .map(|(name, _)| name)
             })
-            .filter(|name| {
-                *name == part
-                    || name
-                        .strip_prefix(part)
-                        .is_some_and(|rest| rest.starts_with("--"))
-            })
             .collect();
-        names.dedup();
+        all.dedup();
+        let is_meant = |name: &&&str| {
+            let rest = name.strip_prefix(part);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("--"))
+        };
+        let names: Vec<&str> = all.iter().filter(is_meant).copied().collect();
         place = match names.as_slice() {
             [one] => format!("{prefix}{one}"),
-            [] => return Err(CliError::not_found(format!("{place} has no import {part}"))),
+            [] => {
+                let error = CliError::not_found(format!("run {above} has no import {part}"));
+                return Err(match all.as_slice() {
+                    [] => error.hint("it has no imports with a run of their own"),
+                    all => {
+                        let handles = all
+                            .iter()
+                            .map(|name| name.split_once("--").map_or(*name, |of| of.0));
+                        error.hint(near::hint(part, handles, "imports"))
+                    }
+                });
+            }
             many => {
                 return Err(CliError::usage(format!(
                     "{part} may be {}",
@@ -119,6 +154,7 @@ fn inside(disk: &Disk, place: &str, nested: &str) -> Result<String, CliError> {
                 )));
             }
         };
+        above = format!("{above}/{part}");
     }
     Ok(place)
 }

@@ -227,7 +227,7 @@ fn is_same(a: &Path, b: &Path) -> bool {
 }
 
 /// The time, and how long reading may take.
-pub(super) fn bounded() -> Options {
+pub(crate) fn bounded() -> Options {
     let begun = Instant::now();
     Options {
         now: Some(now()),

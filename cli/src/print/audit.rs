@@ -1,6 +1,7 @@
 use std::fmt::Write as _;
 
 use anstyle::Style;
+use prosescope_core::gate::audit::Head;
 use prosescope_core::issue::{Issue, Severity};
 use prosescope_core::render::text::escape;
 use prosescope_core::time::Stamp;
@@ -174,7 +175,7 @@ pub(crate) fn gate_waits(waits: &[GateWait], width: usize) -> String {
 }
 
 /// The state of the chain, why, and its head.
-fn verdict(chain: &str, reason: &str, head: Option<&(u64, String)>) -> String {
+fn verdict(chain: &str, reason: &str, head: Option<&Head>) -> String {
     let tone = match chain {
         "consistent" => OK,
         "broken" => BAD,
@@ -185,8 +186,12 @@ fn verdict(chain: &str, reason: &str, head: Option<&(u64, String)>) -> String {
         escape(chain, false),
         escape(reason, false)
     );
-    if let Some((count, hash)) = head {
-        let _ = writeln!(out, "{FAINT}head: {count}:{}{RESET}", escape(hash, false));
+    if let Some(head) = head {
+        let _ = writeln!(
+            out,
+            "{FAINT}head: {}{RESET}",
+            escape(&super::head(head), false)
+        );
     }
     out
 }

@@ -158,6 +158,29 @@ pub(crate) fn explained(rule: &RuleView, width: usize) -> String {
     out
 }
 
+/// All rules, by area.
+pub(crate) fn rules(rules: &[RuleView], width: usize) -> String {
+    let width = width.min(WIDTH);
+    let mut out = String::new();
+    let mut area = "";
+    for rule in rules {
+        if rule.area != area {
+            area = &rule.area;
+            let gap = if out.is_empty() { "" } else { "\n" };
+            let _ = writeln!(out, "{gap}{BOLD}{area}{RESET}\n");
+        }
+        let words: Vec<&str> = rule.severities.iter().map(|s| s.word()).collect();
+        let words = words.join(" or ");
+        let _ = writeln!(out, "  {}  {FAINT}{words}{RESET}", rule.name);
+        out.push_str(&wrap(&rule.meaning, width, "    "));
+    }
+    let _ = writeln!(
+        out,
+        "\n{FAINT}`prose check --explain RULE` says what to do, with an example.{RESET}"
+    );
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

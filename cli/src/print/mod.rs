@@ -16,7 +16,7 @@ mod trace;
 mod values;
 
 pub(crate) use audit::{audit, audit_check, audit_stats, audit_timeouts, audits, gate_waits};
-pub(crate) use check::{checked, explained};
+pub(crate) use check::{checked, explained, rules};
 pub(crate) use clean::cleaned;
 pub(crate) use convert::converted;
 pub(crate) use decide::{decided, expired, head, note};

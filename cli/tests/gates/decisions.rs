@@ -49,6 +49,28 @@ fn an_approval_names_the_claim_and_the_head_that_verify_takes() {
 }
 
 #[test]
+fn a_head_has_one_shape_wherever_it_is_printed() {
+    in_both_forms(|project| {
+        let run = project.run.clone();
+        let made = project.json(
+            0,
+            &["gate", "create", "go", "--run", &run, "--prompt", "Go?"],
+        );
+        let decided = project.json(0, &["approve", &run, "go"]);
+        let hash = decided["head"]["hash"].as_str().expect("a hash");
+        let head = serde_json::json!({ "run": run, "count": 2, "hash": hash });
+        assert_eq!(
+            (&made["head"]["run"], &made["head"]["count"]),
+            (&run.as_str().into(), &1.into())
+        );
+        assert_eq!(decided["head"], head);
+        for args in [&["audit", "verify", &run][..], &["audit", &run]] {
+            assert_eq!(project.json(0, args)["head"], head, "{args:?}");
+        }
+    });
+}
+
+#[test]
 fn the_documents_own_words_decide_as_well() {
     in_both_forms(|project| {
         let run = project.run.clone();

@@ -35,7 +35,8 @@ impl ChainState {
 }
 
 /// The last sealed row of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Head {
     /// The run.
     pub run: Text,

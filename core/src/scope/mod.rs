@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
-use crate::model::{Binding, Run, ValueAt};
+use crate::model::Run;
 use crate::trace::Trace;
 
 pub use parents::{Bend, Parents, Walk, parents};
@@ -68,8 +68,7 @@ pub enum Outcome {
 
 /// Resolves a name from a frame (`None`: from the root; errata B5).
 ///
-/// A frame named by an alias means its instance. A dotted name that no binding carries resolves at the root to
-/// the import's binding (errata B12). Linear in the chain, and no recursion: chains of 100,000 are legal.
+/// A frame named by an alias means its instance. Linear in the chain, and no recursion: chains of 100,000 are legal.
 pub fn resolve(run: &Run, trace: &Trace, name: &str, from: Option<i64>) -> Resolution {
     let parents = parents(run, trace);
     let mut issues = Vec::new();
@@ -164,10 +163,7 @@ pub fn resolve(run: &Run, trace: &Trace, name: &str, from: Option<i64>) -> Resol
 /// Looks at the bindings of that name only, and goes up no farther than to the first that has one.
 pub fn winner(run: &Run, trace: &Trace, name: &str, from: Option<i64>) -> Option<usize> {
     let parents = parents(run, trace);
-    let mut found = named(run, name);
-    if found.is_empty() {
-        found = in_import(run, name, &mut Vec::new());
-    }
+    let found = named(run, name);
     let mut places: Vec<i64> = found
         .iter()
         .filter_map(|(_, frame)| Some(parents.instance((*frame)?)))
@@ -211,10 +207,10 @@ fn candidates(
             exact.push((at, binding.execution_id));
         }
     }
-    if !exact.is_empty() {
-        return exact;
+    if exact.is_empty() {
+        issues.extend(in_import(run, name));
     }
-    in_import(run, name, issues)
+    exact
 }
 
 /// The bindings of a name, in store order.
@@ -225,35 +221,12 @@ fn named(run: &Run, name: &str) -> Vec<(usize, Option<i64>)> {
         .collect()
 }
 
-/// `research.findings`: the binding `findings` of the import `research` (errata B12).
-fn in_import(run: &Run, name: &str, issues: &mut Vec<Issue>) -> Vec<(usize, Option<i64>)> {
-    let import = name.split_once('.').and_then(|(handle, inner)| {
-        let import = run.imports.iter().find(|i| *i.alias == *handle)?;
-        Some((handle, inner, import.nested.as_deref()?))
-    });
-    let Some((handle, inner, nested)) = import else {
-        return Vec::new();
-    };
-    let inside: Vec<_> = run
-        .bindings
-        .iter()
-        .enumerate()
-        .filter(|(_, binding)| *binding.name == *inner && lies_in(binding, nested))
-        .map(|(at, _)| (at, None))
-        .collect();
-    if inside.is_empty() {
-        issues.push(reasons::in_import(handle, inner, nested));
-    }
-    inside
-}
-
-fn lies_in(binding: &Binding, folder: &str) -> bool {
-    match &binding.value {
-        ValueAt::File { path, .. } => path
-            .strip_prefix(folder.trim_end_matches('/'))
-            .is_some_and(|rest| rest.starts_with("/bindings/")),
-        _ => false,
-    }
+/// `research.findings` may be the binding `findings` of the import `research` (errata B12): in its own run, which
+/// [`Session::in_import`](crate::session::Session::in_import) opens.
+fn in_import(run: &Run, name: &str) -> Option<Issue> {
+    let (handle, inner) = name.split_once('.')?;
+    let import = run.imports.iter().find(|i| *i.alias == *handle)?;
+    Some(reasons::in_import(handle, inner, import.nested.as_deref()?))
 }
 
 /// Candidates by the instance of their frame; `None` is the root.

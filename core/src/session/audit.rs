@@ -53,7 +53,7 @@ impl Session {
             rows: self.run.audit.iter().map(audit_row).collect(),
             chain: report.state.word().to_owned(),
             chain_reason: report.sentence(),
-            head: report.head().map(|head| (head.count, head.hash.clone())),
+            head: report.head().cloned(),
             issues: report
                 .findings
                 .iter()

@@ -42,13 +42,49 @@ pub enum Order {
     Program,
 }
 
+/// The words for how a run may stand that our own reading gives; a run may record any other.
+pub const RUN_STATUSES: [&str; 7] = [
+    "completed",
+    "failed",
+    "interrupted",
+    "running",
+    "unknown",
+    "unreadable",
+    "waiting",
+];
+
+/// A status was asked for that no run has or will have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no run has the status {0}: expected {known}, or a word that a run records", known = RUN_STATUSES.join(", "))]
+pub struct UnknownStatus(pub String);
+
 impl Filter {
+    /// Refuses a status that is none of [`RUN_STATUSES`] and that none of these runs has: a misspelt word would show an
+    /// empty list.
+    ///
+    /// # Errors
+    /// [`UnknownStatus`], with the word.
+    pub fn known_status<'r>(
+        &self,
+        runs: impl Iterator<Item = &'r RunSummary> + Clone,
+    ) -> Result<(), UnknownStatus> {
+        let is_known = |word: &String| {
+            RUN_STATUSES
+                .iter()
+                .any(|known| word.eq_ignore_ascii_case(known))
+                || runs
+                    .clone()
+                    .any(|run| word.eq_ignore_ascii_case(status(run)))
+        };
+        match self.status.iter().find(|word| !is_known(word)) {
+            Some(word) => Err(UnknownStatus(word.clone())),
+            None => Ok(()),
+        }
+    }
+
     /// Whether a run is to be shown.
     pub fn wants(&self, run: &RunSummary) -> bool {
-        let status = match run.error {
-            Some(_) => "unreadable",
-            None => run.status.as_str(),
-        };
+        let status = status(run);
         let has = |word: &String| word.eq_ignore_ascii_case(status);
         let program = run.program.as_deref().unwrap_or_default().to_lowercase();
         let named = |part: &String| program.contains(&part.to_lowercase());
@@ -116,6 +152,14 @@ pub(super) type Tie = (bool, Reverse<Option<i128>>);
 pub(super) fn tie(source: &dyn Source, place: &str) -> Tie {
     let name = run_id::RunId::parse(split(place).1);
     (!name.is_well_formed(), Reverse(source.made(place)))
+}
+
+/// A run's status as lists show it.
+fn status(run: &RunSummary) -> &str {
+    match run.error {
+        Some(_) => "unreadable",
+        None => &run.status,
+    }
 }
 
 /// When a run began: the time in its id, else `started`, else its last sign of life.
@@ -231,6 +275,30 @@ mod tests {
             found.retain(|run| filter.wants(run));
             assert_eq!(ids(&found), expected, "{filter:?}");
         }
+    }
+
+    #[test]
+    fn a_status_is_known_by_our_words_and_by_those_that_runs_record() {
+        let mut odd = runs();
+        odd.push(run("odd", "Paused", "hunt.prose", None, 0));
+        for (words, expected) in [
+            (
+                &["completed", "WAITING", "unreadable", "unknown"][..],
+                Ok(()),
+            ),
+            (&["paused"], Ok(())),
+            (&["failed", "complete"], Err("complete")),
+            (&[""], Err("")),
+        ] {
+            let filter = Filter {
+                status: words.iter().map(|word| (*word).to_owned()).collect(),
+                ..Filter::default()
+            };
+            let expected = expected.map_err(|word| UnknownStatus(word.to_owned()));
+            assert_eq!(filter.known_status(odd.iter()), expected, "{words:?}");
+        }
+        let message = UnknownStatus("complete".to_owned()).to_string();
+        assert!(message.starts_with("no run has the status complete: expected completed, failed,"));
     }
 
     #[test]

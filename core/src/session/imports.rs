@@ -2,6 +2,7 @@ use std::rc::Rc;
 
 use super::{Options, Session};
 use crate::model::{FolderForm, Form};
+use crate::program::StatementKind;
 use crate::view::{ImportView, ImportsView};
 
 /// Nested deeper than this, an import is named and not opened (viewer.md).
@@ -47,6 +48,66 @@ impl Session {
             imports: imports.collect(),
             above,
         }
+    }
+
+    /// What a dotted name means that no binding of this run has (errata B12): the run (`None` for this one) and the name
+    /// of a binding at its root.
+    ///
+    /// | name | means |
+    /// |---|---|
+    /// | `research.findings` | `findings` of the run of import `research`, whatever its kind and form |
+    /// | `report.findings` | `research.findings`, where the program says `report = research(…)` |
+    /// | `research.findings`, asked of the run `imports/research--…` itself | `findings` |
+    pub fn in_import(&self, name: &str, options: &Options) -> Option<(Option<Session>, String)> {
+        let (head, inner) = name.split_once('.')?;
+        for handle in [Some(head), self.called(head)].into_iter().flatten() {
+            let dotted = format!("{handle}.{inner}");
+            if self.winner(&dotted, None).is_some() {
+                return Some((None, dotted));
+            }
+            let imports = self.run.imports.iter().filter(|i| *i.alias == *handle);
+            for place in imports.filter_map(|import| import.nested.as_deref()) {
+                let place = format!("{}{place}", self.root);
+                if let Some(found) = self.in_nested(&place, inner, options) {
+                    return Some(found);
+                }
+            }
+        }
+        let (_, own) = self.place.rsplit_once("imports/")?;
+        let is_own = own.split_once("--")?.0 == head && self.winner(inner, None).is_some();
+        is_own.then(|| (None, inner.to_owned()))
+    }
+
+    fn in_nested(
+        &self,
+        place: &str,
+        name: &str,
+        options: &Options,
+    ) -> Option<(Option<Session>, String)> {
+        if above(&self.place).len() >= DEEPEST {
+            return None;
+        }
+        let nested = Session::open_inside(Rc::clone(&self.source), place, options, false).ok()?;
+        if nested.winner(name, None).is_some() {
+            return Some((Some(nested), name.to_owned()));
+        }
+        let (deeper, name) = nested.in_import(name, options)?;
+        Some((Some(deeper.unwrap_or(nested)), name))
+    }
+
+    /// The import whose call gives a name its value: `research` for `report = research(…)`.
+    fn called(&self, name: &str) -> Option<&str> {
+        let listing = self.listing.as_ref()?;
+        let statements = || listing.statements.iter();
+        let is_import = |target: &str| {
+            self.run.imports.iter().any(|i| *i.alias == *target)
+                || statements()
+                    .any(|s| s.kind == StatementKind::Use && s.name.as_deref() == Some(target))
+        };
+        statements()
+            .filter(|s| s.name.as_deref() == Some(name))
+            .filter_map(|s| s.target.as_deref())
+            .find(|target| is_import(target))
     }
 
     /// The nested run at a place, where it can be opened.
@@ -98,7 +159,120 @@ fn above(place: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::above;
+    use rusqlite::Connection;
+
+    use super::*;
+    use crate::schema::STATE_SQL;
+    use crate::session::{Lookup, ValueOf};
+    use crate::source::{MemorySource, Source};
+
+    const PROGRAM: &str = "use \"./deep.prose\" as research\nlet report = research(topic: \"x\")\nlet mine = session \"A\"\n";
+    const NESTED: &str = "runs/r/imports/research--deep";
+
+    fn database(sql: &str) -> Vec<u8> {
+        let mut conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch(STATE_SQL).unwrap();
+        conn.execute_batch(sql).unwrap();
+        conn.serialize("main").unwrap().to_vec()
+    }
+
+    fn binding(name: &str, kind: &str) -> Vec<u8> {
+        format!("# {name}\n\nkind: {kind}\n\n---\n\n{name} of the import").into_bytes()
+    }
+
+    /// Which value each name has in the run, whose own state and whose import's state are these.
+    fn check(own: &(String, Vec<u8>), nested: &[(String, Vec<u8>)]) {
+        let mut files = nested.to_vec();
+        files.push(own.clone());
+        files.push(("runs/r/program.prose".to_owned(), PROGRAM.into()));
+        let source: Rc<dyn Source> = Rc::new(MemorySource::new("test", files));
+        let ask = |place: &str, name: &str, from: Option<i64>| {
+            let lookup = Lookup::open(&source, place, &Options::default(), name, from).unwrap();
+            let value = lookup.value(1000).ok().map(|value| value.text);
+            let session = Session::open(Rc::clone(&source), place, &Options::default()).unwrap();
+            // Whoever has the run open already gets the same answer.
+            let opened = match session.winner(name, from) {
+                Some(at) => session.value(&ValueOf::Binding(at), 1000).ok(),
+                None => session
+                    .in_import(name, &Options::default())
+                    .and_then(|(nested, name)| {
+                        let session = nested.as_ref().unwrap_or(&session);
+                        let of = ValueOf::Binding(session.winner(&name, None)?);
+                        session.value(&of, 1000).ok()
+                    }),
+            };
+            assert_eq!(opened.map(|value| value.text), value, "{place} {name}");
+            value
+        };
+        for (name, value) in [
+            ("research.findings", Some("findings of the import")),
+            ("research.sources", Some("sources of the import")),
+            ("report.findings", Some("findings of the import")),
+            ("report.sources", Some("sources of the import")),
+            ("research.inner.facts", Some("facts of the import")),
+            ("research.nothing", None),
+            ("mine.findings", None),
+            ("other.findings", None),
+            ("findings", None),
+        ] {
+            for from in [None, Some(1)] {
+                let found = ask("runs/r", name, from);
+                assert_eq!(found.as_deref(), value, "{} {name} from {from:?}", own.0);
+            }
+        }
+        // The nested run takes the name that it goes by outside.
+        for name in ["findings", "research.findings"] {
+            let found = ask(NESTED, name, None);
+            assert_eq!(found.as_deref(), Some("findings of the import"), "{name}");
+        }
+        assert_eq!(ask(NESTED, "report.findings", None), None);
+    }
+
+    #[test]
+    fn a_dotted_name_reaches_the_run_of_an_import_whatever_forms_they_have() {
+        let folder = (
+            "runs/r/state.md".to_owned(),
+            b"# Execution State\n\nrun: r\n".to_vec(),
+        );
+        let imports = "INSERT INTO run(id) VALUES ('r'); INSERT INTO imports(alias, source_url) VALUES ('research', './deep.prose');";
+        let rows = ("runs/r/state.db".to_owned(), database(imports));
+        let inner = (
+            format!("{NESTED}/imports/inner--facts/bindings/facts.md"),
+            binding("facts", "let"),
+        );
+        let files = [
+            (
+                format!("{NESTED}/bindings/findings.md"),
+                binding("findings", "output"),
+            ),
+            (
+                format!("{NESTED}/bindings/sources.md"),
+                binding("sources", "let"),
+            ),
+            inner.clone(),
+        ];
+        let values = "INSERT INTO run(id) VALUES ('n'); INSERT INTO bindings(name, kind, value) VALUES
+            ('findings', 'output', 'findings of the import'), ('sources', 'let', 'sources of the import');";
+        let database = [(format!("{NESTED}/state.db"), database(values)), inner];
+        for own in [&folder, &rows] {
+            check(own, &files);
+            check(own, &database);
+        }
+    }
+
+    /// As the documents have it in a database, without any nested run: a row of the dotted name (sqlite.md).
+    #[test]
+    fn a_call_of_an_import_gives_its_name_to_the_imports_rows() {
+        let rows = "INSERT INTO run(id, program_source) VALUES ('r', 'use \"x\" as research\nlet report = research()\n');
+            INSERT INTO bindings(name, kind, value) VALUES ('research.findings', 'let', 'a row');";
+        let files = [("runs/r/state.db".to_owned(), database(rows))];
+        let source: Rc<dyn Source> = Rc::new(MemorySource::new("test", files));
+        for name in ["research.findings", "report.findings"] {
+            let options = Options::default();
+            let lookup = Lookup::open(&source, "runs/r", &options, name, None).unwrap();
+            assert_eq!(lookup.value(100).unwrap().text, "a row", "{name}");
+        }
+    }
 
     #[test]
     fn names_the_runs_above() {

@@ -46,8 +46,18 @@ impl Lookup {
             return Ok(narrow);
         }
         let session = Session::open_inside(Rc::clone(source), place, options, false)?;
-        let winner = session.winner(name, from).map(ValueOf::Binding);
-        Ok(Lookup { session, winner })
+        let mut winner = session.winner(name, from);
+        let mut nested = None;
+        if winner.is_none()
+            && let Some((run, name)) = session.in_import(name, options)
+        {
+            winner = run.as_ref().unwrap_or(&session).winner(&name, None);
+            nested = run;
+        }
+        Ok(Lookup {
+            session: nested.unwrap_or(session),
+            winner: winner.map(ValueOf::Binding),
+        })
     }
 
     /// Whether the name means something.

@@ -47,7 +47,7 @@ pub use audit::{AuditFilter, audit_stats, audit_timeouts, longest_first};
 pub use carry::Carried;
 pub use choose::{ChooseError, choose};
 pub use convert::{Each, Files, Left};
-pub use filter::{Filter, Order};
+pub use filter::{Filter, Order, RUN_STATUSES, UnknownStatus};
 pub use index::NodeIndex;
 pub use lookup::Lookup;
 pub use open::OpenError;

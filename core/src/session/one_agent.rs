@@ -9,11 +9,12 @@ use std::rc::Rc;
 
 use super::open::{OpenError, prose_folder};
 use super::survey::{join, split};
+use super::values::{Table, unreadable};
 use super::{Around, NodeIndex, Options, Session, Store};
 use crate::decode::{folder, sqlite};
-use crate::model::{Agent, AgentScope, Run};
+use crate::model::{Agent, AgentScope, Run, Segment, Text};
 use crate::program;
-use crate::source::Source;
+use crate::source::{Source, SourceError};
 use crate::trace::Trace;
 
 impl Session {
@@ -32,6 +33,33 @@ impl Session {
             Some(session) => Ok(session),
             None => Session::open(source, place, options),
         }
+    }
+}
+
+impl Session {
+    /// An invocation of an agent, whole, however long: the one of this number, else the last. The agent is named by its
+    /// index.
+    ///
+    /// # Errors
+    /// When its store cannot give it.
+    pub fn segment(&self, agent: u32, number: Option<i64>) -> Result<Option<Segment>, SourceError> {
+        let Some(agent) = self.run.agents.get(agent as usize) else {
+            return Ok(None);
+        };
+        if let Some(store) = Table::Agents(Text::clone(&agent.store)).store(self) {
+            return sqlite::segment(&store.conn, &store.name, &agent.name, number)
+                .map_err(|error| unreadable(store, &error));
+        }
+        let around = self.folders.iter().find(|(name, _)| *name == agent.store);
+        let (source, dir) = match around {
+            // Such a name begins with the scope.
+            Some((name, source)) => {
+                let dir = name.split_once(": ").map_or(&**name, |(_, dir)| dir);
+                (source, dir.to_owned())
+            }
+            None => (&self.source, format!("{}{}", self.root, agent.store)),
+        };
+        folder::segment(source.as_ref(), &dir, &agent.name, number)
     }
 }
 
@@ -231,6 +259,36 @@ mod tests {
             assert_eq!((run.executions.len(), run.bindings.len()), (0, 0));
             assert!(run.agents.iter().all(|agent| agent.segments.is_empty()));
             assert!(!whole.run().bindings.is_empty() && own != whole.run().executions.is_empty());
+        }
+    }
+
+    /// Rows as any tool may have written them: in no order, with one number twice, as bytes, of an agent without a row.
+    #[test]
+    fn a_segment_is_read_whole_whatever_its_row_looks_like() {
+        let long = "x".repeat(100_000);
+        for encoding in ["", "PRAGMA encoding = 'UTF-16'; "] {
+            let rows = format!(
+                "{encoding}{STATE_SQL}INSERT INTO run (id, program_source) VALUES ('r', '{PROGRAM}');
+                 DROP TABLE agent_segments;
+                 CREATE TABLE agent_segments (agent_name TEXT, segment_number INTEGER, timestamp TEXT, prompt TEXT, summary TEXT);
+                 INSERT INTO agent_segments (agent_name, segment_number, prompt, summary) VALUES
+                   ('captain', 2, 'p2', 'first of two'), ('mate', 9, 'p', 's'), ('captain', 2, NULL, 'é {long}'),
+                   ('captain', 1, '', x'6279746573');"
+            );
+            let source = source(vec![("runs/r/state.db", database(&rows))]);
+            let session = Session::open_agent(source, "runs/r", &Options::default(), "captain");
+            let session = session.unwrap();
+            let segment = |number| {
+                let found = session.segment(0, number).unwrap()?;
+                let text = |text: Option<Text>| text.map(|text| text.to_string());
+                Some((found.number, text(found.prompt), text(found.summary)))
+            };
+            let last = (2, None, Some(format!("é {long}")));
+            assert_eq!(segment(None), Some(last.clone()));
+            assert_eq!(segment(Some(2)), Some(last));
+            let first = (1, Some(String::new()), Some("bytes".to_owned()));
+            assert_eq!(segment(Some(1)), Some(first));
+            assert_eq!(segment(Some(3)), None);
         }
     }
 

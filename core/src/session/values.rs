@@ -302,7 +302,7 @@ impl Session {
     }
 }
 
-fn unreadable(store: &Store, error: &sqlite::DecodeError) -> SourceError {
+pub(super) fn unreadable(store: &Store, error: &sqlite::DecodeError) -> SourceError {
     SourceError::Unreadable {
         path: store.name.to_string(),
         cause: error.to_string(),
@@ -356,7 +356,7 @@ impl Table {
         }
     }
 
-    fn store<'a>(&self, session: &'a Session) -> Option<&'a Store> {
+    pub(super) fn store<'a>(&self, session: &'a Session) -> Option<&'a Store> {
         match self {
             Table::Bindings => session.db.as_ref(),
             Table::Agents(name) => session

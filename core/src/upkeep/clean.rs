@@ -119,6 +119,10 @@ pub fn plan(request: &Request, entries: &[Entry]) -> Result<CleanPlan, WriteErro
             "`prose clean --status completed,failed --older-than 30d` says what would go; nothing goes without --yes",
         ));
     }
+    let runs = entries.iter().filter_map(|entry| entry.run.as_ref());
+    request.filter.known_status(runs).map_err(|unknown| {
+        WriteError::wrong(unknown.to_string(), "`prose runs` shows how the runs stand")
+    })?;
     let mut named: Vec<&str> = Vec::new();
     for name in &request.runs {
         named.push(find(name, entries)?);

@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::AuditView;
+use crate::gate::audit::Head;
 use crate::time::Stamp;
 
 /// The audit log of one of several runs.
@@ -29,8 +30,8 @@ pub struct AuditCheck {
     pub chain: String,
     /// As [`AuditView::chain_reason`].
     pub chain_reason: String,
-    /// Count and hash of the last sealed row.
-    pub head: Option<(u64, String)>,
+    /// As [`AuditView::head`].
+    pub head: Option<Head>,
     /// What the verification found.
     pub issues: Vec<crate::issue::Issue>,
 }

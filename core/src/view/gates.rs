@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use crate::gate::audit::Head;
 use crate::issue::Issue;
 use crate::time::Stamp;
 
@@ -79,8 +80,8 @@ pub struct AuditView {
     pub chain: String,
     /// The same in one sentence, with the first bad row: never "proof".
     pub chain_reason: String,
-    /// Count and hash of the last sealed row.
-    pub head: Option<(u64, String)>,
+    /// The last sealed row, as a decision prints it; absent where the log is of several runs.
+    pub head: Option<Head>,
     /// What the verification found.
     pub issues: Vec<Issue>,
 }

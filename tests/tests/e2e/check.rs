@@ -71,7 +71,7 @@ fn an_unknown_rule_is_told_with_those_that_are_near() {
     };
     let said = String::from_utf8_lossy(&out.stderr);
     assert!(said.contains("there is no rule gate-overdu"), "{said}");
-    assert!(said.contains("gate-twice"), "{said}");
+    assert!(said.contains("gate-overdue"), "{said}");
 }
 
 #[test]

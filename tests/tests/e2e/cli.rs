@@ -205,6 +205,24 @@ fn runs_are_filtered_sorted_and_counted() {
     }
     let (said, _) = project.expect(0, &["runs", "--status", "failed"]);
     assert!(said.ends_with("2 of 3 runs\n"), "{said}");
+    // A misspelt status is no empty list; a word that some run records is one to ask for, whatever else is asked.
+    let (_, why) = project.expect(2, &["runs", "--status", "failed,complet"]);
+    assert!(
+        why.contains("status complet: expected completed, failed,"),
+        "{why}"
+    );
+    assert!(why.contains("did you mean completed?"), "{why}");
+    let (_, why) = project.expect(2, &["clean", "--status", "complet"]);
+    assert!(
+        why.contains("status complet: expected completed, failed,"),
+        "{why}"
+    );
+    project.database(
+        "20260104-000000-dddddd",
+        "UPDATE run SET status = 'paused';",
+    );
+    assert_eq!(ids(&["--status", "paused"]).0, "dddddd");
+    assert_eq!(ids(&["--status", "paused", "--since", "2026-02-01"]).0, "");
     let (_, why) = project.expect(2, &["runs", "--since", "yesterday"]);
     assert!(why.contains("neither a time"), "{why}");
 }

@@ -41,7 +41,7 @@ pub(super) const RULES: &[Rule] = &[
     .fix("Open the nested run; its bindings are there.")
     .source("errata B12")
     .told(
-        "`prose get survey.demand` where the nested run has no binding `demand` of kind output.",
+        "`prose get survey.demand` where the nested run has no binding `demand`.",
         "core/src/scope/tests.rs",
     ),
     Rule::info("no-program", "The run holds no program: nothing is tied to lines, and what would run next is not known.")

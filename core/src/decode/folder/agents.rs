@@ -7,7 +7,7 @@ use crate::decode::memory_md::{SEGMENT_MOST, SegmentFile, agent_of, segment, seg
 use crate::decode::text::lossy;
 use crate::issue::Issue;
 use crate::model::{Agent, AgentScope, Segment, ValueAt};
-use crate::source::FileEntry;
+use crate::source::{FileEntry, Source};
 
 /// Segments of all agents that are read; more are listed by their numbers.
 const MOST_SEGMENTS: usize = 20_000;
@@ -37,6 +37,18 @@ pub(super) fn read(tree: &mut Tree<'_>, dir: &str, scope: &AgentScope, store: &s
             )
         })
         .collect()
+}
+
+/// The files of an agent's segments with their numbers. `dir` is the agent's folder, ending in `/`.
+pub(super) fn segment_files<'s>(
+    source: &'s dyn Source,
+    dir: &str,
+    agent: &str,
+) -> impl Iterator<Item = (i64, &'s FileEntry)> {
+    source.below(dir).iter().filter_map(move |file| {
+        let number = segment_number(agent, file.path.get(dir.len()..)?)?;
+        Some((number, file))
+    })
 }
 
 fn agent(

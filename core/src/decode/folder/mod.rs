@@ -34,10 +34,13 @@ mod tests;
 mod tree;
 
 use crate::decode::dotenv::parse_masked;
+use crate::decode::memory_md;
 use crate::decode::text::lossy;
 use crate::issue::Issue;
-use crate::model::{Agent, AgentScope, FileInfo, FolderForm, Program, Recorded, Run, ValueAt};
-use crate::source::Source;
+use crate::model::{
+    Agent, AgentScope, FileInfo, FolderForm, Program, Recorded, Run, Segment, ValueAt,
+};
+use crate::source::{Source, SourceError};
 use tree::Tree;
 
 pub(crate) use tree::is_workings;
@@ -210,22 +213,54 @@ pub fn agents(source: &dyn Source, dir: &str, scope: AgentScope) -> (Vec<Agent>,
     (agents, issues)
 }
 
-/// The agent of one name below a folder of agents, where it has a memory; its segments are not read.
+/// The agent of one name below a folder of agents, where it has a memory or segments; the segments are not read.
 pub fn agent_named(source: &dyn Source, dir: &str, scope: AgentScope, name: &str) -> Option<Agent> {
-    let file = source.file(&format!("{dir}{name}/memory.md"))?;
-    Some(Agent {
-        name: name.into(),
-        scope,
-        memory: ValueAt::File {
+    let memory = match source.file(&format!("{dir}{name}/memory.md")) {
+        Some(file) => ValueAt::File {
             path: file.path.as_str().into(),
             start: 0,
             len: file.len,
         },
+        None => {
+            agents::segment_files(source, &format!("{dir}{name}/"), name).next()?;
+            ValueAt::Missing
+        }
+    };
+    Some(Agent {
+        name: name.into(),
+        scope,
+        memory,
         created: None,
         updated: None,
         segments: Vec::new(),
         store: format!("{dir}{name}/").into(),
     })
+}
+
+/// An invocation of an agent, whole: the one of this number, else the last. `dir` is the agent's folder, ending in `/`.
+///
+/// # Errors
+/// When its file cannot be read.
+pub fn segment(
+    source: &dyn Source,
+    dir: &str,
+    agent: &str,
+    number: Option<i64>,
+) -> Result<Option<Segment>, SourceError> {
+    let found = agents::segment_files(source, dir, agent)
+        .filter(|(at, _)| number.is_none_or(|number| number == *at))
+        .max_by_key(|(at, _)| *at);
+    let Some((number, file)) = found else {
+        return Ok(None);
+    };
+    let len = usize::try_from(file.len).unwrap_or(usize::MAX);
+    let read = memory_md::segment(&lossy(&source.read(&file.path, 0, len)?).0);
+    Ok(Some(Segment {
+        number,
+        timestamp: read.timestamp,
+        prompt: read.prompt,
+        summary: read.summary,
+    }))
 }
 
 /// Reads `.prose/.env`, two levels above `.prose/runs/{id}/`, where it is inside the source.

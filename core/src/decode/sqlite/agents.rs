@@ -6,10 +6,13 @@ use rusqlite::Connection;
 
 use super::bindings::{Kinds, length, recount, stored_kind};
 use super::error::DecodeError;
+use super::read::value_bytes;
 use super::scan::{Reader, Want};
+use crate::decode::text::lossy;
 use crate::issue::Issue;
 use crate::model::{Agent, AgentScope, Segment, Text, ValueAt};
 use crate::schema;
+use crate::time::Stamp;
 
 /// Times that lie behind a memory of up to this size are read in the list; [`agent_tail`] reads the others.
 pub const AGENT_EAGER: u32 = 2048;
@@ -50,7 +53,95 @@ pub(super) fn read(reader: &mut Reader<'_>, store: &str) -> Vec<Agent> {
 pub(super) fn read_named(reader: &mut Reader<'_>, store: &str, name: &str) -> Vec<Agent> {
     let mut agents = read_agents(reader, &store.into());
     agents.retain(|agent| *agent.name == *name);
+    if agents.is_empty() && segment_row(reader, name, None).is_some() {
+        agents.push(without_memory(name.into(), store.into()));
+    }
     agents
+}
+
+/// An invocation of an agent, whole: the one of this number, else the last. Of rows with one number the later counts.
+///
+/// # Errors
+/// When there is no such table, or it cannot be read.
+pub fn segment(
+    conn: &Connection,
+    store: &str,
+    agent: &str,
+    number: Option<i64>,
+) -> Result<Option<Segment>, DecodeError> {
+    let mut reader = Reader::of_table(conn, schema::AGENT_SEGMENTS, store)?;
+    let found = segment_row(&mut reader, agent, number);
+    if let Some(error) = reader.failed.take() {
+        return Err(error);
+    }
+    let Some(row) = found else { return Ok(None) };
+    let text = |column: &str, at: &ValueAt| -> Result<Option<Text>, DecodeError> {
+        if at.len().is_none() {
+            return Ok(None);
+        }
+        let bytes = value_bytes(conn, schema::AGENT_SEGMENTS, column, at, 0, usize::MAX)?;
+        Ok(Some(lossy(&bytes).0.into()))
+    };
+    Ok(Some(Segment {
+        number: row.number,
+        prompt: text("prompt", &row.prompt)?,
+        summary: text("summary", &row.summary)?,
+        timestamp: row.timestamp,
+    }))
+}
+
+/// Where the texts of a segment lie.
+struct SegmentRow {
+    number: i64,
+    timestamp: Option<Stamp>,
+    prompt: ValueAt,
+    summary: ValueAt,
+}
+
+fn segment_row(reader: &mut Reader<'_>, agent: &str, number: Option<i64>) -> Option<SegmentRow> {
+    const WANTS: &[Want] = &[
+        Want::short("agent_name"),
+        Want::short("segment_number"),
+        Want::short("timestamp"),
+    ];
+    let found = reader.shape.table(schema::AGENT_SEGMENTS).cloned()?;
+    let extra = [
+        stored_kind(&found, "prompt"),
+        length(&found, "prompt"),
+        stored_kind(&found, "summary"),
+        length(&found, "summary"),
+    ];
+    let kinds = Kinds::new();
+    let mut last: Option<SegmentRow> = None;
+    reader.scan(schema::AGENT_SEGMENTS, WANTS, &extra, |cells| {
+        let own = cells.text(0).is_some_and(|name| *name == *agent);
+        let at = cells.int(1).unwrap_or(0);
+        let wanted = number.map_or_else(
+            || last.as_ref().is_none_or(|last| last.number <= at),
+            |number| number == at,
+        );
+        if own && wanted {
+            last = Some(SegmentRow {
+                number: at,
+                timestamp: cells.stamp(2),
+                prompt: kinds.value(cells.at, cells.extra(0), cells.extra_int(1)),
+                summary: kinds.value(cells.at, cells.extra(2), cells.extra_int(3)),
+            });
+        }
+    });
+    last
+}
+
+fn without_memory(name: Text, store: Text) -> Agent {
+    Agent {
+        name,
+        scope: AgentScope::Execution,
+        memory: ValueAt::Missing,
+        created: None,
+        updated: None,
+        segments: Vec::new(),
+        store,
+    }
 }
 
 fn read_agents(reader: &mut Reader<'_>, store: &Text) -> Vec<Agent> {
@@ -106,15 +197,7 @@ fn read_segments(reader: &mut Reader<'_>, agents: &mut Vec<Agent>, store: &Text)
                 .at_column("agent_name")
                 .hint("It is shown as an agent without a memory."),
             );
-            agents.push(Agent {
-                name: Text::clone(&name),
-                scope: AgentScope::Execution,
-                memory: ValueAt::Missing,
-                created: None,
-                updated: None,
-                segments: Vec::new(),
-                store: Text::clone(store),
-            });
+            agents.push(without_memory(Text::clone(&name), Text::clone(store)));
             agents.len() - 1
         });
         let mut text = |i: usize| -> Option<Text> {

@@ -47,7 +47,7 @@ mod wal;
 
 use rusqlite::Connection;
 
-pub use agents::{AGENT_EAGER, agent_tail};
+pub use agents::{AGENT_EAGER, agent_tail, segment};
 pub use bindings::{binding_tail, binding_tails};
 pub use bytes::{from_bytes, from_bytes_with_wal};
 pub use error::DecodeError;

@@ -14,9 +14,9 @@ pub(super) fn chain(audit: &AuditView) -> AnyView {
         "partly sealed" => ("pill wait", "!"),
         _ => ("pill quiet", "·"),
     };
-    let head = audit.head.clone().map(|(count, hash)| {
-        let short: String = hash.chars().take(12).collect();
-        view! { <span class="faint mono" title=hash>"head "{count}" · "{short}"…"</span> }
+    let head = audit.head.clone().map(|head| {
+        let short: String = head.hash.chars().take(12).collect();
+        view! { <span class="faint mono" title=head.hash>"head "{head.count}" · "{short}"…"</span> }
     });
     (!audit.chain.is_empty()).then(|| view! {
         <p class="chain">

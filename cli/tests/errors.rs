@@ -1,0 +1,310 @@
+//! What is said when a command cannot do its work: to a person in text, to a program in JSON.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+const RUN: &str = "20270101-120000-aaaaaa";
+
+fn prose(dir: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_prose"))
+        .args(args)
+        .current_dir(dir)
+        .env("HOME", dir.join("home"))
+        .env_remove("PROSE_RUN")
+        .output()
+        .expect("prose runs")
+}
+
+/// Runs `prose`, and expects this exit code; gives what standard error says.
+#[track_caller]
+fn said(dir: &Path, code: i32, args: &[&str]) -> String {
+    let out = prose(dir, args);
+    let said = String::from_utf8(out.stderr).expect("UTF-8");
+    assert_eq!(out.status.code(), Some(code), "{args:?}: {said}");
+    said
+}
+
+/// A run with a binding, an import, a gate and an agent.
+fn project() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    let program = "let research = session \"Find\"\n\ngate publish:\n  prompt: \"Publish?\"\n";
+    fs::write(at.join("p.prose"), program).expect("written");
+    for args in [
+        &["init", "p.prose", "--id", RUN][..],
+        &["exec", "begin", "--line", "1"],
+        &["put", "research", "--file", "p.prose"],
+        &["put", "deep", "--file", "p.prose"],
+        &["import", "add", "tool", "./tool.prose"],
+        &["exec", "complete", "1", "--binding", "research"],
+        &[
+            "gate", "create", "publish", "--prompt", "Publish?", "--line", "3",
+        ],
+        &["agent", "segment", "add", "captain", "--prompt", "Look"],
+    ] {
+        said(at, 0, args);
+    }
+    dir
+}
+
+#[test]
+fn a_wrong_name_is_told_with_what_was_expected_and_what_is_near() {
+    let dir = project();
+    let run = format!("run {RUN}");
+    for (args, code, parts) in [
+        (
+            &["show", "/nope/path"][..],
+            3,
+            &["there is no file or folder /nope/path"][..],
+        ),
+        (
+            &["show", "./nope"],
+            3,
+            &["there is no file or folder ./nope"],
+        ),
+        (
+            &["put", "x", "--file", "p.prose", "--run", "/nope/path"],
+            3,
+            &["no file or folder /nope/path"],
+        ),
+        (
+            &["view", "/nope/path"],
+            3,
+            &["no file or folder /nope/path"],
+        ),
+        (
+            &["show", "nope/path"],
+            3,
+            &["no file or folder nope/path", "no run nope"],
+        ),
+        (&["show", "state.db"], 3, &["no file or folder state.db"]),
+        (
+            &["show", "latest/tol"],
+            3,
+            &["has no import tol", "did you mean tool?"],
+        ),
+        (
+            &["get", "nothing", "--from", "999"],
+            3,
+            &["there is no execution 999 in", &run, "prose trace"],
+        ),
+        (
+            &["get", "nothing", "--from", "1"],
+            3,
+            &["no binding nothing", "from frame 1"],
+        ),
+        (
+            &["get", "reserch"],
+            3,
+            &["no binding reserch", "did you mean research?"],
+        ),
+        (
+            &["get", "reserch", "--explain"],
+            3,
+            &["did you mean research?"],
+        ),
+        (
+            &["narrate", "--execution", "999"],
+            3,
+            &["there is no execution 999 in", &run],
+        ),
+        (
+            &["gate", "show", "latest", "publihs"],
+            3,
+            &["no gate publihs", "did you mean publish?"],
+        ),
+        (
+            &["audit", "--gate", "publihs"],
+            3,
+            &["did you mean publish?"],
+        ),
+        (
+            &["agent", "memory", "get", "captian"],
+            3,
+            &["no memory", "did you mean captain?"],
+        ),
+        (
+            &["check", "--explain", "gate-overdu"],
+            2,
+            &["no rule gate-overdu", "gate-overdue"],
+        ),
+        (
+            &["check", "--rule", "nope"],
+            2,
+            &["no rule nope", "`prose check --explain` lists all rules"],
+        ),
+        (
+            &["exec", "complete", "abc"],
+            2,
+            &["'abc'", "expected the number of an execution"],
+        ),
+        (
+            &["loop", "exit", "abc"],
+            2,
+            &["expected the number of an execution"],
+        ),
+        (
+            &["get", "x", "--from", "abc"],
+            2,
+            &["expected the number of an execution"],
+        ),
+        (
+            &["exec", "begin", "--line", "x"],
+            2,
+            &["'x'", "expected the number of a line in the program"],
+        ),
+        (
+            &["runs", "--limit", "digits"],
+            2,
+            &["expected a whole number"],
+        ),
+    ] {
+        let said = said(dir.path(), code, args);
+        for part in parts {
+            assert!(said.contains(part), "{args:?}: {said}");
+        }
+        assert!(
+            !said.contains("docs/") && !said.contains("invalid digit"),
+            "{said}"
+        );
+    }
+    // Outside of a project too, and for a link that leads nowhere.
+    let outside = tempfile::tempdir().expect("a folder");
+    for path in ["nope/path", "state.db", "./nope"] {
+        let said = said(outside.path(), 3, &["show", path]);
+        assert!(
+            said.contains(&format!("no file or folder {path}")),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn the_rules_are_listed_where_none_is_named() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let out = prose(dir.path(), &["check", "--explain"]);
+    let text = String::from_utf8(out.stdout).expect("UTF-8");
+    let out = prose(dir.path(), &["check", "--explain", "--json"]);
+    let rules: Vec<Value> = serde_json::from_slice(&out.stdout).expect("JSON");
+    assert!(rules.len() > 50, "{}", rules.len());
+    for rule in rules {
+        let name = rule["name"].as_str().expect("a name");
+        assert!(text.contains(&format!("\n  {name}  ")), "{name}");
+        said(dir.path(), 0, &["check", "--explain", name]);
+    }
+}
+
+/// The last line is all that a program reads: notes may stand before it.
+#[test]
+fn with_json_an_error_is_one_object_on_the_last_line_of_standard_error() {
+    let dir = project();
+    let at = dir.path();
+    for (args, exit, kind, rule, message, hint) in [
+        (
+            &["show", "1999"][..],
+            3,
+            "not-found",
+            None,
+            "there is no run 1999 in",
+            "`prose runs` lists them",
+        ),
+        (
+            &["show", "20", "--nope"],
+            2,
+            "usage",
+            None,
+            "unexpected argument '--nope' found",
+            "Usage: prose show",
+        ),
+        (
+            &["finish"],
+            2,
+            "usage",
+            None,
+            "the following required arguments were not provided: --status <STATUS>",
+            "Usage:",
+        ),
+        (
+            &["finish", "--status", "complete"],
+            2,
+            "usage",
+            None,
+            "[possible values: completed, failed, interrupted]",
+            "a similar value exists: 'completed'",
+        ),
+        (
+            &["exec", "complete", "x"],
+            2,
+            "usage",
+            None,
+            "expected the number of an execution",
+            "",
+        ),
+        (
+            &["runs", "--since", "\u{1b}[2J"],
+            2,
+            "usage",
+            None,
+            "neither a time",
+            "",
+        ),
+        (
+            &["exec", "complete", "1"],
+            4,
+            "refused",
+            Some("execution-closed"),
+            "",
+            "",
+        ),
+        (
+            &["check", "--fix", "--out", "x"],
+            2,
+            "usage",
+            None,
+            "--fix takes one run",
+            "",
+        ),
+        (
+            &["show", "photo.db"],
+            5,
+            "unreadable",
+            None,
+            "not a SQLite database",
+            "",
+        ),
+    ] {
+        fs::write(at.join("photo.db"), b"\x89PNG\r\n\x1a\n and so on").expect("written");
+        let args = [args, &["--json"]].concat();
+        let said = said(at, exit, &args);
+        let last = said.lines().last().expect("a line");
+        assert!(!last.contains('\u{1b}'), "{last:?}");
+        let error: Value = serde_json::from_str(last).expect("JSON");
+        let error = &error["error"];
+        assert_eq!(
+            (&error["exit"], &error["kind"]),
+            (&exit.into(), &kind.into()),
+            "{args:?}: {said}"
+        );
+        let named = error.get("rule").map(|rule| rule.as_str().expect("a name"));
+        assert_eq!(named, rule, "{said}");
+        let told = error["message"].as_str().expect("a text");
+        assert!(
+            !told.is_empty() && told.contains(message),
+            "{args:?}: {said}"
+        );
+        let hints = error["hints"].as_array().expect("an array");
+        assert!(
+            hint.is_empty()
+                || hints
+                    .iter()
+                    .any(|h| h.as_str().is_some_and(|h| h.contains(hint))),
+            "{args:?}: {said}"
+        );
+    }
+    // Help is no error.
+    let out = prose(at, &["show", "--json", "--help"]);
+    assert!(out.status.success() && out.stdout.starts_with(b"Say what happened"));
+}
