@@ -115,3 +115,27 @@ fn a_value_is_shown_at_the_statement_that_was_under_way_when_it_was_written() {
         assert_eq!(trace.matches('→').count(), 2, "{form}: {trace}");
     }
 }
+
+/// A frame in a loop lies in the frame around that loop, whatever form the run is in.
+#[test]
+fn a_converted_run_names_the_same_frames_around_its_values() {
+    let program = "block outer():\n  loop (max: 2):\n    do inner()\nblock inner():\n  let x = session \"Find\"\ndo outer()\n";
+    let project = Project::new(program);
+    project.done("10:00:00", "init p.prose --id r --state filesystem", "");
+    let go = |args: &str, input: &str| project.done("10:00:00", &format!("{args} --run r"), input);
+    let outer = go("exec begin --line 6", "");
+    let of_loop = go(&format!("loop begin --line 2 --parent {outer}"), "");
+    let inner = go(&format!("exec begin --line 3 --parent {of_loop}"), "");
+    let x = go(&format!("exec begin --line 5 --parent {inner}"), "");
+    go(&format!("put x --execution {x}"), "found");
+    let file = |run: &str| {
+        let path = format!(".prose/runs/{run}/bindings/x__{inner}.md");
+        fs::read_to_string(project.path(&path)).expect("a binding")
+    };
+    assert!(file("r").contains(&format!("parent_execution_id: {outer}\n")));
+    for (run, to) in [("r", "sqlite"), ("r-sqlite", "filesystem")] {
+        let said = project.done("11:00:00", &format!("convert {run} --to {to}"), "");
+        assert!(said.contains("everything was carried"), "{said}");
+    }
+    assert_eq!(file("r-sqlite-filesystem"), file("r"));
+}
