@@ -139,3 +139,63 @@ fn a_converted_run_names_the_same_frames_around_its_values() {
     }
     assert_eq!(file("r-sqlite-filesystem"), file("r"));
 }
+
+/// `sqlite3 state.db "select 1"` in the wrong folder leaves an empty file.
+#[test]
+fn an_empty_database_beside_a_run_in_files_is_ignored() {
+    for begun in [false, true] {
+        let project = Project::new("let x = session \"Find\"\n");
+        project.done("10:00:00", "init p.prose --id r --state filesystem", "");
+        let go =
+            |args: &str, input: &str| project.done("10:00:00", &format!("{args} --run r"), input);
+        if begun {
+            go("exec begin --line 1", "");
+        }
+        fs::write(project.path(".prose/runs/r/state.db"), "").expect("written");
+        let id = match begun {
+            true => "1".to_owned(),
+            false => go("exec begin --line 1", ""),
+        };
+        go(&format!("put x --execution {id}"), "found");
+        go(&format!("exec complete {id}"), "");
+        assert_eq!(project.done("10:00:01", "get x --run r", ""), "found");
+        let said = project.done("10:00:01", "check r", "");
+        assert!(said.contains("stray-database"), "{said}");
+        let said = project.done("10:00:01", "convert r --to sqlite", "");
+        assert!(said.contains("state.db: it holds no table"), "{said}");
+        assert_eq!(
+            project.done("10:00:02", "get x --run r-sqlite", ""),
+            "found"
+        );
+    }
+}
+
+/// Without files of a run beside it, the database is all there was of the run.
+#[test]
+fn an_empty_database_alone_is_an_error_and_not_an_empty_run() {
+    let project = Project::new("let x = session \"Find\"\n");
+    project.done("10:00:00", "init p.prose --id r --state sqlite", "");
+    fs::write(project.path(".prose/runs/r/state.db"), "").expect("written");
+    for args in [
+        "show r",
+        "trace r",
+        "get x --run r",
+        "bindings r",
+        "gates r",
+        "audit verify r",
+        "resume r --prompt",
+        "check r",
+        "convert r --to filesystem",
+        "put x --run r",
+        "exec begin --line 1 --run r",
+        "agent memory get a --run r",
+    ] {
+        let (said, error) = project.run(5, "10:00:01", args, "");
+        assert!(
+            said.is_empty() && error.contains("state.db"),
+            "{args}: {said}{error}"
+        );
+    }
+    let (said, _) = project.run(1, "10:00:01", "runs", "");
+    assert!(said.contains("unreadable"), "{said}");
+}
