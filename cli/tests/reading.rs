@@ -199,3 +199,71 @@ fn an_empty_database_alone_is_an_error_and_not_an_empty_run() {
     let (said, _) = project.run(1, "10:00:01", "runs", "");
     assert!(said.contains("unreadable"), "{said}");
 }
+
+/// Between `put` and the end of its statement the index of a folder is behind: that is how it is recorded.
+#[test]
+fn check_is_silent_about_what_prose_itself_has_just_written() {
+    let program = "input topic: \"What\"\nblock work():\n  let r = session \"Work\"\nlet x = session \"Find\"\nsession \"Unnamed\"\nparallel:\n  a = session \"A\"\nloop (max: 2):\n  draft = session \"Draft\"\ndo work()\n";
+    for form in FORMS {
+        let project = Project::new(program);
+        project.done(
+            "10:00:00",
+            &format!("init p.prose --id r --state {form}"),
+            "",
+        );
+        let go =
+            |args: &str, input: &str| project.done("10:00:01", &format!("{args} --run r"), input);
+        let silent = |when: &str| {
+            let said = project.done("10:00:02", "check r --deny warnings", "");
+            assert!(!said.contains("warning"), "{form}, {when}: {said}");
+        };
+        let put = |name: &str, execution: &str| {
+            go(&format!("put {name} --execution {execution}"), "v");
+            silent(&format!("put {name}"));
+        };
+        go("put topic", "t");
+        silent("an input before anything began");
+        let x = go("exec begin --line 4", "");
+        put("x", &x);
+        go(&format!("put x --execution {x} --kind output"), "v");
+        silent("the same with another kind");
+        go(&format!("exec complete {x}"), "");
+        let unnamed = go("exec begin --line 5", "");
+        put("--anon", &unnamed);
+        go(&format!("exec complete {unnamed}"), "");
+        let parallel = go("parallel begin --line 6 --branches a", "");
+        let branch = go(&format!("parallel branch {parallel} a --line 7"), "");
+        put("a", &branch);
+        go(&format!("exec complete {branch}"), "");
+        go(&format!("parallel join {parallel}"), "");
+        let of_loop = go("loop begin --line 8", "");
+        let draft = go(&format!("exec begin --line 9 --parent {of_loop}"), "");
+        put("draft", &draft);
+        go(&format!("exec complete {draft}"), "");
+        go(&format!("loop exit {of_loop}"), "");
+        let frame = go("exec begin --line 10", "");
+        put(
+            "r",
+            &go(&format!("exec begin --line 3 --parent {frame}"), ""),
+        );
+    }
+}
+
+/// Files of other programs are still reported, and so are all files that the index of a finished run lacks.
+#[test]
+fn check_reports_values_that_the_index_will_never_name() {
+    let project = Project::new("let x = session \"Find\"\n");
+    project.done("10:00:00", "init p.prose --id r --state filesystem", "");
+    let file = project.path(".prose/runs/r/bindings/other.md");
+    let written = |updated: &str| {
+        fs::write(&file, format!("# other\n\nkind: let\n{updated}\n---\n\nv")).expect("written");
+    };
+    let told = || project.run(0, "10:00:01", "check r", "").0;
+    fs::create_dir_all(project.path(".prose/runs/r/bindings")).expect("made");
+    written("");
+    assert!(told().contains("binding-not-indexed"), "{}", told());
+    fs::remove_file(&file).expect("removed");
+    project.done("10:00:01", "finish r --status completed", "");
+    written("updated: 2026-01-15T10:00:00Z\n");
+    assert!(told().contains("binding-not-indexed"), "{}", told());
+}
