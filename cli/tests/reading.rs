@@ -115,3 +115,155 @@ fn a_value_is_shown_at_the_statement_that_was_under_way_when_it_was_written() {
         assert_eq!(trace.matches('→').count(), 2, "{form}: {trace}");
     }
 }
+
+/// A frame in a loop lies in the frame around that loop, whatever form the run is in.
+#[test]
+fn a_converted_run_names_the_same_frames_around_its_values() {
+    let program = "block outer():\n  loop (max: 2):\n    do inner()\nblock inner():\n  let x = session \"Find\"\ndo outer()\n";
+    let project = Project::new(program);
+    project.done("10:00:00", "init p.prose --id r --state filesystem", "");
+    let go = |args: &str, input: &str| project.done("10:00:00", &format!("{args} --run r"), input);
+    let outer = go("exec begin --line 6", "");
+    let of_loop = go(&format!("loop begin --line 2 --parent {outer}"), "");
+    let inner = go(&format!("exec begin --line 3 --parent {of_loop}"), "");
+    let x = go(&format!("exec begin --line 5 --parent {inner}"), "");
+    go(&format!("put x --execution {x}"), "found");
+    let file = |run: &str| {
+        let path = format!(".prose/runs/{run}/bindings/x__{inner}.md");
+        fs::read_to_string(project.path(&path)).expect("a binding")
+    };
+    assert!(file("r").contains(&format!("parent_execution_id: {outer}\n")));
+    for (run, to) in [("r", "sqlite"), ("r-sqlite", "filesystem")] {
+        let said = project.done("11:00:00", &format!("convert {run} --to {to}"), "");
+        assert!(said.contains("everything was carried"), "{said}");
+    }
+    assert_eq!(file("r-sqlite-filesystem"), file("r"));
+}
+
+/// `sqlite3 state.db "select 1"` in the wrong folder leaves an empty file.
+#[test]
+fn an_empty_database_beside_a_run_in_files_is_ignored() {
+    for begun in [false, true] {
+        let project = Project::new("let x = session \"Find\"\n");
+        project.done("10:00:00", "init p.prose --id r --state filesystem", "");
+        let go =
+            |args: &str, input: &str| project.done("10:00:00", &format!("{args} --run r"), input);
+        if begun {
+            go("exec begin --line 1", "");
+        }
+        fs::write(project.path(".prose/runs/r/state.db"), "").expect("written");
+        let id = match begun {
+            true => "1".to_owned(),
+            false => go("exec begin --line 1", ""),
+        };
+        go(&format!("put x --execution {id}"), "found");
+        go(&format!("exec complete {id}"), "");
+        assert_eq!(project.done("10:00:01", "get x --run r", ""), "found");
+        let said = project.done("10:00:01", "check r", "");
+        assert!(said.contains("stray-database"), "{said}");
+        let said = project.done("10:00:01", "convert r --to sqlite", "");
+        assert!(said.contains("state.db: it holds no table"), "{said}");
+        assert_eq!(
+            project.done("10:00:02", "get x --run r-sqlite", ""),
+            "found"
+        );
+    }
+}
+
+/// Without files of a run beside it, the database is all there was of the run.
+#[test]
+fn an_empty_database_alone_is_an_error_and_not_an_empty_run() {
+    let project = Project::new("let x = session \"Find\"\n");
+    project.done("10:00:00", "init p.prose --id r --state sqlite", "");
+    fs::write(project.path(".prose/runs/r/state.db"), "").expect("written");
+    for args in [
+        "show r",
+        "trace r",
+        "get x --run r",
+        "bindings r",
+        "gates r",
+        "audit verify r",
+        "resume r --prompt",
+        "check r",
+        "convert r --to filesystem",
+        "put x --run r",
+        "exec begin --line 1 --run r",
+        "agent memory get a --run r",
+    ] {
+        let (said, error) = project.run(5, "10:00:01", args, "");
+        assert!(
+            said.is_empty() && error.contains("state.db"),
+            "{args}: {said}{error}"
+        );
+    }
+    let (said, _) = project.run(1, "10:00:01", "runs", "");
+    assert!(said.contains("unreadable"), "{said}");
+}
+
+/// Between `put` and the end of its statement the index of a folder is behind: that is how it is recorded.
+#[test]
+fn check_is_silent_about_what_prose_itself_has_just_written() {
+    let program = "input topic: \"What\"\nblock work():\n  let r = session \"Work\"\nlet x = session \"Find\"\nsession \"Unnamed\"\nparallel:\n  a = session \"A\"\nloop (max: 2):\n  draft = session \"Draft\"\ndo work()\n";
+    for form in FORMS {
+        let project = Project::new(program);
+        project.done(
+            "10:00:00",
+            &format!("init p.prose --id r --state {form}"),
+            "",
+        );
+        let go =
+            |args: &str, input: &str| project.done("10:00:01", &format!("{args} --run r"), input);
+        let silent = |when: &str| {
+            let said = project.done("10:00:02", "check r --deny warnings", "");
+            assert!(!said.contains("warning"), "{form}, {when}: {said}");
+        };
+        let put = |name: &str, execution: &str| {
+            go(&format!("put {name} --execution {execution}"), "v");
+            silent(&format!("put {name}"));
+        };
+        go("put topic", "t");
+        silent("an input before anything began");
+        let x = go("exec begin --line 4", "");
+        put("x", &x);
+        go(&format!("put x --execution {x} --kind output"), "v");
+        silent("the same with another kind");
+        go(&format!("exec complete {x}"), "");
+        let unnamed = go("exec begin --line 5", "");
+        put("--anon", &unnamed);
+        go(&format!("exec complete {unnamed}"), "");
+        let parallel = go("parallel begin --line 6 --branches a", "");
+        let branch = go(&format!("parallel branch {parallel} a --line 7"), "");
+        put("a", &branch);
+        go(&format!("exec complete {branch}"), "");
+        go(&format!("parallel join {parallel}"), "");
+        let of_loop = go("loop begin --line 8", "");
+        let draft = go(&format!("exec begin --line 9 --parent {of_loop}"), "");
+        put("draft", &draft);
+        go(&format!("exec complete {draft}"), "");
+        go(&format!("loop exit {of_loop}"), "");
+        let frame = go("exec begin --line 10", "");
+        put(
+            "r",
+            &go(&format!("exec begin --line 3 --parent {frame}"), ""),
+        );
+    }
+}
+
+/// Files of other programs are still reported, and so are all files that the index of a finished run lacks.
+#[test]
+fn check_reports_values_that_the_index_will_never_name() {
+    let project = Project::new("let x = session \"Find\"\n");
+    project.done("10:00:00", "init p.prose --id r --state filesystem", "");
+    let file = project.path(".prose/runs/r/bindings/other.md");
+    let written = |updated: &str| {
+        fs::write(&file, format!("# other\n\nkind: let\n{updated}\n---\n\nv")).expect("written");
+    };
+    let told = || project.run(0, "10:00:01", "check r", "").0;
+    fs::create_dir_all(project.path(".prose/runs/r/bindings")).expect("made");
+    written("");
+    assert!(told().contains("binding-not-indexed"), "{}", told());
+    fs::remove_file(&file).expect("removed");
+    project.done("10:00:01", "finish r --status completed", "");
+    written("updated: 2026-01-15T10:00:00Z\n");
+    assert!(told().contains("binding-not-indexed"), "{}", told());
+}

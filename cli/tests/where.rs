@@ -103,7 +103,8 @@ fn of_two_stores_none_is_chosen() {
     let at = dir.path();
     prose(at, 0, &put("folder"));
     prose(at, 0, &["exec", "begin", "--line", "1", "--run", "folder"]);
-    fs::write(at.join(".prose/runs/folder/state.db"), "").expect("written");
+    let base = at.join(".prose/runs/base/state.db");
+    fs::copy(base, at.join(".prose/runs/folder/state.db")).expect("copied");
     for run in ["folder", ".prose/runs/folder"] {
         let said = prose(at, 4, &put(run));
         assert!(

@@ -17,7 +17,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use prosescope_core::decode::sqlite::DEADLINE;
 use prosescope_core::model::AgentScope;
-use prosescope_core::session::{Around, Lookup, Options, Session};
+use prosescope_core::session::{Around, Lookup, Options, Session, has_stray_database};
 use prosescope_core::source::Source;
 use prosescope_core::time::Stamp;
 use prosescope_store::{Disk, StoreError, home_prose};
@@ -144,7 +144,9 @@ fn opened(located: Located, options: Options) -> Result<Opened, CliError> {
         true => located.place,
         false => format!("{root}state.db"),
     };
-    let database = disk.file(&named).map(|file| file.path.clone());
+    let stray = !is_file && has_stray_database(disk.as_ref(), root.trim_end_matches('/'));
+    let database = disk.file(&named).filter(|_| !stray);
+    let database = database.map(|file| file.path.clone());
     let alone = is_file && !named.ends_with("state.db");
     let name = match alone {
         true => Path::new(&named).file_stem().unwrap_or_default(),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use prosescope_core::session::{FoundKind, Session, survey};
+use prosescope_core::session::{FoundKind, Session, has_stray_database, survey};
 use prosescope_store::Disk;
 
 use super::find::{locate, project};
@@ -59,7 +59,7 @@ pub(crate) fn for_writing(run: &str) -> Result<Target, CliError> {
 /// A folder that holds a database is one run, kept there.
 fn target(dir: PathBuf) -> Result<Target, CliError> {
     let own = dir.join("state.db");
-    let there = own.symlink_metadata().is_ok();
+    let there = own.symlink_metadata().is_ok() && !is_stray(&dir)?;
     let events = dir.join("x_events.jsonl");
     if there && events.symlink_metadata().is_ok() {
         let message = format!(
@@ -78,6 +78,14 @@ fn target(dir: PathBuf) -> Result<Target, CliError> {
         database: there.then_some(own),
         dir,
     })
+}
+
+/// Returns whether the folder's database is not its run. Every write asks this, so only the folder's own files and
+/// `bindings/` are listed.
+fn is_stray(dir: &Path) -> Result<bool, CliError> {
+    let asked = |path: &str| !path.contains('/') || path.starts_with("bindings/");
+    let disk = Disk::open_where(dir, asked).map_err(store)?;
+    Ok(has_stray_database(&disk, ""))
 }
 
 /// Whether a folder is a run's, as lists of runs see it.

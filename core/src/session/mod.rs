@@ -26,6 +26,7 @@ mod program;
 mod resume;
 mod state;
 mod story;
+mod stray;
 mod summary;
 mod survey;
 mod task;
@@ -51,6 +52,7 @@ pub use filter::{Filter, Order, RUN_STATUSES, UnknownStatus};
 pub use index::NodeIndex;
 pub use lookup::Lookup;
 pub use open::OpenError;
+pub use stray::has_stray_database;
 pub use survey::{Found, FoundKind, Survey, survey};
 pub use values::ValueOf;
 

@@ -1,5 +1,6 @@
 use std::rc::Rc;
 
+use super::stray::{has_stray_database, kept_in_files};
 use super::survey::{join, split};
 use super::{Around, NodeIndex, Options, Session, Store};
 use crate::decode::{dotenv, folder, sqlite, state_md};
@@ -235,6 +236,8 @@ fn open_folder(source: &Rc<dyn Source>, dir: &str, options: &Options) -> Result<
     if source.file(&database).is_some() {
         match open_database(source, &database, root.clone(), options) {
             Ok(opened) => return Ok(opened),
+            // Without files of a run beside it, the database is all there was of the run.
+            Err(error) if !kept_in_files(source.as_ref(), &root) => return Err(error),
             Err(error) => refused = Some(error),
         }
     }
@@ -265,14 +268,16 @@ fn open_folder(source: &Rc<dyn Source>, dir: &str, options: &Options) -> Result<
         }));
     }
     if let Some(error) = refused {
-        run.issues.push(
-            Issue::error("database-unreadable", error.to_string())
-                .at_file("state.db")
-                .hint(format!(
-                    "the folder's own files are shown instead; {}",
-                    error.next()
-                )),
-        );
+        let issue = match has_stray_database(source.as_ref(), dir) {
+            true => Issue::info("stray-database", error.to_string()).hint(
+                "It is ignored, as the run is kept in the files beside it. Next: remove it if no other program needs it.",
+            ),
+            false => Issue::error("database-unreadable", error.to_string()).hint(format!(
+                "the folder's own files are shown instead; {}",
+                error.next()
+            )),
+        };
+        run.issues.push(issue.at_file("state.db"));
     }
     Ok(Opened::of(run, root))
 }

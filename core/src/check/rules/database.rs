@@ -10,7 +10,17 @@ pub(super) const RULES: &[Rule] = &[
     .source("reliability, untrusted files")
     .files(&[
         ("state.db", "404: Not Found"),
-        ("program.prose", "session \"Hello\"\n"),
+        ("state.md", "# Execution State\n\nrun: r1\n"),
+    ]),
+    Rule::info(
+        "stray-database",
+        "A folder that keeps its run in files also has a `state.db` without any table of a run. The database is ignored.",
+    )
+    .fix("Remove it if no other program needs it. `sqlite3 state.db` creates such a file where there was none.")
+    .source("dialects, state.db")
+    .files(&[
+        ("state.db", ""),
+        ("state.md", "# Execution State\n\nrun: r1\n"),
     ]),
     Rule::warning(
         "agents-unreadable",

@@ -6,7 +6,9 @@ use super::bindings::{few, scoped, words};
 use super::tree::Tree;
 use crate::decode::text::{is_nothing, is_plain_path};
 use crate::issue::Issue;
-use crate::model::{Agent, AgentScope, Binding, BindingKind, IndexedBinding, Run, Text, ValueAt};
+use crate::model::{
+    Agent, AgentScope, Binding, BindingKind, IndexedBinding, Run, RunStatus, Text, ValueAt,
+};
 
 /// Adds what the index names and the disk does not have, and reports where they disagree.
 pub(super) fn bindings(tree: &mut Tree<'_>, run: &mut Run) {
@@ -28,6 +30,10 @@ pub(super) fn bindings(tree: &mut Tree<'_>, run: &mut Run) {
         .enumerate()
         .map(|(i, b)| ((b.name.clone(), b.execution_id), i))
         .collect();
+    // Our writer records in each file when it wrote the value, and updates the index when a statement begins or ends.
+    let status = state.status.as_ref().or(run.status.as_ref());
+    let finished = status.is_some_and(RunStatus::is_finished);
+    let index_follows = |b: &Binding| !finished && b.updated.is_some();
     let mut indexed = vec![false; run.bindings.len()];
     let mut renamed: Vec<(usize, Text)> = Vec::new();
     let mut missing: Vec<Binding> = Vec::new();
@@ -45,7 +51,7 @@ pub(super) fn bindings(tree: &mut Tree<'_>, run: &mut Run) {
                 if let Some(indexed) = indexed.get_mut(at) {
                     *indexed = true;
                 }
-                if let Some(issue) = disagreement(row, binding) {
+                if let Some(issue) = disagreement(row, binding, index_follows(binding)) {
                     tree.issue(issue.at_file("state.md"));
                 }
                 // A file cannot carry every name (errata B11): the index knows better.
@@ -84,7 +90,7 @@ pub(super) fn bindings(tree: &mut Tree<'_>, run: &mut Run) {
         .bindings
         .iter()
         .zip(&indexed)
-        .filter(|(b, indexed)| !**indexed && !b.superseded);
+        .filter(|(b, indexed)| !**indexed && !b.superseded && !index_follows(b));
     let unnamed: Vec<String> = own
         .filter_map(|(b, _)| on_disk(b))
         .filter(|path| path.starts_with("bindings/"))
@@ -120,7 +126,7 @@ pub(super) fn relative<'p>(path: &'p str, run: &str) -> &'p str {
     }
 }
 
-fn disagreement(row: &IndexedBinding, binding: &Binding) -> Option<Issue> {
+fn disagreement(row: &IndexedBinding, binding: &Binding, follows: bool) -> Option<Issue> {
     // A word of no document says more, not something else.
     let known = |kind: &BindingKind| !matches!(kind, BindingKind::Other(_));
     let indexed = BindingKind::parse(&row.kind);
@@ -132,7 +138,7 @@ fn disagreement(row: &IndexedBinding, binding: &Binding) -> Option<Issue> {
             words(binding.execution_id)
         ));
     }
-    if known(&indexed) && known(&binding.kind) && indexed != binding.kind {
+    if known(&indexed) && known(&binding.kind) && indexed != binding.kind && !follows {
         let (told, kind) = (indexed.word(), binding.kind.word());
         parts.push(format!("calls it {told}, the file {kind}"));
     }

@@ -187,7 +187,7 @@ impl Carry<'_, '_> {
         changes.push(Change::Binding(BindingRow {
             name: binding.name.to_string(),
             execution_id: binding.execution_id,
-            parent_execution_id: binding.parent_execution_id.or_else(|| self.above(binding)),
+            parent_execution_id: self.session.frame_around(binding),
             kind: binding.kind.word().to_owned(),
             value,
             source: text(&binding.source),
@@ -201,17 +201,19 @@ impl Carry<'_, '_> {
         let key = binding_md::file_name(&binding.name, binding.execution_id).to_lowercase();
         self.hold(key, len, changes)
     }
-
-    /// The frame around a binding's frame.
-    fn above(&self, binding: &Binding) -> Option<i64> {
-        let frame = binding.execution_id.filter(|_| self.to_folder)?;
-        let rows = &self.session.run.executions;
-        let at = rows.binary_search_by_key(&frame, |row| row.id).ok()?;
-        rows.get(at)?.parent
-    }
 }
 
 impl Session {
+    /// The frame around a binding's frame: as its header records it, else as the trace has it.
+    pub(super) fn frame_around(&self, binding: &Binding) -> Option<i64> {
+        if binding.parent_execution_id.is_some() {
+            return binding.parent_execution_id;
+        }
+        let node = self.node_of_row(binding.execution_id?)?;
+        let around = self.index.frame.get(node as usize).copied().flatten()?;
+        self.trace.nodes.get(around as usize)?.id
+    }
+
     /// The bindings as the first state.md of a folder is to list them, so that their order stays: a folder has none of
     /// its own.
     pub fn index_of_folder(&self) -> Vec<IndexedBinding> {

@@ -125,6 +125,11 @@ impl Session {
         let (top, below) = path.split_once('/').unwrap_or((path, ""));
         match (top, below) {
             ("x_events.jsonl" | "x_imports.jsonl", "") | ("gates", "audit.jsonl") => {}
+            // A stray database would lie where the new one does.
+            _ if folder::role(path) == Some("database") => {
+                let what = "it holds no table of a run: not carried";
+                files.left.push(Left::new(path, what));
+            }
             ("state.md", "") if self.told_by_state_file() => files.copy(path),
             ("state.md", "") => self.state_file(path, files),
             ("bindings", _) if told.contains(path) => {}

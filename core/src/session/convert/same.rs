@@ -23,7 +23,7 @@ impl Session {
             differs("the status".to_owned(), what);
         }
         // Without rows a state file tells it, which is copied, or nothing ran.
-        if !self.run.executions.is_empty() && self.ran() != made.ran() {
+        if !self.run.executions.is_empty() && !self.ran().eq(made.ran()) {
             let (was, is) = (self.trace.nodes.len(), made.trace.nodes.len());
             let what = match was == is {
                 true => "it is not read there as it was".to_owned(),
@@ -50,12 +50,10 @@ impl Session {
         left
     }
 
-    /// What ran, in order: text and how it stands.
-    fn ran(&self) -> Vec<(Text, String)> {
+    /// What ran, in order: its text, how it stands, and what it lies in.
+    fn ran(&self) -> impl Iterator<Item = (&Text, &str, Option<u32>)> {
         let nodes = self.trace.nodes.iter();
-        nodes
-            .map(|node| (Text::clone(&node.text), node.status.word().to_owned()))
-            .collect()
+        nodes.map(|node| (&node.text, node.status.word(), node.parent))
     }
 
     /// What has a name, and what must be the same of it.
@@ -68,7 +66,8 @@ impl Session {
             .filter(|b| !b.superseded && b.value != ValueAt::Missing)
         {
             let len = binding.value.len().unwrap_or(0);
-            let what = format!("{} {len}", binding.kind.word());
+            let around = self.frame_around(binding);
+            let what = format!("{} {len} {around:?}", binding.kind.word());
             named.insert(super::bindings::place(binding), what);
         }
         for agent in super::agents::own_agents(self) {
@@ -87,5 +86,65 @@ impl Session {
             named.insert(format!("import {}", import.alias), from.to_owned());
         }
         named
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::session::Options;
+    use crate::source::MemorySource;
+
+    /// A folder in which frame 9 runs in a loop of frame 3.
+    fn session(binding: &str, parent: u32) -> Session {
+        let row = |id: u32, parent: &str, text: &str, metadata: &str| {
+            format!(
+                "{{\"id\": {id}, \"parent_id\": {parent}, \"statement_text\": \"{text}\", \"status\": \"executing\", \"metadata\": {metadata}}}\n"
+            )
+        };
+        let events = [
+            row(3, "null", "do outer()", "{\"block\": \"outer\"}"),
+            row(7, "3", "loop (max: 2):", "{\"loop_id\": \"7\"}"),
+            row(
+                9,
+                &parent.to_string(),
+                "do inner()",
+                "{\"block\": \"inner\"}",
+            ),
+        ];
+        let files = [
+            ("state.md", "# Execution State\n\nrun: r\n".to_owned()),
+            ("x_events.jsonl", events.concat()),
+            ("bindings/x__9.md", binding.to_owned()),
+        ];
+        let files = files.map(|(path, text)| (path.to_owned(), text.into_bytes()));
+        let source = Rc::new(MemorySource::new("r", files));
+        Session::open(source, "", &Options::default()).unwrap()
+    }
+
+    #[test]
+    fn a_conversion_that_moves_a_frame_is_not_the_same_run() {
+        let binding =
+            |around: &str| format!("# x\n\nkind: let\nexecution_id: 9\n{around}\n---\n\nv");
+        let run = session(&binding("parent_execution_id: 3\n"), 7);
+        for (made, places) in [
+            (session(&binding("parent_execution_id: 3\n"), 7), &[][..]),
+            // Where the header is silent the rows say it.
+            (session(&binding(""), 7), &[]),
+            (
+                session(&binding("parent_execution_id: 7\n"), 7),
+                &["binding x of frame 9"],
+            ),
+            (
+                session(&binding("parent_execution_id: 3\n"), 3),
+                &["the trace"],
+            ),
+        ] {
+            let left = run.other_than(&made, &[]);
+            let found: Vec<&str> = left.iter().map(|left| &*left.place).collect();
+            assert_eq!(found, places);
+        }
     }
 }

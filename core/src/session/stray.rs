@@ -1,0 +1,126 @@
+//! A `state.db` that is not the run of its folder: an empty file, which `sqlite3 state.db` creates, or tables of another
+//! program.
+
+use super::survey::join;
+use crate::decode::folder;
+use crate::decode::sqlite::{self, DecodeError};
+use crate::source::Source;
+
+/// Returns whether a folder keeps its run in files and its `state.db` holds no table of a run: reading and writing then
+/// ignore the database. `dir` is the folder's path inside the source, empty for the source itself.
+pub fn has_stray_database(source: &dyn Source, dir: &str) -> bool {
+    let path = join(dir, "state.db");
+    source.file(&path).is_some()
+        && kept_in_files(source, &join(dir, ""))
+        && holds_no_run(source, &path)
+}
+
+/// Returns whether a folder has files that a run may be kept in: a state file, events, or bindings. `root` ends in `/`, or is
+/// empty.
+pub(super) fn kept_in_files(source: &dyn Source, root: &str) -> bool {
+    let events = source.file(&format!("{root}x_events.jsonl")).is_some();
+    let bindings = !source.below(&format!("{root}bindings/")).is_empty();
+    events || bindings || folder::state_file_of(source, root).is_some()
+}
+
+fn holds_no_run(source: &dyn Source, path: &str) -> bool {
+    let len = |end: &str| source.file(&format!("{path}{end}")).map_or(0, |f| f.len);
+    if len("") == 0 {
+        // Rows that never came from the `-wal` into the file are a run's.
+        return len("-wal") == 0;
+    }
+    let head = || {
+        let mut conn = source.database(path).ok()?;
+        sqlite::guard(&mut conn, sqlite::Guard::default()).ok()?;
+        sqlite::head(&conn, path, |_| 0).err()
+    };
+    matches!(head(), Some(DecodeError::NoTables(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use rusqlite::Connection;
+
+    use super::*;
+    use crate::schema::STATE_SQL;
+    use crate::session::{OpenError, Options, Session};
+    use crate::source::MemorySource;
+
+    fn database(sql: &str) -> Vec<u8> {
+        let mut conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch(sql).unwrap();
+        conn.serialize("main").unwrap().to_vec()
+    }
+
+    const STATE: (&str, &str) = ("state.md", "# Execution State\n\nrun: r\n");
+    const EVENTS: (&str, &str) = ("x_events.jsonl", "");
+    const BINDING: (&str, &str) = ("bindings/a.md", "# a\n\nkind: let\n\n---\n\nv");
+    const PROGRAM: (&str, &str) = ("program.prose", "let a = session \"A\"\n");
+
+    /// Returns the rule that opening reports for a folder's database, or "refused", and whether the database is ignored.
+    fn check(db: &[u8], beside: &[(&str, &str)]) -> (String, bool) {
+        let mut files = vec![("runs/r/state.db".to_owned(), db.to_vec())];
+        let text =
+            |(path, text): &(&str, &str)| (format!("runs/r/{path}"), text.as_bytes().to_vec());
+        files.extend(beside.iter().map(text));
+        let source: Rc<dyn Source> = Rc::new(MemorySource::new("test", files));
+        let stray = has_stray_database(source.as_ref(), "runs/r");
+        let told = match Session::open(source, "runs/r", &Options::default()) {
+            Ok(session) => {
+                let issues = session.run().issues.iter();
+                let of_file = issues.filter(|i| i.location.file.as_deref() == Some("state.db"));
+                let rules: Vec<&str> = of_file.map(|issue| &*issue.rule).collect();
+                rules.join(" ")
+            }
+            Err(OpenError::NoRun { .. }) => "no run".to_owned(),
+            Err(_) => "refused".to_owned(),
+        };
+        (told, stray)
+    }
+
+    #[test]
+    fn a_database_without_a_run_is_ignored_beside_the_files_of_one() {
+        let notes = database("CREATE TABLE notes (text TEXT)");
+        let nothing = database("PRAGMA user_version = 1");
+        let runs = database(&format!("{STATE_SQL} INSERT INTO run (id) VALUES ('r')"));
+        for (beside, what) in [
+            (&[STATE][..], "a state file"),
+            (&[PROGRAM, EVENTS], "events"),
+            (&[BINDING], "bindings"),
+        ] {
+            for db in [&[][..], &notes, &nothing] {
+                assert_eq!(
+                    check(db, beside),
+                    ("stray-database".to_owned(), true),
+                    "{what}"
+                );
+            }
+            assert_eq!(check(&runs, beside), (String::new(), false), "{what}");
+            let cut = (String::from("database-unreadable"), false);
+            assert_eq!(check(b"SQLite format 3\0", beside), cut, "{what}");
+            assert_eq!(check(b"404: Not Found", beside), cut, "{what}");
+        }
+    }
+
+    #[test]
+    fn alone_it_is_the_run_and_cannot_be_read() {
+        let notes = database("CREATE TABLE notes (text TEXT)");
+        for db in [&[][..], &notes, b"404: Not Found"] {
+            for beside in [&[][..], &[PROGRAM], &[PROGRAM, ("agents/a/memory.md", "m")]] {
+                assert_eq!(check(db, beside), ("refused".to_owned(), false));
+            }
+        }
+    }
+
+    /// A copy may have lost the database file and kept the rows in its `-wal`.
+    #[test]
+    fn an_empty_file_with_a_log_of_pages_is_no_stray_one() {
+        let wal = ("state.db-wal", "pages");
+        assert_eq!(
+            check(b"", &[STATE, wal]),
+            ("database-unreadable".to_owned(), false)
+        );
+    }
+}
