@@ -14,13 +14,13 @@ impl Session {
             Task::of(listing, u32::try_from(at).ok()?, listing)
         });
         Some(Task {
-            frame: self.frame_around(node),
+            frame: self.frame_of_node(node),
             ..statement.unwrap_or_default()
         })
     }
 
     /// The frame that a node is, or lies in: execution id, block and depth.
-    fn frame_around(&self, node: u32) -> Option<(i64, String, i64)> {
+    fn frame_of_node(&self, node: u32) -> Option<(i64, String, i64)> {
         let mut at = Some(node);
         while let Some(node) = at.and_then(|at| self.trace().nodes.get(at as usize)) {
             if let (NodeKind::Frame { block, depth }, Some(id)) = (&node.kind, node.id) {
