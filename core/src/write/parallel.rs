@@ -113,7 +113,7 @@ impl BeginParallel {
         });
         let mut named = named.map(|(name, _)| name);
         if self.branches.len() != says.len() || !named.all(|name| self.branches.contains(name)) {
-            let (says, given) = (says.clone().into(), self.branches.clone().into());
+            let (says, given) = (says.into(), self.branches.clone().into());
             entry
                 .insisted
                 .contradict("branches", entry.found.line, says, given)?;

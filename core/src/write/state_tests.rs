@@ -254,7 +254,7 @@ fn step(memory: &mut Memory, opened: &[Opened], step: &Step) -> Option<Vec<Chang
             memory,
             &Close {
                 insist: Insist {
-                    force: step.line % 2 == 0,
+                    force: step.line.is_multiple_of(2),
                     ..Insist::default()
                 },
                 ..Close::new(
