@@ -15,3 +15,4 @@ mod killed_decisions;
 mod project;
 mod whole;
 mod writers;
+mod wrong;
