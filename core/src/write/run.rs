@@ -130,7 +130,8 @@ fn forced(
     let keys = insisted.keys(Keys::default());
     for (nth, row) in (0..).zip(standing.rows()) {
         let instance = Instance::of(facts, row.id)?;
-        if facts.style() == Style::InPlace {
+        // In a database no new row may say that it is under way: the document asks for `status = 'executing'`.
+        if facts.style() != Style::Files {
             changes.push(Change::UpdateExecution(ExecutionUpdate {
                 id: row.id,
                 metadata: keys.clone().done(),

@@ -384,6 +384,15 @@ fn a_run_ends_or_rests() {
          finish failed !run-finished",
     );
     check("begin 7\nfail 1 no\nfinish failed");
+    check(
+        "begin 7
+         parallel 12 a,b
+         branch 2 a
+         loop 16
+         begin 17
+         finish completed !statements-open
+         finish completed force",
+    );
 }
 
 /// Errata G1–G12: each decided once, by whom it admits, before its deadline; whatever happened is a sealed row.
