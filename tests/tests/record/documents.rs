@@ -245,3 +245,246 @@ fn the_queries_of_the_document_read_what_prose_wrote() {
 fn exec_finish(project: &Project, run: &str) {
     project.line(&["finish", run, "--status", "completed"]);
 }
+
+/// "Find current position" and "Check parallel block status" (sqlite.md, "Resuming Execution").
+const POSITION: &str = "SELECT statement_index, statement_text, status
+FROM execution
+WHERE status = 'executing'
+ORDER BY id DESC LIMIT 1;";
+const BRANCHES: &str = "SELECT json_extract(metadata, '$.branch') as branch, status
+FROM execution
+WHERE json_extract(metadata, '$.parallel_id') IS NOT NULL
+  AND parent_id = (SELECT id FROM execution WHERE status = 'executing' AND statement_text LIKE 'parallel:%');";
+
+#[test]
+fn the_queries_for_resuming_are_the_documents() {
+    let Some(document) = document("sqlite.md") else {
+        return;
+    };
+    assert!(document.contains(POSITION) && document.contains(BRANCHES));
+}
+
+const RESUMED: &str = r#"let plan = session "Plan"
+
+parallel:
+  a = session "A"
+  b = session "B"
+
+parallel ("first"):
+  x = do check(plan)
+  y = session "Y"
+
+loop until **done** (max: 3):
+  let draft = session "Draft"
+
+block check(text):
+  let verdict = session "Verdict"
+  repeat 2:
+    session "Again"
+
+do check(plan)
+
+approve go:
+  prompt: "Go?"
+  timeout: "1h"
+
+session "Send"
+  retry: 3
+"#;
+
+/// A run in which each command is followed by the line of the statement that the document's query finds, 0 where it finds
+/// none. `@N` is the execution of line N that began last.
+fn resumed(project: &Project, steps: &[(&str, usize)]) -> String {
+    let run = project.init("sqlite");
+    std::fs::write(project.path().join("value"), "a value").expect("written");
+    for (command, line) in steps {
+        let words = command.split(' ').map(|word| match word.strip_prefix('@') {
+            Some(line) => asked(
+                project,
+                &run,
+                &format!(
+                    "SELECT max(id) FROM execution WHERE statement_index = {line}
+                     AND status IN ('executing', 'started', 'pending');"
+                ),
+            ),
+            None if word == "RUN" => run.clone(),
+            None => word.to_owned(),
+        });
+        let mut words: Vec<String> = words.collect();
+        if words[0] == "put" {
+            words.extend(["--file".to_owned(), "value".to_owned()]);
+        }
+        if !command.contains("RUN") {
+            words.extend(["--run".to_owned(), run.clone()]);
+        }
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        project.expect(0, &words, b"");
+        let expected = match line {
+            0 => String::new(),
+            line => {
+                let text = RESUMED.lines().nth(line - 1).expect("a line").trim();
+                format!("{line}|{text}|executing")
+            }
+        };
+        assert_eq!(asked(project, &run, POSITION), expected, "after {command}");
+    }
+    run
+}
+
+fn asked(project: &Project, run: &str, sql: &str) -> String {
+    let out = project.sqlite(run, sql);
+    assert!(out.stderr.is_empty(), "{sql}: {}", text(&out.stderr));
+    text(&out.stdout).trim_end().to_owned()
+}
+
+#[test]
+fn the_current_position_is_the_statement_that_is_under_way_and_none_in_a_run_that_is_over() {
+    let Some(project) = Project::new(RESUMED) else {
+        return;
+    };
+    let run = resumed(
+        &project,
+        &[
+            ("exec run --line 1", 1),
+            ("put plan --execution @1 --done", 0),
+            ("parallel run --line 3", 5),
+            ("put b --execution @5 --done", 4),
+            ("exec fail @4 --error no", 3),
+            ("exec retry @4", 4),
+            ("put a --execution @4 --done", 3),
+            ("parallel join", 0),
+            // The first that is there is enough: what is still under way in the other branch is cut off.
+            ("parallel run --line 7", 9),
+            ("exec run --line 17 --in 16", 17),
+            ("put y --execution @9 --done", 17),
+            ("parallel join", 0),
+            ("exec run --line 12 --in 11", 12),
+            ("put draft --execution @12 --done", 11),
+            ("exec run --line 12 --round", 12),
+            ("exec skip @12", 11),
+            ("loop exit --round", 0),
+            ("exec begin --line 19", 19),
+            ("exec run --line 15", 15),
+            ("finish RUN --status interrupted", 15),
+            ("resume RUN --begin", 15),
+            ("put verdict --execution @15 --done", 19),
+            ("exec run --line 17 --in 16", 17),
+            // What fails leaves open what runs in it: it is over as well.
+            ("exec fail @19 --error no", 0),
+            ("exec begin --line 19", 19),
+            ("exec complete @19", 0),
+            ("gate create --line 21", 0),
+            ("approve RUN go", 0),
+            ("exec run --line 25", 25),
+            ("exec retry @25 --error no", 25),
+            ("exec fail @25 --error no", 0),
+            ("exec retry @25", 25),
+            ("exec complete", 0),
+            ("finish RUN --status completed", 0),
+        ],
+    );
+    assert_eq!(asked(&project, &run, "SELECT status FROM run"), "completed");
+    assert_whole(&project, &run);
+}
+
+#[test]
+fn no_statement_is_under_way_in_a_run_that_failed_or_was_forced_to_its_end() {
+    let Some(project) = Project::new(RESUMED) else {
+        return;
+    };
+    let open: [&[(&str, usize)]; 6] = [
+        &[("exec run --line 1", 1)],
+        &[("parallel run --line 3", 5), ("exec fail @4 --error no", 5)],
+        &[
+            ("parallel run --line 7", 9),
+            ("exec run --line 17 --in 16", 17),
+        ],
+        &[
+            ("exec run --line 12 --in 11", 12),
+            ("exec retry @12 --error no", 12),
+        ],
+        &[
+            ("exec run --line 15 --in 19", 15),
+            ("exec complete @15 --force", 19),
+        ],
+        &[
+            ("exec begin --line 19", 19),
+            ("gate create --line 21", 19),
+            ("exec run --line 15 --force", 15),
+        ],
+    ];
+    for steps in open {
+        for end in [
+            "finish RUN --status failed",
+            "finish RUN --status completed --force",
+        ] {
+            let steps = [steps, &[(end, 0)]].concat();
+            let run = resumed(&project, &steps);
+            assert_whole(&project, &run);
+        }
+    }
+    // The same of a construct that is ended by force, or decided otherwise than by yes.
+    for steps in [
+        &[
+            ("parallel run --line 3", 5),
+            ("parallel join --force", 0),
+            ("finish RUN --status completed", 0),
+        ][..],
+        &[
+            ("exec run --line 12 --in 11", 12),
+            ("loop exit --force", 0),
+            ("finish RUN --status completed", 0),
+        ],
+        &[
+            ("exec run --line 15 --in 19", 15),
+            ("exec complete @19 --force", 0),
+            ("finish RUN --status completed", 0),
+        ],
+        &[
+            ("exec run --line 15 --in 19", 15),
+            ("exec skip @19 --force", 0),
+            ("finish RUN --status completed", 0),
+        ],
+        &[
+            ("gate create --line 21", 0),
+            ("reject RUN go --reason no", 0),
+            ("finish RUN --status completed", 0),
+        ],
+    ] {
+        resumed(&project, steps);
+    }
+}
+
+#[test]
+fn the_branches_of_an_open_parallel_are_what_the_document_asks_for() {
+    let Some(project) = Project::new(RESUMED) else {
+        return;
+    };
+    let steps: [(&str, usize, &str); 6] = [
+        ("parallel begin --line 3", 3, ""),
+        ("parallel branch @3 a", 4, "a|executing"),
+        ("parallel branch @3 b", 5, "a|executing\nb|executing"),
+        (
+            "put a --execution @4 --done",
+            5,
+            "a|completed\na|started\nb|executing",
+        ),
+        (
+            "exec fail @5 --error no",
+            3,
+            "a|completed\na|started\nb|failed\nb|started",
+        ),
+        ("parallel join", 0, ""),
+    ];
+    for upto in 1..=steps.len() {
+        let script: Vec<_> = steps[..upto]
+            .iter()
+            .map(|(c, line, _)| (*c, *line))
+            .collect();
+        let run = resumed(&project, &script);
+        let found = asked(&project, &run, BRANCHES);
+        let mut found: Vec<&str> = found.lines().collect();
+        found.sort_unstable();
+        assert_eq!(found.join("\n"), steps[upto - 1].2, "{}", steps[upto - 1].0);
+    }
+}
