@@ -372,6 +372,7 @@ fn a_statement_runs_in_what_it_lies_in() {
             step.task.unwrap().frame,
             Some((inner.id, "process".to_owned(), 2))
         );
+        done(&mut run, "result", step.id);
 
         // Two calls side by side, as branches have them: somebody has to say.
         let mut side = begin(17);
