@@ -210,21 +210,28 @@ pub fn agents(source: &dyn Source, dir: &str, scope: AgentScope) -> (Vec<Agent>,
     (agents, issues)
 }
 
-/// The agent of one name below a folder of agents, where it has a memory; its segments are not read.
+/// The agent of one name below a folder of agents; its segments are not read.
 pub fn agent_named(source: &dyn Source, dir: &str, scope: AgentScope, name: &str) -> Option<Agent> {
-    let file = source.file(&format!("{dir}{name}/memory.md"))?;
-    Some(Agent {
-        name: name.into(),
-        scope,
-        memory: ValueAt::File {
+    let own = format!("{dir}{name}/");
+    if source.below(&own).is_empty() {
+        return None;
+    }
+    let memory = match source.file(&format!("{own}memory.md")) {
+        Some(file) => ValueAt::File {
             path: file.path.as_str().into(),
             start: 0,
             len: file.len,
         },
+        None => ValueAt::Missing,
+    };
+    Some(Agent {
+        name: name.into(),
+        scope,
+        memory,
         created: None,
         updated: None,
         segments: Vec::new(),
-        store: format!("{dir}{name}/").into(),
+        store: own.into(),
     })
 }
 
