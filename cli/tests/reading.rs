@@ -356,3 +356,31 @@ fn of_two_memories_a_run_uses_the_one_of_its_form_and_says_that_there_is_another
         assert!(check.contains("agent-in-two-stores"), "{check}");
     }
 }
+
+#[test]
+fn a_statement_that_is_tried_again_shows_why_its_last_attempt_failed() {
+    for form in FORMS {
+        let project = Project::new("let x = session \"Find\"\n  retry: 3\n");
+        project.done(
+            "10:00:00",
+            &format!("init p.prose --id r --state {form}"),
+            "",
+        );
+        let go = |args: &str| project.done("10:00:01", &format!("{args} --run r"), "");
+        let x = go("exec begin --line 1");
+        for (attempt, error) in [(2, "lost"), (3, "refused")] {
+            go(&format!("exec fail {x} --error {error}"));
+            go(&format!("exec retry {x}"));
+            let shown = project.done("10:00:02", "show r", "");
+            let (_, stands) = shown.split_once("Where it stands").expect("a position");
+            assert!(stands.contains(error), "{form}: {shown}");
+            let resume = project.done("10:00:02", "resume r", "");
+            let (_, stands) = resume.split_once("Where it stands").expect("a position");
+            assert!(stands.contains(error), "{form}: {resume}");
+            let shown = project.done("10:00:02", "show r --json", "");
+            let shown: serde_json::Value = serde_json::from_str(&shown).expect("JSON");
+            let position = &shown["overview"]["positions"][0];
+            assert_eq!(position["error"], error, "{form}: attempt {attempt}");
+        }
+    }
+}

@@ -435,6 +435,8 @@ export type NodeRef = {
   path: string;
   /** Line in the program. */
   line: number | null;
+  /** Its last error, cut at 400 characters; also that of an attempt that is being retried. */
+  error: string | null;
 };
 
 /** What became of a candidate. */
