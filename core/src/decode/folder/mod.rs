@@ -233,7 +233,7 @@ pub fn agent_named(source: &dyn Source, dir: &str, scope: AgentScope, name: &str
         created: None,
         updated: None,
         segments: Vec::new(),
-        store: own.into(),
+        store: format!("{dir}{name}/").into(),
     })
 }
 
