@@ -44,6 +44,12 @@ impl Project {
         said
     }
 
+    #[track_caller]
+    fn json(&self, args: &[&str]) -> serde_json::Value {
+        let said = self.fed(&[args, &["--json"]].concat(), b"");
+        serde_json::from_slice(&said).expect("JSON")
+    }
+
     /// Runs `prose` with this on standard input; gives its standard output.
     #[track_caller]
     fn fed(&self, args: &[&str], input: &[u8]) -> Vec<u8> {
@@ -424,6 +430,45 @@ fn a_segment_is_read_back_byte_for_byte() {
                 said.contains("no segments") && said.contains("did you mean mate?"),
                 "{said}"
             );
+        }
+    }
+}
+
+/// A loop, a gate or a statement deeper down runs in its own branch, and in no other.
+#[test]
+fn what_a_branch_holds_runs_in_that_branch() {
+    let project = Project::new();
+    let program = "parallel:\n  loop (max: 2):\n    session \"X\"\n  approve go:\n    prompt: \"Go?\"\n  try:\n    session \"T\"\n";
+    fs::write(project.path("p.prose"), program).expect("written");
+    for form in FORMS {
+        project.prose(0, &["init", "p.prose", "--state", form, "--id", form]);
+        // 1 the parallel; 2, 3 and 4 its branches.
+        project.prose(0, &["parallel", "run", "--line", "1", "--run", form]);
+        for (words, parent) in [
+            ("loop begin --line 2", 2),
+            ("exec begin --line 3", 5),
+            ("gate create --line 4", 3),
+            ("exec begin --line 7", 4),
+        ] {
+            let args: Vec<&str> = words.split(' ').collect();
+            let elsewhere = if parent == 3 { "2" } else { "3" };
+            for wrong in ["1", elsewhere] {
+                let args = [&args[..], &["--run", form, "--parent", wrong]].concat();
+                let said = project.prose(4, &args);
+                assert!(said.contains("leave --parent out"), "{said}");
+            }
+            let begun = project.json(&[&args[..], &["--run", form]].concat());
+            let own = begun.get("id").or(begun.get("execution_id"));
+            let trace = project.json(&["trace", form]);
+            let rows = trace["rows"].as_array().expect("rows");
+            let at = rows.iter().position(|row| Some(&row["id"]) == own);
+            let (before, rest) = rows.split_at(at.expect("it is in the trace"));
+            let level = |row: &serde_json::Value| row["level"].as_u64();
+            // A round has no id.
+            let above = before
+                .iter()
+                .rfind(|row| !row["id"].is_null() && level(row) < level(&rest[0]));
+            assert_eq!(above.expect("a parent")["id"], parent, "{words}: {trace:#}");
         }
     }
 }

@@ -68,7 +68,8 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
 pub(super) fn read_program(path: &Path) -> Result<String, CliError> {
     let name = path.display();
     let wrong = |cause: std::io::Error| match cause.kind() {
-        std::io::ErrorKind::NotFound => CliError::not_found(format!("there is no program {name}")),
+        std::io::ErrorKind::NotFound => CliError::not_found(format!("there is no program {name}"))
+            .hint("check the path: it is taken from the folder that the command is given in"),
         _ => CliError::new(Exit::Io, format!("{name} cannot be read: {cause}")),
     };
     let len = fs::metadata(path).map_err(wrong)?.len();

@@ -73,6 +73,7 @@ fn bytes_of(path: &Path) -> Result<Vec<u8>, CliError> {
             _ => Exit::Io,
         };
         CliError::new(exit, format!("{} cannot be read: {cause}", path.display()))
+            .hint("check the path: it is taken from the folder that the command is given in")
     })
 }
 

@@ -1,7 +1,7 @@
 //! Where a statement runs: what it lies in by the program, tied to what stands open.
 
 use super::instance::{meta, no_execution, shown};
-use super::source::{Found, Source};
+use super::source::{Command, Found, Source};
 use super::standing::Standing;
 use super::{Facts, WriteError};
 use crate::model::Execution;
@@ -23,7 +23,7 @@ pub(super) fn parent_of(
     match given {
         Some(id) => {
             let row = facts.execution(id)?.ok_or_else(|| no_execution(id))?;
-            fits(facts, source, found, &row)?;
+            fits(facts, source, standing, found, &row)?;
             Ok(Some(id))
         }
         None => taken(source, standing, found),
@@ -61,7 +61,7 @@ fn taken(source: &Source, standing: &Standing, found: &Found) -> Result<Option<i
             .rows()
             .filter(|row| is_of(source, row, outer, inner))
             .collect();
-        if own.kind == Kind::Parallel && inner == statement {
+        if own.kind == Kind::Parallel && inner == statement && is_plain(source, statement) {
             return Err(a_branch(source, standing, found, outer, statement));
         }
         if let Some(parent) = only(standing, &fit, found)? {
@@ -73,6 +73,13 @@ fn taken(source: &Source, standing: &Standing, found: &Found) -> Result<Option<i
         inner = outer;
     }
     Ok(None)
+}
+
+/// Whether `exec` and `parallel branch` record a statement. A branch that is a loop or a gate begins inside of its branch.
+fn is_plain(source: &Source, statement: u32) -> bool {
+    source
+        .get(statement)
+        .is_some_and(|s| Command::of(s) == Command::Exec)
 }
 
 /// Whether a row is an execution of `outer` that `inner`, directly in it, runs in.
@@ -226,21 +233,44 @@ fn not_begun(source: &Source, found: &Found, outer: u32, inner: u32) -> WriteErr
 fn fits(
     facts: &dyn Facts,
     source: &Source,
+    standing: &Standing,
     found: &Found,
     given: &Execution,
 ) -> Result<(), WriteError> {
     let Some(statement) = found.statement else {
         return Ok(());
     };
-    let outer = around(source, statement)
-        .into_iter()
-        .find(|at| source.get(*at).is_some_and(|s| holds(s.kind)));
+    let enclosing = around(source, statement);
+    let holder = enclosing
+        .iter()
+        .position(|at| source.get(*at).is_some_and(|s| holds(s.kind)));
+    let outer = holder.and_then(|nth| enclosing.get(nth)).copied();
+    // What the statement is, or lies in, directly in that.
+    let inner = holder.and_then(|nth| enclosing.get(nth.checked_sub(1)?));
+    let inner = inner.copied().unwrap_or(statement);
+    let is_parallel = |at: &u32| source.get(*at).is_some_and(|s| s.kind == Kind::Parallel);
+    if let Some(parallel) = outer.filter(is_parallel)
+        && inner == statement
+        && is_plain(source, statement)
+    {
+        return Err(a_branch(source, standing, found, parallel, statement));
+    }
     let Some(ran_in) = container(facts, source, given)? else {
         return Ok(());
     };
+    // A plain statement holds what lies in it by the program, such as a `try:`, and nothing else.
+    let is_plain = shape(given) == Shape::Statement && meta(given).branch.is_none();
+    let elsewhere = is_plain
+        && source
+            .of_row(given)
+            .is_some_and(|at| !enclosing.contains(&at));
     let right = match (outer, ran_in) {
+        _ if elsewhere => false,
         (None, Container::Root) => true,
-        (Some(outer), Container::Statement(at)) => outer == at,
+        (Some(outer), Container::Branch(at, row)) => {
+            outer == at && is_of(source, &row, outer, inner)
+        }
+        (Some(outer), Container::Statement(at)) => outer == at && !is_parallel(&outer),
         (Some(outer), Container::Block(block)) => source
             .get(outer)
             .is_some_and(|s| s.kind == Kind::Block && s.name.as_deref() == Some(block.as_str())),
@@ -275,6 +305,8 @@ fn fits(
 
 enum Container {
     Root,
+    /// A branch of the parallel, by its first row.
+    Branch(u32, Execution),
     Statement(u32),
     Block(String),
 }
@@ -299,7 +331,7 @@ fn container(
                 None => None,
             };
             let parallel = parallel.and_then(|row| source.of_row(&row));
-            return Ok(parallel.map(Container::Statement));
+            return Ok(parallel.map(|parallel| Container::Branch(parallel, at)));
         }
         match shape(&at) {
             Shape::Frame => {

@@ -223,7 +223,7 @@ pub(super) enum Command {
 }
 
 impl Command {
-    fn of(statement: &Statement) -> Command {
+    pub(super) fn of(statement: &Statement) -> Command {
         match statement.kind {
             Kind::Parallel => Command::Parallel,
             kind if kind.is_loop() => Command::Loop,

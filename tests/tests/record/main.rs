@@ -16,3 +16,4 @@ mod kills;
 mod project;
 mod whole;
 mod writers;
+mod wrong;

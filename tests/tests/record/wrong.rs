@@ -1,0 +1,1166 @@
+//! What is wrong is refused: with what, why and what to do next, its exit code, and not one byte changed.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Output;
+
+use crate::project::{FORMS, Project, text};
+
+const PROGRAM: &str = r#"use "https://p.prose.md/@alice/research" as research
+
+agent writer:
+  model: opus
+  persist: true
+
+input topic: "What about?"
+
+block check(text):
+  let verdict = session "Is it right?"
+  do check(verdict)
+
+const outline = session: writer
+  prompt: "Outline"
+
+parallel:
+  a = session "A"
+  b = session "B"
+
+loop until **it is good** (max: 2):
+  let draft = session "Draft"
+
+parallel ("first"):
+  x = do check(outline)
+  y = do check(draft)
+
+approve publish:
+  prompt: "Publish it?"
+  allow: ["editor"]
+  timeout: "2h"
+  on_reject: continue
+
+approve send:
+  prompt: "Send it?"
+
+session "Send"
+  retry: 3
+
+output report = session "Report"
+"#;
+
+/// How a run stands when something wrong is asked of it, and the commands that brought it there; a word each, or several
+/// in single quotes. What stands open is named by its execution ids.
+const STAGES: &[(&str, &[&str])] = &[
+    ("fresh", &[]),
+    // 1 outline.
+    ("begun", &["exec begin --line 13"]),
+    // 1 the parallel, 2 branch a, 3 branch b.
+    ("parallel", &["parallel run --line 16"]),
+    // 1 the loop, 2 its draft.
+    ("loop", &["exec run --line 21 --in 20"]),
+    // 1 the loop, which had its two rounds.
+    (
+        "used-up",
+        &["loop begin --line 20", "loop iterate", "loop iterate"],
+    ),
+    // 1 the parallel, 2 and 3 two calls of one block.
+    ("frames", &["parallel run --line 23"]),
+    // 1 the parallel, 2 and 3 two calls of one block, 4 a session in the first.
+    (
+        "inside",
+        &[
+            "parallel run --line 23",
+            "put x --file value",
+            "exec begin --line 10 --parent 2",
+        ],
+    ),
+    // 1 the gate, whose deadline is 14:00.
+    ("gate", &["gate create --line 27"]),
+    // The same, asked an hour after its deadline.
+    ("late", &["gate create --line 27"]),
+    // 1 failed, after its three attempts.
+    (
+        "failed",
+        &[
+            "exec begin --line 36",
+            "exec retry 1 --error no",
+            "exec retry 1 --error no",
+            "exec fail 1 --error no",
+        ],
+    ),
+    // 1 is completed.
+    (
+        "done",
+        &[
+            "exec begin --line 13",
+            "put outline --execution 1 --file value --done",
+        ],
+    ),
+    ("finished", &["finish RUN --status completed"]),
+    ("interrupted", &["finish RUN --status interrupted"]),
+];
+
+/// Stage, command, exit code, what and why, what to do next.
+const WRONG: &[(&str, &str, i32, &str, &str)] = &[
+    // Lines of another kind: the right command is named.
+    (
+        "fresh",
+        "exec begin --line 16",
+        2,
+        "line 16 is a parallel, not a statement that `prose exec` records",
+        "`prose parallel run --line 16`",
+    ),
+    (
+        "fresh",
+        "exec run --line 20",
+        2,
+        "line 20 is a loop, not",
+        "`prose loop begin --line 20`",
+    ),
+    (
+        "fresh",
+        "exec begin --line 27",
+        2,
+        "line 27 is a gate, not",
+        "`prose gate create --line 27`",
+    ),
+    (
+        "fresh",
+        "exec run --line 7",
+        2,
+        "line 7 is an input, not",
+        "`prose put topic`",
+    ),
+    (
+        "fresh",
+        "exec begin --line 1",
+        2,
+        "line 1 is an import, not",
+        "`prose import add research`",
+    ),
+    (
+        "fresh",
+        "exec run --line 3",
+        2,
+        "line 3 is a declaration, not",
+        "the line of a statement that runs",
+    ),
+    (
+        "fresh",
+        "exec begin --line 9",
+        2,
+        "line 9 is the declaration of a block, not",
+        "`do check(…)` calls it",
+    ),
+    (
+        "fresh",
+        "parallel begin --line 13",
+        2,
+        "line 13 is a plain statement, not a parallel",
+        "`prose exec run --line 13`",
+    ),
+    (
+        "fresh",
+        "parallel run --line 20",
+        2,
+        "line 20 is a loop, not a parallel",
+        "`prose loop begin --line 20`",
+    ),
+    (
+        "fresh",
+        "parallel run --line 27",
+        2,
+        "line 27 is a gate, not a parallel",
+        "`prose gate create --line 27`",
+    ),
+    (
+        "fresh",
+        "parallel run --line 17",
+        2,
+        "not a parallel",
+        "`prose parallel run --line 16`",
+    ),
+    (
+        "fresh",
+        "loop begin --line 16",
+        2,
+        "line 16 is a parallel, not a loop",
+        "`prose parallel run --line 16`",
+    ),
+    (
+        "fresh",
+        "loop begin --line 36",
+        2,
+        "line 36 is a plain statement, not a loop",
+        "`prose exec run --line 36`",
+    ),
+    (
+        "fresh",
+        "loop begin --line 9",
+        2,
+        "line 9 is the declaration of a block, not a loop",
+        "`do check(…)` calls it",
+    ),
+    (
+        "fresh",
+        "gate create --line 36",
+        2,
+        "line 36 is a plain statement, not a gate",
+        "`prose exec run --line 36`",
+    ),
+    (
+        "fresh",
+        "gate create --line 16",
+        2,
+        "line 16 is a parallel, not a gate",
+        "`prose parallel run --line 16`",
+    ),
+    (
+        "fresh",
+        "gate create --line 20",
+        2,
+        "line 20 is a loop, not a gate",
+        "`prose loop begin --line 20`",
+    ),
+    (
+        "fresh",
+        "gate create --line 7",
+        2,
+        "line 7 is an input, not a gate",
+        "`prose put topic`",
+    ),
+    (
+        "fresh",
+        "exec run --line 21 --in 16",
+        2,
+        "line 16 is a parallel, not",
+        "`prose parallel run --line 16`",
+    ),
+    // Lines that begin no statement, and statements that are not named, or twice.
+    (
+        "fresh",
+        "exec begin --line 14",
+        3,
+        "no statement begins at line 14",
+        "--line 13",
+    ),
+    (
+        "fresh",
+        "gate create --line 28",
+        3,
+        "no statement begins at line 28",
+        "--line 27",
+    ),
+    (
+        "fresh",
+        "exec run --line 2",
+        3,
+        "no statement begins at line 2 of the program",
+        "39 lines",
+    ),
+    (
+        "fresh",
+        "parallel run --line 99",
+        3,
+        "no statement begins at line 99",
+        "39 lines",
+    ),
+    (
+        "fresh",
+        "loop begin --line 0",
+        3,
+        "no statement begins at line 0",
+        "39 lines",
+    ),
+    ("fresh", "exec begin", 2, "no statement was named", "--line"),
+    (
+        "fresh",
+        r#"exec begin 'session "Send"' --line 13"#,
+        2,
+        "the text is that of line 36, not of line 13",
+        "the text or --line",
+    ),
+    // Where a statement runs.
+    (
+        "parallel",
+        "exec begin --line 17 --parent 1",
+        4,
+        "line 17 is a branch of the parallel of line 16",
+        "`prose parallel branch 1 a`",
+    ),
+    (
+        "parallel",
+        "exec begin --line 17 --parent 2",
+        4,
+        "line 17 is a branch of the parallel of line 16",
+        "`prose parallel branch 1 a`",
+    ),
+    (
+        "parallel",
+        "exec begin --line 17 --parent 3",
+        4,
+        "line 17 is a branch of the parallel of line 16",
+        "`prose parallel branch 1 a`",
+    ),
+    (
+        "fresh",
+        "exec begin --line 17",
+        4,
+        "line 17 is a branch of the parallel of line 16",
+        "`prose parallel run --line 16`",
+    ),
+    (
+        "parallel",
+        "exec run --line 17",
+        4,
+        "line 17 is a branch of the parallel of line 16",
+        "`prose parallel branch 1 a`",
+    ),
+    (
+        "fresh",
+        "exec run --line 10",
+        4,
+        "line 10 lies in block check (line 9), which is not called",
+        "`prose exec begin --line 24` calls it",
+    ),
+    (
+        "fresh",
+        "exec run --line 21",
+        4,
+        "line 21 lies in the loop of line 20, which has not begun",
+        "`--in 20`",
+    ),
+    (
+        "fresh",
+        "exec run --line 21 --in 36",
+        4,
+        "line 21 does not run in",
+        "taken from what",
+    ),
+    (
+        "frames",
+        "exec run --line 10",
+        4,
+        "may run in any of 2 executions: --parent 2 (branch x",
+        "`--parent ID`",
+    ),
+    (
+        "begun",
+        "exec begin --line 36 --parent 1",
+        4,
+        "line 36 does not run in execution 1",
+        "leave --parent out",
+    ),
+    (
+        "loop",
+        "exec begin --line 21 --parent 2",
+        4,
+        "line 21 does not run in execution 2",
+        "leave --parent out",
+    ),
+    (
+        "loop",
+        "exec begin --line 36 --parent 1",
+        4,
+        "line 36 does not run in execution 1",
+        "leave --parent out",
+    ),
+    (
+        "parallel",
+        "exec run --line 21 --parent 2",
+        4,
+        "it lies in the loop of line 20",
+        "leave --parent out",
+    ),
+    (
+        "done",
+        "exec begin --line 36 --parent 1",
+        4,
+        "execution 1 is completed already",
+        "`prose resume RUN`",
+    ),
+    (
+        "fresh",
+        "exec begin --line 36 --parent 5",
+        3,
+        "there is no execution 5",
+        "`prose trace RUN`",
+    ),
+    (
+        "begun",
+        "exec begin --line 13",
+        4,
+        "already, see execution 1",
+        "complete, fail or skip",
+    ),
+    (
+        "parallel",
+        "parallel branch 1 a",
+        4,
+        "branch a of parallel 1 is executing already",
+        "`prose exec retry ID`",
+    ),
+    (
+        "parallel",
+        "parallel branch 1 c",
+        4,
+        "parallel 1 has no branch c: its branches are a, b",
+        "one of these",
+    ),
+    (
+        "begun",
+        "parallel branch 1 a",
+        4,
+        "execution 1 is not a parallel",
+        "`prose parallel begin` printed",
+    ),
+    // Flags that contradict the program.
+    (
+        "fresh",
+        "loop begin --line 20 --max 5",
+        4,
+        "max 5 contradicts line 20 of the program, which says 2",
+        "`--override`",
+    ),
+    (
+        "fresh",
+        "loop begin --line 20 --condition **never**",
+        4,
+        "**never** contradicts line 20 of the program, which says **it is good**",
+        "`--override`",
+    ),
+    (
+        "fresh",
+        "parallel run --line 16 --strategy first",
+        4,
+        "strategy first contradicts line 16 of the program, which says all",
+        "`--override`",
+    ),
+    (
+        "fresh",
+        "parallel begin --line 23 --strategy all",
+        4,
+        "strategy all contradicts line 23 of the program, which says first",
+        "`--override`",
+    ),
+    (
+        "fresh",
+        "parallel run --line 16 --branches a,c",
+        4,
+        "contradicts line 16 of the program, which says [a, b]",
+        "`--override`",
+    ),
+    (
+        "fresh",
+        "gate create --line 27 --prompt Now?",
+        4,
+        "prompt Now? contradicts line 27 of the program, which says Publish it?",
+        "`--override`",
+    ),
+    (
+        "fresh",
+        "gate create --line 27 --allow writer",
+        4,
+        "allow [writer] contradicts line 27 of the program, which says [editor]",
+        "`--override`",
+    ),
+    (
+        "fresh",
+        "gate create --line 27 --timeout 4h",
+        4,
+        "timeout 4h contradicts line 27 of the program, which says 2h",
+        "`--override`",
+    ),
+    (
+        "fresh",
+        "gate create publish --on-reject stop",
+        4,
+        "stop contradicts",
+        "`--override`",
+    ),
+    (
+        "failed",
+        "exec retry 1 --max 5",
+        4,
+        "max 5 contradicts line 36 of the program, which says 3",
+        "`--override`",
+    ),
+    (
+        "begun",
+        "exec complete 1 --binding report",
+        4,
+        "binding report contradicts line 13 of the program, which says outline",
+        "`--override`",
+    ),
+    (
+        "fresh",
+        "put outline --kind let --file value",
+        4,
+        "kind let contradicts the program, in which outline is const",
+        "leave --kind out",
+    ),
+    // Gates.
+    (
+        "fresh",
+        "gate create send --line 27",
+        2,
+        "line 27 is gate publish, not send",
+        "`prose gate create --line 27`",
+    ),
+    (
+        "fresh",
+        "gate create other",
+        2,
+        "a gate without a prompt",
+        "`--prompt TEXT`",
+    ),
+    (
+        "fresh",
+        "gate create other --prompt Go? --timeout 2h30",
+        2,
+        "--timeout 2h30",
+        "2h30m",
+    ),
+    (
+        "gate",
+        "gate create --line 27",
+        4,
+        "gate publish waits for a decision (execution 1)",
+        "`prose approve RUN publish`",
+    ),
+    (
+        "gate",
+        "gate create --line 27 --force",
+        4,
+        "gate publish waits for a decision already",
+        "`prose approve`",
+    ),
+    (
+        "gate",
+        "gate create --line 33",
+        4,
+        "nothing begins after it",
+        "`prose reject RUN publish`",
+    ),
+    (
+        "gate",
+        "exec run --line 36",
+        4,
+        "nothing begins after it",
+        "`prose approve RUN publish`",
+    ),
+    (
+        "gate",
+        "parallel run --line 16",
+        4,
+        "nothing begins after it",
+        "`prose approve RUN publish`",
+    ),
+    (
+        "gate",
+        "exec complete 1",
+        4,
+        "execution 1 is a gate",
+        "`prose approve RUN GATE`",
+    ),
+    (
+        "gate",
+        "finish RUN --status completed",
+        4,
+        "gate publish waits for a decision",
+        "`--status failed`",
+    ),
+    (
+        "gate",
+        "approve RUN publish --as stranger",
+        4,
+        "`stranger` may not decide this gate: it admits editor",
+        "`--as NAME --for NAME`",
+    ),
+    (
+        "gate",
+        "approve RUN publish --as system",
+        4,
+        "`system` is reserved",
+        "`--as NAME`",
+    ),
+    (
+        "gate",
+        "approve RUN pulbish --as editor",
+        3,
+        "there is no gate pulbish",
+        "`prose gates RUN --all`",
+    ),
+    (
+        "gate",
+        "reject RUN publish --as editor --reason ' '",
+        2,
+        "a rejection needs a reason",
+        "`--reason TEXT`",
+    ),
+    (
+        "late",
+        "approve RUN publish --as editor",
+        4,
+        "past its deadline (2026-01-25T14:00:00Z): nothing was changed",
+        "--record-timeout",
+    ),
+    (
+        "late",
+        "reject RUN publish --as editor --reason no",
+        4,
+        "past its deadline",
+        "goes on with: continue",
+    ),
+    // What is over, and what is not.
+    (
+        "parallel",
+        "parallel join",
+        4,
+        "parallel 1 waits for a, b",
+        "complete, fail or skip",
+    ),
+    (
+        "parallel",
+        "parallel join 2",
+        4,
+        "execution 2 is not a parallel",
+        "`prose parallel begin` printed",
+    ),
+    (
+        "parallel",
+        "exec complete 1",
+        4,
+        "execution 1 is a parallel",
+        "`prose parallel join",
+    ),
+    (
+        "parallel",
+        "exec complete",
+        4,
+        r#"execution 2 is open (a = session "A"), execution 3 is open"#,
+        "give the id",
+    ),
+    (
+        "parallel",
+        "exec skip 1",
+        4,
+        "execution 1 is a parallel",
+        "`prose parallel join",
+    ),
+    (
+        "frames",
+        "parallel join",
+        4,
+        "1 more of x, y",
+        "complete, fail or skip",
+    ),
+    (
+        "frames",
+        "exec complete 2",
+        4,
+        "there is no binding x at the root",
+        "`prose put x --execution 2`",
+    ),
+    (
+        "inside",
+        "exec complete 2",
+        4,
+        "execution 4 is open (let verdict",
+        "complete, fail or skip",
+    ),
+    (
+        "inside",
+        "exec skip 2",
+        4,
+        "execution 4 is open (let verdict",
+        "complete, fail or skip",
+    ),
+    (
+        "loop",
+        "exec complete 1",
+        4,
+        "execution 1 is a loop",
+        "`prose loop exit",
+    ),
+    (
+        "loop",
+        "loop iterate",
+        4,
+        "execution 2 is open (let draft",
+        "complete, fail or skip",
+    ),
+    (
+        "loop",
+        "loop exit",
+        4,
+        "execution 2 is open (let draft",
+        "complete, fail or skip",
+    ),
+    (
+        "loop",
+        "exec run --line 21 --round",
+        4,
+        "execution 2 is open (let draft",
+        "complete, fail or skip",
+    ),
+    (
+        "loop",
+        "loop exit 2",
+        4,
+        "execution 2 is not a loop",
+        "`prose loop begin` printed",
+    ),
+    (
+        "used-up",
+        "loop iterate",
+        4,
+        "loop 1 had its 2 rounds",
+        "`prose loop exit",
+    ),
+    (
+        "used-up",
+        "exec run --line 21",
+        4,
+        "loop 1 had its 2 rounds",
+        "`prose loop exit",
+    ),
+    (
+        "begun",
+        "exec complete 1",
+        4,
+        "there is no binding outline at the root",
+        "`prose put outline --execution 1`",
+    ),
+    (
+        "begun",
+        "finish RUN --status completed",
+        4,
+        "execution 1 is open (const outline",
+        "`--status failed`",
+    ),
+    (
+        "begun",
+        "exec retry 1",
+        4,
+        "only what failed is tried again",
+        "--error TEXT",
+    ),
+    (
+        "failed",
+        "exec retry 1",
+        4,
+        "execution 1 had its 3 attempts",
+        "`--max N`",
+    ),
+    (
+        "failed",
+        "exec complete 1",
+        4,
+        "execution 1 is failed already",
+        "`prose exec retry",
+    ),
+    (
+        "done",
+        "exec complete 1",
+        4,
+        "execution 1 is completed already",
+        "`prose exec begin`",
+    ),
+    (
+        "done",
+        "exec fail 1 --error no",
+        4,
+        "execution 1 is completed already",
+        "`prose exec begin`",
+    ),
+    (
+        "done",
+        "put outline --execution 1 --file value --done",
+        4,
+        "execution 1 is completed already",
+        "`prose exec begin`",
+    ),
+    (
+        "fresh",
+        "exec complete",
+        3,
+        "no statement",
+        "`prose exec run --line N`",
+    ),
+    (
+        "fresh",
+        "loop iterate",
+        3,
+        "no loop",
+        "`prose loop begin --line N`",
+    ),
+    (
+        "fresh",
+        "parallel join",
+        3,
+        "no parallel",
+        "`prose parallel run --line N`",
+    ),
+    // Values, names and files.
+    (
+        "begun",
+        "put report --execution 1 --file value --done",
+        4,
+        "its statement writes outline",
+        "`prose put outline --execution 1 --done`",
+    ),
+    (
+        "begun",
+        "put outline --file value --done",
+        2,
+        "--execution <EXECUTION_ID>",
+        "--help",
+    ),
+    (
+        "begun",
+        "put outline --execution 7 --file value",
+        3,
+        "there is no execution 7",
+        "`prose trace RUN`",
+    ),
+    (
+        "fresh",
+        "put outline --kind var --file value",
+        2,
+        r#""var""#,
+        "input, output, let or const",
+    ),
+    (
+        "fresh",
+        "put a/b --file value",
+        2,
+        r#""a/b" cannot name a binding: '/' is not allowed"#,
+        "letters, digits",
+    ),
+    (
+        "fresh",
+        "put outline__7 --file value",
+        2,
+        "ends in `__` and digits",
+        "letters, digits",
+    ),
+    (
+        "fresh",
+        "brief a/b",
+        2,
+        r#""a/b" cannot name a binding"#,
+        "letters, digits",
+    ),
+    (
+        "fresh",
+        "agent memory set ../x",
+        2,
+        r#""../x" cannot name"#,
+        "letters, digits",
+    ),
+    (
+        "fresh",
+        "gate create a/b --prompt Go?",
+        2,
+        r#""a/b" cannot name a gate"#,
+        "letters, digits",
+    ),
+    (
+        "fresh",
+        "parallel begin --line 16 --branches a,a",
+        2,
+        "branch a is named twice",
+        "a name of its own",
+    ),
+    (
+        "fresh",
+        "parallel begin --line 16 --strategy most",
+        2,
+        r#""most" is not a strategy"#,
+        "all, first or any",
+    ),
+    (
+        "fresh",
+        "put outline --file missing",
+        3,
+        "missing cannot be read",
+        "check the path",
+    ),
+    (
+        "begun",
+        "put outline --execution 1 --file value --memory missing",
+        3,
+        "missing cannot be read",
+        "check the path",
+    ),
+    (
+        "begun",
+        "put outline --execution 1 --file value --memory bytes",
+        5,
+        "bytes is not text in UTF-8",
+        "Markdown",
+    ),
+    (
+        "fresh",
+        "put x --file value --memory value",
+        2,
+        "no agent is named",
+        "`--agent NAME`",
+    ),
+    (
+        "fresh",
+        "import add a.b ./x.prose",
+        2,
+        "the handle a.b has `.` in it",
+        "`research.findings`",
+    ),
+    (
+        "fresh",
+        "import add unknown",
+        2,
+        "the program has no `use … as unknown`",
+        "`prose import add HANDLE SOURCE`",
+    ),
+    (
+        "fresh",
+        "import add research --inputs {topic}",
+        2,
+        "inputs is not valid JSON",
+        r#"{"topic": "text"}"#,
+    ),
+    (
+        "fresh",
+        "import add research --outputs no",
+        2,
+        "outputs is not valid JSON",
+        r#"{"topic": "text"}"#,
+    ),
+    (
+        "fresh",
+        "import add research --program missing.prose",
+        3,
+        "missing.prose",
+        "check the path",
+    ),
+    // Numbers, ids and runs.
+    (
+        "fresh",
+        "exec begin --line x",
+        2,
+        "invalid value 'x' for '--line <N>'",
+        "--help",
+    ),
+    (
+        "fresh",
+        "exec complete one",
+        2,
+        "invalid value 'one'",
+        "--help",
+    ),
+    (
+        "fresh",
+        "loop begin --line 20 --max many",
+        2,
+        "invalid value 'many' for '--max <N>'",
+        "--help",
+    ),
+    ("fresh", "exec fail 1", 2, "--error <TEXT>", "--help"),
+    (
+        "fresh",
+        "finish RUN --status waiting",
+        2,
+        "invalid value 'waiting'",
+        "--help",
+    ),
+    (
+        "fresh",
+        "exec fail 7 --error no",
+        3,
+        "there is no execution 7",
+        "`prose trace RUN`",
+    ),
+    (
+        "fresh",
+        "parallel branch 7 a",
+        3,
+        "there is no execution 7",
+        "`prose trace RUN`",
+    ),
+    (
+        "fresh",
+        "brief --execution 7",
+        3,
+        "there is no execution 7",
+        "`prose trace RUN`",
+    ),
+    (
+        "unknown",
+        "exec begin --line 13",
+        3,
+        "there is no run unknown",
+        "`prose runs`",
+    ),
+    (
+        "unknown",
+        "put outline --file value",
+        3,
+        "there is no run unknown",
+        "`prose runs`",
+    ),
+    (
+        "finished",
+        "exec begin --line 13",
+        4,
+        "run finished is completed already",
+        "`prose init PROGRAM`",
+    ),
+    (
+        "finished",
+        "put outline --file value",
+        4,
+        "run finished is completed already",
+        "`prose init PROGRAM`",
+    ),
+    (
+        "finished",
+        "gate create --line 27",
+        4,
+        "run finished is completed already",
+        "`prose init PROGRAM`",
+    ),
+    (
+        "finished",
+        "finish RUN --status failed",
+        4,
+        "run finished is completed already",
+        "`prose init PROGRAM`",
+    ),
+    (
+        "finished",
+        "resume RUN --begin",
+        4,
+        "run finished is completed",
+        "`prose init PROGRAM`",
+    ),
+    (
+        "interrupted",
+        "exec run --line 13",
+        4,
+        "run interrupted is interrupted",
+        "`prose resume RUN --begin`",
+    ),
+    (
+        "interrupted",
+        "import add research",
+        4,
+        "run interrupted is interrupted",
+        "`prose resume RUN --begin`",
+    ),
+];
+
+const NOON: &str = "2026-01-25 12:00:00";
+const LATE: &str = "2026-01-25 15:00:00";
+
+/// The words of a command: its run stands for `RUN`, and is named where the command does not.
+fn words(command: &str, run: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (nth, part) in command.split('\'').enumerate() {
+        if nth % 2 == 1 {
+            words.push(part.to_owned());
+        } else {
+            words.extend(part.split_whitespace().map(|word| word.replace("RUN", run)));
+        }
+    }
+    if !command.contains("RUN") {
+        words.extend(["--run".to_owned(), run.to_owned()]);
+    }
+    words
+}
+
+/// All files of the project with their bytes, but for locks.
+fn files(project: &Project) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut folders = vec![project.path().to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("listed").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if entry.file_name() != ".lock" {
+                let bytes = std::fs::read(&path).expect("read");
+                files.insert(path, bytes);
+            }
+        }
+    }
+    files
+}
+
+/// A project with a run at each stage, which is its id.
+fn prepared(form: &str) -> Option<Project> {
+    let project = Project::new(PROGRAM)?;
+    std::fs::write(project.path().join("value"), "a value").expect("written");
+    std::fs::write(project.path().join("bytes"), [0xff, 0xfe]).expect("written");
+    for (stage, commands) in STAGES {
+        project.line(&["init", "p.prose", "--state", form, "--id", stage]);
+        for command in *commands {
+            let out = asked(&project, NOON, &words(command, stage));
+            assert!(out.status.success(), "{command}: {}", text(&out.stderr));
+        }
+    }
+    Some(project)
+}
+
+fn asked(project: &Project, now: &str, words: &[String]) -> Output {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let mut command = project.command(&words);
+    command.env("PROSE_NOW", now).output().expect("prose runs")
+}
+
+/// What is wrong with the answer to something wrong.
+fn check(
+    project: &Project,
+    (stage, command, code, says, next): &(&str, &str, i32, &str, &str),
+) -> Option<String> {
+    let before = files(project);
+    let now = if *stage == "late" { LATE } else { NOON };
+    let out = asked(project, now, &words(command, stage));
+    let (stdout, said) = (text(&out.stdout), text(&out.stderr));
+    let (message, rest) = said.split_once('\n').unwrap_or((&said, ""));
+    // What the command line itself refuses has its own words, and its own way on.
+    let usage = rest.contains("try '--help'");
+    let goes_on = |line: &str| usage || line.trim_start().starts_with('→');
+    let mut odd = Vec::new();
+    if out.status.code() != Some(*code) {
+        odd.push(format!("exit code {:?}, not {code}", out.status.code()));
+    }
+    if !message.starts_with("error: ") || !(if usage { &said } else { message }).contains(says) {
+        odd.push(format!("it does not say: {says}"));
+    }
+    if !rest
+        .lines()
+        .any(|line| goes_on(line) && line.contains(next))
+    {
+        odd.push(format!("the next step is not: {next}"));
+    }
+    if !stdout.is_empty() {
+        odd.push(format!("it prints: {stdout}"));
+    }
+    if files(project) != before {
+        odd.push("files changed".to_owned());
+    }
+    (!odd.is_empty()).then(|| format!("{stage}: {command}\n  {}\n{said}", odd.join("\n  ")))
+}
+
+#[test]
+fn what_is_wrong_is_refused_with_what_why_and_next_and_changes_nothing() {
+    for form in FORMS {
+        let Some(project) = prepared(form) else {
+            return;
+        };
+        let odd: Vec<String> = WRONG
+            .iter()
+            .filter_map(|case| check(&project, case))
+            .collect();
+        assert!(odd.is_empty(), "{form}:\n{}", odd.join("\n"));
+    }
+}
