@@ -267,3 +267,120 @@ fn check_reports_values_that_the_index_will_never_name() {
     written("updated: 2026-01-15T10:00:00Z\n");
     assert!(told().contains("binding-not-indexed"), "{}", told());
 }
+
+/// A project, or the user, has one memory of an agent, whichever form each of the runs has.
+#[test]
+fn runs_of_both_forms_share_the_memory_of_an_agent() {
+    for scope in ["project", "user"] {
+        for (first, second) in [("filesystem", "sqlite"), ("sqlite", "filesystem")] {
+            let program =
+                format!("agent captain:\n  persist: {scope}\nresume: captain\n  prompt: \"On\"\n");
+            let project = Project::new(&program);
+            project.done(
+                "10:00:00",
+                &format!("init p.prose --id a --state {first}"),
+                "",
+            );
+            project.done(
+                "10:00:00",
+                &format!("init p.prose --id b --state {second}"),
+                "",
+            );
+            let go = |run: &str, args: &str, input: &str| {
+                let (said, note) =
+                    project.run(0, "10:00:01", &format!("agent {args} --run {run}"), input);
+                assert_eq!(note, "", "{scope}, {first}: {args}");
+                said
+            };
+            go("a", "memory set captain", "one");
+            assert_eq!(go("b", "memory get captain", ""), "one");
+            go("b", "segment add captain --prompt Ask", "did");
+            go("b", "memory set captain", "two");
+            assert_eq!(go("a", "memory get captain", ""), "two");
+            for run in ["a", "b"] {
+                let agents = project.done("10:00:02", &format!("agents {run} --json"), "");
+                let agents: serde_json::Value = serde_json::from_str(&agents).expect("JSON");
+                let agents = agents["agents"].as_array().expect("agents");
+                assert_eq!(agents.len(), 1, "{scope}, {first}: {agents:?}");
+                assert_eq!(agents[0]["segments"][0]["number"], 1);
+                assert_eq!(agents[0]["memory_preview"], "two");
+                let resume = project.done("10:00:02", &format!("resume {run} --json"), "");
+                let resume: serde_json::Value = serde_json::from_str(&resume).expect("JSON");
+                assert_eq!(resume["memories"][0]["state"], "there", "{resume:#}");
+            }
+        }
+    }
+}
+
+/// What was written before in two places: each run uses the store of its own form, and says so.
+#[test]
+fn of_two_memories_a_run_uses_the_one_of_its_form_and_says_that_there_is_another() {
+    let project =
+        Project::new("agent captain:\n  persist: project\nresume: captain\n  prompt: \"On\"\n");
+    project.done("10:00:00", "init p.prose --id a --state filesystem", "");
+    project.done("10:00:00", "init p.prose --id b --state sqlite", "");
+    for (path, memory) in [(".prose", "in files"), (".prose/agents.db", "in rows")] {
+        project.done(
+            "10:00:00",
+            &format!("agent memory set captain --path {path}"),
+            memory,
+        );
+    }
+    for (run, memory, other) in [
+        ("a", "in files", ".prose/agents.db"),
+        ("b", "in rows", ".prose/agents/captain"),
+    ] {
+        let (said, note) = project.run(
+            0,
+            "10:00:01",
+            &format!("agent memory get captain --run {run}"),
+            "",
+        );
+        assert_eq!(said, memory);
+        assert!(
+            note.contains(&format!("another memory in {other};")),
+            "{note}"
+        );
+        let args = format!("agent segment add captain --prompt Ask --run {run}");
+        let (_, note) = project.run(0, "10:00:01", &args, "did");
+        assert!(note.contains("another memory"), "{note}");
+        let agents = project.done("10:00:01", &format!("agents {run} --json"), "");
+        let agents: serde_json::Value = serde_json::from_str(&agents).expect("JSON");
+        let told = |at: usize| {
+            let agent = &agents["agents"][at];
+            (agent["memory_preview"].clone(), agent["shadowed"].clone())
+        };
+        assert_eq!(told(0), (memory.into(), false.into()), "{agents:#}");
+        assert_eq!(told(1).1, true, "{agents:#}");
+        let check = project.done("10:00:01", &format!("check {run}"), "");
+        assert!(check.contains("agent-in-two-stores"), "{check}");
+    }
+}
+
+#[test]
+fn a_statement_that_is_tried_again_shows_why_its_last_attempt_failed() {
+    for form in FORMS {
+        let project = Project::new("let x = session \"Find\"\n  retry: 3\n");
+        project.done(
+            "10:00:00",
+            &format!("init p.prose --id r --state {form}"),
+            "",
+        );
+        let go = |args: &str| project.done("10:00:01", &format!("{args} --run r"), "");
+        let x = go("exec begin --line 1");
+        for (attempt, error) in [(2, "lost"), (3, "refused")] {
+            go(&format!("exec fail {x} --error {error}"));
+            go(&format!("exec retry {x}"));
+            let shown = project.done("10:00:02", "show r", "");
+            let (_, stands) = shown.split_once("Where it stands").expect("a position");
+            assert!(stands.contains(error), "{form}: {shown}");
+            let resume = project.done("10:00:02", "resume r", "");
+            let (_, stands) = resume.split_once("Where it stands").expect("a position");
+            assert!(stands.contains(error), "{form}: {resume}");
+            let shown = project.done("10:00:02", "show r --json", "");
+            let shown: serde_json::Value = serde_json::from_str(&shown).expect("JSON");
+            let position = &shown["overview"]["positions"][0];
+            assert_eq!(position["error"], error, "{form}: attempt {attempt}");
+        }
+    }
+}

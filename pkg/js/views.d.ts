@@ -11,6 +11,8 @@ export type AgentView = {
   scope: string;
   /** Which store it was read from. */
   store: string;
+  /** Another store of the same scope has an agent of this name, and the run uses that one. */
+  shadowed: boolean;
   /** Bytes of its memory; `null`: it has none. */
   memory_len: number | null;
   /** The beginning of its memory on one line. */
@@ -443,6 +445,8 @@ export type NodeRef = {
   path: string;
   /** Line in the program. */
   line: number | null;
+  /** Its last error, cut at 400 characters; also that of an attempt that is being retried. */
+  error: string | null;
 };
 
 /** What became of a candidate. */

@@ -4,6 +4,7 @@
 pub mod browser;
 pub mod build;
 pub mod hostile;
-pub mod needs;
 pub mod rule_scan;
 pub mod sql_scan;
+
+pub use prosescope_test_support::{needs, work};

@@ -43,8 +43,9 @@ const C_COVERAGE: &str = "-fsanitize-coverage=inline-8bit-counters,pc-table,trac
 /// The longest input that is tried: a database of some pages.
 const LONGEST: &str = "16384";
 
-/// Seconds that one input may take; an opened file may take two, and counting makes it slower.
-const SLOWEST: &str = "20";
+/// Seconds after which an input hangs. An opened file may take two seconds of processor time; libFuzzer counts wall time,
+/// of which a busy machine takes more, and counting takes its part.
+const SLOWEST: &str = "60";
 
 /// Megabytes that the process may hold; a file may take 256.
 const LARGEST: &str = "1024";

@@ -14,7 +14,8 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::locate;
 use crate::near;
-use crate::out::Out;
+use crate::out::{Out, say};
+use crate::print::style::{RESET, WAIT};
 use crate::record::{self, Recorder};
 
 pub(super) fn run(command: AgentCommand, out: &Out) -> Result<Exit, CliError> {
@@ -51,6 +52,9 @@ pub(super) fn run(command: AgentCommand, out: &Out) -> Result<Exit, CliError> {
 /// Where an agent of a scope is kept.
 struct Place {
     scope: AgentScope,
+    /// The scope that the run's own reading gives this place: in the home folder itself the user's agents are the
+    /// project's.
+    read_as: AgentScope,
     /// The store beside the run's own: a database, or a folder in which `agents/` lies.
     beside: Option<PathBuf>,
     run: String,
@@ -62,38 +66,67 @@ impl Place {
         if let Some(path) = &args.path {
             return Ok(Place {
                 scope: AgentScope::Custom,
+                read_as: AgentScope::Custom,
                 beside: Some(path.clone()),
                 run,
             });
         }
         let target = locate::for_writing(&run)?;
+        let session = locate::open_agent(&target, &args.name)?;
         let scope = match args.scope {
             Some(Scope::Execution) => AgentScope::Execution,
             Some(Scope::Project) => AgentScope::Project,
             Some(Scope::User) => AgentScope::User,
-            None => declared(&locate::open_agent(&target, &args.name)?, &args.name)?,
-        };
-        // A store of the run's own form, in the folder of the scope (errata A1).
-        let inside = |dir: PathBuf| match target.database {
-            Some(_) => dir.join("agents.db"),
-            None => dir,
+            None => declared(&session, &args.name)?,
         };
         // The project is the run's, wherever the command is given.
-        let project = target.dir.ancestors().find(|dir| dir.ends_with(".prose"));
-        let beside = match scope {
-            AgentScope::Project => Some(inside(match project {
-                Some(dir) => dir.to_owned(),
-                None => record::prose_dir()?,
-            })),
+        let project = match target.dir.ancestors().find(|dir| dir.ends_with(".prose")) {
+            Some(dir) => dir.to_owned(),
+            None => record::prose_dir()?,
+        };
+        let (dir, read_as) = match scope {
+            AgentScope::Project => (Some(project), AgentScope::Project),
             AgentScope::User => {
                 let home = locate::home().ok_or_else(|| {
                     CliError::not_found("there is no home directory, so no agent of the user")
                 })?;
-                Some(inside(home.join(".prose")))
+                let own = home.join(".prose");
+                let read_as = match locate::is_same(&own, &project) {
+                    true => AgentScope::Project,
+                    false => AgentScope::User,
+                };
+                (Some(own), read_as)
             }
-            _ => None,
+            _ => (None, scope.clone()),
         };
-        Ok(Place { scope, beside, run })
+        let home = session.agent_home(&args.name, &read_as);
+        // An agent stays in the store that holds it; a new one goes to the run's own form (errata A1).
+        let database = home.map_or(target.database.is_some(), |home| home.database);
+        let inside = |dir: PathBuf| match database {
+            true => dir.join("agents.db"),
+            false => dir,
+        };
+        if let Some(dir) = dir.as_ref().filter(|_| home.is_some_and(|home| home.twice)) {
+            let (base, files) = (dir.join("agents.db"), dir.join("agents").join(&args.name));
+            let (used, other) = match database {
+                true => (base, files),
+                false => (files, base),
+            };
+            let text = format!(
+                "agent {} has another memory in {}; this run uses {}. Next: move what is needed into one of them",
+                args.name,
+                record::from_here(&other),
+                record::from_here(&used)
+            );
+            say(&format!("{WAIT}note:{RESET} {}", escape(&text, false)));
+        }
+        let beside = dir.map(inside);
+        Ok(Place {
+            scope,
+            read_as,
+            beside,
+            run,
+        })
     }
 
     fn record<R: Record<Done = Remembered>>(
@@ -132,12 +165,19 @@ fn kept(args: &AgentArgs) -> Result<(Place, Session, Vec<u32>), CliError> {
         (AgentScope::Custom, Some(path)) => locate::open(&path.to_string_lossy())?,
         _ => locate::open_agent(&locate::for_writing(&args.run.run)?, &args.name)?,
     };
-    let of_scope = |scope: &AgentScope| *scope == place.scope || place.scope == AgentScope::Custom;
     let agents = (0_u32..).zip(&session.run().agents);
-    let found = agents
-        .filter(|(_, agent)| *agent.name == *args.name && of_scope(&agent.scope))
-        .map(|(at, _)| at)
-        .collect();
+    let found = match place.scope {
+        AgentScope::Custom => agents
+            .filter(|(_, agent)| *agent.name == *args.name)
+            .map(|(at, _)| at)
+            .collect(),
+        // Of two stores that hold the agent the run uses one.
+        _ => {
+            let home = session.agent_home(&args.name, &place.read_as);
+            let at = home.and_then(|home| u32::try_from(home.agent).ok());
+            at.into_iter().collect()
+        }
+    };
     Ok((place, session, found))
 }
 

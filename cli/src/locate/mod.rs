@@ -224,7 +224,8 @@ pub(super) fn options(prose: Option<&Path>) -> Result<Options, CliError> {
     })
 }
 
-fn is_same(a: &Path, b: &Path) -> bool {
+/// Returns whether two paths lead to one place.
+pub(crate) fn is_same(a: &Path, b: &Path) -> bool {
     matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 

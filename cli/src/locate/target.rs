@@ -132,6 +132,8 @@ pub(crate) fn open_agent(target: &Target, name: &str) -> Result<Session, CliErro
         .canonicalize()
         .unwrap_or_else(|_| target.dir.clone());
     let prose = full.ancestors().skip(1).find(|dir| dir.ends_with(".prose"));
-    let options = options(prose)?;
+    // A run that lies in no project uses the agents of the one that the command is given in.
+    let here = prose.is_none().then(project).and_then(Result::ok);
+    let options = options(prose.or(here.as_deref()))?;
     Ok(Session::open_agent(Rc::new(disk), &place, &options, name)?)
 }

@@ -34,16 +34,14 @@ pub(crate) fn overview(
     section(
         &mut out,
         "Where it stands",
-        view.positions.iter().map(|n| node_line(n, width)),
+        view.positions.iter().flat_map(|node| {
+            let error = node.error.as_deref().map(|error| error_line(error, width));
+            std::iter::once(node_line(node, width)).chain(error)
+        }),
     );
     if let Some(failure) = &view.failure {
         let first = std::iter::once(node_line(&failure.cause, width));
-        let error = failure.error.iter().map(|e| {
-            format!(
-                "    {BAD}{}{RESET}",
-                escape(&cut(e, width.saturating_sub(4)), false)
-            )
-        });
+        let error = failure.error.iter().map(|e| error_line(e, width));
         section(&mut out, "What failed first", first.chain(error));
         section(
             &mut out,
@@ -236,6 +234,11 @@ fn node_line(node: &prosescope_core::view::NodeRef, width: usize) -> String {
         "  {tone}{}{RESET} {text}{FAINT}{id}{RESET}{place}",
         prosescope_core::view::icon(&node.status)
     )
+}
+
+fn error_line(error: &str, width: usize) -> String {
+    let error = cut(error, width.saturating_sub(4));
+    format!("    {BAD}{}{RESET}", escape(&error, false))
 }
 
 pub(crate) fn runs(list: &RunList, width: usize) -> String {

@@ -156,6 +156,12 @@ pub(crate) fn agents(view: &AgentsView, width: usize) -> String {
             escape(&agent.scope, false),
             escape(&agent.store, false)
         );
+        if agent.shadowed {
+            let _ = writeln!(
+                out,
+                "  {WAIT}not used by this run: another store of this scope has an agent of this name{RESET}"
+            );
+        }
         if !agent.memory_preview.is_empty() {
             let _ = writeln!(
                 out,

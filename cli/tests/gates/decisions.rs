@@ -1,6 +1,8 @@
 //! What deciding a gate says, and when it is refused.
 
-use crate::{Form, Project, has_sqlite3, in_both_forms};
+use prosescope_test_support::needs;
+
+use crate::{Form, Project, in_both_forms};
 
 const NOON: &str = "2026-01-25 12:00:00";
 
@@ -333,7 +335,7 @@ fn going_on_is_logged_at_the_gate() {
 /// several runs, a gate of another one is said to be that.
 #[test]
 fn gates_of_no_recorded_run_are_decided_and_those_of_another_are_named() {
-    if !has_sqlite3() {
+    if needs::sqlite3().is_none() {
         return;
     }
     let project = Project::new(Form::Sqlite);

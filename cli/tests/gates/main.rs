@@ -11,6 +11,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use prosescope_test_support::work::SQLITE3_WAITS;
 use serde_json::Value;
 
 /// How a run keeps its state.
@@ -180,7 +181,7 @@ fn checked(code: i32, args: &[&str], out: &Output) -> (String, String) {
 /// Runs a script in `sqlite3`: whether it went well, and what it said.
 fn sqlite(path: &Path, sql: &str) -> (bool, String, String) {
     let mut child = Command::new("sqlite3")
-        .args(["-bail", "-cmd", ".timeout 30000"])
+        .args(["-bail", "-cmd", SQLITE3_WAITS])
         .arg(path)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -193,15 +194,4 @@ fn sqlite(path: &Path, sql: &str) -> (bool, String, String) {
     let out = child.wait_with_output().expect("it ends");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
     (out.status.success(), text(&out.stdout), text(&out.stderr))
-}
-
-/// Whether `sqlite3` is here; without it a test is skipped, and says so, unless all must be here (`cargo xtask test`).
-fn has_sqlite3() -> bool {
-    let here = Command::new("sqlite3").arg("--version").output().is_ok();
-    let all = std::env::var_os("PROSE_TESTS_REQUIRE_ALL").is_some();
-    assert!(here || !all, "sqlite3 is not installed");
-    if !here {
-        let _ = writeln!(std::io::stderr(), "skipped: sqlite3 is not installed");
-    }
-    here
 }

@@ -1,13 +1,13 @@
 //! The documents' own SQL (sqlite.md, "Approval Gates", "Gate Audit Logging"), run by `sqlite3`: over what `prose` wrote,
 //! and the other way round.
 
-use crate::{Form, Project, has_sqlite3};
+use prosescope_test_support::needs;
+
+use crate::{Form, Project};
 
 /// A run with a gate that is due, one that expires within the hour, one decided each way, and one that timed out.
 fn recorded() -> Option<Project> {
-    if !has_sqlite3() {
-        return None;
-    }
+    needs::sqlite3()?;
     let project = Project::new(Form::Sqlite);
     let run = project.run.clone();
     let time = |shift: &str| project.sql(&format!("SELECT datetime('now', '{shift}');"));
@@ -244,7 +244,7 @@ fn the_documents_audit_queries_read_what_we_wrote_and_agree_with_ours() {
 /// Errata G2, G3, G6, G7: what a model writes by hand is read, and decided by the same rules.
 #[test]
 fn a_gate_that_the_documents_sql_made_is_decided_by_our_rules() {
-    if !has_sqlite3() {
+    if needs::sqlite3().is_none() {
         return;
     }
     let project = Project::new(Form::Sqlite);

@@ -5,9 +5,10 @@ use std::fs;
 use std::path::Path;
 
 use prosescope_core::gate::chain::{Chain, seal, with_chain};
+use prosescope_test_support::needs;
 use serde_json::{Map, Value, json};
 
-use crate::{FORMS, Form, Project, has_sqlite3, sqlite};
+use crate::{FORMS, Form, Project, sqlite};
 
 const DROP: &str = "DROP TRIGGER gate_audit_log_no_update; DROP TRIGGER gate_audit_log_no_delete;
                     DROP TRIGGER gate_audit_log_no_replace;";
@@ -17,7 +18,7 @@ type Row = Map<String, Value>;
 
 /// A log of four rows (a and b created, a approved, b rejected), and the head that its last decision printed.
 fn logged(form: Form) -> Option<(Project, String)> {
-    if form == Form::Sqlite && !has_sqlite3() {
+    if form == Form::Sqlite && needs::sqlite3().is_none() {
         return None;
     }
     let project = Project::new(form);

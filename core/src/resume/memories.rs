@@ -87,12 +87,15 @@ fn found(
     scope: &AgentScope,
     begun: &BTreeMap<String, u32>,
 ) -> MemoryState {
-    let has = |(_, a): &(usize, &crate::model::Agent)| {
-        *a.name == *agent && !matches!(a.memory, ValueAt::Missing)
+    let named = || {
+        let agents = facts.run.agents.iter().enumerate();
+        agents.filter(|(_, a)| *a.name == *agent)
     };
-    let all = || facts.run.agents.iter().enumerate().filter(has);
-    let own = all().find(|(_, a)| a.scope == *scope);
-    if let Some((at, _)) = own.or_else(|| all().next()) {
+    // Of two stores of one scope the first is used, also where only the other one has a memory.
+    let own = named().find(|(_, a)| a.scope == *scope).into_iter();
+    let wider = named().filter(|(_, a)| a.scope != *scope);
+    let has = |(_, a): &(usize, &crate::model::Agent)| !matches!(a.memory, ValueAt::Missing);
+    if let Some((at, _)) = own.chain(wider).find(has) {
         return MemoryState::There(at);
     }
     match begun.get(agent) {

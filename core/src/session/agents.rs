@@ -1,12 +1,71 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Session;
 use super::values::Table;
+use crate::check::look::Findings;
+use crate::issue::Issue;
+use crate::model::{Agent, AgentScope};
 use crate::view::{AgentView, AgentsView, SegmentView};
 
+/// Which store holds an agent that outlives runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AgentHome {
+    /// Index into [`crate::model::Run::agents`].
+    pub agent: usize,
+    /// Whether the store is an `agents.db`; else a folder `agents/`.
+    pub database: bool,
+    /// Whether the other store of this scope holds an agent of the same name too, which the run does not use.
+    pub twice: bool,
+}
+
 impl Session {
+    /// Returns which store of a scope holds an agent; `None` when none does. Where an `agents.db` and a folder
+    /// both hold one, the run uses the store of its own form.
+    pub fn agent_home(&self, name: &str, scope: &AgentScope) -> Option<AgentHome> {
+        let agents = self.run.agents.iter().enumerate();
+        let mut held = agents.filter(|(_, agent)| *agent.name == *name && agent.scope == *scope);
+        let (at, used) = held.next()?;
+        let of_database = |agent: &Agent| self.agent_stores.iter().any(|s| s.name == agent.store);
+        Some(AgentHome {
+            agent: at,
+            database: of_database(used),
+            twice: held.next().is_some(),
+        })
+    }
+
+    /// Indices of the agents that a run uses: of those of one name and scope the first.
+    fn used_agents(&self) -> BTreeMap<(&str, &str), usize> {
+        let mut used = BTreeMap::new();
+        for (at, agent) in self.run.agents.iter().enumerate() {
+            used.entry((&*agent.name, agent.scope.word())).or_insert(at);
+        }
+        used
+    }
+
+    /// Reports the agents of the project and the user that two stores hold.
+    pub(super) fn check_agents(&self, findings: &mut Findings) {
+        let used = self.used_agents();
+        for (at, agent) in self.run.agents.iter().enumerate() {
+            let first = used.get(&(&*agent.name, agent.scope.word()));
+            let Some(first) = first.filter(|first| **first != at) else {
+                continue;
+            };
+            let Some(first) = self.run.agents.get(*first).filter(|a| outlives_runs(a)) else {
+                continue;
+            };
+            let (name, store, other) = (&agent.name, &first.store, &agent.store);
+            let message =
+                format!("agent {name} is kept in {store} and in {other}; this run uses {store}");
+            findings.add(
+                Issue::info("agent-in-two-stores", message)
+                    .hint("Each has a memory of its own. Move what is needed into one of them."),
+            );
+        }
+    }
+
     /// The agents with their segments, and what changed from one segment to the next.
     pub fn agents(&self) -> AgentsView {
+        let used = self.used_agents();
         let agents = self.run.agents.iter().enumerate().map(|(i, short)| {
             let agent = &self.agent_tail(short);
             let mut before: Option<&str> = None;
@@ -30,6 +89,8 @@ impl Session {
                 name: agent.name.to_string(),
                 scope: agent.scope.word().to_owned(),
                 store: agent.store.to_string(),
+                shadowed: outlives_runs(agent)
+                    && used.get(&(&*agent.name, agent.scope.word())) != Some(&i),
                 memory_len: agent.memory.len(),
                 memory_preview: self.preview(Table::Agents(agent.store.clone()), &agent.memory),
                 created: agent.created.clone(),
@@ -41,6 +102,10 @@ impl Session {
             agents: agents.collect(),
         }
     }
+}
+
+fn outlives_runs(agent: &Agent) -> bool {
+    matches!(agent.scope, AgentScope::Project | AgentScope::User)
 }
 
 /// Lines that are new (`+`) and lines that are gone (`-`), each in its own order, at most 200.

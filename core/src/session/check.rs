@@ -32,6 +32,7 @@ impl Session {
         let mut findings = Findings::default();
         self.check_attachments(&mut findings);
         self.check_imports(&mut findings);
+        self.check_agents(&mut findings);
         self.check_ahead(&mut findings);
         self.check_database(&mut findings);
         issues.extend(findings.finish());

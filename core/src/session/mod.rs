@@ -44,6 +44,7 @@ use crate::program::Listing;
 use crate::source::Source;
 use crate::trace::Trace;
 
+pub use agents::AgentHome;
 pub use audit::{AuditFilter, audit_stats, audit_timeouts, longest_first};
 pub use carry::Carried;
 pub use choose::{ChooseError, choose};

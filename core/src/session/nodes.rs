@@ -248,6 +248,7 @@ impl Session {
             status: self.status_word(at).to_owned(),
             path: path.join(" › "),
             line: at.line,
+            error: self.error_of(at).map(|e| short(e, ROW_TEXT)),
         })
     }
 

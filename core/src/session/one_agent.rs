@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::open::{OpenError, prose_folder};
+use super::open::{OpenError, files_first, prose_folder};
 use super::survey::{join, split};
 use super::values::{Table, unreadable};
 use super::{Around, NodeIndex, Options, Session, Store};
@@ -130,6 +130,7 @@ impl Session {
     fn add_agent(&mut self, around: &Around, options: &Options, name: &str) -> Option<()> {
         let source = around.source.as_ref();
         let word = around.scope.word();
+        let before = self.run.agents.len();
         let path = format!("{}agents.db", around.prefix);
         if source.file(&path).is_some() {
             let store = store(source, &path, &format!("{word}: {path}"), options)?;
@@ -141,12 +142,16 @@ impl Session {
             }
             self.agent_stores.push(store);
         }
+        let of_database = self.run.agents.len().saturating_sub(before);
         let dir = format!("{}agents/", around.prefix);
         if let Some(mut agent) = folder::agent_named(source, &dir, around.scope.clone(), name) {
             agent.store = format!("{word}: {}", agent.store).into();
             let at = (agent.store.clone(), Rc::clone(&around.source));
             self.folders.push(at);
             self.run.agents.push(agent);
+        }
+        if self.db.is_none() {
+            files_first(&mut self.run.agents, before, of_database);
         }
         Some(())
     }

@@ -312,6 +312,7 @@ impl Opened {
 
     fn add(&mut self, around: &Around, options: &Options) {
         let source = around.source.as_ref();
+        let before = self.run.agents.len();
         let path = format!("{}agents.db", around.prefix);
         if self.run.form != Form::Agents && source.file(&path).is_some() {
             match agents_of_database(source, &path, &around.scope, options) {
@@ -326,6 +327,7 @@ impl Opened {
                 ),
             }
         }
+        let of_database = self.run.agents.len().saturating_sub(before);
         let (agents, issues) = folder::agents(
             source,
             &format!("{}agents/", around.prefix),
@@ -338,6 +340,9 @@ impl Opened {
                 .push((agent.store.clone(), Rc::clone(&around.source)));
             self.run.agents.push(agent);
         }
+        if self.db.is_none() {
+            files_first(&mut self.run.agents, before, of_database);
+        }
         self.run.issues.extend(issues);
         let env = format!("{}.env", around.prefix);
         if self.run.env.is_empty()
@@ -349,6 +354,14 @@ impl Opened {
             self.run.env = pairs;
             self.run.issues.extend(issues);
         }
+    }
+}
+
+/// Orders the agents of a scope, which begin at `before`, so that those of files precede the `of_database` ones of
+/// `agents.db`: of two agents of one name and scope, the first is used (see [`Session::agent_home`]).
+pub(super) fn files_first(agents: &mut [Agent], before: usize, of_database: usize) {
+    if let Some(added) = agents.get_mut(before..) {
+        added.rotate_left(of_database.min(added.len()));
     }
 }
 

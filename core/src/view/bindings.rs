@@ -165,6 +165,9 @@ pub struct AgentView {
     pub scope: String,
     /// Which store it was read from.
     pub store: String,
+    /// Another store of the same scope has an agent of this name, and the run uses that one.
+    #[serde(default)]
+    pub shadowed: bool,
     /// Bytes of its memory; `None`: it has none.
     pub memory_len: Option<u64>,
     /// The beginning of its memory on one line.

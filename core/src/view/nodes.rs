@@ -21,6 +21,9 @@ pub struct NodeRef {
     pub path: String,
     /// Line in the program.
     pub line: Option<u32>,
+    /// Its last error, cut at 400 characters; also that of an attempt that is being retried.
+    #[serde(default)]
+    pub error: Option<String>,
 }
 
 /// A binding as a link.

@@ -5,18 +5,17 @@ use prosescope_core::model::{
     AgentScope, AuditKind, BindingKind, Dialect, Form, GateStatus, Run, RunStatus, Status, ValueAt,
 };
 use prosescope_core::schema::{AGENTS_SQL, STATE_SQL};
+use prosescope_test_support::needs;
 
 use crate::support::{
     APPEND_ONLY, BINDINGS_PLAIN_KEY, Db, EXTENSIONS, GATES, IN_PLACE, SCHEMA, SCHEMA_GATES, VALUES,
-    assert_said, has_sqlite3, said, value,
+    assert_said, said, value,
 };
 
 /// A database as a patient model makes it: every statement of the document, errors passed over, and the table that
 /// could not be made, made with a key that SQLite takes.
 fn as_documented(statements: &[&str]) -> Option<Db> {
-    if !has_sqlite3() {
-        return None;
-    }
+    needs::sqlite3()?;
     let db = Db::new();
     db.piped(SCHEMA);
     db.piped(SCHEMA_GATES);
@@ -36,7 +35,7 @@ fn form(run: &Run) -> Dialect {
 
 #[test]
 fn s1_in_one_command_the_schema_stops_at_bindings() {
-    if !has_sqlite3() {
+    if needs::sqlite3().is_none() {
         return;
     }
     let db = Db::new();
@@ -70,7 +69,7 @@ fn s1_in_one_command_the_schema_stops_at_bindings() {
 
 #[test]
 fn s1_our_schema_loads_in_one_go_and_the_documents_upsert_works_with_it() {
-    if !has_sqlite3() {
+    if needs::sqlite3().is_none() {
         return;
     }
     let db = Db::new();
@@ -509,7 +508,7 @@ fn g11_a_gate_without_a_run_row_is_shown() {
 /// G7: what the errata decided on holds against UPDATE, DELETE and REPLACE, in the sqlite3 program too.
 #[test]
 fn g7_the_log_of_our_schema_is_only_appended_to() {
-    if !has_sqlite3() {
+    if needs::sqlite3().is_none() {
         return;
     }
     let db = Db::new();

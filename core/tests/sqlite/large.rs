@@ -5,12 +5,12 @@
 //! small values.
 
 use std::rc::Rc;
-use std::time::Instant;
 
 use prosescope_core::decode::sqlite;
 use prosescope_core::schema::STATE_SQL;
 use prosescope_core::session::{Options, Session};
 use prosescope_core::source::{MemorySource, Source};
+use prosescope_test_support::work::spent;
 use rusqlite::Connection;
 
 use crate::support::{BINDINGS_PLAIN_KEY, Db, SCHEMA, SCHEMA_GATES, bytes_read, open};
@@ -102,14 +102,12 @@ fn a_hundred_thousand_rows_open_in_little_memory() {
     let db = make(executions, bindings, values);
     let path = db.path();
     let size = std::fs::metadata(&path).unwrap().len();
-    let (mut time, mut grown, mut held) = (0.0, 0, None);
-    let read = bytes_read(|| {
+    let (mut grown, mut held) = (0, None);
+    let work = || {
         let before = memory();
-        let start = Instant::now();
         let conn = open(&path);
         let run = sqlite::decode(&conn, "state.db", None).unwrap().run;
         let page = sqlite::table_rows(&conn, "bindings", 0, 50, 160).unwrap();
-        time = start.elapsed().as_secs_f64();
         grown = memory()
             .zip(before)
             .map_or(0, |(after, before)| after.saturating_sub(before));
@@ -119,10 +117,11 @@ fn a_hundred_thousand_rows_open_in_little_memory() {
         );
         assert_eq!(page.rows.len(), 50);
         held = Some(run);
-    });
+    };
+    let (read, time) = spent(|| bytes_read(work));
     let mb = |n: u64| n as f64 / 1e6;
     println!(
-        "{:.0} MB: decoded in {time:.2} s, {:.1} MB read, {:.1} MB of memory",
+        "{:.0} MB: decoded in {time:.2?} of processor time, {:.1} MB read, {:.1} MB of memory",
         mb(size),
         read.map_or(f64::NAN, mb),
         mb(grown)

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use prosescope_core::decode::sqlite::{self, Decoded, Guard};
 use prosescope_core::issue::Issue;
 use prosescope_core::model::{Binding, Run};
+use prosescope_test_support::needs::skip;
 use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
 
@@ -35,23 +36,6 @@ pub(crate) struct Answer {
     pub(crate) ok: bool,
     pub(crate) said: String,
     pub(crate) errors: String,
-}
-
-/// Whether the `sqlite3` program is there. `cargo xtask test` installs it and says that nothing may be missing.
-pub(crate) fn has_sqlite3() -> bool {
-    let found = Command::new("sqlite3").arg("--version").output().is_ok();
-    if !found {
-        assert!(
-            std::env::var_os("PROSE_TESTS_REQUIRE_ALL").is_none(),
-            "the sqlite3 program is not installed"
-        );
-        // Straight to the terminal: a captured line would look like a test that passed.
-        let _ = writeln!(
-            std::io::stderr(),
-            "skipped: the sqlite3 program is not installed"
-        );
-    }
-    found
 }
 
 impl Db {
@@ -181,10 +165,7 @@ pub(crate) fn bytes_read(work: impl FnOnce()) -> Option<u64> {
     work();
     let read = count().zip(before).map(|(after, before)| after - before);
     if read.is_none() {
-        let _ = writeln!(
-            std::io::stderr(),
-            "skipped: this system does not count what a thread reads"
-        );
+        skip("counts what a thread reads, and this system does not");
     }
     read
 }

@@ -103,6 +103,7 @@ fn meta_of(meta: &Value) -> Option<Meta> {
         depth: meta["depth"].as_i64(),
         reason: text("reason"),
         in_place: !meta["current_iteration"].is_null(),
+        ..Meta::default()
     })
 }
 

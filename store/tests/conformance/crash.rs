@@ -7,12 +7,14 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
 use std::thread::sleep;
 use std::time::Duration;
 
 use prosescope_core::issue::Severity;
 use prosescope_core::session::ValueOf;
 use prosescope_core::write::At;
+use prosescope_test_support::work::PATIENCE;
 
 use crate::{BEGUN, FORMS, Form, PROGRAM, make, open, script, session, told};
 
@@ -71,6 +73,11 @@ fn what_was_acknowledged_survives_a_killed_writer() {
     }
 }
 
+fn is_acknowledgement(line: &str) -> bool {
+    let words = ["begun ", "put ", "memory ", "completed "];
+    words.iter().any(|word| line.starts_with(word))
+}
+
 fn killed(dir: &Path, form: Form, round: u64) {
     let mut child = Command::new(env::current_exe().unwrap())
         .args([
@@ -85,15 +92,29 @@ fn killed(dir: &Path, form: Form, round: u64) {
         .spawn()
         .unwrap();
     let out = child.stdout.take().unwrap();
-    let reading = std::thread::spawn(move || {
-        let lines = BufReader::new(out).lines();
-        lines.map_while(Result::ok).collect::<Vec<String>>()
+    let (sender, lines) = mpsc::channel();
+    std::thread::spawn(move || {
+        let lines = BufReader::new(out).lines().map_while(Result::ok);
+        lines
+            .take_while(|line| sender.send(line.clone()).is_ok())
+            .count()
     });
-    // Spread over what a writer does; a prime keeps rounds from meeting the same place.
-    sleep(Duration::from_millis(60 + round * 37 % 211));
+    // Spread over what a writer does: after some acknowledgements, and a little later.
+    let mut said: Vec<String> = Vec::new();
+    let least = 1 + round as usize * 5 % 13;
+    while said.iter().filter(|line| is_acknowledgement(line)).count() < least {
+        match lines.recv_timeout(PATIENCE) {
+            Ok(line) => said.push(line),
+            Err(error) => {
+                let _ = child.kill();
+                panic!("{form:?} {round}: the writer stopped writing: {error}");
+            }
+        }
+    }
+    sleep(Duration::from_millis(round * 7 % 23));
     child.kill().unwrap();
     child.wait().unwrap();
-    let said = reading.join().unwrap();
+    said.extend(lines);
     let last = |word: &str| -> Option<i64> {
         let of = |line: &String| line.strip_prefix(word)?.trim().parse().ok();
         said.iter().rev().find_map(of)

@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use prosescope_tests::work::spent;
+
 /// One of the things that are compared. It returns what one repetition took, in seconds; what it prepares is its own.
 pub(crate) struct Rival<'a> {
     pub(crate) name: String,
@@ -34,22 +36,7 @@ impl<'a> Rival<'a> {
 
 /// The processor time that this thread needs for some work, in seconds.
 pub(crate) fn worked(work: impl FnOnce()) -> f64 {
-    let start = processor_time();
-    work();
-    processor_time() - start
-}
-
-#[cfg(unix)]
-fn processor_time() -> f64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
-}
-
-#[cfg(not(unix))]
-fn processor_time() -> f64 {
-    use std::sync::OnceLock;
-    static START: OnceLock<Instant> = OnceLock::new();
-    START.get_or_init(Instant::now).elapsed().as_secs_f64()
+    spent(work).1.as_secs_f64()
 }
 
 /// What the repetitions of one rival took, in seconds, in the order in which they were made.

@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -13,9 +12,6 @@ use prosescope_tests::{build, needs};
 use crate::Effort;
 use crate::figures::{Figures, Rival, in_turn};
 use crate::table::{Table, time, times};
-
-/// How long a page may take.
-const PATIENCE: Duration = Duration::from_secs(90);
 
 /// What opening once took.
 #[derive(Debug, Clone, Copy)]
@@ -73,8 +69,8 @@ fn in_viewer(chromium: &Path, viewer: &Path, database: &Path) -> Opened {
     page.wait("document.querySelector('main')");
     page.wait("globalThis.prosescope?.stats");
     page.drop_files(&[database]);
-    let first = page.wait_for("document.querySelector('.meanwhile, .by-status')", PATIENCE);
-    let rest = page.wait_for("document.querySelector('.by-status')", PATIENCE);
+    let first = page.wait("document.querySelector('.meanwhile, .by-status')");
+    let rest = page.wait("document.querySelector('.by-status')");
     let process = page.renderer_peak();
     Opened {
         first: first.as_secs_f64(),
@@ -89,8 +85,8 @@ fn in_sqljs(chromium: &Path, html: &Path, database: &Path, len: u64) -> Opened {
     page.wait("document.body.dataset.ready");
     page.set_files("#file", &[database]);
     let data = "document.body.dataset";
-    let first = page.wait_for(&format!("{data}.first || {data}.error"), PATIENCE);
-    let rest = page.wait_for(&format!("{data}.overview || {data}.error"), PATIENCE);
+    let first = page.wait(&format!("{data}.first || {data}.error"));
+    let rest = page.wait(&format!("{data}.overview || {data}.error"));
     let error = page.eval(&format!("{data}.error ?? ''"));
     assert_eq!(error, "", "sql.js");
     let process = page.renderer_peak();

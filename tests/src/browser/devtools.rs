@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tungstenite::{Error, Message, WebSocket};
 
-/// How long Chromium may take to answer one command.
-const PATIENCE: Duration = Duration::from_secs(120);
+use crate::work::PATIENCE;
 
 /// How long one read of the socket blocks, so that deadlines are seen.
 const TICK: Duration = Duration::from_millis(100);

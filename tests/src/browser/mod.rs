@@ -17,8 +17,7 @@ use serde_json::{Value, json};
 
 use devtools::DevTools;
 
-/// How long a condition may take to come true before a test fails.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::work::PATIENCE;
 
 /// A page in a browser of its own.
 ///
@@ -120,13 +119,8 @@ impl Page {
         answer["result"]["value"].clone()
     }
 
-    /// Waits until an expression is true.
-    pub fn wait(&mut self, js: &str) {
-        self.wait_for(js, PATIENCE);
-    }
-
-    /// Waits until an expression is true, for at most this long, and returns how long it took.
-    pub fn wait_for(&mut self, js: &str, patience: Duration) -> Duration {
+    /// Waits until an expression is true, and returns how long it took.
+    pub fn wait(&mut self, js: &str) -> Duration {
         let start = Instant::now();
         // An expression that throws is not true yet: an element that it names may still be to come.
         let js = format!("(() => {{ try {{ return !!({js}) }} catch {{ return false }} }})()");
@@ -139,14 +133,28 @@ impl Page {
             {
                 return start.elapsed();
             }
-            if start.elapsed() > patience {
+            if start.elapsed() > PATIENCE {
                 panic!(
                     "waited {} s for {js}\n{}",
-                    patience.as_secs(),
+                    PATIENCE.as_secs(),
                     self.describe()
                 );
             }
             std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Waits until this holds of the log ([`Page::requests`], [`Page::errors`] and the like): events arrive a moment after
+    /// what they report.
+    pub fn wait_until(&mut self, what: &str, holds: impl Fn(&mut Page) -> bool) {
+        let start = Instant::now();
+        while !holds(self) {
+            assert!(
+                start.elapsed() < PATIENCE,
+                "waited {} s for {what}\n{}",
+                PATIENCE.as_secs(),
+                self.describe()
+            );
         }
     }
 
@@ -296,7 +304,7 @@ impl Page {
 
     /// Everything that the page and its workers asked for but the page itself; data and blobs are no requests.
     pub fn requests(&mut self) -> Vec<String> {
-        self.devtools.settle(Duration::from_millis(50));
+        self.catch_up();
         let page = self.url.split('#').next().unwrap_or_default();
         let log = &self.devtools.log.requests;
         let asked = |url: &&String| {
@@ -309,19 +317,19 @@ impl Page {
 
     /// Console errors, uncaught exceptions and refused resources, of the page and its workers.
     pub fn errors(&mut self) -> Vec<String> {
-        self.devtools.settle(Duration::from_millis(50));
+        self.catch_up();
         self.devtools.log.errors.clone()
     }
 
     /// Texts of the dialogs that opened; each was dismissed.
     pub fn dialogs(&mut self) -> Vec<String> {
-        self.devtools.settle(Duration::from_millis(50));
+        self.catch_up();
         self.devtools.log.dialogs.clone()
     }
 
     /// Windows and frames that the page opened.
     pub fn opened(&mut self) -> Vec<String> {
-        self.devtools.settle(Duration::from_millis(50));
+        self.catch_up();
         self.devtools.log.opened.clone()
     }
 
@@ -355,10 +363,8 @@ impl Page {
 
     /// Bytes of WebAssembly memory, page and workers together.
     pub fn wasm_memory(&mut self) -> u64 {
-        self.devtools.settle(Duration::from_millis(50));
-        let mut sessions: Vec<String> = self.devtools.log.workers.keys().cloned().collect();
-        sessions.push(self.session.clone());
-        sessions
+        self.catch_up();
+        self.sessions()
             .iter()
             .map(|session| self.wasm_memory_of(session))
             .sum()
@@ -371,7 +377,7 @@ impl Page {
 
     /// How many workers the page has.
     pub fn workers(&mut self) -> usize {
-        self.devtools.settle(Duration::from_millis(50));
+        self.catch_up();
         self.devtools.log.workers.len()
     }
 
@@ -398,6 +404,30 @@ impl Page {
     /// Processor time that the page's workers have taken; zero where the system does not say it.
     pub fn worker_time(&self) -> Duration {
         processes::worker_time(self.chromium.process.id()).unwrap_or_default()
+    }
+
+    /// Processor time that the page itself has taken, drawing included; zero where the system does not say it.
+    pub fn page_time(&self) -> Duration {
+        processes::page_time(self.chromium.process.id()).unwrap_or_default()
+    }
+
+    /// The page's session and those of its workers.
+    fn sessions(&self) -> Vec<String> {
+        let workers = self.devtools.log.workers.keys().cloned();
+        workers.chain([self.session.clone()]).collect()
+    }
+
+    /// Brings the log up to date: the page and each worker answer one command, and their earlier events come first.
+    /// Events of other processes (requests, windows) may still be on their way.
+    fn catch_up(&mut self) {
+        for session in self.sessions() {
+            let nothing = json!({"expression": "0"});
+            // A page that is just being left, or a worker that has ended, sends no events.
+            let _ = self
+                .devtools
+                .try_call(&session, "Runtime.evaluate", nothing);
+        }
+        self.devtools.settle(Duration::from_millis(50));
     }
 
     fn wasm_memory_of(&mut self, session: &str) -> u64 {

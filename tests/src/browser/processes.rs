@@ -15,6 +15,16 @@ pub(super) fn renderer_peak(browser: u32) -> Option<u64> {
 
 /// Processor time of the workers in the renderers below this process.
 pub(super) fn worker_time(browser: u32) -> Option<Duration> {
+    threads_time(browser, |_, name| name == WORKER)
+}
+
+/// Processor time of the main threads of the renderers below this process: scripts, layout and painting.
+pub(super) fn page_time(browser: u32) -> Option<Duration> {
+    threads_time(browser, |is_main, _| is_main)
+}
+
+/// Processor time of the renderers' threads that are chosen, by whether one is its process's first, and by its name.
+fn threads_time(browser: u32, chosen: impl Fn(bool, &str) -> bool) -> Option<Duration> {
     let mut nanos = 0;
     for id in renderers(browser)? {
         let Ok(threads) = fs::read_dir(format!("/proc/{id}/task")) else {
@@ -22,7 +32,8 @@ pub(super) fn worker_time(browser: u32) -> Option<Duration> {
         };
         for thread in threads.flatten().map(|entry| entry.path()) {
             let name = fs::read_to_string(thread.join("comm")).unwrap_or_default();
-            if name.trim() == WORKER {
+            let is_main = thread.ends_with(id.to_string());
+            if chosen(is_main, name.trim()) {
                 let times = fs::read_to_string(thread.join("schedstat")).ok()?;
                 nanos += times.split_whitespace().next()?.parse::<u64>().ok()?;
             }

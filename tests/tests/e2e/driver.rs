@@ -36,14 +36,11 @@ fn errors_dialogs_and_requests_are_seen_in_workers_too() {
     };
     page.wait("document.title === '7'");
     assert_eq!(page.dialogs(), ["three"]);
-    let requests = page.requests();
-    assert_eq!(
-        requests,
-        ["http://127.0.0.1:9/four", "http://127.0.0.1:9/six"]
-    );
-    let errors = page.errors().join("\n");
+    page.wait_until("both requests", |page| {
+        page.requests() == ["http://127.0.0.1:9/four", "http://127.0.0.1:9/six"]
+    });
     for seen in ["one 2", "Error: five", "eight"] {
-        assert!(errors.contains(seen), "{seen} in {errors}");
+        page.wait_until(seen, |page| page.errors().join("\n").contains(seen));
     }
     assert_eq!(page.workers(), 1);
 }
@@ -56,8 +53,12 @@ fn windows_frames_and_sockets_are_seen() {
     page.eval("document.body.append(document.createElement('iframe'))");
     page.eval("new WebSocket('ws://127.0.0.1:9/one') && 0");
     page.eval("open('http://127.0.0.1:9/two') && 0");
-    assert_eq!(page.opened(), ["a frame", "http://127.0.0.1:9/two"]);
-    assert!(page.requests().contains(&"ws://127.0.0.1:9/one".to_owned()));
+    page.wait_until("the frame and the window", |page| {
+        page.opened() == ["a frame", "http://127.0.0.1:9/two"]
+    });
+    page.wait_until("the socket", |page| {
+        page.requests().contains(&"ws://127.0.0.1:9/one".to_owned())
+    });
 }
 
 #[test]

@@ -26,8 +26,11 @@ fn read_so_far() -> u64 {
 
 #[test]
 fn lists_read_no_page_of_a_value() {
-    if needs::sqlite3().is_none() || !Path::new("/proc/thread-self/io").exists() {
+    if needs::sqlite3().is_none() {
         return;
+    }
+    if !Path::new("/proc/thread-self/io").exists() {
+        return needs::skip("counts what a thread reads, and this system does not");
     }
     let database = build::large();
     let size = fs::metadata(&database).unwrap().len();

@@ -4,6 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use prosescope_tests::needs;
+
 use crate::project::{FORMS, Project, assert_whole, many, text};
 
 /// A small file system of our own; unmounted when dropped.
@@ -19,7 +21,7 @@ impl Mount {
         match out {
             Ok(out) if out.status.success() => Some(Mount(at.to_owned())),
             _ => {
-                eprintln!("skipped: a small file system cannot be mounted by this user");
+                needs::skip("mounts a small file system, and this user may not");
                 None
             }
         }

@@ -1,25 +1,7 @@
 //! Writers that are killed in the middle (reliability.md, "What must hold" 2).
 
-use std::io::Write;
-use std::process::{Command, Stdio};
-use std::thread;
-use std::time::Duration;
-
-use crate::project::{FORMS, Project, assert_whole, many, text};
-
-/// Starts a command and kills it, from at once to a little late (`whole` is how long all of it takes) in steps that do not
-/// repeat; what it said until then.
-pub(crate) fn killed_after(command: &mut Command, whole: Duration, n: usize) -> String {
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("prose starts");
-    thread::sleep(whole.mul_f64((n * 61 % 100) as f64 / 85.0));
-    let _ = child.kill();
-    text(&child.wait_with_output().expect("it ended").stdout)
-}
+use crate::kills::Kills;
+use crate::project::{FORMS, Project, assert_whole, many};
 
 #[test]
 fn what_was_acknowledged_is_there_however_writers_are_killed() {
@@ -29,35 +11,13 @@ fn what_was_acknowledged_is_there_however_writers_are_killed() {
     for form in FORMS {
         let run = project.init(form);
         let mut acknowledged: Vec<(String, Vec<u8>)> = Vec::new();
-        // How long a whole write takes here decides when to kill.
-        let begun = std::time::Instant::now();
-        project.put(&run, "first", b"first");
-        let mut whole = begun.elapsed();
+        let (mut kills, ()) = Kills::learn(|| project.put(&run, "first", b"first"));
         for n in 0..many(25, 1_000) {
             // The same few names again and again, so that a kill falls between a value and its history too.
             let name = format!("n{}", n % 5);
             let value = format!("{n} ").repeat(1 + n * 397 % 40_000).into_bytes();
-            let mut child = project
-                .command(&["put", &name, "--run", &run])
-                .stdin(Stdio::piped())
-                .stdout(Stdio::piped())
-                .stderr(Stdio::null())
-                .spawn()
-                .expect("prose starts");
-            let mut stdin = child.stdin.take().expect("a pipe");
-            let given = stdin.write_all(&value);
-            drop(stdin);
-            // From at once to a little late, in steps that do not repeat.
-            let part = (n * 61 % 100) as f64 / 85.0;
-            thread::sleep(whole.mul_f64(part));
-            let _ = child.kill();
-            let out = child.wait_with_output().expect("it ended");
-            let written = given.is_ok() && text(&out.stdout).contains("Binding written");
-            if part > 1.0 && !written {
-                // The machine has more to do than at the first write.
-                whole *= 2;
-            }
-            if written {
+            let mut put = project.command(&["put", &name, "--run", &run]);
+            if kills.kill(&mut put, &value).contains("Binding written") {
                 acknowledged.retain(|(known, _)| *known != name);
                 acknowledged.push((name, value));
             } else if let Some(at) = acknowledged.iter().position(|(known, _)| *known == name) {
@@ -106,25 +66,20 @@ fn an_execution_whose_id_was_printed_is_there() {
     for form in FORMS {
         let run = project.init(form);
         let id = project.line(&["loop", "begin", "--line", "1", "--run", &run]);
+        let iterate = ["loop", "iterate", &id, "--run", &run];
+        let (mut kills, first) = Kills::learn(|| project.line(&iterate));
         let mut rounds = 0;
-        for n in 0..many(20, 500) {
-            let mut child = project
-                .command(&["loop", "iterate", &id, "--run", &run])
-                .stdout(Stdio::piped())
-                .stderr(Stdio::null())
-                .spawn()
-                .expect("prose starts");
-            thread::sleep(Duration::from_millis(n as u64 * 7 % 40));
-            let _ = child.kill();
-            let out = child.wait_with_output().expect("it ended");
+        assert!(first.ends_with('1'), "{form}: {first}");
+        for _ in 0..many(20, 500) {
+            let said = kills.kill(&mut project.command(&iterate), b"");
             // A kill may fall between the commit and the word: one more round than was told.
-            if let Some(told) = text(&out.stdout).split_whitespace().last() {
+            if let Some(told) = said.split_whitespace().last() {
                 let told: u32 = told.parse().expect("a number");
                 assert!(told > rounds, "{form}: round {told} after {rounds}");
                 rounds = told;
             }
         }
-        let told = project.line(&["loop", "iterate", &id, "--run", &run]);
+        let told = project.line(&iterate);
         let last: u32 = told
             .split_whitespace()
             .last()

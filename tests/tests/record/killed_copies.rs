@@ -4,9 +4,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
-use crate::kill::killed_after;
+use crate::kills::Kills;
 use crate::project::{FORMS, Project, many};
 
 /// Names of the runs that are listed.
@@ -35,14 +34,13 @@ fn a_run_that_is_opened_is_there_whole_or_not_at_all() {
     };
     let mut there = Vec::new();
     for form in FORMS {
-        let begun = Instant::now();
-        there.push(project.init(form));
-        let whole = begun.elapsed();
+        let (mut kills, first) = Kills::learn(|| project.init(form));
+        there.push(first);
         let mut killed = 0;
         for n in 0..many(25, 500) {
             let id = format!("{form}-{n}");
             let args = ["init", "p.prose", "--id", &id, "--state", form];
-            let said = killed_after(&mut project.command(&args), whole, n);
+            let said = kills.kill(&mut project.command(&args), b"");
             if project.run_dir(&id).exists() {
                 assert_no_error(&project, &id);
                 project.line(&["exec", "begin", "--line", "1", "--run", &id]);
@@ -121,19 +119,16 @@ fn a_copy_is_there_whole_or_not_at_all_and_takes_no_others_place() {
             let out = |name: &str| format!(".prose/runs/{name}");
             let to_good = out(&good);
             let again = [&args[..], &[&to_good]].concat();
-            let begun = Instant::now();
-            project.line(&again);
-            let whole = begun.elapsed();
+            let (mut kills, _) = Kills::learn(|| project.line(&again));
+            // A refusal takes its own time.
+            let (mut others, _) = Kills::learn(|| project.give(&again, b""));
             let before = files(&project.run_dir(&good));
             let mut killed = 0;
             for n in 0..many(12, 250) {
                 let name = format!("{what}-{form}-{n}");
                 let to = out(&name);
-                let said = killed_after(
-                    &mut project.command(&[&args[..], &[&to]].concat()),
-                    whole * 3 / 2,
-                    n,
-                );
+                let copying = [&args[..], &[&to]].concat();
+                let said = kills.kill(&mut project.command(&copying), b"");
                 if project.run_dir(&name).exists() {
                     assert_no_error(&project, &name);
                     assert!(project.get(&name, "n7") == last, "{name}");
@@ -143,7 +138,7 @@ fn a_copy_is_there_whole_or_not_at_all_and_takes_no_others_place() {
                     killed += 1;
                 }
                 // One that would take the place of a good one is refused, however it ends.
-                killed_after(&mut project.command(&again), whole, n * 7);
+                others.kill(&mut project.command(&again), b"");
             }
             assert!(files(&project.run_dir(&good)) == before, "{what}, {form}");
             println!("{form}, {what}: {killed} of the kills came before the copy was there");

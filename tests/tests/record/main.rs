@@ -12,6 +12,7 @@ mod full;
 mod kill;
 mod killed_copies;
 mod killed_decisions;
+mod kills;
 mod project;
 mod whole;
 mod writers;

@@ -3,6 +3,8 @@
 use std::process::Command;
 use std::thread;
 
+use prosescope_tests::work::SQLITE3_WAITS;
+
 use crate::project::{FORMS, Project, assert_whole, many, text};
 
 /// Half of them are `prose`, half the documents' `sqlite3` with a timeout.
@@ -50,7 +52,7 @@ fn by_hand(project: &Project, run: &str, name: &str, value: &str) {
         value.replace('\'', "''")
     );
     let out = Command::new("sqlite3")
-        .args(["-init", "/dev/null", "-cmd", ".timeout 30000"])
+        .args(["-init", "/dev/null", "-cmd", SQLITE3_WAITS])
         .arg(project.run_dir(run).join("state.db"))
         .arg(sql)
         .output()

@@ -16,6 +16,13 @@ pub(super) const RULES: &[Rule] = &[
             "state.md",
             "# Execution State\n\nrun: r1\nprogram: p.prose\n\n## Index\n\n### Agents\n\n| Name | Scope | Path |\n|---|---|---|\n| captain | execution | agents/captain/ |\n",
         )]),
+    Rule::info(
+        "agent-in-two-stores",
+        "An agent of the project or the user has a memory in `agents.db` and another one in `agents/`. A run uses the store of its own form.",
+    )
+        .fix("Move what is needed into one of the two stores, and remove the agent from the other.")
+        .source("errata A1; recording")
+        .told("An agent captain in `.prose/agents.db` and in `.prose/agents/captain/`.", "core/src/session/agents.rs"),
     Rule::info("memory-of-another", "A memory's heading names another agent than its folder.")
         .fix("Look whether an agent wrote into the folder of another.")
         .source("filesystem.md, Agent Memory Files")

@@ -103,6 +103,13 @@ impl Memory {
                 if let Some(error) = &update.error {
                     row.error = error.as_deref().map(Into::into);
                 }
+                if let Some(new) = meta_of(&Value::Object(update.metadata.clone()).to_string()) {
+                    let mut meta = row.meta.as_deref().cloned().unwrap_or_default();
+                    meta.iteration = new.iteration.or(meta.iteration);
+                    meta.attempt = new.attempt.or(meta.attempt);
+                    meta.max = new.max.or(meta.max);
+                    row.meta = Some(meta.into());
+                }
             }
             Change::Attachment(file) => self.attachments.push(file.path.clone()),
             Change::Binding(row) => {

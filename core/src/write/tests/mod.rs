@@ -3,5 +3,6 @@
 mod executions;
 mod gates;
 mod memory;
+mod program;
 
 pub(crate) use memory::Memory;

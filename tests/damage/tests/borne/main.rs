@@ -17,6 +17,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use child::Report;
+use prosescope_test_support::work::PATIENCE;
 
 /// Processor time that opening a case and building all of its pages may take.
 const MOST_TIME: Duration = Duration::from_secs(2);
@@ -28,9 +29,6 @@ const UNOPTIMISED: u32 = 5;
 /// Memory that it may take, Rust's and SQLite's together.
 const MOST_MEMORY: usize = 256 << 20;
 
-/// How long a child may say nothing before it hangs. Beside it other tests may keep the processor busy.
-const PATIENCE: Duration = Duration::from_secs(60);
-
 /// Cases that a child takes on at a time.
 const BATCH: usize = 100;
 
@@ -39,6 +37,14 @@ const CASES: &str = "PROSE_DAMAGE_CASES";
 
 /// Asks for the cases whose names contain this.
 const NAMED: &str = "PROSE_DAMAGE";
+
+/// [`MOST_TIME`] of the core as it was built.
+fn most_time() -> Duration {
+    match env::var_os("PROSE_TESTS_REQUIRE_ALL") {
+        Some(_) => MOST_TIME,
+        None => MOST_TIME * UNOPTIMISED,
+    }
+}
 
 #[test]
 fn every_case_is_borne() {
@@ -94,6 +100,7 @@ fn run(from: usize, to: usize) -> Vec<Report> {
             .unwrap();
         let lines = lines(&mut child);
         loop {
+            // What takes this long without a report hangs.
             match lines.recv_timeout(PATIENCE) {
                 Ok(Line::Report(report)) => {
                     next += 1;
@@ -173,16 +180,12 @@ fn judge(mut reports: Vec<Report>) {
         let _ = writeln!(say, "  {report}");
     }
     reports.sort_by_key(|r| r.case);
-    let most = match env::var_os("PROSE_TESTS_REQUIRE_ALL") {
-        Some(_) => MOST_TIME,
-        None => MOST_TIME * UNOPTIMISED,
-    };
     let wrong: Vec<String> = reports
         .iter()
         .filter_map(|report| {
             let trouble = match &report.trouble {
                 Some(trouble) => trouble.clone(),
-                None if Duration::from_millis(report.millis) > most => "too slow".to_owned(),
+                None if Duration::from_millis(report.millis) > most_time() => "too slow".to_owned(),
                 None if report.bytes > MOST_MEMORY => "too large".to_owned(),
                 None => return None,
             };

@@ -36,13 +36,31 @@ impl Terminal {
 
     /// Notes a command.
     fn prose(&mut self, args: &[&[u8]]) {
-        self.prose_after("", args);
+        self.note(args);
+        self.script.push(b'\n');
     }
 
-    /// Notes a command, behind another one that starts it.
-    fn prose_after(&mut self, starter: &str, args: &[&[u8]]) {
+    /// Notes a command that serves until it is killed, which it is once it has printed its address; a build without a
+    /// viewer prints that there is none, and ends by itself.
+    fn served(&mut self, args: &[&[u8]]) {
+        self.note(args);
+        // `script` writes all output to this file, with the mark of this command before its own.
+        let said = format!(
+            "sed -n '/{MARK}{}/,$p' printed | grep -aq 'http://127'",
+            self.commands.len() - 1
+        );
+        // Only a command that hangs takes two minutes.
+        let wait = format!(
+            "n=0\nuntil {said} || ! kill -0 $! || [ $((n += 1)) -gt 1200 ]; do sleep 0.1; done 2>/dev/null"
+        );
+        self.script
+            .extend(format!(" &\n{wait}\nkill $! 2>/dev/null\nwait\n").bytes());
+    }
+
+    /// Notes a command that is not ended yet.
+    fn note(&mut self, args: &[&[u8]]) {
         let (n, prose) = (self.commands.len(), self.prose.display());
-        let line = format!("printf '\\n{MARK}%s\\n' {n}\n{starter} '{prose}'");
+        let line = format!("printf '\\n{MARK}%s\\n' {n}\n'{prose}'");
         self.script.extend_from_slice(line.as_bytes());
         for arg in args {
             let arg: Vec<u8> = arg.iter().copied().filter(|b| *b != 0).collect();
@@ -53,7 +71,6 @@ impl Terminal {
             self.script
                 .extend([b" '".as_slice(), &quoted, b"'"].concat());
         }
-        self.script.push(b'\n');
         self.commands.push(
             args.iter()
                 .map(|arg| String::from_utf8_lossy(arg).escape_debug().to_string())
@@ -82,7 +99,7 @@ impl Terminal {
         let file = self.dir.path().join("commands.sh");
         fs::write(&file, &self.script).expect("a script");
         let out = Command::new("script")
-            .args(["-qec", &format!("sh '{}'", file.display()), "/dev/null"])
+            .args(["-qefc", &format!("sh '{}'", file.display()), "printed"])
             .current_dir(self.dir.path())
             .env("HOME", self.dir.path().join("home"))
             .env("TERM", "xterm-256color")
@@ -259,8 +276,7 @@ fn nothing_that_a_terminal_acts_on_is_printed_to_one() {
         terminal.prose(&[b"show", &flag]);
         terminal.prose(&[b"show", &[&flag, b"=a".as_slice()].concat()]);
     }
-    // It serves until it is ended; a build without a viewer says so.
-    terminal.prose_after("timeout 1", &[b"view", database]);
+    terminal.served(&[b"view", database]);
     let (mut escaped, mut texts) = (0, 0);
     for (command, printed) in terminal.run() {
         let found = terminal::acted_on(&printed);

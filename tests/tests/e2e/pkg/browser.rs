@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 
 use prosescope_tests::browser::Page;
-use prosescope_tests::needs::{self, Beside};
+use prosescope_tests::needs;
 
 use super::{Project, readme};
 
@@ -19,7 +19,6 @@ fn a_bundled_page_opens_a_run_that_a_person_chose() {
     let (Some(project), Some(chromium)) = (Project::new(), needs::chromium()) else {
         return;
     };
-    let _beside = Beside::wait();
     let script = project.path().join("page.mjs");
     fs::write(&script, readme("In a browser", "js")).unwrap();
     project.must(&["bundle.mjs", "page.mjs", "bundled.js", "binary"]);
@@ -46,7 +45,6 @@ fn pages_from_a_server_load_the_webassembly_themselves() {
     let (Some(project), Some(chromium)) = (Project::new(), needs::chromium()) else {
         return;
     };
-    let _beside = Beside::wait();
     let database = needs::root().join(RUN).join("state.db");
     fs::copy(database, project.path().join("state.db")).unwrap();
     let look = "const bytes = await (await fetch('state.db')).arrayBuffer();

@@ -4,9 +4,11 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
+use prosescope_tests::browser::Page;
 use prosescope_tests::{build, needs};
 use serde_json::json;
 
@@ -65,6 +67,11 @@ impl Project {
     }
 }
 
+/// Marks the page, and collects the texts of all rows that the page marks as new: a mark lasts four seconds.
+const ONCE: &str = "window.loaded_once = true; window.fresh = new Set();
+    new MutationObserver(() => document.querySelectorAll('.row.fresh').forEach(row => fresh.add(row.innerText)))
+        .observe(document, { subtree: true, childList: true, attributes: true, characterData: true })";
+
 /// A page that shows a run of a project; it is never loaded again.
 fn open(paths: impl Fn(&Project) -> PathBuf) -> Option<(Project, String, Served, Viewer)> {
     let prose = needs::prose()?;
@@ -74,8 +81,17 @@ fn open(paths: impl Fn(&Project) -> PathBuf) -> Option<(Project, String, Served,
     let served = Served::start(&prose, &[&paths(&project)]);
     let mut viewer = Viewer::served(&served.address)?;
     viewer.wait_follow("Following");
-    viewer.eval("window.loaded_once = true");
+    viewer.eval(ONCE);
     Some((project, run, served, viewer))
+}
+
+/// Clears a flag when it is dropped.
+struct Unset<'a>(&'a AtomicBool);
+
+impl Drop for Unset<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
 }
 
 /// The texts of the rows of the trace.
@@ -111,6 +127,30 @@ impl Viewer {
         self.eval("new Promise(done => setTimeout(done, 4500))");
     }
 
+    /// The number of requests so far, once a look that had begun is over.
+    fn requests_at_rest(&mut self) -> usize {
+        loop {
+            let before = self.requests().len();
+            self.eval("new Promise(done => setTimeout(done, 1000))");
+            if self.requests().len() == before {
+                return before;
+            }
+        }
+    }
+
+    /// Waits until the page has looked three times more.
+    fn wait_looks(&mut self) {
+        let looks = |page: &mut Page| {
+            let requests = page.requests();
+            requests
+                .iter()
+                .filter(|url| url.ends_with("/version"))
+                .count()
+        };
+        let before = looks(self);
+        self.wait_until("three looks", |page| looks(page) >= before + 3);
+    }
+
     fn assert_same_page(&mut self) {
         assert_eq!(
             self.eval("window.loaded_once"),
@@ -131,7 +171,7 @@ fn the_trace_follows_and_keeps_what_is_open_folded_and_current() {
     viewer.wait_main("No statement is recorded");
     project.prose("exec begin --line 1", "");
     viewer.wait_rows(&["let findings = session \"Find it\""]);
-    viewer.wait("document.querySelector('.row.fresh')");
+    viewer.wait("[...fresh].some(text => text.includes('Find it'))");
     project.prose("exec complete 1", "");
     viewer.wait(
         "document.querySelector('.trace-rows .row:not(.head)').innerText.includes('completed')",
@@ -180,7 +220,7 @@ fn pausing_stops_it_and_going_on_catches_up() {
     viewer.wait_main("executing");
     viewer.key("f");
     viewer.wait_follow("Paused");
-    let asked = viewer.requests().len();
+    let asked = viewer.requests_at_rest();
     project.prose("exec complete 1", "");
     project.prose("put findings", "42");
     viewer.rest();
@@ -207,8 +247,7 @@ fn a_hidden_page_asks_for_nothing_and_what_is_always_being_written_is_no_trouble
     viewer.eval(
         "Object.defineProperty(document, 'hidden', { configurable: true, get: () => true }); 0",
     );
-    viewer.eval("new Promise(done => setTimeout(done, 1000))");
-    let asked = viewer.requests().len();
+    let asked = viewer.requests_at_rest();
     project.prose("exec begin --line 1", "");
     viewer.rest();
     assert_eq!(
@@ -224,24 +263,27 @@ fn a_hidden_page_asks_for_nothing_and_what_is_always_being_written_is_no_trouble
     viewer.wait_main("executing");
 
     // Its database is never the listed one for as long as it takes to read it: the server refuses, and the page asks
-    // again later without a word.
+    // again later without a word. It says so after ten seconds, which never pass on this page.
     viewer.eval(
-        "window.told = new Set();
+        "{ const now = Date.now(); Date.now = () => now }
+         window.told = new Set();
          new MutationObserver(() => told.add(document.querySelector('.bar').innerText))
              .observe(document.querySelector('.bar'), { subtree: true, childList: true, characterData: true })",
     );
     let database = project.runs().join("runs").join(&run).join("state.db");
+    let written = AtomicBool::new(true);
     thread::scope(|scope| {
         scope.spawn(|| {
-            let begun = Instant::now();
-            while begun.elapsed() < Duration::from_secs(5) {
+            while written.load(Ordering::Relaxed) {
                 let file = fs::File::options().write(true).open(&database).unwrap();
                 file.set_modified(SystemTime::now()).unwrap();
                 thread::sleep(Duration::from_millis(2));
             }
         });
+        // A panic ends the writer too, or the scope would wait for it.
+        let _ended = Unset(&written);
         project.prose("exec complete 1", "");
-        viewer.rest();
+        viewer.wait_looks();
     });
     viewer.wait_main("1 completed");
     let told = viewer.eval("[...told].join(' ')");
@@ -375,7 +417,17 @@ fn a_run_that_begins_comes_into_the_list() {
     for run in [&first, &second] {
         viewer.wait_main(run);
     }
-    viewer.wait("document.querySelectorAll('.run-rows .row.fresh').length === 1");
+    viewer.wait(&format!(
+        "[...fresh].some(text => text.includes({}))",
+        json!(second)
+    ));
+    assert_eq!(
+        viewer.eval(&format!(
+            "[...fresh].some(text => text.includes({}))",
+            json!(first)
+        )),
+        false
+    );
     project.prose(&format!("finish --status failed {first}"), "");
     viewer.wait_main("failed");
     viewer.assert_same_page();

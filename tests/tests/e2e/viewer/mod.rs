@@ -13,7 +13,7 @@ use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 
 use prosescope_tests::browser::Page;
-use prosescope_tests::needs::{self, Alone, Beside};
+use prosescope_tests::needs;
 use serde_json::{Value, json};
 
 /// What of the page is not the viewer's own: a function.
@@ -33,47 +33,28 @@ const PAGES: [(&str, &str); 10] = [
     ("Issues", "0"),
 ];
 
-/// The viewer in a browser; what it holds beside keeps tests that measure time apart from the others.
+/// The viewer in a browser.
 struct Viewer {
     page: Page,
-    _place: Place,
-}
-
-#[expect(dead_code, reason = "held, not read")]
-enum Place {
-    Beside(Beside),
-    Alone(Alone),
 }
 
 impl Viewer {
     /// The empty viewer, opened from disk; `None` where it or the browser is missing (which was said).
     fn from_disk() -> Option<Viewer> {
         let (chromium, html) = (needs::chromium()?, needs::viewer()?);
-        let place = Place::Beside(Beside::wait());
-        Some(Viewer::begun(Page::open_file(&chromium, &html), place))
-    }
-
-    /// The same, while no other browser of these tests runs.
-    fn alone() -> Option<Viewer> {
-        let (chromium, html) = (needs::chromium()?, needs::viewer()?);
-        let place = Place::Alone(Alone::wait());
-        Some(Viewer::begun(Page::open_file(&chromium, &html), place))
+        Some(Viewer::begun(Page::open_file(&chromium, &html)))
     }
 
     /// Waits until the page listens: it is loaded before its program runs, and what is dropped until then is lost.
-    fn begun(mut page: Page, place: Place) -> Viewer {
+    fn begun(mut page: Page) -> Viewer {
         page.wait("document.querySelector('main')");
-        Viewer {
-            page,
-            _place: place,
-        }
+        Viewer { page }
     }
 
     /// What a server offers.
     fn served(address: &str) -> Option<Viewer> {
         let chromium = needs::chromium()?;
-        let place = Place::Beside(Beside::wait());
-        Some(Viewer::begun(Page::open(&chromium, address), place))
+        Some(Viewer::begun(Page::open(&chromium, address)))
     }
 
     /// Drops files, and waits until a run is shown.

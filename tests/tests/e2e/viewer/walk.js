@@ -4,13 +4,17 @@ async (foreign, most) => {
   const found = [], seen = new Set(), rows = {};
   const pause = (ms) => new Promise((done) => setTimeout(done, ms));
   const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
-  const settled = async () => {
-    for (let calm = 0, n = 0; calm < 2; n++) {
+  const frame = () => new Promise(requestAnimationFrame);
+  // Waits until this holds twice in a row; only what hangs takes a minute.
+  const until = async (holds) => {
+    const begun = performance.now();
+    for (let calm = 0; calm < 2; ) {
       await pause(2);
-      calm = document.querySelector("main .waiting, main .bone") ? 0 : calm + 1;
-      if (n > 3000) throw Error(`never settled: ${location.hash}`);
+      calm = holds() ? calm + 1 : 0;
+      if (performance.now() - begun > 60_000) throw Error(`waited a minute for ${holds}: ${location.hash}`);
     }
   };
+  const settled = () => until(() => !document.querySelector("main .waiting, main .bone"));
   // Whatever came into the page since the last time, even if it has gone again.
   const records = [];
   const changes = new MutationObserver((more) => records.push(...more));
@@ -50,16 +54,18 @@ async (foreign, most) => {
       }
       if (!find()) break;
       find().scrollTop = top + Math.max(40, find().clientHeight - 60);
-      await pause(20);
+      for (let n = 0; n < 2; n++) await frame();
       await settled();
       look(where);
     }
     return opened.size;
   };
+  // The page that a link leads to, with the rows of its lists: a list draws them a frame after it learns its own height.
+  const arrived = (link) => {
+    const filled = (list) => list.getAttribute("aria-rowcount") === "1" || list.querySelector(".row:not(.head)");
+    return until(() => document.querySelector(link)?.hasAttribute("aria-current") && all("main .rows").every(filled));
+  };
   const view = async (where) => {
-    // A list asks for its rows when it is drawn.
-    const there = () => where === "overview" || document.querySelector("main .rows .row:not(.head), main .empty");
-    for (let n = 0; n < 100 && !there(); n++) await pause(5);
     await settled();
     look(where);
     await looks(where, document.querySelector("main"));
@@ -90,12 +96,12 @@ async (foreign, most) => {
   for (const page of all("nav.pages a").map((a) => a.getAttribute("href"))) {
     location.hash = page;
     const name = page.split("/").pop();
-    await pause(5);
+    await arrived(`nav.pages a[href=${CSS.escape(page)}]`);
     await view(name);
     // Lists beside each other, such as gates and their audit log.
     for (const tab of all("main .tabs a[href]").map((a) => a.getAttribute("href")).slice(1)) {
       location.hash = tab;
-      await pause(5);
+      await arrived(`main .tabs a[href=${CSS.escape(tab)}]`);
       await view(`${name} ${tab.split(/[/?]/).pop()}`);
     }
   }

@@ -102,6 +102,7 @@ fn Agent(agent: AgentView) -> impl IntoView {
     view! {
         <p class="faint">"Agent, scope "{agent.scope.clone()}</p>
         <h2 class="statement"><code>{agent.name.clone()}</code></h2>
+        {agent.shadowed.then(|| view! { <p class="aside">"This run does not use it: another store of the same scope has an agent of this name."</p> })}
         <dl class="pairs">
             <dt>"Store"</dt><dd><code>{agent.store.clone()}</code></dd>
             <dt>"First written"</dt><dd><When stamp=agent.created.clone()/></dd>

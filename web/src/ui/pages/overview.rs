@@ -174,7 +174,10 @@ fn Positions(nodes: Vec<NodeRef>) -> impl IntoView {
     view! {
         <h2>{if many == 1 { "Where it stands".to_owned() } else { format!("Where it stands: {many} places") }}</h2>
         <ul class="nodes boxed">
-            {nodes.into_iter().take(20).map(|node| view! { <li>{node_link(&node)}</li> }).collect_view()}
+            {nodes.into_iter().take(20).map(|node| {
+                let error = node.error.clone().map(|error| view! { <p class="error">{error}</p> });
+                view! { <li>{node_link(&node)}{error}</li> }
+            }).collect_view()}
         </ul>
         {(many > 20).then(|| view! { <p class="faint">"and "{many - 20}" more"</p> })}
     }

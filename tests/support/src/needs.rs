@@ -1,11 +1,10 @@
 //! What a test needs of this machine. `cargo xtask test` sets all of it up and says so by an environment
 //! variable: then nothing may be missing. Under plain `cargo test` a test that lacks something is skipped, and
-//! says so.
+//! says so: one line on standard error that begins with `skipped:`.
 
 use std::env;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// Set by `cargo xtask test`, which has installed and built all that the tests need.
 const REQUIRE_ALL: &str = "PROSE_TESTS_REQUIRE_ALL";
@@ -13,8 +12,14 @@ const REQUIRE_ALL: &str = "PROSE_TESTS_REQUIRE_ALL";
 /// The checkout's top folder.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("tests/ lies in the checkout")
+        .ancestors()
+        .nth(2)
+        .expect("tests/support/ lies in the checkout")
+}
+
+/// A folder of what several crates read in their tests: programs, and runs as people keep them.
+pub fn fixtures(folder: &str) -> PathBuf {
+    root().join("tests/fixtures").join(folder)
 }
 
 /// Chromium, to drive the viewer.
@@ -75,41 +80,40 @@ pub fn prose() -> Option<PathBuf> {
     have("prose", named_by("PROSE_BIN").or_else(beside))
 }
 
-/// Held by a test in a browser; [`Alone`] waits for all of them.
-static BROWSERS: RwLock<()> = RwLock::new(());
-
-/// Other tests in browsers may run beside the holder.
-pub struct Beside(#[expect(dead_code, reason = "held, not read")] RwLockReadGuard<'static, ()>);
-
-/// No other test in a browser runs beside the holder, which measures time.
-pub struct Alone(#[expect(dead_code, reason = "held, not read")] RwLockWriteGuard<'static, ()>);
-
-impl Beside {
-    /// Waits while another test wants to be alone.
-    pub fn wait() -> Beside {
-        Beside(BROWSERS.read().unwrap_or_else(PoisonError::into_inner))
+/// A folder or file of the project's shared material, by its path there (`corpus/runs`): real programs and runs, the
+/// documents. It lies beside the checkout, or where `PROSESCOPE_SHARED` names it, and is no part of it: a test that
+/// reads it is skipped elsewhere, even by `cargo xtask test`, so what it holds must stand in another test too.
+pub fn shared(path: &str) -> Option<PathBuf> {
+    let named = env::var_os("PROSESCOPE_SHARED").map(PathBuf::from);
+    let beside = ["../shared", "../../shared"].map(|at| root().join(at));
+    let found = named
+        .into_iter()
+        .chain(beside)
+        .map(|shared| shared.join(path))
+        .find(|at| at.exists());
+    if found.is_none() {
+        skip(&format!(
+            "needs {path} of the project's shared folder; PROSESCOPE_SHARED names where it lies"
+        ));
     }
+    found
 }
 
-impl Alone {
-    /// Waits for the others.
-    pub fn wait() -> Alone {
-        Alone(BROWSERS.write().unwrap_or_else(PoisonError::into_inner))
-    }
+/// Says on standard error, past the capturing of output, that the current test is skipped or tests less: a captured
+/// line looks like a test that passed. `why` follows the name of the test.
+pub fn skip(why: &str) {
+    let test = std::thread::current().name().unwrap_or("a test").to_owned();
+    let _ = writeln!(std::io::stderr(), "skipped: {test} {why}");
 }
 
-/// Skips with a line that capturing does not swallow; fails where nothing may be missing.
+/// Skips, or fails where nothing may be missing.
 fn have(what: &str, found: Option<PathBuf>) -> Option<PathBuf> {
     if found.is_none() {
         assert!(
             env::var_os(REQUIRE_ALL).is_none(),
             "{what} is missing, although `cargo xtask test` sets it up"
         );
-        let test = std::thread::current().name().unwrap_or("a test").to_owned();
-        let _ = writeln!(
-            std::io::stderr(),
-            "skipped: {test} needs {what}; `cargo xtask test` sets it up"
-        );
+        skip(&format!("needs {what}; `cargo xtask test` sets it up"));
     }
     found
 }

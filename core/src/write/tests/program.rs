@@ -1,0 +1,594 @@
+//! What a command does not say, the program does; what contradicts it is refused.
+
+use serde_json::{Value, json};
+
+use super::Memory;
+use crate::model::{AuditKind, GateStatus, RunStatus, Status};
+use crate::write::{
+    AddImport, Begin, BeginLoop, BeginParallel, Branch, Change, Close, CreateGate, ExitLoop,
+    Finish, How, Insist, Iterate, Join, Named, Put, Record, Reopen, Retry, Run, RunParallel, Style,
+    WriteError,
+};
+
+const NOW: &str = "2026-01-25 12:00:00";
+const STYLES: [Style; 3] = [Style::AppendOnly, Style::InPlace, Style::Files];
+const OVERRIDE: Insist = Insist {
+    overrides: true,
+    force: false,
+};
+const FORCE: Insist = Insist {
+    overrides: false,
+    force: true,
+};
+
+const PROGRAM: &str = r#"use "./lib/survey.prose" as survey
+agent captain:
+  persist: true
+input topic: "What about"
+const plan = session "Plan"
+  retry: 3
+parallel ("first"):
+  a = session "A"
+  session "B"
+repeat 2:
+  session "Again"
+loop until **done** (max: 3):
+  let note = session "Note"
+block process(part):
+  let result = session "Process {part}"
+  do process(result)
+do process(plan)
+approve publish:
+  prompt: "Publish it?"
+  allow: ["legal", "ops"]
+  timeout: "30m"
+  on_reject: throw "no"
+approve {open}:
+output report = session "Report"
+parallel ("any", count: 2):
+  x = session "X"
+  y = session "Y"
+  z = session "Z"
+"#;
+
+fn run(style: Style) -> Memory {
+    let mut run = Memory::new(style);
+    run.program = Some(PROGRAM.to_owned());
+    run
+}
+
+/// The rule of a refusal, or what is wrong.
+fn refusal<R: Record<Done: std::fmt::Debug>>(run: &mut Memory, command: &R) -> String {
+    let before = run.executions.clone();
+    let error = run.at(NOW, command).unwrap_err();
+    assert_eq!(run.executions, before);
+    assert!(!error.hint().is_empty(), "{error}");
+    match error {
+        WriteError::Refused { rule, .. } => rule.to_owned(),
+        other => other.to_string(),
+    }
+}
+
+fn begin(line: u32) -> Begin {
+    Begin {
+        statement: Named::line(line),
+        ..Begin::default()
+    }
+}
+
+fn completed(id: i64) -> Close {
+    Close::new(id, How::Completed { binding: None })
+}
+
+/// The metadata of the last row that was appended or updated.
+fn metadata(run: &Memory) -> Value {
+    let last = run.changes.iter().rev().find_map(|change| match change {
+        Change::Execution(row) => Some(row.metadata.clone()),
+        Change::UpdateExecution(row) if !row.metadata.is_empty() => Some(row.metadata.clone()),
+        _ => None,
+    });
+    Value::Object(last.expect("an execution was written"))
+}
+
+/// D2: whoever may decide, how long, and what follows is the program's.
+#[test]
+fn a_gate_is_what_the_program_says() {
+    for style in STYLES {
+        let mut run = run(style);
+        let gate = CreateGate {
+            line: Some(18),
+            ..CreateGate::default()
+        };
+        let made = run.at(NOW, &gate).unwrap();
+        assert_eq!(
+            (made.id.as_str(), made.allow.as_str()),
+            ("publish", "legal or ops")
+        );
+        let gate = &run.gates[0];
+        assert_eq!(gate.prompt.as_deref(), Some("Publish it?"));
+        assert_eq!(gate.timeout.as_deref(), Some("30m"));
+        assert_eq!(gate.on_reject.as_deref(), Some("throw \"no\""));
+        assert_eq!(
+            gate.timeout_at.as_ref().unwrap().to_string(),
+            "2026-01-25T12:30:00Z"
+        );
+    }
+}
+
+#[test]
+fn a_gate_against_the_program_is_refused_or_logged() {
+    let with = |change: fn(&mut CreateGate)| {
+        let mut gate = CreateGate {
+            id: Some("publish".into()),
+            ..CreateGate::default()
+        };
+        change(&mut gate);
+        gate
+    };
+    type Case = (fn(&mut CreateGate), &'static str, Value);
+    let cases: [Case; 4] = [
+        (
+            |gate| gate.allow = Some(vec!["user".into()]),
+            "allow",
+            json!({ "program": ["legal", "ops"], "given": ["user"] }),
+        ),
+        (
+            |gate| gate.timeout = Some("8h".into()),
+            "timeout",
+            json!({ "program": "30m", "given": "8h" }),
+        ),
+        (
+            |gate| gate.on_reject = Some("continue".into()),
+            "on_reject",
+            json!({ "program": "throw \"no\"", "given": "continue" }),
+        ),
+        (
+            |gate| gate.prompt = Some("Delete it?".into()),
+            "prompt",
+            json!({ "program": "Publish it?", "given": "Delete it?" }),
+        ),
+    ];
+    for style in STYLES {
+        for (change, what, said) in &cases {
+            let mut run = run(style);
+            let mut gate = with(*change);
+            assert_eq!(refusal(&mut run, &gate), "against-program", "{what}");
+            assert!(run.gates.is_empty() && run.audit.is_empty());
+            gate.insist = OVERRIDE;
+            run.at(NOW, &gate).unwrap();
+            let kinds: Vec<&AuditKind> = run.audit.iter().map(|row| &row.kind).collect();
+            assert_eq!(
+                kinds,
+                [&AuditKind::Created, &AuditKind::Overridden],
+                "{what}"
+            );
+            let logged: Value =
+                serde_json::from_str(run.audit[1].metadata.as_deref().unwrap()).unwrap();
+            assert_eq!(logged[what], *said);
+            assert_eq!(metadata(&run)["override"][what], *said);
+        }
+        // What says the same in other words is no contradiction.
+        for same in [
+            with(|gate| gate.allow = Some(vec!["ops".into(), "legal".into()])),
+            with(|gate| gate.timeout = Some("1800s".into())),
+            with(|gate| gate.prompt = Some("  Publish   it? ".into())),
+        ] {
+            run(style).at(NOW, &same).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_line_of_another_kind_names_the_right_command() {
+    let gate = |line| CreateGate {
+        id: Some("publish".into()),
+        line: Some(line),
+        ..CreateGate::default()
+    };
+    let parallel = |line| BeginParallel {
+        statement: Named::line(line),
+        ..BeginParallel::default()
+    };
+    let a_loop = |line| BeginLoop {
+        statement: Named::line(line),
+        ..BeginLoop::default()
+    };
+    fn hint<R: Record<Done: std::fmt::Debug>>(command: R) -> String {
+        run(Style::AppendOnly)
+            .at(NOW, &command)
+            .unwrap_err()
+            .hint()
+            .to_owned()
+    }
+    for (hint, expected) in [
+        (hint(gate(4)), "prose put topic"),
+        (hint(gate(5)), "prose exec run --line 5"),
+        (hint(gate(10)), "prose loop begin --line 10"),
+        (hint(begin(1)), "prose import add survey"),
+        (hint(begin(2)), "a statement that runs"),
+        (hint(begin(4)), "prose put topic"),
+        (hint(begin(7)), "prose parallel run --line 7"),
+        (hint(begin(12)), "prose loop begin --line 12"),
+        (hint(begin(14)), "`do process(…)` calls it"),
+        (hint(begin(18)), "prose gate create --line 18"),
+        (hint(begin(6)), "--line 5"),
+        (hint(parallel(12)), "prose loop begin --line 12"),
+        (hint(parallel(8)), "prose parallel run --line 7"),
+        (hint(a_loop(7)), "prose parallel run --line 7"),
+        (hint(a_loop(5)), "prose exec run --line 5"),
+    ] {
+        assert!(hint.contains(expected), "{hint} lacks {expected}");
+    }
+    let mut other = gate(18);
+    other.id = Some("deploy".into());
+    let error = run(Style::Files).at(NOW, &other).unwrap_err();
+    assert!(
+        error.to_string().contains("line 18 is gate publish"),
+        "{error}"
+    );
+}
+
+/// D3: strategy, branches, the most rounds and attempts.
+#[test]
+fn limits_are_the_programs() {
+    for style in STYLES {
+        let mut run = run(style);
+        let parallel = BeginParallel {
+            statement: Named::line(7),
+            ..BeginParallel::default()
+        };
+        let begin = parallel.clone();
+        let running = run.at(NOW, &RunParallel { begin }).unwrap();
+        let names: Vec<Option<&str>> = running.branches.iter().map(|b| b.name.as_deref()).collect();
+        assert_eq!(names, [Some("a"), Some("branch_2")]);
+        assert_eq!(refusal(&mut run, &Join::default()), "branches-open");
+        // The second branch alone is enough for `first`.
+        run.at(NOW, &completed(running.branches[1].id)).unwrap();
+        run.at(NOW, &Join::default()).unwrap();
+
+        let all = BeginParallel {
+            strategy: Some("all".into()),
+            ..parallel.clone()
+        };
+        assert_eq!(refusal(&mut run, &all), "against-program");
+        let more = BeginParallel {
+            branches: vec!["a".into(), "b".into(), "c".into()],
+            ..parallel
+        };
+        assert_eq!(refusal(&mut run, &more), "against-program");
+
+        // `any` waits for as many as it counts.
+        let begin = BeginParallel {
+            statement: Named::line(25),
+            ..BeginParallel::default()
+        };
+        let any = run.at(NOW, &RunParallel { begin }).unwrap();
+        for (nth, joins) in [(0, false), (2, true)] {
+            let id = any.branches[nth].id;
+            let name = ["x", "y", "z"][nth];
+            done(&mut run, name, id);
+            assert_eq!(run.clone().at(NOW, &Join::default()).is_ok(), joins);
+        }
+        run.at(NOW, &Join::default()).unwrap();
+
+        // `repeat 2:` has two rounds.
+        let statement = Named::line(10);
+        run.at(
+            NOW,
+            &BeginLoop {
+                statement,
+                ..BeginLoop::default()
+            },
+        )
+        .unwrap();
+        for round in 0..2 {
+            let again = Run {
+                begin: self::begin(11),
+                round: round > 0,
+                ..Run::default()
+            };
+            let id = run.at(NOW, &again).unwrap().id;
+            run.at(NOW, &completed(id)).unwrap();
+        }
+        run.at(NOW, &Iterate::default()).unwrap();
+        assert_eq!(refusal(&mut run, &Iterate::default()), "loop-used-up");
+        assert_eq!(refusal(&mut run, &self::begin(11)), "loop-used-up");
+        run.at(NOW, &ExitLoop::default()).unwrap();
+
+        // `retry: 3` has three attempts.
+        let id = run.at(NOW, &self::begin(5)).unwrap().id;
+        let retry = Retry {
+            id,
+            error: Some("no".into()),
+            ..Retry::default()
+        };
+        assert_eq!(run.at(NOW, &retry).unwrap().max, Some(3));
+        assert_eq!(run.at(NOW, &retry).unwrap().attempt, 3);
+        assert_eq!(refusal(&mut run, &retry), "retry-used-up");
+        let max = Some(9);
+        let mut more = Retry { max, ..retry };
+        assert_eq!(refusal(&mut run, &more), "against-program");
+        more.insist = OVERRIDE;
+        assert_eq!(run.at(NOW, &more).unwrap().attempt, 4);
+        let differs = json!({ "max": { "program": 3, "given": 9 } });
+        assert_eq!(metadata(&run)["override"], differs, "{style:?}");
+    }
+}
+
+/// Writes what an execution is to write, and completes it.
+fn done(run: &mut Memory, name: &str, id: i64) {
+    let put = Put {
+        name: Some(name.to_owned()),
+        execution: Some(id),
+        value: b"v".to_vec(),
+        done: true,
+        ..Put::default()
+    };
+    run.at(NOW, &put).unwrap();
+}
+
+/// D9, and the parent that nobody has to carry by hand.
+#[test]
+fn a_statement_runs_in_what_it_lies_in() {
+    for style in STYLES {
+        let mut run = run(style);
+        for (line, rule) in [(11, "not-begun"), (15, "not-begun"), (8, "is-a-branch")] {
+            assert_eq!(refusal(&mut run, &begin(line)), rule, "line {line}");
+        }
+        let statement = Named::line(10);
+        let a_loop = run
+            .at(
+                NOW,
+                &BeginLoop {
+                    statement,
+                    ..BeginLoop::default()
+                },
+            )
+            .unwrap()
+            .id;
+        let inside = run.at(NOW, &begin(11)).unwrap();
+        assert_eq!(inside.parent, Some(a_loop));
+        run.at(NOW, &completed(inside.id)).unwrap();
+        // Another statement is not the loop's.
+        let mut wrong = begin(24);
+        wrong.parent = Some(a_loop);
+        assert_eq!(refusal(&mut run, &wrong), "parent-differs");
+        run.at(NOW, &ExitLoop::default()).unwrap();
+
+        // A call inside a call: the innermost runs, the outer ones wait.
+        let outer = run.at(NOW, &begin(17)).unwrap();
+        assert_eq!(outer.frame, Some(("process".to_owned(), 1)));
+        let step = run.at(NOW, &begin(15)).unwrap();
+        assert_eq!(step.parent, Some(outer.id));
+        done(&mut run, "result", step.id);
+        let inner = run.at(NOW, &begin(16)).unwrap();
+        assert_eq!(
+            (inner.parent, inner.frame),
+            (Some(outer.id), Some(("process".to_owned(), 2)))
+        );
+        let step = run.at(NOW, &begin(15)).unwrap();
+        assert_eq!(step.parent, Some(inner.id));
+        assert_eq!(
+            step.task.unwrap().frame,
+            Some((inner.id, "process".to_owned(), 2))
+        );
+        done(&mut run, "result", step.id);
+
+        // Two calls side by side, as branches have them: somebody has to say.
+        let mut side = begin(17);
+        side.insist = FORCE;
+        side.statement.text = Some("do process(other)".into());
+        side.statement.line = None;
+        run.at(NOW, &side).unwrap();
+        let error = run.at(NOW, &begin(15)).unwrap_err();
+        assert!(error.to_string().contains("--parent"), "{error}");
+    }
+}
+
+#[test]
+fn nothing_ends_around_what_is_open() {
+    for style in STYLES {
+        let mut run = run(style);
+        let call = run.at(NOW, &begin(17)).unwrap().id;
+        let step = run.at(NOW, &begin(15)).unwrap().id;
+        assert_eq!(refusal(&mut run, &completed(call)), "children-open");
+        let finish = Finish {
+            status: Some(RunStatus::Completed),
+            again: false,
+            insist: Insist::default(),
+        };
+        assert_eq!(refusal(&mut run, &finish), "statements-open");
+        let mut forced = completed(call);
+        forced.insist = FORCE;
+        let mut other = run.clone();
+        other.at(NOW, &forced).unwrap();
+        assert_eq!(metadata(&other)["forced"], json!(["children-open"]));
+        done(&mut run, "result", step);
+        run.at(NOW, &completed(call)).unwrap();
+        run.at(NOW, &finish).unwrap();
+    }
+}
+
+/// D4: a gate that waits holds back what comes after it, and the end.
+#[test]
+fn nothing_begins_after_a_gate_that_waits() {
+    for style in STYLES {
+        let mut run = run(style);
+        let gate = CreateGate {
+            line: Some(18),
+            ..CreateGate::default()
+        };
+        run.at(NOW, &gate).unwrap();
+        assert_eq!(refusal(&mut run, &begin(24)), "gate-waits");
+        let statement = Named::line(12);
+        assert_eq!(
+            refusal(
+                &mut run,
+                &BeginLoop {
+                    statement,
+                    ..BeginLoop::default()
+                }
+            ),
+            "gate-waits"
+        );
+        let finish = |insist| Finish {
+            status: Some(RunStatus::Completed),
+            again: false,
+            insist,
+        };
+        assert_eq!(
+            refusal(&mut run, &finish(Insist::default())),
+            "statements-open"
+        );
+        let mut forced = run.clone();
+        let mut command = begin(24);
+        command.insist = FORCE;
+        forced.at(NOW, &command).unwrap();
+        assert_eq!(metadata(&forced)["forced"], json!(["gate-waits"]));
+        run.at(NOW, &finish(FORCE)).unwrap();
+        assert_eq!(run.audit.last().unwrap().kind, AuditKind::Forced);
+        assert_eq!(run.gates[0].status, GateStatus::Pending);
+
+        // A gate in one branch does not hold back the other.
+        let mut run = self::run(style);
+        let parallel = BeginParallel {
+            statement: Named::line(7),
+            ..BeginParallel::default()
+        };
+        run.at(NOW, &parallel).unwrap();
+        let branch = |name: &str| Branch {
+            name: name.to_owned(),
+            ..Branch::default()
+        };
+        let a = run.at(NOW, &branch("a")).unwrap().id;
+        let inside = CreateGate {
+            id: Some("inside".into()),
+            prompt: Some("Go?".into()),
+            parent: Some(a),
+            ..CreateGate::default()
+        };
+        run.at(NOW, &inside).unwrap();
+        run.at(NOW, &branch("branch_2")).unwrap();
+        assert_eq!(refusal(&mut run, &begin(24)), "gate-waits");
+    }
+}
+
+/// D7: at a gate where the run stands, once.
+#[test]
+fn going_on_is_logged_once() {
+    for style in STYLES {
+        let mut run = run(style);
+        let gate = CreateGate {
+            line: Some(18),
+            ..CreateGate::default()
+        };
+        run.at(NOW, &gate).unwrap();
+        let rest = Finish {
+            status: Some(RunStatus::Interrupted),
+            again: false,
+            insist: Insist::default(),
+        };
+        let resumed = |run: &Memory| {
+            let rows = run
+                .audit
+                .iter()
+                .filter(|row| row.kind == AuditKind::Resumed);
+            rows.count()
+        };
+        run.at(NOW, &rest).unwrap();
+        for _ in 0..3 {
+            run.at(NOW, &Reopen).unwrap();
+            assert_eq!(resumed(&run), 1, "{style:?}");
+        }
+        // It rested again, and still waits.
+        run.at(NOW, &rest).unwrap();
+        run.at(NOW, &Reopen).unwrap();
+        assert_eq!(resumed(&run), 2);
+    }
+}
+
+/// D6: what was registered stays.
+#[test]
+fn an_import_keeps_its_schemas() {
+    for style in STYLES {
+        let mut run = run(style);
+        let add = |inputs: Option<&str>| AddImport {
+            alias: "survey".into(),
+            inputs_schema: inputs.map(str::to_owned),
+            ..AddImport::default()
+        };
+        run.at(NOW, &add(Some("{\"topic\":\"text\"}"))).unwrap();
+        run.at(NOW, &add(None)).unwrap();
+        let kept = run.imports[0].1.inputs_schema.as_deref();
+        assert_eq!(kept, Some("{\"topic\":\"text\"}"), "{style:?}");
+        assert!(run.changes.iter().any(|change| matches!(
+            change,
+            Change::Import(row) if row.source_url == "./lib/survey.prose"
+        )));
+    }
+}
+
+/// D17: the row that opened an instance says that it is under way while that is so.
+#[test]
+fn a_row_says_executing_while_it_is_true() {
+    let mut run = run(Style::AppendOnly);
+    let executing = |run: &Memory| {
+        let rows = run
+            .executions
+            .iter()
+            .filter(|row| row.status == Status::Executing);
+        rows.map(|row| row.id).collect::<Vec<_>>()
+    };
+    let id = run.at(NOW, &begin(5)).unwrap().id;
+    assert_eq!(executing(&run), [id]);
+    let retry = Retry {
+        id,
+        error: Some("no".into()),
+        ..Retry::default()
+    };
+    run.at(NOW, &retry).unwrap();
+    assert_eq!(executing(&run), [id]);
+    done(&mut run, "plan", id);
+    assert_eq!(executing(&run), [] as [i64; 0]);
+    // Branches that are left behind are not under way either.
+    let begin = BeginParallel {
+        statement: Named::line(7),
+        ..BeginParallel::default()
+    };
+    let running = run.at(NOW, &RunParallel { begin }).unwrap();
+    assert_eq!(executing(&run).len(), 3);
+    done(&mut run, "a", running.branches[0].id);
+    run.at(NOW, &Join::default()).unwrap();
+    assert_eq!(executing(&run), [] as [i64; 0]);
+}
+
+#[test]
+fn what_a_session_completes_is_what_its_statement_writes() {
+    for style in STYLES {
+        let mut run = run(style);
+        let id = run.at(NOW, &begin(24)).unwrap().id;
+        assert_eq!(refusal(&mut run, &completed(id)), "output-missing");
+        let put = |name: &str| Put {
+            name: Some(name.to_owned()),
+            execution: Some(id),
+            value: b"v".to_vec(),
+            done: true,
+            ..Put::default()
+        };
+        assert_eq!(refusal(&mut run, &put("summary")), "output-differs");
+        assert!(run.bindings.is_empty());
+        let written = run.at(NOW, &put("report")).unwrap();
+        assert_eq!(
+            (written.completed, written.kind.as_str()),
+            (Some(id), "output")
+        );
+        assert_eq!(metadata(&run)["completed_by"], "put");
+        let kind = Put {
+            kind: Some("let".into()),
+            done: false,
+            execution: None,
+            ..put("plan")
+        };
+        assert_eq!(refusal(&mut run, &kind), "against-program");
+    }
+}

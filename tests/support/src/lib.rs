@@ -1,0 +1,4 @@
+//! What the tests of every crate share: what they need of the machine, and how they measure work.
+
+pub mod needs;
+pub mod work;

@@ -1,0 +1,57 @@
+//! Killing commands at moments that spread over what they do, however fast the machine is just now.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::project::text;
+
+/// One command of so many is not killed, so that the test sees whole ones too.
+const SPARED: usize = 8;
+
+/// Chooses the moments of kills.
+pub(crate) struct Kills {
+    /// How long a whole command takes: an estimate from the commands so far.
+    whole: Duration,
+    /// The number of the next kill.
+    next: usize,
+}
+
+impl Kills {
+    /// Runs a whole command for a first estimate.
+    pub(crate) fn learn<T>(whole: impl FnOnce() -> T) -> (Kills, T) {
+        let begun = Instant::now();
+        let done = whole();
+        let whole = begun.elapsed();
+        (Kills { whole, next: 0 }, done)
+    }
+
+    /// Starts a command with this input, kills it, and returns what it printed until then. The first is killed at once,
+    /// the others from at once to a little late, in steps that do not repeat.
+    pub(crate) fn kill(&mut self, command: &mut Command, input: &[u8]) -> String {
+        let n = self.next;
+        self.next += 1;
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("prose starts");
+        // What takes no input may be gone before it is given.
+        let _ = child.stdin.take().expect("a pipe").write_all(input);
+        if n % SPARED != SPARED - 1 {
+            let part = (n * 61 % 100) as f64 / 85.0;
+            thread::sleep(self.whole.mul_f64(part));
+            let ended = child.try_wait().expect("asked").is_some();
+            // The machine may be busier than it was, or less busy.
+            match ended {
+                true if part < 0.7 => self.whole = self.whole.mul_f64(0.8),
+                false if part > 0.9 => self.whole = self.whole.mul_f64(1.25),
+                _ => {}
+            }
+            let _ = child.kill();
+        }
+        text(&child.wait_with_output().expect("it ended").stdout)
+    }
+}
