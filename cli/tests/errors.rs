@@ -118,6 +118,16 @@ fn a_wrong_name_is_told_with_what_was_expected_and_what_is_near() {
             &["no gate publihs", "did you mean publish?"],
         ),
         (
+            &["approve", "latest", "publihs"],
+            3,
+            &["no gate publihs", "did you mean publish?"],
+        ),
+        (
+            &["reject", "latest", "other", "--reason", "No"],
+            3,
+            &["no gate other", "gates: publish"],
+        ),
+        (
             &["audit", "--gate", "publihs"],
             3,
             &["did you mean publish?"],

@@ -6,8 +6,8 @@ use crate::args::gates::{ApproveArgs, Decider, RejectArgs};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::Out;
-use crate::print;
 use crate::record::Recorder;
+use crate::{locate, near, print};
 
 pub(super) fn approve(args: &ApproveArgs, out: &Out) -> Result<Exit, CliError> {
     let decision = match &args.reason {
@@ -35,7 +35,8 @@ fn decide(args: &Decider, decision: Decision, out: &Out) -> Result<Exit, CliErro
         record_timeout: args.record_timeout,
     };
     let mut recorder = Recorder::open(&args.run)?;
-    let run = match recorder.record(&command)? {
+    let done = recorder.record(&command);
+    let run = match done.map_err(|error| with_near(error, args))? {
         Resolved::Decided(done) => {
             let run = recorder.run_id();
             if out.json {
@@ -54,6 +55,20 @@ fn decide(args: &Decider, decision: Decision, out: &Out) -> Result<Exit, CliErro
         }
     };
     Err(too_late(&run.0, &run.1))
+}
+
+/// Adds the names that are nearly the gate's, if the run has no such gate.
+fn with_near(mut error: CliError, args: &Decider) -> CliError {
+    if error.exit == Exit::NotFound
+        && let Ok(session) = locate::open(&args.run)
+    {
+        let gates = session.run().gates.iter().map(|gate| &*gate.id);
+        let near = near::hint(&args.gate, gates, "gates");
+        if !near.is_empty() {
+            error.hints.insert(0, near);
+        }
+    }
+    error
 }
 
 fn too_late(run: &str, out: &TimedOut) -> CliError {
