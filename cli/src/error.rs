@@ -4,8 +4,8 @@ use std::fmt;
 
 use prosescope_core::session::OpenError;
 use prosescope_core::source::SourceError;
+use prosescope_core::view::{CommandError, CommandFailed};
 use prosescope_core::write::{Fault, FaultKind, WriteError};
-use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::exit::Exit;
 
@@ -19,19 +19,18 @@ pub(crate) struct CliError {
     pub(crate) rule: Option<&'static str>,
 }
 
-/// As docs/json.md has it.
-impl Serialize for CliError {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let fields = 4 + usize::from(self.rule.is_some());
-        let mut error = serializer.serialize_struct("CliError", fields)?;
-        error.serialize_field("message", &self.message)?;
-        error.serialize_field("hints", &self.hints)?;
-        error.serialize_field("exit", &(self.exit as u8))?;
-        error.serialize_field("kind", self.exit.kind())?;
-        if let Some(rule) = self.rule {
-            error.serialize_field("rule", rule)?;
+/// What `--json` prints of it.
+impl From<&CliError> for CommandFailed {
+    fn from(error: &CliError) -> CommandFailed {
+        CommandFailed {
+            error: CommandError {
+                message: error.message.clone(),
+                hints: error.hints.clone(),
+                exit: error.exit as u8,
+                kind: error.exit.kind().to_owned(),
+                rule: error.rule.map(str::to_owned),
+            },
         }
-        error.end()
     }
 }
 
@@ -42,6 +41,14 @@ impl CliError {
             message: message.into(),
             hints: Vec::new(),
             rule: None,
+        }
+    }
+
+    /// A rule refuses the command; scripts tell refusals apart by the rule's name, in kebab-case.
+    pub(crate) fn refused(rule: &'static str, message: impl Into<String>) -> CliError {
+        CliError {
+            rule: Some(rule),
+            ..CliError::new(Exit::Refused, message)
         }
     }
 

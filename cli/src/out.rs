@@ -3,8 +3,8 @@
 use std::io::{self, IsTerminal, Write};
 
 use prosescope_core::render::text::{escape, escape_json};
+use prosescope_core::view::CommandFailed;
 use serde::Serialize;
-use serde_json::json;
 
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -67,7 +67,8 @@ pub(crate) fn say(line: &str) {
 
 /// Writes an error to standard error as one line of JSON, the last one there: notes may stand before it.
 pub(crate) fn say_json(error: &CliError) {
-    let text = json!({ "error": error }).to_string();
+    // A struct of texts and numbers is always JSON.
+    let text = serde_json::to_string(&CommandFailed::from(error)).unwrap_or_default();
     eprintln!("{}", escape_json(&text));
 }
 

@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 const RUN: &str = "20270101-120000-aaaaaa";
+const INSIDE: &str = ".prose/runs/20270101-120000-aaaaaa/copy";
 
 fn prose(dir: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_prose"))
@@ -115,6 +116,16 @@ fn a_wrong_name_is_told_with_what_was_expected_and_what_is_near() {
             &["gate", "show", "latest", "publihs"],
             3,
             &["no gate publihs", "did you mean publish?"],
+        ),
+        (
+            &["approve", "latest", "publihs"],
+            3,
+            &["no gate publihs", "did you mean publish?"],
+        ),
+        (
+            &["reject", "latest", "other", "--reason", "No"],
+            3,
+            &["no gate other", "gates: publish"],
         ),
         (
             &["audit", "--gate", "publihs"],
@@ -258,6 +269,22 @@ fn with_json_an_error_is_one_object_on_the_last_line_of_standard_error() {
             Some("execution-closed"),
             "",
             "",
+        ),
+        (
+            &["convert", "latest", "--to", "filesystem"],
+            4,
+            "refused",
+            Some("same-form"),
+            "",
+            "--to sqlite",
+        ),
+        (
+            &["convert", "latest", "--to", "sqlite", "--out", INSIDE],
+            4,
+            "refused",
+            Some("out-inside-run"),
+            "",
+            "--out",
         ),
         (
             &["check", "--fix", "--out", "x"],

@@ -301,3 +301,38 @@ pub(crate) struct CompletionsArgs {
     /// The shell
     pub(crate) shell: clap_complete::Shell,
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::Cli;
+
+    /// Every command that does something: `gates` and `gates expire`, but not `exec`.
+    fn commands(command: &clap::Command, above: &str, out: &mut Vec<String>) {
+        for below in command.get_subcommands() {
+            let name = format!("{above} {}", below.get_name());
+            if !below.is_subcommand_required_set() {
+                out.push(name.clone());
+            }
+            commands(below, &name, out);
+        }
+    }
+
+    #[test]
+    fn docs_json_md_has_a_section_for_every_command() {
+        let page = include_str!("../../../docs/json.md");
+        let mut all = Vec::new();
+        commands(&Cli::command(), "prose", &mut all);
+        assert!(all.len() > 40, "{all:?}");
+        for command in all {
+            // It prints a script, whatever `--json` says.
+            let written = page.contains(&format!("\n## {command}\n"));
+            assert_eq!(
+                written,
+                command != "prose completions",
+                "{command}: tests/tests/e2e/json.rs has the examples that docs/json.md is made of"
+            );
+        }
+    }
+}

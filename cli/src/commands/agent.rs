@@ -4,10 +4,8 @@ use std::path::PathBuf;
 use prosescope_core::model::{AgentScope, Text};
 use prosescope_core::render::text::escape;
 use prosescope_core::session::{Session, ValueOf};
-use prosescope_core::time::Stamp;
+use prosescope_core::view::{AgentWritten, SegmentText};
 use prosescope_core::write::{AddSegment, Record, Remember, Remembered};
-use serde::Serialize;
-use serde_json::json;
 
 use crate::args::record::{AgentArgs, AgentCommand, MemoryCommand, Scope, SegmentCommand};
 use crate::error::CliError;
@@ -212,17 +210,6 @@ fn get(args: &AgentArgs, out: &Out) -> Result<Exit, CliError> {
     failed.map_or(Ok(Exit::Done), Err)
 }
 
-/// What `prose agent segment get --json` prints.
-#[derive(Serialize)]
-struct GotSegment<'a> {
-    agent: &'a str,
-    scope: &'a str,
-    segment: i64,
-    timestamp: Option<Stamp>,
-    prompt: Option<Text>,
-    summary: Option<Text>,
-}
-
 fn segment(args: &AgentArgs, number: Option<i64>, out: &Out) -> Result<Exit, CliError> {
     let (place, session, found) = kept(args)?;
     let scope = place.scope.word();
@@ -231,13 +218,13 @@ fn segment(args: &AgentArgs, number: Option<i64>, out: &Out) -> Result<Exit, Cli
             continue;
         };
         if out.json {
-            out.json(&GotSegment {
-                agent: &args.name,
-                scope,
+            out.json(&SegmentText {
+                agent: args.name.clone(),
+                scope: scope.to_owned(),
                 segment: segment.number,
                 timestamp: segment.timestamp,
-                prompt: segment.prompt,
-                summary: segment.summary,
+                prompt: segment.prompt.as_deref().map(str::to_owned),
+                summary: segment.summary.as_deref().map(str::to_owned),
             })?;
             return Ok(Exit::Done);
         }
@@ -285,14 +272,7 @@ fn unknown(args: &AgentArgs, message: String) -> CliError {
 fn said(run: Option<&str>, done: &Remembered, place: &Place, out: &Out) -> Result<Exit, CliError> {
     let store = place.beside.as_deref().map(record::from_here);
     if out.json {
-        out.json(&json!({
-            "run": run,
-            "agent": done.agent,
-            "scope": done.scope,
-            "store": store,
-            "segment": done.segment,
-            "replaced": done.replaced,
-        }))?;
+        out.json(&AgentWritten::new(run, done, store))?;
         return Ok(Exit::Done);
     }
     let store = store.map_or(String::new(), |path| format!(", in {path}"));

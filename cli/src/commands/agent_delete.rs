@@ -1,8 +1,8 @@
 use std::path::PathBuf;
 
 use prosescope_core::render::text::escape;
+use prosescope_core::view::AgentDeleted;
 use prosescope_store::{KeptAgent, delete_agent, home_prose, kept_agent};
-use serde_json::json;
 
 use crate::args::upkeep::{DeleteAgentArgs, LastingScope};
 use crate::error::CliError;
@@ -27,15 +27,15 @@ pub(super) fn run(args: &DeleteAgentArgs, out: &Out) -> Result<Exit, CliError> {
         delete_agent(&prose, &args.name)?;
     }
     if out.json {
-        out.json(&json!({
-            "agent": args.name,
-            "scope": scope,
-            "place": place,
-            "rows": kept.rows,
-            "memory_bytes": kept.memory,
-            "files": kept.folder.map(|(files, _)| files),
-            "done": args.yes,
-        }))?;
+        out.json(&AgentDeleted {
+            agent: args.name.clone(),
+            scope: scope.to_owned(),
+            place,
+            rows: kept.rows,
+            memory_bytes: kept.memory,
+            files: kept.folder.map(|(files, _)| files),
+            done: args.yes,
+        })?;
         return Ok(Exit::Done);
     }
     let did = match args.yes {

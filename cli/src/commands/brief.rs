@@ -1,10 +1,9 @@
 use prosescope_core::model::{AgentScope, Form};
 use prosescope_core::render::brief::{Brief, brief};
 use prosescope_core::render::text::escape;
+use prosescope_core::view::{BriefView, ExecutionBegun, TaskView};
 use prosescope_core::write::{Begun, Task, names};
-use serde_json::{Value, json};
 
-use super::exec;
 use crate::args::record::BriefArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -56,7 +55,9 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
     };
     let text = brief(&of, args.sqlite3);
     if out.json {
-        out.json(&json!({ "run": of.run, "text": text, "put": of.put() }))?;
+        let put = of.put();
+        let run = of.run;
+        out.json(&BriefView { run, text, put })?;
     } else {
         out.text(&escape(&text, true))?;
     }
@@ -78,44 +79,23 @@ fn with_task(name: Option<String>, task: &Task) -> Brief {
     }
 }
 
-/// The brief of what began, which asks for `put --done`; `None` where no subagent carries it out.
-pub(super) fn of_begun(recorder: &Recorder, begun: &Begun) -> Option<Brief> {
-    let task = begun.task.as_ref()?;
+/// What the subagent does that carries out an execution; its brief asks for `put --done`.
+pub(super) fn task(recorder: &Recorder, id: i64, task: Option<&Task>) -> Option<TaskView> {
+    let task = task?;
     let name = task.output.as_ref().map(|(name, _)| name.clone());
     let frame = task.frame.as_ref().map(|(id, ..)| *id);
-    Some(Brief {
+    let brief = Brief {
         run: recorder.run_id().to_owned(),
         location: recorder.location(name.as_deref().unwrap_or("anon_…"), frame),
-        execution: Some(begun.id),
+        execution: Some(id),
         done: true,
         ..with_task(name, task)
-    })
+    };
+    Some(TaskView::new(&brief, task))
 }
 
-/// A brief as it is printed.
-pub(super) fn text(of: &Brief) -> String {
-    escape(&brief(of, false), true)
-}
-
-/// What began, with its brief as text and as fields.
-pub(super) fn begun_json(recorder: &Recorder, begun: &Begun) -> Value {
-    let mut value = exec::begun_json(recorder.run_id(), begun);
-    let brief_of = of_begun(recorder, begun);
-    let task = brief_of.zip(begun.task.as_ref()).map(|(of, task)| {
-        json!({
-            "binding": of.name,
-            "kind": task.output.as_ref().map(|(_, kind)| kind),
-            "location": of.location,
-            "frame": task.frame.as_ref().map(|(id, block, depth)| json!({ "id": id, "block": block, "depth": depth })),
-            "agent": of.agent.as_ref().map(|(name, scope)| json!({ "name": name, "scope": scope })),
-            "prompt": of.prompt,
-            "context": of.context,
-            "put": of.put(),
-            "brief": brief(&of, false),
-        })
-    });
-    if let Some(object) = value.as_object_mut() {
-        object.insert("task".to_owned(), task.unwrap_or(Value::Null));
-    }
-    value
+/// What began, with its task.
+pub(super) fn begun(recorder: &Recorder, begun: &Begun) -> ExecutionBegun {
+    let task = task(recorder, begun.id, begun.task.as_ref());
+    ExecutionBegun::new(recorder.run_id(), begun, task)
 }

@@ -3,32 +3,16 @@
 use std::path::PathBuf;
 
 use prosescope_core::model::{FolderForm, Form};
-use prosescope_core::repair::{Done, plan};
-use prosescope_core::view::{CheckedRun, Counts};
+use prosescope_core::repair::plan;
+use prosescope_core::view::RunRepaired;
 use prosescope_core::write::{Style, at_text};
 use prosescope_store::{Damaged, write_repaired};
-use serde::Serialize;
 
 use crate::args::CheckArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::Out;
 use crate::{locate, print, record};
-
-/// What `prose check --fix --json` prints.
-#[derive(Serialize)]
-pub(crate) struct Fixed {
-    /// The run.
-    pub(crate) run: String,
-    /// The copy's folder.
-    pub(crate) copy: String,
-    /// What was repaired.
-    pub(crate) repaired: Vec<Done>,
-    /// Issues of the run.
-    pub(crate) before: Counts,
-    /// What is left in the copy.
-    pub(crate) after: CheckedRun,
-}
 
 pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
     let [run] = args.runs.as_slice() else {
@@ -43,8 +27,8 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
         form => matches!(form, Form::Sqlite { .. }),
     };
     if !written {
-        return Err(CliError::new(
-            Exit::Refused,
+        return Err(CliError::refused(
+            "form-read-only",
             format!(
                 "{} is of a form that is only read: nothing of it can be repaired",
                 before.run
@@ -76,7 +60,7 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
     )?;
     let copy = record::from_here(&to);
     let (fixed, _) = locate::open_with_folder(&to.to_string_lossy())?;
-    let fixed = Fixed {
+    let fixed = RunRepaired {
         run: before.run,
         after: fixed.check_page(Some(now), &copy),
         copy,

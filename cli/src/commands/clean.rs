@@ -1,25 +1,14 @@
 use prosescope_core::session::Filter;
 use prosescope_core::timeout::Timeout;
-use prosescope_core::upkeep::clean::{CleanPlan, Request, plan};
+use prosescope_core::upkeep::clean::{Request, plan};
+use prosescope_core::view::RunsCleaned;
 use prosescope_store::{remove_leftover, remove_run, run_entries};
-use serde::Serialize;
 
 use crate::args::upkeep::CleanArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::{Out, say};
 use crate::{locate, print};
-
-/// What `prose clean --json` prints.
-#[derive(Serialize)]
-struct Cleaned<'a> {
-    #[serde(flatten)]
-    plan: &'a CleanPlan,
-    /// Whether it was done, or only said.
-    done: bool,
-    /// What could not be removed, and why.
-    failed: Vec<String>,
-}
 
 pub(super) fn run(args: &CleanArgs, out: &Out) -> Result<Exit, CliError> {
     let now = locate::now();
@@ -61,22 +50,21 @@ pub(super) fn run(args: &CleanArgs, out: &Out) -> Result<Exit, CliError> {
             }
         }
     }
+    let cleaned = RunsCleaned {
+        plan,
+        done: args.yes,
+        failed,
+    };
     if out.json {
-        let failed = failed.clone();
-        let done = args.yes;
-        out.json(&Cleaned {
-            plan: &plan,
-            done,
-            failed,
-        })?;
+        out.json(&cleaned)?;
     } else {
-        out.text(&print::cleaned(&plan, args.yes, out.width))?;
-        for line in &failed {
+        out.text(&print::cleaned(&cleaned.plan, cleaned.done, out.width))?;
+        for line in &cleaned.failed {
             say(&prosescope_core::render::text::escape(line, false));
         }
     }
-    let refused = args.yes && plan.keep.iter().any(|run| run.named);
-    Ok(match (failed.is_empty(), refused) {
+    let refused = cleaned.done && cleaned.plan.keep.iter().any(|run| run.named);
+    Ok(match (cleaned.failed.is_empty(), refused) {
         (false, _) => Exit::Io,
         (true, true) => Exit::Refused,
         (true, false) => Exit::Done,

@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use prosescope_core::model::{FolderForm, Form};
-use prosescope_core::session::Left;
+use prosescope_core::view::RunConverted;
 use prosescope_store::{Conversion, convert};
-use serde::Serialize;
 
 use crate::args::record::StateMode;
 use crate::args::upkeep::ConvertArgs;
@@ -13,19 +12,6 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::Out;
 use crate::{locate, print, record};
-
-/// What `prose convert --json` prints.
-#[derive(Serialize)]
-pub(crate) struct Converted {
-    /// The run.
-    pub(crate) run: String,
-    /// The new folder.
-    pub(crate) folder: String,
-    /// Its form.
-    pub(crate) state: &'static str,
-    /// What could not be carried, or not as it was.
-    pub(crate) left: Vec<Left>,
-}
 
 pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
     // Alone: agents of wider scopes are none of the run's.
@@ -48,7 +34,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
             "{} has a database that cannot be read, and files beside it: which of them is the run is not known",
             opened.name
         );
-        return Err(CliError::new(Exit::Refused, message).hint(
+        return Err(CliError::refused("two-stores", message).hint(
             "`prose check RUN` says what is wrong with it; move away what is none of the run's",
         ));
     }
@@ -56,7 +42,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
         let message = format!("{} is kept in that form already", opened.name);
         let other = if to_folder { "sqlite" } else { "filesystem" };
         return Err(
-            CliError::new(Exit::Refused, message).hint(format!("the other one is --to {other}"))
+            CliError::refused("same-form", message).hint(format!("the other one is --to {other}"))
         );
     }
     if !of_files && !of_rows {
@@ -64,7 +50,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
             "{} is of a form that is only read: it cannot be converted",
             opened.name
         );
-        return Err(CliError::new(Exit::Refused, message)
+        return Err(CliError::refused("form-read-only", message)
             .hint("databases and folders with a state.md of the documents' form are converted"));
     }
     let nested = opened
@@ -76,7 +62,9 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
             "{} is the run of an import: beside it, another would be one too",
             opened.name
         );
-        return Err(CliError::new(Exit::Refused, message).hint("say where it goes: --out"));
+        return Err(
+            CliError::refused("out-beside-import", message).hint("say where it goes: --out")
+        );
     }
     let to = args.out.clone().unwrap_or_else(|| {
         let folder = match opened.alone {
@@ -95,7 +83,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
             "{} lies in the run itself, which is only read",
             to.display()
         );
-        return Err(CliError::new(Exit::Refused, message).hint("take another --out"));
+        return Err(CliError::refused("out-inside-run", message).hint("take another --out"));
     }
     let left = convert(
         &Conversion {
@@ -107,10 +95,10 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
         },
         &to,
     )?;
-    let converted = Converted {
+    let converted = RunConverted {
         run: session.run().id.to_string(),
         folder: record::from_here(&to),
-        state,
+        state: state.to_owned(),
         left,
     };
     if out.json {

@@ -1,14 +1,13 @@
-use prosescope_core::gate::audit::Head;
 use prosescope_core::time::human_duration;
-use prosescope_core::write::{Decided, Decision, ResolveGate, Resolved, TimedOut};
-use serde_json::{Value, json};
+use prosescope_core::view::{GateDecided, GateTimedOut};
+use prosescope_core::write::{Decision, ResolveGate, Resolved, TimedOut};
 
 use crate::args::gates::{ApproveArgs, Decider, RejectArgs};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::Out;
-use crate::print;
 use crate::record::Recorder;
+use crate::{locate, near, print};
 
 pub(super) fn approve(args: &ApproveArgs, out: &Out) -> Result<Exit, CliError> {
     let decision = match &args.reason {
@@ -36,11 +35,12 @@ fn decide(args: &Decider, decision: Decision, out: &Out) -> Result<Exit, CliErro
         record_timeout: args.record_timeout,
     };
     let mut recorder = Recorder::open(&args.run)?;
-    let run = match recorder.record(&command)? {
+    let done = recorder.record(&command);
+    let run = match done.map_err(|error| with_near(error, args))? {
         Resolved::Decided(done) => {
             let run = recorder.run_id();
             if out.json {
-                out.json(&decided(run, &done))?;
+                out.json(&GateDecided::new(run, &done))?;
             } else {
                 let waited = done.waited_ms.map(human_duration);
                 out.text(&print::decided(run, &done, waited.as_deref()))?;
@@ -49,7 +49,7 @@ fn decide(args: &Decider, decision: Decision, out: &Out) -> Result<Exit, CliErro
         }
         Resolved::TooLate(timed_out) => {
             if out.json {
-                out.json(&expired(recorder.run_id(), &timed_out))?;
+                out.json(&GateTimedOut::new(recorder.run_id(), &timed_out))?;
             }
             (recorder.run_id().to_owned(), timed_out)
         }
@@ -57,11 +57,25 @@ fn decide(args: &Decider, decision: Decision, out: &Out) -> Result<Exit, CliErro
     Err(too_late(&run.0, &run.1))
 }
 
+/// Adds the names that are nearly the gate's, if the run has no such gate.
+fn with_near(mut error: CliError, args: &Decider) -> CliError {
+    if error.exit == Exit::NotFound
+        && let Ok(session) = locate::open(&args.run)
+    {
+        let gates = session.run().gates.iter().map(|gate| &*gate.id);
+        let near = near::hint(&args.gate, gates, "gates");
+        if !near.is_empty() {
+            error.hints.insert(0, near);
+        }
+    }
+    error
+}
+
 fn too_late(run: &str, out: &TimedOut) -> CliError {
     let deadline = out.deadline.as_ref();
     let deadline = deadline.map_or(String::new(), |at| format!(" ({at})"));
-    let error = CliError::new(
-        Exit::Refused,
+    let error = CliError::refused(
+        "gate-past-deadline",
         format!(
             "gate {} is past its deadline{deadline}: its time-out was recorded, your decision was not",
             out.gate
@@ -78,38 +92,4 @@ fn too_late(run: &str, out: &TimedOut) -> CliError {
         )),
         None => error,
     }
-}
-
-fn decided(run: &str, done: &Decided) -> Value {
-    json!({
-        "run": run,
-        "gate": done.gate,
-        "status": done.status,
-        "resolved_by": done.by,
-        "on_behalf_of": done.on_behalf_of,
-        "claimed": true,
-        "waited_ms": done.waited_ms,
-        "on_reject": done.on_reject,
-        "execution_id": done.execution,
-        "head": head(done.head.as_ref()),
-    })
-}
-
-/// A recorded time-out, as JSON.
-pub(super) fn expired(run: &str, out: &TimedOut) -> Value {
-    json!({
-        "run": run,
-        "gate": out.gate,
-        "status": "timeout",
-        "resolved_by": "system",
-        "deadline": out.deadline,
-        "on_reject": out.on_reject,
-        "execution_id": out.execution,
-        "head": head(out.head.as_ref()),
-    })
-}
-
-/// A head as JSON.
-pub(super) fn head(head: Option<&Head>) -> Value {
-    json!(head)
 }

@@ -1,5 +1,6 @@
-use prosescope_core::write::{Begin, Begun, Close, Closed, How, Insist, Named, Retry, Run};
-use serde_json::json;
+use prosescope_core::render::text::escape;
+use prosescope_core::view::{AttemptBegun, ExecutionEnded};
+use prosescope_core::write::{Begin, Begun, Close, Closed, How, Insist, Named, Record, Retry, Run};
 
 use super::brief;
 use crate::args::record::{ExecCommand, ForceArgs, InsistArgs, StatementArgs};
@@ -14,10 +15,7 @@ pub(super) fn run(command: ExecCommand, out: &Out) -> Result<Exit, CliError> {
             statement,
             block,
             run,
-        } => {
-            let (run, begun) = record::one(&run.run, &begin(statement, block))?;
-            began(&run, &begun, out)
-        }
+        } => began(&run.run, &begin(statement, block), out),
         ExecCommand::Run {
             statement,
             within,
@@ -82,14 +80,11 @@ pub(super) fn run(command: ExecCommand, out: &Out) -> Result<Exit, CliError> {
                 error,
                 insist: insist.into(),
             };
-            let (run, retried) = record::one(&run.run, &retry)?;
+            let mut recorder = Recorder::open(&run.run)?;
+            let retried = recorder.record(&retry)?;
             if out.json {
-                out.json(&json!({
-                    "run": run,
-                    "id": id,
-                    "attempt": retried.attempt,
-                    "max": retried.max,
-                }))?;
+                let task = brief::task(&recorder, id, retried.task.as_ref());
+                out.json(&AttemptBegun::new(recorder.run_id(), &retried, task))?;
             } else {
                 let of = retried.max.map_or(String::new(), |max| format!("/{max}"));
                 out.text(&format!("{id} attempt {}{of}\n", retried.attempt))?;
@@ -138,28 +133,16 @@ impl From<ForceArgs> for Insist {
     }
 }
 
-/// What began, as JSON.
-pub(super) fn begun_json(run: &str, begun: &Begun) -> serde_json::Value {
-    let (block, depth) = match &begun.frame {
-        Some((block, depth)) => (Some(block), Some(depth)),
-        None => (None, None),
-    };
-    json!({
-        "run": run,
-        "id": begun.id,
-        "statement": begun.text,
-        "line": begun.line,
-        "parent": begun.parent,
-        "name": begun.name,
-        "block": block,
-        "depth": depth,
-    })
-}
-
-/// The id alone: it is what every later command names the execution by.
-pub(super) fn began(run: &str, begun: &Begun, out: &Out) -> Result<Exit, CliError> {
+/// Records what begins, and prints its id alone: every later command names the execution by it.
+pub(super) fn began<R: Record<Done = Begun>>(
+    run: &str,
+    command: &R,
+    out: &Out,
+) -> Result<Exit, CliError> {
+    let mut recorder = Recorder::open(run)?;
+    let begun = recorder.record(command)?;
     if out.json {
-        out.json(&begun_json(run, begun))?;
+        out.json(&brief::begun(&recorder, &begun))?;
     } else {
         out.text(&format!("{}\n", begun.id))?;
     }
@@ -169,32 +152,24 @@ pub(super) fn began(run: &str, begun: &Begun, out: &Out) -> Result<Exit, CliErro
 /// The id, and the brief where a subagent carries it out.
 fn briefed(recorder: &Recorder, begun: &Begun, out: &Out) -> Result<Exit, CliError> {
     if out.json {
-        out.json(&brief::begun_json(recorder, begun))?;
+        out.json(&brief::begun(recorder, begun))?;
         return Ok(Exit::Done);
     }
     let mut text = format!("{}\n", begun.id);
-    if let Some(brief) = brief::of_begun(recorder, begun) {
+    if let Some(brief) = brief::task(recorder, begun.id, begun.task.as_ref()) {
         text.push('\n');
-        text.push_str(&brief::text(&brief));
+        text.push_str(&escape(&brief.brief, true));
     }
     out.text(&text)?;
     Ok(Exit::Done)
 }
 
+/// One object for one execution, an array for several.
 fn ended(run: &str, closed: &[Closed], out: &Out) -> Result<Exit, CliError> {
     if out.json {
         let all: Vec<_> = closed
             .iter()
-            .map(|closed| {
-                json!({
-                    "run": run,
-                    "id": closed.id,
-                    "status": closed.status,
-                    "statement": closed.text,
-                    "line": closed.line,
-                    "branch": closed.branch,
-                })
-            })
+            .map(|one| ExecutionEnded::new(run, one))
             .collect();
         match all.as_slice() {
             [one] => out.json(one)?,

@@ -1,8 +1,8 @@
 use prosescope_core::model::RunStatus;
 use prosescope_core::render::text::escape;
 use prosescope_core::trace::NodeStatus;
+use prosescope_core::view::RunFinished;
 use prosescope_core::write::Finish;
-use serde_json::json;
 
 use crate::args::record::{Ending, FinishArgs};
 use crate::error::CliError;
@@ -30,7 +30,10 @@ pub(super) fn run(args: &FinishArgs, out: &Out) -> Result<Exit, CliError> {
     }
     let word = ended.status.word();
     if out.json {
-        out.json(&json!({ "run": recorder.run_id(), "status": word }))?;
+        out.json(&RunFinished {
+            run: recorder.run_id().to_owned(),
+            status: word.to_owned(),
+        })?;
     } else {
         out.text(&format!("{} {word}\n", recorder.run_id()))?;
     }

@@ -1,7 +1,6 @@
+use prosescope_core::view::GateOpened;
 use prosescope_core::write::{CreateGate, ViewGate};
-use serde_json::json;
 
-use super::decide::head;
 use super::no_gate;
 use crate::args::gates::{CreateArgs, GateCommand};
 use crate::error::CliError;
@@ -59,17 +58,7 @@ fn create(args: CreateArgs, out: &Out) -> Result<Exit, CliError> {
     let mut recorder = Recorder::open(&args.run.run)?;
     let made = recorder.record(&command)?;
     if out.json {
-        out.json(&json!({
-            "run": recorder.run_id(),
-            "gate": made.id,
-            "visit": made.visit,
-            "execution_id": made.execution,
-            "statement": made.text,
-            "line": made.line,
-            "may_decide": made.allow,
-            "deadline": made.deadline,
-            "head": head(made.head.as_ref()),
-        }))?;
+        out.json(&GateOpened::new(recorder.run_id(), &made))?;
     } else {
         // The id alone: it is what it is decided by.
         out.text(&format!("{}\n", made.id))?;

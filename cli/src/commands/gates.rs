@@ -1,9 +1,8 @@
 use prosescope_core::render::text::escape;
 use prosescope_core::timeout::Timeout;
-use prosescope_core::view::GateView;
+use prosescope_core::view::{GateTimedOut, GateView};
 use prosescope_core::write::{ExpireGates, TimedOut};
 
-use super::decide::expired;
 use super::{ended, millis};
 use crate::args::gates::{GatesArgs, GatesCommand};
 use crate::error::CliError;
@@ -69,7 +68,7 @@ fn expire(run: Option<&str>, out: &Out) -> Result<Exit, CliError> {
         }
     }
     if out.json {
-        let gates = done.iter().map(|(run, gate)| expired(run, gate));
+        let gates = done.iter().map(|(run, gate)| GateTimedOut::new(run, gate));
         out.json(&gates.collect::<Vec<_>>())?;
     } else {
         out.text(&print::expired(&done))?;

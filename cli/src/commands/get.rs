@@ -1,7 +1,6 @@
 use prosescope_core::render::text::escape;
 use prosescope_core::session::{Session, ValueOf};
-use prosescope_core::view::{ResolutionView, ValueView};
-use serde::Serialize;
+use prosescope_core::view::{NamedValue, ResolutionView};
 
 use super::{ended, no_execution};
 use crate::args::GetArgs;
@@ -10,17 +9,6 @@ use crate::exit::Exit;
 use crate::out::{Out, say};
 use crate::print::style::{RESET, WAIT};
 use crate::{locate, near, print};
-
-/// What `prose get --json` prints.
-#[derive(Serialize)]
-struct Got {
-    #[serde(flatten)]
-    value: Option<ValueView>,
-    resolution: ResolutionView,
-    /// Where the run lies that has the binding, for a name of an import's (`alias.name`): the resolution is that run's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    import: Option<String>,
-}
 
 pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
     if args.explain || out.json {
@@ -99,8 +87,8 @@ fn explain(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
     };
     if out.json {
         let value = session.value(&winner, usize::MAX)?;
-        out.json(&Got {
-            value: Some(value),
+        out.json(&NamedValue {
+            value,
             resolution,
             import,
         })?;

@@ -1,6 +1,6 @@
 use prosescope_core::render::text::escape;
+use prosescope_core::view::ImportRegistered;
 use prosescope_core::write::AddImport;
-use serde_json::json;
 
 use crate::args::record::ImportCommand;
 use crate::error::CliError;
@@ -40,12 +40,7 @@ pub(super) fn run(command: ImportCommand, out: &Out) -> Result<Exit, CliError> {
     let program = program.as_ref().map(|(_, source)| source.as_str());
     let nested = recorder.nested(&done.nested, &name, program)?;
     if out.json {
-        out.json(&json!({
-            "run": recorder.run_id(),
-            "alias": done.alias,
-            "nested": nested,
-            "again": done.again,
-        }))?;
+        out.json(&ImportRegistered::new(recorder.run_id(), &done, nested))?;
         return Ok(Exit::Done);
     }
     let text = match &nested {

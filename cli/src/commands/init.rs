@@ -3,23 +3,15 @@ use std::path::Path;
 
 use prosescope_core::program::MOST_BYTES;
 use prosescope_core::run_id::RunId;
+use prosescope_core::view::RunOpened;
 use prosescope_core::write::{Style, at_text, names};
 use prosescope_store::{init_folder, init_sqlite};
-use serde::Serialize;
 
 use crate::args::record::{InitArgs, StateMode};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::Out;
 use crate::{locate, record};
-
-/// What `prose init --json` prints.
-#[derive(Serialize)]
-struct Opened<'a> {
-    run: &'a str,
-    folder: String,
-    state: &'a str,
-}
 
 pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
     let source = read_program(&args.program)?;
@@ -53,10 +45,10 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
         }
     };
     if out.json {
-        out.json(&Opened {
-            run: &id,
+        out.json(&RunOpened {
+            run: id,
             folder: record::from_here(&dir),
-            state,
+            state: state.to_owned(),
         })?;
     } else {
         out.text(&format!("{id}\n"))?;

@@ -1,5 +1,5 @@
+use prosescope_core::view::LoopRounds;
 use prosescope_core::write::{BeginLoop, ExitLoop, Iterate, Rounds};
-use serde_json::json;
 
 use super::exec::{began, named};
 use crate::args::record::LoopCommand;
@@ -23,8 +23,7 @@ pub(super) fn run(command: LoopCommand, out: &Out) -> Result<Exit, CliError> {
                 max,
                 condition,
             };
-            let (run, begun) = record::one(&run.run, &begin)?;
-            began(&run, &begun, out)
+            began(&run.run, &begin, out)
         }
         LoopCommand::Iterate { id, force, run } => {
             let insist = force.into();
@@ -53,13 +52,7 @@ pub(super) fn run(command: LoopCommand, out: &Out) -> Result<Exit, CliError> {
 fn said(run: &str, rounds: &Rounds, word: &str, out: &Out) -> Result<Exit, CliError> {
     let id = rounds.closed.id;
     if out.json {
-        out.json(&json!({
-            "run": run,
-            "id": id,
-            "status": rounds.closed.status,
-            "iteration": rounds.rounds,
-            "max": rounds.max,
-        }))?;
+        out.json(&LoopRounds::new(run, rounds))?;
     } else {
         let of = rounds.max.map_or(String::new(), |max| format!("/{max}"));
         out.text(&format!("{id} {word} {}{of}\n", rounds.rounds))?;

@@ -31,8 +31,6 @@ mod state;
 mod trace;
 mod view;
 
-pub(crate) use check_fix::Fixed;
-pub(crate) use convert::Converted;
 use prosescope_core::session::Session;
 use prosescope_core::time::Stamp;
 use prosescope_core::timeout::Timeout;

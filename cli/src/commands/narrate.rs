@@ -1,6 +1,6 @@
 use prosescope_core::render::narration::{Style, narrate};
 use prosescope_core::render::text::escape;
-use serde_json::json;
+use prosescope_core::view::Narration;
 
 use super::{ended, no_execution};
 use crate::args::record::{Markers, NarrateArgs};
@@ -31,7 +31,8 @@ pub(super) fn run(args: &NarrateArgs, out: &Out) -> Result<Exit, CliError> {
         style,
     );
     if out.json {
-        out.json(&json!({ "run": &*session.run().id, "lines": lines }))?;
+        let run = session.run().id.to_string();
+        out.json(&Narration { run, lines })?;
     } else {
         for line in lines {
             out.text(&format!("{}\n", escape(&line, false)))?;

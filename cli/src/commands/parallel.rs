@@ -1,5 +1,6 @@
-use prosescope_core::write::{BeginParallel, Branch, Join, Named, RunParallel, Running};
-use serde_json::json;
+use prosescope_core::render::text::escape;
+use prosescope_core::view::{ParallelJoined, ParallelRunning};
+use prosescope_core::write::{BeginParallel, Begun, Branch, Join, Named, RunParallel, Running};
 
 use super::brief;
 use super::exec::{began, named};
@@ -15,10 +16,7 @@ pub(super) fn run(command: ParallelCommand, out: &Out) -> Result<Exit, CliError>
             statement,
             branches,
             run,
-        } => {
-            let (run, begun) = record::one(&run.run, &begin(statement, branches))?;
-            began(&run, &begun, out)
-        }
+        } => began(&run.run, &begin(statement, branches), out),
         ParallelCommand::Run {
             statement,
             branches,
@@ -46,8 +44,7 @@ pub(super) fn run(command: ParallelCommand, out: &Out) -> Result<Exit, CliError>
                 statement,
                 insist: insist.into(),
             };
-            let (run, begun) = record::one(&run.run, &branch)?;
-            began(&run, &begun, out)
+            began(&run.run, &branch, out)
         }
         ParallelCommand::Join {
             parallel,
@@ -59,26 +56,16 @@ pub(super) fn run(command: ParallelCommand, out: &Out) -> Result<Exit, CliError>
                 insist: force.into(),
             };
             let (run, joined) = record::one(&run.run, &join)?;
-            let parallel = joined.closed.id;
             if out.json {
-                let branches: Vec<_> = joined
-                    .branches
-                    .iter()
-                    .map(|(name, status)| json!({ "branch": name, "status": status }))
-                    .collect();
-                out.json(&json!({
-                    "run": run,
-                    "id": parallel,
-                    "status": "joined",
-                    "branches": branches,
-                }))?;
+                out.json(&ParallelJoined::new(&run, &joined))?;
             } else {
                 let branches: Vec<String> = joined
                     .branches
                     .iter()
                     .map(|(name, status)| format!("{name} {status}"))
                     .collect();
-                out.text(&format!("{parallel} joined: {}\n", branches.join(", ")))?;
+                let id = joined.closed.id;
+                out.text(&format!("{id} joined: {}\n", branches.join(", ")))?;
             }
             Ok(Exit::Done)
         }
@@ -98,25 +85,17 @@ fn begin(statement: StatementArgs, branches: BranchesArgs) -> BeginParallel {
 /// The parallel's id, then each branch: its id and name, and its brief where a subagent carries it out.
 fn ran(recorder: &Recorder, running: &Running, out: &Out) -> Result<Exit, CliError> {
     if out.json {
-        let branches: Vec<_> = running
-            .branches
-            .iter()
-            .map(|branch| brief::begun_json(recorder, branch))
-            .collect();
-        let mut parallel = super::exec::begun_json(recorder.run_id(), &running.parallel);
-        if let Some(object) = parallel.as_object_mut() {
-            object.insert("branches".to_owned(), branches.into());
-        }
-        out.json(&parallel)?;
+        let view = |begun: &Begun| brief::begun(recorder, begun);
+        out.json(&ParallelRunning::new(running, view))?;
         return Ok(Exit::Done);
     }
     let mut text = format!("{}\n", running.parallel.id);
     for branch in &running.branches {
         let name = branch.name.as_deref().unwrap_or_default();
         text.push_str(&format!("\n{} {name}\n", branch.id));
-        if let Some(brief) = brief::of_begun(recorder, branch) {
+        if let Some(task) = brief::task(recorder, branch.id, branch.task.as_ref()) {
             text.push('\n');
-            text.push_str(&brief::text(&brief));
+            text.push_str(&escape(&task.brief, true));
         }
     }
     out.text(&text)?;

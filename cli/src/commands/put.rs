@@ -2,8 +2,8 @@ use std::io::Read;
 use std::path::Path;
 
 use prosescope_core::render::text::escape;
+use prosescope_core::view::BindingWritten;
 use prosescope_core::write::Put;
-use serde_json::json;
 
 use crate::args::record::PutArgs;
 use crate::error::CliError;
@@ -36,18 +36,7 @@ pub(super) fn run(args: &PutArgs, out: &Out) -> Result<Exit, CliError> {
     let written = recorder.record(&put)?;
     let location = recorder.location(&written.name, written.frame);
     if out.json {
-        out.json(&json!({
-            "run": recorder.run_id(),
-            "name": written.name,
-            "execution_id": written.frame,
-            "kind": written.kind,
-            "location": location,
-            "summary": written.summary,
-            "attachment": written.attachment,
-            "replaced": written.replaced,
-            "completed": written.completed,
-            "segment": written.segment,
-        }))?;
+        out.json(&BindingWritten::new(recorder.run_id(), &written, location))?;
         return Ok(Exit::Done);
     }
     // What a subagent returns to the VM, word for word as the documents have it.

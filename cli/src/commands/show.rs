@@ -1,5 +1,4 @@
-use prosescope_core::view::{FilesView, ImportsView, IssuesView, Overview, ProgramView};
-use serde::Serialize;
+use prosescope_core::view::RunShown;
 
 use super::ended;
 use crate::args::RunArgs;
@@ -8,19 +7,9 @@ use crate::exit::Exit;
 use crate::out::Out;
 use crate::{locate, print};
 
-/// What `prose show --json` prints: the facts of the pages that have no command of their own, too.
-#[derive(Serialize)]
-struct Shown {
-    overview: Overview,
-    program: ProgramView,
-    imports: ImportsView,
-    files: FilesView,
-    issues: IssuesView,
-}
-
 pub(super) fn run(args: &RunArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run)?;
-    let shown = Shown {
+    let shown = RunShown {
         overview: session.overview(Some(locate::now())),
         program: session.program_page(0, u32::MAX),
         imports: session.imports(),

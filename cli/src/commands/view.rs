@@ -1,4 +1,5 @@
 use prosescope_core::render::text::escape;
+use prosescope_core::view::Serving;
 
 use crate::args::ViewArgs;
 use crate::error::CliError;
@@ -10,7 +11,9 @@ pub(super) fn run(args: &ViewArgs, out: &Out) -> Result<Exit, CliError> {
     let served = locate::served(&args.runs)?;
     let server = serve::Server::listen(served, args.port)?;
     if out.json {
-        out.json(&serde_json::json!({ "address": server.address }))?;
+        out.json(&Serving {
+            address: server.address.clone(),
+        })?;
     } else {
         out.text(&format!("{}\n", escape(&server.address, false)))?;
         say("serving the viewer on this machine only; end with Ctrl-C");

@@ -9,7 +9,6 @@ use prosescope_store::Disk;
 use super::find::{locate, project};
 use super::{disk, from_here, is_latest, options, store};
 use crate::error::CliError;
-use crate::exit::Exit;
 
 /// Where a run is written.
 pub(crate) struct Target {
@@ -67,7 +66,7 @@ fn target(dir: PathBuf) -> Result<Target, CliError> {
             own.display(),
             events.display()
         );
-        return Err(CliError::new(Exit::Refused, message)
+        return Err(CliError::refused("two-stores", message)
             .hint("move away the one that is not this run's, or name the one that is meant: its state.db or its state.md"));
     }
     if !there && !is_run(&dir)? {

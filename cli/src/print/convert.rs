@@ -2,15 +2,15 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use prosescope_core::render::text::escape;
+use prosescope_core::view::RunConverted;
 
 use super::style::{BOLD, FAINT, RESET, WAIT};
 use super::wrap;
-use crate::commands::Converted;
 
 /// How many places of one remark are listed.
 const LISTED: usize = 6;
 
-pub(crate) fn converted(converted: &Converted, width: usize) -> String {
+pub(crate) fn converted(converted: &RunConverted, width: usize) -> String {
     let mut out = String::new();
     let _ = writeln!(
         out,

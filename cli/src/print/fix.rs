@@ -1,13 +1,12 @@
 use std::fmt::Write as _;
 
 use prosescope_core::render::text::escape;
-use prosescope_core::view::Counts;
+use prosescope_core::view::{Counts, RunRepaired};
 
 use super::style::{BOLD, FAINT, OK, RESET, WAIT};
 use super::wrap;
-use crate::commands::Fixed;
 
-pub(crate) fn fixed(fixed: &Fixed, width: usize) -> String {
+pub(crate) fn fixed(fixed: &RunRepaired, width: usize) -> String {
     let mut out = String::new();
     let copy = escape(&fixed.copy, false);
     let _ = writeln!(

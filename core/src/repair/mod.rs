@@ -21,7 +21,7 @@ mod plan;
 mod row;
 mod value;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use copy::copy_repaired;
 pub use plan::{Repair, StaleState, plan, stale_state_file, superseded_files};
@@ -55,7 +55,8 @@ pub struct Note {
 }
 
 /// What was repaired, and how often.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Done {
     /// The rule, empty where none speaks of it.
     pub rule: String,

@@ -3,7 +3,7 @@
 //! A run is what lies straight in `.prose/runs`; its execution-scoped agents lie in it and go with it. Agents of the
 //! project and the user do not: `prose agent delete` is their only end.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::session::Filter;
 use crate::time::{Stamp, human_duration};
@@ -65,7 +65,8 @@ pub enum EntryKind {
 }
 
 /// What would go, or goes.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CleanPlan {
     /// Runs to remove, in order of name.
     pub remove: Vec<CleanRun>,
@@ -78,7 +79,8 @@ pub struct CleanPlan {
 }
 
 /// A run of a plan.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CleanRun {
     /// Its folder in `.prose/runs`.
     pub run: String,
@@ -99,7 +101,8 @@ pub struct CleanRun {
 }
 
 /// A folder that an interrupted clean-up left.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Leftover {
     /// Its name in `.prose/runs`.
     pub name: String,

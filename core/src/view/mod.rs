@@ -20,15 +20,20 @@
 //! | Resume | [`ResumeView`] | `prose resume` |
 //! | Issues | [`IssuesView`], [`CheckReport`] | `prose check` |
 //!
+//! `recorded.rs` has what the commands that record print, `command.rs` what the others print that is not a page.
+//! docs/json.md lists the struct of every command.
+//!
 //! [`TimeoutView`] is no page: it is what the JavaScript package says of a duration.
 
 mod audit;
 mod bindings;
 mod check;
+mod command;
 mod files;
 mod gates;
 mod nodes;
 mod overview;
+mod recorded;
 mod resume;
 mod runs;
 mod timeout;
@@ -39,6 +44,10 @@ pub use bindings::{
     ValueFormat, ValueView,
 };
 pub use check::{CheckReport, CheckedRun, ExamplePart, RuleView};
+pub use command::{
+    AgentDeleted, BriefView, CommandError, CommandFailed, NamedValue, Narration, RunConverted,
+    RunRepaired, RunShown, RunsCleaned, SegmentText, Serving,
+};
 pub use files::{
     Cell, FilesView, ImportView, ImportsView, IssueView, IssuesView, StateLine, StateMdView,
     TableRows,
@@ -49,6 +58,11 @@ pub use nodes::{
     TreeRow,
 };
 pub use overview::{Counts, Failure, Overview, StatusCount};
+pub use recorded::{
+    AgentOfTask, AgentWritten, AttemptBegun, BindingWritten, BranchStatus, ExecutionBegun,
+    ExecutionEnded, FrameView, GateDecided, GateOpened, GateTimedOut, ImportRegistered, LoopRounds,
+    ParallelJoined, ParallelRunning, RunFinished, RunOpened, TaskView,
+};
 pub use resume::{
     AheadView, CautionView, DoneView, GateOutcomeView, MemoryNeedView, NeedView, PositionView,
     ResumeView, StepView,

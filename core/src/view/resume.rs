@@ -5,6 +5,7 @@ use crate::time::Stamp;
 
 /// What going on with a run takes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ResumeView {
     /// The run's id.
     pub run: String,
@@ -46,6 +47,7 @@ pub struct ResumeView {
 
 /// What is done.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct DoneView {
     /// Statements that are done.
     pub statements_done: u32,
@@ -65,6 +67,7 @@ pub struct DoneView {
 
 /// A place where the run stands.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct PositionView {
     /// `open`: begun without a recorded end; `failed`: the first cause; `gate`: it waits; `between`: nothing is open,
     /// the place follows from what ended last; `refused`: nothing is open behind a gate that was turned down.
@@ -97,6 +100,7 @@ pub struct PositionView {
 
 /// A statement ahead.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AheadView {
     /// Its line.
     pub line: u32,
@@ -110,6 +114,7 @@ pub struct AheadView {
 
 /// A name that the rest of the program uses.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct NeedView {
     /// The name.
     pub name: String,
@@ -143,6 +148,7 @@ impl NeedView {
 
 /// An agent whose memory the rest of the program reads.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct MemoryNeedView {
     /// The agent's name.
     pub agent: String,
@@ -164,6 +170,7 @@ pub struct MemoryNeedView {
 
 /// A gate that waits, and what each outcome means.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct GateOutcomeView {
     /// The gate.
     #[serde(flatten)]
@@ -180,6 +187,7 @@ pub struct GateOutcomeView {
 
 /// Something that may have happened already.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CautionView {
     /// `exec`, `begun`, `written`, `memory`, `outside`, `attempts`, `branches`, `rounds`.
     pub risk: String,
@@ -191,6 +199,7 @@ pub struct CautionView {
 
 /// A step.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct StepView {
     /// What to do.
     pub text: String,

@@ -3,6 +3,7 @@
 mod bench;
 mod check;
 mod cli;
+mod declared;
 mod driver;
 mod examples;
 mod injection;

@@ -12,7 +12,7 @@ mod same;
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Session;
 use super::values::Table;
@@ -34,7 +34,8 @@ const ROWS: usize = 10_000;
 pub type Each<'a> = &'a mut dyn FnMut(Vec<Change>) -> Result<(), WriteError>;
 
 /// What was not carried, or not as it was.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Left {
     /// Where it is in the run: a binding, an agent, a file, a table, …
     pub place: String,

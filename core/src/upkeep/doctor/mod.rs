@@ -12,7 +12,7 @@ pub mod mounts;
 mod stores;
 mod tools;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
 
@@ -95,7 +95,8 @@ pub struct DatabaseFacts {
 }
 
 /// How a check came out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// As it should be.
@@ -107,11 +108,12 @@ pub enum State {
 }
 
 /// A check.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Check {
     /// What was looked at: `sqlite3`, `psql`, `sqlite`, `git-env`, `git-runs`, `postgres-role`, `storage`, `wal`,
     /// `journal`, `schema`, `unreadable`, `stores`.
-    pub name: &'static str,
+    pub name: String,
     /// How it came out.
     pub state: State,
     /// Which run or database, where it is about one.
@@ -125,7 +127,7 @@ pub struct Check {
 impl Check {
     fn new(name: &'static str, state: State, found: impl Into<String>) -> Check {
         Check {
-            name,
+            name: name.to_owned(),
             state,
             about: None,
             found: found.into(),
@@ -145,7 +147,8 @@ impl Check {
 }
 
 /// What `prose doctor` says.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Checkup {
     /// The checks.
     pub checks: Vec<Check>,
@@ -202,10 +205,10 @@ fn git(facts: &Facts) -> Vec<Check> {
 mod tests {
     use super::*;
 
-    pub(in crate::upkeep::doctor) fn said(checks: &[Check]) -> Vec<(&'static str, State)> {
+    pub(in crate::upkeep::doctor) fn said(checks: &[Check]) -> Vec<(&str, State)> {
         checks
             .iter()
-            .map(|check| (check.name, check.state))
+            .map(|check| (check.name.as_str(), check.state))
             .collect()
     }
 

@@ -1,6 +1,6 @@
 //! The documents' decision tree (postgres.md, "Decision Tree"; the "Comparison" tables), answered as far as facts go.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::mounts::is_remote;
 use super::{Facts, Tool};
@@ -69,10 +69,11 @@ impl ProgramFacts {
 }
 
 /// Which state mode, and why.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Recommendation {
     /// `in-context`, `filesystem`, `sqlite` or `postgres`.
-    pub mode: &'static str,
+    pub mode: String,
     /// Which program it is for, where one was looked at.
     pub program: Option<String>,
     /// Why, each in a sentence.
@@ -82,14 +83,15 @@ pub struct Recommendation {
 }
 
 /// An answer to a question of the tree.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Answer {
     /// The question.
-    pub question: &'static str,
+    pub question: String,
     /// Yes, no, or nothing says so.
     pub yes: Option<bool>,
     /// What yes would mean.
-    pub then: &'static str,
+    pub then: String,
     /// What the answer is from.
     pub because: String,
 }
@@ -98,7 +100,7 @@ pub(super) fn recommend(facts: &Facts) -> Recommendation {
     let questions = questions(facts);
     let first = questions.iter().find(|answer| answer.yes == Some(true));
     let (mode, reasons) = match first {
-        Some(answer) => (answer.then, vec![answer.because.clone()]),
+        Some(answer) => (answer.then.clone(), vec![answer.because.clone()]),
         None => files_or_sqlite(facts),
     };
     Recommendation {
@@ -118,9 +120,9 @@ fn questions(facts: &Facts) -> Vec<Answer> {
     let unknown = "nothing here says so; only you know";
     vec![
         Answer {
-            question: "fewer than 30 statements and nothing in parallel?",
+            question: "fewer than 30 statements and nothing in parallel?".to_owned(),
             yes: small,
-            then: "in-context",
+            then: "in-context".to_owned(),
             because: program.map_or_else(
                 || "no program was looked at (--program FILE)".to_owned(),
                 |p| {
@@ -134,21 +136,21 @@ fn questions(facts: &Facts) -> Vec<Answer> {
             ),
         },
         Answer {
-            question: "do dashboards or other tools query the state over the network?",
+            question: "do dashboards or other tools query the state over the network?".to_owned(),
             yes: None,
-            then: "postgres",
+            then: "postgres".to_owned(),
             because: unknown.to_owned(),
         },
         Answer {
-            question: "do several machines or people share one run?",
+            question: "do several machines or people share one run?".to_owned(),
             yes: None,
-            then: "postgres",
+            then: "postgres".to_owned(),
             because: unknown.to_owned(),
         },
         Answer {
-            question: "do more than 5 branches write at once?",
+            question: "do more than 5 branches write at once?".to_owned(),
             yes: wide,
-            then: "postgres",
+            then: "postgres".to_owned(),
             because: match program {
                 None => "no program was looked at (--program FILE)".to_owned(),
                 Some(p) => p.widest.map_or_else(
@@ -158,9 +160,9 @@ fn questions(facts: &Facts) -> Vec<Answer> {
             },
         },
         Answer {
-            question: "do outputs exceed 1 GB, or writes 100 a minute?",
+            question: "do outputs exceed 1 GB, or writes 100 a minute?".to_owned(),
             yes: large.then_some(true),
-            then: "postgres",
+            then: "postgres".to_owned(),
             because: match largest.filter(|_| large) {
                 Some(store) => format!(
                     "{} holds {} MB already",
@@ -173,7 +175,7 @@ fn questions(facts: &Facts) -> Vec<Answer> {
     ]
 }
 
-fn files_or_sqlite(facts: &Facts) -> (&'static str, Vec<String>) {
+fn files_or_sqlite(facts: &Facts) -> (String, Vec<String>) {
     let mut reasons =
         vec!["files are the default: stable, nothing to install, readable as they are".to_owned()];
     match &facts.file_system {
@@ -189,7 +191,7 @@ fn files_or_sqlite(facts: &Facts) -> (&'static str, Vec<String>) {
                 .to_owned(),
         ),
     }
-    ("filesystem", reasons)
+    ("filesystem".to_owned(), reasons)
 }
 
 #[cfg(test)]

@@ -1,0 +1,519 @@
+//! What the commands that record print: built from the results of [`crate::write`] here and nowhere else.
+
+use serde::{Deserialize, Serialize};
+
+use crate::gate::audit::Head;
+use crate::render::brief::{Brief, brief};
+use crate::time::Stamp;
+use crate::write::{
+    Begun, Closed, Decided, GateCreated, Imported, Joined, Remembered, Retried, Rounds, Running,
+    Task, TimedOut, Written,
+};
+
+/// A new run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct RunOpened {
+    /// The run's id.
+    pub run: String,
+    /// Its folder, relative to the working directory where it lies below that.
+    pub folder: String,
+    /// How it keeps its state: `filesystem` or `sqlite`.
+    pub state: String,
+}
+
+/// A run that ended, or was interrupted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct RunFinished {
+    /// The run's id.
+    pub run: String,
+    /// `completed`, `failed` or `interrupted`.
+    pub status: String,
+}
+
+/// A statement, loop, parallel or branch that began.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct ExecutionBegun {
+    /// The run's id.
+    pub run: String,
+    /// Its execution id. Later commands take it as `EXECUTION_ID`, `PARALLEL_ID` or `LOOP_ID`.
+    pub id: i64,
+    /// The statement's text.
+    pub statement: String,
+    /// The statement's line in the program, from 1; `None` if the program has no such statement.
+    pub line: Option<i64>,
+    /// The execution that it runs in; `None` at the root.
+    pub parent: Option<i64>,
+    /// The `loop_id` of a loop, the `parallel_id` of a parallel, the name of a branch; `None` for other statements.
+    pub name: Option<String>,
+    /// The block that it calls; `None` if it calls no block.
+    pub block: Option<String>,
+    /// The depth of that call in frames, from 1; `None` if it calls no block.
+    pub depth: Option<i64>,
+    /// The work for a subagent; `None` if the statement is not a session.
+    pub task: Option<TaskView>,
+}
+
+impl ExecutionBegun {
+    /// `task` is the work with the place of its output, which the store knows.
+    pub fn new(run: &str, begun: &Begun, task: Option<TaskView>) -> ExecutionBegun {
+        let (block, depth) = begun.frame.clone().unzip();
+        ExecutionBegun {
+            run: run.to_owned(),
+            id: begun.id,
+            statement: begun.text.clone(),
+            line: begun.line,
+            parent: begun.parent,
+            name: begun.name.clone(),
+            block,
+            depth,
+            task,
+        }
+    }
+}
+
+/// The work of a session, for the subagent that carries it out.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct TaskView {
+    /// The binding that it writes; `None` for an anonymous one (`put --anon`).
+    pub binding: Option<String>,
+    /// The kind of that binding: `input`, `output`, `let` or `const`; `None` for an anonymous one.
+    pub kind: Option<String>,
+    /// Where the output is kept: a file, or a row of a database.
+    pub location: String,
+    /// The frame that its names live in; `None` is the root.
+    pub frame: Option<FrameView>,
+    /// The persistent agent that carries it out; `None` if no memory is kept.
+    pub agent: Option<AgentOfTask>,
+    /// What the subagent is asked; `None` if the statement has no prompt.
+    pub prompt: Option<String>,
+    /// The names of the bindings that it is given.
+    pub context: Vec<String>,
+    /// The command that writes the output and completes the execution; the output is its standard input.
+    pub put: String,
+    /// All of this as instructions for the subagent, in Markdown.
+    pub brief: String,
+}
+
+impl TaskView {
+    /// `of` is the brief of `task`.
+    pub fn new(of: &Brief, task: &Task) -> TaskView {
+        TaskView {
+            binding: of.name.clone(),
+            kind: task.output.as_ref().map(|(_, kind)| kind.clone()),
+            location: of.location.clone(),
+            frame: of
+                .frame
+                .clone()
+                .map(|(id, block, depth)| FrameView { id, block, depth }),
+            agent: of
+                .agent
+                .clone()
+                .map(|(name, scope)| AgentOfTask { name, scope }),
+            prompt: of.prompt.clone(),
+            context: of.context.clone(),
+            put: of.put(),
+            brief: brief(of, false),
+        }
+    }
+}
+
+/// A call of a block.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct FrameView {
+    /// Its execution id.
+    pub id: i64,
+    /// The block.
+    pub block: String,
+    /// Its depth in frames, from 1.
+    pub depth: i64,
+}
+
+/// The persistent agent of a task.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct AgentOfTask {
+    /// Its name.
+    pub name: String,
+    /// How long its memory lives: `execution`, `project`, `user` or `custom`.
+    pub scope: String,
+}
+
+/// A parallel all of whose branches began.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct ParallelRunning {
+    /// The parallel.
+    #[serde(flatten)]
+    pub parallel: ExecutionBegun,
+    /// Its branches, in the order of the program.
+    pub branches: Vec<ExecutionBegun>,
+}
+
+impl ParallelRunning {
+    /// `view` makes the view of what began.
+    pub fn new(running: &Running, view: impl Fn(&Begun) -> ExecutionBegun) -> ParallelRunning {
+        ParallelRunning {
+            parallel: view(&running.parallel),
+            branches: running.branches.iter().map(view).collect(),
+        }
+    }
+}
+
+/// An execution that ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct ExecutionEnded {
+    /// The run's id.
+    pub run: String,
+    /// Its execution id.
+    pub id: i64,
+    /// The status that was recorded: `completed`, `failed` or `skipped`; `joined` for a parallel; `iteration` for a loop
+    /// that goes on, `exited` for one that does not.
+    pub status: String,
+    /// The statement's text.
+    pub statement: String,
+    /// The statement's line in the program, from 1; `None` if the program has no such statement.
+    pub line: Option<i64>,
+    /// The name of the branch; `None` if it is not a branch.
+    pub branch: Option<String>,
+}
+
+impl ExecutionEnded {
+    /// What ended in `run`.
+    pub fn new(run: &str, closed: &Closed) -> ExecutionEnded {
+        ExecutionEnded {
+            run: run.to_owned(),
+            id: closed.id,
+            status: closed.status.to_owned(),
+            statement: closed.text.clone(),
+            line: closed.line,
+            branch: closed.branch.clone(),
+        }
+    }
+}
+
+/// A parallel that was joined.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct ParallelJoined {
+    /// The parallel.
+    #[serde(flatten)]
+    pub parallel: ExecutionEnded,
+    /// Its branches, in the order of the program.
+    pub branches: Vec<BranchStatus>,
+}
+
+impl ParallelJoined {
+    /// What was joined in `run`.
+    pub fn new(run: &str, joined: &Joined) -> ParallelJoined {
+        let branches = joined.branches.iter();
+        ParallelJoined {
+            parallel: ExecutionEnded::new(run, &joined.closed),
+            branches: branches
+                .map(|(branch, status)| BranchStatus {
+                    branch: branch.clone(),
+                    status: status.clone(),
+                })
+                .collect(),
+        }
+    }
+}
+
+/// The status of a branch at the join.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct BranchStatus {
+    /// The branch.
+    pub branch: String,
+    /// Its status; `pending` if it never began.
+    pub status: String,
+}
+
+/// A loop of which a round ended, or that was left.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct LoopRounds {
+    /// The loop.
+    #[serde(flatten)]
+    pub of: ExecutionEnded,
+    /// How many rounds ended.
+    pub iteration: i64,
+    /// The most rounds; `None` if the program sets no limit.
+    pub max: Option<i64>,
+}
+
+impl LoopRounds {
+    /// A loop of `run`.
+    pub fn new(run: &str, rounds: &Rounds) -> LoopRounds {
+        LoopRounds {
+            of: ExecutionEnded::new(run, &rounds.closed),
+            iteration: rounds.rounds,
+            max: rounds.max,
+        }
+    }
+}
+
+/// Another attempt at an execution that failed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct AttemptBegun {
+    /// The run's id.
+    pub run: String,
+    /// Its execution id: the one that failed.
+    pub id: i64,
+    /// The statement's text.
+    pub statement: String,
+    /// The statement's line in the program, from 1; `None` if the program has no such statement.
+    pub line: Option<i64>,
+    /// The number of the attempt, from 2.
+    pub attempt: i64,
+    /// The most attempts, the first one included; `None` if the program sets no limit.
+    pub max: Option<i64>,
+    /// The work for a subagent; `None` if the statement is not a session.
+    pub task: Option<TaskView>,
+}
+
+impl AttemptBegun {
+    /// `task` is the work with the place of its output, which the store knows.
+    pub fn new(run: &str, retried: &Retried, task: Option<TaskView>) -> AttemptBegun {
+        AttemptBegun {
+            run: run.to_owned(),
+            id: retried.id,
+            statement: retried.text.clone(),
+            line: retried.line,
+            attempt: retried.attempt,
+            max: retried.max,
+            task,
+        }
+    }
+}
+
+/// A binding that was written.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct BindingWritten {
+    /// The run's id.
+    pub run: String,
+    /// The binding's name.
+    pub name: String,
+    /// Its frame; `None` is the root.
+    pub execution_id: Option<i64>,
+    /// `input`, `output`, `let` or `const`.
+    pub kind: String,
+    /// Where it is kept: a file, or a row of a database.
+    pub location: String,
+    /// Its summary: `--summary`, or the value's first line.
+    pub summary: String,
+    /// The file inside the run that holds the value; `None` if the binding holds the value itself.
+    pub attachment: Option<String>,
+    /// Whether it replaced an earlier value, which is kept as history.
+    pub replaced: bool,
+    /// The execution that was completed with it (`--done`); `None` if none was.
+    pub completed: Option<i64>,
+    /// The number of the agent's segment that was added with it (`--segment`); `None` if none was.
+    pub segment: Option<i64>,
+}
+
+impl BindingWritten {
+    /// `location` is known to the store.
+    pub fn new(run: &str, written: &Written, location: String) -> BindingWritten {
+        BindingWritten {
+            run: run.to_owned(),
+            name: written.name.clone(),
+            execution_id: written.frame,
+            kind: written.kind.clone(),
+            location,
+            summary: written.summary.clone(),
+            attachment: written.attachment.clone(),
+            replaced: written.replaced,
+            completed: written.completed,
+            segment: written.segment,
+        }
+    }
+}
+
+/// An agent whose memory was written, or that got a segment.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct AgentWritten {
+    /// The run's id; `None` for an agent of the project, the user or a place of its own.
+    pub run: Option<String>,
+    /// The agent.
+    pub agent: String,
+    /// How long its memory lives: `execution`, `project`, `user` or `custom`.
+    pub scope: String,
+    /// The database or folder that keeps it; `None` if the run keeps it.
+    pub store: Option<String>,
+    /// The number of the segment that was added; `None` if the memory was written.
+    pub segment: Option<i64>,
+    /// Whether it replaced an earlier memory, which is kept as history.
+    pub replaced: bool,
+}
+
+impl AgentWritten {
+    /// `store` is what keeps it beside `run`.
+    pub fn new(run: Option<&str>, done: &Remembered, store: Option<String>) -> AgentWritten {
+        AgentWritten {
+            run: run.map(str::to_owned),
+            agent: done.agent.clone(),
+            scope: done.scope.clone(),
+            store,
+            segment: done.segment,
+            replaced: done.replaced,
+        }
+    }
+}
+
+/// An imported program that was registered.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct ImportRegistered {
+    /// The run's id.
+    pub run: String,
+    /// The handle that the program uses it by.
+    pub alias: String,
+    /// Its own run, which every command takes as RUN; `None` in a database, which keeps no nested runs.
+    pub nested: Option<String>,
+    /// Whether the handle was registered before.
+    pub again: bool,
+}
+
+impl ImportRegistered {
+    /// `nested` is the run that the store opened for it.
+    pub fn new(run: &str, done: &Imported, nested: Option<String>) -> ImportRegistered {
+        ImportRegistered {
+            run: run.to_owned(),
+            alias: done.alias.clone(),
+            nested,
+            again: done.again,
+        }
+    }
+}
+
+/// A gate that was created.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct GateOpened {
+    /// The run's id.
+    pub run: String,
+    /// The gate's id, which `approve` and `reject` take: `ID#2` for the second visit of gate `ID`.
+    pub gate: String,
+    /// Which visit of the gate this is, from 1.
+    pub visit: u32,
+    /// The execution that waits at it.
+    pub execution_id: i64,
+    /// The statement's text.
+    pub statement: String,
+    /// The statement's line in the program, from 1; `None` if the program has no such statement.
+    pub line: Option<i64>,
+    /// Who may decide, in words: `anyone`, `ops-team, raymond`.
+    pub may_decide: String,
+    /// Until when it can be decided; `None` without a time-out.
+    pub deadline: Option<Stamp>,
+    /// The last sealed row of the audit log.
+    pub head: Option<Head>,
+}
+
+impl GateOpened {
+    /// A gate of `run`.
+    pub fn new(run: &str, made: &GateCreated) -> GateOpened {
+        GateOpened {
+            run: run.to_owned(),
+            gate: made.id.clone(),
+            visit: made.visit,
+            execution_id: made.execution,
+            statement: made.text.clone(),
+            line: made.line,
+            may_decide: made.allow.clone(),
+            deadline: made.deadline.clone(),
+            head: made.head.clone(),
+        }
+    }
+}
+
+/// A gate that was approved or rejected.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct GateDecided {
+    /// The run's id.
+    pub run: String,
+    /// The gate's id.
+    pub gate: String,
+    /// `approved` or `rejected`.
+    pub status: String,
+    /// Who decided, as claimed (`--as`).
+    pub resolved_by: String,
+    /// For whom they acted, as claimed (`--for`); `None` if they acted for themselves.
+    pub on_behalf_of: Option<String>,
+    /// Always true: nothing checks who decides.
+    pub claimed: bool,
+    /// How long the gate waited, in milliseconds; `None` if the time of its creation is not recorded.
+    pub waited_ms: Option<i64>,
+    /// What the program does after the rejection; `None` after an approval, or if the program does not say.
+    pub on_reject: Option<String>,
+    /// The execution that waited at it; `None` if none is recorded.
+    pub execution_id: Option<i64>,
+    /// The last sealed row of the audit log.
+    pub head: Option<Head>,
+}
+
+impl GateDecided {
+    /// A gate of `run`.
+    pub fn new(run: &str, done: &Decided) -> GateDecided {
+        GateDecided {
+            run: run.to_owned(),
+            gate: done.gate.clone(),
+            status: done.status.to_owned(),
+            resolved_by: done.by.clone(),
+            on_behalf_of: done.on_behalf_of.clone(),
+            claimed: true,
+            waited_ms: done.waited_ms,
+            on_reject: done.on_reject.clone(),
+            execution_id: done.execution,
+            head: done.head.clone(),
+        }
+    }
+}
+
+/// A gate whose time-out was recorded.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct GateTimedOut {
+    /// The run's id.
+    pub run: String,
+    /// The gate's id.
+    pub gate: String,
+    /// Always `timeout`.
+    pub status: String,
+    /// Always `system`.
+    pub resolved_by: String,
+    /// The deadline that had passed.
+    pub deadline: Option<Stamp>,
+    /// What the program does after the time-out; `None` if the program does not say.
+    pub on_reject: Option<String>,
+    /// The execution that waited at it; `None` if none is recorded.
+    pub execution_id: Option<i64>,
+    /// The last sealed row of the audit log.
+    pub head: Option<Head>,
+}
+
+impl GateTimedOut {
+    /// A gate of `run`.
+    pub fn new(run: &str, out: &TimedOut) -> GateTimedOut {
+        GateTimedOut {
+            run: run.to_owned(),
+            gate: out.gate.clone(),
+            status: "timeout".to_owned(),
+            resolved_by: "system".to_owned(),
+            deadline: out.deadline.clone(),
+            on_reject: out.on_reject.clone(),
+            execution_id: out.execution,
+            head: out.head.clone(),
+        }
+    }
+}

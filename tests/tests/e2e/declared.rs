@@ -1,0 +1,88 @@
+//! TypeScript declarations of the structs that the commands print, made by `ts-rs` from their fields and doc comments.
+
+use std::collections::BTreeMap;
+
+use ts_rs::{Config, TS, TypeVisitor};
+
+/// Declarations by name: of the types visited, and of all that they are made of.
+pub(crate) struct Types {
+    config: Config,
+    found: BTreeMap<String, String>,
+}
+
+impl Types {
+    pub(crate) fn new() -> Types {
+        Types {
+            config: Config::new().with_large_int("number"),
+            found: BTreeMap::new(),
+        }
+    }
+
+    /// What TypeScript calls a type.
+    pub(crate) fn name<T: TS + ?Sized>(&self) -> String {
+        T::name(&self.config)
+    }
+
+    /// Each name with its declaration and documentation, in order of name.
+    pub(crate) fn declarations(&self) -> impl Iterator<Item = (&str, String)> {
+        let found = self.found.iter();
+        found.map(|(name, declaration)| (name.as_str(), tidy(declaration)))
+    }
+}
+
+impl TypeVisitor for Types {
+    fn visit<T: TS + 'static + ?Sized>(&mut self) {
+        let name = T::name(&self.config);
+        // What has no file of its own (a string, a list) is no declaration.
+        if T::output_path().is_none() || self.found.contains_key(&name) {
+            return;
+        }
+        let declaration = format!(
+            "{}export {}\n",
+            T::docs().unwrap_or_default(),
+            T::decl(&self.config)
+        );
+        self.found.insert(name, declaration);
+        T::visit_dependencies(self);
+    }
+}
+
+/// One line a field and a line of documentation before it, where the generator takes four; Rust's words for nothing and
+/// for links become TypeScript's.
+fn tidy(declaration: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let mut docs: Vec<&str> = Vec::new();
+    let mut inside = false;
+    for line in declaration.lines().map(str::trim) {
+        let indent = if inside { "  " } else { "" };
+        match line {
+            "/**" => docs.clear(),
+            "*/" => lines.push(format!("{indent}/** {} */", docs.join(" "))),
+            doc if doc.starts_with('*') => docs.push(doc.trim_start_matches('*').trim()),
+            "" => {}
+            field => {
+                let (field, last) = match field.strip_suffix(", };") {
+                    Some(field) => (field, true),
+                    None => (field.trim_end_matches(','), false),
+                };
+                let ends = field.ends_with(['{', ';']);
+                lines.push(format!("{indent}{field}{}", if ends { "" } else { ";" }));
+                if last {
+                    lines.push("};".to_owned());
+                }
+                inside = !last && (inside || field.ends_with('{'));
+            }
+        }
+    }
+    let text = lines.join("\n") + "\n";
+    let words = [
+        ("`None`", "`null`"),
+        ("[`", "`"),
+        ("`]", "`"),
+        ("`super::", "`"),
+        ("::", "."),
+    ];
+    words
+        .iter()
+        .fold(text, |text, (rust, script)| text.replace(rust, script))
+}
