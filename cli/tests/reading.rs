@@ -384,3 +384,73 @@ fn a_statement_that_is_tried_again_shows_why_its_last_attempt_failed() {
         }
     }
 }
+
+/// A copied folder says the id of the run that it was copied from: its own name tells the two apart, and commands take it.
+#[test]
+fn a_copy_of_a_run_goes_by_the_name_of_its_folder() {
+    let program = "approve pub:\n  prompt: \"ok?\"\nlet x = session \"Find\"\n";
+    for form in FORMS {
+        let project = Project::new(program);
+        project.done(
+            "10:00:00",
+            &format!("init p.prose --id r --state {form}"),
+            "",
+        );
+        project.done(
+            "10:00:00",
+            "gate create pub --line 1 --prompt ok? --run r",
+            "",
+        );
+        let (from, to) = (
+            project.path(".prose/runs/r"),
+            project.path(".prose/runs/copy"),
+        );
+        copy(&from, &to);
+        let runs = project.done("10:00:01", "runs", "");
+        assert!(
+            runs.contains(" copy (r) ") && runs.contains(" r "),
+            "{form}: {runs}"
+        );
+        let list = project.done("10:00:01", "runs --json", "");
+        let list: serde_json::Value = serde_json::from_str(&list).expect("JSON");
+        let mut names: Vec<&str> = list["runs"]
+            .as_array()
+            .expect("runs")
+            .iter()
+            .filter_map(|run| run["name"].as_str())
+            .collect();
+        names.sort_unstable();
+        assert_eq!(names, ["copy", "r"], "{form}");
+        // The command that a gate of the copy names is of the copy.
+        let gates = project.done("10:00:01", "gates copy --json", "");
+        let gates: serde_json::Value = serde_json::from_str(&gates).expect("JSON");
+        let approve = gates[0]["approve_command"].as_str().expect("a command");
+        let approve = approve
+            .strip_prefix("prose ")
+            .expect("ours")
+            .replace("NAME", "user");
+        project.done("10:00:02", &approve, "");
+        let status = |run: &str| {
+            let gates = project.done("10:00:03", &format!("gates {run} --all --json"), "");
+            let gates: serde_json::Value = serde_json::from_str(&gates).expect("JSON");
+            gates[0]["status"].to_string()
+        };
+        let (copied, first) = (status("copy"), status("r"));
+        assert_eq!(
+            (&*copied, &*first),
+            ("\"approved\"", "\"pending\""),
+            "{form}"
+        );
+    }
+}
+
+fn copy(from: &std::path::Path, to: &std::path::Path) {
+    fs::create_dir_all(to).expect("made");
+    for entry in fs::read_dir(from).expect("listed").flatten() {
+        let (path, to) = (entry.path(), to.join(entry.file_name()));
+        match path.is_dir() {
+            true => copy(&path, &to),
+            false => drop(fs::copy(&path, &to).expect("copied")),
+        }
+    }
+}

@@ -652,6 +652,8 @@ export type RunList = {
 export type RunSummary = {
   /** Its id, else its folder's name. */
   id: string;
+  /** The name of its folder or file, which commands take. A copy of a run has the same id in a folder of another name. */
+  name: string;
   /** Its place inside the source: the run folder, or the database file. What a shell passes back to open it. */
   place: string;
   /** The program's name. */

@@ -268,7 +268,7 @@ pub(crate) fn runs(list: &RunList, width: usize) -> String {
         let issue = if run.issues.error > 0 { BAD } else { WAIT };
         table.row(vec![
             (status(word), tone),
-            (run.id.clone(), BOLD),
+            (run.title(), BOLD),
             (run.program.clone().unwrap_or_default(), plain),
             (
                 run.started.as_ref().map(Stamp::minute).unwrap_or_default(),
@@ -296,7 +296,7 @@ pub(crate) fn runs(list: &RunList, width: usize) -> String {
             let _ = write!(
                 out,
                 "\n{BAD}✗ {}{RESET}\n{}",
-                escape(&run.id, false),
+                escape(&run.title(), false),
                 wrap(error, width, "  ")
             );
         }

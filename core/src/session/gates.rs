@@ -74,6 +74,11 @@ impl Session {
         let at = Lifecycle::of(gate, now);
         let allow = Allow::parse(gate.allow.as_deref());
         let run = gate.run_id.as_deref().unwrap_or(&self.run.id);
+        // A database may hold gates of several runs.
+        let name = match *run == *self.run.id {
+            true => self.name(),
+            false => run.to_owned(),
+        };
         let own_row = gate
             .execution_id
             .and_then(|id| node_of_row(&self.trace, id));
@@ -116,12 +121,12 @@ impl Session {
             metadata: text(&gate.metadata),
             approve_command: format!(
                 "prose approve {} {} --as NAME",
-                quoted(run),
+                quoted(&name),
                 quoted(&gate.id)
             ),
             reject_command: format!(
                 "prose reject {} {} --reason TEXT --as NAME",
-                quoted(run),
+                quoted(&name),
                 quoted(&gate.id)
             ),
         }

@@ -126,6 +126,17 @@ impl Session {
         &self.run
     }
 
+    /// Returns the name that commands take for the run: that of its folder among the runs of a project, else its id. A
+    /// copied folder has the id of the run that it was copied from.
+    pub fn name(&self) -> String {
+        let path = format!("{}/{}", self.source.label(), self.root);
+        let mut parts = path.trim_end_matches('/').rsplit(['/', '\\']);
+        match (parts.next(), parts.next()) {
+            (Some(name), Some("runs")) => name.to_owned(),
+            _ => self.run.id.to_string(),
+        }
+    }
+
     /// What happened.
     pub fn trace(&self) -> &Trace {
         &self.trace

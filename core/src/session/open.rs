@@ -1,6 +1,7 @@
 use std::rc::Rc;
 
 use super::stray::{has_stray_database, kept_in_files};
+use super::summary::last_part;
 use super::survey::{join, split};
 use super::{Around, NodeIndex, Options, Session, Store};
 use crate::decode::{dotenv, folder, sqlite, state_md};
@@ -96,14 +97,7 @@ impl Session {
         } = opened;
         if run.id.is_empty() && run.form != Form::Agents {
             let name = split(root.trim_end_matches('/')).1;
-            run.id = if name.is_empty() {
-                // A label may be a path, of any system.
-                let label = source.label();
-                let label = label.trim_end_matches(['/', '\\']);
-                label.rsplit(['/', '\\']).next().unwrap_or(label).into()
-            } else {
-                name.into()
-            };
+            run.id = last_part(&source.label(), name).into();
         }
         let counts = db.as_ref().map(|db| sqlite::version_counts(&db.conn));
         let earlier = match counts {

@@ -235,7 +235,7 @@ impl Session {
         view.command = format!(
             "prose get {} --run {}{from}",
             quoted(&need.name),
-            quoted(&self.run.id)
+            quoted(&self.name())
         );
         view
     }

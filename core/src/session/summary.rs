@@ -28,9 +28,20 @@ impl Session {
     pub fn summary(&self) -> RunSummary {
         RunSummary {
             issues: self.issue_counts(),
+            name: last_part(&self.source.label(), &self.place).to_owned(),
             ..summary(&self.run, &self.trace.verdict, &self.place)
         }
     }
+}
+
+/// Returns the name of a place's folder or file; of the source's own place, the last part of its label, which may be a
+/// path of any system.
+pub(super) fn last_part<'a>(label: &'a str, place: &'a str) -> &'a str {
+    let path = match place.trim_end_matches('/') {
+        "" => label.trim_end_matches(['/', '\\']),
+        place => place,
+    };
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
 /// What a list says of a large database, from its head alone; `None` where there is none, or it is odd: opening it
@@ -58,6 +69,7 @@ pub(super) fn of_head(
     let listing = run.program.source.as_deref().map(program::scan);
     let verdict = trace::fold(&run, listing.as_ref(), options.now).verdict;
     let mut line = summary(&run, &verdict, &found.place);
+    line.name = last_part(&source.label(), &found.place).to_owned();
     line.issues = Counts::of(&run.issues);
     line.head_only = Some(match left_out {
         Some(rows) => format!("about {rows} rows were not read for this line"),

@@ -258,6 +258,7 @@ pub(super) fn line(
         Err(error) => {
             let line = RunSummary {
                 id: found.name.clone(),
+                name: found.name.clone(),
                 place: found.place.clone(),
                 error: Some(error.to_string()),
                 ..RunSummary::default()

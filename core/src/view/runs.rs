@@ -24,6 +24,9 @@ pub struct RunList {
 pub struct RunSummary {
     /// Its id, else its folder's name.
     pub id: String,
+    /// The name of its folder or file, which commands take. A copy of a run has the same id in a folder of another name.
+    #[serde(default)]
+    pub name: String,
     /// Its place inside the source: the run folder, or the database file. What a shell passes back to open it.
     pub place: String,
     /// The program's name.
@@ -52,4 +55,14 @@ pub struct RunSummary {
     pub head_only: Option<String>,
     /// Why it could not be opened, with what to do next; everything else is then empty.
     pub error: Option<String>,
+}
+
+impl RunSummary {
+    /// Returns the run's name, with its id where that differs: `copy (20260115-143052-a7b3c9)`.
+    pub fn title(&self) -> String {
+        match self.name.is_empty() || self.name == self.id {
+            true => self.id.clone(),
+            false => format!("{} ({})", self.name, self.id),
+        }
+    }
 }

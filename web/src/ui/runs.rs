@@ -223,7 +223,7 @@ fn Table(
 }
 
 fn draw(_: u64, run: &RunSummary) -> AnyView {
-    let name = run.program.clone().unwrap_or_else(|| run.id.clone());
+    let name = run.program.clone().unwrap_or_else(|| run.title());
     let mut to_do = Vec::new();
     if run.pending_gates > 0 {
         to_do.push(words::counted(run.pending_gates.into(), "gate", "gates"));
@@ -250,7 +250,7 @@ fn draw(_: u64, run: &RunSummary) -> AnyView {
             <b>{name}</b><small class:bad-words=run.error.is_some()>{second}</small>
         </span>
         <span role="gridcell">{status}</span>
-        <span role="gridcell" class="wide mono cut" title=run.place.clone()>{run.id.clone()}</span>
+        <span role="gridcell" class="wide mono cut" title=run.place.clone()>{run.title()}</span>
         <span role="gridcell" class="wide"><When stamp=run.started.clone()/></span>
         <span role="gridcell" class="wide num">{run.duration.clone().unwrap_or_else(|| "–".to_owned())}</span>
         <span role="gridcell" class="wide">{to_do.join(", ")}</span>
