@@ -282,7 +282,7 @@ WHERE json_extract(metadata, '$.parallel_id') IS NOT NULL
 
 #[test]
 fn the_queries_for_resuming_are_the_documents() {
-    let Some(document) = document("sqlite.md") else {
+    let Some(document) = document() else {
         return;
     };
     assert!(document.contains(POSITION) && document.contains(BRANCHES));
