@@ -225,7 +225,8 @@ fn check_is_silent_about_what_prose_itself_has_just_written() {
         silent("an input before anything began");
         let x = go("exec begin --line 4", "");
         put("x", &x);
-        go(&format!("put x --execution {x} --kind output"), "v");
+        put("more", &x);
+        go(&format!("put more --execution {x} --kind output"), "v");
         silent("the same with another kind");
         go(&format!("exec complete {x}"), "");
         let unnamed = go("exec begin --line 5", "");

@@ -9,7 +9,6 @@ use prosescope_core::gate::audit::verify;
 use prosescope_core::issue::Severity;
 use prosescope_core::model::Gate;
 use prosescope_core::session::{Session, ValueOf};
-use prosescope_core::trace::{NodeKind, NodeStatus};
 
 /// The trace, the bindings with their values, the agents, the gates with their log, and the imports.
 pub(crate) fn told(session: &Session) -> String {
@@ -27,11 +26,6 @@ pub(crate) fn told(session: &Session) -> String {
             row(node.first_row).and_then(|r| r.started.clone()),
             row(node.last_row).and_then(|r| r.completed.clone()),
         );
-        // An open construct is `executing` in a database, for the document's own query, and `started` in a folder's log.
-        let status = match (&node.kind, &node.status) {
-            (NodeKind::Parallel | NodeKind::Loop, NodeStatus::Started) => &NodeStatus::Executing,
-            (_, status) => status,
-        };
         writeln!(
             out,
             "{}{:?} {:?} {:?} {:?} x{} {:?} line {:?} {:?} {:?}",
@@ -39,7 +33,7 @@ pub(crate) fn told(session: &Session) -> String {
             node.id,
             node.kind,
             node.text,
-            status,
+            node.status,
             node.attempts,
             node.max,
             node.line,

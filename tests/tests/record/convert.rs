@@ -51,7 +51,6 @@ const OF_THE_FORM: &[&str] = &[
     "files",
     "form",
     "issues",
-    "last_sign_ago",
     "last_sign_from",
     "place",
     "status_reason",
@@ -84,17 +83,12 @@ fn assert_back(project: &Project, run: &str, back: &str) {
     let named = |value: Value| -> Value {
         serde_json::from_str(&value.to_string().replace(back, run)).expect("still JSON")
     };
-    // Where no row has a time, the date of a file is the last sign: that of the copy is its own.
-    let sign = project.json(&["show", run])["overview"]["last_sign_from"].take();
-    let of_a_file = sign == "the file's date";
+    // Where no row has a time, the date of a file is the last sign: that of a copy is its own.
+    for run in [run, back] {
+        dated(&project.run_dir(run));
+    }
     for name in PAGES {
-        let (mut ours, mut theirs) = (page(project, run, name), named(page(project, back, name)));
-        if of_a_file {
-            for page in [&mut ours, &mut theirs] {
-                page.as_object_mut()
-                    .and_then(|page| page.remove("last_sign"));
-            }
-        }
+        let (ours, theirs) = (page(project, run, name), named(page(project, back, name)));
         // When a memory was written has no place in a folder: that was said.
         let (ours, theirs) = match name {
             "agents" => (timeless(ours), timeless(theirs)),
@@ -108,6 +102,21 @@ fn assert_back(project: &Project, run: &str, back: &str) {
         state(back).replace(back, run),
         "{back}: state.md"
     );
+}
+
+/// Gives all files one date.
+fn dated(folder: &Path) {
+    let date = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_770_000_000);
+    for entry in std::fs::read_dir(folder).expect("listed").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            dated(&path);
+        } else {
+            let file = std::fs::File::options().write(true).open(&path);
+            file.and_then(|file| file.set_modified(date))
+                .expect("dated");
+        }
+    }
 }
 
 fn timeless(mut page: Value) -> Value {
