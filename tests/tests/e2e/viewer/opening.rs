@@ -296,3 +296,33 @@ fn prose_view_of_a_prose_folder_lists_its_runs_and_takes_drops_too() {
     viewer.wait_main("production_deploy");
     viewer.assert_no_errors();
 }
+
+/// The statement that failed began after the write of the one before it.
+#[test]
+fn a_value_is_shown_at_the_statement_that_wrote_it() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    viewer.look(1400, 2000, false);
+    viewer.drop_run(&[&example(FAILED).join("state.db")]);
+    viewer.key("3");
+    viewer.wait_page("Trace");
+    viewer.wait("document.querySelector('.trace-rows .row .wrote a')");
+    let wrote = viewer.eval(
+        "[...document.querySelectorAll('.trace-rows .row')]
+           .filter(row => row.querySelector('.wrote a[title^=draft]'))
+           .map(row => [row.querySelector('.wrote a').title, row.querySelector('.pill').title]).slice(-2)",
+    );
+    assert_eq!(
+        wrote,
+        json!([
+            ["draft (overwritten later)", "completed"],
+            ["draft", "completed"]
+        ])
+    );
+    viewer.key("4");
+    viewer.wait_page("Bindings");
+    viewer.eval("[...document.querySelectorAll('main .row')].filter(row => /^draft/.test(row.innerText)).pop().click()");
+    viewer.wait("/Written by/i.test(document.querySelector('.detail').innerText)");
+    viewer.assert_quiet();
+}
