@@ -1,13 +1,16 @@
-//! Programs as people wrote them (the shared corpus, read in place) and programs that nobody would write.
+//! Programs as people write them, and programs that nobody would write.
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods)] // a test may print, and measure
 
-mod corpus;
 mod counts;
+mod sources;
 mod ties;
 
-use corpus::corpus;
+use std::time::Duration;
+
 use proptest::prelude::*;
 use prosescope_core::program::{LineRole, Listing, scan};
+use prosescope_test_support::work::spent;
+use sources::{Program, ours, real};
 
 /// What holds for every listing of every text.
 fn sound(source: &str, listing: &Listing) -> Result<(), TestCaseError> {
@@ -69,8 +72,18 @@ fn sound(source: &str, listing: &Listing) -> Result<(), TestCaseError> {
 
 #[test]
 fn programs_cut_anywhere_still_scan() {
-    let Some(corpus) = corpus() else { return };
-    for (file, text) in &corpus {
+    scan_when_cut(&ours());
+}
+
+#[test]
+fn real_programs_cut_anywhere_still_scan() {
+    if let Some(programs) = real() {
+        scan_when_cut(&programs);
+    }
+}
+
+fn scan_when_cut(programs: &[Program]) {
+    for (file, text) in programs {
         for part in 1..8 {
             let mut end = text.len() * part / 8;
             while !text.is_char_boundary(end) {
@@ -153,7 +166,9 @@ proptest! {
     }
 }
 
-/// Each of these takes minutes when something in it is quadratic.
+/// Processor time that scanning a huge program may take. When something in it is quadratic, it takes minutes.
+const MOST_TIME: Duration = Duration::from_secs(10);
+
 #[test]
 fn huge_programs_are_scanned() {
     let many = |line: &str| line.repeat(20_000);
@@ -218,9 +233,9 @@ fn huge_programs_are_scanned() {
             format!("session \"x\"\n  a: |\n{}", many("    b\n")),
         ),
     ] {
-        let started = std::time::Instant::now();
-        let listing = scan(&source);
-        println!("{:8.2?} {what}", started.elapsed());
+        let (listing, took) = spent(|| scan(&source));
+        println!("{took:8.2?} {what}");
+        assert!(took < MOST_TIME, "{what}: {took:?}");
         sound(&source, &listing).unwrap_or_else(|e| panic!("{what}: {e}"));
     }
 }

@@ -1,12 +1,13 @@
 //! Runs of any shape: nothing panics, nothing grows with more than the run.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use prosescope_core::model::{Execution, Meta, Run, RunStatus, Status};
 use prosescope_core::program::{Listing, scan};
 use prosescope_core::resume::{Facts, Need, NeedState, Plan, plan};
 use prosescope_core::trace::fold;
+use prosescope_test_support::needs;
 use serde_json::Value;
 
 use crate::make::folder;
@@ -148,27 +149,31 @@ fn many_positions_and_a_long_program_are_planned_too() {
     assert!(plan.ahead.len() <= 4_000 && plan.needs.len() <= 4_000);
 }
 
-/// Real programs, before anything ran: what they use, some statement makes, a caller gives, or something around hands
-/// on. Skipped with a message where the corpus is not there.
+/// Programs before anything ran: what they use, some statement makes, a caller gives, or something around hands on.
+#[test]
+fn programs_use_what_something_makes() {
+    let (programs, names, odd) = used(&needs::fixtures("programs"));
+    assert!(programs > 4 && names > 15, "{programs}, {names}");
+    assert_eq!(odd, [] as [String; 0]);
+}
+
 #[test]
 fn real_programs_use_what_something_makes() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let named = std::env::var_os("PROSESCOPE_SHARED").map(PathBuf::from);
-    let corpus = [
-        named,
-        Some(root.join("../shared")),
-        Some(root.join("../../shared")),
-    ]
-    .into_iter()
-    .flatten()
-    .map(|shared| shared.join("corpus/programs"))
-    .find(|dir| dir.is_dir());
-    let Some(corpus) = corpus else {
-        println!("skipped: there is no corpus of real programs beside this checkout");
+    let Some(corpus) = needs::shared("corpus/programs") else {
         return;
     };
+    let (programs, names, odd) = used(&corpus);
+    assert!(
+        programs > 100 && names > 500,
+        "{programs} programs, {names} names"
+    );
+    assert!(odd.len() * 50 <= programs, "{odd:#?}");
+}
+
+/// How many programs there are in a folder, how many names they use, and those of which nothing is the source.
+fn used(dir: &Path) -> (usize, usize, Vec<String>) {
     let mut files = Vec::new();
-    folder(&corpus, "", &mut files);
+    folder(dir, "", &mut files);
     let (mut programs, mut names, mut odd) = (0, 0, Vec::new());
     for (path, bytes) in files {
         if !path.ends_with(".prose") {
@@ -188,9 +193,5 @@ fn real_programs_use_what_something_makes() {
             odd.push(format!("{path}: {}", found.join(", ")));
         }
     }
-    assert!(
-        programs > 100 && names > 500,
-        "{programs} programs, {names} names"
-    );
-    assert!(odd.len() * 50 <= programs, "{odd:#?}");
+    (programs, names, odd)
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use prosescope_tests::needs;
 use serde_json::Value;
 
 use crate::project::{Project, text};
@@ -305,15 +306,6 @@ fn every_example_there_and_back_is_the_same_run() {
     }
 }
 
-/// The real runs: named by the environment, else beside the checkout.
-fn corpus() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let named = std::env::var_os("PROSESCOPE_SHARED").map(PathBuf::from);
-    let beside = ["../shared", "../../shared"].map(|at| Some(root.join(at)));
-    let mut places = std::iter::once(named).chain(beside).flatten();
-    places.find_map(|at| Some(at.join("corpus/runs")).filter(|at| at.is_dir()))
-}
-
 fn runs_below(dir: &Path, deep: usize, found: &mut Vec<PathBuf>) {
     let listed = std::fs::read_dir(dir).into_iter().flatten().flatten();
     for path in listed.map(|at| at.path()).filter(|at| at.is_dir()) {
@@ -327,16 +319,27 @@ fn runs_below(dir: &Path, deep: usize, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
+fn every_run_as_models_keep_it_there_and_back_is_the_same_run() {
+    let converted = there_and_back_all(&[needs::fixtures("runs")]);
+    // Logs, receipts and sealed runs are only read.
+    assert!(converted.is_none_or(|runs| runs == 6), "{converted:?}");
+}
+
+#[test]
 fn every_real_run_there_and_back_is_the_same_run() {
-    let Some(corpus) = corpus() else {
-        eprintln!("skipped: there are no real runs here; PROSESCOPE_SHARED names where they lie");
+    let Some(corpus) = needs::shared("corpus/runs") else {
         return;
     };
     let mut places = Vec::new();
     runs_below(&corpus, 5, &mut places);
-    let Some(project) = Project::new("session \"none\"\n") else {
-        return;
-    };
+    let converted = there_and_back_all(&places);
+    assert!(converted.is_none_or(|runs| runs > 3), "{converted:?}");
+}
+
+/// Converts all runs in some folders that can be converted, there and back; how many there were, or `None` where what
+/// is needed for it is missing.
+fn there_and_back_all(places: &[PathBuf]) -> Option<usize> {
+    let project = Project::new("session \"none\"\n")?;
     let mut converted = 0;
     for run in places.iter().flat_map(|place| copied(&project, place)) {
         let out = project.give(
@@ -353,5 +356,5 @@ fn every_real_run_there_and_back_is_the_same_run() {
         there_and_back(&project, "filesystem", &run);
         converted += 1;
     }
-    assert!(converted > 3, "{converted} of the real runs");
+    Some(converted)
 }

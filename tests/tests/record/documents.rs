@@ -1,6 +1,7 @@
 //! The documents' own SQL and shell examples against a database that `prose init` made, and their queries over what `prose`
-//! wrote. The documents are read in place, where they are.
+//! wrote. The documents are read in place, where they are; tests/fixtures/sqlite.md has examples of the same kinds.
 
+use std::path::PathBuf;
 use std::process::Command;
 
 use prosescope_tests::needs;
@@ -23,13 +24,18 @@ const ERRATA: &[(&str, &str)] = &[
     ),
 ];
 
-fn document(name: &str) -> Option<String> {
-    let path = needs::root().join("../shared/spec").join(name);
-    let text = std::fs::read_to_string(&path).ok();
-    if text.is_none() {
-        eprintln!("skipped: the document {name} is not here");
-    }
-    text
+fn read(path: PathBuf) -> String {
+    std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// Our own examples.
+fn ours() -> String {
+    read(needs::fixtures("sqlite.md"))
+}
+
+/// The document; `None`, which was said, where it is not.
+fn document() -> Option<String> {
+    needs::shared("spec/sqlite.md").map(read)
 }
 
 /// The fenced blocks of a language.
@@ -61,15 +67,24 @@ fn erratum(block: &str) -> Option<&'static str> {
 }
 
 #[test]
+fn sql_as_models_write_it_works_on_what_init_makes() {
+    sql_works(&ours(), 12);
+}
+
+#[test]
 fn the_sql_of_the_document_works_on_what_init_makes() {
-    let (Some(project), Some(document)) =
-        (Project::new("session \"Work\"\n"), document("sqlite.md"))
-    else {
+    if let Some(document) = document() {
+        sql_works(&document, 20);
+    }
+}
+
+fn sql_works(document: &str, least: usize) {
+    let Some(project) = Project::new("session \"Work\"\n") else {
         return;
     };
     project.line(&["init", "p.prose", "--state", "sqlite", "--id", RUN]);
-    let blocks = blocks(&document, "sql");
-    assert!(blocks.len() > 20, "{} blocks", blocks.len());
+    let blocks = blocks(document, "sql");
+    assert!(blocks.len() > least, "{} blocks", blocks.len());
     let mut worked = 0;
     for block in &blocks {
         let out = project.sqlite(RUN, block);
@@ -97,10 +112,19 @@ fn the_sql_of_the_document_works_on_what_init_makes() {
 }
 
 #[test]
+fn shell_commands_as_models_write_them_work_on_what_init_makes() {
+    shell_works(&ours());
+}
+
+#[test]
 fn the_shell_examples_of_the_document_work_on_what_init_makes() {
-    let (Some(project), Some(document)) =
-        (Project::new("session \"Work\"\n"), document("sqlite.md"))
-    else {
+    if let Some(document) = document() {
+        shell_works(&document);
+    }
+}
+
+fn shell_works(document: &str) {
+    let Some(project) = Project::new("session \"Work\"\n") else {
         return;
     };
     for run in [RUN, "20260116-143052-a7b3c9"] {
@@ -133,7 +157,7 @@ fn the_shell_examples_of_the_document_work_on_what_init_makes() {
         std::env::join_paths(folders).expect("a path")
     };
     let mut ran = 0;
-    for block in blocks(&document, "bash") {
+    for block in blocks(document, "bash") {
         // Placeholders, and the schema that is only hinted at, are no commands.
         let block = block
             .replace("CREATE TABLE IF NOT EXISTS...", "SELECT 1")

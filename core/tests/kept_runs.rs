@@ -1,8 +1,9 @@
-//! Real runs, read in place: what is understood of each. Skipped with a message where the corpus is not there.
+//! Runs as models keep them: what is understood of each. Ours are written in the habits of the real ones, which are read
+//! in place where the project's corpus is.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 
 use prosescope_core::model::{FolderForm, Form, RunStatus};
@@ -10,22 +11,7 @@ use prosescope_core::session::{FoundKind, Options, Session, survey};
 use prosescope_core::source::{MemorySource, Source};
 use prosescope_core::trace::NodeStatus;
 use prosescope_core::{decode, program, render, trace};
-
-/// A folder of the corpus: named by the environment, else beside the checkout.
-fn corpus(folder: &str) -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let named = std::env::var_os("PROSESCOPE_SHARED").map(PathBuf::from);
-    let places = [
-        named,
-        Some(root.join("../shared")),
-        Some(root.join("../../shared")),
-    ];
-    places
-        .into_iter()
-        .flatten()
-        .map(|p| p.join("corpus").join(folder))
-        .find(|p| p.is_dir())
-}
+use prosescope_test_support::needs;
 
 fn files(dir: &Path, prefix: &str, out: &mut Vec<(String, Vec<u8>)>) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
@@ -54,6 +40,88 @@ struct Reading {
     told: &'static [&'static str],
 }
 
+/// The runs of tests/fixtures/runs.
+const OURS: &[Reading] = &[
+    // One session, `status: complete`, an index of three columns.
+    read("20260301-080000-one", "StateMd", "completed", 1, "1 let").told(&["index-without-frames"]),
+    // A parallel of three and the session that joins them.
+    read("20260301-090000-join", "StateMd", "completed", 5, "4 let")
+        .told(&["index-without-frames"]),
+    // No program, no index, no binding: a parallel of four and an output, each with a file of the project.
+    read("20260301-100000-files", "StateMd", "completed", 6, "")
+        .told(&["extra-section", "state-file-incomplete"]),
+    // The state file stopped at the first of seven statements; the files of five are written. The sixth is next.
+    read(
+        "20260301-110000-behind",
+        "StateMd",
+        "running",
+        5,
+        "2 -, 3 let",
+    )
+    .stands(&[37])
+    .told(&[
+        "binding-not-indexed",
+        "elided-trace",
+        "marker-contradicts-disk",
+        "state-file-behind",
+    ]),
+    // Two sessions, a parallel of two, an output; agents without a folder.
+    read(
+        "20260301-120000-both",
+        "StateMd",
+        "completed",
+        6,
+        "4 let, 1 output",
+    ),
+    // Three receipts, one of them a session's; its binding says by which statement it was made.
+    read(
+        "20260301-130000-receipts",
+        "Receipts",
+        "completed",
+        1,
+        "1 session (anonymous)",
+    )
+    .told(&["state-file-not-read", "unknown-kind"]),
+    // Two sessions by its receipts; the second does not name the first as the one before it.
+    read("chain-that-broke", "Receipts", "completed", 0, "").told(&["receipt-chain"]),
+    // A log of its header alone: the run began, and nobody knows more.
+    read("20260301-140000-", "CompactLog", "", 0, ""),
+    // A program alone.
+    read("20260301-150000-alone", "Bare", "", 0, "").told(&["no-state-file"]),
+    // Three numbers, the second without a name, and an end.
+    read(
+        "20260301-160000-log",
+        "CompactLog",
+        "completed",
+        3,
+        "2 input, 1 let, 1 output",
+    ),
+    // Seven numbers, the third a parallel of three, the sixth a gate that was approved.
+    read(
+        "20260301-170000-gate",
+        "CompactLog",
+        "completed",
+        9,
+        "1 input, 7 let, 1 output",
+    ),
+    // All of it in envelopes: only the names of the bindings can be read.
+    read("20260301-180000-sealed", "Foreign", "", 0, "4 -").told(&[
+        "encrypted-value",
+        "program-encrypted",
+        "state-file-foreign",
+    ]),
+    // The same, but for five lines and an end that were written behind the envelope.
+    read(
+        "20260301-190000-sealed-log",
+        "CompactLog",
+        "completed",
+        5,
+        "3 -",
+    )
+    .told(&["encrypted-value", "log-sealed", "program-encrypted"]),
+];
+
+/// The runs of the corpus.
 const READ: &[Reading] = &[
     // One session, `status: complete`, an index of three columns.
     read("20260119-204900-a7b3c9", "StateMd", "completed", 1, "1 let")
@@ -173,13 +241,25 @@ impl Reading {
 }
 
 #[test]
+fn runs_are_understood() {
+    let runs = understood(&needs::fixtures("runs"), OURS);
+    assert_eq!(runs, OURS.len(), "each is read by a person too");
+}
+
+#[test]
 fn real_runs_are_understood() {
-    let Some(dir) = corpus("runs") else {
-        println!("skipped: there is no corpus of real runs beside this checkout");
+    let Some(dir) = needs::shared("corpus/runs") else {
         return;
     };
+    let runs = understood(&dir, READ);
+    assert!(runs >= READ.len(), "{runs} runs");
+}
+
+/// Fails where a run below a folder is not understood as a person reads it, or is not rendered as it is understood; how
+/// many there are.
+fn understood(dir: &Path, readings: &[Reading]) -> usize {
     let mut all = Vec::new();
-    files(&dir, "", &mut all);
+    files(dir, "", &mut all);
     let source = MemorySource::new("corpus", all);
     let mut roots: Vec<String> = source
         .files()
@@ -236,7 +316,7 @@ fn real_runs_are_understood() {
         );
         println!("{name}: {found}");
         // Two runs of one name are told apart by nothing but their place; runs that nobody read yet are shown.
-        let known = READ.iter().find(|reading| reading.run == name);
+        let known = readings.iter().find(|reading| reading.run == name);
         if let Some(known) = known.filter(|known| known.says() != found) {
             wrong.push(format!("{name}: {found}\n  wanted {}", known.says()));
         }
@@ -268,22 +348,41 @@ fn real_runs_are_understood() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(roots.len() >= READ.len(), "{} runs", roots.len());
+    roots.len()
 }
 
-/// Among the programs of the corpus lie four copies of run folders, of which nothing but the program was kept. What
-/// lies in `.prose/programs/` or loose beside it is no run.
+/// What lies in `.prose/programs/` or loose beside it is no run.
 #[test]
 fn a_program_in_a_run_folder_is_a_run_of_which_nobody_knows_more() {
-    let Some(dir) = corpus("programs") else {
-        println!("skipped: there is no corpus of real programs beside this checkout");
+    let program = |path: &str| (path.to_owned(), b"session \"Sail\"\n".to_vec());
+    lone_programs_are_runs(
+        vec![
+            program("harbour/.prose/runs/20260301-101500-lone01/program.prose"),
+            program("harbour/.prose/programs/sail.prose"),
+            program("harbour/.prose/sail.prose"),
+            program("harbour/examples/sail.prose"),
+            program("_old/0a1b2c3d/quay/.prose/runs/20260301-101500-lone02/program.prose"),
+            program("_old/4e5f6a7b/examples/01-sail.prose"),
+        ],
+        2,
+    );
+}
+
+/// Among the programs of the corpus lie four copies of run folders, of which nothing but the program was kept.
+#[test]
+fn a_real_program_in_a_run_folder_is_a_run_of_which_nobody_knows_more() {
+    let Some(dir) = needs::shared("corpus/programs") else {
         return;
     };
     let mut all = Vec::new();
     files(&dir, "", &mut all);
-    let source: Rc<dyn Source> = Rc::new(MemorySource::new("corpus", all));
+    lone_programs_are_runs(all, 4);
+}
+
+fn lone_programs_are_runs(files: Vec<(String, Vec<u8>)>, count: usize) {
+    let source: Rc<dyn Source> = Rc::new(MemorySource::new("corpus", files));
     let found = survey(&*source).found;
-    assert_eq!(found.len(), 4, "{found:?}");
+    assert_eq!(found.len(), count, "{found:?}");
     for place in found {
         assert_eq!(place.kind, FoundKind::RunFolder);
         let session = Session::open(Rc::clone(&source), &place.place, &Options::default()).unwrap();
