@@ -242,7 +242,7 @@ fn properties_of_programs_have_their_types() {
     let seen = typed(&ours());
     for (what, types) in [
         ("allow", &["list"][..]),
-        ("context", &["list", "raw", "word"]),
+        ("context", &["", "list", "raw", "text", "word"]),
         ("early_exit", &["condition"]),
         ("evidence", &["word"]),
         ("max", &["number"]),
