@@ -135,7 +135,7 @@ fn a_converted_run_names_the_same_frames_around_its_values() {
     assert!(file("r").contains(&format!("parent_execution_id: {outer}\n")));
     for (run, to) in [("r", "sqlite"), ("r-sqlite", "filesystem")] {
         let said = project.done("11:00:00", &format!("convert {run} --to {to}"), "");
-        assert!(said.contains("everything was carried"), "{said}");
+        assert!(said.contains("the copy is complete"), "{said}");
     }
     assert_eq!(file("r-sqlite-filesystem"), file("r"));
 }
@@ -225,8 +225,8 @@ fn check_is_silent_about_what_prose_itself_has_just_written() {
         silent("an input before anything began");
         let x = go("exec begin --line 4", "");
         put("x", &x);
-        go(&format!("put x --execution {x} --kind output"), "v");
-        silent("the same with another kind");
+        go(&format!("put x --execution {x} --kind let"), "w");
+        silent("the same again");
         go(&format!("exec complete {x}"), "");
         let unnamed = go("exec begin --line 5", "");
         put("--anon", &unnamed);
