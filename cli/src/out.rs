@@ -97,7 +97,8 @@ fn guarded(text: &str) -> String {
 fn quiet(result: io::Result<()>) -> Result<(), CliError> {
     match result {
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => std::process::exit(Exit::Done as i32),
-        other => other.map_err(|e| CliError::new(Exit::Io, format!("standard output: {e}"))),
+        other => other
+            .map_err(|e| CliError::new(Exit::Io, format!("cannot write to standard output: {e}"))),
     }
 }
 

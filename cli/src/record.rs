@@ -12,7 +12,7 @@ use crate::out::say;
 use crate::print::note;
 
 /// What to do where the newest run was not meant.
-const ANOTHER: &str = "name another on the command line or in PROSE_RUN";
+const ANOTHER: &str = "to use another, name it on the command line or in PROSE_RUN";
 
 /// A run that is written to.
 pub(crate) struct Recorder {
@@ -99,7 +99,9 @@ impl Recorder {
                 )));
                 Ok(done)
             }
-            Err(error) => Err(error.hint(format!("this is run {run}, the latest; {ANOTHER}"))),
+            Err(error) => {
+                Err(error.hint(format!("the command used run {run}, the latest; {ANOTHER}")))
+            }
         }
     }
 

@@ -333,5 +333,5 @@ fn with_json_an_error_is_one_object_on_the_last_line_of_standard_error() {
     }
     // Help is no error.
     let out = prose(at, &["show", "--json", "--help"]);
-    assert!(out.status.success() && out.stdout.starts_with(b"Say what happened"));
+    assert!(out.status.success() && out.stdout.starts_with(b"Summarize a run"));
 }

@@ -107,7 +107,7 @@ fn the_users_own_folder_is_no_project() {
         fs::copy(project.path("p.prose"), file).expect("copied");
     }
     let said = project.prose_in(&work, 3, &["runs"]);
-    assert!(said.contains("home folder"), "{said}");
+    assert!(said.contains("home directory"), "{said}");
     let said = project.prose_in(&work, 3, &["put", "a", "--file", "p.prose", "--run", "old"]);
     assert!(said.contains("no .prose folder"), "{said}");
     project.prose_in(&work, 0, &["init", "p.prose", "--id", "new"]);
@@ -351,7 +351,7 @@ fn a_dotted_name_gets_the_binding_of_an_import() {
                 assert_eq!(view["text"], "the finding");
             }
             let said = project.prose(3, &["get", "research.nothing", "--run", "r"]);
-            let own = "`prose bindings RUN/research` lists what its own run has";
+            let own = "`prose bindings RUN/research` lists the bindings of the import's run";
             assert_eq!(said.contains(own), run != "r", "{said}");
             if run != "r" {
                 for name in ["found", "research.found"] {
@@ -422,7 +422,7 @@ fn a_segment_is_read_back_byte_for_byte() {
                 &[&base[..], &["mate", "7", "--run", "r"], place].concat(),
             );
             assert!(
-                said.contains("no segment 7") && said.contains("the last one is 2"),
+                said.contains("no segment 7") && said.contains("the last segment is 2"),
                 "{said}"
             );
             let said = project.prose(3, &[&base[..], &["maet", "--run", "r"], place].concat());

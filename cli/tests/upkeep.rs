@@ -116,7 +116,7 @@ fn an_agent_is_deleted_from_the_scope_that_was_named() {
     let with = |rest: &[&'static str]| [&delete[..], rest].concat();
     let out = prose(at, &with(&["project"]));
     let said = String::from_utf8_lossy(&out.stdout);
-    assert!(said.contains("nothing was deleted yet"), "{said}");
+    assert!(said.contains("nothing was deleted;"), "{said}");
     assert!(project.exists());
     done(at, &with(&["project", "--yes"]), "2026-02-10T00:00:00Z");
     assert!(!project.exists() && user.exists());

@@ -216,7 +216,7 @@ fn who_names_no_run_writes_to_the_newest_one_and_is_told_which() {
             // What was refused may have been meant for another run.
             let said = prose(at, 3, &["exec", "complete", "999"]);
             assert!(
-                said.contains(&format!("this is run {newer}, the latest")),
+                said.contains(&format!("the command used run {newer}, the latest")),
                 "{said}"
             );
             let runs = prose(at, 0, &["runs"]);
@@ -279,10 +279,7 @@ fn the_variable_names_the_run_where_the_command_line_does_not() {
         &["audit", "verify", ""],
     ] {
         let said = prose(at, 2, args);
-        assert!(
-            said.contains("name of the run is empty"),
-            "{args:?}: {said}"
-        );
+        assert!(said.contains("run's name is empty"), "{args:?}: {said}");
     }
     for args in [&["show"][..], &["check"], &["audit"]] {
         let said = prose_with(at, Some(""), 2, args);

@@ -8,9 +8,9 @@ use crate::locate::{LATEST, RUN_ENV};
 
 /// What every decision is told.
 pub(super) const CLAIM: &str = "\
-Who decides is what --as and --for claim: nothing here checks it. The system's user is noted
-beside it, as the system says it. Exit code 4: the gate is not pending, past its deadline, or does
-not admit that name; nothing was changed then, unless --record-timeout recorded a time-out.";
+--as and --for are claims: nothing checks them. The audit log also records the operating system's
+user. Exit code 4: the gate is not pending, is past its deadline, or does not allow that name.
+Nothing is recorded then, except a time-out with --record-timeout.";
 
 /// Lists gates.
 #[derive(Debug, Args)]
@@ -20,13 +20,13 @@ pub(crate) struct GatesArgs {
     pub(crate) command: Option<GatesCommand>,
     #[arg(help = RUN_HELP)]
     pub(crate) run: Option<String>,
-    /// Only those that wait for a decision (the default without RUN)
+    /// Only pending gates (the default without RUN)
     #[arg(long, conflicts_with = "all")]
     pub(crate) pending: bool,
-    /// Only those that wait and whose deadline comes within this time: 30m, 1h, 2h30m
+    /// Only pending gates whose deadline is within this time: 30m, 1h, 2h30m
     #[arg(long, value_name = "DURATION", conflicts_with = "all")]
     pub(crate) expiring: Option<String>,
-    /// Decided ones too (the default with RUN)
+    /// Decided gates too (the default with RUN)
     #[arg(long)]
     pub(crate) all: bool,
 }
@@ -34,9 +34,9 @@ pub(crate) struct GatesArgs {
 /// What is done with many gates.
 #[derive(Debug, Subcommand)]
 pub(crate) enum GatesCommand {
-    /// Record the time-out of every gate that is past its deadline, once; safe to repeat
+    /// Record the time-out of every gate that is past its deadline; safe to repeat
     Expire {
-        /// Only those of this run; of all runs below `.prose/` without it
+        /// Only gates of this run [default: all runs below `.prose/`]
         run: Option<String>,
     },
 }
@@ -44,45 +44,44 @@ pub(crate) enum GatesCommand {
 /// What is done with one gate.
 #[derive(Debug, Subcommand)]
 pub(crate) enum GateCommand {
-    /// Show a gate with its history; the audit log notes that it was viewed
+    /// Show a gate with its history, and log the view in the audit log
     Show {
         #[arg(help = RUN_HELP)]
         run: String,
-        /// The gate
+        /// The gate's id
         gate: String,
-        /// Note nothing in the audit log
+        /// Do not log the view
         #[arg(long)]
         no_log: bool,
     },
-    /// The program stands at a gate; prints the gate's id, `ID#2` when it is met again
+    /// Record that the run waits at a gate; prints the gate's id, `ID#2` for its second visit
     Create(CreateArgs),
 }
 
 /// Creates a gate.
 #[derive(Debug, Args)]
 pub(crate) struct CreateArgs {
-    /// Its id, as the program has it; the gate at --line without it
+    /// The gate's id in the program [default: the gate at --line]
     #[arg(required_unless_present = "line")]
     pub(crate) id: Option<String>,
     #[command(flatten)]
     pub(crate) run: RunOption,
-    /// What the approver is asked; as the program says without it
+    /// The question for the approver [default: from the program]
     #[arg(long, value_name = "TEXT")]
     pub(crate) prompt: Option<String>,
-    /// Who may decide, with commas between the names; as the program says without it. `user` is any person, and who is
-    /// meant where the program does not say
+    /// Who may decide, separated by commas; `user` is any person [default: from the program, else user]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) allow: Option<Vec<String>>,
-    /// How long it waits: 30s, 30m, 4h, 7d, 2h30m; as the program says without it
+    /// How long the gate waits: 30s, 30m, 4h, 7d, 2h30m [default: from the program, else no limit]
     #[arg(long, value_name = "DURATION")]
     pub(crate) timeout: Option<String>,
-    /// What the program does on a rejection or a time-out; as it says without it
+    /// What the program does after a rejection or a time-out [default: from the program]
     #[arg(long, value_name = "TEXT")]
     pub(crate) on_reject: Option<String>,
-    /// The execution that it stands in: a branch, a loop, a called block; taken from what stands open without it
+    /// The execution that contains the gate: a branch, a loop, a called block [default: found among the open executions]
     #[arg(long, value_name = "EXECUTION_ID")]
     pub(crate) parent: Option<i64>,
-    /// Its line in the program, which says all that is not given
+    /// The gate's line in the program, which gives all defaults
     #[arg(long, value_name = "N")]
     pub(crate) line: Option<u32>,
     #[command(flatten)]
@@ -94,15 +93,15 @@ pub(crate) struct CreateArgs {
 pub(crate) struct Decider {
     #[arg(help = RUN_HELP)]
     pub(crate) run: String,
-    /// The gate
+    /// The gate's id
     pub(crate) gate: String,
-    /// Who decides: a claim
+    /// Who decides; not checked
     #[arg(long = "as", value_name = "NAME", default_value = "user")]
     pub(crate) by: String,
-    /// For whom they act: a claim as well
+    /// On whose behalf; not checked
     #[arg(long = "for", value_name = "NAME")]
     pub(crate) acting_for: Option<String>,
-    /// Past the deadline, record the time-out that is due
+    /// If the deadline has passed, record the time-out
     #[arg(long)]
     pub(crate) record_timeout: bool,
 }
@@ -112,16 +111,16 @@ pub(crate) struct Decider {
 pub(crate) struct ApproveArgs {
     #[command(flatten)]
     pub(crate) decider: Decider,
-    /// What to note with it
+    /// A comment for the audit log
     #[arg(long, value_name = "TEXT")]
     pub(crate) comment: Option<String>,
-    /// Approve: what happens anyway
+    /// Approve (the default)
     #[arg(long, conflicts_with = "reject")]
     pub(crate) approve: bool,
-    /// Reject instead, as `prose reject` does
+    /// Reject, like `prose reject`
     #[arg(long, requires = "reason", conflicts_with = "comment")]
     pub(crate) reject: bool,
-    /// Why it is rejected
+    /// Why the gate is rejected
     #[arg(long, value_name = "TEXT", requires = "reject")]
     pub(crate) reason: Option<String>,
 }
@@ -131,7 +130,7 @@ pub(crate) struct ApproveArgs {
 pub(crate) struct RejectArgs {
     #[command(flatten)]
     pub(crate) decider: Decider,
-    /// Why
+    /// Why the gate is rejected
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: String,
 }
@@ -142,27 +141,27 @@ pub(crate) struct RejectArgs {
 pub(crate) struct AuditArgs {
     #[command(subcommand)]
     pub(crate) command: Option<AuditCommand>,
-    #[arg(help = format!("{RUN_HELP} (the one that {RUN_ENV} names, else the latest, without it)"))]
+    #[arg(help = format!("{RUN_HELP} [default: {RUN_ENV}, else latest]"))]
     pub(crate) run: Option<String>,
-    /// Over all runs below `.prose/`
+    /// All runs below `.prose/`
     #[arg(long, conflicts_with = "run")]
     pub(crate) all: bool,
     /// Only this gate
     #[arg(long, value_name = "ID")]
     pub(crate) gate: Option<String>,
-    /// Only what this principal approved or rejected
+    /// Only decisions by this principal
     #[arg(long, value_name = "NAME")]
     pub(crate) by: Option<String>,
-    /// Only what was approved or rejected since: a time (`2026-01-25`, RFC 3339) or how long ago (`24h`)
+    /// Only decisions since a time (`2026-01-25`, RFC 3339) or within a duration (`24h`)
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
-    /// The time-outs, with their deadlines
+    /// List time-outs with their deadlines
     #[arg(long, group = "report")]
     pub(crate) timeouts: bool,
-    /// How often each thing happened, and how many principals are named
+    /// Count the events of each kind, and their principals
     #[arg(long, group = "report")]
     pub(crate) stats: bool,
-    /// How long gates waited for their decision, the longest first
+    /// List how long gates waited for their decisions, longest first
     #[arg(long, group = "report")]
     pub(crate) waits: bool,
 }
@@ -170,15 +169,14 @@ pub(crate) struct AuditArgs {
 /// What is done with an audit log.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AuditCommand {
-    /// Say whether the audit log agrees with its chain; exit code 1 when it does not
+    /// Verify the hash chain of the audit log; exit code 1 if it is broken
     #[command(after_help = "\
-A log that agrees with itself is consistent, and no more: its hashes need no secret, so somebody
-may have made all of it anew. What was noted elsewhere shows that: give the head that a decision
-printed with --expect-head.")]
+A consistent log may still have been rewritten as a whole, because its hashes need no secret. To
+detect that, keep the head that a decision prints, and pass it as --expect-head.")]
     Verify {
         #[arg(default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
         run: String,
-        /// The head that a decision printed: the log must have that row at that place, and may have grown since
+        /// A head that a decision printed: the log must contain that row at that position; later rows are allowed
         #[arg(long, value_name = "COUNT:HASH")]
         expect_head: Option<String>,
     },

@@ -20,33 +20,32 @@ Exit codes:
   1  done, but issues of severity error were found (a failed run is not one); see check --deny
   2  wrong usage
   3  not found
-  4  refused: a rule says no
+  4  refused by a rule
   5  unreadable input
   6  I/O failed";
 
 const GET_EXIT: &str = "\
-Exit code 1: an issue of severity error was met on the way to the value. Of a database only the
-rows of that name are read, and executions where some of them lie in frames; of a folder, or to
-say why (--explain, --json), the whole run.";
+Exit code 1: an issue of severity error was found. Of a database, only the rows that the name needs
+are read and checked; of a folder, and with --explain or --json, the whole run.";
 
 const RUN_HELP: &str =
-    "A run: its id, a unique beginning of it, `latest`, or a path to a run folder or a database";
+    "The run: its id, a unique prefix of the id, `latest`, or a path to a run folder or a database";
 
 /// Refuses an empty name: it comes from a variable that is not set, and would be the beginning of any run's id.
 pub(crate) fn run_name(text: &str) -> Result<String, String> {
     match text.is_empty() {
         true => Err(format!(
-            "the name of the run is empty: expected an id, `latest` or a path; check that the variable it comes from is set (or {RUN_ENV} unset)"
+            "the run's name is empty: expected an id, `latest` or a path. Next: check that the variable it comes from is set, or unset {RUN_ENV}"
         )),
         false => Ok(text.to_owned()),
     }
 }
 
-/// Look into the runs of OpenProse programs, and record them. Reading never changes a byte of what it reads.
+/// Inspect and record runs of OpenProse programs. Inspecting never changes a run, except that `gate show` logs the view.
 #[derive(Debug, Parser)]
 #[command(name = "prose", version, after_help = EXIT_CODES, max_term_width = 100)]
 pub(crate) struct Cli {
-    /// Print JSON
+    /// Print JSON; errors as JSON on standard error
     #[arg(long, global = true)]
     pub(crate) json: bool,
     #[command(subcommand)]
@@ -57,95 +56,95 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// List the runs below `.prose/`
     Runs(RunsArgs),
-    /// Say what happened in a run, where it stopped and why
+    /// Summarize a run: what happened, where it stopped and why
     Show(RunArgs),
-    /// Print the tree of what ran
+    /// Print the tree of executed statements
     Trace(TraceArgs),
-    /// Print state.md, rendered from the run's data
+    /// Render state.md from a run's data
     State(StateArgs),
     /// List a run's bindings
     Bindings(RunArgs),
-    /// Print the value of a name
+    /// Print the value of a binding
     #[command(after_help = GET_EXIT)]
     Get(GetArgs),
     /// List a run's agents with their memory and segments
     Agents(RunArgs),
-    /// List approval gates; without RUN the pending ones of all runs
+    /// List the gates of a run; without RUN, the pending gates of all runs
     Gates(GatesArgs),
-    /// Show one gate, or create one
+    /// Show or create a gate
     #[command(subcommand)]
     Gate(GateCommand),
-    /// Approve a gate that waits for a decision
+    /// Approve a pending gate
     #[command(after_help = gates::CLAIM)]
     Approve(ApproveArgs),
-    /// Reject a gate that waits for a decision
+    /// Reject a pending gate
     #[command(after_help = gates::CLAIM)]
     Reject(RejectArgs),
     /// Print the audit log of a run's gates and verify its chain
     Audit(AuditArgs),
-    /// Say what going on with a run takes: where it stands, what the rest needs, what not to repeat
+    /// Show how to continue a run: where it stopped, what the rest needs, what not to repeat
     Resume(ResumeArgs),
-    /// Look for everything that is odd in runs, and say what to do about it
+    /// Check runs for inconsistencies and show how to fix them
     Check(CheckArgs),
-    /// Open a new run of a program; prints its id
+    /// Create a run of a program; prints the run's id
     Init(InitArgs),
-    /// Record statements: begin, complete, fail, skip, retry
+    /// Record the execution of statements
     #[command(subcommand)]
     Exec(ExecCommand),
-    /// Record parallels: begin, branch, join
+    /// Record parallel blocks and their branches
     #[command(subcommand)]
     Parallel(ParallelCommand),
-    /// Record loops: begin, iterate, exit
+    /// Record loops and their rounds
     #[command(subcommand)]
     Loop(LoopCommand),
-    /// Write a binding; the value comes on standard input
+    /// Write a binding; its value is standard input
     Put(PutArgs),
-    /// Read and write what agents keep: memory, segments; delete those that outlive runs
+    /// Read and write the memory and segments of agents; delete agents of the project or the user
     #[command(subcommand)]
     Agent(AgentCommand),
     /// Register imported programs
     #[command(subcommand)]
     Import(ImportCommand),
-    /// Print what happened as markers for a VM's conversation
+    /// Print a run's history as the markers of a VM's conversation
     Narrate(NarrateArgs),
-    /// Print the instructions for a subagent: where its output goes, and the commands that write it
+    /// Print the instructions for a subagent: its task, its inputs, and the command that writes its output
     Brief(BriefArgs),
-    /// Record how a run ended
+    /// Record the end of a run
     Finish(FinishArgs),
-    /// Say which runs could go, and remove them with --yes
+    /// List runs that can be removed; remove them with --yes
     #[command(after_help = upkeep::CLEAN_HELP)]
     Clean(upkeep::CleanArgs),
-    /// Write a run in the other form, as a new folder, and say what could not be carried; the run itself stays as it is
+    /// Convert a run between folder and SQLite, into a new folder; lists what the copy lacks. The run itself does not change
     Convert(upkeep::ConvertArgs),
-    /// Look whether this place is fit to record runs in: tools, git, file systems, journals, schemas; recommend a state mode
+    /// Check that this directory is ready for recording (tools, git, file systems, journals, schemas) and recommend a state mode
     Doctor(upkeep::DoctorArgs),
-    /// Serve the viewer on 127.0.0.1, showing a run
+    /// Serve the viewer of a run on 127.0.0.1
     View(ViewArgs),
-    /// Print a completion script for a shell
+    /// Print a shell completion script
     Completions(CompletionsArgs),
 }
 
 /// Looks for runs.
 #[derive(Debug, Args)]
 pub(crate) struct RunsArgs {
-    /// Where to look instead: a `.prose` folder, or any folder that holds runs
+    /// A `.prose` folder or another folder that contains runs [default: the nearest `.prose`]
     pub(crate) path: Option<String>,
-    /// Only runs of this status: completed, failed, waiting, running, interrupted, unreadable … (several with commas)
+    /// Only runs of these statuses, separated by commas: completed, failed, waiting, running, interrupted, unreadable …
     #[arg(long, value_name = "STATUS", value_delimiter = ',')]
     pub(crate) status: Vec<String>,
-    /// Only runs begun since: a time (`2026-01-25`, RFC 3339) or how long ago (`7d`, `2h30m`)
+    /// Only runs that began since a time (`2026-01-25`, RFC 3339) or within a duration (`7d`, `2h30m`)
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
-    /// Only runs whose program has this in its path
+    /// Only runs whose program path contains this text
     #[arg(long, value_name = "TEXT")]
     pub(crate) program: Option<String>,
-    /// Only runs with a gate that waits for a decision
+    /// Only runs with a pending gate
     #[arg(long)]
     pub(crate) pending: bool,
-    /// In this order
+    /// Sort order
     #[arg(long, value_enum, default_value_t = Sort::Newest)]
     pub(crate) sort: Sort,
-    /// At most so many
+    /// The most runs to print
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
 }
@@ -177,7 +176,7 @@ pub(crate) struct RunArgs {
 pub(crate) struct TraceArgs {
     #[arg(default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
     pub(crate) run: String,
-    /// Print at most this many rows
+    /// The most rows to print
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u32>,
 }
@@ -187,10 +186,10 @@ pub(crate) struct TraceArgs {
 pub(crate) struct StateArgs {
     #[arg(default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
     pub(crate) run: String,
-    /// Write the whole program, not only what ran and what comes next
+    /// Include the whole program, not only the statements that ran and those that come next
     #[arg(long)]
     pub(crate) all: bool,
-    /// Compare with the folder's own state file
+    /// Compare with the state.md of the run folder
     #[arg(long)]
     pub(crate) diff: bool,
 }
@@ -198,17 +197,17 @@ pub(crate) struct StateArgs {
 /// Reads a value.
 #[derive(Debug, Args)]
 pub(crate) struct GetArgs {
-    /// The name; an import's binding reads `alias.name`
+    /// The binding's name; `alias.name` for a binding of an import
     pub(crate) name: String,
     #[arg(long, default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
     pub(crate) run: String,
-    /// Resolve from this frame, outward; without it from the root
+    /// Resolve the name in this frame and those around it [default: the root]
     #[arg(long, value_name = "EXECUTION_ID", allow_negative_numbers = true)]
     pub(crate) from: Option<i64>,
-    /// Say why the name means this value: every candidate, the winner first
+    /// Explain which binding the name resolves to: all candidates, the chosen one first
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Print control characters as they are, to a terminal too
+    /// Print control characters unescaped to a terminal too
     #[arg(long)]
     pub(crate) raw: bool,
 }
@@ -218,10 +217,10 @@ pub(crate) struct GetArgs {
 pub(crate) struct ResumeArgs {
     #[arg(default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
     pub(crate) run: String,
-    /// Print a bounded Markdown prompt to hand to a model, the run's text fenced as data
+    /// Print a Markdown prompt of limited length for a model; text from the run is fenced as data
     #[arg(long, conflicts_with = "json")]
     pub(crate) prompt: bool,
-    /// Open an interrupted or waiting run again, to record what follows
+    /// Reopen an interrupted or waiting run for recording
     #[arg(long, conflicts_with = "prompt")]
     pub(crate) begin: bool,
 }
@@ -229,16 +228,16 @@ pub(crate) struct ResumeArgs {
 /// Checks runs.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// Runs, named as everywhere; the one that PROSE_RUN names, else the latest, without any
+    /// Runs: ids, unique prefixes of ids, `latest`, or paths [default: PROSE_RUN, else latest]
     #[arg(value_name = "RUN")]
     pub(crate) runs: Vec<String>,
-    /// Check every run below `.prose/`; with a path, every run below it
+    /// Check all runs below `.prose/`, or below the path that is given
     #[arg(long)]
     pub(crate) all: bool,
-    /// Only these rules; repeat it, or put commas between them
+    /// Only these rules, separated by commas; may be repeated
     #[arg(long = "rule", value_name = "RULE", value_delimiter = ',')]
     pub(crate) rules: Vec<String>,
-    /// Only what is at least so severe
+    /// Only issues of this severity or above
     #[arg(
         long,
         value_enum,
@@ -247,7 +246,7 @@ pub(crate) struct CheckArgs {
         hide_default_value = true
     )]
     pub(crate) severity: Level,
-    /// End with 1 for warnings, or for notes, and not only for errors
+    /// Exit with 1 if there are issues of this severity or above
     #[arg(
         long,
         value_enum,
@@ -256,16 +255,16 @@ pub(crate) struct CheckArgs {
         hide_default_value = true
     )]
     pub(crate) deny: Level,
-    /// Print SARIF 2.1.0, for code scanning in CI
+    /// Print SARIF 2.1.0 for code scanning in CI
     #[arg(long, conflicts_with = "json")]
     pub(crate) sarif: bool,
-    /// Write a repaired copy of a run beside it, and say what was repaired; the run itself stays as it is
+    /// Write a repaired copy of the run and list the repairs; the run itself does not change
     #[arg(long, conflicts_with_all = ["all", "rules", "sarif", "explain"])]
     pub(crate) fix: bool,
-    /// Where the copy goes: a folder that is not there yet; RUN-fixed beside the run without it
+    /// The copy's folder, which must not exist [default: RUN-fixed, beside the run]
     #[arg(long, value_name = "PATH", requires = "fix")]
     pub(crate) out: Option<std::path::PathBuf>,
-    /// Say what a rule means and what to do, with an example; list all rules without RULE
+    /// Explain a rule: its meaning, an example, what to do; without RULE, list all rules
     #[arg(long, value_name = "RULE", num_args = 0..=1, conflicts_with_all = ["runs", "all", "rules", "sarif"])]
     pub(crate) explain: Option<Option<String>>,
 }
@@ -273,10 +272,10 @@ pub(crate) struct CheckArgs {
 /// How severe an issue is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Level {
-    /// A fact shown may be wrong, or something could not be read
+    /// A value shown may be wrong, or something could not be read
     #[value(alias = "errors")]
     Error,
-    /// What is shown may be incomplete
+    /// Something shown may be incomplete
     #[value(alias = "warnings")]
     Warning,
     /// Worth knowing
@@ -287,10 +286,10 @@ pub(crate) enum Level {
 /// Serves the viewer.
 #[derive(Debug, Args)]
 pub(crate) struct ViewArgs {
-    /// Runs or paths to show; the run that PROSE_RUN names, else the latest, without any
+    /// Runs or paths to show [default: PROSE_RUN, else latest]
     #[arg(value_name = "RUN|PATH")]
     pub(crate) runs: Vec<String>,
-    /// Listen on this port; any free one without it
+    /// The port to listen on; 0 takes a free port
     #[arg(long, default_value_t = 0)]
     pub(crate) port: u16,
 }

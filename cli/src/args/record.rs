@@ -11,12 +11,12 @@ use crate::locate::{LATEST, RUN_ENV};
 /// Opens a new run.
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// The program: a `.prose` file; the run keeps a copy
+    /// The program, a `.prose` file; the run keeps a copy
     pub(crate) program: PathBuf,
     /// Where the run keeps its state
     #[arg(long, value_enum, default_value_t = StateMode::Filesystem)]
     pub(crate) state: StateMode,
-    /// The run's id; made from the time and chance without it
+    /// The run's id [default: the time and six random characters]
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
 }
@@ -40,13 +40,13 @@ pub(crate) struct RunOption {
 /// Names a statement.
 #[derive(Debug, Args)]
 pub(crate) struct StatementArgs {
-    /// The statement, as the program writes it
+    /// The statement's text, as in the program
     #[arg(value_name = "STATEMENT")]
     pub(crate) text: Option<String>,
-    /// Its line in the program, which says all that is not given
+    /// The statement's line in the program, which gives all defaults
     #[arg(long, value_name = "N")]
     pub(crate) line: Option<u32>,
-    /// The execution that it runs in: a branch, a loop, a called block; taken from what stands open without it
+    /// The execution that it runs in: a branch, a loop, a called block [default: found among the open executions]
     #[arg(long, value_name = "EXECUTION_ID")]
     pub(crate) parent: Option<i64>,
     #[command(flatten)]
@@ -56,7 +56,7 @@ pub(crate) struct StatementArgs {
 /// Records something against the program, or out of sequence.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct InsistArgs {
-    /// Record a flag that contradicts the program, and that it does
+    /// Record values that contradict the program; the override is recorded too
     #[arg(long = "override")]
     pub(crate) overrides: bool,
     #[command(flatten)]
@@ -66,7 +66,7 @@ pub(crate) struct InsistArgs {
 /// Records something out of sequence.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ForceArgs {
-    /// Record it although something is open, or waits, that should come first; that it was forced is recorded too
+    /// Record out of sequence, while something that should end first is open; the force is recorded too
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -74,35 +74,35 @@ pub(crate) struct ForceArgs {
 /// Records statements.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ExecCommand {
-    /// A statement begins; prints its execution id
+    /// Record that a statement begins; prints its execution id
     Begin {
         #[command(flatten)]
         statement: StatementArgs,
-        /// The block that it calls, when its text does not say so
+        /// The block that the statement calls [default: from its text]
         #[arg(long, value_name = "NAME")]
         block: Option<String>,
         #[command(flatten)]
         run: RunOption,
     },
-    /// A session begins; prints its execution id and the brief for the subagent that carries it out
+    /// Record that a session begins; prints its execution id and the brief for its subagent
     Run {
         #[command(flatten)]
         statement: StatementArgs,
-        /// Begin the loop of this line first, or the call of a block, and run in it
+        /// First begin the loop or the block call at this line, and run in it
         #[arg(long = "in", value_name = "LINE", conflicts_with = "round")]
         within: Option<u32>,
-        /// End the round of the loop around it first
+        /// First end the current round of the enclosing loop
         #[arg(long)]
         round: bool,
         #[command(flatten)]
         run: RunOption,
     },
-    /// Executions are done; refused until the binding that the program has for them is there
+    /// Record that executions completed; refused until their binding is written
     Complete {
-        /// What `exec begin` printed; several are completed in this order, all or none. The one that stands open without it
+        /// Execution ids, as `exec begin` printed them; all are completed in this order, or none [default: the open one]
         #[arg(value_name = "EXECUTION_ID")]
         ids: Vec<i64>,
-        /// The binding that it had to write, where the program does not say
+        /// The binding that the execution writes [default: from the program]
         #[arg(long, value_name = "NAME")]
         binding: Option<String>,
         #[command(flatten)]
@@ -110,9 +110,9 @@ pub(crate) enum ExecCommand {
         #[command(flatten)]
         run: RunOption,
     },
-    /// An execution ended with an error
+    /// Record that an execution failed
     Fail {
-        /// What `exec begin` printed
+        /// The execution id, as `exec begin` printed it
         #[arg(value_name = "EXECUTION_ID")]
         id: i64,
         /// What went wrong
@@ -121,12 +121,12 @@ pub(crate) enum ExecCommand {
         #[command(flatten)]
         run: RunOption,
     },
-    /// An execution is passed over
+    /// Record that an execution was skipped
     Skip {
-        /// What `exec begin` printed
+        /// The execution id, as `exec begin` printed it
         #[arg(value_name = "EXECUTION_ID")]
         id: i64,
-        /// Why
+        /// Why it was skipped
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
         #[command(flatten)]
@@ -134,15 +134,15 @@ pub(crate) enum ExecCommand {
         #[command(flatten)]
         run: RunOption,
     },
-    /// Another attempt begins at an execution that failed
+    /// Record another attempt at a failed execution
     Retry {
-        /// What `exec begin` printed
+        /// The execution id, as `exec begin` printed it
         #[arg(value_name = "EXECUTION_ID")]
         id: i64,
-        /// The most attempts, the first one included; as the program says (`retry: 3`) without it
+        /// The most attempts, the first one included [default: from the program (`retry: 3`)]
         #[arg(long, value_name = "N")]
         max: Option<i64>,
-        /// What went wrong, where `exec fail` has not recorded it yet
+        /// What went wrong, unless `exec fail` recorded it already
         #[arg(long, value_name = "TEXT")]
         error: Option<String>,
         #[command(flatten)]
@@ -155,10 +155,10 @@ pub(crate) enum ExecCommand {
 /// Says what a parallel is made of.
 #[derive(Debug, Args)]
 pub(crate) struct BranchesArgs {
-    /// Its branches, with commas between them; the program's without them
+    /// The branches, separated by commas [default: from the program]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) branches: Vec<String>,
-    /// When it goes on: all, first, any; as the program says without it
+    /// Which branches the join waits for: all, first, any [default: from the program, else all]
     #[arg(long, value_name = "WORD")]
     pub(crate) strategy: Option<String>,
 }
@@ -166,7 +166,7 @@ pub(crate) struct BranchesArgs {
 /// Records parallels.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ParallelCommand {
-    /// A parallel is entered; prints its execution id
+    /// Record that a parallel block begins; prints its execution id
     Begin {
         #[command(flatten)]
         statement: StatementArgs,
@@ -175,7 +175,7 @@ pub(crate) enum ParallelCommand {
         #[command(flatten)]
         run: RunOption,
     },
-    /// A parallel is entered and all of its branches begin; prints each branch's execution id and brief
+    /// Record that a parallel block and all its branches begin; prints their execution ids and briefs
     Run {
         #[command(flatten)]
         statement: StatementArgs,
@@ -184,17 +184,17 @@ pub(crate) enum ParallelCommand {
         #[command(flatten)]
         run: RunOption,
     },
-    /// A branch begins; prints its execution id, which `exec complete` ends
+    /// Record that a branch begins; prints its execution id for `exec complete`
     Branch {
-        /// The parallel's execution id
+        /// The parallel block's execution id
         #[arg(value_name = "PARALLEL_ID")]
         parallel: i64,
-        /// The branch
+        /// The branch's name
         name: String,
-        /// Its statement, as the program writes it
+        /// The branch's statement, as in the program
         #[arg(value_name = "STATEMENT")]
         text: Option<String>,
-        /// Its statement's line in the program
+        /// The line of the branch's statement in the program
         #[arg(long, value_name = "N")]
         line: Option<u32>,
         #[command(flatten)]
@@ -202,9 +202,9 @@ pub(crate) enum ParallelCommand {
         #[command(flatten)]
         run: RunOption,
     },
-    /// The branches come together
+    /// Record that the branches are joined
     Join {
-        /// The parallel's execution id; the one that stands open without it
+        /// The parallel block's execution id [default: the open one]
         #[arg(value_name = "PARALLEL_ID")]
         parallel: Option<i64>,
         #[command(flatten)]
@@ -217,22 +217,22 @@ pub(crate) enum ParallelCommand {
 /// Records loops.
 #[derive(Debug, Subcommand)]
 pub(crate) enum LoopCommand {
-    /// A loop is entered; prints its execution id
+    /// Record that a loop begins; prints its execution id
     Begin {
         #[command(flatten)]
         statement: StatementArgs,
-        /// The most rounds; as the program says without it
+        /// The most rounds [default: from the program]
         #[arg(long, value_name = "N")]
         max: Option<i64>,
-        /// Until what, as the program says it
+        /// The loop's condition [default: from the program]
         #[arg(long, value_name = "TEXT")]
         condition: Option<String>,
         #[command(flatten)]
         run: RunOption,
     },
-    /// A round ended
+    /// Record that a round ended
     Iterate {
-        /// The loop's execution id; the one that stands open without it
+        /// The loop's execution id [default: the open one]
         #[arg(value_name = "LOOP_ID")]
         id: Option<i64>,
         #[command(flatten)]
@@ -240,17 +240,17 @@ pub(crate) enum LoopCommand {
         #[command(flatten)]
         run: RunOption,
     },
-    /// The loop is left
+    /// Record that the loop ended
     Exit {
-        /// The loop's execution id; the one that stands open without it
+        /// The loop's execution id [default: the open one]
         #[arg(value_name = "LOOP_ID")]
         id: Option<i64>,
-        /// A round ends first
+        /// First end the current round
         #[arg(long)]
         round: bool,
         #[command(flatten)]
         force: ForceArgs,
-        /// Why: condition_satisfied, max_reached, or in words
+        /// Why it ended: condition_satisfied, max_reached, or in words
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
         #[command(flatten)]
@@ -261,39 +261,39 @@ pub(crate) enum LoopCommand {
 /// Writes a binding.
 #[derive(Debug, Args)]
 pub(crate) struct PutArgs {
-    /// The name
+    /// The binding's name
     #[arg(required_unless_present = "anon")]
     pub(crate) name: Option<String>,
-    /// Take the next free `anon_…` name
+    /// Write an anonymous binding under the next free name `anon_…`
     #[arg(long, conflicts_with = "name")]
     pub(crate) anon: bool,
     #[command(flatten)]
     pub(crate) run: RunOption,
-    /// The execution that writes it; its block's frame is the scope, the root without one
+    /// The execution that writes it; its frame is the binding's scope [default: the root]
     #[arg(long, value_name = "EXECUTION_ID")]
     pub(crate) execution: Option<i64>,
-    /// input, output, let or const; as the program says, else let
+    /// The kind: input, output, let or const [default: from the program, else let]
     #[arg(long, value_name = "KIND")]
     pub(crate) kind: Option<String>,
-    /// The statement that makes it; as the program says, where it is not given
+    /// The statement that makes it [default: from the program]
     #[arg(long, value_name = "TEXT")]
     pub(crate) source: Option<String>,
-    /// What it is, in a sentence; the value's first line without it
+    /// A summary in one sentence [default: the value's first line]
     #[arg(long, value_name = "TEXT")]
     pub(crate) summary: Option<String>,
-    /// Read the value from this file instead of standard input
+    /// Read the value from this file, not from standard input
     #[arg(long, value_name = "PATH")]
     pub(crate) file: Option<PathBuf>,
-    /// Complete the execution with it, in the same transaction: only where whoever gave you the task asks for it
+    /// Also complete the execution, in the same transaction; only if your instructions ask for it
     #[arg(long, requires = "execution")]
     pub(crate) done: bool,
-    /// Write this file's text as the memory of the agent that carried it out
+    /// Also write the text of this file as the memory of the execution's agent
     #[arg(long, value_name = "PATH")]
     pub(crate) memory: Option<PathBuf>,
-    /// Add this file's text as that agent's next segment
+    /// Also add the text of this file as that agent's next segment
     #[arg(long, value_name = "PATH")]
     pub(crate) segment: Option<PathBuf>,
-    /// The agent; the one that the execution's statement names without it
+    /// The agent [default: from the execution's statement]
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
 }
@@ -303,10 +303,10 @@ pub(crate) struct PutArgs {
 pub(crate) struct FinishArgs {
     #[arg(default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
     pub(crate) run: String,
-    /// How it ends: completed, failed, or interrupted (it goes on later)
+    /// How the run ended
     #[arg(long, value_enum, required_unless_present = "vacuum")]
     pub(crate) status: Option<Ending>,
-    /// Make a database small again; of a finished run that alone is done, as often as you like
+    /// Compact the database; allowed for a finished run too, any number of times
     #[arg(long)]
     pub(crate) vacuum: bool,
     #[command(flatten)]
@@ -316,11 +316,11 @@ pub(crate) struct FinishArgs {
 /// How a run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Ending {
-    /// Done
+    /// The program ran to its end
     Completed,
-    /// With an error
+    /// The run ended with an error
     Failed,
-    /// It goes on later
+    /// The run stopped and can be resumed
     Interrupted,
 }
 
@@ -330,10 +330,10 @@ pub(crate) enum AgentCommand {
     /// Read or write an agent's memory
     #[command(subcommand)]
     Memory(MemoryCommand),
-    /// Read or record an invocation of an agent
+    /// Read or add a segment: the record of one invocation of an agent
     #[command(subcommand)]
     Segment(SegmentCommand),
-    /// Say what is kept of an agent of the project or the user, and delete it with --yes
+    /// List what is kept of an agent of the project or the user; delete it with --yes
     Delete(DeleteAgentArgs),
 }
 
@@ -342,21 +342,21 @@ pub(crate) enum AgentCommand {
 pub(crate) enum MemoryCommand {
     /// Print the memory, byte for byte
     Get(AgentArgs),
-    /// Write the memory; it comes on standard input, the earlier one is kept
+    /// Write the memory from standard input; the earlier memory is kept as history
     Set(AgentArgs),
 }
 
 /// An agent's invocations.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SegmentCommand {
-    /// Print a segment: its prompt, an empty line, its summary, byte for byte
+    /// Print a segment, byte for byte: its prompt, an empty line, its summary
     Get {
         #[command(flatten)]
         agent: AgentArgs,
-        /// Which one; the last without it
+        /// The segment's number [default: the last]
         number: Option<i64>,
     },
-    /// Add a segment; what the agent did comes on standard input, the number is the next one
+    /// Add the next segment; what the agent did is standard input
     Add {
         #[command(flatten)]
         agent: AgentArgs,
@@ -369,12 +369,12 @@ pub(crate) enum SegmentCommand {
 /// Names an agent and its store.
 #[derive(Debug, Args)]
 pub(crate) struct AgentArgs {
-    /// The agent
+    /// The agent's name
     pub(crate) name: String,
-    /// How long its memory lives; as the program declares it, else execution
+    /// How long the memory is kept [default: from the program, else execution]
     #[arg(long, value_enum, conflicts_with = "path")]
     pub(crate) scope: Option<Scope>,
-    /// A database or a folder of agents of your own (`persist: "path"`): it is only ever opened when named here
+    /// A database or folder of agents that the program names (`persist: "path"`); opened only if given here
     #[arg(long, value_name = "PATH")]
     pub(crate) path: Option<PathBuf>,
     #[command(flatten)]
@@ -384,30 +384,30 @@ pub(crate) struct AgentArgs {
 /// How long a memory lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Scope {
-    /// It dies with the run
+    /// As long as the run
     Execution,
-    /// It survives runs in the project: `.prose/agents.db`, `.prose/agents/`
+    /// Across the runs of the project: `.prose/agents.db`, `.prose/agents/`
     Project,
-    /// It survives across projects: `~/.prose`
+    /// Across projects: `~/.prose`
     User,
 }
 
 /// Registers imports.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ImportCommand {
-    /// Register a program under a handle; in the folder form its nested run is opened, which every command names RUN/handle--slug
+    /// Register an imported program under a handle; in folder form, this creates its nested run, RUN/handle--slug
     Add {
-        /// The handle
+        /// The handle that the program uses it by
         alias: String,
-        /// Where it came from; as the program's `use` says without it
+        /// Where the program comes from [default: from the `use` statement]
         source: Option<String>,
-        /// The program itself: its nested run keeps a copy
+        /// The program file; the nested run keeps a copy
         #[arg(long, value_name = "PATH")]
         program: Option<PathBuf>,
-        /// Its inputs, as JSON
+        /// The program's inputs, as JSON
         #[arg(long, value_name = "JSON")]
         inputs: Option<String>,
-        /// Its outputs, as JSON
+        /// The program's outputs, as JSON
         #[arg(long, value_name = "JSON")]
         outputs: Option<String>,
         #[command(flatten)]
@@ -420,10 +420,10 @@ pub(crate) enum ImportCommand {
 pub(crate) struct NarrateArgs {
     #[arg(default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
     pub(crate) run: String,
-    /// Only this execution, and what ran in it
+    /// Only this execution and those in it
     #[arg(long, value_name = "EXECUTION_ID")]
     pub(crate) execution: Option<i64>,
-    /// In which words
+    /// The form of the markers
     #[arg(long, value_enum, default_value_t = Markers::Compact)]
     pub(crate) style: Markers,
 }
@@ -440,20 +440,20 @@ pub(crate) enum Markers {
 /// Instructs a subagent.
 #[derive(Debug, Args)]
 pub(crate) struct BriefArgs {
-    /// The binding that it writes; the one of the execution's statement without it, else an anonymous one
+    /// The binding that the subagent writes [default: from the execution's statement, else anonymous]
     pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) run: RunOption,
-    /// The execution that it carries out
+    /// The execution that the subagent carries out
     #[arg(long, value_name = "EXECUTION_ID")]
     pub(crate) execution: Option<i64>,
-    /// The persistent agent that it is
+    /// The persistent agent that the subagent is [default: from the execution's statement]
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
-    /// Ask for `put --done`, which completes the execution too
+    /// Use `put --done`, which also completes the execution
     #[arg(long, requires = "execution")]
     pub(crate) done: bool,
-    /// Say what `sqlite3` would need as well
+    /// Include the same write with `sqlite3`
     #[arg(long)]
     pub(crate) sqlite3: bool,
 }

@@ -5,21 +5,21 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 pub(crate) const CLEAN_HELP: &str = "\
-Without --yes nothing is removed: the command says what would go, how large it is and why.
-Only folders straight in .prose/runs are removed, never what a link leads to. A run's own agents
-go with it; agents of the project and the user go by `prose agent delete` only.
+Without --yes nothing is removed: the command lists what it would remove, with sizes and reasons.
+Only folders directly in .prose/runs are removed; links are not followed. Agents of execution scope
+are removed with their run; agents of the project and the user only by `prose agent delete`.
 
-Exit code 4: a run that was named, and --yes given, stays because a rule says so.";
+Exit code 4: --yes was given and a rule keeps a run that was named.";
 
 /// Writes a run in the other form.
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
-    /// The run
+    #[arg(help = super::RUN_HELP)]
     pub(crate) run: String,
-    /// The form
+    /// The state mode of the copy
     #[arg(long, value_enum)]
     pub(crate) to: super::record::StateMode,
-    /// Where it goes: a folder that is not there yet; RUN-sqlite or RUN-filesystem beside the run without it
+    /// The copy's folder, which must not exist [default: RUN-sqlite or RUN-filesystem, beside the run]
     #[arg(long, value_name = "PATH")]
     pub(crate) out: Option<std::path::PathBuf>,
 }
@@ -27,22 +27,22 @@ pub(crate) struct ConvertArgs {
 /// Removes runs.
 #[derive(Debug, Args)]
 pub(crate) struct CleanArgs {
-    /// Runs by id, or a unique beginning of it; the options narrow further
+    /// Runs: ids or unique prefixes of ids; the options narrow the selection
     #[arg(value_name = "RUN")]
     pub(crate) runs: Vec<String>,
-    /// Only runs without a sign of life for so long: `30d`, `12h`
+    /// Only runs whose last activity is at least this long ago: `30d`, `12h`
     #[arg(long, value_name = "DURATION")]
     pub(crate) older_than: Option<String>,
-    /// Only runs of this status: completed, failed, interrupted, unreadable … (several with commas)
+    /// Only runs of these statuses, separated by commas: completed, failed, interrupted, unreadable …
     #[arg(long, value_name = "STATUS", value_delimiter = ',')]
     pub(crate) status: Vec<String>,
-    /// Only runs whose program has this in its path
+    /// Only runs whose program path contains this text
     #[arg(long, value_name = "TEXT")]
     pub(crate) program: Option<String>,
-    /// Also runs that wait at a gate, or run and gave a sign of life within a day
+    /// Include runs that wait at a gate, and runs that were active within a day
     #[arg(long)]
     pub(crate) force: bool,
-    /// Remove them
+    /// Remove the runs; without this, only list them
     #[arg(long)]
     pub(crate) yes: bool,
 }
@@ -50,12 +50,12 @@ pub(crate) struct CleanArgs {
 /// Deletes an agent that outlives runs.
 #[derive(Debug, Args)]
 pub(crate) struct DeleteAgentArgs {
-    /// The agent
+    /// The agent's name
     pub(crate) name: String,
-    /// Where it lives
+    /// The agent's scope
     #[arg(long, value_enum)]
     pub(crate) scope: LastingScope,
-    /// Delete it; without this the command says what would go
+    /// Delete the agent; without this, only list what would be deleted
     #[arg(long)]
     pub(crate) yes: bool,
 }
@@ -63,16 +63,16 @@ pub(crate) struct DeleteAgentArgs {
 /// A scope that outlives runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LastingScope {
-    /// The project: `.prose/agents.db`, `.prose/agents/`
+    /// Kept in the project: `.prose/agents.db`, `.prose/agents/`
     Project,
-    /// The user: the same in the home directory
+    /// Kept in the home directory: `~/.prose`
     User,
 }
 
 /// Looks at a place.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// The program that the recommendation is for; the latest run's own without it
+    /// The program to recommend a state mode for [default: the program of the latest run]
     #[arg(long, value_name = "FILE")]
     pub(crate) program: Option<PathBuf>,
 }

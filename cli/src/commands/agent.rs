@@ -33,7 +33,7 @@ pub(super) fn run(command: AgentCommand, out: &Out) -> Result<Exit, CliError> {
             segment(&agent, number, out)
         }
         AgentCommand::Segment(SegmentCommand::Add { agent, prompt }) => {
-            let summary = text_of_stdin("what an agent did")?;
+            let summary = text_of_stdin("a segment")?;
             let place = Place::of(&agent)?;
             let command = AddSegment {
                 agent: agent.name,
@@ -86,7 +86,9 @@ impl Place {
             AgentScope::Project => (Some(project), AgentScope::Project),
             AgentScope::User => {
                 let home = locate::home().ok_or_else(|| {
-                    CliError::not_found("there is no home directory, so no agent of the user")
+                    CliError::not_found(
+                        "the user has no home directory, where agents of scope user are kept",
+                    )
                 })?;
                 let own = home.join(".prose");
                 let read_as = match locate::is_same(&own, &project) {
@@ -149,9 +151,9 @@ fn declared(session: &Session, agent: &str) -> Result<AgentScope, CliError> {
         .and_then(|listing| listing.agent_scope(agent));
     match scope {
         Some(AgentScope::Custom) => Err(CliError::usage(format!(
-            "the program keeps agent {agent} in a place of its own, and that is never followed from inside a run"
+            "the program keeps agent {agent} at a path of its own, which is not opened from a run's data"
         ))
-        .hint("name it with --path")),
+        .hint("give that path: --path PATH")),
         scope => Ok(scope.unwrap_or(AgentScope::Execution)),
     }
 }
@@ -244,7 +246,7 @@ fn segment(args: &AgentArgs, number: Option<i64>, out: &Out) -> Result<Exit, Cli
         if let (Some(number), Some(last)) = (number, session.segment(*at, None)?) {
             let message = format!("agent {name} has no segment {number} in scope {scope}");
             return Err(
-                CliError::not_found(message).hint(format!("the last one is {}", last.number))
+                CliError::not_found(message).hint(format!("the last segment is {}", last.number))
             );
         }
     }
@@ -291,7 +293,7 @@ fn text_of_stdin(what: &str) -> Result<String, CliError> {
     String::from_utf8(bytes).map_err(|_| {
         CliError::new(
             Exit::Unreadable,
-            format!("{what} is text in UTF-8, and standard input is not"),
+            format!("{what} is UTF-8 text; standard input is not"),
         )
     })
 }

@@ -19,8 +19,8 @@ pub(super) fn run(args: &DeleteAgentArgs, out: &Out) -> Result<Exit, CliError> {
     let kept = kept_agent(&prose, &args.name)?;
     if kept.is_empty() {
         return Err(
-            CliError::not_found(format!("{place} keeps no agent {}", args.name))
-                .hint("`prose agents` lists the agents of a run and those around it"),
+            CliError::not_found(format!("{place} has no agent {}", args.name))
+                .hint("`prose agents` lists the agents of a run, its project and the user"),
         );
     }
     if args.yes {
@@ -47,7 +47,7 @@ pub(super) fn run(args: &DeleteAgentArgs, out: &Out) -> Result<Exit, CliError> {
         said.push_str(&format!("  {line}\n"));
     }
     if !args.yes {
-        said.push_str("nothing was deleted yet: the same command with --yes does it\n");
+        said.push_str("nothing was deleted; repeat the command with --yes to delete it\n");
     }
     out.text(&escape(&said, true))?;
     Ok(Exit::Done)
@@ -72,5 +72,5 @@ fn lines(kept: &KeptAgent, place: &str, name: &str) -> Vec<String> {
 fn user() -> Result<PathBuf, CliError> {
     locate::home()
         .and_then(|home| home_prose(&home))
-        .ok_or_else(|| CliError::not_found("there is no .prose folder in the home directory"))
+        .ok_or_else(|| CliError::not_found("the home directory has no .prose folder"))
 }

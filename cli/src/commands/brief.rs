@@ -22,7 +22,7 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
                 "there is no execution {id} in run {}",
                 session.run().id
             ))
-            .hint("`prose trace RUN` lists what ran, with ids")
+            .hint("`prose trace RUN` lists the executions with their ids")
         })?,
         None => Task::default(),
     };

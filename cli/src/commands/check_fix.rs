@@ -30,11 +30,11 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
         return Err(CliError::refused(
             "form-read-only",
             format!(
-                "{} is of a form that is only read: nothing of it can be repaired",
+                "cannot repair {}: runs of this form are read-only",
                 before.run
             ),
         )
-        .hint("databases and folders with a state.md of the documents' form are repaired"));
+        .hint("databases, and folders with the state.md of the documents, can be repaired"));
     }
     let to = args.out.clone().unwrap_or_else(|| {
         let folder = match opened.alone {

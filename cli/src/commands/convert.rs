@@ -31,27 +31,27 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
     };
     if of_files && opened.database.is_some() {
         let message = format!(
-            "{} has a database that cannot be read, and files beside it: which of them is the run is not known",
+            "{} has a database that cannot be read, and files of a run beside it: which of the two is the run is unknown",
             opened.name
         );
         return Err(CliError::refused("two-stores", message).hint(
-            "`prose check RUN` says what is wrong with it; move away what is none of the run's",
+            "`prose check RUN` shows what is wrong with the database; move away the one that is not the run",
         ));
     }
     if (to_folder && of_files) || (!to_folder && of_rows) {
-        let message = format!("{} is kept in that form already", opened.name);
+        let message = format!("{} already has that form", opened.name);
         let other = if to_folder { "sqlite" } else { "filesystem" };
         return Err(
-            CliError::refused("same-form", message).hint(format!("the other one is --to {other}"))
+            CliError::refused("same-form", message).hint(format!("the other form is --to {other}"))
         );
     }
     if !of_files && !of_rows {
         let message = format!(
-            "{} is of a form that is only read: it cannot be converted",
+            "cannot convert {}: runs of this form are read-only",
             opened.name
         );
         return Err(CliError::refused("form-read-only", message)
-            .hint("databases and folders with a state.md of the documents' form are converted"));
+            .hint("databases, and folders with the state.md of the documents, can be converted"));
     }
     let nested = opened
         .dir
@@ -59,12 +59,11 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
         .is_some_and(|dir| dir.ends_with("imports"));
     if nested && args.out.is_none() {
         let message = format!(
-            "{} is the run of an import: beside it, another would be one too",
+            "{} is the run of an import: a copy beside it would be taken for another import",
             opened.name
         );
-        return Err(
-            CliError::refused("out-beside-import", message).hint("say where it goes: --out")
-        );
+        return Err(CliError::refused("out-beside-import", message)
+            .hint("choose another folder: --out PATH"));
     }
     let to = args.out.clone().unwrap_or_else(|| {
         let folder = match opened.alone {
@@ -80,10 +79,11 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
     let above = above.find_map(|dir| dir.canonicalize().ok());
     if !opened.alone && above.is_some_and(|above| above.starts_with(&opened.dir)) {
         let message = format!(
-            "{} lies in the run itself, which is only read",
+            "{} is inside the run itself, which must not change",
             to.display()
         );
-        return Err(CliError::refused("out-inside-run", message).hint("take another --out"));
+        return Err(CliError::refused("out-inside-run", message)
+            .hint("choose a folder outside of the run: --out PATH"));
     }
     let left = convert(
         &Conversion {

@@ -77,12 +77,12 @@ fn too_late(run: &str, out: &TimedOut) -> CliError {
     let error = CliError::refused(
         "gate-past-deadline",
         format!(
-            "gate {} is past its deadline{deadline}: its time-out was recorded, your decision was not",
+            "gate {} is past its deadline{deadline}: the time-out was recorded, the decision was not",
             out.gate
         ),
     );
     let error = match &out.on_reject {
-        Some(action) => error.hint(format!("the program goes on with: {action}")),
+        Some(action) => error.hint(format!("the program continues with: {action}")),
         None => error,
     };
     match &out.head {

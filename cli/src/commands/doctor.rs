@@ -119,10 +119,7 @@ fn program(path: &Path) -> Result<ProgramFacts, CliError> {
         std::io::ErrorKind::NotFound => {
             CliError::not_found(format!("there is no program {}", path.display()))
         }
-        _ => CliError::new(
-            Exit::Io,
-            format!("{} cannot be read: {cause}", path.display()),
-        ),
+        _ => CliError::new(Exit::Io, format!("cannot read {}: {cause}", path.display())),
     })?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     Ok(ProgramFacts::of(

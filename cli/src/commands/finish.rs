@@ -58,7 +58,7 @@ fn say_unfinished(run: &str) -> Result<(), CliError> {
             "{WAIT}note:{RESET} {}",
             escape(
                 &format!(
-                    "never ended, and shown as abandoned: {}{more}",
+                    "these executions never ended, and are shown as abandoned: {}{more}",
                     some.join(", ")
                 ),
                 false

@@ -29,7 +29,7 @@ fn show(run: &str, id: &str, no_log: bool, out: &Out) -> Result<Exit, CliError> 
             Ok(_) => session = locate::open(run)?,
             // Whoever only may read sees it nonetheless.
             Err(error) => say(&print::note(&format!(
-                "the audit log does not say that you looked: {error}"
+                "the view was not recorded in the audit log: {error}"
             ))),
         }
     }

@@ -111,7 +111,7 @@ fn missing(session: &Session, args: &GetArgs, resolution: &ResolutionView) -> Cl
         None => "at the root".to_owned(),
     };
     let error = CliError::not_found(format!(
-        "run {} has no binding {} that can be seen {place}",
+        "run {} has no binding {} that is visible {place}",
         session.run().id,
         args.name
     ));
@@ -133,12 +133,15 @@ fn missing(session: &Session, args: &GetArgs, resolution: &ResolutionView) -> Cl
         });
         match import {
             Some(import) => error.hint(format!(
-                "`prose bindings RUN/{}` lists what its own run has",
+                "`prose bindings RUN/{}` lists the bindings of the import's run",
                 import.alias
             )),
-            None => error.hint("`prose bindings RUN` lists what there is"),
+            None => error.hint("`prose bindings RUN` lists the bindings"),
         }
     } else {
-        error.hint(format!("other frames have one: {}", elsewhere.join(", ")))
+        error.hint(format!(
+            "other frames have a binding of that name: {}",
+            elsewhere.join(", ")
+        ))
     }
 }

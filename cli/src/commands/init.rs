@@ -21,8 +21,9 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
             names::plain("run", id)?;
             names::file("run", id)?;
             if id == locate::LATEST {
-                let error = CliError::usage("`latest` names the newest run: no run is called so");
-                return Err(error.hint("take another --id, or none"));
+                let error =
+                    CliError::usage("a run cannot have the id `latest`: it names the newest run");
+                return Err(error.hint("choose another --id, or omit it"));
             }
             id.clone()
         }
@@ -61,17 +62,17 @@ pub(super) fn read_program(path: &Path) -> Result<String, CliError> {
     let name = path.display();
     let wrong = |cause: std::io::Error| match cause.kind() {
         std::io::ErrorKind::NotFound => CliError::not_found(format!("there is no program {name}"))
-            .hint("check the path: it is taken from the folder that the command is given in"),
-        _ => CliError::new(Exit::Io, format!("{name} cannot be read: {cause}")),
+            .hint("check the path: it is relative to the working directory"),
+        _ => CliError::new(Exit::Io, format!("cannot read {name}: {cause}")),
     };
     let len = fs::metadata(path).map_err(wrong)?.len();
     if len > MOST_BYTES as u64 {
-        let message = format!("{name} has {len} bytes, more than the {MOST_BYTES} of a program");
+        let message = format!("{name} has {len} bytes; a program has at most {MOST_BYTES}");
         return Err(CliError::usage(message).hint("give the .prose file"));
     }
     let bytes = fs::read(path).map_err(wrong)?;
     String::from_utf8(bytes).map_err(|_| {
-        CliError::new(Exit::Unreadable, format!("{name} is not text in UTF-8"))
+        CliError::new(Exit::Unreadable, format!("{name} is not UTF-8 text"))
             .hint("give the .prose file")
     })
 }
@@ -80,8 +81,12 @@ pub(super) fn read_program(path: &Path) -> Result<String, CliError> {
 fn random6() -> Result<String, CliError> {
     const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
     let mut chance = [0_u8; 32];
-    getrandom::fill(&mut chance)
-        .map_err(|error| CliError::new(Exit::Io, format!("the system gives no chance: {error}")))?;
+    getrandom::fill(&mut chance).map_err(|error| {
+        CliError::new(
+            Exit::Io,
+            format!("cannot make an id: the system returned no random numbers: {error}"),
+        )
+    })?;
     // What does not divide evenly is left out, so that no letter is likelier.
     let id: String = chance
         .iter()

@@ -91,7 +91,7 @@ fn no_execution(session: &Session, id: i64) -> CliError {
         "there is no execution {id} in run {}",
         session.run().id
     ))
-    .hint("`prose trace RUN` lists what ran, with ids")
+    .hint("`prose trace RUN` lists the executions with their ids")
 }
 
 /// A gate was named that the run does not have.
@@ -110,7 +110,7 @@ fn since(text: &str) -> Result<i64, CliError> {
     }
     let ago = Timeout::parse(text).map_err(|error| {
         CliError::usage(format!(
-            "--since {text}: neither a time (2026-01-25, 2026-01-25T14:00:00Z) nor a duration: {error}"
+            "--since {text} is neither a time (2026-01-25, 2026-01-25T14:00:00Z) nor a duration: {error}"
         ))
     })?;
     Ok(locate::now().saturating_sub(millis(&ago)))

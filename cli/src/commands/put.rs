@@ -61,8 +61,8 @@ fn bytes_of(path: &Path) -> Result<Vec<u8>, CliError> {
             std::io::ErrorKind::NotFound => Exit::NotFound,
             _ => Exit::Io,
         };
-        CliError::new(exit, format!("{} cannot be read: {cause}", path.display()))
-            .hint("check the path: it is taken from the folder that the command is given in")
+        CliError::new(exit, format!("cannot read {}: {cause}", path.display()))
+            .hint("check the path: it is relative to the working directory")
     })
 }
 
@@ -72,8 +72,8 @@ fn text_of(path: Option<&Path>) -> Result<Option<String>, CliError> {
     text.map(Some).map_err(|_| {
         CliError::new(
             Exit::Unreadable,
-            format!("{} is not text in UTF-8", path.display()),
+            format!("{} is not UTF-8 text", path.display()),
         )
-        .hint("a memory and a segment are Markdown")
+        .hint("memories and segments are Markdown")
     })
 }

@@ -16,7 +16,7 @@ pub(super) fn run(args: &ViewArgs, out: &Out) -> Result<Exit, CliError> {
         })?;
     } else {
         out.text(&format!("{}\n", escape(&server.address, false)))?;
-        say("serving the viewer on this machine only; end with Ctrl-C");
+        say("serving the viewer on this machine only; press Ctrl-C to stop");
     }
     server.run()?;
     Ok(Exit::Done)

@@ -75,7 +75,7 @@ fn not_chosen(error: ChooseError, project: &Path) -> CliError {
             CliError::not_found(error.to_string()).hint("give a path to a run folder or a database")
         }
         ChooseError::Several { .. } => {
-            CliError::usage(error.to_string()).hint("give more of the id")
+            CliError::usage(error.to_string()).hint("give a longer prefix of the id")
         }
         ChooseError::Unknown {
             name, runs, some, ..
@@ -84,7 +84,7 @@ fn not_chosen(error: ChooseError, project: &Path) -> CliError {
                 CliError::not_found(format!("there is no run {name} in {}", project.display()));
             if runs == 0 {
                 return error
-                    .hint("it holds no runs yet; give a path to a run folder or a database");
+                    .hint("it contains no runs; give a path to a run folder or a database");
             }
             error.hint(format!(
                 "there are {runs} runs, such as {}; `prose runs` lists them",
@@ -138,7 +138,7 @@ fn inside(disk: &Disk, run: &str, place: &str, nested: &str) -> Result<String, C
             [] => {
                 let error = CliError::not_found(format!("run {above} has no import {part}"));
                 return Err(match all.as_slice() {
-                    [] => error.hint("it has no imports with a run of their own"),
+                    [] => error.hint("the run has no nested runs"),
                     all => {
                         let handles = all
                             .iter()
@@ -149,7 +149,7 @@ fn inside(disk: &Disk, run: &str, place: &str, nested: &str) -> Result<String, C
             }
             many => {
                 return Err(CliError::usage(format!(
-                    "{part} may be {}",
+                    "{part} is ambiguous: {}",
                     many.join(" or ")
                 )));
             }
@@ -224,14 +224,16 @@ pub(super) fn by_path(path: &Path) -> Result<Located, CliError> {
                 base,
                 prose,
             }),
-            None => Err(
-                CliError::usage(format!("{} holds {} runs", path.display(), many.len()))
-                    .hint(format!(
-                        "name one, such as {}",
-                        path.join(&many[0].place).display()
-                    ))
-                    .hint(format!("`prose runs {}` lists them", path.display())),
-            ),
+            None => {
+                Err(
+                    CliError::usage(format!("{} contains {} runs", path.display(), many.len()))
+                        .hint(format!(
+                            "name one, such as {}",
+                            path.join(&many[0].place).display()
+                        ))
+                        .hint(format!("`prose runs {}` lists them", path.display())),
+                )
+            }
         },
     }
 }
@@ -248,12 +250,12 @@ pub(crate) fn project() -> Result<PathBuf, CliError> {
         let users = home.as_deref().and_then(home_prose);
         let error = match users.filter(|_| home.is_some_and(|home| here.starts_with(home))) {
             Some(users) => error.hint(format!(
-                "{} keeps the user's agents: it is a project's in the home folder itself only",
+                "{} keeps the agents of the user; it is a project only for commands in the home directory itself",
                 users.display()
             )),
             None => error,
         };
-        error.hint("go to the project, or give a path to a run folder or a database")
+        error.hint("change to the project's directory, or give a path to a run folder or a database")
     })
 }
 

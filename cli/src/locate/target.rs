@@ -62,12 +62,13 @@ fn target(dir: PathBuf) -> Result<Target, CliError> {
     let events = dir.join("x_events.jsonl");
     if there && events.symlink_metadata().is_ok() {
         let message = format!(
-            "there are two stores of this run: {} and {}",
+            "the run has two stores, and only one can be written: {} and {}",
             own.display(),
             events.display()
         );
-        return Err(CliError::refused("two-stores", message)
-            .hint("move away the one that is not this run's, or name the one that is meant: its state.db or its state.md"));
+        return Err(CliError::refused("two-stores", message).hint(
+            "move one of them away, or name the one to write: the path of state.db or of state.md",
+        ));
     }
     if !there && !is_run(&dir)? {
         return Err(no_run(&dir));
@@ -102,7 +103,7 @@ fn is_run(dir: &Path) -> Result<bool, CliError> {
 
 fn no_run(path: &Path) -> CliError {
     CliError::not_found(format!("there is no run in {}", path.display()))
-        .hint("`prose runs` lists the runs; `prose init PROGRAM` makes one")
+        .hint("`prose runs` lists the runs; `prose init PROGRAM` creates one")
 }
 
 /// The database itself: a link is followed where the user named it, and nowhere else.

@@ -48,8 +48,8 @@ pub(crate) fn audit_check(check: &AuditCheck, width: usize) -> String {
     let mut out = verdict(&check.chain, &check.chain_reason, check.head.as_ref());
     if let Some(expected) = &check.expected {
         let (tone, word) = match expected.found {
-            true => (OK, "the chain has it"),
-            false => (BAD, "the chain does not have it"),
+            true => (OK, "found in the chain"),
+            false => (BAD, "not in the chain"),
         };
         let _ = writeln!(
             out,
@@ -62,7 +62,7 @@ pub(crate) fn audit_check(check: &AuditCheck, width: usize) -> String {
     if check.chain == "consistent" && check.expected.is_none() {
         let _ = writeln!(
             out,
-            "{FAINT}A log that was cut, or made anew from its first row, is consistent as well: --expect-head finds that.{RESET}"
+            "{FAINT}A log that was cut or rewritten as a whole is consistent too; --expect-head detects that.{RESET}"
         );
     }
     out
@@ -165,10 +165,7 @@ pub(crate) fn gate_waits(waits: &[GateWait], width: usize) -> String {
             (wait.status.clone(), of(&wait.status)),
             (wait.resolved_by.clone().unwrap_or_default(), Style::new()),
             (time(wait.resolved.as_ref()), FAINT),
-            (
-                waited.unwrap_or_else(|| "not known".to_owned()),
-                Style::new(),
-            ),
+            (waited.unwrap_or_else(|| "unknown".to_owned()), Style::new()),
         ]);
     }
     table.print(width)

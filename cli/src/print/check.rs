@@ -35,7 +35,7 @@ pub(crate) fn checked(report: &CheckReport, width: usize) -> String {
         let _ = writeln!(out, "{BOLD}{}{RESET}{runs}", counted(report.counts));
         let _ = writeln!(
             out,
-            "{FAINT}`prose check --explain RULE` says more of a rule{RESET}"
+            "{FAINT}`prose check --explain RULE` explains a rule{RESET}"
         );
     }
     out

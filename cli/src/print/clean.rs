@@ -18,7 +18,7 @@ pub(crate) fn cleaned(plan: &CleanPlan, done: bool, width: usize) -> String {
         let size = plan.leftovers.iter().map(|left| left.bytes).sum();
         let _ = writeln!(
             out,
-            "{BOLD}{heading}: what earlier clean-ups left{RESET}  {FAINT}{} · {}{RESET}\n",
+            "{BOLD}{heading}: remains of interrupted commands{RESET}  {FAINT}{} · {}{RESET}\n",
             folders(plan.leftovers.len()),
             bytes(size)
         );
@@ -26,14 +26,14 @@ pub(crate) fn cleaned(plan: &CleanPlan, done: bool, width: usize) -> String {
     kept(&mut out, &plan.keep, width);
     let nothing = plan.remove.is_empty() && plan.leftovers.is_empty();
     match (nothing, done) {
-        (true, _) => out.push_str("nothing to remove\n"),
+        (true, _) => out.push_str("no run to remove\n"),
         (false, true) => {
             let _ = writeln!(out, "{} freed", bytes(plan.bytes));
         }
         (false, false) => {
             let _ = writeln!(
                 out,
-                "{} in all; nothing was removed yet: the same command with --yes does it",
+                "{} in all; nothing was removed, repeat the command with --yes to remove it",
                 bytes(plan.bytes)
             );
         }

@@ -20,7 +20,7 @@ pub(crate) fn converted(converted: &RunConverted, width: usize) -> String {
         converted.state
     );
     if converted.left.is_empty() {
-        out.push_str("everything was carried\n");
+        out.push_str("the copy is complete\n");
     }
     // What is said of many places is said once.
     let mut order: Vec<&str> = Vec::new();

@@ -22,7 +22,7 @@ pub(crate) fn decided(run: &str, done: &Decided, waited: Option<&str>) -> String
     fact(
         &mut out,
         "decided by",
-        &format!("{by} (a claim: nothing checked who this is)"),
+        &format!("{by} (claimed, not checked)"),
     );
     if let Some(waited) = waited {
         fact(&mut out, "waited", waited);
@@ -78,7 +78,7 @@ fn told_head(out: &mut String, last: Option<&Head>, run: &str) {
     fact(out, "head", &last);
     let _ = writeln!(
         out,
-        "  {FAINT}Note the head: `prose audit verify {} --expect-head …` finds a log that was cut or made anew.{RESET}",
+        "  {FAINT}Keep the head: `prose audit verify {} --expect-head …` detects a log that was cut or rewritten.{RESET}",
         escape(run, false)
     );
 }

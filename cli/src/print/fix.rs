@@ -15,7 +15,7 @@ pub(crate) fn fixed(fixed: &RunRepaired, width: usize) -> String {
         escape(&fixed.run, false)
     );
     if fixed.repaired.is_empty() {
-        out.push_str("nothing had to be repaired: the copy holds the same rows\n");
+        out.push_str("nothing needed repair: the copy has the same rows\n");
     }
     for done in &fixed.repaired {
         let times = match done.count {

@@ -172,7 +172,7 @@ fn facts(out: &mut String, view: &Overview) {
         fact("missing", missing.clone());
     }
     for id in &view.other_runs {
-        fact("also in here", id.clone());
+        fact("other run", id.clone());
     }
     let issues = view.issues;
     fact(
@@ -246,7 +246,7 @@ pub(crate) fn runs(list: &RunList, width: usize) -> String {
         let label = escape(&list.label, false);
         return match list.total {
             0 => format!("no runs in {label}\n"),
-            all => format!("none of the {all} runs in {label} is like that\n"),
+            all => format!("no run in {label} matches (of {all})\n"),
         };
     }
     let mut table = Table::new(&[

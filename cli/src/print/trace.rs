@@ -17,7 +17,7 @@ const INDENTED: u32 = 12;
 /// The tree: a row a node, what is worth saying beside it where it fits, below it where not.
 pub(crate) fn trace(view: &TracePage, width: usize) -> String {
     if view.rows.is_empty() {
-        return "nothing was executed yet\n".to_owned();
+        return "nothing was executed\n".to_owned();
     }
     let mut out = String::new();
     let ids = view

@@ -205,10 +205,10 @@ pub(crate) fn state_diff(view: &StateMdView) -> String {
         let _ = writeln!(out, "{WAIT}{}{RESET}", escape(note, false));
     }
     if view.own.is_none() {
-        return "this run has no state file of its own\n".to_owned();
+        return "this run has no state.md of its own\n".to_owned();
     }
     if !view.differs && view.note.is_none() {
-        let _ = writeln!(out, "{OK}the file and the data say the same{RESET}");
+        let _ = writeln!(out, "{OK}state.md and the data agree{RESET}");
     }
     for line in &view.lines {
         let tone = match line.mark {

@@ -72,11 +72,11 @@ pub(super) struct Part {
 /// Why a part is not given.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Refused {
-    #[error("no such file is served")]
+    #[error("the server does not serve this file")]
     NotServed,
-    #[error("the file changed since it was listed")]
+    #[error("the file has changed since it was listed")]
     Changed,
-    #[error("the range lies outside of the file")]
+    #[error("the range is outside of the file")]
     Range,
     #[error("the file cannot be read: {0}")]
     Io(#[from] io::Error),

@@ -51,14 +51,20 @@ impl Server {
     /// Listens on `port` of 127.0.0.1 (any free one for 0).
     pub(crate) fn listen(served: Served, port: u16) -> Result<Server, CliError> {
         if VIEWER.is_empty() {
-            return Err(
-                CliError::new(Exit::NotFound, "this build of prose carries no viewer")
-                    .hint("`cargo xtask view` builds the viewer and a prose that carries it"),
-            );
+            return Err(CliError::new(
+                Exit::NotFound,
+                "this build of prose does not include the viewer",
+            )
+            .hint("`cargo xtask view` builds the viewer and a prose that includes it"));
         }
         let mut random = [0_u8; 16];
         getrandom::fill(&mut random).map_err(|e| {
-            CliError::new(Exit::Io, format!("no random numbers for the token: {e}"))
+            CliError::new(
+                Exit::Io,
+                format!(
+                    "cannot make the address secret: the system returned no random numbers: {e}"
+                ),
+            )
         })?;
         let token: String = random.iter().map(|b| format!("{b:02x}")).collect();
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|e| {

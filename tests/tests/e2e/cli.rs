@@ -137,7 +137,7 @@ fn wrong_names_say_what_there_is() {
     assert!(
         said.contains("2026 begins 2 runs")
             && said.contains(OLD)
-            && said.contains("give more of the id"),
+            && said.contains("give a longer prefix of the id"),
         "{said}"
     );
     let (_, said) = project.expect(3, &["show", "1999"]);

@@ -174,7 +174,11 @@ fn what_cannot_be_converted_is_refused_in_words() {
     let nested = format!("{run}/r--r");
     for (args, code, words) in [
         (vec!["nobody", "--to", "sqlite"], 3, "no run nobody"),
-        (vec![&*run, "--to", "filesystem"], 4, "in that form already"),
+        (
+            vec![&*run, "--to", "filesystem"],
+            4,
+            "already has that form",
+        ),
         (
             vec![&*run, "--to", "sqlite", "--out", "there"],
             6,
@@ -183,10 +187,10 @@ fn what_cannot_be_converted_is_refused_in_words() {
         (
             vec![&*run, "--to", "sqlite", "--out", &inside],
             4,
-            "lies in the run itself",
+            "is inside the run itself",
         ),
         (vec![&*nested, "--to", "sqlite"], 4, "the run of an import"),
-        (vec!["log", "--to", "sqlite"], 4, "only read"),
+        (vec!["log", "--to", "sqlite"], 4, "read-only"),
         (vec!["torn", "--to", "filesystem"], 5, "state.db"),
         (
             vec!["both", "--to", "sqlite"],
