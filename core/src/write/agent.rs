@@ -96,7 +96,7 @@ impl Record for AddSegment {
 fn scope_word(scope: &AgentScope) -> Result<String, WriteError> {
     match scope {
         AgentScope::Other(word) => Err(WriteError::wrong(
-            format!("{word:?} is no scope of an agent"),
+            format!("{word:?} is not a scope of an agent"),
             "execution, project, user or custom",
         )),
         known => Ok(known.word().to_owned()),

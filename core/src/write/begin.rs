@@ -126,6 +126,7 @@ impl Record for Run {
             let source = Source::of(facts)?;
             let statement = Named::line(line);
             let found = source.find(&statement)?;
+            holds(&source, found.statement, &begin.statement, line)?;
             let is_loop = source.statement(&found).is_some_and(|s| s.kind.is_loop());
             let (parent, insist) = (begin.parent, begin.insist);
             let outer = if is_loop {
@@ -150,6 +151,40 @@ impl Record for Run {
         let begun = all.plan(&begin, at)?;
         Ok(all.done(begun))
     }
+}
+
+/// Refuses `--in` where the line is not a loop around the statement, nor a call of the block that it lies in.
+fn holds(
+    source: &Source,
+    outer: Option<u32>,
+    statement: &Named,
+    line: u32,
+) -> Result<(), WriteError> {
+    let inner = source.find(statement)?.statement;
+    let (Some(outer), Some(inner), Some(listing)) = (outer, inner, &source.listing) else {
+        return Ok(());
+    };
+    let Some(own) = listing.get(outer) else {
+        return Ok(());
+    };
+    let block = own
+        .target
+        .as_deref()
+        .and_then(|name| listing.block_named(name));
+    let right = match own.kind.is_loop() {
+        true => listing.contains(outer, inner),
+        false => block.is_some_and(|block| listing.contains(block, inner)),
+    };
+    if right {
+        return Ok(());
+    }
+    Err(WriteError::wrong(
+        format!(
+            "line {line} is neither a loop around the statement nor a call of its block: {}",
+            shown(&own.text)
+        ),
+        "leave --in out: the statement then runs in what is open",
+    ))
 }
 
 /// A statement on its way in: found in the program, placed, and let through by what stands open.
@@ -244,8 +279,7 @@ pub(super) fn not_twice(facts: &dyn Facts, row: &Execution) -> Result<(), WriteE
         Some(open) => Err(WriteError::refused(
             "execution-open",
             format!(
-                "this statement is {} already, see execution {}: {}",
-                open.status.word(),
+                "execution {} of this statement is still open: {}",
                 open.id,
                 shown(&row.text)
             ),

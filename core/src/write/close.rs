@@ -100,7 +100,7 @@ impl Close {
         };
         // What fails may leave something behind that nobody ends any more.
         if status != "failed"
-            && let Err(error) = standing.no_child(id, status)
+            && let Err(error) = standing.no_child(id, "execution", &format!("cannot be {status}"))
         {
             insisted.sequence(error)?;
         }

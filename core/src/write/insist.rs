@@ -47,7 +47,7 @@ impl Insisted {
             } => Err(WriteError::Refused {
                 rule,
                 message,
-                hint: format!("{hint}; `--force` records it all the same, and that it was forced"),
+                hint: format!("{hint}; `--force` records it anyway, and notes that"),
             }),
             other => Err(other),
         }

@@ -58,7 +58,7 @@ pub fn file(what: &'static str, name: &str) -> Result<(), WriteError> {
     let shown: String = name.chars().take(60).collect();
     Err(WriteError::wrong(
         format!(
-            "{shown:?} cannot name a {what}: Windows keeps it for a device, and has no such file"
+            "{shown:?} cannot be the name of this {what}: Windows keeps it for a device, and has no such file"
         ),
         "take another name, such as `console` for `con`",
     ))
@@ -99,7 +99,7 @@ pub fn frame_like(name: &str) -> bool {
 fn wrong(what: &str, name: &str, why: &str) -> WriteError {
     let shown: String = name.chars().take(60).collect();
     WriteError::wrong(
-        format!("{shown:?} cannot name a {what}: {why}"),
+        format!("{shown:?} cannot be the name of this {what}: {why}"),
         "letters, digits, `_`, `-` and `.` are allowed, such as `risk_report` or `research.sources`",
     )
 }

@@ -366,7 +366,7 @@ fn written_by(row: Option<&Execution>) -> Option<String> {
 fn known_kind(word: &str) -> Result<BindingKind, WriteError> {
     match BindingKind::parse(word) {
         BindingKind::Other(_) => Err(WriteError::wrong(
-            format!("{word:?} is no kind of binding"),
+            format!("{word:?} is not a kind of binding"),
             "input, output, let or const",
         )),
         kind => Ok(kind),

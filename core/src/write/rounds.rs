@@ -114,7 +114,7 @@ impl Record for Iterate {
         if let Some(max) = max.filter(|max| rounds > *max) {
             insisted.sequence(used_up(id, max))?;
         }
-        if let Err(error) = standing.no_child(id, "at the end of its round") {
+        if let Err(error) = standing.no_child(id, "the round of loop", "cannot end") {
             insisted.sequence(error)?;
         }
         let style = facts.style();
@@ -176,7 +176,7 @@ impl Record for ExitLoop {
         let id = standing.pick(self.id, Shape::Loop)?;
         let instance = loop_of(facts, id)?.open()?;
         let mut insisted = Insisted::new(self.insist);
-        if let Err(error) = standing.no_child(id, "left") {
+        if let Err(error) = standing.no_child(id, "loop", "cannot be left") {
             insisted.sequence(error)?;
         }
         let rounds = meta(&instance.last).iteration.unwrap_or(0);

@@ -123,7 +123,10 @@ impl Source {
                 "line {line} belongs to the statement of line {}: --line {}",
                 around.line, around.line
             ),
-            None => format!("the program has {} lines", listing.lines.len()),
+            None => match listing.statements.iter().find(|s| s.line > line) {
+                Some(next) => format!("the next statement begins at line {}", next.line),
+                None => format!("the program has {} lines", listing.lines.len()),
+            },
         };
         WriteError::not_found(
             format!("no statement begins at line {line} of the program"),
@@ -192,11 +195,10 @@ impl Source {
         let (what, mut next) = own.words(statement);
         // Of a branch the parallel is meant.
         let above = statement.parent.and_then(|at| self.get(at));
+        let mut what = what.to_owned();
         if let Some(parallel) = above.filter(|s| s.kind == Kind::Parallel && own == Command::Exec) {
-            next = format!(
-                "it is a branch: use `prose parallel run --line {}`",
-                parallel.line
-            );
+            what = format!("a branch of the parallel of line {}", parallel.line);
+            next = format!("use `prose parallel run --line {}`", parallel.line);
         }
         Err(WriteError::wrong(
             format!(
@@ -274,7 +276,7 @@ impl Command {
             ),
             Command::Declares => (
                 "a declaration",
-                "nothing runs there: give the line of a statement that runs".to_owned(),
+                "a declaration is not recorded: give the line of a statement that runs".to_owned(),
             ),
         }
     }

@@ -27,8 +27,13 @@ impl Standing {
         for (id, row) in candidates {
             // Parents have lower ids than what runs in them, so they were looked at before.
             let above = match row.parent.filter(|parent| *parent != id) {
-                Some(parent) if !rows.contains_key(&parent) => stands(facts, parent)?,
-                _ => true,
+                // What an attempt left behind is not part of the next one.
+                Some(parent) if rows.contains_key(&parent) => {
+                    let last = Instance::of(facts, parent)?.last;
+                    last.status != Status::Retry || last.id < id
+                }
+                Some(parent) => stands(facts, parent)?,
+                None => true,
             };
             if above && is_open(facts, &row, &rows)? {
                 rows.insert(id, row);
@@ -69,7 +74,7 @@ impl Standing {
         };
         let Some(last) = fit.last() else {
             return Err(WriteError::not_found(
-                format!("no {what} stands open in this run"),
+                format!("no {what} is open in this run"),
                 next,
             ));
         };
@@ -81,7 +86,7 @@ impl Standing {
         }
         Err(WriteError::refused(
             "execution-ambiguous",
-            format!("several stand open: {}", listed(&fit)),
+            format!("more than one {what} is open: {}", listed(&fit)),
             "give the id of the one that is meant",
         ))
     }
@@ -131,14 +136,14 @@ impl Standing {
     }
 
     /// Refuses to end what something is still under way in.
-    pub(super) fn no_child(&self, id: i64, verb: &str) -> Result<(), WriteError> {
+    pub(super) fn no_child(&self, id: i64, what: &str, verb: &str) -> Result<(), WriteError> {
         let open: Vec<&Execution> = self.inside(id).collect();
         if open.is_empty() {
             return Ok(());
         }
         Err(WriteError::refused(
             "children-open",
-            format!("execution {id} is not {verb}: in it {}", listed(&open)),
+            format!("{what} {id} {verb}: {}", listed(&open)),
             "complete, fail or skip what is open, or decide its gate, first",
         ))
     }

@@ -99,7 +99,12 @@ impl Record for CreateGate {
         let prompt = terms.prompt.unwrap_or_default();
         if prompt.trim().is_empty() {
             return Err(WriteError::wrong(
-                "a gate without a prompt says nothing to its approver",
+                match statement {
+                    Some(_) => format!("gate {base} has no prompt for its approver"),
+                    None => format!(
+                        "the program has no gate {base}, so it has no prompt for its approver"
+                    ),
+                },
                 "`--prompt TEXT` says what is to be approved",
             ));
         }
