@@ -93,7 +93,7 @@ fn go(store: &mut dyn RunStore, step: &Step, at: &At) -> Result<String, String> 
     let statement = || Named::line(line);
     // A low id now and then, the newest ones mostly, none at all, or one that is not there.
     let id = i64::try_from(step.two).unwrap() + 1;
-    let given = (step.two % 5 == 0).then_some(id);
+    let given = step.two.is_multiple_of(5).then_some(id);
     let begin = || Begin {
         statement: statement(),
         parent: given,
@@ -107,7 +107,7 @@ fn go(store: &mut dyn RunStore, step: &Step, at: &At) -> Result<String, String> 
         ..BeginParallel::default()
     };
     let close = |how| Close {
-        id: (step.one % 2 == 0).then_some(id),
+        id: step.one.is_multiple_of(2).then_some(id),
         how,
         insist,
     };
@@ -131,7 +131,7 @@ fn go(store: &mut dyn RunStore, step: &Step, at: &At) -> Result<String, String> 
         }
         10 => said(store, at, &close(How::Skipped { reason: None })),
         11 | 12 => {
-            let error = (step.one % 2 == 0).then(|| "broken".to_owned());
+            let error = step.one.is_multiple_of(2).then(|| "broken".to_owned());
             let retry = Retry {
                 id,
                 max: None,
@@ -172,7 +172,7 @@ fn go(store: &mut dyn RunStore, step: &Step, at: &At) -> Result<String, String> 
             let exit = ExitLoop {
                 id: given,
                 reason: None,
-                round: step.one % 2 == 0,
+                round: step.one.is_multiple_of(2),
                 insist,
             };
             said(store, at, &exit)
@@ -181,7 +181,7 @@ fn go(store: &mut dyn RunStore, step: &Step, at: &At) -> Result<String, String> 
             let name = NAMES[step.one % NAMES.len()];
             let put = Put {
                 name: (step.insists != 7).then(|| name.to_owned()),
-                execution: (step.two % 3 != 0).then_some(id),
+                execution: (!step.two.is_multiple_of(3)).then_some(id),
                 value: format!("{name} {}", at.now).into_bytes(),
                 done: step.what == 23,
                 memory: (step.insists == 8).then(|| "kept".to_owned()),
@@ -191,7 +191,7 @@ fn go(store: &mut dyn RunStore, step: &Step, at: &At) -> Result<String, String> 
             said(store, at, &put)
         }
         24 => {
-            let named = step.one % 2 == 0;
+            let named = step.one.is_multiple_of(2);
             let gate = CreateGate {
                 id: named.then(|| GATES[step.two % 3].to_owned()),
                 line: (!named).then_some(line),
@@ -221,7 +221,7 @@ fn go(store: &mut dyn RunStore, step: &Step, at: &At) -> Result<String, String> 
         27 => {
             let import = AddImport {
                 alias: "research".to_owned(),
-                inputs_schema: (step.one % 2 == 0).then(|| "{}".to_owned()),
+                inputs_schema: step.one.is_multiple_of(2).then(|| "{}".to_owned()),
                 ..AddImport::default()
             };
             said(store, at, &import)
