@@ -122,6 +122,20 @@ impl Order {
             })
             .map(|run| (run.place.clone(), tie(source, &run.place)))
             .collect();
+        self.sort_with(runs, &ties);
+    }
+
+    /// Sorts a list that lies in the order "newest" in another one: no source is needed, the list says what came first.
+    pub fn sort_listed(self, runs: &mut [RunSummary]) {
+        let places: BTreeMap<String, usize> = runs
+            .iter()
+            .enumerate()
+            .map(|(nth, run)| (run.place.clone(), nth))
+            .collect();
+        self.sort_with(runs, &places);
+    }
+
+    fn sort_with<T: Ord>(self, runs: &mut [RunSummary], ties: &BTreeMap<String, T>) {
         let newest = |a: &RunSummary, b: &RunSummary| {
             let tie = |run: &RunSummary| ties.get(&run.place);
             began(b).cmp(&began(a)).then_with(|| tie(a).cmp(&tie(b)))

@@ -93,7 +93,7 @@ fn Chosen(list: Memo<RunList>) -> impl IntoView {
             .map(|(_, order)| order)
             .copied()
             .unwrap_or_default()
-            .sort(&mut runs);
+            .sort_listed(&mut runs);
         runs
     });
     let nothing = Memo::new(move |_| shown.with(Vec::is_empty));
