@@ -135,7 +135,7 @@ fn a_converted_run_names_the_same_frames_around_its_values() {
     assert!(file("r").contains(&format!("parent_execution_id: {outer}\n")));
     for (run, to) in [("r", "sqlite"), ("r-sqlite", "filesystem")] {
         let said = project.done("11:00:00", &format!("convert {run} --to {to}"), "");
-        assert!(said.contains("everything was carried"), "{said}");
+        assert!(said.contains("the copy is complete"), "{said}");
     }
     assert_eq!(file("r-sqlite-filesystem"), file("r"));
 }

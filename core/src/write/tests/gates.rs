@@ -166,7 +166,10 @@ fn what_makes_no_gate_is_said_and_changes_nothing() {
             |gate| gate.id = Some("deploy#2".into()),
             "'#' is not allowed",
         ),
-        (|gate| gate.prompt = Some("  ".into()), "without a prompt"),
+        (
+            |gate| gate.prompt = Some("  ".into()),
+            "no prompt for its approver",
+        ),
         (|gate| gate.timeout = Some("30m2h".into()), "smaller unit"),
         (|gate| gate.timeout = Some("9000000d".into()), "year"),
         (|gate| gate.allow = Some(vec![" ".into()]), "it is empty"),
