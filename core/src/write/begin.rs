@@ -171,6 +171,10 @@ fn holds(
         .target
         .as_deref()
         .and_then(|name| listing.block_named(name));
+    // What is neither is refused by its own kind.
+    if !matches!(Command::of(own), Command::Exec | Command::Loop) {
+        return Ok(());
+    }
     let right = match own.kind.is_loop() {
         true => listing.contains(outer, inner),
         false => block.is_some_and(|block| listing.contains(block, inner)),

@@ -51,6 +51,7 @@ const OF_THE_FORM: &[&str] = &[
     "files",
     "form",
     "issues",
+    "last_sign_ago",
     "last_sign_from",
     "place",
     "status_reason",

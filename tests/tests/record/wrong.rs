@@ -255,7 +255,7 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "exec run --line 2",
         3,
         "no statement begins at line 2 of the program",
-        "39 lines",
+        "the next statement begins at line 3",
     ),
     (
         "fresh",
@@ -269,7 +269,7 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "loop begin --line 0",
         3,
         "no statement begins at line 0",
-        "39 lines",
+        "the next statement begins at line 1",
     ),
     ("fresh", "exec begin", 2, "no statement was named", "--line"),
     (
@@ -332,9 +332,9 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
     (
         "fresh",
         "exec run --line 21 --in 36",
-        4,
-        "line 21 does not run in",
-        "taken from what",
+        2,
+        "line 36 is neither a loop around the statement nor a call of its block",
+        "leave --in out",
     ),
     (
         "frames",
@@ -389,7 +389,7 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "begun",
         "exec begin --line 13",
         4,
-        "already, see execution 1",
+        "execution 1 of this statement is still open",
         "complete, fail or skip",
     ),
     (
@@ -510,7 +510,7 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "fresh",
         "gate create other",
         2,
-        "a gate without a prompt",
+        "the program has no gate other",
         "`--prompt TEXT`",
     ),
     (
@@ -834,7 +834,7 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "fresh",
         "put a/b --file value",
         2,
-        r#""a/b" cannot name a binding: '/' is not allowed"#,
+        r#""a/b" cannot be the name of this binding: '/' is not allowed"#,
         "letters, digits",
     ),
     (
@@ -848,21 +848,21 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "fresh",
         "brief a/b",
         2,
-        r#""a/b" cannot name a binding"#,
+        r#""a/b" cannot be the name of this binding"#,
         "letters, digits",
     ),
     (
         "fresh",
         "agent memory set ../x",
         2,
-        r#""../x" cannot name"#,
+        r#""../x" cannot be the name of this agent"#,
         "letters, digits",
     ),
     (
         "fresh",
         "gate create a/b --prompt Go?",
         2,
-        r#""a/b" cannot name a gate"#,
+        r#""a/b" cannot be the name of this gate"#,
         "letters, digits",
     ),
     (

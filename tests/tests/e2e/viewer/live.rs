@@ -172,7 +172,7 @@ fn the_trace_follows_and_keeps_what_is_open_folded_and_current() {
     project.prose("exec begin --line 1", "");
     viewer.wait_rows(&["let findings = session \"Find it\""]);
     viewer.wait("[...fresh].some(text => text.includes('Find it'))");
-    project.prose("exec complete 1", "");
+    project.prose("put findings --execution 1 --done", "42");
     viewer.wait(
         "document.querySelector('.trace-rows .row:not(.head)').innerText.includes('completed')",
     );
@@ -193,8 +193,8 @@ fn the_trace_follows_and_keeps_what_is_open_folded_and_current() {
 
     let b = project.prose(&format!("parallel branch {parallel} b --line 5"), "");
     viewer.wait("document.querySelector('nav.pages a[title^=Trace] .n').innerText === '4'");
-    project.prose(&format!("exec complete {a}"), "");
-    project.prose(&format!("exec complete {b}"), "");
+    project.prose(&format!("put a --execution {a} --done"), "A");
+    project.prose(&format!("put b --execution {b} --done"), "B");
     project.prose(&format!("parallel join {parallel}"), "");
     project.prose("exec begin --line 7", "");
     viewer.wait("document.querySelectorAll('.trace-rows .row:not(.head)').length === 3");
@@ -221,8 +221,7 @@ fn pausing_stops_it_and_going_on_catches_up() {
     viewer.key("f");
     viewer.wait_follow("Paused");
     let asked = viewer.requests_at_rest();
-    project.prose("exec complete 1", "");
-    project.prose("put findings", "42");
+    project.prose("put findings --execution 1 --done", "42");
     viewer.rest();
     assert_eq!(
         viewer.requests().len(),
@@ -282,7 +281,7 @@ fn a_hidden_page_asks_for_nothing_and_what_is_always_being_written_is_no_trouble
         });
         // A panic ends the writer too, or the scope would wait for it.
         let _ended = Unset(&written);
-        project.prose("exec complete 1", "");
+        project.prose("put findings --execution 1 --done", "42");
         viewer.wait_looks();
     });
     viewer.wait_main("1 completed");
