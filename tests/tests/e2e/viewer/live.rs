@@ -179,7 +179,8 @@ fn the_trace_follows_and_keeps_what_is_open_folded_and_current() {
 
     let parallel = project.prose("parallel begin --line 3", "");
     let a = project.prose(&format!("parallel branch {parallel} a --line 4"), "");
-    viewer.wait("document.querySelectorAll('.trace-rows .row:not(.head)').length === 3");
+    // The other branch is announced: the program has it.
+    viewer.wait("document.querySelectorAll('.trace-rows .row:not(.head)').length === 4");
     // The parallel is folded, and the first row open.
     viewer.key("j");
     viewer.key("ArrowLeft");
