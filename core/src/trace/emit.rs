@@ -114,7 +114,12 @@ impl<'a, 'e> Emit<'a, 'e> {
         let rows = self.rows;
         let (first, last) = (rows.get(inst.first), rows.get(inst.last));
         let text = first.map_or_else(|| Text::from(""), |row| row.text.clone());
-        let mut status = last.map_or(NodeStatus::Pending, |row| word(&row.status));
+        let mut status = last.map_or(NodeStatus::Pending, |row| match &row.status {
+            // Our writer leaves this word, with a time, where the end of what an execution lies in cut it off; a folder's
+            // log says `executing`. The documents' own `started` rows have no times (errata X14).
+            Status::Started if row.started.is_some() => NodeStatus::Executing,
+            status => word(status),
+        });
         let mut aliases = Vec::new();
         let mut pos = self.next_row.get(inst.first as usize).copied();
         while let Some(row) = pos.and_then(|pos| rows.get(pos)) {

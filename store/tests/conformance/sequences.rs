@@ -429,3 +429,15 @@ fn whatever_comes_before_the_first_statement_it_can_begin() {
         check(&steps);
     }
 }
+
+/// A form may not show what is cut off by another word than the other form does.
+#[test]
+fn what_a_failed_parallel_leaves_behind_reads_the_same() {
+    let step = |what, one, two, insists| Step {
+        what,
+        one,
+        two,
+        insists,
+    };
+    check(&[step(13, 12, 1, 2), step(9, 20, 0, 0)]);
+}
