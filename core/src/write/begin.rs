@@ -1,5 +1,5 @@
 use super::insist::{Insist, Insisted};
-use super::instance::{depth, frame_of, open_already, open_parent, running, shown};
+use super::instance::{depth, frame_of, meta, open_already, open_parent, running, shown};
 use super::meta::Keys;
 use super::overlay::Overlay;
 use super::place::parent_of;
@@ -78,17 +78,8 @@ impl Record for Begin {
             ));
         }
         not_twice(facts, &row)?;
-        let frame = match frame_block(&row).map(str::to_owned) {
-            Some(block) => Some((block, depth(facts, entry.parent)?.saturating_add(1))),
-            None => None,
-        };
-        let mut meta = row.meta.as_deref().cloned().unwrap_or_default();
-        if let Some((block, depth)) = &frame {
-            meta.block = Some(block.as_str().into());
-            meta.depth = Some(*depth);
-        }
-        row.meta = Some(meta.clone().into());
-        let keys = entry.insisted.keys(Keys::naming(&meta));
+        let frame = name_frame(facts, &mut row)?;
+        let keys = entry.insisted.keys(Keys::naming(&meta(&row)));
         let task = task_of(facts, &entry.source, &entry.found, entry.parent)?;
         Ok(Plan {
             changes: vec![opening(facts, at, &row, keys), touch(facts, at)],
@@ -274,6 +265,22 @@ impl Entry {
             ..Begun::default()
         }
     }
+}
+
+/// Writes into a row that calls a block which one, and how deep it lies in frames, from 1.
+pub(super) fn name_frame(
+    facts: &dyn Facts,
+    row: &mut Execution,
+) -> Result<Option<(String, i64)>, WriteError> {
+    let Some(block) = frame_block(row).map(str::to_owned) else {
+        return Ok(None);
+    };
+    let deep = depth(facts, row.parent)?.saturating_add(1);
+    let mut own = meta(row);
+    own.block = Some(block.as_str().into());
+    own.depth = Some(deep);
+    row.meta = Some(own.into());
+    Ok(Some((block, deep)))
 }
 
 /// Refuses when the same statement is under way in the same parent: its rows could not be told apart.

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use serde_json::Value;
 
 use super::{
-    AgentFact, At, AuditTail, BindingFact, Change, ExecutionRow, Facts, Fault, ImportFact, Place,
-    Plan, Record, RunFact, Style, WriteError,
+    AgentFact, At, AuditTail, BindingFact, Change, ExecutionRow, ExecutionUpdate, Facts, Fault,
+    ImportFact, Place, Plan, Record, RunFact, Style, WriteError,
 };
 use crate::decode::sqlite::meta_of;
 use crate::model::{AuditKind, BindingKind, Execution, Gate, Status};
@@ -74,22 +74,7 @@ impl<'f> Overlay<'f> {
                         row
                     }
                 };
-                if let Some(word) = &update.status {
-                    row.status = Status::parse(word);
-                }
-                if let Some(at) = &update.completed {
-                    row.completed = at.as_deref().map(Stamp::parse);
-                }
-                if let Some(error) = &update.error {
-                    row.error = error.as_deref().map(Into::into);
-                }
-                if let Some(new) = meta_of(&Value::Object(update.metadata.clone()).to_string()) {
-                    let mut meta = super::instance::meta(row);
-                    meta.attempt = new.attempt.or(meta.attempt);
-                    meta.iteration = new.iteration.or(meta.iteration);
-                    meta.max = new.max.or(meta.max);
-                    row.meta = Some(meta.into());
-                }
+                updated(row, update);
             }
             Change::Binding(row) => self.bindings.push((
                 row.execution_id,
@@ -112,8 +97,28 @@ impl<'f> Overlay<'f> {
     }
 }
 
+/// Makes a row what an update says of it.
+pub(super) fn updated(row: &mut Execution, update: &ExecutionUpdate) {
+    if let Some(word) = &update.status {
+        row.status = Status::parse(word);
+    }
+    if let Some(at) = &update.completed {
+        row.completed = at.as_deref().map(Stamp::parse);
+    }
+    if let Some(error) = &update.error {
+        row.error = error.as_deref().map(Into::into);
+    }
+    if let Some(new) = meta_of(&Value::Object(update.metadata.clone()).to_string()) {
+        let mut meta = super::instance::meta(row);
+        meta.attempt = new.attempt.or(meta.attempt);
+        meta.iteration = new.iteration.or(meta.iteration);
+        meta.max = new.max.or(meta.max);
+        row.meta = Some(meta.into());
+    }
+}
+
 /// A planned row as it will be read.
-fn execution(row: &ExecutionRow) -> Execution {
+pub(super) fn execution(row: &ExecutionRow) -> Execution {
     let time = |at: &Option<String>| at.as_deref().map(Stamp::parse);
     Execution {
         id: row.id,

@@ -1,9 +1,9 @@
 use std::ops::ControlFlow;
 
-use super::begin::{Begun, Entry, not_twice, opening, touch};
+use super::begin::{Begun, Entry, name_frame, not_twice, opening, touch};
 use super::close::{Closed, ending};
 use super::insist::{Insist, Insisted};
-use super::instance::{self, Instance, depth, running, shown};
+use super::instance::{self, Instance, running, shown};
 use super::meta::Keys;
 use super::overlay::Overlay;
 use super::source::{Command, Found, Named, Source};
@@ -11,7 +11,7 @@ use super::standing::Standing;
 use super::task::task_of;
 use super::{At, Facts, Place, Plan, Record, Style, WriteError, names};
 use crate::model::{Execution, Meta, Status, Text};
-use crate::trace::{Shape, frame_block};
+use crate::trace::Shape;
 
 /// `parallel begin`: a parallel is entered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -247,18 +247,9 @@ impl Record for Branch {
             found,
             insisted,
         };
-        let mut row = entry.row(facts, Status::Executing, Some(meta.clone()))?;
-        let mut meta = meta;
-        let frame = match frame_block(&row).map(str::to_owned) {
-            Some(block) => Some((block, depth(facts, Some(id))?.saturating_add(1))),
-            None => None,
-        };
-        if let Some((block, depth)) = &frame {
-            meta.block = Some(block.as_str().into());
-            meta.depth = Some(*depth);
-            row.meta = Some(meta.clone().into());
-        }
-        let keys = entry.insisted.keys(Keys::naming(&meta));
+        let mut row = entry.row(facts, Status::Executing, Some(meta))?;
+        let frame = name_frame(facts, &mut row)?;
+        let keys = entry.insisted.keys(Keys::naming(&instance::meta(&row)));
         let task = task_of(facts, &entry.source, &entry.found, Some(id))?;
         Ok(Plan {
             changes: vec![opening(facts, at, &row, keys), touch(facts, at)],

@@ -70,7 +70,7 @@ impl Record for Put {
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Written>, WriteError> {
         if !self.done && self.memory.is_none() && self.segment.is_none() {
-            return self.value(facts, at);
+            return self.plan_value(facts, at, false);
         }
         let mut all = Overlay::new(facts);
         let value = Put {
@@ -206,10 +206,6 @@ impl Put {
             summary,
         };
         Ok(all.plan(&segment, at)?.segment)
-    }
-
-    fn value(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Written>, WriteError> {
-        self.plan_value(facts, at, false)
     }
 
     /// The value alone. What completes an execution is its result, which lies where its statement does; other values of a

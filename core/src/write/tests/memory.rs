@@ -6,17 +6,16 @@ use std::ops::ControlFlow;
 use serde_json::{Map, Value, json};
 
 use crate::decode::gates_json as decode;
-use crate::decode::sqlite::meta_of;
 use crate::gate::audit::Chain;
 use crate::model::{
-    AgentScope, AuditEvent, AuditKind, BindingKind, Execution, Gate, GateStatus, RunStatus, Status,
-    Text,
+    AgentScope, AuditEvent, AuditKind, BindingKind, Execution, Gate, GateStatus, RunStatus, Text,
 };
 use crate::render::gates_json as render;
 use crate::time::Stamp;
 use crate::write::import::slug;
+use crate::write::overlay::{execution, updated};
 use crate::write::{
-    AgentFact, At, AuditRow, AuditTail, BindingFact, Change, ExecutionRow, Facts, Fault, FaultKind,
+    AgentFact, At, AuditRow, AuditTail, BindingFact, Change, Facts, Fault, FaultKind,
     GateResolution, GateRow, ImportFact, Place, Record, RunFact, RunStore, Style, Work, WriteError,
     record,
 };
@@ -94,22 +93,7 @@ impl Memory {
             Change::UpdateExecution(update) => {
                 let row = self.executions.iter_mut().find(|row| row.id == update.id);
                 let row = row.ok_or_else(|| broken("no such execution"))?;
-                if let Some(word) = &update.status {
-                    row.status = Status::parse(word);
-                }
-                if let Some(at) = &update.completed {
-                    row.completed = at.as_deref().map(Stamp::parse);
-                }
-                if let Some(error) = &update.error {
-                    row.error = error.as_deref().map(Into::into);
-                }
-                if let Some(new) = meta_of(&Value::Object(update.metadata.clone()).to_string()) {
-                    let mut meta = row.meta.as_deref().cloned().unwrap_or_default();
-                    meta.iteration = new.iteration.or(meta.iteration);
-                    meta.attempt = new.attempt.or(meta.attempt);
-                    meta.max = new.max.or(meta.max);
-                    row.meta = Some(meta.into());
-                }
+                updated(row, update);
             }
             Change::Attachment(file) => self.attachments.push(file.path.clone()),
             Change::Binding(row) => {
@@ -384,20 +368,6 @@ impl Facts for Memory {
 
 fn broken(why: &str) -> Fault {
     Fault::new(FaultKind::Damaged, why)
-}
-
-fn execution(row: &ExecutionRow) -> Execution {
-    Execution {
-        id: row.id,
-        index: row.index,
-        text: row.text.as_str().into(),
-        status: Status::parse(&row.status),
-        parent: row.parent,
-        started: row.started.as_deref().map(Stamp::parse),
-        completed: row.completed.as_deref().map(Stamp::parse),
-        error: row.error.as_deref().map(Into::into),
-        meta: meta_of(&Value::Object(row.metadata.clone()).to_string()),
-    }
 }
 
 fn gate(row: &GateRow) -> Gate {
