@@ -1,3 +1,4 @@
+use prosescope_core::issue::{Issue, Severity};
 use prosescope_core::render::text::escape;
 use prosescope_core::session::{AuditFilter, Session, audit_stats, audit_timeouts, longest_first};
 use prosescope_core::view::{AuditRow, GateWait, RunAudit};
@@ -29,10 +30,10 @@ pub(super) fn run(args: &AuditArgs, out: &Out) -> Result<Exit, CliError> {
         if args.waits {
             waits.extend(session.gate_waits(&filter));
         }
-        let broken = audit.chain == "broken";
+        let wrong = has_errors(&audit.issues);
         let run = session.run().id.to_string();
         runs.push(RunAudit { run, place, audit });
-        match broken {
+        match wrong {
             true => Exit::Issues,
             false => ended(session),
         }
@@ -118,10 +119,15 @@ fn verify(run: &str, expect_head: Option<&str>, out: &Out) -> Result<Exit, CliEr
     } else {
         out.text(&print::audit_check(&check, out.width))?;
     }
-    Ok(match check.chain.as_str() {
-        "broken" => Exit::Issues,
-        _ => Exit::Done,
+    Ok(match has_errors(&check.issues) {
+        true => Exit::Issues,
+        false => Exit::Done,
     })
+}
+
+/// Whether a verification found that the log, or a gate, is not what it was.
+fn has_errors(issues: &[Issue]) -> bool {
+    issues.iter().any(|issue| issue.severity == Severity::Error)
 }
 
 /// Reads `COUNT:HASH`.
