@@ -1,7 +1,7 @@
 //! Exit codes, by name. Scripts rely on them; docs/cli.md lists them.
 
 /// How a command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
     /// Done.
     Done = 0,

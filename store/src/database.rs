@@ -43,7 +43,7 @@ pub(crate) enum DatabaseError {
     #[error(transparent)]
     Decode(#[from] DecodeError),
     /// The system refused.
-    #[error("it cannot be read: {0}")]
+    #[error("{0}")]
     Io(#[from] io::Error),
     /// It has a hot journal and could not be copied.
     #[error(
@@ -56,6 +56,14 @@ pub(crate) enum DatabaseError {
 }
 
 impl DatabaseError {
+    /// Whether reading failed, so that another try may succeed; else what is there cannot be read.
+    pub(crate) fn is_failed(&self) -> bool {
+        match self {
+            DatabaseError::Decode(error) => error.is_failed(),
+            DatabaseError::Io(_) | DatabaseError::Copy(_) | DatabaseError::Busy => true,
+        }
+    }
+
     /// What to do next.
     pub(crate) fn next(&self) -> &'static str {
         match self {

@@ -1,7 +1,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -128,7 +128,7 @@ impl Disk {
                 Err(e) => {
                     let place = e.path().and_then(relative).unwrap_or_default();
                     disk.issues.push(
-                        Issue::warning(
+                        Issue::error(
                             "unreadable-folder",
                             format!("a folder cannot be listed: {e}"),
                         )
@@ -143,12 +143,26 @@ impl Disk {
                 disk.issues.extend(place.as_deref().and_then(source::link));
                 continue;
             }
-            let (Some(name), Ok(meta)) = (relative(at.path()), at.metadata()) else {
+            let Some(name) = relative(at.path()).filter(|name| wanted(name)) else {
                 continue;
             };
-            if !wanted(&name) {
-                continue;
-            }
+            let meta = match at.metadata() {
+                Ok(meta) => meta,
+                // It was removed since it was listed.
+                Err(e)
+                    if e.io_error()
+                        .is_some_and(|e| e.kind() == ErrorKind::NotFound) =>
+                {
+                    continue;
+                }
+                Err(e) => {
+                    let message = format!("a file cannot be looked at: {e}");
+                    let issue = Issue::error("file-unreadable", message).at_file(name);
+                    disk.issues
+                        .push(issue.hint("What it says is missing here."));
+                    continue;
+                }
+            };
             if disk.files.len() == ENTRIES {
                 disk.issues.push(
                     Issue::warning(
@@ -198,12 +212,20 @@ impl Source for Disk {
 
     fn database(&self, path: &str) -> Result<Connection, SourceError> {
         self.entry(path)?;
-        let opened =
-            crate::database::open(&self.path_of(path)).map_err(|e| SourceError::Database {
-                path: path.to_owned(),
-                cause: e.to_string(),
-                next: e.next().to_owned(),
-            })?;
+        let opened = crate::database::open(&self.path_of(path)).map_err(|e| {
+            let path = path.to_owned();
+            match e.is_failed() {
+                true => SourceError::Unreadable {
+                    path,
+                    cause: e.to_string(),
+                },
+                false => SourceError::Database {
+                    path,
+                    cause: e.to_string(),
+                    next: e.next().to_owned(),
+                },
+            }
+        })?;
         self.notes
             .borrow_mut()
             .insert(path.to_owned(), (opened.notes, opened.watch));

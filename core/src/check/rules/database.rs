@@ -43,6 +43,16 @@ pub(super) const RULES: &[Rule] = &[
         "core/tests/sqlite/damage.rs",
     ),
     Rule::error(
+        "reading-failed",
+        "A table could not be read to its end: another program holds the database, or the system refused a read.",
+    )
+    .fix("What was read is shown. Repeat the command when the writer is done; check the disk if it stays so.")
+    .source("reliability, many writers")
+    .told(
+        "A database that a program holds a lock on while it is read.",
+        "core/src/decode/sqlite/scan.rs",
+    ),
+    Rule::error(
         "reading-stopped",
         "Reading a table took longer than is allowed, or was cancelled.",
     )
