@@ -17,6 +17,8 @@ pub(crate) enum Exit {
     Unreadable = 5,
     /// I/O failed.
     Io = 6,
+    /// Done and recorded, but the answer could not be printed.
+    Unprinted = 7,
 }
 
 impl Exit {
@@ -30,6 +32,7 @@ impl Exit {
             Exit::Refused => "refused",
             Exit::Unreadable => "unreadable",
             Exit::Io => "io",
+            Exit::Unprinted => "unprinted",
         }
     }
 }

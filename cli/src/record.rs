@@ -8,7 +8,7 @@ use prosescope_store::{FolderStore, SqliteStore};
 
 use crate::error::CliError;
 use crate::locate;
-use crate::out::say;
+use crate::out::{self, say};
 use crate::print::note;
 
 /// What to do where the newest run was not meant.
@@ -88,6 +88,9 @@ impl Recorder {
             Store::Folder(store) => store,
         };
         let done = record(store, command, &self.at).map_err(CliError::from);
+        if done.is_ok() {
+            out::recorded();
+        }
         if !std::mem::take(&mut self.latest) {
             return done;
         }

@@ -12,7 +12,7 @@ use super::unread;
 use crate::args::CheckArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::out::Out;
+use crate::out::{self, Out};
 use crate::{locate, print, record};
 
 pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
@@ -60,6 +60,7 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
         },
         &to,
     )?;
+    out::recorded();
     let copy = record::from_here(&to);
     let (fixed, _) = locate::open_with_folder(&to.to_string_lossy())?;
     let fixed = RunRepaired {

@@ -11,7 +11,7 @@ use crate::args::record::StateMode;
 use crate::args::upkeep::ConvertArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::out::Out;
+use crate::out::{self, Out};
 use crate::{locate, print, record};
 
 pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
@@ -97,6 +97,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
         },
         &to,
     )?;
+    out::recorded();
     let converted = RunConverted {
         run: session.run().id.to_string(),
         folder: record::from_here(&to),
