@@ -111,7 +111,7 @@ pub(crate) fn open(path: &Path) -> Result<Opened, DatabaseError> {
     if !odd.is_empty() {
         notes.push(not_read(&name, &odd));
     } else if how == How::Immutable {
-        notes.push(sqlite::wal_missing(&name));
+        notes.push(sqlite::wal_missing(&name, watch.exists(Part::Shm)));
     }
     match connect(&path, how) {
         Ok(conn) => Ok(Opened {

@@ -72,11 +72,12 @@ pub(super) const RULES: &[Rule] = &[
         "An `execution` table of 1,000,001 rows.",
         "core/src/decode/sqlite/scan.rs",
     ),
-    Rule::warning(
+    Rule::info(
         "wal-missing",
-        "The database is in WAL mode and came without its `-wal`: its newest rows may be missing.",
+        "The database is in WAL mode and there is no `-wal`: rows are missing if it was copied while a program had it open. Beside a `-shm` that is left they are, and it is a warning.",
     )
-    .fix("Copy `state.db-wal` together with `state.db`, or let the writer run `PRAGMA wal_checkpoint(TRUNCATE)` before copying.")
+    .or(&[Info, Warning])
+    .fix("Copy `state.db-wal` together with `state.db`, or let the writer run `PRAGMA wal_checkpoint(TRUNCATE)` before copying. After a clean end of its writer nothing is missing.")
     .source("reliability, many writers")
     .sql("PRAGMA journal_mode = WAL;\nINSERT INTO run (id) VALUES ('r1');"),
     Rule::warning(
