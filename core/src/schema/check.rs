@@ -264,6 +264,7 @@ mod tests {
             key: key.iter().map(|k| (*k).to_owned()).collect(),
             without_rowid: false,
             computed: Vec::new(),
+            generated: Vec::new(),
         }
     }
 

@@ -16,4 +16,4 @@ pub use folder::{FolderStore, init_folder};
 pub(crate) use folder::{begin_events, write_first};
 pub(crate) use lock::{LOCK, lock};
 pub use sqlite::{SqliteStore, init_sqlite};
-pub(crate) use sqlite::{connect, write_database};
+pub(crate) use sqlite::{connect_agents, create, write_database};

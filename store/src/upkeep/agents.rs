@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 use prosescope_core::upkeep::agents;
 use prosescope_core::upkeep::clean::TRASH;
 use prosescope_core::write::{Fault, FaultKind};
-use rusqlite::OpenFlags;
 
 use super::clean::{files_of, free};
-use crate::record::{connect, fault, lock, sync_dir};
+use crate::record::{connect_agents, fault, lock, sync_dir};
 
 /// What a `.prose` folder keeps of an agent that outlives runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,7 +36,7 @@ pub fn kept_agent(prose: &Path, name: &str) -> Result<KeptAgent, Fault> {
         kept.folder = Some(files_of(&dir)?);
     }
     if let Some(path) = database(prose)? {
-        let conn = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let conn = connect_agents(&path)?;
         let rows = agents::count(&conn, name).map_err(|error| fault::sqlite(&path, &error))?;
         (kept.rows, kept.memory) = rows;
     }
@@ -51,7 +50,7 @@ pub fn kept_agent(prose: &Path, name: &str) -> Result<KeptAgent, Fault> {
 pub fn delete_agent(prose: &Path, name: &str) -> Result<(), Fault> {
     let _lock = lock(prose)?;
     if let Some(path) = database(prose)? {
-        let conn = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let conn = connect_agents(&path)?;
         agents::delete(&conn, name).map_err(|error| fault::sqlite(&path, &error))?;
     }
     let Some(dir) = folder(prose, name)? else {

@@ -13,11 +13,11 @@ use prosescope_core::session::{Options, Session};
 use prosescope_core::source::{Source, SourceError};
 use prosescope_core::upkeep::clean::UNFINISHED;
 use prosescope_core::write::{Fault, FaultKind};
+use rusqlite::Connection;
 use rusqlite::limits::Limit;
-use rusqlite::{Connection, OpenFlags};
 
 use crate::Disk;
-use crate::record::{connect, fault, shared, sync_dir};
+use crate::record::{create, fault, shared, sync_dir};
 
 /// What a copy is made of.
 pub struct Damaged<'a> {
@@ -172,10 +172,7 @@ fn copy_files(disk: &Disk, root: &str, database: Option<&str>, dir: &Path) -> Re
 
 fn database(damaged: &Damaged<'_>, path: &str, to: &Path) -> Result<Vec<Done>, Fault> {
     let from = open(damaged, path)?;
-    let conn = connect(
-        to,
-        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
-    )?;
+    let conn = create(to)?;
     copy_repaired(&from, &conn, damaged.tables, damaged.repair)
         .map_err(|error| fault::sqlite(to, &error))
 }

@@ -130,6 +130,20 @@ pub(super) const RULES: &[Rule] = &[
         "A `state.db` whose pages were written over by something else.",
         "core/tests/checks.rs",
     ),
+    Rule::error(
+        "disguised-schema",
+        "A row of `sqlite_schema` is not plain text: it was changed by hand (`PRAGMA writable_schema`), so that readers of its text do not see what SQLite runs. Only `prose check` looks.",
+    )
+    .fix("Do not trust the file; `prose check RUN --fix` writes a copy with the documents' tables alone.")
+    .source("reliability, untrusted files")
+    .sql("PRAGMA writable_schema = ON;\nUPDATE sqlite_schema SET sql = CAST(sql AS BLOB) WHERE name = 'imports';"),
+    Rule::warning(
+        "foreign-trigger",
+        "A trigger of nobody's documents fires when a table of the run is written to: other writers run it, `prose` does not. Only `prose check` looks.",
+    )
+    .fix("Drop the trigger, or write a copy without it: `prose check RUN --fix`.")
+    .source("reliability, untrusted files")
+    .sql("CREATE TRIGGER approve_all AFTER INSERT ON gates BEGIN\n  UPDATE gates SET status = 'approved';\nEND;"),
     Rule::info(
         "database-not-looked-through",
         "SQLite's own look at the file (`PRAGMA quick_check`) did not come to its end.")

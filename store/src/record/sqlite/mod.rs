@@ -6,24 +6,28 @@
 mod apply;
 mod facts;
 mod guard;
+mod readback;
 mod rows;
+mod statements;
 #[cfg(test)]
 mod tests;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use prosescope_core::decode::sqlite::dialect_of;
+use prosescope_core::decode::sqlite::{dialect_of, runs_foreign};
 use prosescope_core::model::Dialect;
 use prosescope_core::schema;
 use prosescope_core::write::{Change, Fault, FaultKind, RunStore, Style, Work, WriteError};
+use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
 use super::files::Attachments;
 use super::lock::{RunLock, lock};
 use super::{fault, fresh};
 use facts::SqliteFacts;
-use guard::Limits;
+use guard::Clock;
+use statements::{Statements, Unwritten};
 
 /// How long SQLite waits for writers that do not know the lock file (`sqlite3`).
 const BUSY: Duration = Duration::from_secs(30);
@@ -36,7 +40,9 @@ pub struct SqliteStore {
     dir: PathBuf,
     conn: Connection,
     run: String,
-    limits: Limits,
+    clock: Clock,
+    /// How long a transaction may take once it holds the database.
+    time: Duration,
 }
 
 impl SqliteStore {
@@ -55,10 +61,10 @@ impl SqliteStore {
             .canonicalize()
             .map_err(|cause| fault::io(path, "cannot be opened", &cause))?;
         let dir = path.parent().map(Path::to_owned).unwrap_or_default();
-        let mut conn = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let clock = Clock::default();
+        clock.start(guard::TIME);
+        let conn = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE, &clock)?;
         let wrong = |error| fault::sqlite(&path, &error);
-        let limits = Limits::default();
-        guard::deadline(&mut conn, limits).map_err(wrong)?;
         let there = guard::tables(&conn, &path)?;
         if there.is_empty() {
             let message = format!("there is no run in {}", path.display());
@@ -79,7 +85,7 @@ impl SqliteStore {
             }
             None => None,
         };
-        guard::no_deadline(&mut conn).map_err(wrong)?;
+        clock.stop();
         let run = run.unwrap_or_else(|| {
             let name = dir.file_name().unwrap_or_default();
             name.to_string_lossy().into_owned()
@@ -89,7 +95,8 @@ impl SqliteStore {
             dir,
             conn,
             run,
-            limits,
+            clock,
+            time: guard::TIME,
         })
     }
 
@@ -107,26 +114,28 @@ impl SqliteStore {
         let path = dir.join(path.file_name().unwrap_or_default());
         // Racing first uses: made under the lock, and over itself.
         let _lock = lock(&dir)?;
-        let mut conn = connect(
+        let clock = Clock::default();
+        clock.start(guard::TIME);
+        let conn = connect(
             &path,
             OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+            &clock,
         )?;
-        let limits = Limits::default();
         let wrong = |error| fault::sqlite(&path, &error);
         // What is looked at is what is written to: nobody brings in a trigger between the two.
         conn.execute_batch("BEGIN IMMEDIATE").map_err(wrong)?;
-        guard::deadline(&mut conn, limits).map_err(wrong)?;
         guard::tables(&conn, &path)?;
         conn.execute_batch(schema::AGENTS_SQL)
             .and_then(|()| conn.execute_batch("COMMIT"))
             .map_err(wrong)?;
-        guard::no_deadline(&mut conn).map_err(wrong)?;
+        clock.stop();
         Ok(SqliteStore {
             path,
             dir,
             conn,
             run: String::new(),
-            limits,
+            clock,
+            time: guard::TIME,
         })
     }
 
@@ -141,9 +150,23 @@ impl SqliteStore {
     /// A [`Fault`]; the data is as it was.
     pub fn vacuum(&mut self) -> Result<(), Fault> {
         let _lock = lock(&self.dir)?;
-        self.conn
-            .execute_batch("VACUUM")
-            .map_err(|error| fault::sqlite(&self.path, &error))?;
+        // Every index is made anew, and with it what the schema computes.
+        let foreign = runs_foreign(&self.conn, "REINDEX", None);
+        if let Some(foreign) = foreign.map_err(|error| fault::sqlite(&self.path, &error))? {
+            let name = self.path.display();
+            let message =
+                format!("{name} was not made smaller: that would run {foreign} of its schema");
+            return Err(Fault::new(FaultKind::Damaged, message)
+                .hint("what was recorded is there; leave out --vacuum"));
+        }
+        let conn = &mut self.conn;
+        let done = || -> rusqlite::Result<()> {
+            // SQLite fills another database, which it attaches, in as many steps as there are rows.
+            conn.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 1)?;
+            conn.progress_handler(0, None::<fn() -> bool>)?;
+            conn.execute_batch("VACUUM")
+        }();
+        done.map_err(|error| fault::sqlite(&self.path, &error))?;
         self.checkpoint()
     }
 
@@ -157,10 +180,13 @@ impl SqliteStore {
             .map_err(|error| fault::sqlite(&self.path, &error))
     }
 
-    /// Takes rows as another store had them, keys that lead nowhere included (errata B10: carried, and reported).
+    /// Takes rows as another store had them, however many, keys that lead nowhere included (errata B10: carried, and
+    /// reported): for a database that we made.
     pub(crate) fn takes_any(&mut self) -> Result<(), Fault> {
+        self.time = Duration::MAX;
         self.conn
-            .execute_batch("PRAGMA foreign_keys = OFF")
+            .progress_handler(0, None::<fn() -> bool>)
+            .and_then(|()| self.conn.execute_batch("PRAGMA foreign_keys = OFF"))
             .map_err(|error| fault::sqlite(&self.path, &error))
     }
 
@@ -206,8 +232,11 @@ impl SqliteStore {
         let (run, rest): (Vec<&Change>, Vec<&Change>) = changes
             .iter()
             .partition(|change| matches!(change, Change::Run(_)));
+        let unwritten = |error: Unwritten| error.told(&self.path);
+        let statements = Statements::new(&self.conn);
         for change in run.into_iter().chain(rest) {
-            apply::row(&self.conn, &self.run, change).map_err(wrong)?;
+            apply::row(&statements, &self.run, change).map_err(unwritten)?;
+            readback::row(&self.conn, &self.run, change).map_err(unwritten)?;
         }
         self.conn.execute_batch("COMMIT").map_err(wrong)?;
         files.keep();
@@ -220,9 +249,9 @@ impl RunStore for SqliteStore {
         let lock = lock(&self.dir)?;
         let wrong = |error| fault::sqlite(&self.path, &error);
         self.conn.execute_batch("BEGIN IMMEDIATE").map_err(wrong)?;
-        guard::deadline(&mut self.conn, self.limits).map_err(wrong)?;
+        self.clock.start(self.time);
         let done = self.in_transaction(work, &lock);
-        guard::no_deadline(&mut self.conn).map_err(wrong)?;
+        self.clock.stop();
         if done.is_err() && !self.conn.is_autocommit() {
             // Nothing is left to be done when undoing fails as well: the journal undoes it on the next opening.
             let _ = self.conn.execute_batch("ROLLBACK");
@@ -267,10 +296,7 @@ pub(crate) fn write_database(
     now: &str,
     status: Option<&str>,
 ) -> Result<(), Fault> {
-    let conn = connect(
-        path,
-        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
-    )?;
+    let conn = create(path)?;
     let fill = |conn: Connection| {
         conn.execute_batch(&format!("BEGIN;\n{}", schema::STATE_SQL))?;
         conn.execute(
@@ -284,12 +310,37 @@ pub(crate) fn write_database(
     fill(conn).map_err(|error| fault::sqlite(named, &error))
 }
 
-pub(crate) fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Fault> {
-    let settings = |conn: &Connection| -> rusqlite::Result<()> {
-        conn.busy_timeout(BUSY)?;
-        guard::settings(conn)
-    };
+/// Opens a database that may be somebody else's, to write into it; see [`guard::settings`].
+pub(crate) fn connect(path: &Path, flags: OpenFlags, clock: &Clock) -> Result<Connection, Fault> {
+    let mut conn = open(path, flags)?;
+    guard::settings(&mut conn, clock.clone())?;
+    Ok(conn)
+}
+
+/// Opens a database of agents, to count or delete in it.
+///
+/// # Errors
+/// A [`Fault`] when nothing may be written into it.
+pub(crate) fn connect_agents(path: &Path) -> Result<Connection, Fault> {
+    let clock = Clock::default();
+    clock.start(guard::TIME);
+    let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, &clock)?;
+    guard::tables(&conn, path)?;
+    Ok(conn)
+}
+
+/// Makes a database, or opens one that we made, which any amount is written into.
+pub(crate) fn create(path: &Path) -> Result<Connection, Fault> {
+    let conn = open(
+        path,
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+    )?;
+    guard::own(&conn).map_err(|error| fault::sqlite(path, &error))?;
+    Ok(conn)
+}
+
+fn open(path: &Path, flags: OpenFlags) -> Result<Connection, Fault> {
     Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-        .and_then(|conn| settings(&conn).map(|()| conn))
+        .and_then(|conn| conn.busy_timeout(BUSY).map(|()| conn))
         .map_err(|error| fault::sqlite(path, &error))
 }
