@@ -5,6 +5,7 @@
 //! was told to: `record/` to runs, `upkeep/` where runs and agents are removed.
 
 mod database;
+mod dir;
 mod disk;
 mod error;
 mod find;

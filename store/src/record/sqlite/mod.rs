@@ -17,11 +17,12 @@ use prosescope_core::decode::sqlite::dialect_of;
 use prosescope_core::model::Dialect;
 use prosescope_core::schema;
 use prosescope_core::write::{Change, Fault, FaultKind, RunStore, Style, Work, WriteError};
-use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params};
 
-use super::files::Attachments;
+use super::files::{Attachments, sweep};
 use super::lock::{RunLock, lock};
-use super::{fault, fresh};
+use super::{fault, fresh, held};
+use crate::dir::Dir;
 use facts::SqliteFacts;
 use guard::Limits;
 
@@ -32,9 +33,12 @@ const BUSY: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub struct SqliteStore {
     path: PathBuf,
-    /// Where the database lies: attachments and the lock file lie there too.
-    dir: PathBuf,
+    /// Its name in `dir`.
+    name: String,
     conn: Connection,
+    /// Where the database lies: attachments and the lock file lie there too. Closed after the connection, which works in
+    /// it.
+    dir: Dir,
     run: String,
     limits: Limits,
 }
@@ -46,16 +50,19 @@ impl SqliteStore {
     /// # Errors
     /// A [`Fault`] when it is no database, or may not be written to.
     pub fn open(path: &Path, run_id: Option<&str>) -> Result<SqliteStore, Fault> {
-        if path.symlink_metadata().is_ok_and(|meta| meta.is_symlink()) {
-            let message = format!("{} is a link: nothing is written behind it", path.display());
-            return Err(Fault::new(FaultKind::Io, message)
-                .hint("name the file itself, if it is the one that is meant"));
-        }
-        let path = path
-            .canonicalize()
-            .map_err(|cause| fault::io(path, "cannot be opened", &cause))?;
-        let dir = path.parent().map(Path::to_owned).unwrap_or_default();
-        let mut conn = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let (dir, name) = dir_and_name(path);
+        let opened = Dir::open_own(dir).map_err(|cause| fault::unopened(dir, &cause))?;
+        SqliteStore::open_in(opened, name, run_id)
+    }
+
+    /// The same, in a folder that is held open.
+    pub(crate) fn open_in(
+        dir: Dir,
+        name: String,
+        run_id: Option<&str>,
+    ) -> Result<SqliteStore, Fault> {
+        let path = dir.shown(&name);
+        let mut conn = connect(&dir, &name, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         let wrong = |error| fault::sqlite(&path, &error);
         let limits = Limits::default();
         guard::deadline(&mut conn, limits).map_err(wrong)?;
@@ -81,13 +88,14 @@ impl SqliteStore {
         };
         guard::no_deadline(&mut conn).map_err(wrong)?;
         let run = run.unwrap_or_else(|| {
-            let name = dir.file_name().unwrap_or_default();
+            let name = dir.path().file_name().unwrap_or_default();
             name.to_string_lossy().into_owned()
         });
         Ok(SqliteStore {
             path,
-            dir,
+            name,
             conn,
+            dir,
             run,
             limits,
         })
@@ -99,16 +107,15 @@ impl SqliteStore {
     /// # Errors
     /// A [`Fault`] when it is no database, or may not be written to.
     pub fn open_agents(path: &Path) -> Result<SqliteStore, Fault> {
-        let dir = path.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(dir).map_err(|cause| fault::io(dir, "cannot be made", &cause))?;
-        let dir = dir
-            .canonicalize()
-            .map_err(|cause| fault::io(dir, "cannot be opened", &cause))?;
-        let path = dir.join(path.file_name().unwrap_or_default());
+        let (dir, name) = dir_and_name(path);
+        let unmade = |cause: std::io::Error| fault::io(dir, "cannot be made", &cause);
+        let dir = Dir::make(dir).map_err(unmade)?;
+        let path = dir.shown(&name);
         // Racing first uses: made under the lock, and over itself.
         let _lock = lock(&dir)?;
         let mut conn = connect(
-            &path,
+            &dir,
+            &name,
             OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
         )?;
         let limits = Limits::default();
@@ -123,8 +130,9 @@ impl SqliteStore {
         guard::no_deadline(&mut conn).map_err(wrong)?;
         Ok(SqliteStore {
             path,
-            dir,
+            name,
             conn,
+            dir,
             run: String::new(),
             limits,
         })
@@ -209,8 +217,21 @@ impl SqliteStore {
         for change in run.into_iter().chain(rest) {
             apply::row(&self.conn, &self.run, change).map_err(wrong)?;
         }
-        self.conn.execute_batch("COMMIT").map_err(wrong)?;
-        files.keep();
+        held::stays(&self.dir, &self.name)?;
+        match self.conn.execute_batch("COMMIT") {
+            Ok(()) => files.keep(),
+            Err(error) => {
+                // Refused at once, or undone. After any other trouble the rows may still come back out of a `-wal`, and
+                // what they refer to stays.
+                if !matches!(
+                    error.sqlite_error_code(),
+                    Some(ErrorCode::DatabaseBusy | ErrorCode::DiskFull)
+                ) {
+                    files.keep();
+                }
+                return Err(wrong(error));
+            }
+        }
         Ok(())
     }
 }
@@ -218,6 +239,7 @@ impl SqliteStore {
 impl RunStore for SqliteStore {
     fn transact(&mut self, work: Work<'_>) -> Result<(), WriteError> {
         let lock = lock(&self.dir)?;
+        sweep(&self.dir, &lock);
         let wrong = |error| fault::sqlite(&self.path, &error);
         self.conn.execute_batch("BEGIN IMMEDIATE").map_err(wrong)?;
         guard::deadline(&mut self.conn, self.limits).map_err(wrong)?;
@@ -242,12 +264,11 @@ pub fn init_sqlite(
     program_source: &str,
     now: &str,
 ) -> Result<(), WriteError> {
-    fresh::run_folder(dir, program_source, |aside| {
-        let path = aside.join("state.db");
-        let named = dir.join("state.db");
+    let (above, name) = fresh::place(dir)?;
+    fresh::run_folder(&above, &name, program_source, |aside| {
         Ok(write_database(
-            &path,
-            &named,
+            aside,
+            &dir.join("state.db"),
             run_id,
             program_path,
             program_source,
@@ -257,9 +278,9 @@ pub fn init_sqlite(
     })
 }
 
-/// A new database with one run in it, which is to be `named`; no time is NULL, and so is no status.
+/// A new `state.db` with one run in it, which is to be `named`; no time is NULL, and so is no status.
 pub(crate) fn write_database(
-    path: &Path,
+    dir: &Dir,
     named: &Path,
     run_id: &str,
     program_path: &str,
@@ -268,7 +289,8 @@ pub(crate) fn write_database(
     status: Option<&str>,
 ) -> Result<(), Fault> {
     let conn = connect(
-        path,
+        dir,
+        "state.db",
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
     )?;
     let fill = |conn: Connection| {
@@ -284,12 +306,19 @@ pub(crate) fn write_database(
     fill(conn).map_err(|error| fault::sqlite(named, &error))
 }
 
-pub(crate) fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Fault> {
+/// Opens a database to write to it. `dir` must be held open for as long as the connection is.
+pub(crate) fn connect(dir: &Dir, name: &str, flags: OpenFlags) -> Result<Connection, Fault> {
     let settings = |conn: &Connection| -> rusqlite::Result<()> {
         conn.busy_timeout(BUSY)?;
         guard::settings(conn)
     };
-    Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-        .and_then(|conn| settings(&conn).map(|()| conn))
-        .map_err(|error| fault::sqlite(path, &error))
+    let conn = held::open(dir, name, flags)?;
+    settings(&conn).map_err(|error| fault::sqlite(&dir.shown(name), &error))?;
+    Ok(conn)
+}
+
+fn dir_and_name(path: &Path) -> (&Path, String) {
+    let name = path.file_name().unwrap_or_default();
+    let dir = path.parent().unwrap_or(Path::new("."));
+    (dir, name.to_string_lossy().into_owned())
 }
