@@ -14,6 +14,7 @@ mod killed_copies;
 mod killed_decisions;
 mod kills;
 mod project;
+mod unsynced;
 mod whole;
 mod writers;
 mod wrong;
