@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use prosescope_core::issue::Issue;
 use prosescope_core::source::{self, FileEntry, Source, SourceError};
@@ -23,14 +23,52 @@ const DEPTH: usize = 128;
 /// A folder, or a single database with what SQLite keeps beside it, as a source.
 pub struct Disk {
     label: String,
-    dir: Dir,
-    /// The file itself, where somebody named a link.
-    link: Option<(String, PathBuf)>,
+    root: Root,
     files: Vec<FileEntry>,
     issues: Vec<Issue>,
     notes: RefCell<BTreeMap<String, (Vec<Issue>, Watch)>>,
     /// Copies that a database was opened from live as long as the source.
     aside: RefCell<Vec<tempfile::TempDir>>,
+}
+
+/// The folder that a source lies in, held open: its files as they are now, without following a link.
+#[derive(Debug, Clone)]
+pub struct Root {
+    dir: Dir,
+    /// The file itself, where somebody named a link.
+    link: Option<(String, PathBuf)>,
+}
+
+impl Root {
+    /// Opens a plain file, by its path as it was listed. No link is followed on the way, and none that came into its
+    /// place; a pipe is not waited for.
+    ///
+    /// # Errors
+    /// When there is none, or it may not be read.
+    pub fn open(&self, path: &str) -> io::Result<File> {
+        match &self.link {
+            Some((name, real)) if name == path => File::open(real),
+            _ => self
+                .dir
+                .file(path)?
+                .ok_or_else(|| io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    /// The length of a plain file, and when it was changed.
+    ///
+    /// # Errors
+    /// As [`Root::open`].
+    pub fn state(&self, path: &str) -> io::Result<(u64, SystemTime)> {
+        if self.link.as_ref().is_some_and(|(name, _)| name == path) {
+            let meta = self.open(path)?.metadata()?;
+            return Ok((meta.len(), meta.modified()?));
+        }
+        match self.dir.look(path)? {
+            Some(meta) if meta.is_file() => Ok((meta.len(), meta.modified()?.into_std())),
+            _ => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
 }
 
 impl Disk {
@@ -72,7 +110,7 @@ impl Disk {
         let mut disk = Disk::empty(path, open(above).map_err(wrong)?);
         for end in ["", "-journal", "-shm", "-wal"] {
             let beside = format!("{name}{end}");
-            match disk.dir.look(&beside) {
+            match disk.root.dir.look(&beside) {
                 Ok(Some(meta)) if meta.is_file() => {
                     disk.files
                         .push(entry(beside, meta.len(), dir::changed(&meta)));
@@ -81,7 +119,7 @@ impl Disk {
                     let since = meta.modified().ok();
                     let since = since.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
                     disk.files.push(entry(beside.clone(), meta.len(), since));
-                    disk.link = Some((beside, path.canonicalize().map_err(wrong)?));
+                    disk.root.link = Some((beside, path.canonicalize().map_err(wrong)?));
                 }
                 _ => {}
             }
@@ -97,28 +135,29 @@ impl Disk {
 
     /// Where a listed file lies.
     pub fn path_of(&self, path: &str) -> PathBuf {
-        self.dir.shown(path)
+        self.root.dir.shown(path)
     }
 
-    /// Opens a listed file. No link is followed on the way, and none that came into its place.
+    /// Opens a listed file, as [`Root::open`].
     ///
     /// # Errors
     /// When it is not listed, is no plain file any more, or may not be read.
     pub fn open_file(&self, path: &str) -> io::Result<File> {
-        let listed = self.file(path).is_some();
-        let opened = match &self.link {
-            Some((name, real)) if name == path => Some(File::open(real)?),
-            _ if listed => self.dir.file(path)?,
-            _ => None,
-        };
-        opened.ok_or_else(|| io::ErrorKind::NotFound.into())
+        match self.file(path) {
+            Some(_) => self.root.open(path),
+            None => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    /// What it lies in, for whoever goes on without its list.
+    pub fn root(&self) -> Root {
+        self.root.clone()
     }
 
     fn empty(path: &Path, dir: Dir) -> Disk {
         Disk {
             label: path.display().to_string(),
-            dir,
-            link: None,
+            root: Root { dir, link: None },
             files: Vec::new(),
             issues: Vec::new(),
             notes: RefCell::default(),
@@ -199,7 +238,7 @@ impl Disk {
 
     fn unlisted(&mut self, place: &str, cause: &io::Error) {
         let place = place.trim_end_matches('/');
-        let folder = self.dir.shown(place);
+        let folder = self.root.dir.shown(place);
         self.issues.push(
             Issue::warning(
                 "unreadable-folder",

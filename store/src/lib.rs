@@ -12,7 +12,7 @@ mod find;
 mod record;
 mod upkeep;
 
-pub use disk::Disk;
+pub use disk::{Disk, Root};
 pub use error::StoreError;
 pub use find::{home_prose, prose_dir};
 pub use record::{FolderStore, SqliteStore, init_folder, init_sqlite};
