@@ -10,6 +10,7 @@ mod disk;
 mod error;
 mod find;
 mod record;
+mod sparse;
 mod upkeep;
 
 pub use disk::{Disk, Root};
