@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::ambient_authority;
 use cap_std::fs::{DirBuilder, FileType, Metadata, OpenOptions};
 
@@ -246,11 +246,10 @@ impl Dir {
         self.held.dir_metadata()
     }
 
-    /// Whether both are the same directory, however it is called.
-    pub(crate) fn is(&self, other: &Dir) -> bool {
-        use cap_fs_ext::MetadataExt;
-        let id = |dir: &Dir| dir.metadata().map(|meta| (meta.dev(), meta.ino())).ok();
-        id(self).is_some_and(|own| Some(own) == id(other))
+    /// What tells it from every other directory that is there now, however it is called.
+    pub(crate) fn id(&self) -> io::Result<(u64, u64)> {
+        let meta = self.metadata()?;
+        Ok((meta.dev(), meta.ino()))
     }
 
     /// Makes sure that what happened to the names in it survives the machine.

@@ -72,12 +72,13 @@ pub(crate) fn new_folder<E>(
     fill: impl FnOnce(&Dir) -> Result<(), E>,
 ) -> Result<(), Failure<E>> {
     let (aside, dir) = unfinished(above).map_err(Failure::Making)?;
-    let filled = fill(&dir).map_err(Failure::Filling).and_then(|()| {
-        // `rename` fails unless the target is empty, so that a folder that came meanwhile stays.
-        dir.sync()
-            .and_then(|()| above.rename(&aside, name))
-            .map_err(Failure::Making)
-    });
+    let filled = fill(&dir)
+        .map_err(Failure::Filling)
+        .and_then(|()| dir.sync().map_err(Failure::Making));
+    // Where it is open, it keeps its name on some systems.
+    drop(dir);
+    // `rename` fails unless the target is empty, so that a folder that came meanwhile stays.
+    let filled = filled.and_then(|()| above.rename(&aside, name).map_err(Failure::Making));
     if filled.is_err() {
         let _ = above.remove_tree(&aside);
         return filled;

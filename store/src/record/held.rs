@@ -6,6 +6,7 @@
 
 use std::path::PathBuf;
 
+use cap_fs_ext::MetadataExt;
 use prosescope_core::write::{Fault, FaultKind};
 use rusqlite::{Connection, OpenFlags};
 
@@ -44,7 +45,6 @@ pub(super) fn open(dir: &Dir, name: &str, flags: OpenFlags) -> Result<Connection
 
 /// Checks, where SQLite opened a path, that the path still leads to what is held open. To be asked before a commit.
 pub(super) fn stays(dir: &Dir, name: &str) -> Result<(), Fault> {
-    use cap_fs_ext::MetadataExt;
     #[cfg(target_os = "linux")]
     if beneath(dir).is_some() {
         return Ok(());

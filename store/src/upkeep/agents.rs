@@ -64,6 +64,9 @@ pub fn delete_agent(prose: &Path, name: &str) -> Result<(), Fault> {
     let Some(dir) = folder(&prose, name)? else {
         return Ok(());
     };
+    // Where it is open, it keeps its name on some systems.
+    let shown = dir.path().to_owned();
+    drop(dir);
     // First a name that is no agent's: half an agent never looks like a whole one.
     let removed = || -> io::Result<()> {
         let Some(agents) = prose.dir("agents")? else {
@@ -79,7 +82,7 @@ pub fn delete_agent(prose: &Path, name: &str) -> Result<(), Fault> {
         }
         agents.sync()
     };
-    removed().map_err(|cause| fault::io(dir.path(), "cannot be removed", &cause))
+    removed().map_err(|cause| fault::io(&shown, "cannot be removed", &cause))
 }
 
 const DATABASE: &str = "agents.db";

@@ -54,19 +54,18 @@ pub fn remove_run(prose: &Path, entry: &Entry) -> Result<(), Fault> {
     if (now.bytes, now.files, now.newest) != (entry.bytes, entry.files, entry.newest) {
         return Err(changed(&shown));
     }
+    let id = dir.id().map_err(wrong)?;
     if cfg!(windows) {
-        // There a folder with an open file in it keeps its name.
-        drop(held);
+        // There a folder that is open, or has an open file in it, keeps its name.
+        drop((held, dir));
     }
     let trash = free(&runs, &entry.name).map_err(wrong)?;
     runs.rename(&entry.name, &trash)
         .and_then(|()| runs.sync())
         .map_err(wrong)?;
     // What was renamed is what was looked at: another folder may have come by its name.
-    if runs
-        .dir(&trash)
-        .is_ok_and(|now| now.is_some_and(|now| now.is(&dir)))
-    {
+    let renamed = runs.dir(&trash).ok().flatten();
+    if renamed.and_then(|now| now.id().ok()) == Some(id) {
         return finish(&runs, &trash);
     }
     let back = match runs.look(&entry.name) {
