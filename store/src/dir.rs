@@ -405,3 +405,113 @@ fn plain_parts(below: &Path) -> Option<Vec<&OsStr>> {
         })
         .collect()
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// A directory in which a folder `own`, links, a pipe and a file lie, beside what lies outside.
+    fn held() -> (tempfile::TempDir, Dir) {
+        let aside = tempfile::tempdir().unwrap();
+        let (root, outside) = (aside.path().join("root"), aside.path().join("outside"));
+        fs::create_dir_all(root.join("own")).unwrap();
+        fs::create_dir_all(&outside).unwrap();
+        for file in [root.join("own/a.md"), outside.join("a.md")] {
+            fs::write(file, "text").unwrap();
+        }
+        symlink(&outside, root.join("link")).unwrap();
+        symlink("own", root.join("inner")).unwrap();
+        symlink("own/a.md", root.join("a.md")).unwrap();
+        let made = std::process::Command::new("mkfifo")
+            .arg(root.join("pipe"))
+            .status();
+        assert!(made.unwrap().success());
+        let dir = Dir::open(&root).unwrap();
+        (aside, dir)
+    }
+
+    #[test]
+    fn a_name_leads_nowhere_but_down() {
+        let (aside, dir) = held();
+        let before = fs::read_dir(aside.path().join("outside")).unwrap().count();
+        let outside = aside.path().join("outside/a.md");
+        for name in [
+            "../outside/a.md",
+            "own/../../outside/a.md",
+            "./own/a.md",
+            "own//a.md",
+            "link/a.md",
+            "inner/a.md",
+            outside.to_str().unwrap(),
+            "",
+            "..",
+        ] {
+            assert!(dir.file(name).is_err(), "{name:?} is opened");
+            assert!(dir.look(name).is_err(), "{name:?} is looked at");
+            assert!(dir.create(name).is_err(), "{name:?} is made");
+            assert!(dir.remove(name).is_err(), "{name:?} is removed");
+            assert!(
+                dir.rename("own/a.md", name).is_err(),
+                "{name:?} is replaced"
+            );
+            assert!(dir.link("own/a.md", name).is_err(), "{name:?} is linked");
+            assert!(
+                dir.make_dir(&format!("{name}/x")).is_err(),
+                "{name:?} gets a folder"
+            );
+        }
+        assert_eq!(dir.read("own/a.md").unwrap().unwrap(), b"text");
+        assert_eq!(fs::read_to_string(outside).unwrap(), "text");
+        let after = fs::read_dir(aside.path().join("outside")).unwrap().count();
+        assert_eq!(after, before);
+    }
+
+    #[test]
+    fn what_is_no_plain_file_is_none_and_not_waited_for() {
+        let (_aside, dir) = held();
+        for name in ["link", "a.md", "pipe", "own", "nothing", "nothing/a.md"] {
+            assert!(dir.file(name).unwrap().is_none(), "{name}");
+            assert!(dir.writable(name).unwrap().is_none(), "{name}");
+            assert!(dir.read(name).unwrap().is_none(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_directory_is_what_it_was_when_it_was_opened() {
+        let (aside, dir) = held();
+        let root = aside.path().join("root");
+        fs::rename(&root, aside.path().join("moved")).unwrap();
+        symlink(aside.path().join("outside"), &root).unwrap();
+        write_new(&dir, "own/b.md", b"new").unwrap();
+        assert!(aside.path().join("moved/own/b.md").exists());
+        dir.remove_tree("own").unwrap();
+        dir.remove_tree("link").unwrap();
+        assert!(aside.path().join("outside/a.md").exists());
+        // By its path it is the link, which is no directory of its own.
+        assert!(Dir::open_own(&root).is_err());
+    }
+
+    /// Above `.prose` links are the user's own; below they are a run's.
+    #[test]
+    fn links_are_followed_as_far_as_prose() {
+        let aside = tempfile::tempdir().unwrap();
+        let at = aside.path();
+        fs::create_dir_all(at.join("real/.prose/runs/r")).unwrap();
+        symlink(at.join("real"), at.join("project")).unwrap();
+        symlink(
+            at.join("real/.prose/runs/r"),
+            at.join("real/.prose/runs/linked"),
+        )
+        .unwrap();
+        for (path, opens) in [("runs/r", true), ("runs", true), ("runs/linked", false)] {
+            let opened = Dir::open(&at.join("project/.prose").join(path));
+            assert_eq!(opened.is_ok(), opens, "{path}: {opened:?}");
+        }
+        let made = Dir::make(&at.join("project/.prose/runs/new/imports")).unwrap();
+        assert!(made.path().is_dir());
+        assert!(Dir::make(&at.join("project/.prose/runs/linked/imports")).is_err());
+    }
+}

@@ -9,7 +9,7 @@
 //! | `GET /{token}/` | the page |
 //! | `GET /{token}/files.json` | what is served now: label and files with their versions |
 //! | `GET /{token}/version` | a short text that names the state of all of them: another one, and something changed |
-//! | `GET /{token}/file/{path}?v={version}` | a range (206), or 409 when the file is no longer that version |
+//! | `GET /{token}/file/{path}?v={version}` | a range (206) or all of it, or 409 when the file is no longer that version |
 
 mod files;
 mod range;
