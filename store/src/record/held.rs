@@ -4,8 +4,6 @@
 //! (`/proc/self/fd/N`), which leads to the directory wherever that is moved; SQLite itself would resolve that name to
 //! the path behind it, so it gets a file system of its own that takes every name as it is.
 
-use std::path::PathBuf;
-
 use cap_fs_ext::MetadataExt;
 use prosescope_core::write::{Fault, FaultKind};
 use rusqlite::{Connection, OpenFlags};
@@ -66,7 +64,7 @@ pub(super) fn stays(dir: &Dir, name: &str) -> Result<(), Fault> {
 
 /// The path of a directory that is held open, where the system has one and takes it.
 #[cfg(target_os = "linux")]
-fn beneath(dir: &Dir) -> Option<PathBuf> {
+fn beneath(dir: &Dir) -> Option<std::path::PathBuf> {
     let held = dir.held_path();
     (held.is_dir() && vfs::is_registered()).then_some(held)
 }
