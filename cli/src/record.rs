@@ -88,6 +88,14 @@ impl Recorder {
             Store::Folder(store) => store,
         };
         let done = record(store, command, &self.at).map_err(CliError::from);
+        // What went wrong after it was recorded: repeating the command would record it twice.
+        if let Some(fault) = store.told() {
+            let hint = match fault.hint.as_str() {
+                "" => String::new(),
+                hint => format!("; {hint}"),
+            };
+            say(&note(&format!("recorded, but {}{hint}", fault.message)));
+        }
         if !std::mem::take(&mut self.latest) {
             return done;
         }

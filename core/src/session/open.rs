@@ -398,7 +398,31 @@ fn listed(source: &dyn Source, root: &str) -> Vec<Issue> {
         };
         Some(issue)
     };
-    source.listed().into_iter().filter_map(own).collect()
+    let mut listed: Vec<Issue> = source.listed().into_iter().filter_map(own).collect();
+    listed.extend(leftovers(source, root));
+    listed
+}
+
+/// What a writer has under a name of its own before it is renamed into its place.
+fn leftovers(source: &dyn Source, root: &str) -> Vec<Issue> {
+    let begins = [".tmp-", "attachments/.new-"];
+    let found = begins
+        .iter()
+        .flat_map(|begin| source.below(&format!("{root}{begin}")));
+    found
+        .map(|file| {
+            let path = file.path.strip_prefix(root).unwrap_or(&file.path);
+            Issue::info(
+                "writer-leftover",
+                format!(
+                    "{path} ({} bytes) is no part of the run: a writer was killed, or is at work",
+                    file.len
+                ),
+            )
+            .at_file(path)
+            .hint("The next command that records removes it.")
+        })
+        .collect()
 }
 
 /// The `.prose` folder that a run folder lies in, when the source holds it: what is before `runs/`.

@@ -21,6 +21,17 @@ pub(crate) fn io(path: &Path, what: &str, cause: &io::Error) -> Fault {
     }
 }
 
+/// A fault of a folder that is opened to write to it.
+pub(crate) fn unopened(dir: &Path, cause: &io::Error) -> Fault {
+    let fault = io(dir, "cannot be opened", cause);
+    match cause.kind() {
+        ErrorKind::NotADirectory => {
+            fault.hint("nothing is written behind a link: name the folder that is meant itself")
+        }
+        _ => fault,
+    }
+}
+
 /// A fault of a database.
 pub(crate) fn sqlite(path: &Path, error: &rusqlite::Error) -> Fault {
     use rusqlite::ErrorCode;

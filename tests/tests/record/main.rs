@@ -15,6 +15,7 @@ mod killed_decisions;
 mod kills;
 mod project;
 mod schemas;
+mod unsynced;
 mod whole;
 mod writers;
 mod wrong;

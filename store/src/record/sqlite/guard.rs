@@ -51,14 +51,12 @@ fn now() -> u64 {
 }
 
 /// Guards a connection that writes into somebody's database: the limits of reading, and no trigger of the file runs.
-pub(super) fn settings(conn: &mut Connection, clock: Clock) -> Result<(), Fault> {
-    let path = conn.path().unwrap_or_default().to_owned();
+pub(super) fn settings(conn: &mut Connection, path: &Path, clock: Clock) -> Result<(), Fault> {
     let writing = Guard {
         stop: Some(Arc::new(move || clock.is_over())),
         writes: true,
         ..Guard::default()
     };
-    let path = Path::new(&path);
     guard(conn, writing).map_err(|error| fault::decode(path, &error))?;
     own(conn).map_err(|error| fault::sqlite(path, &error))
 }

@@ -69,7 +69,7 @@ fn steps(statements: usize, ask: impl Fn(&SqliteFacts<'_>)) -> u64 {
     ask(&SqliteFacts {
         conn: &conn,
         path: "state.db".as_ref(),
-        dir: ".".as_ref(),
+        dir: &crate::dir::Dir::open(".".as_ref()).unwrap(),
         run: "r",
         style: Style::AppendOnly,
     });
