@@ -117,6 +117,28 @@ pub(crate) fn TroubleNote(trouble: Trouble) -> impl IntoView {
     }
 }
 
+/// Says what could not be opened while something else stays open, until it is dismissed.
+#[component]
+pub(crate) fn NoticeBar() -> impl IntoView {
+    let app = App::get();
+    move || {
+        let trouble = app.notice.get()?;
+        let file = trouble.file.filter(|file| !file.is_empty());
+        Some(view! {
+            <section class="notice" role="alert">
+                <div class="grow">
+                    <p><b>{match file {
+                        Some(file) => view! { <code>{file}</code>" was not opened" }.into_any(),
+                        None => "Nothing was opened".into_any(),
+                    }}</b>". What was open stays open."</p>
+                    <p class="soft">{[trouble.found, trouble.cause, trouble.next].join(" ")}</p>
+                </div>
+                <button on:click=move |_| app.notice.set(None)>"Dismiss"</button>
+            </section>
+        })
+    }
+}
+
 /// Puts `prosescope.stats()` into the page: a promise of what was read so far, for tests and for the curious.
 pub(crate) fn offer_stats(app: App) {
     let stats = Closure::<dyn Fn() -> js_sys::Promise>::new(move || {
