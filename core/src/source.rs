@@ -206,7 +206,7 @@ pub fn names_hidden(folder: &str) -> Issue {
     let message = format!(
         "Some files of {folder} may be missing: a page opened from disk does not receive dropped files with < > : \" | ? * in their names, or with a dot, a blank or .lnk at the end"
     );
-    Issue::info(NAMES_HIDDEN, message)
+    Issue::info("names-hidden", message)
         .hint("Use \u{201c}Open folder\u{2026}\u{201d}, or `prose view`.")
 }
 
