@@ -78,7 +78,8 @@ fn UnreadNote() -> impl IntoView {
         let more = unread.len() - 1;
         Some(view! {
             <section class="unread" role="alert">
-                <p><b>"Could not be read: "<code>{first.what}</code></b>" "{first.why}</p>
+                <p><b>"Could not be read: "<code>{first.what}</code></b></p>
+                <p>{words::first_upper(&first.why)}"."</p>
                 <p class="soft">"What is shown may lack rows. "{first.next}</p>
                 {(more > 0).then(|| view! {
                     <p><Go to=run.page(Page::Issues)>"and "{words::count(more as u64)}" more"</Go></p>

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{FAILED, FINISHED, Viewer, WAITING, example, examples};
 
 /// A database with a run and what these statements add.
-fn database(folder: &Path, id: &str, status: &str, sql: &str) -> PathBuf {
+pub(super) fn database(folder: &Path, id: &str, status: &str, sql: &str) -> PathBuf {
     let database = folder.join("state.db");
     let run = format!(
         "INSERT INTO run (id, program_path, status, started_at, updated_at)
@@ -20,7 +20,7 @@ fn database(folder: &Path, id: &str, status: &str, sql: &str) -> PathBuf {
 }
 
 /// Overwrites the page of a database that holds this text.
-fn damage(database: &Path, text: &str) {
+pub(super) fn damage(database: &Path, text: &str) {
     let mut bytes = fs::read(database).unwrap();
     let page = usize::from(u16::from_be_bytes([bytes[16], bytes[17]]));
     let at = bytes

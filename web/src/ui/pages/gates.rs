@@ -104,7 +104,10 @@ fn row(_: u64, gate: &GateView) -> AnyView {
         (None, None) => "no deadline".to_owned(),
     };
     view! {
-        <span role="gridcell">{pill(gate)}</span>
+        <span role="gridcell">{match gate.overdue {
+            true => view! { <Pill status="timeout" words="overdue"/> }.into_any(),
+            false => view! { <Pill status=gate.status.clone()/> }.into_any(),
+        }}</span>
         <span role="gridcell" class="two" title=gate.prompt.clone()>
             <b class="mono">{gate.id.clone()}</b><small>{second}</small>
         </span>
@@ -128,8 +131,8 @@ pub(super) fn Late(gate: GateView, command: String) -> impl IntoView {
     let consequence = gate.on_reject.clone();
     view! {
         <h3>"Deadline passed"</h3>
-        <p>
-            "The time-out is not recorded yet. Approving or rejecting is refused now; with "<code>"--record-timeout"</code>
+        <p class="late">
+            "The time-out is not recorded yet. Approving or rejecting is refused now; with "<code class="keep">"--record-timeout"</code>
             " either records the time-out instead, which counts as a rejection by "<code>"system"</code>
             {consequence.map(|code| view! { ": "<code>{code}</code> })}"."
         </p>

@@ -166,7 +166,7 @@ fn Cause(failure: Failure) -> impl IntoView {
                 <p class="error">{error.unwrap_or_else(|| "No message was recorded.".to_owned())}</p>
                 {(many > 0).then(|| view! {
                     <details>
-                        <summary>{words::counted(many as u64, "enclosing block", "enclosing blocks")}" failed or stopped because of it"</summary>
+                        <summary>{words::counted(many as u64, "other", "others")}" failed or stopped because of it"</summary>
                         <ul class="nodes">{because_of.into_iter().take(50).map(|node| view! { <li>{node_link(&node)}</li> }).collect_view()}</ul>
                     </details>
                 })}
@@ -257,8 +257,8 @@ fn Glance(overview: Overview) -> impl IntoView {
             <Fact name="Last sign of life" value=last.map_or_else(missing, words::clock) more=last_more.join(", ")/>
             <Fact name="Took" value=overview.duration.clone().unwrap_or_else(missing)
                 more=if overview.times_recorded { "" } else { "statements carry no times" }/>
-            <Fact name="Started statements finished" value=statements
-                more=format!("{} retried, {failed} failed, {} recovered", overview.retried, overview.recovered)/>
+            <Fact name="Statements finished" value=statements
+                more=format!("of those started; {failed} failed, {} retried, {} recovered", overview.retried, overview.recovered)/>
             <Fact name="Bindings" more=bindings.join(", ")
                 value=if overview.is_unread(Part::Bindings) { "not read".to_owned() } else { words::count(overview.bindings.into()) }/>
             <Fact name="Read as" value=overview.form.split(',').next().unwrap_or_default().to_owned()

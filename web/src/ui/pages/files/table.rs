@@ -38,10 +38,11 @@ fn Table(table: TableInfo) -> impl IntoView {
                 len,
             };
             let page: TableRows = app.ask(request).await?;
-            widths.update(|widths| widen(widths, &page));
-            if columns.with_untracked(Vec::is_empty) {
-                columns.set(page.columns);
-                more_columns.set(page.more_columns);
+            // The answer may come after the table was left.
+            widths.try_update(|widths| widen(widths, &page));
+            if columns.try_with_untracked(Vec::is_empty) == Some(true) {
+                columns.try_set(page.columns);
+                more_columns.try_set(page.more_columns);
             }
             let got = page.from + page.rows.len() as u64;
             // An uncounted table is as long as what was read, and one row more while there may be more.
