@@ -1,4 +1,6 @@
-use super::ended;
+use prosescope_core::view::Part;
+
+use super::{empty_only_if_read, ended};
 use crate::args::RunArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -8,6 +10,7 @@ use crate::{locate, print};
 pub(super) fn run(args: &RunArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run)?;
     let view = session.agents();
+    empty_only_if_read(&session, Part::Agents, view.agents.is_empty())?;
     if out.json {
         out.json(&view)?;
     } else {

@@ -1,8 +1,8 @@
 use prosescope_core::render::text::escape;
 use prosescope_core::session::{AuditFilter, Session, audit_stats, audit_timeouts, longest_first};
-use prosescope_core::view::{AuditRow, GateWait, RunAudit};
+use prosescope_core::view::{AuditRow, GateWait, Part, RunAudit};
 
-use super::{ended, no_gate, since};
+use super::{empty_only_if_read, ended, no_gate, since, some_not_read};
 use crate::args::gates::{AuditArgs, AuditCommand};
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -44,17 +44,21 @@ pub(super) fn run(args: &AuditArgs, out: &Out) -> Result<Exit, CliError> {
                 // One unreadable run hides no log of another.
                 Err(error) => {
                     say(&escape(&format!("skipped: {name}: {error}"), false));
-                    Exit::Issues
+                    Exit::Unreadable
                 }
             };
-            if ended != Exit::Done {
+            if ended != Exit::Done && exit != Exit::Unreadable {
                 exit = ended;
             }
+        }
+        if exit == Exit::Unreadable && runs.iter().all(|run| run.audit.rows.is_empty()) {
+            return Err(some_not_read("what was logged"));
         }
     } else {
         let run = args.run.clone().map_or_else(locate::unnamed, Ok)?;
         let session = locate::open(&run)?;
         exit = add(&session, String::new());
+        empty_only_if_read(&session, Part::Audit, session.run().audit.is_empty())?;
         known(&session, args.gate.as_deref())?;
     }
     let rows = || runs.iter().flat_map(|run| &run.audit.rows);
@@ -112,6 +116,8 @@ fn print_rows(all: bool, runs: &[RunAudit], out: &Out) -> Result<(), CliError> {
 fn verify(run: &str, expect_head: Option<&str>, out: &Out) -> Result<Exit, CliError> {
     let expected = expect_head.map(count_and_hash).transpose()?;
     let session = locate::open(run)?;
+    // A chain with rows missing says nothing.
+    empty_only_if_read(&session, Part::Audit, true)?;
     let check = session.audit_check(expected);
     if out.json {
         out.json(&check)?;

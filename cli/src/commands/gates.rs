@@ -1,9 +1,9 @@
 use prosescope_core::render::text::escape;
 use prosescope_core::timeout::Timeout;
-use prosescope_core::view::{GateTimedOut, GateView};
+use prosescope_core::view::{GateTimedOut, GateView, Part};
 use prosescope_core::write::{ExpireGates, TimedOut};
 
-use super::{ended, millis};
+use super::{empty_only_if_read, ended, millis, some_not_read};
 use crate::args::gates::{GatesArgs, GatesCommand};
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -20,11 +20,9 @@ pub(super) fn run(args: &GatesArgs, out: &Out) -> Result<Exit, CliError> {
         Some(text) => Some(within(text, now)?),
         None => None,
     };
-    let (mut gates, exit): (Vec<GateView>, Exit) = match &args.run {
-        Some(run) => {
-            let session = locate::open(run)?;
-            (session.gates(Some(now)).gates, ended(&session))
-        }
+    let session = args.run.as_deref().map(locate::open).transpose()?;
+    let (mut gates, exit): (Vec<GateView>, Exit) = match &session {
+        Some(session) => (session.gates(Some(now)).gates, ended(session)),
         None => locate::gates_of_all(Some(now))?,
     };
     if args.pending || until.is_some() || (args.run.is_none() && !args.all) {
@@ -33,6 +31,13 @@ pub(super) fn run(args: &GatesArgs, out: &Out) -> Result<Exit, CliError> {
     if let Some(until) = until {
         let deadline = |gate: &GateView| gate.deadline.as_ref().and_then(|at| at.millis());
         gates.retain(|gate| deadline(gate).is_some_and(|at| (now..=until).contains(&at)));
+    }
+    match &session {
+        Some(session) => empty_only_if_read(session, Part::Gates, gates.is_empty())?,
+        None if gates.is_empty() && exit == Exit::Unreadable => {
+            return Err(some_not_read("whether a gate is pending"));
+        }
+        None => {}
     }
     if out.json {
         out.json(&gates)?;

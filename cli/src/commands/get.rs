@@ -1,8 +1,8 @@
 use prosescope_core::render::text::escape;
 use prosescope_core::session::{Session, ValueOf};
-use prosescope_core::view::{NamedValue, ResolutionView};
+use prosescope_core::view::{NamedValue, Part, ResolutionView};
 
-use super::{ended, no_execution};
+use super::{ended, no_execution, not_read};
 use crate::args::GetArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -97,6 +97,9 @@ fn explain(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
 }
 
 fn missing(session: &Session, args: &GetArgs, resolution: &ResolutionView) -> CliError {
+    if let Some(unread) = session.unread_part(Part::Bindings) {
+        return not_read(session, &unread);
+    }
     let bindings = &session.run().bindings;
     // A frame of which only bindings are left is there, too.
     let left = |id: i64| bindings.iter().any(|b| b.execution_id == Some(id));

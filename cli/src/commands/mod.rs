@@ -34,13 +34,15 @@ mod view;
 use prosescope_core::session::Session;
 use prosescope_core::time::Stamp;
 use prosescope_core::timeout::Timeout;
+use prosescope_core::view::{Part, Unread};
 
 use crate::args::Command;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::locate;
 use crate::near;
-use crate::out::Out;
+use crate::out::{Out, say};
+use crate::print;
 
 pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
     match command {
@@ -76,8 +78,17 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
     }
 }
 
-/// How a command that read a run ends: issues of severity error are worth a code of their own.
+/// How a command that read a run ends. What could not be read is said, and worth a code of its own; so are issues of
+/// severity error.
 fn ended(session: &Session) -> Exit {
+    let unread = session.unread();
+    let mut own = unread.iter().filter(|unread| !unread.around).peekable();
+    if own.peek().is_some() {
+        for unread in own {
+            say(&print::unread(unread));
+        }
+        return Exit::Unreadable;
+    }
     if session.issue_counts().error > 0 {
         Exit::Issues
     } else {
@@ -85,8 +96,36 @@ fn ended(session: &Session) -> Exit {
     }
 }
 
+/// Refuses to say that a list is empty where the part of the run that it shows could not be read to its end.
+fn empty_only_if_read(session: &Session, part: Part, is_empty: bool) -> Result<(), CliError> {
+    match session.unread_part(part).filter(|_| is_empty) {
+        Some(unread) => Err(not_read(session, &unread)),
+        None => Ok(()),
+    }
+}
+
+fn not_read(session: &Session, unread: &Unread) -> CliError {
+    let message = format!(
+        "cannot read {} of run {}: {}",
+        unread.what,
+        session.run().id,
+        unread.why
+    );
+    CliError::new(Exit::Unreadable, message).hint(unread.next.clone())
+}
+
+/// Nothing was found in many runs, some of which could not be read.
+fn some_not_read(what: &str) -> CliError {
+    let message = format!("cannot tell {what}: not every run could be read");
+    let error = CliError::new(Exit::Unreadable, message);
+    error.hint("`prose check --all` lists what could not be read, and why")
+}
+
 /// An execution was named by an id that nothing has.
 fn no_execution(session: &Session, id: i64) -> CliError {
+    if let Some(unread) = session.unread_part(Part::Statements) {
+        return not_read(session, &unread);
+    }
     CliError::not_found(format!(
         "there is no execution {id} in run {}",
         session.run().id
@@ -96,6 +135,9 @@ fn no_execution(session: &Session, id: i64) -> CliError {
 
 /// A gate was named that the run does not have.
 fn no_gate(session: &Session, gate: &str) -> CliError {
+    if let Some(unread) = session.unread_part(Part::Gates) {
+        return not_read(session, &unread);
+    }
     let run = session.run();
     let gates = run.gates.iter().map(|gate| &*gate.id);
     CliError::not_found(format!("run {} has no gate {gate}", run.id))

@@ -1,7 +1,8 @@
 use prosescope_core::resume::prompt;
+use prosescope_core::view::Part;
 use prosescope_core::write::Reopen;
 
-use super::ended;
+use super::{empty_only_if_read, ended, not_read};
 use crate::args::ResumeArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -14,6 +15,12 @@ pub(super) fn run(args: &ResumeArgs, out: &Out) -> Result<Exit, CliError> {
         Recorder::open(&args.run)?.record(&Reopen)?;
     }
     let session = locate::open(&args.run)?;
+    let own = session.unread().into_iter().find(|unread| !unread.around);
+    if let Some(unread) = own.filter(|_| args.prompt) {
+        // Whoever goes on by a prompt would repeat what could not be read.
+        return Err(not_read(&session, &unread));
+    }
+    empty_only_if_read(&session, Part::Statements, session.trace().nodes.is_empty())?;
     let view = session.resume(Some(locate::now()));
     if out.json {
         out.json(&view)?;

@@ -1,6 +1,7 @@
 use prosescope_core::render::text::escape;
+use prosescope_core::view::Part;
 
-use super::ended;
+use super::{empty_only_if_read, ended};
 use crate::args::StateArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -9,6 +10,7 @@ use crate::{locate, print};
 
 pub(super) fn run(args: &StateArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run)?;
+    empty_only_if_read(&session, Part::Statements, session.trace().nodes.is_empty())?;
     if out.json || args.diff {
         let view = session.state_page(args.all);
         if out.json {

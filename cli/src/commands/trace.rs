@@ -1,6 +1,8 @@
 use std::collections::BTreeSet;
 
-use super::ended;
+use prosescope_core::view::Part;
+
+use super::{empty_only_if_read, ended};
 use crate::args::TraceArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -10,6 +12,7 @@ use crate::{locate, print};
 pub(super) fn run(args: &TraceArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run)?;
     let view = session.trace_page(&BTreeSet::new(), 0, args.limit.unwrap_or(u32::MAX));
+    empty_only_if_read(&session, Part::Statements, view.rows.is_empty())?;
     if out.json {
         out.json(&view)?;
     } else {

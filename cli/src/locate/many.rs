@@ -6,7 +6,7 @@ use std::rc::Rc;
 use prosescope_core::render::text::escape;
 use prosescope_core::session::{Filter, FoundKind, OpenError, Order, Session, choose, survey};
 use prosescope_core::source::Source;
-use prosescope_core::view::{GateView, RunList};
+use prosescope_core::view::{GateView, Part, RunList};
 use prosescope_store::Disk;
 
 use super::find::project;
@@ -14,6 +14,7 @@ use super::{LATEST, disk, from_here, options, store};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::say;
+use crate::print;
 
 /// A run of many: its name, where its files lie, and the run or why it cannot be opened.
 pub(crate) type OneOfAll = (String, String, Result<Session, OpenError>);
@@ -89,6 +90,10 @@ pub(crate) fn gates_of_all(now: Option<i64>) -> Result<(Vec<GateView>, Exit), Cl
     for found in survey(disk.as_ref()).found {
         match Session::open(Rc::clone(&disk), &found.place, &options) {
             Ok(session) => {
+                if let Some(unread) = session.unread_part(Part::Gates) {
+                    exit = Exit::Unreadable;
+                    say(&print::unread(&unread));
+                }
                 gates.extend(session.gates(now).gates.into_iter().map(|gate| GateView {
                     place: Some(found.place.clone()),
                     ..gate
@@ -96,8 +101,12 @@ pub(crate) fn gates_of_all(now: Option<i64>) -> Result<(Vec<GateView>, Exit), Cl
             }
             // One unreadable run hides no gate of another.
             Err(error) => {
-                exit = Exit::Issues;
-                say(&escape(&format!("skipped: {error}"), false));
+                exit = Exit::Unreadable;
+                let next = match error.next() {
+                    "" => String::new(),
+                    next => format!(" → {next}"),
+                };
+                say(&escape(&format!("skipped: {error}{next}"), false));
             }
         }
     }

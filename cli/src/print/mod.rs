@@ -29,6 +29,7 @@ pub(crate) use trace::trace;
 pub(crate) use values::{agents, bindings, resolution, state_diff};
 
 use prosescope_core::render::text::escape;
+use prosescope_core::view::Unread;
 
 /// Bytes in words: `812 B`, `4.1 KB`, `1.9 MB`.
 pub(crate) fn bytes(n: u64) -> String {
@@ -38,6 +39,17 @@ pub(crate) fn bytes(n: u64) -> String {
         1_000_000..1_000_000_000 => format!("{:.1} MB", n as f64 / 1e6),
         _ => format!("{:.1} GB", n as f64 / 1e9),
     }
+}
+
+/// A line that says what of a run could not be read.
+pub(crate) fn unread(unread: &Unread) -> String {
+    use style::{BAD, FAINT, RESET};
+    let why = escape(&format!("{}: {}", unread.what, unread.why), false);
+    let next = match unread.next.as_str() {
+        "" => String::new(),
+        next => format!("\n  {FAINT}→ {}{RESET}", escape(next, false)),
+    };
+    format!("{BAD}not read:{RESET} {why}{next}")
 }
 
 /// The first line about a run: its program and its id.

@@ -30,6 +30,7 @@ mod stray;
 mod summary;
 mod survey;
 mod task;
+mod unread;
 mod values;
 mod writes;
 

@@ -8,7 +8,7 @@ use crate::decode::{dotenv, folder, sqlite, state_md};
 use crate::issue::Issue;
 use crate::model::{Agent, AgentScope, FolderForm, Form, Run, Text};
 use crate::program;
-use crate::source::{Source, SourceError};
+use crate::source::{NAMES_HIDDEN, Source, SourceError, is_hidden_name};
 use crate::trace;
 
 /// Why a place could not be opened: what was found, why that is no run, and what to do next.
@@ -107,7 +107,8 @@ impl Session {
         let listing = run.program.source.as_deref().map(program::scan);
         let trace = trace::fold(&run, listing.as_ref(), options.now);
         run.issues.extend(super::gates::issues(&run));
-        run.issues.extend(listed(source.as_ref(), &root));
+        let listed = listed(source.as_ref(), &root, &run);
+        run.issues.extend(listed);
         let told = super::gates::told(&run, &trace, listing.as_ref());
         let recorded_gates = run.gates.len();
         run.gates.extend(told);
@@ -235,6 +236,7 @@ fn open_folder(source: &Rc<dyn Source>, dir: &str, options: &Options) -> Result<
             Err(error) => refused = Some(error),
         }
     }
+    let lost = lost_database(source.as_ref(), &root);
     let mut run = folder::decode(source.as_ref(), &root);
     let empty = run.bindings.is_empty()
         && run.state_file.is_none()
@@ -261,6 +263,16 @@ fn open_folder(source: &Rc<dyn Source>, dir: &str, options: &Options) -> Result<
                     .to_owned(),
         }));
     }
+    if let Some(left) = lost {
+        run.issues.push(
+            Issue::error(
+                "database-unreadable",
+                format!("state.db is missing, but {left} shows that there was one"),
+            )
+            .hint("Copy state.db into the folder again; until then what was recorded is unknown.")
+            .at_file("state.db"),
+        );
+    }
     if let Some(error) = refused {
         let issue = match has_stray_database(source.as_ref(), dir) {
             true => Issue::info("stray-database", error.to_string()).hint(
@@ -274,6 +286,24 @@ fn open_folder(source: &Rc<dyn Source>, dir: &str, options: &Options) -> Result<
         run.issues.push(issue.at_file("state.db"));
     }
     Ok(Opened::of(run, root))
+}
+
+/// A file that only a run kept in a database has, where the folder has no `state.db` and no files of a run.
+fn lost_database(source: &dyn Source, root: &str) -> Option<String> {
+    if source.file(&format!("{root}state.db")).is_some() {
+        return None;
+    }
+    let beside = ["state.db-journal", "state.db-wal"]
+        .iter()
+        .map(|name| format!("{root}{name}"))
+        .find(|path| source.file(path).is_some_and(|file| file.len > 0));
+    let attachment = || {
+        // A run that is kept in files has its values in `bindings/`.
+        let first = source.below(&format!("{root}attachments/")).first()?;
+        (!kept_in_files(source, root)).then(|| first.path.clone())
+    };
+    let path = beside.or_else(attachment)?;
+    Some(path.strip_prefix(root).unwrap_or(&path).to_owned())
 }
 
 impl Opened {
@@ -390,8 +420,21 @@ fn agents_of_database(
 }
 
 /// What is to be said of the source's listing in a run: what concerns its own folder, or everything.
-fn listed(source: &dyn Source, root: &str) -> Vec<Issue> {
+///
+/// That files may have been kept back is said only where the run names one that is not there and may have been.
+fn listed(source: &dyn Source, root: &str, run: &Run) -> Vec<Issue> {
+    let is_lost = |path: &str| {
+        let path = path.trim_start_matches("./");
+        is_hidden_name(path) && source.file(&format!("{root}{path}")).is_none()
+    };
+    let attachments = run.bindings.iter().filter_map(|b| b.attachment.as_deref());
+    let indexed = run.state_file.iter().flat_map(|file| &file.bindings);
+    let mut named = attachments.chain(indexed.map(|row| &*row.path));
+    let is_named = named.any(is_lost);
     let own = |mut issue: Issue| {
+        if issue.rule == NAMES_HIDDEN && !is_named {
+            return None;
+        }
         issue.location.file = match issue.location.file.take() {
             Some(file) => Some(file.strip_prefix(root)?.to_owned()),
             None => None,

@@ -4,7 +4,7 @@ use crate::issue::Severity::{Info, Warning};
 pub(super) const RULES: &[Rule] = &[
     Rule::error(
         "database-unreadable",
-        "The folder has a `state.db` that cannot be opened, so only its other files are shown.",
+        "The folder's `state.db` cannot be opened, or is missing although its journal or attachments are there. Only the other files are shown.",
     )
     .fix("The message says what was found instead and what to do next. Ask the sender for a whole copy, with `state.db-wal` where there is one.")
     .source("reliability, untrusted files")
