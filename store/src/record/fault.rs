@@ -83,6 +83,7 @@ fn words(error: &rusqlite::Error) -> String {
             Some(table) if !msg.contains(table) => format!("{msg} (table {table})"),
             _ => msg.clone(),
         },
+        rusqlite::Error::FromSqlConversionFailure(_, _, why) => why.to_string(),
         rusqlite::Error::StatementChangedRows(rows) => {
             format!("one row was to change, {rows} would have")
         }

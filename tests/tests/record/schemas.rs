@@ -43,16 +43,13 @@ macro_rules! virtual_table {
 macro_rules! check {
     ($table:literal, $column:literal, $expression:literal) => {
         concat!(
-            "UPDATE sqlite_schema SET sql = substr(sql, 1, instr(sql, '(')) || '",
+            "UPDATE sqlite_schema SET sql = replace(sql, '",
+            $column,
+            " TEXT', '",
             $column,
             " TEXT CHECK (' || \"",
             $expression,
-            "\" || '),' ||
-                replace(substr(sql, instr(sql, '(') + 1), '",
-            $column,
-            " TEXT', 'x_",
-            $column,
-            " TEXT') WHERE type = 'table' AND name = '",
+            "\" || ')') WHERE type = 'table' AND name = '",
             $table,
             "'"
         )
@@ -333,6 +330,69 @@ fn a_disguised_schema_is_refused_or_does_no_harm() {
     assert!(
         SCHEMAS.len() >= 40 && done > 100 && refused > 100,
         "{done} done, {refused} refused"
+    );
+}
+
+/// Rows of the documents' own shape, and of a size that no run has.
+const HEAVY: &[(&str, &str)] = &[
+    ("many gates", "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 80)
+        INSERT INTO gates(id, run_id, status, prompt) SELECT 'g' || i, run.id, 'pending', printf('%.*c', 1000000, 'x') FROM n, run"),
+    ("a long error", "UPDATE execution SET error_message = printf('%.*c', 60000000, 'x')"),
+    ("nested metadata", "UPDATE execution SET metadata = '{\"a\":[' || replace(printf('%.*c', 7000000, 'x'), 'x', '[],') || '0]}'"),
+    ("a long program", "UPDATE run SET program_source = printf('%.*c', 60000000, 'x')"),
+    ("a long value", "UPDATE bindings SET value = printf('%.*c', 60000000, 'x')"),
+    ("a long memory", "INSERT INTO agents(name, memory) VALUES ('writer', printf('%.*c', 60000000, 'x'))"),
+    ("many rows", "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+        INSERT INTO execution(statement_text, status, parent_id) SELECT 'session \"B\"', 'executing', 1 FROM n"),
+];
+
+#[test]
+fn a_heavy_run_is_refused_or_recorded_within_the_limits() {
+    let Some((project, run, bytes)) = base() else {
+        return;
+    };
+    let path = project.run_dir(&run).join("state.db");
+    let mut odd = Vec::new();
+    for (name, sql) in HEAVY {
+        disguised(&bytes, sql, &path).unwrap_or_else(|error| panic!("{name}: {error}"));
+        for (args, input, _) in COMMANDS {
+            let args: Vec<&str> = args
+                .iter()
+                .map(|arg| if *arg == "RUN" { &run } else { *arg })
+                .collect();
+            let out = limited(&project, &args, input.as_bytes());
+            if !matches!(out.status.code(), Some(0..=6)) {
+                odd.push(format!(
+                    "{name}, {args:?}: {:?}\n{}",
+                    out.status,
+                    text(&out.stderr)
+                ));
+            }
+        }
+    }
+    assert!(odd.is_empty(), "{}", odd.join("\n"));
+}
+
+/// One run that cannot be checked keeps none of the others from it, and is named.
+#[test]
+fn checking_all_goes_on_after_a_hostile_run() {
+    let Some((project, run, bytes)) = base() else {
+        return;
+    };
+    let other = project.init("sqlite");
+    let path = project.run_dir(&run).join("state.db");
+    let (_, slow) = SCHEMAS
+        .iter()
+        .find(|(name, _)| *name == "a CHECK that takes time")
+        .expect("it is listed");
+    disguised(&bytes, slow, &path).expect("it is taken");
+    let out = limited(&project, &["check", "--all"], b"");
+    let said = text(&out.stdout);
+    assert!(matches!(out.status.code(), Some(0 | 1)), "{:?}", out.status);
+    assert!(said.contains(&run) && said.contains(&other), "{said}");
+    assert!(
+        said.contains("looking through bindings would run the function"),
+        "{said}"
     );
 }
 
