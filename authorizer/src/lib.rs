@@ -30,32 +30,57 @@ pub enum Action<'a> {
     Other,
 }
 
-/// From now on `allow` is asked of every action, and whether it comes from inside a view or a trigger; `false` refuses
-/// the statement. Replaces the one before.
+/// Decides about an action. The second argument is the innermost trigger or view that asks for it, if any.
+type Allow = Box<dyn Fn(&Action<'_>, Option<&str>) -> bool + Send>;
+
+/// Calls `allow` for every action of every statement from now on, with the innermost trigger or view that asks for it;
+/// `false` refuses the statement. Replaces an earlier `allow`.
 ///
 /// # Errors
 /// When SQLite has no memory for it.
 pub fn authorize<F>(conn: &Connection, allow: F) -> Result<()>
 where
-    F: Fn(&Action<'_>, bool) -> bool + Send + 'static,
+    F: Fn(&Action<'_>, Option<&str>) -> bool + Send + 'static,
 {
-    install(conn, allow)
+    install(conn, LASTING, Some(Box::new(allow)))
 }
 
+/// Calls `allow` in place of the lasting one while `body` runs; afterwards the lasting one is asked again.
+///
+/// # Errors
+/// When SQLite has no memory for it; `body` was then not run, or the connection refuses nothing any more and must be
+/// closed.
+pub fn authorize_during<F, R>(conn: &Connection, allow: F, body: impl FnOnce() -> R) -> Result<R>
+where
+    F: Fn(&Action<'_>, Option<&str>) -> bool + Send + 'static,
+{
+    install(conn, PASSING, Some(Box::new(allow)))?;
+    let answer = body();
+    install(conn, LASTING, None)?;
+    Ok(answer)
+}
+
+const LASTING: &CStr = c"prosescope_authorizer";
+const PASSING: &CStr = c"prosescope_authorizer_passing";
+
+/// Makes the one that is kept under `name` the one that is asked: a new one, or the one that is there.
 #[expect(
     unsafe_code,
     reason = "SQLite's C interface takes a callback with a pointer"
 )]
-fn install<F>(conn: &Connection, allow: F) -> Result<()>
-where
-    F: Fn(&Action<'_>, bool) -> bool + Send + 'static,
-{
+fn install(conn: &Connection, name: &CStr, new: Option<Allow>) -> Result<()> {
     // SAFETY: the callback is exchanged before what it points to: SQLite frees the data of a name when it is given anew,
-    // and when the connection closes, after which it asks nothing. The pointer is one to `F`, as `ask::<F>` takes it.
+    // and when the connection closes, after which it asks nothing. Both names keep an `Allow`, which `ask` takes.
     let code = unsafe {
         ffi::sqlite3_set_authorizer(conn.handle(), None, std::ptr::null_mut());
-        let data = conn.set_clientdata(c"prosescope_authorizer", Some(allow))?;
-        ffi::sqlite3_set_authorizer(conn.handle(), Some(ask::<F>), data.cast())
+        let data: *const Allow = match new {
+            Some(new) => conn.set_clientdata(name, Some(new))?.cast(),
+            None => conn
+                .get_clientdata::<Allow, _>(name)?
+                .map_or(std::ptr::null(), std::ptr::from_ref),
+        };
+        let ask = (!data.is_null()).then_some(ask as _);
+        ffi::sqlite3_set_authorizer(conn.handle(), ask, data.cast_mut().cast())
     };
     match code {
         ffi::SQLITE_OK => Ok(()),
@@ -64,21 +89,24 @@ where
 }
 
 #[expect(unsafe_code, reason = "what SQLite calls")]
-unsafe extern "C" fn ask<F>(
+unsafe extern "C" fn ask(
     data: *mut c_void,
     code: c_int,
     first: *const c_char,
     second: *const c_char,
     database: *const c_char,
     inside: *const c_char,
-) -> c_int
-where
-    F: Fn(&Action<'_>, bool) -> bool + Send + 'static,
-{
+) -> c_int {
     // SAFETY: SQLite gives null or strings that end in a zero and live as long as the call, and the data that was set.
-    let (first, second, database, allow) = unsafe {
-        let allow = data.cast::<F>().as_ref();
-        (text(first), text(second), text(database), allow)
+    let (first, second, database, inside, allow) = unsafe {
+        let allow = data.cast::<Allow>().as_ref();
+        (
+            text(first),
+            text(second),
+            text(database),
+            text(inside),
+            allow,
+        )
     };
     let action = match (code, first, second) {
         (ffi::SQLITE_SELECT, ..) => Action::Select,
@@ -89,7 +117,7 @@ where
         _ => Action::Other,
     };
     match allow {
-        Some(allow) if allow(&action, !inside.is_null()) => ffi::SQLITE_OK,
+        Some(allow) if allow(&action, inside.as_deref()) => ffi::SQLITE_OK,
         _ => ffi::SQLITE_DENY,
     }
 }
@@ -109,7 +137,8 @@ mod tests {
     fn asked(conn: &Connection) -> Arc<Mutex<Vec<String>>> {
         let asked = Arc::new(Mutex::new(Vec::new()));
         let list = Arc::clone(&asked);
-        let note = move |action: &Action<'_>, inside: bool| {
+        let note = move |action: &Action<'_>, inside: Option<&str>| {
+            let inside = inside.unwrap_or("statement");
             list.lock().unwrap().push(format!("{action:?} {inside}"));
             *action != Action::Other
         };
@@ -128,24 +157,24 @@ mod tests {
                 "SELECT hex(a) FROM t",
                 true,
                 vec![
-                    "Select false",
-                    r#"Function("hex") false"#,
-                    r#"Read { database: Some("main") } false"#,
+                    "Select statement",
+                    r#"Function("hex") statement"#,
+                    r#"Read { database: Some("main") } statement"#,
                 ],
             ),
-            ("BEGIN", true, vec![r#"Transaction("BEGIN") false"#]),
+            ("BEGIN", true, vec![r#"Transaction("BEGIN") statement"#]),
             (
                 "PRAGMA page_count",
                 true,
-                vec![r#"Pragma("page_count", None) false"#],
+                vec![r#"Pragma("page_count", None) statement"#],
             ),
             (
                 "PRAGMA query_only = 0",
                 true,
-                vec![r#"Pragma("query_only", Some("0")) false"#],
+                vec![r#"Pragma("query_only", Some("0")) statement"#],
             ),
-            ("DELETE FROM t", false, vec!["Other false"]),
-            ("ATTACH ':memory:' AS b", false, vec!["Other false"]),
+            ("DELETE FROM t", false, vec!["Other statement"]),
+            ("ATTACH ':memory:' AS b", false, vec!["Other statement"]),
         ] {
             asked.lock().unwrap().clear();
             assert_eq!(conn.prepare(sql).is_ok(), ok, "{sql}");
@@ -158,7 +187,7 @@ mod tests {
                 .lock()
                 .unwrap()
                 .iter()
-                .any(|asked| asked.ends_with(" true"))
+                .any(|asked| asked.ends_with(" v"))
         );
     }
 
@@ -185,12 +214,30 @@ mod tests {
     }
 
     #[test]
+    fn another_is_asked_for_a_while() {
+        let conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch("CREATE TABLE t(a)").unwrap();
+        authorize(&conn, |action, _| *action != Action::Other).unwrap();
+        let writes = || conn.prepare("DELETE FROM t").is_ok();
+        assert!(!writes());
+        for _ in 0..2 {
+            assert!(authorize_during(&conn, |_, _| true, writes).unwrap());
+            assert!(!writes());
+        }
+        // Without a lasting one nothing is refused afterwards.
+        let conn = Connection::open_in_memory().unwrap();
+        let selects = || conn.prepare("SELECT 1").is_ok();
+        assert!(!authorize_during(&conn, |_, _| false, selects).unwrap());
+        assert!(selects());
+    }
+
+    #[test]
     fn it_can_be_replaced_and_ends_with_the_connection() {
         let kept = Arc::new(());
         let conn = Connection::open_in_memory().unwrap();
         for allowed in [false, true, false, true] {
             let kept = Arc::clone(&kept);
-            let allow = move |_: &Action<'_>, _: bool| {
+            let allow = move |_: &Action<'_>, _: Option<&str>| {
                 let _ = &kept;
                 allowed
             };

@@ -91,6 +91,9 @@ impl Recorder {
         if done.is_ok() {
             out::recorded();
         }
+        if let Some(fault) = store.told() {
+            out::recorded_but(&fault.into());
+        }
         if !std::mem::take(&mut self.latest) {
             return done;
         }
@@ -122,14 +125,17 @@ impl Recorder {
         location(database, &self.folder, name, frame)
     }
 
-    /// What is done once a run is over: a database is one whole file again, and a small one when that is asked for.
-    pub(crate) fn close(&mut self, vacuum: bool) -> Result<(), CliError> {
-        match (&mut self.store, vacuum) {
-            (Store::Sqlite(store), true) => store.vacuum()?,
-            (Store::Sqlite(store), false) => store.checkpoint()?,
-            (Store::Folder(_), _) => {}
+    /// What is done once it is recorded that a run is over: a database is one whole file again, and a small one when that
+    /// is asked for.
+    pub(crate) fn close(&mut self, vacuum: bool) {
+        let closed = match (&mut self.store, vacuum) {
+            (Store::Sqlite(store), true) => store.vacuum(),
+            (Store::Sqlite(store), false) => store.checkpoint(),
+            (Store::Folder(_), _) => Ok(()),
+        };
+        if let Err(fault) = closed {
+            out::recorded_but(&fault.into());
         }
-        Ok(())
     }
 }
 

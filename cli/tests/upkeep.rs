@@ -57,6 +57,52 @@ fn runs(dir: &Path) -> Vec<String> {
     names
 }
 
+/// What cannot be removed stays in the list of what stays, and in no sum.
+#[test]
+fn clean_says_what_it_removed_and_nothing_else() {
+    let dir = project();
+    let at = dir.path();
+    // Whoever may not lock a run may not remove it either; this holds for root too.
+    let lock = at.join(".prose/runs/running/.lock");
+    let _ = fs::remove_file(&lock);
+    fs::create_dir(&lock).expect("made");
+    let clean = ["clean", "done", "running", "--force", "--yes"];
+    let out = prose(at, &[&clean[..], &["--json"]].concat());
+    assert_eq!(out.status.code(), Some(6));
+    let told: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    let names = |list: &str| -> Vec<String> {
+        let runs = told[list].as_array().expect("runs").iter();
+        runs.map(|run| run["run"].as_str().expect("a name").to_owned())
+            .collect()
+    };
+    assert_eq!(
+        (names("remove"), names("keep")),
+        (vec!["done".into()], vec!["running".into()])
+    );
+    assert_eq!(told["bytes"], told["remove"][0]["bytes"]);
+    assert_eq!(
+        (&told["done"], runs(at)),
+        (&false.into(), vec!["running".to_owned()])
+    );
+    let why = told["keep"][0]["why"].as_str().expect("why");
+    assert!(why.contains("is no file"), "{why}");
+    // The same for a person, when nothing goes at all.
+    let out = prose(
+        at,
+        &clean[..1]
+            .iter()
+            .chain(&clean[2..])
+            .copied()
+            .collect::<Vec<_>>(),
+    );
+    let said = String::from_utf8_lossy(&out.stdout);
+    assert_eq!(out.status.code(), Some(6));
+    assert!(
+        said.contains("nothing was removed") && !said.contains("freed"),
+        "{said}"
+    );
+}
+
 #[test]
 fn nothing_goes_without_yes_and_then_only_what_was_said() {
     let dir = project();

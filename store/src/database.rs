@@ -24,6 +24,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
 
+use crate::sparse;
+
 /// An opened database.
 pub(crate) struct Opened {
     /// The connection, not yet guarded.
@@ -43,13 +45,37 @@ pub(crate) enum DatabaseError {
     #[error(transparent)]
     Decode(#[from] DecodeError),
     /// The system refused.
-    #[error("{0}")]
+    #[error("it cannot be read: {0}")]
     Io(#[from] io::Error),
     /// It has a hot journal and could not be copied.
     #[error(
         "its last writer stopped in the middle of a change, and it could not be copied to undo that: {0}"
     )]
     Copy(io::Error),
+    /// It has a hot journal, and is too large to be copied.
+    #[error(
+        "its last writer stopped in the middle of a change, and undoing that takes a copy of {} MB; {most} MB at most are copied",
+        megabytes(*.data)
+    )]
+    Large {
+        /// Bytes that are to be copied.
+        data: u64,
+        /// How many may be, in megabytes.
+        most: u64,
+    },
+    /// It has a hot journal, and there is no room for a copy.
+    #[error(
+        "its last writer stopped in the middle of a change, and undoing that takes a copy of {} MB; {} has {} MB free",
+        megabytes(*.data), .aside.display(), megabytes(*.free)
+    )]
+    Full {
+        /// Bytes that are to be copied.
+        data: u64,
+        /// Bytes that are free.
+        free: u64,
+        /// The folder for temporary files.
+        aside: PathBuf,
+    },
     /// It was being written all the time.
     #[error("it changed while it was being copied")]
     Busy,
@@ -60,7 +86,7 @@ impl DatabaseError {
     pub(crate) fn is_failed(&self) -> bool {
         match self {
             DatabaseError::Decode(error) => error.is_failed(),
-            DatabaseError::Io(_) | DatabaseError::Copy(_) | DatabaseError::Busy => true,
+            _ => true,
         }
     }
 
@@ -71,6 +97,12 @@ impl DatabaseError {
             DatabaseError::Io(_) => "Check that you may read it, and its folder.",
             DatabaseError::Copy(_) => {
                 "Make room in the folder for temporary files, or open it once with its writer."
+            }
+            DatabaseError::Full { .. } => {
+                "Name a folder with more room in TMPDIR, or open it once with its writer, which undoes the change in place."
+            }
+            DatabaseError::Large { .. } => {
+                "Open it once with its writer, or `sqlite3 state.db \"PRAGMA quick_check\"`: it undoes the change in place."
             }
             DatabaseError::Busy => "Wait until its writer is done, and open it again.",
         }
@@ -126,7 +158,7 @@ pub(crate) fn open(path: &Path) -> Result<Opened, DatabaseError> {
                 && error != DecodeError::Locked
                 && watch.len(Part::Journal).is_some_and(|n| n > 0) =>
         {
-            let (conn, aside) = roll_back_aside(&path, &watch)?;
+            let (conn, aside) = roll_back_aside(&path, &watch, MOST_COPIED)?;
             notes.push(rolled_back(&name));
             Ok(Opened {
                 conn,
@@ -259,23 +291,55 @@ fn bytes_of(path: &Path) -> Vec<u8> {
         .to_vec()
 }
 
-/// Copies a database and its hot journal to a folder of ours and lets SQLite undo the change there.
-fn roll_back_aside(path: &Path, watch: &Watch) -> Result<(Connection, TempDir), DatabaseError> {
+/// Bytes of data that are copied at most to undo a change.
+const MOST_COPIED: u64 = 1 << 30;
+
+fn megabytes(bytes: u64) -> u64 {
+    bytes.div_ceil(1_000_000)
+}
+
+/// Copies a database and its hot journal to a folder of ours and lets SQLite undo the change there. No more than `most`
+/// bytes are copied; holes are none.
+fn roll_back_aside(
+    path: &Path,
+    watch: &Watch,
+    most: u64,
+) -> Result<(Connection, TempDir), DatabaseError> {
     let aside = tempfile::tempdir().map_err(DatabaseError::Copy)?;
-    let copy = aside.path().join("copy.db");
     let mut before = watch.clone();
-    for _ in 0..3 {
-        fs::copy(path, &copy).map_err(DatabaseError::Copy)?;
-        match fs::copy(beside(path, "-journal"), beside(&copy, "-journal")) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            other => {
-                other.map_err(DatabaseError::Copy)?;
+    for n in 0..3 {
+        let copy = aside.path().join(format!("copy-{n}.db"));
+        let mut files = Vec::new();
+        let mut data = 0;
+        for end in ["", "-journal"] {
+            match File::open(beside(path, end)) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(DatabaseError::Copy(error)),
+                Ok(file) => {
+                    data += sparse::data(&file.metadata().map_err(DatabaseError::Copy)?);
+                    files.push((file, beside(&copy, end)));
+                }
             }
+        }
+        let large = |data| DatabaseError::Large {
+            data,
+            most: megabytes(most),
+        };
+        if data > most {
+            return Err(large(data));
+        }
+        if let Some(free) = sparse::free(aside.path()).filter(|free| *free < data) {
+            let aside = std::env::temp_dir();
+            return Err(DatabaseError::Full { data, free, aside });
+        }
+        for (mut file, to) in files {
+            sparse::copy(&mut file, &to, most).map_err(|error| match error.kind() {
+                io::ErrorKind::FileTooLarge => large(data.max(most + 1)),
+                _ => DatabaseError::Copy(error),
+            })?;
         }
         let after = Watch::new(path);
         if after.seen == before.seen {
-            // A copy keeps the permissions, and a database that may only be read cannot be rolled back.
-            writable(&copy).map_err(DatabaseError::Copy)?;
             {
                 let writer = Connection::open_with_flags(
                     uri(&copy, "mode=rw"),
@@ -287,22 +351,12 @@ fn roll_back_aside(path: &Path, watch: &Watch) -> Result<(Connection, TempDir), 
             self::header(&copy)?.whole()?;
             return Ok((connect(&copy, How::Plain)?, aside));
         }
+        // Room for the next.
+        let _ = fs::remove_file(&copy);
+        let _ = fs::remove_file(beside(&copy, "-journal"));
         before = after;
     }
     Err(DatabaseError::Busy)
-}
-
-#[cfg(unix)]
-fn writable(path: &Path) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o600))
-}
-
-#[cfg(not(unix))]
-fn writable(path: &Path) -> io::Result<()> {
-    let mut permissions = fs::metadata(path)?.permissions();
-    permissions.set_readonly(false);
-    fs::set_permissions(path, permissions)
 }
 
 fn beside(path: &Path, end: &str) -> PathBuf {
@@ -385,5 +439,57 @@ impl Watch {
             .at_file(name)
             .hint("Open it again."),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A database whose writer was cut off, and its folder.
+    fn with_hot_journal() -> (TempDir, PathBuf) {
+        let (live, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (from, to) = (live.path().join("state.db"), dir.path().join("state.db"));
+        let conn = Connection::open(&from).unwrap();
+        conn.execute_batch(
+            "PRAGMA cache_size=2; PRAGMA cache_spill=1; CREATE TABLE t (a); INSERT INTO t VALUES ('before');
+             BEGIN IMMEDIATE; UPDATE t SET a = 'after';",
+        )
+        .unwrap();
+        for _ in 0..50 {
+            conn.execute_batch("INSERT INTO t VALUES (hex(randomblob(3000)))")
+                .unwrap();
+        }
+        for end in ["", "-journal"] {
+            fs::copy(beside(&from, end), beside(&to, end)).unwrap();
+        }
+        (dir, to)
+    }
+
+    #[test]
+    fn a_sparse_database_is_undone_in_a_copy_without_its_holes() {
+        let (_dir, path) = with_hot_journal();
+        let file = File::options().write(true).open(&path).unwrap();
+        file.set_len(3 << 30).unwrap();
+        // Less than its length by far, and enough for what is in it.
+        let undone = roll_back_aside(&path, &Watch::new(&path), 2 << 20);
+        let (conn, _aside) = undone.map_err(|error| error.to_string()).unwrap();
+        let said: String = conn
+            .query_row("SELECT group_concat(a) FROM t", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(said, "before");
+    }
+
+    #[test]
+    fn what_is_too_large_to_be_copied_is_said_with_its_size() {
+        let (_dir, path) = with_hot_journal();
+        let refused = roll_back_aside(&path, &Watch::new(&path), 1000);
+        let error = refused.err().unwrap();
+        let said = error.to_string();
+        assert!(
+            said.contains("takes a copy of 1 MB; 1 MB at most"),
+            "{said}"
+        );
+        assert!(error.next().contains("undoes the change in place"));
     }
 }

@@ -1,7 +1,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -11,6 +11,7 @@ use prosescope_core::time::Stamp;
 use rusqlite::Connection;
 
 use crate::database::Watch;
+use crate::dir::{self, Dir, part_of};
 use crate::error::StoreError;
 
 /// Entries that a listing holds at most: a run folder is small, and `/` is no run folder.
@@ -22,12 +23,52 @@ const DEPTH: usize = 128;
 /// A folder, or a single database with what SQLite keeps beside it, as a source.
 pub struct Disk {
     label: String,
-    root: PathBuf,
+    root: Root,
     files: Vec<FileEntry>,
     issues: Vec<Issue>,
     notes: RefCell<BTreeMap<String, (Vec<Issue>, Watch)>>,
     /// Copies that a database was opened from live as long as the source.
     aside: RefCell<Vec<tempfile::TempDir>>,
+}
+
+/// The folder that a source lies in, held open: its files as they are now, without following a link.
+#[derive(Debug, Clone)]
+pub struct Root {
+    dir: Dir,
+    /// The file itself, where somebody named a link.
+    link: Option<(String, PathBuf)>,
+}
+
+impl Root {
+    /// Opens a plain file, by its path as it was listed. No link is followed on the way, and none that came into its
+    /// place; a pipe is not waited for.
+    ///
+    /// # Errors
+    /// When there is none, or it may not be read.
+    pub fn open(&self, path: &str) -> io::Result<File> {
+        match &self.link {
+            Some((name, real)) if name == path => File::open(real),
+            _ => self
+                .dir
+                .file(path)?
+                .ok_or_else(|| io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    /// The length of a plain file, and when it was changed.
+    ///
+    /// # Errors
+    /// As [`Root::open`].
+    pub fn state(&self, path: &str) -> io::Result<(u64, SystemTime)> {
+        if self.link.as_ref().is_some_and(|(name, _)| name == path) {
+            let meta = self.open(path)?.metadata()?;
+            return Ok((meta.len(), meta.modified()?));
+        }
+        match self.dir.look(path)? {
+            Some(meta) if meta.is_file() => Ok((meta.len(), meta.modified()?.into_std())),
+            _ => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
 }
 
 impl Disk {
@@ -47,46 +88,76 @@ impl Disk {
     /// # Errors
     /// As [`Disk::open`].
     pub fn open_where(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<Disk, StoreError> {
-        let meta = fs::metadata(path).map_err(|e| StoreError::io(path, e))?;
+        let wrong = |cause| StoreError::io(path, cause);
+        let meta = fs::metadata(path).map_err(wrong)?;
+        // A link that somebody named is followed, and none behind it.
+        let open = |path: &Path| Dir::open(&path.canonicalize()?);
         if meta.is_dir() {
-            return Ok(Disk::folder(path, &wanted));
+            return Ok(Disk::folder(path, open(path).map_err(wrong)?, &wanted));
         }
         if !meta.is_file() {
             return Err(StoreError::Special(path.to_owned()));
         }
-        File::open(path).map_err(|e| StoreError::io(path, e))?;
+        File::open(path).map_err(wrong)?;
         let name = path
             .file_name()
             .map(|n| n.to_string_lossy().into_owned())
             .unwrap_or_default();
-        let root = path.parent().map_or_else(PathBuf::new, Path::to_owned);
-        let mut disk = Disk::empty(path, root);
+        let above = match path.parent() {
+            Some(above) if !above.as_os_str().is_empty() => above,
+            _ => Path::new("."),
+        };
+        let mut disk = Disk::empty(path, open(above).map_err(wrong)?);
         for end in ["", "-journal", "-shm", "-wal"] {
             let beside = format!("{name}{end}");
-            if let Ok(meta) = fs::symlink_metadata(disk.root.join(&beside))
-                && (meta.is_file() || end.is_empty())
-            {
-                let meta = if end.is_empty() {
-                    fs::metadata(path).unwrap_or(meta)
-                } else {
-                    meta
-                };
-                disk.files.push(entry(beside, &meta));
+            match disk.root.dir.look(&beside) {
+                Ok(Some(meta)) if meta.is_file() => {
+                    disk.files
+                        .push(entry(beside, meta.len(), dir::changed(&meta)));
+                }
+                Ok(Some(_)) if end.is_empty() => {
+                    let since = meta.modified().ok();
+                    let since = since.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+                    disk.files.push(entry(beside.clone(), meta.len(), since));
+                    disk.root.link = Some((beside, path.canonicalize().map_err(wrong)?));
+                }
+                _ => {}
             }
         }
         disk.files.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(disk)
     }
 
-    /// Where a listed file lies.
-    pub fn path_of(&self, path: &str) -> PathBuf {
-        self.root.join(path)
+    /// A folder that is held open.
+    pub(crate) fn held(dir: &Dir) -> Disk {
+        Disk::folder(dir.path(), dir.clone(), &|_| true)
     }
 
-    fn empty(path: &Path, root: PathBuf) -> Disk {
+    /// Where a listed file lies.
+    pub fn path_of(&self, path: &str) -> PathBuf {
+        self.root.dir.shown(path)
+    }
+
+    /// Opens a listed file, as [`Root::open`].
+    ///
+    /// # Errors
+    /// When it is not listed, is no plain file any more, or may not be read.
+    pub fn open_file(&self, path: &str) -> io::Result<File> {
+        match self.file(path) {
+            Some(_) => self.root.open(path),
+            None => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    /// What it lies in, for whoever goes on without its list.
+    pub fn root(&self) -> Root {
+        self.root.clone()
+    }
+
+    fn empty(path: &Path, dir: Dir) -> Disk {
         Disk {
             label: path.display().to_string(),
-            root,
+            root: Root { dir, link: None },
             files: Vec::new(),
             issues: Vec::new(),
             notes: RefCell::default(),
@@ -94,90 +165,99 @@ impl Disk {
         }
     }
 
-    fn folder(path: &Path, wanted: &dyn Fn(&str) -> bool) -> Disk {
-        let mut disk = Disk::empty(path, path.to_owned());
-        let relative = |full: &Path| {
-            full.strip_prefix(path).ok().map(|p| {
-                p.components()
-                    .map(|c| c.as_os_str().to_string_lossy())
-                    .collect::<Vec<_>>()
-                    .join("/")
-            })
-        };
-        let left_out: RefCell<Vec<String>> = RefCell::default();
-        let walk = walkdir::WalkDir::new(path)
-            .max_depth(DEPTH)
-            .sort_by_file_name()
-            .into_iter()
-            .filter_entry(|at| {
-                if at.depth() == 0 || !at.file_type().is_dir() {
-                    return true;
-                }
-                let Some(folder) = relative(at.path()).filter(|p| wanted(&format!("{p}/"))) else {
-                    return false;
-                };
-                let listed = source::is_listed(&folder);
-                if !listed {
-                    left_out.borrow_mut().push(folder);
-                }
-                listed
-            });
-        for at in walk {
-            let at = match at {
-                Ok(at) => at,
-                Err(e) => {
-                    let place = e.path().and_then(relative).unwrap_or_default();
-                    disk.issues.push(
-                        Issue::error(
-                            "unreadable-folder",
-                            format!("a folder cannot be listed: {e}"),
-                        )
-                        .at_file(place),
-                    );
-                    continue;
-                }
-            };
-            if !at.file_type().is_file() {
-                let link = at.file_type().is_symlink();
-                let place = relative(at.path()).filter(|place| link && wanted(place));
-                disk.issues.extend(place.as_deref().and_then(source::link));
-                continue;
-            }
-            let Some(name) = relative(at.path()).filter(|name| wanted(name)) else {
-                continue;
-            };
-            let meta = match at.metadata() {
-                Ok(meta) => meta,
-                // It was removed since it was listed.
-                Err(e)
-                    if e.io_error()
-                        .is_some_and(|e| e.kind() == ErrorKind::NotFound) =>
-                {
-                    continue;
-                }
-                Err(e) => {
-                    let message = format!("a file cannot be looked at: {e}");
-                    let issue = Issue::error("file-unreadable", message).at_file(name);
-                    disk.issues
-                        .push(issue.hint("What it says is missing here."));
-                    continue;
-                }
-            };
-            if disk.files.len() == ENTRIES {
-                disk.issues.push(
-                    Issue::warning(
-                        "listing-cut",
-                        format!("there are more than {ENTRIES} files; the rest is not looked at"),
-                    )
-                    .hint("open the run's own folder"),
-                );
-                break;
-            }
-            disk.files.push(entry(name, &meta));
+    fn folder(path: &Path, dir: Dir, wanted: &dyn Fn(&str) -> bool) -> Disk {
+        let mut disk = Disk::empty(path, dir.clone());
+        let mut left_out = Vec::new();
+        if !disk.list(&dir, "", wanted, &mut left_out) {
+            disk.issues.push(
+                Issue::warning(
+                    "listing-cut",
+                    format!("there are more than {ENTRIES} files; the rest is not looked at"),
+                )
+                .hint("open the run's own folder"),
+            );
         }
         disk.files.sort_by(|a, b| a.path.cmp(&b.path));
-        disk.issues.extend(source::left_out(&left_out.into_inner()));
+        disk.issues.extend(source::left_out(&left_out));
         disk
+    }
+
+    /// Lists what lies below a folder, whose names begin with `above`; `false` when there is too much.
+    fn list(
+        &mut self,
+        dir: &Dir,
+        above: &str,
+        wanted: &dyn Fn(&str) -> bool,
+        left_out: &mut Vec<String>,
+    ) -> bool {
+        let mut entries = match dir.entries() {
+            Ok(entries) => entries,
+            Err(cause) => {
+                self.unlisted(above, &cause);
+                return true;
+            }
+        };
+        entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+        for (name, kind) in entries {
+            let place = format!("{above}{}", name.to_string_lossy());
+            let name = name.to_string_lossy();
+            if kind.is_dir() {
+                if place.matches('/').count() + 1 >= DEPTH || !wanted(&format!("{place}/")) {
+                    continue;
+                }
+                if !source::is_listed(&place) {
+                    left_out.push(place);
+                    continue;
+                }
+                let whole = match dir.dir(&name) {
+                    Ok(Some(dir)) => self.list(&dir, &format!("{place}/"), wanted, left_out),
+                    Ok(None) => true,
+                    Err(cause) => {
+                        self.unlisted(&place, &cause);
+                        true
+                    }
+                };
+                if !whole {
+                    return false;
+                }
+            } else if kind.is_symlink() {
+                let link = wanted(&place).then(|| source::link(&place)).flatten();
+                self.issues.extend(link);
+            } else if kind.is_file() && wanted(&place) {
+                if self.files.len() == ENTRIES {
+                    return false;
+                }
+                match dir.look(&name) {
+                    Ok(Some(meta)) => {
+                        self.files
+                            .push(entry(place, meta.len(), dir::changed(&meta)));
+                    }
+                    // It was removed since it was listed.
+                    Ok(None) => {}
+                    Err(cause) => {
+                        let message = format!("a file cannot be looked at: {place}: {cause}");
+                        let issue = Issue::error("file-unreadable", message).at_file(place);
+                        self.issues.push(
+                            issue.hint("Check that you may read it; what it says is missing here."),
+                        );
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    fn unlisted(&mut self, place: &str, cause: &io::Error) {
+        let place = place.trim_end_matches('/');
+        let folder = self.root.dir.shown(place);
+        self.issues.push(
+            Issue::error(
+                "unreadable-folder",
+                format!("a folder cannot be listed: {}: {cause}", folder.display()),
+            )
+            .at_file(place)
+            .hint("Check that you may list it; what lies there is missing here."),
+        );
     }
 
     fn entry(&self, path: &str) -> Result<&FileEntry, SourceError> {
@@ -201,31 +281,20 @@ impl Source for Disk {
             path: path.to_owned(),
             cause: e.to_string(),
         };
-        let mut file = File::open(self.path_of(path)).map_err(unreadable)?;
-        file.seek(SeekFrom::Start(offset)).map_err(unreadable)?;
-        let mut bytes = Vec::new();
-        file.take(len as u64)
-            .read_to_end(&mut bytes)
-            .map_err(unreadable)?;
-        Ok(bytes)
+        self.open_file(path)
+            .and_then(|file| part_of(file, offset, len as u64))
+            .map_err(unreadable)
     }
 
     fn database(&self, path: &str) -> Result<Connection, SourceError> {
         self.entry(path)?;
-        let opened = crate::database::open(&self.path_of(path)).map_err(|e| {
-            let path = path.to_owned();
-            match e.is_failed() {
-                true => SourceError::Unreadable {
-                    path,
-                    cause: e.to_string(),
-                },
-                false => SourceError::Database {
-                    path,
-                    cause: e.to_string(),
-                    next: e.next().to_owned(),
-                },
-            }
-        })?;
+        let opened =
+            crate::database::open(&self.path_of(path)).map_err(|e| SourceError::Database {
+                path: path.to_owned(),
+                cause: e.to_string(),
+                next: e.next().to_owned(),
+                failed: e.is_failed(),
+            })?;
         self.notes
             .borrow_mut()
             .insert(path.to_owned(), (opened.notes, opened.watch));
@@ -266,21 +335,14 @@ impl Source for Disk {
     }
 }
 
-fn entry(path: String, meta: &fs::Metadata) -> FileEntry {
-    let modified = meta.modified().ok().and_then(stamp);
+fn entry(path: String, len: u64, changed: Option<Duration>) -> FileEntry {
+    // A file's time is shown to the second.
+    let seconds = changed.and_then(|since| i64::try_from(since.as_secs()).ok());
     FileEntry {
         path,
-        len: meta.len(),
-        modified,
+        len,
+        modified: seconds.map(|s| Stamp::At(s * 1000)),
     }
-}
-
-fn stamp(at: SystemTime) -> Option<Stamp> {
-    let since = at.duration_since(UNIX_EPOCH).ok()?;
-    // A file's time is shown to the second.
-    i64::try_from(since.as_secs())
-        .ok()
-        .map(|s| Stamp::At(s * 1000))
 }
 
 #[cfg(test)]

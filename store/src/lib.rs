@@ -5,13 +5,15 @@
 //! was told to: `record/` to runs, `upkeep/` where runs and agents are removed.
 
 mod database;
+mod dir;
 mod disk;
 mod error;
 mod find;
 mod record;
+mod sparse;
 mod upkeep;
 
-pub use disk::Disk;
+pub use disk::{Disk, Root};
 pub use error::StoreError;
 pub use find::{home_prose, prose_dir};
 pub use record::{FolderStore, SqliteStore, init_folder, init_sqlite};

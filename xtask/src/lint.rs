@@ -1,8 +1,10 @@
-//! `cargo xtask lint`: formatting, clippy, documentation, dependencies. Warnings are errors.
+//! `cargo xtask lint`: formatting, clippy, documentation, dependencies. Warnings are errors. And `cargo xtask audit`.
 
+use std::ffi::OsStr;
 use std::path::Path;
+use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use crate::cargo::{NATIVE, WASM, cargo, cargo_wasm};
 use crate::setup;
@@ -46,5 +48,23 @@ pub(crate) fn run_lint(root: &Path) -> Result<()> {
     setup::cargo_deny(root)?;
     step("Dependencies: bans, licences, sources", || {
         run(cargo(root).args(["deny", "check", "bans", "licenses", "sources"]))
+    })
+}
+
+/// Checks what `Cargo.lock` and the tests' `package-lock.json` name against the databases of known vulnerabilities. No
+/// part of the other checks: the databases must be reachable, and what they say changes without a change here.
+///
+/// # Errors
+/// When something is known to be vulnerable or unmaintained, or a database cannot be reached.
+pub(crate) fn audit(root: &Path) -> Result<()> {
+    setup::cargo_deny(root)?;
+    step("Advisories: crates", || {
+        run(cargo(root).args(["deny", "check", "advisories"]))
+    })?;
+    let npm = setup::on_path(&[OsStr::new("npm")]).context("npm is not on PATH")?;
+    step("Advisories: npm packages", || {
+        run(Command::new(npm)
+            .arg("audit")
+            .current_dir(root.join("tests/js")))
     })
 }

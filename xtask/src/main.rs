@@ -38,6 +38,8 @@ enum Command {
     Test(test::Args),
     /// Checks formatting, clippy (native and wasm32), documentation, dependencies.
     Lint,
+    /// Checks the dependencies against the databases of known vulnerabilities, which must be reachable.
+    Audit,
     /// Runs what CI runs: lint, test, and each fuzz target for a few seconds.
     Ci,
     /// Builds the viewer: one HTML file.
@@ -74,6 +76,7 @@ fn run(command: &Command) -> Result<()> {
         Command::View(args) => view::run_view(&root, args),
         Command::Test(args) => test::run_tests(&root, args),
         Command::Lint => lint::run_lint(&root),
+        Command::Audit => lint::audit(&root),
         Command::Ci => {
             lint::run_lint(&root)?;
             test::run_tests(&root, &test::Args::default())?;

@@ -35,18 +35,20 @@ pub(super) fn run(args: &CleanArgs, out: &Out) -> Result<Exit, CliError> {
         force: args.force,
         now,
     };
-    let plan = plan(&request, &entries)?;
+    let mut plan = plan(&request, &entries)?;
     let mut failed = Vec::new();
     if args.yes {
-        for run in &plan.remove {
+        for run in plan.remove.clone() {
             let entry = entries.iter().find(|entry| entry.name == run.run);
             if let Some(Err(fault)) = entry.map(|entry| remove_run(&prose, entry)) {
                 failed.push(fault.to_string());
+                plan.stays(&run.run, &fault.to_string());
             }
         }
-        for leftover in &plan.leftovers {
+        for leftover in plan.leftovers.clone() {
             if let Err(fault) = remove_leftover(&prose, &leftover.name) {
                 failed.push(fault.to_string());
+                plan.leftover_stays(&leftover.name);
             }
         }
     }
@@ -55,18 +57,18 @@ pub(super) fn run(args: &CleanArgs, out: &Out) -> Result<Exit, CliError> {
     }
     let cleaned = RunsCleaned {
         plan,
-        done: args.yes,
+        done: args.yes && failed.is_empty(),
         failed,
     };
     if out.json {
         out.json(&cleaned)?;
     } else {
-        out.text(&print::cleaned(&cleaned.plan, cleaned.done, out.width))?;
+        out.text(&print::cleaned(&cleaned.plan, args.yes, out.width))?;
         for line in &cleaned.failed {
             say(&prosescope_core::render::text::escape(line, false));
         }
     }
-    let refused = cleaned.done && cleaned.plan.keep.iter().any(|run| run.named);
+    let refused = args.yes && cleaned.plan.keep.iter().any(|run| run.named);
     Ok(match (cleaned.failed.is_empty(), refused) {
         (false, _) => Exit::Io,
         (true, true) => Exit::Refused,

@@ -24,7 +24,7 @@ pub(super) fn run(args: &FinishArgs, out: &Out) -> Result<Exit, CliError> {
         again: args.vacuum,
         insist: args.force.into(),
     })?;
-    recorder.close(args.vacuum)?;
+    recorder.close(args.vacuum);
     if !ended.before && ended.status != RunStatus::Interrupted {
         // It is finished: what cannot be said of it is no failure.
         if let Err(error) = say_unfinished(&args.run) {

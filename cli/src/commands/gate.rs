@@ -1,4 +1,3 @@
-use prosescope_core::session::Part;
 use prosescope_core::view::GateOpened;
 use prosescope_core::write::{CreateGate, ViewGate};
 
@@ -21,7 +20,7 @@ pub(super) fn run(command: GateCommand, out: &Out) -> Result<Exit, CliError> {
 fn show(run: &str, id: &str, no_log: bool, out: &Out) -> Result<Exit, CliError> {
     let now = Some(locate::now());
     let mut session = locate::open(run)?;
-    unread::whole(&session, &[Part::Gates])?;
+    unread::whole(&session, unread::GATES)?;
     if session.gate(id, now).is_some() && !no_log {
         let look = ViewGate {
             gate: id.to_owned(),

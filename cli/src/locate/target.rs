@@ -37,7 +37,7 @@ pub(crate) fn for_writing(run: &str) -> Result<Target, CliError> {
     let located = locate(run)?;
     let full = located.base.join(&located.place);
     if full.is_dir() {
-        return target(full);
+        return target(unlinked(run, full)?);
     }
     let dir = full.parent().unwrap_or(&located.base).to_owned();
     let name = full.file_name().unwrap_or_default().to_string_lossy();
@@ -106,11 +106,11 @@ fn no_run(path: &Path) -> CliError {
         .hint("`prose runs` lists the runs; `prose init PROGRAM` creates one")
 }
 
-/// The database itself: a link is followed where the user named it, and nowhere else.
-fn unlinked(run: &str, database: PathBuf) -> Result<PathBuf, CliError> {
-    match (Path::new(run).canonicalize(), database.canonicalize()) {
+/// The folder or the database itself: a link is followed where the user named it, and nowhere else.
+fn unlinked(run: &str, found: PathBuf) -> Result<PathBuf, CliError> {
+    match (Path::new(run).canonicalize(), found.canonicalize()) {
         (Ok(named), Ok(real)) if named == real => Ok(real),
-        _ => Ok(database),
+        _ => Ok(found),
     }
 }
 

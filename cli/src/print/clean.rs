@@ -26,7 +26,8 @@ pub(crate) fn cleaned(plan: &CleanPlan, done: bool, width: usize) -> String {
     kept(&mut out, &plan.keep, width);
     let nothing = plan.remove.is_empty() && plan.leftovers.is_empty();
     match (nothing, done) {
-        (true, _) => out.push_str("no run to remove\n"),
+        (true, true) => out.push_str("nothing was removed\n"),
+        (true, false) => out.push_str("no run to remove\n"),
         (false, true) => {
             let _ = writeln!(out, "{} freed", bytes(plan.bytes));
         }

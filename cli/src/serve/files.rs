@@ -1,7 +1,7 @@
 //! Which files are served, and reading a range of one as long as it is the file that was listed.
 
 use std::collections::BTreeMap;
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
@@ -11,13 +11,17 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use axum::http::StatusCode;
 use prosescope_core::issue::Issue;
 use prosescope_core::source::{FileEntry, Source};
-use prosescope_store::Disk;
+use prosescope_store::{Disk, Root as Held};
 use serde::Serialize;
 
 use super::range;
 
-/// The most that one request reads: the page asks for what it needs, in smaller parts.
+/// The most that one request for a range reads, and that is held of any file: the page asks for what it needs, in
+/// smaller parts.
 const MOST: u64 = 8 << 20;
+
+/// The most that is held of a file that is sent whole.
+const CHUNK: u64 = 256 << 10;
 
 /// Which files of a root are served, by their path in it; folders, asked with a `/` at the end, are entered when they
 /// may hold some.
@@ -27,8 +31,8 @@ pub(crate) type Wanted = Box<dyn Fn(&str) -> bool + Send + Sync>;
 pub(crate) struct Served {
     label: String,
     roots: Vec<Root>,
-    /// As they were listed last.
-    files: RwLock<BTreeMap<String, PathBuf>>,
+    /// As they were listed last: in which folder each lies, and its path there.
+    files: RwLock<BTreeMap<String, (Held, String)>>,
 }
 
 /// A folder, or a database with what SQLite keeps beside it.
@@ -42,7 +46,7 @@ struct Root {
 /// What is there now.
 #[derive(Default)]
 struct Found {
-    files: BTreeMap<String, (FileEntry, PathBuf)>,
+    files: BTreeMap<String, (FileEntry, Held)>,
     issues: Vec<Issue>,
 }
 
@@ -64,9 +68,56 @@ struct Listed {
 
 /// A part of a file.
 pub(super) struct Part {
-    pub(super) bytes: Vec<u8>,
+    pub(super) bytes: Bytes,
+    pub(super) len: u64,
     pub(super) whole: bool,
     pub(super) content_range: String,
+}
+
+/// The bytes of a part.
+pub(super) enum Bytes {
+    /// All of them; the file was the listed one before and after they were read.
+    Read(Vec<u8>),
+    /// Too many to hold.
+    Chunks(Chunks),
+}
+
+/// Reads a file piece by piece, as long as nobody writes to it.
+pub(super) struct Chunks {
+    file: File,
+    left: u64,
+    state: (u64, SystemTime),
+}
+
+impl Iterator for Chunks {
+    type Item = io::Result<Vec<u8>>;
+
+    fn next(&mut self) -> Option<io::Result<Vec<u8>>> {
+        if self.left == 0 {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        let read = (&self.file)
+            .take(CHUNK.min(self.left))
+            .read_to_end(&mut bytes);
+        let same = read.and_then(|_| state(&self.file));
+        self.left -= bytes.len() as u64;
+        match same {
+            Ok(now) if now == self.state && !bytes.is_empty() => Some(Ok(bytes)),
+            // What was sent is less than what was promised: the other side sees that it is cut off.
+            other => {
+                self.left = 0;
+                let changed = io::Error::other(Refused::Changed.to_string());
+                Some(Err(other.err().unwrap_or(changed)))
+            }
+        }
+    }
+}
+
+/// The length of an open file, and when it was changed.
+fn state(file: &File) -> io::Result<(u64, SystemTime)> {
+    let meta = file.metadata()?;
+    Ok((meta.len(), meta.modified()?))
 }
 
 /// Why a part is not given.
@@ -74,6 +125,8 @@ pub(super) struct Part {
 pub(super) enum Refused {
     #[error("the server does not serve this file")]
     NotServed,
+    #[error("the request does not name the version that was listed: ?v=VERSION")]
+    Unversioned,
     #[error("the file has changed since it was listed")]
     Changed,
     #[error("the range is outside of the file")]
@@ -86,6 +139,7 @@ impl Refused {
     pub(super) fn status(&self) -> StatusCode {
         match self {
             Refused::NotServed => StatusCode::NOT_FOUND,
+            Refused::Unversioned => StatusCode::BAD_REQUEST,
             Refused::Changed => StatusCode::CONFLICT,
             Refused::Range => StatusCode::RANGE_NOT_SATISFIABLE,
             Refused::Io(_) => StatusCode::INTERNAL_SERVER_ERROR,
@@ -116,13 +170,13 @@ impl Served {
     pub(super) fn listing(&self) -> Listing<'_> {
         let Found { files, issues } = self.look();
         let now = SystemTime::now();
-        let listed = files.iter().filter_map(|(path, (entry, at))| {
-            let meta = at.metadata().ok()?;
+        let listed = files.iter().filter_map(|(path, (entry, held))| {
+            let state = held.state(&entry.path).ok()?;
             Some(Listed {
                 path: path.clone(),
-                len: meta.len(),
+                len: state.0,
                 modified: entry.modified.as_ref().map(ToString::to_string),
-                version: version(&meta, now),
+                version: version(state, now),
             })
         });
         let listing = Listing {
@@ -130,7 +184,8 @@ impl Served {
             files: listed.collect(),
             issues,
         };
-        let paths = files.into_iter().map(|(path, (_, at))| (path, at));
+        let paths = files.into_iter();
+        let paths = paths.map(|(path, (entry, held))| (path, (held, entry.path)));
         *self.files.write().unwrap_or_else(PoisonError::into_inner) = paths.collect();
         listing
     }
@@ -139,8 +194,8 @@ impl Served {
     pub(super) fn version(&self) -> String {
         let now = SystemTime::now();
         let mut state = DefaultHasher::new();
-        for (path, (_, at)) in self.look().files {
-            let version = at.metadata().map(|meta| version(&meta, now));
+        for (path, (entry, held)) in self.look().files {
+            let version = held.state(&entry.path).map(|state| version(state, now));
             (path, version.unwrap_or_default()).hash(&mut state);
         }
         format!("{:016x}", state.finish())
@@ -158,7 +213,7 @@ impl Served {
                 found
                     .files
                     .entry(path)
-                    .or_insert_with(|| (file.clone(), disk.path_of(&file.path)));
+                    .or_insert_with(|| (file.clone(), disk.root()));
             }
             let of_wanted = |issue: &Issue| issue.location.file.as_deref().is_none_or(&root.wanted);
             let issues = disk.listed().into_iter().filter(of_wanted);
@@ -177,41 +232,46 @@ impl Served {
         wanted: &str,
         range: Option<&str>,
     ) -> Result<Part, Refused> {
-        let path = {
+        let (held, path) = {
             let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
             files.get(path).cloned().ok_or(Refused::NotServed)?
         };
-        let changed =
-            |meta: &Metadata| !wanted.is_empty() && version(meta, SystemTime::now()) != wanted;
-        let mut file = File::open(&path)?;
-        let before = file.metadata()?;
-        if changed(&before) {
+        if wanted.is_empty() {
+            return Err(Refused::Unversioned);
+        }
+        let mut file = held.open(&path)?;
+        let before = state(&file)?;
+        if version(before, SystemTime::now()) != wanted {
             return Err(Refused::Changed);
         }
-        let len = before.len();
+        let (len, _) = before;
         let (first, count) = match range::parse(range, len) {
             None => (0, len),
             Some(None) => return Err(Refused::Range),
-            Some(Some(part)) => part,
+            Some(Some((first, count))) => (first, count.min(MOST)),
         };
-        let count = if range.is_some() {
-            count.min(MOST)
-        } else {
-            count
-        };
-        let mut bytes = Vec::with_capacity(usize::try_from(count.min(MOST)).unwrap_or(0));
         file.seek(SeekFrom::Start(first))?;
-        file.by_ref().take(count).read_to_end(&mut bytes)?;
-        // What was read belongs to the listed file only if it still is that file now.
-        if changed(&path.metadata()?) {
-            return Err(Refused::Changed);
-        }
-        let last = (first + bytes.len() as u64).saturating_sub(1);
-        Ok(Part {
+        let last = (first + count).saturating_sub(1);
+        let part = |bytes| Part {
+            bytes,
+            len: count,
             whole: range.is_none(),
             content_range: format!("bytes {first}-{last}/{len}"),
-            bytes,
-        })
+        };
+        if count > MOST {
+            return Ok(part(Bytes::Chunks(Chunks {
+                file,
+                left: count,
+                state: before,
+            })));
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(count).unwrap_or(0));
+        (&file).take(count).read_to_end(&mut bytes)?;
+        // What was read belongs to the listed file only if it still is that file now.
+        if state(&file)? != before || bytes.len() as u64 != count {
+            return Err(Refused::Changed);
+        }
+        Ok(part(Bytes::Read(bytes)))
     }
 }
 
@@ -221,14 +281,13 @@ const STEP: Duration = Duration::from_millis(50);
 
 /// Names a state of a file: length and time of change. What was written a moment ago has a name for that moment only:
 /// it may be written once more within the same step of the clock.
-fn version(meta: &Metadata, now: SystemTime) -> String {
-    let changed = meta.modified().unwrap_or(UNIX_EPOCH);
+fn version((len, changed): (u64, SystemTime), now: SystemTime) -> String {
     let is_new = now.duration_since(changed).is_ok_and(|since| since < STEP);
     let changed = changed
         .duration_since(UNIX_EPOCH)
         .map_or(0, |d| d.as_nanos());
     let end = if is_new { "-new" } else { "" };
-    format!("{}-{changed}{end}", meta.len())
+    format!("{len}-{changed}{end}")
 }
 
 #[cfg(test)]
@@ -260,13 +319,31 @@ mod tests {
         std::fs::write(dir.path().join("a.md"), "new").unwrap();
         assert_ne!(served.version(), before);
         assert_eq!(paths(&served), ["r/a.md", "r/state.md"]);
-        assert_eq!(served.read("r/a.md", "", None).unwrap().bytes, b"new");
+        settle(&dir.path().join("a.md"), 60);
+        let version = listed(&served, "r/a.md");
+        assert_eq!(read(&served, "r/a.md", &version, None).unwrap(), b"new");
+        assert!(matches!(
+            served.read("r/a.md", "", None),
+            Err(Refused::Unversioned)
+        ));
         // A folder that is gone, and one that comes back.
         std::fs::remove_dir_all(dir.path()).unwrap();
         assert_eq!(paths(&served), Vec::<String>::new());
         std::fs::create_dir(dir.path()).unwrap();
         std::fs::write(dir.path().join("state.md"), "y").unwrap();
         assert_eq!(paths(&served), ["r/state.md"]);
+    }
+
+    fn read(
+        served: &Served,
+        path: &str,
+        version: &str,
+        range: Option<&str>,
+    ) -> Result<Vec<u8>, Refused> {
+        match served.read(path, version, range)?.bytes {
+            Bytes::Read(bytes) => Ok(bytes),
+            Bytes::Chunks(chunks) => Ok(chunks.collect::<io::Result<Vec<_>>>()?.concat()),
+        }
     }
 
     /// The name of the state in which a file was listed.
@@ -292,8 +369,8 @@ mod tests {
         let served = served(dir.path());
         let version = listed(&served, "r/state.md");
         let (state, before) = (served.version(), version.clone());
-        let read = |version: &str| served.read("r/state.md", version, Some("bytes=0-1"));
-        assert_eq!(read(&version).unwrap().bytes, b"on");
+        let read = |version: &str| read(&served, "r/state.md", version, Some("bytes=0-1"));
+        assert_eq!(read(&version).unwrap(), b"on");
         assert_eq!(served.version(), state, "nothing changed");
         // Longer; then as long, and written later.
         for (text, seconds) in [("longer", 60), ("longEr", 30)] {
@@ -303,7 +380,7 @@ mod tests {
             let refused = read(&before).err().map(|refused| refused.status());
             assert_eq!(refused, Some(StatusCode::CONFLICT), "{text}");
             let version = listed(&served, "r/state.md");
-            assert_eq!(read(&version).unwrap().bytes, b"lo");
+            assert_eq!(read(&version).unwrap(), b"lo");
         }
         // Gone, while the list still has it: the page asks for a new list.
         std::fs::remove_file(&path).unwrap();
@@ -318,14 +395,130 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.md");
         std::fs::write(&path, "x").unwrap();
-        let meta = path.metadata().unwrap();
-        let written = meta.modified().unwrap();
-        let soon = version(&meta, written + STEP / 2);
-        let later = version(&meta, written + STEP * 2);
+        let state = state(&File::open(&path).unwrap()).unwrap();
+        let written = state.1;
+        let soon = version(state, written + STEP / 2);
+        let later = version(state, written + STEP * 2);
         assert!(
             soon.ends_with("-new") && !later.ends_with("-new"),
             "{soon}, {later}"
         );
-        assert_eq!(later, version(&meta, written + STEP * 3));
+        assert_eq!(later, version(state, written + STEP * 3));
+    }
+
+    /// Of a file that is longer than memory a piece is held at a time, and what is written to is cut off.
+    #[test]
+    fn a_long_file_is_read_in_pieces() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("big.txt");
+        let long: u64 = 3 << 30;
+        File::create(&path).unwrap().set_len(long).unwrap();
+        settle(&path, 60);
+        let served = served(dir.path());
+        let version = listed(&served, "r/big.txt");
+        let part = served.read("r/big.txt", &version, None).unwrap();
+        assert_eq!((part.len, part.whole), (long, true));
+        let Bytes::Chunks(mut chunks) = part.bytes else {
+            panic!("it is held");
+        };
+        for _ in 0..8 {
+            let piece = chunks.next().unwrap().unwrap();
+            assert!(piece.len() as u64 <= CHUNK && piece.capacity() as u64 <= 2 * CHUNK);
+        }
+        std::fs::write(&path, "another").unwrap();
+        assert!(chunks.next().unwrap().is_err());
+        assert!(chunks.next().is_none());
+    }
+
+    /// What comes into a listed file's place is neither followed nor waited for.
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_plain_file_any_more_is_not_served() {
+        let outside = tempfile::tempdir().unwrap();
+        std::fs::write(outside.path().join("a.md"), "secret").unwrap();
+        for place in ["r/notes/a.md", "r/notes"] {
+            for kind in ["link", "pipe", "folder"] {
+                let dir = tempfile::tempdir().unwrap();
+                let path = dir.path().join("notes/a.md");
+                std::fs::create_dir(dir.path().join("notes")).unwrap();
+                std::fs::write(&path, "mine").unwrap();
+                settle(&path, 60);
+                let served = served(dir.path());
+                let version = listed(&served, "r/notes/a.md");
+                let swapped = dir.path().join(place.strip_prefix("r/").unwrap());
+                std::fs::rename(&swapped, dir.path().join("before")).unwrap();
+                let target = match place.ends_with(".md") {
+                    true => outside.path().join("a.md"),
+                    false => outside.path().to_owned(),
+                };
+                match kind {
+                    "link" => std::os::unix::fs::symlink(target, &swapped).unwrap(),
+                    "folder" => std::fs::create_dir(&swapped).unwrap(),
+                    _ => {
+                        let made = std::process::Command::new("mkfifo").arg(&swapped).status();
+                        assert!(made.unwrap().success());
+                    }
+                }
+                let refused = read(&served, "r/notes/a.md", &version, None);
+                assert!(matches!(refused, Err(Refused::Io(_))), "{place}, {kind}");
+            }
+        }
+    }
+
+    /// A thousand requests and more, while a folder is swapped with a link as often as it goes: until a hundred of them were
+    /// hit by a swap.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn nothing_behind_a_swapped_folder_is_served() {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+        let dir = tempfile::tempdir().unwrap();
+        let outside = tempfile::tempdir_in(dir.path()).unwrap();
+        let run = dir.path().join("run");
+        std::fs::create_dir_all(run.join("notes")).unwrap();
+        // Alike in all but what they say.
+        for (folder, text) in [
+            (run.join("notes").as_path(), "mine!!"),
+            (outside.path(), "secret"),
+        ] {
+            std::fs::write(folder.join("a.md"), text).unwrap();
+            let file = File::options()
+                .write(true)
+                .open(folder.join("a.md"))
+                .unwrap();
+            file.set_modified(UNIX_EPOCH + Duration::from_secs(1))
+                .unwrap();
+        }
+        let served = served(&run);
+        let version = listed(&served, "r/notes/a.md");
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(outside.path(), &link).unwrap();
+        let (stop, swaps) = (AtomicBool::new(false), AtomicU64::new(0));
+        let (mut rounds, mut hit, mut refused) = (0, 0, 0);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    let notes = run.join("notes");
+                    renameat_with(CWD, &notes, CWD, &link, RenameFlags::EXCHANGE).unwrap();
+                    swaps.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+            while rounds < 1000 || (hit < 100 && rounds < 1_000_000) {
+                rounds += 1;
+                let before = swaps.load(Ordering::Relaxed);
+                match read(&served, "r/notes/a.md", &version, None) {
+                    Ok(bytes) => assert_eq!(bytes, b"mine!!"),
+                    Err(_) => refused += 1,
+                }
+                hit += u32::from(swaps.load(Ordering::Relaxed) > before);
+                if rounds % 16 == 0 {
+                    served.listing();
+                }
+            }
+            stop.store(true, Ordering::Relaxed);
+        });
+        let told = format!("{rounds} rounds, {hit} hit, {refused} refused");
+        assert!(hit >= 100 && refused > 0 && refused < rounds, "{told}");
     }
 }

@@ -9,13 +9,14 @@
 //! | `GET /{token}/` | the page |
 //! | `GET /{token}/files.json` | what is served now: label and files with their versions |
 //! | `GET /{token}/version` | a short text that names the state of all of them: another one, and something changed |
-//! | `GET /{token}/file/{path}?v={version}` | a range (206), or 409 when the file is no longer that version |
+//! | `GET /{token}/file/{path}?v={version}` | a range (206) or all of it, or 409 when the file is no longer that version |
 
 mod files;
 mod range;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
@@ -24,19 +25,44 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use futures_util::stream;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
 
 use crate::error::CliError;
 use crate::exit::Exit;
 
+use files::Bytes;
 pub(crate) use files::Served;
 
 /// The viewer that the binary carries; empty in a build without one (see build.rs).
 const VIEWER: &str = include_str!(concat!(env!("OUT_DIR"), "/viewer.html"));
 
+/// How long a connection may be silent before a request is whole.
+const IDLE: Duration = Duration::from_secs(30);
+
+/// What is not the page is nothing that runs, or shows anything.
+const NO_PAGE: &str = "default-src 'none'; frame-ancestors 'none'";
+
 struct Site {
     token: String,
     served: Served,
     page: String,
+    /// The page's own policy: a page in which it is cut off, or comes too late, is held to it all the same.
+    policy: header::HeaderValue,
+}
+
+impl Site {
+    fn new(token: String, served: Served, viewer: &str) -> Site {
+        let page = served_page(viewer);
+        Site {
+            policy: policy(&page),
+            token,
+            served,
+            page,
+        }
+    }
 }
 
 /// A server that listens, and is not yet serving.
@@ -73,11 +99,7 @@ impl Server {
         })?;
         let at: SocketAddr = listener.local_addr()?;
         let address = format!("http://{at}/{token}/");
-        let site = Arc::new(Site {
-            token,
-            served,
-            page: served_page(VIEWER),
-        });
+        let site = Arc::new(Site::new(token, served, VIEWER));
         Ok(Server {
             listener,
             site,
@@ -93,19 +115,49 @@ impl Server {
         runtime.block_on(async {
             self.listener.set_nonblocking(true)?;
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
-            let app = Router::new()
-                .route("/{token}/", get(page))
-                .route("/{token}/files.json", get(list))
-                .route("/{token}/version", get(version))
-                .route("/{token}/file/{*path}", get(file))
-                .layer(middleware::from_fn_with_state(
-                    Arc::clone(&self.site),
-                    guard,
-                ))
-                .with_state(self.site);
-            axum::serve(listener, app).await.map_err(CliError::from)
+            serve(listener, app(self.site), IDLE).await;
+            Ok(())
         })
     }
+}
+
+fn app(site: Arc<Site>) -> Router {
+    Router::new()
+        .route("/{token}/", get(page))
+        .route("/{token}/files.json", get(list))
+        .route("/{token}/version", get(version))
+        .route("/{token}/file/{*path}", get(file))
+        .layer(middleware::from_fn_with_state(Arc::clone(&site), guard))
+        .with_state(site)
+}
+
+/// Answers each connection, and closes it when no request comes for so long.
+async fn serve(listener: tokio::net::TcpListener, app: Router, idle: Duration) {
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            // Too many are open: they are closed as they end, or are idle.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            continue;
+        };
+        let service = TowerToHyperService::new(app.clone());
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(idle)
+            .serve_connection(TokioIo::new(stream), service);
+        // A connection that breaks off concerns its other side alone.
+        tokio::spawn(async move { drop(connection.await) });
+    }
+}
+
+/// The policy that the page has in itself, as a header; without one nothing is allowed.
+fn policy(page: &str) -> header::HeaderValue {
+    const BEFORE: &str = r#"http-equiv="Content-Security-Policy" content=""#;
+    let own = page.split_once(BEFORE);
+    let own = own.and_then(|(_, rest)| rest.split_once('"'));
+    let policy = own.map(|(own, _)| format!("{own}; frame-ancestors 'none'"));
+    policy
+        .and_then(|policy| header::HeaderValue::from_str(&policy).ok())
+        .unwrap_or(header::HeaderValue::from_static(NO_PAGE))
 }
 
 /// What the served page says differently, each once (xtask's bundle promises both): it may fetch from this server, and
@@ -152,6 +204,9 @@ async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> R
     ] {
         headers.insert(name, header::HeaderValue::from_static(value));
     }
+    headers
+        .entry(header::CONTENT_SECURITY_POLICY)
+        .or_insert(header::HeaderValue::from_static(NO_PAGE));
     headers.insert(
         "cross-origin-resource-policy",
         header::HeaderValue::from_static("same-origin"),
@@ -169,8 +224,12 @@ fn same(a: &str, b: &str) -> bool {
 }
 
 async fn page(State(site): State<Arc<Site>>) -> Response {
+    let html = header::HeaderValue::from_static("text/html; charset=utf-8");
     (
-        [(header::CONTENT_TYPE, "text/html; charset=utf-8")],
+        [
+            (header::CONTENT_TYPE, html),
+            (header::CONTENT_SECURITY_POLICY, site.policy.clone()),
+        ],
         site.page.clone(),
     )
         .into_response()
@@ -222,9 +281,12 @@ async fn file(
             let mut response = (
                 status,
                 [(header::CONTENT_TYPE, "application/octet-stream")],
-                Body::from(part.bytes),
+                body(part.bytes),
             )
                 .into_response();
+            response
+                .headers_mut()
+                .insert(header::CONTENT_LENGTH, part.len.into());
             if let Ok(value) = header::HeaderValue::from_str(&part.content_range) {
                 response.headers_mut().insert(header::CONTENT_RANGE, value);
             }
@@ -233,6 +295,19 @@ async fn file(
         Ok(Err(refused)) => (refused.status(), format!("{refused}\n")).into_response(),
         Err(e) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{e}\n")).into_response(),
     }
+}
+
+/// Bytes as they are read: of a long file the next piece when the other side has taken the last.
+fn body(bytes: Bytes) -> Body {
+    let chunks = match bytes {
+        Bytes::Read(bytes) => return Body::from(bytes),
+        Bytes::Chunks(chunks) => chunks,
+    };
+    Body::from_stream(stream::try_unfold(chunks, |mut chunks| async {
+        let read = tokio::task::spawn_blocking(move || (chunks.next(), chunks));
+        let (next, chunks) = read.await.map_err(std::io::Error::other)?;
+        Ok::<_, std::io::Error>(next.transpose()?.map(|bytes| (bytes, chunks)))
+    }))
 }
 
 #[cfg(test)]
@@ -269,11 +344,7 @@ mod tests {
         std::fs::write(&path, "0123456789").unwrap();
         let mut served = Served::new("a run");
         served.add(dir.path().to_owned(), "", Box::new(|_| true));
-        let site = Arc::new(Site {
-            token: "t".to_owned(),
-            served,
-            page: String::new(),
-        });
+        let site = Arc::new(Site::new("t".to_owned(), served, ""));
         let listed = || -> String {
             let (status, _, list) = answer(list(State(Arc::clone(&site))));
             assert_eq!(status, 200);
@@ -301,7 +372,7 @@ mod tests {
         let now = listed();
         let part = |text: &str| (206, "bytes 2-4/10".to_owned(), text.to_owned());
         assert_eq!(ask("state.md", &now, "bytes=2-4"), part("234"));
-        assert_eq!(ask("state.md", "", "bytes=2-4"), part("234"));
+        assert_eq!(ask("state.md", "", "bytes=2-4").0, 400);
         assert_eq!(ask("state.md", &now, "").0, 200);
         assert_eq!(ask("state.md", &now, "bytes=10-12").0, 416);
         assert_eq!(ask("other.md", &now, "").0, 404);
@@ -320,5 +391,97 @@ mod tests {
         assert!(!same("abc", "abd"));
         assert!(!same("ab", "abc"));
         assert!(!same("", "abc"));
+    }
+
+    /// What the server at an address answers to these bytes, until it closes the connection.
+    fn answers(at: SocketAddr, request: &str) -> String {
+        use std::io::{Read, Write};
+        let mut stream = std::net::TcpStream::connect(at).unwrap();
+        stream
+            .set_read_timeout(Some(prosescope_test_support::work::PATIENCE))
+            .unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut said = String::new();
+        stream.read_to_string(&mut said).unwrap();
+        said
+    }
+
+    /// Serves a site on another thread, for as long as the test lasts.
+    fn serving(site: Site, idle: Duration) -> SocketAddr {
+        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let at = listener.local_addr().unwrap();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
+            runtime.unwrap().block_on(async {
+                let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+                serve(listener, app(Arc::new(site)), idle).await;
+            });
+        });
+        at
+    }
+
+    #[test]
+    fn a_connection_that_asks_nothing_is_closed() {
+        let site = Site::new("t".to_owned(), Served::new("a run"), "");
+        let at = serving(site, Duration::from_millis(50));
+        let whole = "GET /t/version HTTP/1.1\r\nHost: localhost\r\n\r\n";
+        // Nothing at all; half of a request; one request, and then nothing.
+        for (request, status) in [("", ""), (&whole[..30], ""), (whole, "HTTP/1.1 200")] {
+            let said = answers(at, request);
+            assert!(said.starts_with(status), "{request:?}: {said}");
+        }
+    }
+
+    #[test]
+    fn the_page_is_held_to_its_policy_by_a_header_too() {
+        let page = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; connect-src 'none'\">";
+        let site = Site::new("t".to_owned(), Served::new("a run"), page);
+        let at = serving(site, Duration::from_millis(50));
+        for (path, expected) in [
+            (
+                "/t/",
+                "default-src 'none'; connect-src 'self'; frame-ancestors 'none'",
+            ),
+            ("/t/files.json", NO_PAGE),
+            ("/t/file/none", NO_PAGE),
+        ] {
+            let said = answers(
+                at,
+                &format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+            );
+            let header = said
+                .lines()
+                .find_map(|line| line.strip_prefix("content-security-policy: "));
+            assert_eq!(header, Some(expected), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_long_file_is_sent_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("big.bin");
+        let long = (9 << 20) + 7;
+        std::fs::write(&path, "x".repeat(long)).unwrap();
+        let earlier = std::time::SystemTime::now() - Duration::from_secs(60);
+        let file = std::fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(earlier).unwrap();
+        let mut served = Served::new("a run");
+        served.add(dir.path().to_owned(), "", Box::new(|_| true));
+        let list = serde_json::to_value(served.listing()).unwrap();
+        let version = list["files"][0]["version"].as_str().unwrap().to_owned();
+        let at = serving(
+            Site::new("t".to_owned(), served, ""),
+            Duration::from_millis(50),
+        );
+        let said = answers(
+            at,
+            &format!("GET /t/file/big.bin?v={version} HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+        );
+        let (head, body) = said.split_once("\r\n\r\n").unwrap();
+        assert!(head.contains(&format!("content-length: {long}")), "{head}");
+        assert_eq!(body.len(), long);
     }
 }

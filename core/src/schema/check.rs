@@ -214,7 +214,7 @@ fn unknown_columns(table: &Found) -> Option<Issue> {
             ),
         )
         .at_table(&table.info.name)
-        .hint("Extra columns are allowed; they are shown with each row."),
+        .hint("Extra columns are allowed. They are shown with the table's rows, under files and tables."),
     )
 }
 
@@ -264,6 +264,7 @@ mod tests {
             key: key.iter().map(|k| (*k).to_owned()).collect(),
             without_rowid: false,
             computed: Vec::new(),
+            generated: Vec::new(),
         }
     }
 

@@ -11,6 +11,8 @@ pub struct Found {
     pub without_rowid: bool,
     /// Columns computed on reading (`GENERATED … VIRTUAL`): never read, their expression is the file's.
     pub computed: Vec<String>,
+    /// Columns that cannot be written: those of `computed`, and those computed on writing (`GENERATED … STORED`).
+    pub generated: Vec<String>,
 }
 
 impl Found {

@@ -94,7 +94,7 @@ impl Session {
                 .hint("It leads out of the run and is not followed.")));
                 continue;
             };
-            if self.attachment(path).is_none() {
+            if self.attachment(path).is_none() && !self.source.is_loose() {
                 findings.add(at(Issue::error(
                     "attachment-missing",
                     format!("{} names {path}, which is not there", binding.name),
@@ -227,6 +227,28 @@ impl Session {
     /// SQLite's own look at the file.
     fn check_database(&self, findings: &mut Findings) {
         let Some(db) = &self.db else { return };
+        let at = |issue: Issue| issue.at_file(db.name.to_string());
+        match sqlite::odd_schema(&db.conn) {
+            Ok(Some(odd)) => findings.add(at(Issue::error(
+                "disguised-schema",
+                format!("{} has {odd}", db.name),
+            )
+            .hint("No tool writes such a schema: somebody changed it by hand. Do not trust this file."))),
+            Ok(None) => {}
+            Err(error) => findings.add(at(not_looked_through(&error))),
+        }
+        match sqlite::foreign_triggers(&db.conn) {
+            Ok(triggers) => {
+                for trigger in triggers {
+                    findings.add(at(Issue::warning(
+                        "foreign-trigger",
+                        format!("{} has {trigger}", db.name),
+                    )
+                    .hint("Other writers run it: it may change what they record, a decision too. `prose` never does, and refuses to write here.")));
+                }
+            }
+            Err(error) => findings.add(at(not_looked_through(&error))),
+        }
         let (found, ended) = sqlite::quick_check(&db.conn);
         for found in found {
             findings.add(
@@ -236,13 +258,14 @@ impl Session {
             );
         }
         if let Some(error) = ended {
-            findings.add(
-                Issue::info("database-not-looked-through", error.to_string())
-                    .at_file(db.name.to_string())
-                    .hint("Whether its pages agree with each other is not known."),
-            );
+            findings.add(at(not_looked_through(&error)));
         }
     }
+}
+
+fn not_looked_through(error: &sqlite::DecodeError) -> Issue {
+    Issue::info("database-not-looked-through", error.to_string())
+        .hint("Whether its pages agree with each other is not known.")
 }
 
 fn without_result(alias: &str) -> Issue {

@@ -56,7 +56,6 @@ pub use lookup::Lookup;
 pub use open::OpenError;
 pub use stray::has_stray_database;
 pub use survey::{Found, FoundKind, Survey, survey};
-pub use unread::{Part, Unread};
 pub use values::ValueOf;
 
 /// An opened run (or an opened store of agents).

@@ -203,9 +203,14 @@ impl Session {
                         ..own
                     },
                     None => Place {
-                        note: Some(format!(
-                            "the attachment {path} is not there; this is the row's own value"
-                        )),
+                        note: Some(match self.source.is_loose() {
+                            true => format!(
+                                "the attachment {path} was not given: only the run's own file was opened; this is the row's own value"
+                            ),
+                            false => format!(
+                                "the attachment {path} is not there; this is the row's own value"
+                            ),
+                        }),
                         ..own
                     },
                 })

@@ -68,9 +68,9 @@ pub enum EntryKind {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CleanPlan {
-    /// Runs to remove, in order of name.
+    /// Runs to remove, in order of name; with `--yes` those that were removed.
     pub remove: Vec<CleanRun>,
-    /// Runs that were asked for and stay, each with the reason.
+    /// Runs that were asked for and stay, each with the reason: also those that could not be removed.
     pub keep: Vec<CleanRun>,
     /// What an earlier clean-up began to remove and did not finish.
     pub leftovers: Vec<Leftover>,
@@ -98,6 +98,26 @@ pub struct CleanRun {
     pub why: String,
     /// Whether it was asked for by name.
     pub named: bool,
+}
+
+impl CleanPlan {
+    /// A run stays, because it could not be removed.
+    pub fn stays(&mut self, name: &str, why: &str) {
+        if let Some(at) = self.remove.iter().position(|run| run.run == name) {
+            let mut run = self.remove.remove(at);
+            self.bytes = self.bytes.saturating_sub(run.bytes);
+            why.clone_into(&mut run.why);
+            self.keep.push(run);
+        }
+    }
+
+    /// What an interrupted clean-up left stays, because it could not be removed.
+    pub fn leftover_stays(&mut self, name: &str) {
+        if let Some(at) = self.leftovers.iter().position(|left| left.name == name) {
+            let left = self.leftovers.remove(at);
+            self.bytes = self.bytes.saturating_sub(left.bytes);
+        }
+    }
 }
 
 /// A folder that an interrupted clean-up left.

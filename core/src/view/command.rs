@@ -109,7 +109,7 @@ pub struct RunsCleaned {
     /// What goes and what stays.
     #[serde(flatten)]
     pub plan: CleanPlan,
-    /// Whether it was done (`--yes`).
+    /// Whether all of it was removed: not without `--yes`, nor where something in `failed` could not be.
     pub done: bool,
     /// What could not be removed, each with the reason.
     pub failed: Vec<String>,

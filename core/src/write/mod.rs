@@ -148,6 +148,12 @@ pub trait RunStore {
     /// # Errors
     /// What `work` said, or the [`Fault`] of the store.
     fn transact(&mut self, work: Work<'_>) -> Result<(), WriteError>;
+
+    /// Returns, once, what went wrong after the last transaction was recorded: what is there may not survive a power
+    /// failure, or is finished by the next writer.
+    fn told(&mut self) -> Option<Fault> {
+        None
+    }
 }
 
 /// Records a command in a store.

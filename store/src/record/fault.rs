@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
+use prosescope_core::decode::sqlite::DecodeError;
 use prosescope_core::write::{Fault, FaultKind};
 
 /// A fault of a file or a folder: `what` says what cannot be done with it.
@@ -33,6 +34,17 @@ fn no_room(path: &Path) -> bool {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded
         )
     })
+}
+
+/// A fault of a folder that is opened to write to it.
+pub(crate) fn unopened(dir: &Path, cause: &io::Error) -> Fault {
+    let fault = io(dir, "cannot be opened", cause);
+    match cause.kind() {
+        ErrorKind::NotADirectory => {
+            fault.hint("nothing is written behind a link: name the folder that is meant itself")
+        }
+        _ => fault,
+    }
 }
 
 /// A fault of a database.
@@ -72,6 +84,17 @@ pub(crate) fn sqlite(path: &Path, error: &rusqlite::Error) -> Fault {
     }
 }
 
+/// A fault of a database that was looked at before it is written to.
+pub(crate) fn decode(path: &Path, error: &DecodeError) -> Fault {
+    let kind = match error {
+        DecodeError::Locked => FaultKind::Busy,
+        DecodeError::Io(_) | DecodeError::Stopped => FaultKind::Io,
+        _ => FaultKind::Damaged,
+    };
+    let message = format!("{} was not written: {error}", path.display());
+    Fault::new(kind, message).hint(error.next_step())
+}
+
 /// What is wrong, in words of the database's own tables: never our statement.
 fn words(error: &rusqlite::Error) -> String {
     match error {
@@ -79,11 +102,12 @@ fn words(error: &rusqlite::Error) -> String {
             Some(table) if !msg.contains(table) => format!("{msg} (table {table})"),
             _ => msg.clone(),
         },
+        rusqlite::Error::FromSqlConversionFailure(_, _, why) => why.to_string(),
         rusqlite::Error::StatementChangedRows(rows) => {
             format!("one row was to change, {rows} would have")
         }
         other if other.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted) => {
-            "it took longer than a minute".to_owned()
+            "it took more steps or a longer time than any command needs".to_owned()
         }
         other => other.to_string(),
     }

@@ -1,22 +1,21 @@
 //! Files that are there whole or not at all.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Seek, SeekFrom, Write};
 
 use prosescope_core::write::{AttachmentFile, Fault};
 
 use super::fault;
 use super::lock::RunLock;
+use crate::dir::{Dir, write_new};
 
 /// Attachments of a transaction: written first, taken back unless it is kept (errata B8).
 pub(crate) struct Attachments<'a> {
-    dir: &'a Path,
-    made: Vec<PathBuf>,
+    dir: &'a Dir,
+    made: Vec<String>,
 }
 
 impl<'a> Attachments<'a> {
-    pub(crate) fn new(dir: &'a Path, _held: &RunLock) -> Attachments<'a> {
+    pub(crate) fn new(dir: &'a Dir, _held: &RunLock) -> Attachments<'a> {
         Attachments {
             dir,
             made: Vec::new(),
@@ -24,21 +23,24 @@ impl<'a> Attachments<'a> {
     }
 
     pub(crate) fn add(&mut self, file: &AttachmentFile) -> Result<(), Fault> {
-        let path = self.dir.join(&file.path);
-        let folder = path.parent().unwrap_or(self.dir);
-        let write = || -> io::Result<()> {
-            make_dir(self.dir, folder)?;
-            let mut aside = shared(0o666).prefix(".new-").tempfile_in(folder)?;
-            aside.write_all(&file.bytes)?;
-            aside.as_file().sync_all()?;
-            aside
-                .persist_noclobber(&path)
-                .map_err(|error| error.error)?;
-            sync_dir(folder)
-        };
-        write().map_err(|cause| fault::io(&path, "cannot be written", &cause))?;
-        self.made.push(path);
-        Ok(())
+        let path = file.path.as_str();
+        self.write(path, &file.bytes)
+            .map_err(|cause| fault::io(&self.dir.shown(path), "cannot be written", &cause))
+    }
+
+    fn write(&mut self, path: &str, bytes: &[u8]) -> io::Result<()> {
+        let (folder, _) = path.rsplit_once('/').unwrap_or_default();
+        let folder = self.dir.make_dir(folder)?;
+        if self.made.is_empty() {
+            sweep_below(&folder)?;
+        }
+        let aside = aside(self.dir, "attachment", bytes)?;
+        if let Err(cause) = place_new(self.dir, &aside, path) {
+            let _ = self.dir.remove(&aside);
+            return Err(cause);
+        }
+        self.made.push(path.to_owned());
+        folder.sync()
     }
 
     pub(crate) fn keep(mut self) {
@@ -49,167 +51,100 @@ impl<'a> Attachments<'a> {
 impl Drop for Attachments<'_> {
     fn drop(&mut self) {
         for path in &self.made {
-            let _ = fs::remove_file(path);
+            let _ = self.dir.remove(path);
         }
     }
 }
 
-/// Makes what will be kept under another name. Of itself a temporary file is its maker's alone; a run is shared as any
-/// other file is: `mode`, less what the user's umask takes away.
-pub(crate) fn shared(mode: u32) -> tempfile::Builder<'static, 'static> {
-    #[allow(unused_mut)]
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(mode));
-    }
-    #[cfg(not(unix))]
-    let _ = mode;
-    builder
-}
-
-/// Makes sure that what happened to the names in a folder survives the machine.
-pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
-    if cfg!(unix) {
-        File::open(dir)?.sync_all()
-    } else {
-        Ok(())
+/// Moves a file to a place where nothing lies.
+fn place_new(root: &Dir, aside: &str, path: &str) -> io::Result<()> {
+    match root.link(aside, path) {
+        Ok(()) => root.remove(aside),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+        // A file system without links.
+        Err(_) => match root.look(path)? {
+            None => root.rename(aside, path),
+            Some(_) => Err(io::ErrorKind::AlreadyExists.into()),
+        },
     }
 }
 
-/// Makes `folder`, which lies below `root`, durably. A link on the way is refused: it may lead out of the run.
-pub(crate) fn make_dir(root: &Path, folder: &Path) -> io::Result<()> {
-    let below = folder.strip_prefix(root).map_err(io::Error::other)?;
-    let mut at = root.to_owned();
-    for part in below.components() {
-        let above = at.clone();
-        at.push(part);
-        match fs::symlink_metadata(&at) {
-            Ok(meta) if meta.is_dir() => {}
-            Ok(_) => return Err(no_folder(&at)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                fs::create_dir(&at)?;
-                sync_dir(&above)?;
-            }
-            Err(error) => return Err(error),
+/// What is written under another name first, each in a place of its own.
+const SLOTS: [&str; 4] = ["file", "state.md", "checkpoint", "attachment"];
+
+/// Removes what a writer that was killed left under such a name.
+pub(crate) fn sweep(root: &Dir, _held: &RunLock) {
+    for slot in SLOTS {
+        // The writer that needs the name is told what is in its way.
+        let _ = root.remove(&named(slot));
+    }
+}
+
+/// The same, of names that earlier versions gave to attachments.
+fn sweep_below(folder: &Dir) -> io::Result<()> {
+    for (name, _) in folder.names("")? {
+        if name.starts_with(".new-") {
+            folder.remove(&name)?;
         }
     }
     Ok(())
 }
 
-/// Checks that every folder above `path`, which lies below `root`, is absent or a folder of its own. A link may lead
-/// out of the run.
-pub(crate) fn is_inside(root: &Path, path: &Path) -> io::Result<()> {
-    let below = path.strip_prefix(root).map_err(io::Error::other)?;
-    let mut at = root.to_owned();
-    for part in below.parent().into_iter().flat_map(Path::components) {
-        at.push(part);
-        match fs::symlink_metadata(&at) {
-            Ok(meta) if meta.is_dir() => {}
-            Ok(_) => return Err(no_folder(&at)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
+fn named(slot: &str) -> String {
+    format!(".tmp-{slot}")
 }
 
-fn no_folder(path: &Path) -> io::Error {
-    io::Error::new(
-        io::ErrorKind::NotADirectory,
-        format!("{} is no folder of its own", path.display()),
-    )
-}
-
-/// The bytes of a file; `None` when there is none. Links, pipes and devices are none.
-pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    match fs::symlink_metadata(path) {
-        Ok(meta) if meta.is_file() => fs::read(path).map(Some),
-        Ok(_) => Ok(None),
-        Err(error) if is_absent(&error) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// The bytes of a file of at most `most` bytes; `None` when there is none, or it is larger, or no plain file.
-pub(crate) fn read_small(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
-    match fs::symlink_metadata(path) {
-        Ok(meta) if meta.is_file() && meta.len() <= most => read_part(path, 0, most).map(Some),
-        Ok(_) => Ok(None),
-        Err(error) if is_absent(&error) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// Up to `most` bytes of a file from `offset`.
-pub(crate) fn read_part(path: &Path, offset: u64, most: u64) -> io::Result<Vec<u8>> {
-    let mut file = File::open(path)?;
-    file.seek(SeekFrom::Start(offset))?;
-    let mut bytes = Vec::new();
-    file.take(most).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-/// Whether an error says that nothing is there.
-pub(crate) fn is_absent(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-    )
-}
-
-/// Writes a file beside its place, under a name that no reader lists; it is on disk when this returns.
-pub(crate) fn aside(root: &Path, slot: &str, bytes: &[u8]) -> io::Result<PathBuf> {
-    let path = root.join(format!(".tmp-{slot}"));
+/// Writes a file straight in the run, under a name that no reader lists; it is on disk when this returns.
+pub(crate) fn aside(root: &Dir, slot: &str, bytes: &[u8]) -> io::Result<String> {
+    let name = named(slot);
     // What an earlier writer left is no use to anybody; it may be a link.
-    match fs::remove_file(&path) {
-        Err(error) if !is_absent(&error) => return Err(error),
-        _ => {}
-    }
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(&path)?;
-    let written = file.write_all(bytes).and_then(|()| file.sync_all());
-    if written.is_err() {
-        let _ = fs::remove_file(&path);
-    }
-    written.map(|()| path)
+    root.remove(&name)?;
+    write_new(root, &name, bytes)?;
+    Ok(name)
 }
 
-/// Puts a file whole into its place below `root`, whatever was there.
-pub(crate) fn replace(root: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(root);
-    make_dir(root, folder)?;
-    let aside = aside(root, "file", bytes)?;
-    let placed = fs::rename(&aside, path);
-    if placed.is_err() {
-        let _ = fs::remove_file(&aside);
-    }
-    placed.and_then(|()| sync_dir(folder))
+/// What the system said when what is done was to be made durable; nothing when it is.
+pub(crate) type Settled = Option<io::Error>;
+
+/// Puts a file whole into its place, whatever was there. An error means that it is not there.
+pub(crate) fn replace(root: &Dir, path: &str, bytes: &[u8]) -> io::Result<Settled> {
+    let (folder, _) = path.rsplit_once('/').unwrap_or_default();
+    root.make_dir(folder)?;
+    place(root, &aside(root, "file", bytes)?, path)
 }
 
-/// Writes at the end of a log, which is `at` bytes long; what half-written thing lies behind is cut off.
-pub(crate) fn append(root: &Path, path: &Path, at: u64, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(root);
-    make_dir(root, folder)?;
-    let new = match fs::symlink_metadata(path) {
-        Ok(meta) if meta.is_file() => false,
-        Ok(_) => {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "it is no plain file",
-            ));
+/// Renames what was written aside into its place.
+pub(crate) fn place(root: &Dir, aside: &str, path: &str) -> io::Result<Settled> {
+    if let Err(cause) = root.rename(aside, path) {
+        let _ = root.remove(aside);
+        return Err(cause);
+    }
+    Ok(root.sync_above(path).err())
+}
+
+/// Puts a file whole and durably into its place.
+pub(crate) fn put(root: &Dir, path: &str, bytes: &[u8]) -> io::Result<()> {
+    replace(root, path, bytes)?.map_or(Ok(()), Err)
+}
+
+/// Writes durably at the end of a log.
+pub(crate) fn append(root: &Dir, path: &str, at: u64, bytes: &[u8]) -> io::Result<()> {
+    extend(root, path, at, bytes)?.map_or(Ok(()), Err)
+}
+
+/// Writes at the end of a log, which is `at` bytes long; what half-written thing lies behind is cut off. An error means
+/// that the log is as it was.
+pub(crate) fn extend(root: &Dir, path: &str, at: u64, bytes: &[u8]) -> io::Result<Settled> {
+    let (folder, _) = path.rsplit_once('/').unwrap_or_default();
+    let folder = root.make_dir(folder)?;
+    let (mut file, new) = match root.writable(path)? {
+        Some(file) => (file, false),
+        None if root.look(path)?.is_some() => {
+            let message = "it is no plain file";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
-        Err(error) if is_absent(&error) => true,
-        Err(error) => return Err(error),
+        None => (root.create(path)?, true),
     };
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path)?;
     let end = file.metadata()?.len();
     if end < at {
         return Err(io::Error::new(
@@ -221,10 +156,23 @@ pub(crate) fn append(root: &Path, path: &Path, at: u64, bytes: &[u8]) -> io::Res
         file.set_len(at)?;
     }
     file.seek(SeekFrom::Start(at))?;
-    let written = file.write_all(bytes).and_then(|()| file.sync_data());
-    if let Err(error) = written {
-        let _ = file.set_len(at);
-        return Err(error);
+    if let Err(cause) = file.write_all(bytes).and_then(|()| file.sync_data()) {
+        let undone = match new {
+            true => root.remove(path),
+            false => file.set_len(at),
+        };
+        // What cannot be taken back is there when it is whole; a torn line is nothing to a reader.
+        let there = || {
+            let part = root.read_part(path, at, bytes.len() as u64);
+            part.is_ok_and(|part| part == bytes)
+        };
+        return match undone.is_err() && there() {
+            true => Ok(Some(cause)),
+            false => Err(cause),
+        };
     }
-    if new { sync_dir(folder) } else { Ok(()) }
+    Ok(match new {
+        true => folder.sync().err(),
+        false => None,
+    })
 }

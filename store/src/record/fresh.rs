@@ -1,44 +1,101 @@
-//! A new run's folder: there whole, or not at all.
+//! A new folder: there whole, or not at all.
 
-use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use prosescope_core::upkeep::clean::UNFINISHED;
-use prosescope_core::write::WriteError;
+use prosescope_core::write::{Fault, WriteError};
 
 use super::fault;
-use super::files::{replace, shared, sync_dir};
+use super::files::put;
+use crate::dir::Dir;
 
-/// Makes a run's folder with its program in it, under another name first; `fill` puts in what keeps the state.
+/// The folder in which a new one is made, itself made where it is missing, and the name of the new one in it.
+pub(crate) fn place(dir: &Path) -> Result<(Dir, String), Fault> {
+    let above = dir.parent().unwrap_or(Path::new("."));
+    let wrong = |cause: io::Error| fault::io(above, "cannot be made", &cause);
+    let name = dir.file_name().and_then(|name| name.to_str());
+    let name = name.ok_or_else(|| wrong(ErrorKind::InvalidFilename.into()))?;
+    Ok((Dir::make(above).map_err(wrong)?, name.to_owned()))
+}
+
+/// Makes a run's folder with its program in it; `fill` puts in what keeps the state.
 ///
 /// # Errors
 /// A refusal when something is there already; a fault when it cannot be made. Then nothing is there.
 pub(super) fn run_folder(
-    dir: &Path,
+    above: &Dir,
+    name: &str,
     program: &str,
-    fill: impl FnOnce(&Path) -> Result<(), WriteError>,
+    fill: impl FnOnce(&Dir) -> Result<(), WriteError>,
 ) -> Result<(), WriteError> {
-    let wrong = |cause: io::Error| failed(dir, &cause);
-    if dir.symlink_metadata().is_ok() {
-        return Err(taken(dir));
+    let dir = above.shown(name);
+    let wrong = |cause: io::Error| failed(&dir, &cause);
+    if above.look(name).map_err(wrong)?.is_some() {
+        return Err(taken(&dir));
     }
-    let above = dir.parent().filter(|above| !above.as_os_str().is_empty());
-    let above = above.unwrap_or(Path::new("."));
-    fs::create_dir_all(above).map_err(|cause| fault::io(above, "cannot be made", &cause))?;
-    // A name that no list of runs shows: whoever is killed here leaves no run, and `clean` removes it.
-    let aside = shared(0o777)
-        .prefix(UNFINISHED)
-        .tempdir_in(above)
-        .map_err(|cause| fault::io(above, "takes no new folder", &cause))?;
-    let source = aside.path().join("program.prose");
-    replace(aside.path(), &source, program.as_bytes()).map_err(wrong)?;
-    fill(aside.path())?;
-    sync_dir(aside.path()).map_err(wrong)?;
-    // A folder that came meanwhile is not replaced: only an empty one could be.
-    fs::rename(aside.path(), dir).map_err(wrong)?;
-    let _ = aside.keep();
-    sync_dir(above).map_err(wrong)
+    let made = new_folder(above, name, |aside| {
+        put(aside, "program.prose", program.as_bytes()).map_err(wrong)?;
+        fill(aside)
+    });
+    made.map_err(|failure| match failure {
+        Failure::Filling(error) => error,
+        Failure::Making(cause) => wrong(cause),
+        Failure::Unsure(cause) => unsure(&dir, &cause).into(),
+    })
+}
+
+/// Why there is no new folder.
+pub(crate) enum Failure<E> {
+    /// What was to be in it.
+    Filling(E),
+    /// The folder itself.
+    Making(io::Error),
+    /// It is there, and may not survive a power failure.
+    Unsure(io::Error),
+}
+
+pub(crate) fn unsure(dir: &Path, cause: &io::Error) -> Fault {
+    fault::io(
+        dir,
+        "is there and whole, but the system did not confirm that it is on disk",
+        cause,
+    )
+    .hint("check the disk: a power failure may take it back")
+}
+
+/// Makes a folder under a name that no list of runs shows, and renames it once it is filled: whoever is killed here
+/// leaves no run, and `clean` removes it. What was made goes again when anything fails.
+pub(crate) fn new_folder<E>(
+    above: &Dir,
+    name: &str,
+    fill: impl FnOnce(&Dir) -> Result<(), E>,
+) -> Result<(), Failure<E>> {
+    let (aside, dir) = unfinished(above).map_err(Failure::Making)?;
+    let filled = fill(&dir)
+        .map_err(Failure::Filling)
+        .and_then(|()| dir.sync().map_err(Failure::Making));
+    // Where it is open, it keeps its name on some systems.
+    drop(dir);
+    // `rename` fails unless the target is empty, so that a folder that came meanwhile stays.
+    let filled = filled.and_then(|()| above.rename(&aside, name).map_err(Failure::Making));
+    if filled.is_err() {
+        let _ = above.remove_tree(&aside);
+        return filled;
+    }
+    above.sync().map_err(Failure::Unsure)
+}
+
+fn unfinished(above: &Dir) -> io::Result<(String, Dir)> {
+    let mut n = 1;
+    loop {
+        let name = format!("{UNFINISHED}{}-{n}", std::process::id());
+        match above.new_dir(&name) {
+            // Another thread's, or that of a process of the same number that was killed.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => n += 1,
+            made => return made.map(|dir| (name, dir)),
+        }
+    }
 }
 
 fn failed(dir: &Path, cause: &io::Error) -> WriteError {

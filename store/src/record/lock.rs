@@ -1,12 +1,12 @@
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io;
-use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use prosescope_core::write::{Fault, FaultKind};
 
 use super::fault;
+use crate::dir::Dir;
 
 /// The name of the lock file, in the run's folder. It stays: removing it would let two writers hold two of them.
 pub(crate) const LOCK: &str = ".lock";
@@ -21,9 +21,9 @@ pub(crate) struct RunLock {
 }
 
 /// Waits for the right to write to the run in `dir`.
-pub(crate) fn lock(dir: &Path) -> Result<RunLock, Fault> {
-    let path = dir.join(LOCK);
-    let file = open(&path)?;
+pub(crate) fn lock(dir: &Dir) -> Result<RunLock, Fault> {
+    let path = dir.shown(LOCK);
+    let file = open(dir)?;
     let begun = Instant::now();
     let mut pause = Duration::from_micros(200);
     loop {
@@ -56,28 +56,19 @@ pub(crate) fn lock(dir: &Path) -> Result<RunLock, Fault> {
 }
 
 /// Opens the lock file, and makes it where there is none. A link may lead out of the run, and a pipe waits for ever.
-fn open(path: &Path) -> Result<File, Fault> {
-    let odd = || {
-        let message = format!("{} is no plain file, and cannot be locked", path.display());
-        Fault::new(FaultKind::Damaged, message).hint("remove it: the next writer makes it anew")
-    };
-    if fs::symlink_metadata(path).is_ok_and(|meta| !meta.is_file()) {
-        return Err(odd());
+fn open(dir: &Dir) -> Result<File, Fault> {
+    let path = dir.shown(LOCK);
+    let wrong = |cause: io::Error| fault::io(&path, "cannot be locked", &cause);
+    // Another writer may make it in the same moment.
+    for _ in 0..2 {
+        if let Some(file) = dir.writable(LOCK).map_err(wrong)? {
+            return Ok(file);
+        }
+        match dir.create(LOCK) {
+            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made.map_err(wrong),
+        }
     }
-    let mut how = OpenOptions::new();
-    how.create(true).truncate(false).write(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        // What comes into its place meanwhile is not followed, nor waited for.
-        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-        how.custom_flags(flags.bits().cast_signed());
-    }
-    let wrong = |cause: io::Error| fault::io(path, "cannot be locked", &cause);
-    let file = how.open(path).map_err(wrong)?;
-    if file.metadata().map_err(wrong)?.is_file() {
-        Ok(file)
-    } else {
-        Err(odd())
-    }
+    let message = format!("{} is no plain file, and cannot be locked", path.display());
+    Err(Fault::new(FaultKind::Damaged, message).hint("remove it: the next writer makes it anew"))
 }

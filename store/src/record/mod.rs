@@ -8,12 +8,14 @@ pub(crate) mod fault;
 mod files;
 mod folder;
 mod fresh;
+mod held;
 mod lock;
 mod sqlite;
 
-pub(crate) use files::{replace, shared, sync_dir};
+pub(crate) use files::put;
 pub use folder::{FolderStore, init_folder};
 pub(crate) use folder::{begin_events, write_first};
+pub(crate) use fresh::{Failure, new_folder, place, unsure};
 pub(crate) use lock::{LOCK, lock};
 pub use sqlite::{SqliteStore, init_sqlite};
-pub(crate) use sqlite::{connect, write_database};
+pub(crate) use sqlite::{connect_agents, create, write_database};

@@ -1,13 +1,13 @@
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 
 use prosescope_core::upkeep::agents;
 use prosescope_core::upkeep::clean::TRASH;
 use prosescope_core::write::{Fault, FaultKind};
-use rusqlite::OpenFlags;
 
 use super::clean::{files_of, free};
-use crate::record::{connect, fault, lock, sync_dir};
+use crate::dir::Dir;
+use crate::record::{connect_agents, fault, lock};
 
 /// What a `.prose` folder keeps of an agent that outlives runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,14 +32,18 @@ impl KeptAgent {
 /// # Errors
 /// A [`Fault`] when it cannot be read, or lies behind a link.
 pub fn kept_agent(prose: &Path, name: &str) -> Result<KeptAgent, Fault> {
+    let prose = open(prose)?;
     let mut kept = KeptAgent::default();
-    if let Some(dir) = folder(prose, name)? {
-        kept.folder = Some(files_of(&dir)?);
+    if let Some(dir) = folder(&prose, name)? {
+        let files = files_of(&dir);
+        kept.folder =
+            Some(files.map_err(|cause| fault::io(dir.path(), "cannot be looked at", &cause))?);
     }
-    if let Some(path) = database(prose)? {
-        let conn = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        let rows = agents::count(&conn, name).map_err(|error| fault::sqlite(&path, &error))?;
-        (kept.rows, kept.memory) = rows;
+    if has_database(&prose)? {
+        let conn = connect_agents(&prose, DATABASE)?;
+        let rows = agents::count(&conn, name);
+        (kept.rows, kept.memory) =
+            rows.map_err(|error| fault::sqlite(&prose.shown(DATABASE), &error))?;
     }
     Ok(kept)
 }
@@ -49,57 +53,73 @@ pub fn kept_agent(prose: &Path, name: &str) -> Result<KeptAgent, Fault> {
 /// # Errors
 /// A [`Fault`] when it lies behind a link, or the system refuses.
 pub fn delete_agent(prose: &Path, name: &str) -> Result<(), Fault> {
-    let _lock = lock(prose)?;
-    if let Some(path) = database(prose)? {
-        let conn = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        agents::delete(&conn, name).map_err(|error| fault::sqlite(&path, &error))?;
+    let prose = open(prose)?;
+    let _lock = lock(&prose)?;
+    if has_database(&prose)? {
+        let conn = connect_agents(&prose, DATABASE)?;
+        agents::delete(&conn, name)
+            .map_err(|error| fault::sqlite(&prose.shown(DATABASE), &error))?;
     }
-    let Some(dir) = folder(prose, name)? else {
+    let Some(dir) = folder(&prose, name)? else {
         return Ok(());
     };
+    // Where it is open, it keeps its name on some systems.
+    let shown = dir.path().to_owned();
+    drop(dir);
     // First a name that is no agent's: half an agent never looks like a whole one.
-    let agents = prose.join("agents");
-    let wrong = |cause: &std::io::Error| fault::io(&dir, "cannot be removed", cause);
-    let trash = free(&agents, name);
-    fs::rename(&dir, &trash)
-        .and_then(|()| sync_dir(&agents))
-        .map_err(|cause| wrong(&cause))?;
-    for left in fs::read_dir(&agents)
-        .map_err(|cause| wrong(&cause))?
-        .flatten()
-    {
-        let ours = left.file_name().to_string_lossy().starts_with(TRASH);
-        if ours && left.file_type().is_ok_and(|kind| kind.is_dir()) {
-            fs::remove_dir_all(left.path()).map_err(|cause| wrong(&cause))?;
+    let removed = || -> io::Result<()> {
+        let Some(agents) = prose.dir("agents")? else {
+            return Ok(());
+        };
+        let trash = free(&agents, name)?;
+        agents.rename(name, &trash)?;
+        agents.sync()?;
+        for (left, kind) in agents.names("")? {
+            if left.starts_with(TRASH) && kind.is_dir() {
+                agents.remove_tree(&left)?;
+            }
         }
-    }
-    sync_dir(&agents).map_err(|cause| wrong(&cause))
+        agents.sync()
+    };
+    removed().map_err(|cause| fault::io(&shown, "cannot be removed", &cause))
+}
+
+const DATABASE: &str = "agents.db";
+
+fn open(prose: &Path) -> Result<Dir, Fault> {
+    Dir::open(prose).map_err(|cause| fault::io(prose, "cannot be opened", &cause))
 }
 
 /// The agent's own folder, when there is one.
-fn folder(prose: &Path, name: &str) -> Result<Option<PathBuf>, Fault> {
+fn folder(prose: &Dir, name: &str) -> Result<Option<Dir>, Fault> {
     // A name of a database may be any text; a folder's is one plain part of a path.
     if name.is_empty() || name.contains(['/', '\\', '\0']) || name.starts_with('.') {
         return Ok(None);
     }
-    let agents = prose.join("agents");
-    let dir = agents.join(name);
-    for at in [&agents, &dir] {
-        match fs::symlink_metadata(at) {
-            Ok(meta) if meta.is_symlink() => return Err(link(at)),
-            Ok(meta) if meta.is_dir() => {}
-            _ => return Ok(None),
+    let path = format!("agents/{name}");
+    let linked = |at: &str| {
+        prose
+            .look(at)
+            .is_ok_and(|meta| meta.is_some_and(|m| m.is_symlink()))
+    };
+    match prose.dir(&path) {
+        Ok(dir) => Ok(dir),
+        Err(cause) if cause.kind() == io::ErrorKind::NotADirectory => {
+            match ["agents", &path].into_iter().find(|at| linked(at)) {
+                Some(at) => Err(link(&prose.shown(at))),
+                None => Ok(None),
+            }
         }
+        Err(cause) => Err(fault::io(&prose.shown(&path), "cannot be opened", &cause)),
     }
-    Ok(Some(dir))
 }
 
-fn database(prose: &Path) -> Result<Option<PathBuf>, Fault> {
-    let path = prose.join("agents.db");
-    match fs::symlink_metadata(&path) {
-        Ok(meta) if meta.is_symlink() => Err(link(&path)),
-        Ok(meta) if meta.is_file() => Ok(Some(path)),
-        _ => Ok(None),
+fn has_database(prose: &Dir) -> Result<bool, Fault> {
+    let path = prose.shown(DATABASE);
+    match prose.look(DATABASE) {
+        Ok(Some(meta)) if meta.is_symlink() => Err(link(&path)),
+        Ok(meta) => Ok(meta.is_some_and(|meta| meta.is_file())),
+        Err(cause) => Err(fault::io(&path, "cannot be opened", &cause)),
     }
 }
 
@@ -110,6 +130,8 @@ fn link(path: &Path) -> Fault {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use rusqlite::Connection;
 
     use super::*;

@@ -1,29 +1,27 @@
-use std::fs::{self, Metadata};
-use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
 
+use cap_std::fs::Metadata;
 use prosescope_core::upkeep::clean::{Entry, EntryKind, TRASH};
 use prosescope_core::write::{Fault, FaultKind};
 
-use crate::record::{LOCK, fault, lock, sync_dir};
+use crate::dir::{self, Dir};
+use crate::record::{LOCK, fault, lock};
 
 /// What lies in `.prose/runs`, in order of name; which of it is a run, the caller adds.
 ///
 /// # Errors
 /// A [`Fault`] when it cannot be listed, or is a link.
 pub fn run_entries(prose: &Path) -> Result<Vec<Entry>, Fault> {
-    let runs = runs(prose)?;
-    let listed = match fs::read_dir(&runs) {
-        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        listed => listed.map_err(|cause| fault::io(&runs, "cannot be listed", &cause))?,
+    let Some(runs) = runs(prose)? else {
+        return Ok(Vec::new());
     };
+    let unlisted = |cause: io::Error| fault::io(runs.path(), "cannot be listed", &cause);
     let mut entries = Vec::new();
-    for at in listed {
-        let at = at.map_err(|cause| fault::io(&runs, "cannot be listed", &cause))?;
-        // A name that is no text cannot be asked for.
-        if let Ok(name) = at.file_name().into_string() {
-            entries.push(look(&runs, &name)?);
-        }
+    // A name that is no text cannot be asked for.
+    for (name, _) in runs.names("").map_err(unlisted)? {
+        entries.extend(look(&runs, &name)?);
     }
     entries.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(entries)
@@ -36,37 +34,57 @@ pub fn run_entries(prose: &Path) -> Result<Vec<Entry>, Fault> {
 /// A [`Fault`] when it is no folder, when it changed since it was looked at, or when the system refuses; unless the
 /// message says otherwise, nothing was removed.
 pub fn remove_run(prose: &Path, entry: &Entry) -> Result<(), Fault> {
-    let runs = runs(prose)?;
     plain(&entry.name)?;
-    let dir = runs.join(&entry.name);
-    let changed = || {
-        let message = format!("{} changed since it was looked at: kept", dir.display());
-        Fault::new(FaultKind::Busy, message).hint("somebody writes to it; look again")
+    let shown = prose.join("runs").join(&entry.name);
+    let kept = |why: &str| Fault::new(FaultKind::Io, format!("{} {why}: kept", shown.display()));
+    let wrong = |cause: io::Error| fault::io(&shown, "cannot be removed", &cause);
+    let Some(runs) = runs(prose)? else {
+        return Err(kept("is no folder"));
     };
-    if look(&runs, &entry.name)?.kind != EntryKind::Folder {
-        let message = format!("{} is no folder: kept", dir.display());
-        return Err(Fault::new(FaultKind::Io, message));
-    }
+    let Some(dir) = runs.dir(&entry.name).map_err(|_| kept("is no folder"))? else {
+        return Err(kept("is no folder"));
+    };
     // A link by the lock's name would make a file elsewhere.
-    let lock_file = fs::symlink_metadata(dir.join(LOCK));
-    if lock_file.is_ok_and(|meta| !meta.is_file()) {
-        let message = format!("{} has a {LOCK} that is no file: kept", dir.display());
-        return Err(Fault::new(FaultKind::Io, message));
+    let lock_file = dir.look(LOCK).map_err(wrong)?;
+    if lock_file.is_some_and(|meta| !meta.is_file()) {
+        return Err(kept(&format!("has a {LOCK} that is no file")));
     }
     let held = lock(&dir)?;
-    let now = look(&runs, &entry.name)?;
+    let now = sum(&entry.name, EntryKind::Folder, &dir).map_err(wrong)?;
     if (now.bytes, now.files, now.newest) != (entry.bytes, entry.files, entry.newest) {
-        return Err(changed());
+        return Err(changed(&shown));
     }
+    let id = dir.id().map_err(wrong)?;
     if cfg!(windows) {
-        // There a folder with an open file in it keeps its name.
-        drop(held);
+        // There a folder that is open, or has an open file in it, keeps its name.
+        drop((held, dir));
     }
-    let trash = free(&runs, &entry.name);
-    fs::rename(&dir, &trash)
-        .and_then(|()| sync_dir(&runs))
-        .map_err(|cause| fault::io(&dir, "cannot be removed", &cause))?;
-    finish(&runs, &trash)
+    let trash = free(&runs, &entry.name).map_err(wrong)?;
+    runs.rename(&entry.name, &trash)
+        .and_then(|()| runs.sync())
+        .map_err(wrong)?;
+    // What was renamed is what was looked at: another folder may have come by its name.
+    let renamed = runs.dir(&trash).ok().flatten();
+    if renamed.and_then(|now| now.id().ok()) == Some(id) {
+        return finish(&runs, &trash);
+    }
+    let back = match runs.look(&entry.name) {
+        Ok(None) => runs.rename(&trash, &entry.name),
+        _ => Err(io::ErrorKind::AlreadyExists.into()),
+    };
+    Err(match back {
+        Ok(()) => changed(&shown),
+        Err(cause) => fault::io(
+            &shown,
+            &format!("changed since it was looked at, and is now {trash}"),
+            &cause,
+        ),
+    })
+}
+
+fn changed(shown: &Path) -> Fault {
+    let message = format!("{} changed since it was looked at: kept", shown.display());
+    Fault::new(FaultKind::Busy, message).hint("somebody writes to it; look again")
 }
 
 /// Removes what an interrupted clean-up left.
@@ -74,23 +92,25 @@ pub fn remove_run(prose: &Path, entry: &Entry) -> Result<(), Fault> {
 /// # Errors
 /// A [`Fault`] when the system refuses.
 pub fn remove_leftover(prose: &Path, name: &str) -> Result<(), Fault> {
-    let runs = runs(prose)?;
-    let trash = runs.join(name);
-    let folder = fs::symlink_metadata(&trash).is_ok_and(|meta| meta.is_dir());
-    if !name.starts_with(TRASH) || name.contains(['/', '\\']) || !folder {
-        let message = format!("{} is none of ours: kept", trash.display());
-        return Err(Fault::new(FaultKind::Io, message));
+    let ours = name.starts_with(TRASH) && !name.contains(['/', '\\']);
+    let runs = runs(prose)?.filter(|_| ours);
+    match runs {
+        Some(runs) if runs.dir(name).is_ok_and(|dir| dir.is_some()) => finish(&runs, name),
+        _ => {
+            let shown = prose.join("runs").join(name);
+            let message = format!("{} is none of ours: kept", shown.display());
+            Err(Fault::new(FaultKind::Io, message))
+        }
     }
-    finish(&runs, &trash)
 }
 
-fn finish(runs: &Path, trash: &Path) -> Result<(), Fault> {
+fn finish(runs: &Dir, trash: &str) -> Result<(), Fault> {
     // It follows no link, whatever is put there meanwhile.
-    fs::remove_dir_all(trash)
-        .and_then(|()| sync_dir(runs))
+    runs.remove_tree(trash)
+        .and_then(|()| runs.sync())
         .map_err(|cause| {
             fault::io(
-                trash,
+                &runs.shown(trash),
                 "is what is left of a run: it cannot be removed",
                 &cause,
             )
@@ -98,15 +118,21 @@ fn finish(runs: &Path, trash: &Path) -> Result<(), Fault> {
         })
 }
 
-/// `.prose/runs`, when it is no link.
-fn runs(prose: &Path) -> Result<PathBuf, Fault> {
-    let runs = prose.join("runs");
-    if fs::symlink_metadata(&runs).is_ok_and(|meta| meta.is_symlink()) {
-        let message = format!("{} is a link: nothing is removed behind it", runs.display());
-        return Err(Fault::new(FaultKind::Io, message)
-            .hint("go to the folder that it leads to, or remove the runs yourself"));
-    }
-    Ok(runs)
+/// `.prose/runs`, when it is no link; `None` when there is none.
+fn runs(prose: &Path) -> Result<Option<Dir>, Fault> {
+    let shown = prose.join("runs");
+    let opened = Dir::open(prose).and_then(|prose| prose.dir("runs"));
+    opened.map_err(|cause| match cause.kind() {
+        io::ErrorKind::NotADirectory => {
+            let message = format!(
+                "{} is a link: nothing is removed behind it",
+                shown.display()
+            );
+            Fault::new(FaultKind::Io, message)
+                .hint("go to the folder that it leads to, or remove the runs yourself")
+        }
+        _ => fault::io(&shown, "cannot be listed", &cause),
+    })
 }
 
 fn plain(name: &str) -> Result<(), Fault> {
@@ -120,68 +146,80 @@ fn plain(name: &str) -> Result<(), Fault> {
     }
 }
 
-pub(super) fn free(runs: &Path, name: &str) -> PathBuf {
+/// A name for what is to be removed that nothing has.
+pub(super) fn free(dir: &Dir, name: &str) -> io::Result<String> {
     let first = format!("{TRASH}{name}-{}", std::process::id());
-    let mut at = runs.join(&first);
+    let mut at = first.clone();
     let mut n = 1;
-    while fs::symlink_metadata(&at).is_ok() {
+    while dir.look(&at)?.is_some() {
         n += 1;
-        at = runs.join(format!("{first}-{n}"));
+        at = format!("{first}-{n}");
     }
-    at
+    Ok(at)
 }
 
-/// What an entry is, and the sum of its files; a link counts as itself, and nothing behind it does.
-fn look(runs: &Path, name: &str) -> Result<Entry, Fault> {
-    let path = runs.join(name);
-    let meta = fs::symlink_metadata(&path)
-        .map_err(|cause| fault::io(&path, "cannot be looked at", &cause))?;
+/// What an entry is, and the sum of its files; a link counts as itself, and nothing behind it does. `None` when it is
+/// gone.
+fn look(runs: &Dir, name: &str) -> Result<Option<Entry>, Fault> {
+    let wrong = |cause: io::Error| fault::io(&runs.shown(name), "cannot be looked at", &cause);
+    let Some(meta) = runs.look(name).map_err(wrong)? else {
+        return Ok(None);
+    };
     let kind = match meta.file_type() {
         kind if kind.is_symlink() => EntryKind::Link,
         kind if kind.is_dir() => EntryKind::Folder,
         _ => EntryKind::Other,
     };
+    if kind == EntryKind::Folder
+        && let Some(dir) = runs.dir(name).map_err(wrong)?
+    {
+        return sum(name, kind, &dir).map(Some).map_err(wrong);
+    }
+    Ok(Some(Entry {
+        name: name.to_owned(),
+        kind,
+        bytes: meta.len(),
+        files: 1,
+        newest: changed_at(&meta),
+        run: None,
+    }))
+}
+
+/// The sum of the files below a folder.
+fn sum(name: &str, kind: EntryKind, dir: &Dir) -> io::Result<Entry> {
     let mut entry = Entry {
         name: name.to_owned(),
         kind,
         ..Entry::default()
     };
-    for at in walkdir::WalkDir::new(&path).follow_root_links(false) {
-        let at = at.map_err(|error| {
-            let message = format!("{} cannot be looked at: {error}", path.display());
-            Fault::new(FaultKind::Io, message)
-        })?;
-        let lock = at.depth() == 1 && at.file_name() == LOCK;
-        if at.file_type().is_dir() || lock {
-            continue;
+    dir.walk(&mut |depth: usize, name: &OsStr, meta: &Metadata| {
+        if meta.is_dir() || (depth == 1 && name == LOCK) {
+            return;
         }
-        if let Ok(meta) = at.metadata() {
-            entry.bytes += meta.len();
-            entry.files += 1;
-            entry.newest = entry.newest.max(changed(&meta));
-        }
-    }
+        entry.bytes += meta.len();
+        entry.files += 1;
+        entry.newest = entry.newest.max(changed_at(meta));
+    })?;
     if entry.files == 0 {
         // Nothing in it yet tells when it was made.
-        entry.newest = fs::symlink_metadata(&path).ok().as_ref().and_then(changed);
+        entry.newest = changed_at(&dir.metadata()?);
     }
     Ok(entry)
 }
 
 /// Files of a folder, and their bytes.
-pub(super) fn files_of(dir: &Path) -> Result<(u64, u64), Fault> {
-    let parent = dir.parent().unwrap_or(dir);
-    let name = dir.file_name().unwrap_or_default().to_string_lossy();
-    look(parent, &name).map(|entry| (entry.files, entry.bytes))
+pub(super) fn files_of(dir: &Dir) -> io::Result<(u64, u64)> {
+    sum("", EntryKind::Folder, dir).map(|entry| (entry.files, entry.bytes))
 }
 
-fn changed(meta: &Metadata) -> Option<i64> {
-    let since = meta.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    i64::try_from(since.as_millis()).ok()
+fn changed_at(meta: &Metadata) -> Option<i64> {
+    i64::try_from(dir::changed(meta)?.as_millis()).ok()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn write(path: &Path, text: &str) {

@@ -4,21 +4,21 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::time::SystemTime;
 
 use prosescope_core::decode::state_md;
 use prosescope_core::model::StateFile;
 use prosescope_core::render::state_md::from_state_file;
-use prosescope_core::session::{Left, Options, Session};
+use prosescope_core::session::{Left, Session};
 use prosescope_core::source::Source as _;
 use prosescope_core::time::Stamp;
 use prosescope_core::write::{Change, Fault, FaultKind, RunStore, Style, WriteError, at_text};
 
-use super::repair::new_folder;
+use super::repair::{copy, new_folder, session};
 use crate::Disk;
+use crate::dir::Dir;
 use crate::record::{
-    FolderStore, LOCK, SqliteStore, begin_events, fault, replace, write_database, write_first,
+    FolderStore, LOCK, SqliteStore, begin_events, fault, put, write_database, write_first,
 };
 
 /// What is converted.
@@ -60,7 +60,7 @@ pub fn convert(conversion: &Conversion<'_>, to: &Path) -> Result<Vec<Left>, Faul
         conversion.copy(dir, &again)?;
         // What only writers need, and what says where they were.
         for gone in [LOCK, "x_checkpoint.jsonl"] {
-            let _ = fs::remove_file(dir.join(gone));
+            let _ = dir.remove(gone);
         }
         let other = conversion.compare(dir, &left)?;
         left.extend(other);
@@ -146,13 +146,13 @@ impl Conversion<'_> {
     }
 
     /// The run as it began.
-    fn first(&self, dir: &Path) -> Result<(), Fault> {
+    fn first(&self, dir: &Dir) -> Result<(), Fault> {
         let run = self.session.run();
         let name = run.program.path.as_deref().unwrap_or_default();
         let source = run.program.source.as_deref();
-        let unfilled = |cause: std::io::Error| fault::io(dir, "cannot be filled", &cause);
+        let unfilled = |cause: std::io::Error| fault::io(dir.path(), "cannot be filled", &cause);
         if let Some(source) = source {
-            replace(dir, &dir.join("program.prose"), source.as_bytes()).map_err(unfilled)?;
+            put(dir, "program.prose", source.as_bytes()).map_err(unfilled)?;
         }
         let source = source.unwrap_or_default();
         let began = run.started.as_ref().map(ToString::to_string);
@@ -170,16 +170,23 @@ impl Conversion<'_> {
             Some(at) if began.len() == 20 => at_text(at, Style::AppendOnly),
             _ => began,
         };
-        let path = dir.join("state.db");
-        write_database(&path, &path, &run.id, name, source, &began, None)
+        write_database(
+            dir,
+            &dir.shown("state.db"),
+            &run.id,
+            name,
+            source,
+            &began,
+            None,
+        )
     }
 
-    fn carry(&self, dir: &Path) -> Result<Vec<Left>, Fault> {
+    fn carry(&self, dir: &Dir) -> Result<Vec<Left>, Fault> {
         let mut store: Box<dyn RunStore> = if self.to_folder {
-            Box::new(FolderStore::open(dir)?)
+            Box::new(FolderStore::of(dir.clone())?)
         } else {
             let id = &self.session.run().id;
-            let mut store = SqliteStore::open(&dir.join("state.db"), Some(id))?;
+            let mut store = SqliteStore::open_in(dir.clone(), "state.db".to_owned(), Some(id))?;
             store.takes_any()?;
             Box::new(store)
         };
@@ -195,41 +202,39 @@ impl Conversion<'_> {
     }
 
     /// Takes the status out of a new state.md, where none is recorded: what ran tells it.
-    fn without_status(&self, dir: &Path) -> Result<(), Fault> {
+    fn without_status(&self, dir: &Dir) -> Result<(), Fault> {
         if !self.to_folder || self.session.run().status.is_some() {
             return Ok(());
         }
-        let path = dir.join("state.md");
-        let wrong = |cause: std::io::Error| fault::io(&path, "cannot be written", &cause);
-        let text = fs::read_to_string(&path).map_err(wrong)?;
+        let path = "state.md";
+        let wrong =
+            |cause: std::io::Error| fault::io(&dir.shown(path), "cannot be written", &cause);
+        let text = dir.read(path).map_err(wrong)?.unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
         let file = StateFile {
             status: None,
             ..state_md::parse(&text).0
         };
         let text = from_state_file(&file);
-        replace(dir, &path, text.as_bytes()).map_err(wrong)
+        put(dir, path, text.as_bytes()).map_err(wrong)
     }
 
-    fn copy(&self, dir: &Path, files: &[(String, String)]) -> Result<(), Fault> {
+    fn copy(&self, dir: &Dir, files: &[(String, String)]) -> Result<(), Fault> {
         for (path, to) in files {
-            let from = self.disk.path_of(&format!("{}{path}", self.root()));
-            let to = dir.join(to);
-            let copy = || {
-                fs::create_dir_all(to.parent().unwrap_or(dir))?;
-                fs::copy(&from, &to)?;
-                fs::File::open(&to)?.sync_all()
-            };
-            copy().map_err(|cause| fault::io(&from, "cannot be copied", &cause))?;
+            let from = format!("{}{path}", self.root());
+            let copied = self
+                .disk
+                .open_file(&from)
+                .and_then(|file| copy(file, dir, to));
+            copied.map_err(|cause| {
+                fault::io(&self.disk.path_of(&from), "cannot be copied", &cause)
+            })?;
         }
         Ok(())
     }
 
     /// Reads the new run, and says what is not as it was.
-    fn compare(&self, dir: &Path, said: &[Left]) -> Result<Vec<Left>, Fault> {
-        let unread = |error: String| Fault::new(FaultKind::Damaged, error);
-        let disk = Disk::open(dir).map_err(|error| unread(error.to_string()))?;
-        let made = Session::open(Rc::new(disk), "", &Options::default())
-            .map_err(|error| unread(error.to_string()))?;
-        Ok(self.session.other_than(&made, said))
+    fn compare(&self, dir: &Dir, said: &[Left]) -> Result<Vec<Left>, Fault> {
+        Ok(self.session.other_than(&session(dir)?, said))
     }
 }

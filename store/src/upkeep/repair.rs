@@ -1,8 +1,8 @@
 //! A repaired copy of a run that is a database: a new file of the corrected schema, filled row by row with what the
 //! core says each row is to be. The run itself is only read.
 
-use std::fs;
-use std::io::Write;
+use std::fs::File;
+use std::io;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -11,13 +11,13 @@ use prosescope_core::model::TableInfo;
 use prosescope_core::repair::{Done, Repair, copy_repaired, stale_state_file, superseded_files};
 use prosescope_core::session::{Options, Session};
 use prosescope_core::source::{Source, SourceError};
-use prosescope_core::upkeep::clean::UNFINISHED;
 use prosescope_core::write::{Fault, FaultKind};
+use rusqlite::Connection;
 use rusqlite::limits::Limit;
-use rusqlite::{Connection, OpenFlags};
 
 use crate::Disk;
-use crate::record::{connect, fault, shared, sync_dir};
+use crate::dir::{Dir, write_new};
+use crate::record::{Failure, create, fault, place, unsure};
 
 /// What a copy is made of.
 pub struct Damaged<'a> {
@@ -46,7 +46,7 @@ pub fn write_repaired(damaged: &Damaged<'_>, to: &Path) -> Result<Vec<Done>, Fau
             copy_files(damaged.disk, damaged.root, damaged.database, dir)?;
         }
         done = match damaged.database {
-            Some(path) => database(damaged, path, &dir.join("state.db"))?,
+            Some(path) => database(damaged, path, dir)?,
             None => files(dir)?,
         };
         done.extend(state_file(dir)?);
@@ -55,15 +55,14 @@ pub fn write_repaired(damaged: &Damaged<'_>, to: &Path) -> Result<Vec<Done>, Fau
     Ok(done)
 }
 
-fn session(dir: &Path) -> Result<Session, Fault> {
-    let damaged = |error: String| Fault::new(FaultKind::Damaged, error);
-    let disk = Disk::open(dir).map_err(|error| damaged(error.to_string()))?;
+pub(super) fn session(dir: &Dir) -> Result<Session, Fault> {
+    let disk = Disk::held(dir);
     Session::open(Rc::new(disk), "", &Options::default())
-        .map_err(|error| damaged(error.to_string()))
+        .map_err(|error| Fault::new(FaultKind::Damaged, error.to_string()))
 }
 
 /// Moves the files of bindings aside that others took the place of.
-fn files(dir: &Path) -> Result<Vec<Done>, Fault> {
+fn files(dir: &Dir) -> Result<Vec<Done>, Fault> {
     let mut done = Vec::new();
     for path in superseded_files(session(dir)?.run()) {
         aside(dir, &path)?;
@@ -77,32 +76,31 @@ fn files(dir: &Path) -> Result<Vec<Done>, Fault> {
 }
 
 /// Moves a file of the copy to `x_history/`.
-fn aside(dir: &Path, path: &str) -> Result<(), Fault> {
-    let to = dir.join("x_history").join(path);
-    let mut free = to.clone();
-    let mut n = 1;
-    while fs::symlink_metadata(&free).is_ok() {
-        n += 1;
-        free = to.with_extension(format!("{n}.md"));
-    }
-    fs::create_dir_all(free.parent().unwrap_or(dir))
-        .and_then(|()| fs::rename(dir.join(path), &free))
-        .map_err(|cause| fault::io(&dir.join(path), "cannot be moved", &cause))
+fn aside(dir: &Dir, path: &str) -> Result<(), Fault> {
+    let stem = path.strip_suffix(".md").unwrap_or(path);
+    let moved = || -> io::Result<()> {
+        let mut free = format!("x_history/{path}");
+        let mut n = 1;
+        while dir.look(&free)?.is_some() {
+            n += 1;
+            free = format!("x_history/{stem}.{n}.md");
+        }
+        let (folder, _) = free.rsplit_once('/').unwrap_or_default();
+        dir.make_dir(folder)?;
+        dir.rename(path, &free)
+    };
+    moved().map_err(|cause| fault::io(&dir.shown(path), "cannot be moved", &cause))
 }
 
 /// Writes the state file anew, where the rows or the files contradict it.
-fn state_file(dir: &Path) -> Result<Option<Done>, Fault> {
+fn state_file(dir: &Dir) -> Result<Option<Done>, Fault> {
     let Some(stale) = stale_state_file(&session(dir)?) else {
         return Ok(None);
     };
     let path = stale.path;
     aside(dir, &path)?;
-    let write = || {
-        let mut file = fs::File::create_new(dir.join(&path))?;
-        file.write_all(stale.text.as_bytes())?;
-        file.sync_all()
-    };
-    write().map_err(|cause| fault::io(&dir.join(&path), "cannot be written", &cause))?;
+    write_new(dir, &path, stale.text.as_bytes())
+        .map_err(|cause| fault::io(&dir.shown(&path), "cannot be written", &cause))?;
     let rules = stale.rules.join(", ");
     Ok(Some(Done {
         rule: rules,
@@ -114,42 +112,43 @@ fn state_file(dir: &Path) -> Result<Option<Done>, Fault> {
 /// Makes a folder, whole or not at all: under another name first.
 pub(crate) fn new_folder(
     to: &Path,
-    fill: impl FnOnce(&Path) -> Result<(), Fault>,
+    fill: impl FnOnce(&Dir) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    if fs::symlink_metadata(to).is_ok() {
+    let wrong = |cause: &io::Error| fault::io(to, "cannot be made", cause);
+    let (above, name) = place(to)?;
+    if above.look(&name).map_err(|cause| wrong(&cause))?.is_some() {
         let message = format!("{} is there already", to.display());
         return Err(Fault::new(FaultKind::Io, message).hint("take another --out"));
     }
-    let parent = match to.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    let wrong = |cause: &std::io::Error| fault::io(to, "cannot be made", cause);
-    fs::create_dir_all(parent).map_err(|cause| wrong(&cause))?;
-    // A name that no list of runs shows; it goes again when anything fails.
-    let aside = shared(0o777)
-        .prefix(UNFINISHED)
-        .tempdir_in(parent)
-        // Without that name.
-        .map_err(|cause| wrong(&cause.kind().into()))?;
-    // What it is made under is nobody's business.
-    fill(aside.path()).map_err(|fault| Fault {
-        message: fault
-            .message
-            .replace(&*aside.path().to_string_lossy(), &to.to_string_lossy()),
-        ..fault
-    })?;
-    sync_dir(aside.path()).map_err(|cause| wrong(&cause))?;
-    let kept = aside.keep();
-    if let Err(cause) = fs::rename(&kept, to) {
-        let _ = fs::remove_dir_all(&kept);
-        return Err(wrong(&cause));
-    }
-    sync_dir(parent).map_err(|cause| wrong(&cause))
+    let made = crate::record::new_folder(&above, &name, |dir| {
+        // What it is made under is nobody's business.
+        fill(dir).map_err(|fault| Fault {
+            message: fault
+                .message
+                .replace(&*dir.path().to_string_lossy(), &to.to_string_lossy()),
+            ..fault
+        })
+    });
+    made.map_err(|failure| match failure {
+        Failure::Filling(fault) => fault,
+        Failure::Making(cause) => wrong(&cause),
+        Failure::Unsure(cause) => unsure(to, &cause),
+    })
+}
+
+/// Copies a file durably to a place in a folder, whatever was there.
+pub(super) fn copy(mut from: File, dir: &Dir, to: &str) -> io::Result<()> {
+    let (folder, _) = to.rsplit_once('/').unwrap_or_default();
+    dir.make_dir(folder)?;
+    dir.remove(to)?;
+    let mut copy = dir.create(to)?;
+    io::copy(&mut from, &mut copy)?;
+    copy.set_permissions(from.metadata()?.permissions())?;
+    copy.sync_all()
 }
 
 /// The run's other files, as they are; links, pipes and devices are none.
-fn copy_files(disk: &Disk, root: &str, database: Option<&str>, dir: &Path) -> Result<(), Fault> {
+fn copy_files(disk: &Disk, root: &str, database: Option<&str>, dir: &Dir) -> Result<(), Fault> {
     for file in disk.below(root) {
         let inside = file.path.strip_prefix(root).unwrap_or(&file.path);
         let of_database = database
@@ -158,33 +157,35 @@ fn copy_files(disk: &Disk, root: &str, database: Option<&str>, dir: &Path) -> Re
         if of_database || inside == crate::record::LOCK {
             continue;
         }
-        let from = disk.path_of(&file.path);
-        let to = dir.join(inside);
-        let copy = || {
-            fs::create_dir_all(to.parent().unwrap_or(dir))?;
-            fs::copy(&from, &to)?;
-            fs::File::open(&to)?.sync_all()
-        };
-        copy().map_err(|cause| fault::io(&from, "cannot be copied", &cause))?;
+        let copied = disk
+            .open_file(&file.path)
+            .and_then(|from| copy(from, dir, inside));
+        copied.map_err(|cause| fault::io(&disk.path_of(&file.path), "cannot be copied", &cause))?;
     }
     Ok(())
 }
 
-fn database(damaged: &Damaged<'_>, path: &str, to: &Path) -> Result<Vec<Done>, Fault> {
+fn database(damaged: &Damaged<'_>, path: &str, to: &Dir) -> Result<Vec<Done>, Fault> {
     let from = open(damaged, path)?;
-    let conn = connect(
-        to,
-        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
-    )?;
+    let conn = create(to, "state.db")?;
     copy_repaired(&from, &conn, damaged.tables, damaged.repair)
-        .map_err(|error| fault::sqlite(to, &error))
+        .map_err(|error| fault::sqlite(&to.shown("state.db"), &error))
 }
 
 fn open(damaged: &Damaged<'_>, path: &str) -> Result<Connection, Fault> {
     let unreadable = |message: String| Fault::new(FaultKind::Damaged, message);
     let mut from = damaged.disk.database(path).map_err(|error| match error {
-        SourceError::Database { path, cause, next } => {
-            unreadable(format!("{path}: {cause}")).hint(next)
+        SourceError::Database {
+            path,
+            cause,
+            next,
+            failed,
+        } => {
+            let kind = match failed {
+                true => FaultKind::Io,
+                false => FaultKind::Damaged,
+            };
+            Fault::new(kind, format!("{path}: {cause}")).hint(next)
         }
         other => unreadable(other.to_string()),
     })?;

@@ -16,7 +16,7 @@ use prosescope_core::session::ValueOf;
 use prosescope_core::write::At;
 use prosescope_test_support::work::PATIENCE;
 
-use crate::{BEGUN, FORMS, Form, PROGRAM, make, open, script, session, told};
+use crate::{BEGUN, FORMS, Form, PROGRAM, Recorded, make, open, script, session, told};
 
 /// Writes until it is killed, and says what it wrote once that is acknowledged.
 fn writer(dir: &Path, form: Form) {
@@ -70,6 +70,37 @@ fn what_was_acknowledged_survives_a_killed_writer() {
         for round in 0..rounds {
             killed(&dir, form, round);
         }
+    }
+}
+
+/// What a writer had under a name of its own when it was killed is no part of the run: readers say so, and the next
+/// writer removes it.
+#[test]
+fn what_a_killed_writer_left_is_named_and_goes_with_the_next() {
+    for form in FORMS {
+        let mut run = Recorded::new(form, PROGRAM);
+        run.step("put first large: ").unwrap();
+        let left = [".tmp-file", ".tmp-attachment", "attachments/.new-x7Gh2"];
+        for path in left {
+            fs::write(run.dir.join(path), "half of").unwrap();
+        }
+        let read = session(&run.dir);
+        let issues = read.run().issues.iter();
+        let mut named: Vec<String> = issues
+            .filter(|issue| issue.rule == "writer-leftover")
+            .filter_map(|issue| issue.location.file.as_deref().map(str::to_owned))
+            .collect();
+        named.sort();
+        let mut expected = left;
+        expected.sort_unstable();
+        assert_eq!(named, expected, "{form:?}");
+        run.step("put second large: ").unwrap();
+        let rest = told::walk(&run.dir);
+        let rest: Vec<&String> = rest
+            .iter()
+            .filter(|path| path.contains(".tmp-") || path.contains(".new-"))
+            .collect();
+        assert!(rest.is_empty(), "{form:?}: {rest:?}");
     }
 }
 

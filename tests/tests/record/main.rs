@@ -14,6 +14,8 @@ mod killed_copies;
 mod killed_decisions;
 mod kills;
 mod project;
+mod schemas;
+mod unsynced;
 mod whole;
 mod writers;
 mod wrong;

@@ -1,5 +1,5 @@
 use crate::check::Rule;
-use crate::issue::Severity::{Info, Warning};
+use crate::issue::Severity::{Error, Info, Warning};
 
 pub(super) const RULES: &[Rule] = &[
     Rule::error(
@@ -44,8 +44,9 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::error(
         "reading-failed",
-        "A table could not be read to its end: another program holds the database, or the system refused a read.",
+        "A table could not be read to its end, or a database not be opened: another program holds it, or the system refused a read. A warning where it is an `agents.db` around the run.",
     )
+    .or(&[Error, Warning])
     .fix("What was read is shown. Repeat the command when the writer is done; check the disk if it stays so.")
     .source("reliability, many writers")
     .told(
@@ -141,6 +142,20 @@ pub(super) const RULES: &[Rule] = &[
         "A `state.db` whose pages were written over by something else.",
         "core/tests/checks.rs",
     ),
+    Rule::error(
+        "disguised-schema",
+        "A row of `sqlite_schema` is not plain text: it was changed by hand (`PRAGMA writable_schema`), so that readers of its text do not see what SQLite runs. Only `prose check` looks.",
+    )
+    .fix("Do not trust the file; `prose check RUN --fix` writes a copy with the documents' tables alone.")
+    .source("reliability, untrusted files")
+    .sql("PRAGMA writable_schema = ON;\nUPDATE sqlite_schema SET sql = CAST(sql AS BLOB) WHERE name = 'imports';"),
+    Rule::warning(
+        "foreign-trigger",
+        "A trigger of nobody's documents fires when a table of the run is written to: other writers run it, `prose` does not. Only `prose check` looks.",
+    )
+    .fix("Drop the trigger, or write a copy without it: `prose check RUN --fix`.")
+    .source("reliability, untrusted files")
+    .sql("CREATE TRIGGER approve_all AFTER INSERT ON gates BEGIN\n  UPDATE gates SET status = 'approved';\nEND;"),
     Rule::info(
         "database-not-looked-through",
         "SQLite's own look at the file (`PRAGMA quick_check`) did not come to its end.")

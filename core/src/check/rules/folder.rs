@@ -31,6 +31,10 @@ pub(super) const RULES: &[Rule] = &[
             ("state.md", "# Execution State\n\nrun: r1\nstatus: running\n"),
             ("x_journal.json", "[{\"Write\": {\"path\": \"state.md\", \"text\": \"# Execution State\\n\\nrun: r1\\nstatus: failed\\n\", \"keep\": null}}]"),
         ]),
+    Rule::info("writer-leftover", "A file lies in the run that a writer had not yet put into its place.")
+        .fix("Nothing has to be done: a writer is at work, or was killed there, and the next one removes it.")
+        .source("reliability, files")
+        .files(&[("state.md", "# Execution State\n\nrun: r1\nstatus: running\n"), (".tmp-file", "# a\n\nki")]),
     Rule::warning("unreadable-setting", "A line of `.prose/.env` is not KEY=value; it is left out.")
         .fix("Correct the line. Its text is not repeated, as it may hold a secret.")
         .source("errata, Folder form")

@@ -33,6 +33,8 @@ pub struct Guard {
     /// Bytes that SQLite may hold in the whole process, all connections together; it can be lowered, never
     /// raised.
     pub heap: Option<u64>,
+    /// Whether statements may write. The same limits hold, and still no trigger and no view of the file runs.
+    pub writes: bool,
 }
 
 impl Default for Guard {
@@ -41,6 +43,7 @@ impl Default for Guard {
             steps: 50_000_000,
             stop: None,
             heap: Some(HEAP),
+            writes: false,
         }
     }
 }
@@ -54,6 +57,7 @@ impl std::fmt::Debug for Guard {
             .field("steps", &self.steps)
             .field("stop", &self.stop.is_some())
             .field("heap", &self.heap)
+            .field("writes", &self.writes)
             .finish()
     }
 }
@@ -97,7 +101,7 @@ pub fn guard(conn: &mut Connection, guard: Guard) -> Result<(), DecodeError> {
         (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
         (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
         (DbConfig::SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, false),
-        (DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true),
+        (DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !guard.writes),
         (DbConfig::SQLITE_DBCONFIG_ENABLE_ATTACH_CREATE, false),
         (DbConfig::SQLITE_DBCONFIG_ENABLE_ATTACH_WRITE, false),
         (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
@@ -120,7 +124,7 @@ pub fn guard(conn: &mut Connection, guard: Guard) -> Result<(), DecodeError> {
     let _ = conn.set_limit(Limit::SQLITE_LIMIT_SCHEMA, MOST_OBJECTS);
 
     conn.pragma_update(None, "cell_size_check", true)?;
-    conn.pragma_update(None, "query_only", true)?;
+    conn.pragma_update(None, "query_only", !guard.writes)?;
     // Answers with its value: a row that nobody needs.
     conn.pragma_update_and_check(None, "mmap_size", 0, |_| Ok(()))
         .or_else(no_row_is_fine)?;
@@ -153,7 +157,7 @@ pub fn guard(conn: &mut Connection, guard: Guard) -> Result<(), DecodeError> {
             snapshot.store(begins, Ordering::Relaxed);
         }
         // Inside a view or a trigger: never ours.
-        !inside && allow(action)
+        inside.is_none() && (allow(action) || (guard.writes && may_write(action)))
     })?;
     let stop = guard.stop;
     conn.progress_handler(
@@ -194,6 +198,14 @@ const PRAGMAS: &[&str] = &["encoding", "page_count", "page_size", "schema_versio
 
 /// Pragmas that take a table's name.
 const TABLE_PRAGMAS: &[&str] = &["quick_check", "table_list", "table_xinfo"];
+
+/// Whether a writer's own statements may do what reading never does. `VACUUM` reads a database that it attaches.
+fn may_write(action: &Action<'_>) -> bool {
+    matches!(
+        action,
+        Action::Pragma(..) | Action::Read { .. } | Action::Other
+    )
+}
 
 fn allow(action: &Action<'_>) -> bool {
     match action {
@@ -406,7 +418,7 @@ mod tests {
             assert_eq!(conn.limit(limit).unwrap(), most, "{limit:?}");
         }
         // These are not for the file's readers to ask.
-        authorize(&conn, |_, _| true).unwrap();
+        authorize(&conn, |_, _: Option<&str>| true).unwrap();
         for (pragma, value) in [
             ("cell_size_check", 1),
             ("query_only", 1),

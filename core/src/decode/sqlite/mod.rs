@@ -31,6 +31,7 @@ mod bytes;
 pub(crate) mod cells;
 mod error;
 mod execution;
+mod foreign;
 mod gates;
 mod guard;
 mod header;
@@ -52,6 +53,7 @@ pub use bindings::{binding_tail, binding_tails};
 pub use bytes::{from_bytes, from_bytes_with_wal};
 pub use error::DecodeError;
 pub use execution::dialect_of;
+pub use foreign::{Unfit, fit_for_writing, foreign_triggers, odd_schema, runs_foreign};
 pub use guard::{DEADLINE, Guard, Stop, exclusive, guard, probe, snapshot};
 pub use header::{HEAD, Header, wal_missing};
 pub use history::{

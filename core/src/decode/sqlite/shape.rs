@@ -145,7 +145,7 @@ fn list_by(conn: &Connection, sql: &str) -> Result<Vec<Listed>, DecodeError> {
 fn describe(conn: &Connection, listed: Listed) -> Result<Found, DecodeError> {
     let mut columns = Vec::new();
     let mut key: Vec<(i64, String)> = Vec::new();
-    let mut computed = Vec::new();
+    let (mut computed, mut generated) = (Vec::new(), Vec::new());
     // A view's columns come from its SQL, and a virtual table's from its module: neither is asked.
     if listed.kind == "table" || listed.kind == "shadow" {
         let sql = format!("PRAGMA table_xinfo({})", quoted(&listed.name));
@@ -158,8 +158,12 @@ fn describe(conn: &Connection, listed: Listed) -> Result<Found, DecodeError> {
                 key.push((place, name.clone()));
             }
             // 2: generated and virtual; 3: generated and stored, which reads like any other.
-            if row.get::<_, i64>(6)? == 2 {
+            let hidden: i64 = row.get(6)?;
+            if hidden == 2 {
                 computed.push(name.clone());
+            }
+            if hidden == 2 || hidden == 3 {
+                generated.push(name.clone());
             }
             columns.push(ColumnInfo {
                 known: known_column(&listed.name, &name),
@@ -180,6 +184,7 @@ fn describe(conn: &Connection, listed: Listed) -> Result<Found, DecodeError> {
         key: key.into_iter().map(|(_, name)| name).collect(),
         without_rowid: listed.without_rowid,
         computed,
+        generated,
     })
 }
 

@@ -1,7 +1,7 @@
 //! Changes as files.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::io;
 
 use prosescope_core::decode::folder::in_order_of_index;
 use prosescope_core::decode::state_md::parse;
@@ -20,16 +20,17 @@ use super::facts::{AUDIT, FolderFacts, IMPORTS, gates_of, names_a_file};
 use super::index::{self, Known};
 use super::log::{self, EVENTS};
 use super::ops::commit;
+use crate::dir::Dir;
 use crate::record::fault;
 use crate::record::files::Attachments;
 use crate::record::lock::RunLock;
 
-/// Writes the changes of one command.
+/// Writes the changes of one command; returns what went wrong after they were recorded.
 pub(super) fn changes(
     mut facts: FolderFacts<'_>,
     changes: &[Change],
     lock: &RunLock,
-) -> Result<(), WriteError> {
+) -> Result<Option<Fault>, WriteError> {
     let root = facts.root;
     let mut files = Attachments::new(root, lock);
     let mut wanted = Wanted::default();
@@ -40,9 +41,9 @@ pub(super) fn changes(
         }
     }
     if wanted.events.is_empty() && !wanted.tells {
-        commit(root, wanted.ops(root, 0)?, None, false)?;
+        let told = commit(root, wanted.ops(root, 0)?, None, false)?;
         files.keep();
-        return Ok(());
+        return Ok(told);
     }
     let events = facts.log()?.bytes;
     let head = facts.head()?;
@@ -53,29 +54,30 @@ pub(super) fn changes(
     let by_hand = !facts.log()?.adopted.is_empty();
     if head.damaged || (goes_on && by_hand) {
         let text = facts.text("state.md")?.unwrap_or_default();
-        wanted.keep_state(root, text);
+        wanted.keep_state(&facts, text)?;
     }
     let says_more = wanted.status.is_some();
     if head.takes_events(root).is_err() || (by_hand && !goes_on) {
         // Of a state file that others wrote the header changes, and nothing else.
         let text = wanted.edited(&head.file, root)?;
-        commit(root, wanted.ops(root, events)?, Some(text), says_more)?;
+        let told = commit(root, wanted.ops(root, events)?, Some(text), says_more)?;
         files.keep();
-        return Ok(());
+        return Ok(told);
     }
     let mut log = facts.take_log()?;
     log.add(&wanted.events);
     wanted.events.insert_str(0, &log.adopted);
     log.bytes = events + wanted.events.len() as u64;
     let known = index::list(root, &log.known);
+    let known = known.map_err(|cause| facts.unread("bindings", &cause))?;
     let mut run = run_of(&facts, &wanted, &known)?;
     run.executions = std::mem::take(&mut log.rows);
     let state = folder_state(&run);
     log.rows = run.executions;
-    commit(root, wanted.ops(root, events)?, Some(state.text), says_more)?;
+    let told = commit(root, wanted.ops(root, events)?, Some(state.text), says_more)?;
     files.keep();
     log.keep(root, &state.rows, known);
-    Ok(())
+    Ok(told)
 }
 
 /// What the changes come to.
@@ -110,7 +112,7 @@ impl Wanted {
                     format!("execution {} is a line of a log: it is not updated", row.id),
                 ));
             }
-            Change::Binding(row) => self.binding(facts.root, row),
+            Change::Binding(row) => self.binding(facts, row)?,
             Change::Memory(row) => self.memory(facts, row)?,
             Change::Segment(row) => self.writes.push(Op::Write {
                 path: format!(
@@ -138,14 +140,16 @@ impl Wanted {
         Ok(())
     }
 
-    fn binding(&mut self, root: &Path, row: &BindingRow) {
+    fn binding(&mut self, facts: &FolderFacts<'_>, row: &BindingRow) -> Result<(), Fault> {
         let file = binding_md::file_name(&row.name, row.execution_id);
         let path = format!("bindings/{file}");
-        let before = index::head(&root.join(&path));
+        let before = index::head(facts.root, &path);
+        let before = before.map_err(|cause| facts.unread(&path, &cause))?;
         let stem = file.strip_suffix(".md").unwrap_or(&file);
-        let keep = before
-            .is_some()
-            .then(|| free(root, &format!("x_history/bindings/{stem}")));
+        let keep = match before {
+            Some(_) => Some(free(facts, &format!("x_history/bindings/{stem}"))?),
+            None => None,
+        };
         let created = before.and_then(|head| head.created.or(head.updated));
         let created = created.map(|at| at.to_string()).or(row.created.clone());
         let created = created.filter(|at| *at != row.at);
@@ -169,12 +173,15 @@ impl Wanted {
             superseded: false,
         });
         self.writes.push(Op::Write { path, text, keep });
+        Ok(())
     }
 
     fn memory(&mut self, facts: &FolderFacts<'_>, row: &MemoryRow) -> Result<(), Fault> {
         let path = format!("agents/{}/memory.md", row.agent);
-        let before = facts.text(&path)?;
-        let keep = before.map(|_| free(facts.root, &format!("x_history/agents/{}", row.agent)));
+        let keep = match facts.text(&path)? {
+            Some(_) => Some(free(facts, &format!("x_history/agents/{}", row.agent))?),
+            None => None,
+        };
         self.writes.push(Op::Write {
             path,
             text: row.memory.clone(),
@@ -219,21 +226,25 @@ impl Wanted {
     }
 
     /// A state.md that cannot be read, or was written by hand, is kept before another takes its place.
-    fn keep_state(&mut self, root: &Path, text: String) {
+    fn keep_state(&mut self, facts: &FolderFacts<'_>, text: String) -> Result<(), Fault> {
         self.writes.push(Op::Write {
-            path: free(root, "x_history/state"),
+            path: free(facts, "x_history/state")?,
             text,
             keep: None,
         });
+        Ok(())
     }
 
     /// The header of a state file that others wrote, with the run's new status.
-    fn edited(&self, file: &StateFile, root: &Path) -> Result<String, WriteError> {
+    fn edited(&self, file: &StateFile, root: &Dir) -> Result<String, WriteError> {
         let mut file = file.clone();
         if file == StateFile::default() {
             return Err(WriteError::refused(
                 "state-file-of-others",
-                format!("{} has no state.md of the documents' form", root.display()),
+                format!(
+                    "{} has no state.md of the documents' form",
+                    root.path().display()
+                ),
                 "its status is said where the run was begun",
             ));
         }
@@ -243,7 +254,7 @@ impl Wanted {
     }
 
     /// What is done, in order: events and the audit log stand before what they speak of (errata G2, G7).
-    fn ops(&self, root: &Path, events: u64) -> Result<Vec<Op>, Fault> {
+    fn ops(&self, root: &Dir, events: u64) -> Result<Vec<Op>, Fault> {
         let mut ops = Vec::new();
         if !self.events.is_empty() {
             ops.push(Op::Append {
@@ -256,11 +267,10 @@ impl Wanted {
             if text.is_empty() {
                 continue;
             }
-            let path = root.join(name);
+            let end = log::end(root, name);
             ops.push(Op::Append {
                 path: name.to_owned(),
-                at: log::end(root, &path)
-                    .map_err(|cause| fault::io(&path, "cannot be read", &cause))?,
+                at: end.map_err(|cause| fault::io(&root.shown(name), "cannot be read", &cause))?,
                 text: text.clone(),
             });
         }
@@ -316,7 +326,7 @@ fn run_of(facts: &FolderFacts<'_>, wanted: &Wanted, known: &[Known]) -> Result<R
         updated: updated.or_else(|| file.updated.clone()),
         status: Some(status.unwrap_or_else(|| head.status())),
         bindings: bindings.into_iter().map(|(_, binding)| binding).collect(),
-        agents: agents(facts.root, wanted),
+        agents: agents(facts, wanted)?,
         gates,
         keeps_events: true,
         // What no document lists stays where it is.
@@ -330,12 +340,10 @@ fn run_of(facts: &FolderFacts<'_>, wanted: &Wanted, known: &[Known]) -> Result<R
 }
 
 /// The agents that the run, or its project, has files of.
-fn agents(root: &Path, wanted: &Wanted) -> Vec<Agent> {
-    let mut names: Vec<String> = index::names(&root.join("agents"))
-        .into_iter()
-        .filter(|(_, is_dir)| *is_dir)
-        .map(|(name, _)| name)
-        .collect();
+fn agents(facts: &FolderFacts<'_>, wanted: &Wanted) -> Result<Vec<Agent>, Fault> {
+    let root = facts.root;
+    let unread = |cause: io::Error| facts.unread("agents", &cause);
+    let mut names = index::folders(root, "agents").map_err(unread)?;
     names.extend(wanted.writes.iter().filter_map(|op| {
         let Op::Write { path, .. } = op else {
             return None;
@@ -346,21 +354,16 @@ fn agents(root: &Path, wanted: &Wanted) -> Vec<Agent> {
     names.sort();
     names.dedup();
     // `.prose/runs/{id}`: the project's agents lie in `.prose/agents`. Which of them the run uses, its program says.
-    let prose = root
-        .parent()
-        .filter(|runs| runs.ends_with("runs"))
-        .and_then(Path::parent);
-    let mut wider: Vec<String> = prose
-        .map(|prose| index::names(&prose.join("agents")))
-        .unwrap_or_default()
-        .into_iter()
-        .filter(|(_, is_dir)| *is_dir)
-        .map(|(name, _)| name)
-        .collect();
+    let runs = root.path().parent().filter(|runs| runs.ends_with("runs"));
+    let mut wider = match runs.and_then(|runs| Dir::open(runs.parent()?).ok()) {
+        Some(prose) => index::folders(&prose, "agents").map_err(unread)?,
+        None => Vec::new(),
+    };
     wider.sort();
     let own = names.into_iter().map(|name| (name, AgentScope::Execution));
     let wider = wider.into_iter().map(|name| (name, AgentScope::Project));
-    own.chain(wider)
+    Ok(own
+        .chain(wider)
         .map(|(name, scope)| Agent {
             store: format!("agents/{name}/").into(),
             name: name.into(),
@@ -370,25 +373,31 @@ fn agents(root: &Path, wanted: &Wanted) -> Vec<Agent> {
             updated: None,
             segments: Vec::new(),
         })
-        .collect()
+        .collect())
 }
 
 /// The next file of a folder in which files have numbers, from 1. They are never taken away one by one, so the last
 /// is found by halving, not by counting: a loop may have written thousands.
-fn free(root: &Path, dir: &str) -> String {
-    let path = |n: u64| format!("{dir}/{n}.md");
-    let taken = |n: u64| root.join(path(n)).exists();
-    let mut high: u64 = 1;
-    while taken(high) && high < 1 << 40 {
-        high *= 2;
-    }
-    let mut low = high / 2;
-    // `low` is taken (or 0), `high` is not.
-    while low + 1 < high {
-        let mid = low + (high - low) / 2;
-        if taken(mid) { low = mid } else { high = mid }
-    }
-    path(high)
+fn free(facts: &FolderFacts<'_>, folder: &str) -> Result<String, Fault> {
+    let free = || -> io::Result<u64> {
+        let Some(dir) = facts.root.dir(folder)? else {
+            return Ok(1);
+        };
+        let taken = |n: u64| Ok::<bool, io::Error>(dir.look(&format!("{n}.md"))?.is_some());
+        let mut high: u64 = 1;
+        while taken(high)? && high < 1 << 40 {
+            high *= 2;
+        }
+        let mut low = high / 2;
+        // `low` is taken (or 0), `high` is not.
+        while low + 1 < high {
+            let mid = low + (high - low) / 2;
+            if taken(mid)? { low = mid } else { high = mid }
+        }
+        Ok(high)
+    };
+    let n = free().map_err(|cause| facts.unread(folder, &cause))?;
+    Ok(format!("{folder}/{n}.md"))
 }
 
 /// The first state.md of a run, in which nothing has run yet.

@@ -1,10 +1,9 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::fs;
+use std::io;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
-use std::time::UNIX_EPOCH;
 
 use prosescope_core::decode::folder::{import_row, scoped};
 use prosescope_core::decode::gates_json;
@@ -25,8 +24,8 @@ use super::head::StateHead;
 use super::index;
 use super::log::{self, EVENTS, Log};
 use crate::Disk;
+use crate::dir::{self, Dir};
 use crate::record::fault;
-use crate::record::files::{is_inside, read, read_small};
 
 /// The imports, a row a line.
 pub(super) const IMPORTS: &str = "x_imports.jsonl";
@@ -35,14 +34,14 @@ pub(super) const AUDIT: &str = "gates/audit.jsonl";
 
 /// Answers while the run is locked. What nobody asks for is not read.
 pub(super) struct FolderFacts<'a> {
-    pub(super) root: &'a Path,
+    pub(super) root: &'a Dir,
     scope: &'a AgentScope,
     head: OnceCell<StateHead>,
     log: OnceCell<Log>,
 }
 
 impl<'a> FolderFacts<'a> {
-    pub(super) fn new(root: &'a Path, scope: &'a AgentScope) -> FolderFacts<'a> {
+    pub(super) fn new(root: &'a Dir, scope: &'a AgentScope) -> FolderFacts<'a> {
         FolderFacts {
             root,
             scope,
@@ -84,11 +83,11 @@ impl<'a> FolderFacts<'a> {
         let unread = |why: String| {
             let message = format!(
                 "{}: what ran cannot be taken over: {why}",
-                self.root.display()
+                self.root.path().display()
             );
             Fault::new(FaultKind::Damaged, message).hint("`prose check RUN` says what is wrong")
         };
-        let disk = Disk::open(self.root).map_err(|error| unread(error.to_string()))?;
+        let disk = Disk::held(self.root);
         let session = Session::open(Rc::new(disk), "", &Options::default());
         let session = session.map_err(|error| unread(error.to_string()))?;
         log.adopt(&first_events(
@@ -101,39 +100,54 @@ impl<'a> FolderFacts<'a> {
 
     /// Whether state.md alone says what ran: no log of events was ever begun.
     fn by_hand(&self) -> Result<bool, Fault> {
-        let begun = self.root.join(EVENTS).symlink_metadata().is_ok();
-        Ok(!begun && self.head()?.tells())
+        let begun = self.root.look(EVENTS);
+        let begun = begun.map_err(|cause| self.unread(EVENTS, &cause))?;
+        Ok(begun.is_none() && self.head()?.tells())
     }
 
     /// The run's id, else its folder's name.
     pub(super) fn id(&self) -> Result<String, Fault> {
         let told = self.head()?.file.run.as_deref().filter(|id| !id.is_empty());
-        let name = || self.root.file_name().unwrap_or_default().to_string_lossy();
+        let name = || {
+            self.root
+                .path()
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+        };
         Ok(told.map_or_else(|| name().into_owned(), str::to_owned))
     }
 
     pub(super) fn text(&self, path: &str) -> Result<Option<String>, Fault> {
-        let path = self.inside(path)?;
-        let bytes = read(&path).map_err(|cause| fault::io(&path, "cannot be read", &cause))?;
+        let bytes = self.root.read(path);
+        let bytes = bytes.map_err(|cause| self.unread(path, &cause))?;
         Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
 
-    /// Where a file of the run lies. A folder on the way that is a link leads elsewhere: what is there says nothing of
-    /// this run, however it is called.
-    fn inside(&self, path: &str) -> Result<PathBuf, Fault> {
-        let full = self.root.join(path);
-        is_inside(self.root, &full).map_err(|cause| {
-            fault::io(&full, "is not looked for", &cause)
-                .hint("move what is in the folder's place away; what is outside of the run is no part of it")
-        })?;
-        Ok(full)
+    /// Why a file of the run cannot be read. A folder on the way that is a link leads elsewhere: what is there says
+    /// nothing of this run, however it is called.
+    pub(super) fn unread(&self, path: &str, cause: &io::Error) -> Fault {
+        let path = self.root.shown(path);
+        match cause.kind() {
+            io::ErrorKind::NotADirectory => fault::io(&path, "is not looked for", cause)
+                .hint("move what is in the folder's place away; what is outside of the run is no part of it"),
+            _ => fault::io(&path, "cannot be read", cause),
+        }
+    }
+
+    /// The last lines of a log, when it is long and each has an id of its own.
+    fn last_lines(&self, path: &str) -> Result<Option<String>, Fault> {
+        let last = log::last_lines(self.root, path);
+        let last = last.map_err(|cause| self.unread(path, &cause))?;
+        Ok(last.filter(|text| log::ids_rise(text)))
     }
 
     /// What lies in a folder of the run, as [`index::names`].
-    fn names(&self, dir: &str) -> Result<Vec<(String, bool)>, Fault> {
-        // The folder itself is on the way to what lies in it.
-        self.inside(&format!("{dir}/x"))?;
-        Ok(index::names(&self.root.join(dir)))
+    fn names(&self, folder: &str) -> Result<Vec<(String, bool)>, Fault> {
+        let unread = |cause| self.unread(folder, &cause);
+        // A folder in which something is looked for is no link.
+        self.root.dir(folder).map_err(unread)?;
+        index::names(self.root, folder).map_err(unread)
     }
 
     /// The texts of both files of each gate, by id.
@@ -204,14 +218,14 @@ impl Facts for FolderFacts<'_> {
     }
 
     fn program(&self) -> Result<Option<String>, Fault> {
-        let path = self.root.join("program.prose");
-        let bytes = read_small(&path, program::MOST_BYTES as u64)
-            .map_err(|cause| fault::io(&path, "cannot be read", &cause))?;
+        let path = "program.prose";
+        let bytes = self.root.read_small(path, program::MOST_BYTES as u64);
+        let bytes = bytes.map_err(|cause| self.unread(path, &cause))?;
         Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
 
     fn next_execution(&self) -> Result<i64, Fault> {
-        behind(self.log()?.last, &self.root.join(EVENTS))
+        behind(self.log()?.last, &self.root.shown(EVENTS))
     }
 
     fn execution(&self, id: i64) -> Result<Option<Execution>, Fault> {
@@ -222,7 +236,7 @@ impl Facts for FolderFacts<'_> {
         if id > log.last {
             return Ok(None);
         }
-        let rows = log.whole()?;
+        let rows = log.whole(self.root)?;
         let at = rows.partition_point(|row| row.id < id);
         Ok(rows.get(at).filter(|row| row.id == id).cloned())
     }
@@ -238,7 +252,7 @@ impl Facts for FolderFacts<'_> {
         let rows = if since == i64::MIN || log.row(since).is_some() {
             log.rows.as_slice()
         } else {
-            log.whole()?
+            log.whole(self.root)?
         };
         let asked = rows.iter().rev().take_while(|row| row.id >= since);
         for row in asked.filter(|row| place.holds(row)) {
@@ -252,10 +266,7 @@ impl Facts for FolderFacts<'_> {
     fn newest(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
         let log = self.log()?;
         // The last rows need not be of the present; the end of the log has them, without all that ran before.
-        let path = self.root.join(EVENTS);
-        let last = log::last_lines(&path)
-            .map_err(|cause| fault::io(&path, "cannot be read", &cause))?
-            .filter(|text| log::ids_rise(text));
+        let last = self.last_lines(EVENTS)?;
         let last = last.map(|text| gates_json::events(&text).0);
         for row in last.iter().flatten().rev() {
             if each(row.clone()).is_break() {
@@ -264,7 +275,7 @@ impl Facts for FolderFacts<'_> {
         }
         let first = last.as_deref().and_then(|rows| Some(rows.first()?.id));
         let before = |row: &&Execution| first.is_none_or(|first| row.id < first);
-        for row in log.whole()?.iter().rev().filter(before) {
+        for row in log.whole(self.root)?.iter().rev().filter(before) {
             if each(row.clone()).is_break() {
                 break;
             }
@@ -293,7 +304,7 @@ impl Facts for FolderFacts<'_> {
         let rows = if open {
             log.rows.as_slice()
         } else {
-            log.whole()?
+            log.whole(self.root)?
         };
         for row in rows.iter().filter(|row| row.parent == Some(parent)) {
             if each(row.clone()).is_break() {
@@ -305,8 +316,9 @@ impl Facts for FolderFacts<'_> {
 
     fn binding(&self, name: &str, frame: Option<i64>) -> Result<Option<BindingFact>, Fault> {
         let file = binding_md::file_name(name, frame);
-        let path = self.inside(&format!("bindings/{file}"))?;
-        let Some(head) = index::head(&path) else {
+        let path = format!("bindings/{file}");
+        let unread = |cause| self.unread(&path, &cause);
+        let Some(head) = index::head(self.root, &path).map_err(unread)? else {
             return Ok(None);
         };
         // Where case is no difference to the system, this may be the file of another name.
@@ -315,8 +327,7 @@ impl Facts for FolderFacts<'_> {
             return Ok(None);
         }
         let changed = || {
-            let at = fs::metadata(&path).ok()?.modified().ok()?;
-            let since = at.duration_since(UNIX_EPOCH).ok()?;
+            let since = dir::changed(&self.root.look(&path).ok()??)?;
             i64::try_from(since.as_millis()).ok().map(Stamp::At)
         };
         Ok(Some(BindingFact {
@@ -360,7 +371,8 @@ impl Facts for FolderFacts<'_> {
     }
 
     fn attachment(&self, path: &str) -> Result<bool, Fault> {
-        Ok(fs::symlink_metadata(self.root.join(path)).is_ok())
+        let there = self.root.look(path);
+        Ok(there.map_err(|cause| self.unread(path, &cause))?.is_some())
     }
 
     fn agent(&self, name: &str) -> Result<Option<AgentFact>, Fault> {
@@ -379,6 +391,7 @@ impl Facts for FolderFacts<'_> {
 
     fn import(&self, alias: &str) -> Result<Option<ImportFact>, Fault> {
         let nested: Vec<String> = index::imports(self.root)
+            .map_err(|cause| self.unread("imports", &cause))?
             .into_iter()
             .filter(|(handle, _)| handle == alias)
             .map(|(_, dir)| format!("imports/{dir}"))
@@ -413,7 +426,7 @@ impl Facts for FolderFacts<'_> {
         let gate = gates_json::gate(id, pending.as_deref(), resolved.as_deref()).0;
         if let Some(gate) = gate.as_ref().filter(|gate| *gate.id != *id) {
             let own: String = gate.id.chars().take(60).collect();
-            let folder = self.root.join("gates");
+            let folder = self.root.shown("gates");
             return Err(Fault::new(
                 FaultKind::Damaged,
                 format!(
@@ -430,7 +443,6 @@ impl Facts for FolderFacts<'_> {
 
     fn last_event(&self, gate: &str) -> Result<Option<AuditKind>, Fault> {
         let run = self.id()?;
-        let path = self.inside(AUDIT)?;
         let of = |text: &str| {
             let (events, _) = gates_json::audit(text);
             let mut own = events.into_iter().rev().filter(|event| {
@@ -438,9 +450,7 @@ impl Facts for FolderFacts<'_> {
             });
             own.next().map(|event| event.kind)
         };
-        let last = log::last_lines(&path)
-            .map_err(|cause| fault::io(&path, "cannot be read", &cause))?
-            .filter(|text| log::ids_rise(text));
+        let last = self.last_lines(AUDIT)?;
         if let Some(kind) = last.and_then(|text| of(&text)) {
             return Ok(Some(kind));
         }
@@ -449,7 +459,7 @@ impl Facts for FolderFacts<'_> {
 
     fn audit_tail(&self) -> Result<AuditTail, Fault> {
         let run = self.id()?;
-        let path = self.inside(AUDIT)?;
+        let path = self.root.shown(AUDIT);
         let of = |text: &str| -> Result<AuditTail, Fault> {
             let (events, _) = gates_json::audit(text);
             let mut own = events.iter().rev().filter(|event| *event.run_id == *run);
@@ -459,9 +469,7 @@ impl Facts for FolderFacts<'_> {
             })
         };
         // The last rows say it, unless they are of other runs, or have no ids of their own.
-        let last = log::last_lines(&path)
-            .map_err(|cause| fault::io(&path, "cannot be read", &cause))?
-            .filter(|text| log::ids_rise(text));
+        let last = self.last_lines(AUDIT)?;
         if let Some(tail) = last.map(|text| of(&text)).transpose()?
             && tail.chain.is_some()
         {

@@ -1,13 +1,11 @@
 //! What a run's own state.md says of the run: its facts live in that file's header.
 
-use std::path::Path;
-
 use prosescope_core::decode::state_md;
 use prosescope_core::model::{FolderForm, RunStatus, StateFile};
 use prosescope_core::write::{Fault, WriteError};
 
+use crate::dir::Dir;
 use crate::record::fault;
-use crate::record::files::read;
 
 /// The state file of a folder that is written to.
 #[derive(Debug, Default)]
@@ -21,11 +19,11 @@ pub(super) struct StateHead {
 }
 
 impl StateHead {
-    pub(super) fn load(root: &Path) -> Result<StateHead, Fault> {
-        let path = root.join("state.md");
-        let bytes = read(&path).map_err(|cause| fault::io(&path, "cannot be read", &cause))?;
-        let Some(bytes) = bytes else {
-            let log = root.join("vm.log.md").is_file();
+    pub(super) fn load(root: &Dir) -> Result<StateHead, Fault> {
+        let wrong = |cause| fault::io(&root.shown("state.md"), "cannot be read", &cause);
+        let Some(bytes) = root.read("state.md").map_err(wrong)? else {
+            let log = root.look("vm.log.md").map_err(wrong)?;
+            let log = log.is_some_and(|meta| meta.is_file());
             return Ok(StateHead {
                 foreign: log.then_some("a vm.log.md"),
                 ..StateHead::default()
@@ -65,7 +63,7 @@ impl StateHead {
     }
 
     /// Refuses to write events where they would take the place of what a file of another form tells.
-    pub(super) fn takes_events(&self, root: &Path) -> Result<(), WriteError> {
+    pub(super) fn takes_events(&self, root: &Dir) -> Result<(), WriteError> {
         let Some(form) = self.foreign else {
             return Ok(());
         };
@@ -73,7 +71,7 @@ impl StateHead {
             "state-file-of-others",
             format!(
                 "{} tells what ran in {form}, and has no events that more could be added to",
-                root.display()
+                root.path().display()
             ),
             "go on in the way it was begun, or record a new run: `prose init PROGRAM`",
         ))

@@ -1,16 +1,15 @@
 //! The bindings that a state.md lists: from a listing, reading only heads of files that are new or changed.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::io;
 use std::path::Path;
-use std::time::UNIX_EPOCH;
 
 use prosescope_core::decode::binding_md::Head;
 use prosescope_core::decode::folder::{binding_of, head_of};
 use prosescope_core::model::{Binding, BindingKind, ValueAt};
 use serde::{Deserialize, Serialize};
 
-use crate::record::files::read_part;
+use crate::dir::{self, Dir, part_of};
 
 /// Levels below `bindings/` at most.
 const DEEP: usize = 8;
@@ -53,22 +52,23 @@ impl Known {
     }
 }
 
-/// All bindings of the run in order of path; what its imports give back stands in their own indexes. What cannot be
-/// read is left out: the reader will say so.
-pub(super) fn list(root: &Path, known: &[Known]) -> Vec<Known> {
+/// All bindings of the run in order of path; what its imports give back stands in their own indexes.
+///
+/// # Errors
+/// When a folder or a file cannot be read: an index that leaves them out would say that there are none.
+pub(super) fn list(root: &Dir, known: &[Known]) -> io::Result<Vec<Known>> {
     let known: BTreeMap<&str, &Known> = known.iter().map(|k| (k.path.as_str(), k)).collect();
     let mut found = Vec::new();
-    below(root, "bindings", DEEP, &known, &mut found);
+    below(root, "bindings", DEEP, &known, &mut found)?;
     found.sort_by(|a: &Known, b| a.path.cmp(&b.path));
-    found
+    Ok(found)
 }
 
 /// Handles of imports, and the folders of their runs below `imports/`, in order.
-pub(super) fn imports(root: &Path) -> Vec<(String, String)> {
-    let mut found: Vec<(String, String)> = names(&root.join("imports"))
+pub(super) fn imports(root: &Dir) -> io::Result<Vec<(String, String)>> {
+    let mut found: Vec<(String, String)> = folders(root, "imports")?
         .into_iter()
-        .filter(|(_, is_dir)| *is_dir)
-        .map(|(dir, _)| {
+        .map(|dir| {
             let handle = dir
                 .split_once("--")
                 .map_or(dir.as_str(), |(handle, _)| handle);
@@ -76,51 +76,62 @@ pub(super) fn imports(root: &Path) -> Vec<(String, String)> {
         })
         .collect();
     found.sort();
-    found
+    Ok(found)
 }
 
-/// What lies in a folder, and whether it is a folder; links and devices do not.
-pub(super) fn names(dir: &Path) -> Vec<(String, bool)> {
-    // A folder that is a link is none of the run's.
-    let own = fs::symlink_metadata(dir).is_ok_and(|meta| meta.is_dir());
-    let Some(entries) = own.then(|| fs::read_dir(dir).ok()).flatten() else {
-        return Vec::new();
+/// The folders in a folder of the run.
+pub(super) fn folders(root: &Dir, below: &str) -> io::Result<Vec<String>> {
+    let names = names(root, below)?.into_iter();
+    Ok(names
+        .filter(|(_, is_dir)| *is_dir)
+        .map(|(name, _)| name)
+        .collect())
+}
+
+/// What lies in a folder of the run, and whether it is a folder; links and devices do not. A folder that is a link is
+/// none of the run's.
+pub(super) fn names(root: &Dir, below: &str) -> io::Result<Vec<(String, bool)>> {
+    let names = match root.names(below) {
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => Vec::new(),
+        names => names?,
     };
-    entries
-        .flatten()
-        .filter_map(|entry| {
-            let kind = entry.file_type().ok()?;
-            let name = entry.file_name().into_string().ok()?;
-            let workings =
-                name == ".lock" || name.starts_with(".tmp-") || name.starts_with(".new-");
-            (!workings && (kind.is_file() || kind.is_dir())).then(|| (name, kind.is_dir()))
-        })
-        .collect()
+    let workings =
+        |name: &str| name == ".lock" || name.starts_with(".tmp-") || name.starts_with(".new-");
+    Ok(names
+        .into_iter()
+        .filter(|(name, kind)| !workings(name) && (kind.is_file() || kind.is_dir()))
+        .map(|(name, kind)| (name, kind.is_dir()))
+        .collect())
 }
 
 fn below(
-    root: &Path,
-    dir: &str,
+    root: &Dir,
+    folder: &str,
     deep: usize,
     known: &BTreeMap<&str, &Known>,
     found: &mut Vec<Known>,
-) {
-    for (name, is_dir) in names(&root.join(dir)) {
-        let path = format!("{dir}/{name}");
+) -> io::Result<()> {
+    let names = names(root, folder)?;
+    // Opened once for all that lies in it.
+    let Some(own) = (match names.is_empty() {
+        true => None,
+        false => root.dir(folder)?,
+    }) else {
+        return Ok(());
+    };
+    for (name, is_dir) in names {
+        let path = format!("{folder}/{name}");
         if is_dir {
             if deep > 1 {
-                below(root, &path, deep - 1, known, found);
+                below(root, &path, deep - 1, known, found)?;
             }
             continue;
         }
-        let Ok(meta) = fs::symlink_metadata(root.join(&path)) else {
+        let Some(meta) = own.look(&name)? else {
             continue;
         };
-        let changed = meta
-            .modified()
-            .ok()
-            .and_then(|at| at.duration_since(UNIX_EPOCH).ok())
-            .map_or((0, 0), |since| (since.as_secs(), since.subsec_nanos()));
+        let changed =
+            dir::changed(&meta).map_or((0, 0), |since| (since.as_secs(), since.subsec_nanos()));
         if let Some(same) = known
             .get(path.as_str())
             .filter(|k| k.len == meta.len() && k.changed == changed)
@@ -128,7 +139,7 @@ fn below(
             found.push(Known::clone(same));
             continue;
         }
-        let Some(head) = head(&root.join(&path)) else {
+        let Some(head) = head(&own, &name)? else {
             continue;
         };
         let binding = binding_of(&path, head, meta.len());
@@ -144,15 +155,26 @@ fn below(
             source: binding.source.as_deref().filter(|_| anonymous).map(first),
         });
     }
+    Ok(())
 }
 
 /// The head of a binding file; `None` when there is no such file.
-pub(super) fn head(path: &Path) -> Option<Head> {
-    let meta = fs::symlink_metadata(path)
-        .ok()
-        .filter(fs::Metadata::is_file)?;
-    let stem = path.file_stem()?.to_str()?;
-    head_of(stem, meta.len(), |most| {
-        read_part(path, 0, most as u64).ok()
-    })
+pub(super) fn head(root: &Dir, path: &str) -> io::Result<Option<Head>> {
+    let Some(file) = root.file(path)? else {
+        return Ok(None);
+    };
+    let Some(stem) = Path::new(path).file_stem().and_then(|stem| stem.to_str()) else {
+        return Ok(None);
+    };
+    let mut wrong = None;
+    let head = head_of(stem, file.metadata()?.len(), |most| {
+        let file = file
+            .try_clone()
+            .and_then(|file| part_of(file, 0, most as u64));
+        file.map_err(|error| wrong = Some(error)).ok()
+    });
+    match wrong {
+        Some(error) => Err(error),
+        None => Ok(head),
+    }
 }

@@ -5,9 +5,7 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
 
 use prosescope_core::decode::gates_json;
 use prosescope_core::model::Execution;
@@ -16,8 +14,9 @@ use prosescope_core::write::{ExecutionRow, Fault};
 use serde::{Deserialize, Serialize};
 
 use super::index::Known;
+use crate::dir::{Dir, part_of};
 use crate::record::fault;
-use crate::record::files::{append, read, read_part};
+use crate::record::files::append;
 
 /// The log, in the run's folder.
 pub(super) const EVENTS: &str = "x_events.jsonl";
@@ -48,7 +47,6 @@ struct Head {
 /// The rows of a run that are of the present, and where its log ends.
 #[derive(Debug, Default)]
 pub(super) struct Log {
-    path: PathBuf,
     /// Rows, in order of id.
     pub(super) rows: Vec<Execution>,
     /// The line of each of them.
@@ -69,17 +67,16 @@ pub(super) struct Log {
 
 impl Log {
     /// Reads what is of the present.
-    pub(super) fn load(root: &Path) -> Result<Log, Fault> {
-        let path = root.join(EVENTS);
-        let wrong = |cause: io::Error| fault::io(&path, "cannot be read", &cause);
-        let bytes = end(root, &path).map_err(wrong)?;
+    pub(super) fn load(root: &Dir) -> Result<Log, Fault> {
+        let wrong = |cause: io::Error| unread(root, &cause);
+        let bytes = end(root, EVENTS).map_err(wrong)?;
         let mut log = Log {
             bytes,
             ..Log::default()
         };
         let mut from = 0;
         if let Some((head, lines)) = checkpoint(root).filter(|(head, _)| {
-            head.bytes <= bytes && ending(&path, head.bytes) == Some(head.ending.clone())
+            head.bytes <= bytes && ending(root, head.bytes) == Some(head.ending.clone())
         }) {
             from = head.bytes;
             log.last = head.last;
@@ -88,10 +85,9 @@ impl Log {
             log.add(&lines);
         }
         if from < bytes {
-            let tail = read_part(&path, from, bytes - from).map_err(wrong)?;
+            let tail = root.read_part(EVENTS, from, bytes - from).map_err(wrong)?;
             log.add(&String::from_utf8_lossy(&tail));
         }
-        log.path = path;
         Ok(log)
     }
 
@@ -130,12 +126,11 @@ impl Log {
     }
 
     /// All rows of the run, history included: rarely asked for, and then read once.
-    pub(super) fn whole(&self) -> Result<&[Execution], Fault> {
+    pub(super) fn whole(&self, root: &Dir) -> Result<&[Execution], Fault> {
         if let Some(rows) = self.whole.get() {
             return Ok(rows);
         }
-        let bytes =
-            read(&self.path).map_err(|cause| fault::io(&self.path, "cannot be read", &cause))?;
+        let bytes = root.read(EVENTS).map_err(|cause| unread(root, &cause))?;
         let text = String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned();
         Ok(self.whole.get_or_init(|| gates_json::events(&text).0))
     }
@@ -148,14 +143,14 @@ impl Log {
 
     /// Keeps what the next state.md is told by, once enough has come since the last time. A checkpoint that was not
     /// written costs time, nothing else.
-    pub(super) fn keep(&self, root: &Path, kept: &BTreeSet<i64>, known: Vec<Known>) {
+    pub(super) fn keep(&self, root: &Dir, kept: &BTreeSet<i64>, known: Vec<Known>) {
         let near = self
             .reaches
             .is_some_and(|reaches| self.bytes.saturating_sub(reaches) < BEHIND);
         if near && known == self.known {
             return;
         }
-        let Some(ending) = ending(&root.join(EVENTS), self.bytes) else {
+        let Some(ending) = ending(root, self.bytes) else {
             return;
         };
         let head = Head {
@@ -174,25 +169,32 @@ impl Log {
                 text.push_str(line);
             }
         }
-        let aside = root.join(".tmp-checkpoint");
-        let _ = fs::remove_file(&aside);
-        if fs::write(&aside, text).is_ok() {
-            let _ = fs::rename(&aside, root.join(CHECKPOINT));
+        // Not made durable: one that is torn is not believed.
+        let aside = ".tmp-checkpoint";
+        let written = root
+            .remove(aside)
+            .and_then(|()| root.create(aside)?.write_all(text.as_bytes()));
+        if written.is_ok() {
+            let _ = root.rename(aside, CHECKPOINT);
         }
     }
 }
 
+fn unread(root: &Dir, cause: &io::Error) -> Fault {
+    fault::io(&root.shown(EVENTS), "cannot be read", cause)
+}
+
 /// How the first `bytes` of a log end.
-fn ending(path: &Path, bytes: u64) -> Option<String> {
+fn ending(root: &Dir, bytes: u64) -> Option<String> {
     let most = bytes.min(ENDING);
-    let part = read_part(path, bytes - most, most).ok();
+    let part = root.read_part(EVENTS, bytes - most, most).ok();
     // A run in which nothing was begun has no log.
     let part = part.or_else(|| (bytes == 0).then(Vec::new))?;
     Some(String::from_utf8_lossy(&part).into_owned())
 }
 
-fn checkpoint(root: &Path) -> Option<(Head, String)> {
-    let bytes = read(&root.join(CHECKPOINT)).ok()??;
+fn checkpoint(root: &Dir) -> Option<(Head, String)> {
+    let bytes = root.read(CHECKPOINT).ok()??;
     let text = String::from_utf8(bytes).ok()?;
     let (first, lines) = text.split_once('\n')?;
     let head: Head = serde_json::from_str(first).ok()?;
@@ -202,20 +204,18 @@ fn checkpoint(root: &Path) -> Option<(Head, String)> {
 
 /// How long a log is, once it was mended: of a last line that has no end, what a writer that died has left is not
 /// counted, and a whole one, by hand, gets its line break.
-pub(super) fn end(root: &Path, path: &Path) -> io::Result<u64> {
-    let Ok(meta) = fs::symlink_metadata(path) else {
+pub(super) fn end(root: &Dir, path: &str) -> io::Result<u64> {
+    let Some(file) = root.file(path)? else {
         return Ok(0);
     };
-    if !meta.is_file() {
-        return Ok(0);
-    }
-    let len = meta.len();
+    let part = |from: u64, most: u64| part_of(file.try_clone()?, from, most);
+    let len = file.metadata()?.len();
     let mut at = len;
     let mut end = 0;
     // From the end backwards, to the last line break.
     while at > 0 {
         let from = at.saturating_sub(64 << 10);
-        let part = read_part(path, from, at - from)?;
+        let part = part(from, at - from)?;
         if let Some(found) = part.iter().rposition(|byte| *byte == b'\n') {
             end = from + found as u64 + 1;
             break;
@@ -223,7 +223,7 @@ pub(super) fn end(root: &Path, path: &Path) -> io::Result<u64> {
         at = from;
     }
     if end < len {
-        let rest = read_part(path, end, len - end)?;
+        let rest = part(end, len - end)?;
         if serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(&rest).is_ok() {
             append(root, path, len, b"\n")?;
             end = len + 1;
@@ -233,14 +233,14 @@ pub(super) fn end(root: &Path, path: &Path) -> io::Result<u64> {
 }
 
 /// The last lines of a log that is longer than what is read of it; each whole, but for a torn one at its end.
-pub(super) fn last_lines(path: &Path) -> io::Result<Option<String>> {
-    let Ok(meta) = fs::symlink_metadata(path) else {
+pub(super) fn last_lines(root: &Dir, path: &str) -> io::Result<Option<String>> {
+    let Some(file) = root.file(path)? else {
         return Ok(None);
     };
-    let Some(from) = meta.len().checked_sub(LAST).filter(|_| meta.is_file()) else {
+    let Some(from) = file.metadata()?.len().checked_sub(LAST) else {
         return Ok(None);
     };
-    let part = read_part(path, from, LAST)?;
+    let part = part_of(file, from, LAST)?;
     // The first one may have lost its beginning.
     let begin = part.iter().position(|byte| *byte == b'\n');
     let lines = begin.and_then(|at| part.get(at + 1..));

@@ -17,35 +17,48 @@ mod ops;
 #[cfg(test)]
 mod tests;
 
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use prosescope_core::decode::text::is_plain_path;
 use prosescope_core::model::{AgentScope, IndexedBinding};
 use prosescope_core::write::{Facts, Fault, FaultKind, RunStore, Work, WriteError};
 
-use super::files::{make_dir, replace};
+use super::files::{put, sweep};
 use super::lock::lock;
 use super::{fault, fresh};
+use crate::dir::Dir;
 use facts::FolderFacts;
 use log::EVENTS;
 
 /// A run folder that is written to.
 #[derive(Debug)]
 pub struct FolderStore {
-    dir: PathBuf,
+    dir: Dir,
     scope: AgentScope,
     run: String,
+    /// What went wrong after the last command was recorded.
+    told: Option<Fault>,
 }
 
 impl FolderStore {
-    /// Opens a run folder for writing.
+    /// Opens a run folder for writing. A link is not followed.
     ///
     /// # Errors
     /// A [`Fault`] when there is no such folder, or its state file cannot be read.
     pub fn open(dir: &Path) -> Result<FolderStore, Fault> {
-        let mut store = FolderStore::open_agents(dir, AgentScope::Execution)?;
+        let opened = Dir::open_own(dir);
+        FolderStore::of(opened.map_err(|cause| fault::unopened(dir, &cause))?)
+    }
+
+    /// The run in a folder that is held open.
+    pub(crate) fn of(dir: Dir) -> Result<FolderStore, Fault> {
+        let mut store = FolderStore {
+            dir,
+            scope: AgentScope::Execution,
+            run: String::new(),
+            told: None,
+        };
         store.run = FolderFacts::new(&store.dir, &store.scope).run()?.id;
         Ok(store)
     }
@@ -55,18 +68,12 @@ impl FolderStore {
     /// # Errors
     /// A [`Fault`] when there is no such folder.
     pub fn open_agents(dir: &Path, scope: AgentScope) -> Result<FolderStore, Fault> {
-        let opened = dir.canonicalize();
-        let dir = opened.map_err(|cause| fault::io(dir, "cannot be opened", &cause))?;
-        if !dir.is_dir() {
-            return Err(Fault::new(
-                FaultKind::Io,
-                format!("{} is no folder", dir.display()),
-            ));
-        }
+        let opened = Dir::open(dir);
         Ok(FolderStore {
-            dir,
+            dir: opened.map_err(|cause| fault::io(dir, "cannot be opened", &cause))?,
             scope,
             run: String::new(),
+            told: None,
         })
     }
 
@@ -87,19 +94,20 @@ impl FolderStore {
         program_source: &str,
         now: &str,
     ) -> Result<(), WriteError> {
-        let dir = self.dir.join(place);
-        let odd = |path: &Path| {
-            let message = format!("{} is no folder of its own", path.display());
-            Fault::new(FaultKind::Damaged, message).hint("move it away, and import again")
+        let unmade = |cause: io::Error| match cause.kind() {
+            io::ErrorKind::NotADirectory => Fault::new(FaultKind::Damaged, cause.to_string())
+                .hint("move it away, and import again"),
+            _ => fault::io(&self.dir.shown(place), "cannot be made", &cause),
         };
-        if !is_plain_path(place) {
-            return Err(odd(&dir).into());
-        }
+        let Some((above, name)) = place.rsplit_once('/').filter(|_| is_plain_path(place)) else {
+            let message = format!("{place:?} is no place of an import");
+            return Err(Fault::new(FaultKind::Damaged, message).into());
+        };
         // Two at once may have asked whether the handle is free.
         let _lock = lock(&self.dir)?;
         let slot = place.strip_prefix("imports/").unwrap_or(place);
         let handle = slot.split_once("--").map_or(slot, |(handle, _)| handle);
-        let others = index::imports(&self.dir);
+        let others = index::imports(&self.dir).map_err(unmade)?;
         if let Some((_, other)) = others
             .iter()
             .find(|(own, dir)| own == handle && dir != slot)
@@ -110,31 +118,32 @@ impl FolderStore {
                 "take another handle for this one",
             ));
         }
-        let above = dir.parent().unwrap_or(&self.dir);
-        make_dir(&self.dir, above).map_err(|cause| match cause.kind() {
-            io::ErrorKind::NotADirectory => odd(above),
-            _ => fault::io(above, "cannot be made", &cause),
-        })?;
-        match fs::symlink_metadata(&dir) {
-            Ok(meta) if meta.is_dir() => Ok(()),
-            Ok(_) => Err(odd(&dir).into()),
-            Err(_) => init_folder(&dir, run_id, program_name, program_source, now),
+        let above = self.dir.make_dir(above).map_err(unmade)?;
+        match above.dir(name).map_err(unmade)? {
+            Some(_) => Ok(()),
+            None => fill_new(&above, name, run_id, program_name, program_source, now),
         }
     }
 
     /// Where the run lies.
     pub fn dir(&self) -> &Path {
-        &self.dir
+        self.dir.path()
     }
 }
 
 impl RunStore for FolderStore {
     fn transact(&mut self, work: Work<'_>) -> Result<(), WriteError> {
         let lock = lock(&self.dir)?;
+        sweep(&self.dir, &lock);
         ops::recover(&self.dir)?;
         let facts = FolderFacts::new(&self.dir, &self.scope);
         let changes = work(&facts)?;
-        apply::changes(facts, &changes, &lock)
+        self.told = apply::changes(facts, &changes, &lock)?;
+        Ok(())
+    }
+
+    fn told(&mut self) -> Option<Fault> {
+        self.told.take()
     }
 }
 
@@ -150,16 +159,28 @@ pub fn init_folder(
     program_source: &str,
     now: &str,
 ) -> Result<(), WriteError> {
-    fresh::run_folder(dir, program_source, |aside| {
+    let (above, name) = fresh::place(dir)?;
+    fill_new(&above, &name, run_id, program_name, program_source, now)
+}
+
+fn fill_new(
+    above: &Dir,
+    name: &str,
+    run_id: &str,
+    program_name: &str,
+    program_source: &str,
+    now: &str,
+) -> Result<(), WriteError> {
+    fresh::run_folder(above, name, program_source, |aside| {
         write_first(aside, run_id, program_name, program_source, now, Vec::new())
             .and_then(|()| begin_events(aside))
-            .map_err(|cause| fault::io(dir, "cannot be made", &cause).into())
+            .map_err(|cause| fault::io(&above.shown(name), "cannot be made", &cause).into())
     })
 }
 
 /// Fills a new folder of a run with a first state.md. Its index lists `bindings`: their order stays.
 pub(crate) fn write_first(
-    dir: &Path,
+    dir: &Dir,
     run_id: &str,
     program_name: &str,
     program_source: &str,
@@ -167,11 +188,11 @@ pub(crate) fn write_first(
     bindings: Vec<IndexedBinding>,
 ) -> io::Result<()> {
     let state = apply::first_state(run_id, program_name, program_source, now, bindings);
-    replace(dir, &dir.join("state.md"), state.as_bytes())?;
-    make_dir(dir, &dir.join("bindings"))
+    put(dir, "state.md", state.as_bytes())?;
+    dir.make_dir("bindings").map(drop)
 }
 
 /// Begins the log of events: from now on it alone says what ran, also while it is empty.
-pub(crate) fn begin_events(dir: &Path) -> io::Result<()> {
-    replace(dir, &dir.join(EVENTS), b"")
+pub(crate) fn begin_events(dir: &Dir) -> io::Result<()> {
+    put(dir, EVENTS, b"")
 }

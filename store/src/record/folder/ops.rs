@@ -3,34 +3,34 @@
 //! One file is replaced, or one log gets a line: that is atomic by itself. More of them go through a journal: it is on
 //! disk before the first of them, and whoever locks the run next does the rest (reliability.md, "What must hold" 2).
 
-use std::fs;
 use std::io;
-use std::path::Path;
 
 use prosescope_core::write::{Fault, FaultKind, FileChange as Op, JOURNAL};
 
+use crate::dir::Dir;
 use crate::record::fault;
-use crate::record::files::{
-    append, aside, is_inside, make_dir, read, read_part, replace, sync_dir,
-};
+use crate::record::files::{Settled, append, aside, extend, place, replace};
 
 /// Does all of `ops`, then puts `state` (what state.md is to say) into its place.
 ///
 /// `state` is derived from the rest, and the next one says it again; where it `says_more` (the run's status), it
 /// counts as one of them.
+///
+/// There is one step that makes it so: the rename of a file, the line of a log, or the journal. An error means that the
+/// step was not taken, and that all is as it was. What fails after it is returned as a fault: it is recorded.
 pub(super) fn commit(
-    root: &Path,
+    root: &Dir,
     mut ops: Vec<Op>,
     state: Option<String>,
     says_more: bool,
-) -> Result<(), Fault> {
-    let unwritten = |cause: io::Error| fault::io(root, "was not written to", &cause);
+) -> Result<Option<Fault>, Fault> {
+    let unwritten = |cause: io::Error| fault::io(root.path(), "was not written to", &cause);
     if !ops.iter().all(Op::is_ours) {
         return Err(Fault::new(
             FaultKind::Damaged,
             format!(
                 "{}: a file that is no part of a run was not written",
-                root.display()
+                root.path().display()
             ),
         ));
     }
@@ -45,57 +45,99 @@ pub(super) fn commit(
         Some(text) => ready = Some(aside(root, "state.md", text.as_bytes()).map_err(unwritten)?),
         None => {}
     }
-    let journaled = ops.len() > 1;
-    let mut done = Vec::with_capacity(ops.len());
-    let doing = (|| {
-        if journaled {
-            let journal = serde_json::to_string(&ops).map_err(io::Error::other)?;
-            replace(root, &root.join(JOURNAL), journal.as_bytes())?;
+    let done = match ops.as_slice() {
+        [] => Ok(None),
+        [op] => op.stays(root).and_then(|()| op.apply(root)).map(unsure),
+        ops => all_of(root, ops),
+    };
+    let mut told = match done {
+        Ok(told) => told,
+        Err(cause) => {
+            ready.map(|aside| root.remove(&aside));
+            return Err(unwritten(cause));
         }
-        for op in &ops {
-            op.stays(root)?;
-            let undo = Undo::of(root, op)?;
-            done.push((op, undo));
-            op.apply(root)?;
+    };
+    if let Some(aside) = ready {
+        match place(root, &aside, "state.md") {
+            Ok(settled) => told = told.or_else(|| unsure(settled)),
+            Err(cause) if ops.is_empty() => return Err(unwritten(cause)),
+            Err(cause) => {
+                let fault = fault::io(
+                    &root.shown("state.md"),
+                    "was not brought up to date",
+                    &cause,
+                );
+                told = told.or(Some(fault.hint("the next command that records does it")));
+            }
         }
-        if let Some(aside) = &ready {
-            fs::rename(aside, root.join("state.md"))?;
-            sync_dir(root)?;
-        }
-        if journaled {
-            forget(root)?;
-        }
-        Ok(())
-    })();
-    doing.map_err(|cause| {
-        if let Some(aside) = &ready {
-            let _ = fs::remove_file(aside);
-        }
-        let mut undone = done.into_iter().rev();
-        let undone = undone.all(|(op, undo)| undo.apply(root, op).is_ok());
-        let fault = unwritten(cause);
-        if !journaled || (undone && forget(root).is_ok()) {
-            return fault;
-        }
-        // What cannot be undone either is done by the journal.
-        fault.hint(format!(
-            "it is all in {}: the next command that records does it first, do not record it again",
-            root.join(JOURNAL).display()
-        ))
-    })
+    }
+    Ok(told)
 }
 
-/// Removes the journal, durably: one that comes back would do, or undo, what is long past.
-fn forget(root: &Path) -> io::Result<()> {
-    match fs::remove_file(root.join(JOURNAL)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => sync_dir(root),
+/// What is there, and may not survive a power failure.
+fn unsure(settled: Settled) -> Option<Fault> {
+    let cause = settled?;
+    let message = format!("the system did not confirm that it is on disk: {cause}");
+    Some(
+        Fault::new(FaultKind::Io, message).hint("check the disk: a power failure may take it back"),
+    )
+}
+
+/// Does several, by a journal: once it is there, all of them are done, by the next writer if need be.
+fn all_of(root: &Dir, ops: &[Op]) -> io::Result<Option<Fault>> {
+    for op in ops {
+        op.stays(root)?;
+    }
+    let journal = serde_json::to_string(ops).map_err(io::Error::other)?;
+    let mut told = None;
+    if let Some(cause) = place(root, &aside(root, "file", journal.as_bytes())?, JOURNAL)? {
+        // It is there, and perhaps not for long.
+        if forget(root, &mut None).is_ok() {
+            return Err(cause);
+        }
+        told = unsure(Some(cause));
+    }
+    let mut done = Vec::with_capacity(ops.len());
+    let doing = ops.iter().try_for_each(|op| {
+        let undo = Undo::of(root, op)?;
+        done.push((op, undo));
+        op.apply(root)?.map_or(Ok(()), Err)
+    });
+    match doing {
+        Ok(()) => {
+            let mut settled = None;
+            if let Err(cause) = forget(root, &mut settled) {
+                settled = Some(cause);
+            }
+            Ok(told.or_else(|| unsure(settled)))
+        }
+        Err(cause) => {
+            let mut undone = done.into_iter().rev();
+            let undone = undone.all(|(op, undo)| undo.apply(root, op).is_ok());
+            if undone && forget(root, &mut None).is_ok() {
+                return Err(cause);
+            }
+            // What cannot be undone either is done by the journal, which readers read too.
+            let journal = root.shown(JOURNAL);
+            let fault = fault::io(root.path(), "was not written to in all its files", &cause);
+            Ok(Some(fault.hint(format!(
+                "saved in {}; the next command that records applies it. Do not repeat this command",
+                journal.display()
+            ))))
+        }
     }
 }
 
+/// Removes the journal, durably: one that comes back would do, or undo, what is long past.
+fn forget(root: &Dir, settled: &mut Settled) -> io::Result<()> {
+    root.remove(JOURNAL)?;
+    *settled = root.sync().err();
+    Ok(())
+}
+
 /// Does what a writer that died had begun.
-pub(super) fn recover(root: &Path) -> Result<(), Fault> {
-    let path = root.join(JOURNAL);
+pub(super) fn recover(root: &Dir) -> Result<(), Fault> {
+    let path = root.shown(JOURNAL);
     let wrong = |cause: &io::Error| {
         let fault = fault::io(&path, "cannot be brought to its end", cause);
         match fault.kind {
@@ -103,7 +145,7 @@ pub(super) fn recover(root: &Path) -> Result<(), Fault> {
             _ => fault.hint("mend what it speaks of; where no `prose` wrote it, remove it"),
         }
     };
-    let Some(bytes) = read(&path).map_err(|cause| wrong(&cause))? else {
+    let Some(bytes) = root.read(JOURNAL).map_err(|cause| wrong(&cause))? else {
         return Ok(());
     };
     let ops: Vec<Op> = serde_json::from_slice(&bytes)
@@ -117,85 +159,98 @@ pub(super) fn recover(root: &Path) -> Result<(), Fault> {
     for op in &ops {
         op.again(root).map_err(|cause| wrong(&cause))?;
     }
-    forget(root).map_err(|cause| wrong(&cause))
+    let mut settled = None;
+    forget(root, &mut settled)
+        .and(settled.map_or(Ok(()), Err))
+        .map_err(|cause| wrong(&cause))
 }
 
 /// What is done to the files.
 trait Doing {
-    /// Does it.
-    fn apply(&self, root: &Path) -> io::Result<()>;
+    /// Does it. An error means that nothing was done.
+    fn apply(&self, root: &Dir) -> io::Result<Settled>;
 
-    /// The same, unless it was done before.
-    fn again(&self, root: &Path) -> io::Result<()>;
+    /// The same, durably, unless it was done before.
+    fn again(&self, root: &Dir) -> io::Result<()>;
 
     /// Checks that no link leads what it does out of the run.
-    fn stays(&self, root: &Path) -> io::Result<()>;
+    fn stays(&self, root: &Dir) -> io::Result<()>;
 }
 
 impl Doing for Op {
-    fn apply(&self, root: &Path) -> io::Result<()> {
+    fn apply(&self, root: &Dir) -> io::Result<Settled> {
         match self {
-            Op::Append { path, at, text } => append(root, &root.join(path), *at, text.as_bytes()),
+            Op::Append { path, at, text } => extend(root, path, *at, text.as_bytes()),
             Op::Write { path, text, keep } => {
-                if let Some(keep) = keep {
-                    put_aside(root, path, keep)?;
+                let kept = match keep {
+                    Some(keep) => put_aside(root, path, keep)?.then_some(keep),
+                    None => None,
+                };
+                let written = replace(root, path, text.as_bytes());
+                if let (Err(_), Some(keep)) = (&written, kept) {
+                    let _ = root.remove(keep);
                 }
-                replace(root, &root.join(path), text.as_bytes())
+                written
             }
         }
     }
 
-    fn again(&self, root: &Path) -> io::Result<()> {
+    fn again(&self, root: &Dir) -> io::Result<()> {
         self.stays(root)?;
         let done = match self {
             Op::Append { path, at, text } => {
-                let path = root.join(path);
-                path.is_file() && read_part(&path, *at, text.len() as u64)? == text.as_bytes()
+                root.look(path)?.is_some()
+                    && root.read_part(path, *at, text.len() as u64)? == text.as_bytes()
             }
-            Op::Write { path, text, .. } => {
-                read(&root.join(path))?.is_some_and(|bytes| bytes == text.as_bytes())
-            }
+            Op::Write { path, text, .. } => root
+                .read(path)?
+                .is_some_and(|bytes| bytes == text.as_bytes()),
         };
-        if done { Ok(()) } else { self.apply(root) }
+        if done {
+            return Ok(());
+        }
+        self.apply(root)?.map_or(Ok(()), Err)
     }
 
-    fn stays(&self, root: &Path) -> io::Result<()> {
+    fn stays(&self, root: &Dir) -> io::Result<()> {
         match self {
-            Op::Append { path, .. } => {
-                let path = root.join(path);
-                is_inside(root, &path)?;
-                match fs::symlink_metadata(&path) {
-                    Ok(meta) if !meta.is_file() => Err(io::Error::new(
-                        io::ErrorKind::InvalidInput,
-                        format!("{} is no plain file", path.display()),
-                    )),
-                    _ => Ok(()),
-                }
-            }
+            Op::Append { path, .. } => match root.look(path)? {
+                Some(meta) if !meta.is_file() => Err(io::Error::new(
+                    io::ErrorKind::InvalidInput,
+                    format!("{} is no plain file", root.shown(path).display()),
+                )),
+                _ => Ok(()),
+            },
             Op::Write { path, keep, .. } => {
-                is_inside(root, &root.join(path))?;
-                let keep = keep.as_ref().map(|keep| root.join(keep));
-                keep.map_or(Ok(()), |keep| is_inside(root, &keep))
+                root.look(path)?;
+                keep.as_ref()
+                    .map_or(Ok(()), |keep| root.look(keep).map(drop))
             }
         }
     }
 }
 
-/// Gives a file a second name, so that its first one can be given to another without a moment between.
-fn put_aside(root: &Path, path: &str, keep: &str) -> io::Result<()> {
-    let (from, to) = (root.join(path), root.join(keep));
-    is_inside(root, &from)?;
-    let plain = fs::symlink_metadata(&from).is_ok_and(|meta| meta.is_file());
-    if !plain || fs::symlink_metadata(&to).is_ok() {
-        return Ok(());
+/// Gives a file a second name, so that its first one can be given to another without a moment between. Says whether it
+/// did.
+fn put_aside(root: &Dir, from: &str, to: &str) -> io::Result<bool> {
+    let plain = root.look(from)?.is_some_and(|meta| meta.is_file());
+    if !plain || root.look(to)?.is_some() {
+        return Ok(false);
     }
-    let folder = to.parent().unwrap_or(root);
-    make_dir(root, folder)?;
-    if fs::hard_link(&from, &to).is_err() {
+    let (folder, _) = to.rsplit_once('/').unwrap_or_default();
+    let folder = root.make_dir(folder)?;
+    let kept = match root.link(from, to) {
+        Ok(()) => folder.sync(),
         // A file system without links.
-        replace(root, &to, &fs::read(&from)?)?;
+        Err(cause) => match root.read(from)? {
+            Some(bytes) => append(root, to, 0, &bytes),
+            None => Err(cause),
+        },
+    };
+    if kept.is_err() {
+        let _ = root.remove(to);
     }
-    sync_dir(folder)
+    kept.map(|()| true)
 }
 
 /// How things were.
@@ -209,40 +264,41 @@ enum Undo {
 }
 
 impl Undo {
-    fn of(root: &Path, op: &Op) -> io::Result<Undo> {
+    fn of(root: &Dir, op: &Op) -> io::Result<Undo> {
         Ok(match op {
-            Op::Append { path, at, .. } => match fs::symlink_metadata(root.join(path)) {
-                Ok(_) => Undo::Cut(*at),
-                Err(_) => Undo::Remove,
+            Op::Append { path, at, .. } => match root.look(path)? {
+                Some(_) => Undo::Cut(*at),
+                None => Undo::Remove,
             },
-            Op::Write { path, .. } => match read(&root.join(path))? {
+            Op::Write { path, .. } => match root.read(path)? {
                 Some(bytes) => Undo::Restore(bytes),
                 None => Undo::Remove,
             },
         })
     }
 
-    fn apply(self, root: &Path, op: &Op) -> io::Result<()> {
-        let path = root.join(op.path());
+    fn apply(self, root: &Dir, op: &Op) -> io::Result<()> {
+        let path = op.path();
         match self {
             // What was no plain file before was not replaced.
-            Undo::Cut(_) | Undo::Remove
-                if !fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_file()) =>
-            {
-                Ok(())
-            }
-            Undo::Cut(at) => fs::OpenOptions::new().write(true).open(path)?.set_len(at),
-            Undo::Remove => fs::remove_file(path),
-            Undo::Restore(bytes) => match read(&path)? {
+            Undo::Cut(at) => match root.writable(path)? {
+                Some(file) => file.set_len(at),
+                None => Ok(()),
+            },
+            Undo::Remove => match root.look(path)? {
+                Some(meta) if meta.is_file() => root.remove(path),
+                _ => Ok(()),
+            },
+            Undo::Restore(bytes) => match root.read(path)? {
                 Some(now) if now == bytes => Ok(()),
-                _ => replace(root, &path, &bytes),
+                _ => replace(root, path, &bytes).map(drop),
             },
         }?;
         if let Op::Write {
             keep: Some(keep), ..
         } = op
         {
-            let _ = fs::remove_file(root.join(keep));
+            let _ = root.remove(keep);
         }
         Ok(())
     }

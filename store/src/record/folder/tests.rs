@@ -1,5 +1,3 @@
-use std::path::Path;
-
 use prosescope_core::model::AgentScope;
 use prosescope_core::program;
 use prosescope_core::write::{
@@ -8,6 +6,7 @@ use prosescope_core::write::{
 
 use super::facts::FolderFacts;
 use super::{FolderStore, init_folder};
+use crate::dir::Dir;
 
 const NOW: &str = "2026-01-15T14:30:52Z";
 
@@ -45,7 +44,7 @@ fn long_run(store: &mut FolderStore) -> i64 {
         let how = How::Completed { binding: None };
         record(store, &Close::new(begun.id, how), &at()).unwrap();
         let scope = AgentScope::Execution;
-        let facts = FolderFacts::new(store.dir(), &scope);
+        let facts = FolderFacts::new(&store.dir, &scope);
         let log = facts.log().unwrap();
         if log.bytes > 80 << 10 && log.row(log.last).is_none() {
             return log.last;
@@ -55,7 +54,7 @@ fn long_run(store: &mut FolderStore) -> i64 {
 }
 
 /// Asks, and says whether the whole log was read for it.
-fn reads_the_whole(dir: &Path, ask: impl FnOnce(&FolderFacts<'_>)) -> bool {
+fn reads_the_whole(dir: &Dir, ask: impl FnOnce(&FolderFacts<'_>)) -> bool {
     let scope = AgentScope::Execution;
     let facts = FolderFacts::new(dir, &scope);
     ask(&facts);
@@ -66,7 +65,7 @@ fn reads_the_whole(dir: &Path, ask: impl FnOnce(&FolderFacts<'_>)) -> bool {
 fn going_on_reads_the_end_of_the_log_alone() {
     let (_dir, mut store) = run();
     let last = long_run(&mut store);
-    let dir = store.dir().to_owned();
+    let dir = store.dir.clone();
     let whole = reads_the_whole(&dir, |facts| {
         Reopen.plan(facts, &at()).unwrap();
     });
@@ -98,7 +97,7 @@ fn a_program_has_a_limit() {
         let file = std::fs::File::create(store.dir().join("program.prose")).unwrap();
         file.set_len(len).unwrap();
         let scope = AgentScope::Execution;
-        let facts = FolderFacts::new(store.dir(), &scope);
+        let facts = FolderFacts::new(&store.dir, &scope);
         assert_eq!(facts.program().unwrap().is_some(), there, "{len}");
     }
 }
@@ -173,7 +172,7 @@ fn what_lies_behind_a_linked_folder_is_not_of_the_run() {
         let _ = std::fs::remove_dir(&own);
         std::os::unix::fs::symlink(outside.path(), &own).unwrap();
         let scope = AgentScope::Execution;
-        match ask(&FolderFacts::new(store.dir(), &scope)) {
+        match ask(&FolderFacts::new(&store.dir, &scope)) {
             Ok(found) => assert!(!found, "{folder}/{file}"),
             Err(fault) => assert!(fault.message.contains("no folder of its own"), "{fault}"),
         }

@@ -10,13 +10,14 @@ use prosescope_core::write::{
 use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use super::{guard, rows};
-use crate::record::{fault, files};
+use crate::dir::Dir;
+use crate::record::fault;
 
 /// Answers from inside of the transaction.
 pub(super) struct SqliteFacts<'a> {
     pub(super) conn: &'a Connection,
     pub(super) path: &'a Path,
-    pub(super) dir: &'a Path,
+    pub(super) dir: &'a Dir,
     pub(super) run: &'a str,
     pub(super) style: Style,
 }
@@ -107,8 +108,8 @@ impl Facts for SqliteFacts<'_> {
         let source = self.said(
             self.conn
                 .query_row(
-                    "SELECT program_source FROM run WHERE id = ?1",
-                    [self.run],
+                    "SELECT iif(octet_length(program_source) <= ?2, program_source, NULL) FROM run WHERE id = ?1",
+                    params![self.run, program::MOST_BYTES as i64],
                     |row| rows::text(row, 0),
                 )
                 .optional(),
@@ -117,13 +118,12 @@ impl Facts for SqliteFacts<'_> {
         match source {
             Some(source) => Ok(Some(source.to_string())),
             // The copy beside the database.
-            None => Ok(files::read_small(
-                &self.dir.join("program.prose"),
-                program::MOST_BYTES as u64,
-            )
-            .ok()
-            .flatten()
-            .and_then(|bytes| String::from_utf8(bytes).ok())),
+            None => Ok(self
+                .dir
+                .read_small("program.prose", program::MOST_BYTES as u64)
+                .ok()
+                .flatten()
+                .and_then(|bytes| String::from_utf8(bytes).ok())),
         }
     }
 
@@ -235,7 +235,10 @@ impl Facts for SqliteFacts<'_> {
     }
 
     fn attachment(&self, path: &str) -> Result<bool, Fault> {
-        Ok(self.dir.join(path).symlink_metadata().is_ok())
+        let there = self.dir.look(path);
+        there
+            .map(|meta| meta.is_some())
+            .map_err(|cause| fault::io(&self.dir.shown(path), "cannot be read", &cause))
     }
 
     fn agent(&self, name: &str) -> Result<Option<AgentFact>, Fault> {
@@ -287,7 +290,7 @@ impl Facts for SqliteFacts<'_> {
         self.said(
             self.conn
                 .prepare_cached(&sql)
-                .and_then(|mut statement| statement.query_map([self.run], rows::gate)?.collect()),
+                .and_then(|mut statement| rows::gates(statement.query([self.run])?)),
         )
     }
 

@@ -2,56 +2,69 @@
 //! could approve a gate, a view never end, a table swallow rows.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use prosescope_core::decode::sqlite::{Guard, fit_for_writing, guard};
 use prosescope_core::schema;
 use prosescope_core::write::{Fault, FaultKind};
 use rusqlite::Connection;
-use rusqlite::config::DbConfig;
 
 use crate::record::fault;
 
-/// What one transaction may take.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
-    /// How long it may last, once it holds the database.
-    pub(super) time: Duration,
-    /// After how many of SQLite's steps the time is looked at.
-    pub(super) steps: i32,
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
-            time: Duration::from_secs(60),
-            steps: 100_000,
-        }
-    }
-}
+/// How long one transaction may take once it holds the database.
+pub(super) const TIME: Duration = Duration::from_secs(60);
 
 /// Our own tables beside the documents'.
 const HISTORY: [&str; 2] = [schema::BINDING_HISTORY, schema::AGENT_MEMORY_HISTORY];
 
-/// Settings of every connection that writes.
-pub(super) fn settings(conn: &Connection) -> rusqlite::Result<()> {
-    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
-    // Never what the library happens to be built with (errata, "Foreign keys are switched on").
-    conn.execute_batch(
-        "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON;",
-    )
+/// Ends the transactions of a connection in time.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Clock(Arc<AtomicU64>);
+
+impl Clock {
+    /// A transaction begins, and may take so long.
+    pub(super) fn start(&self, time: Duration) {
+        let end = now().saturating_add(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        self.0.store(end.max(1), Ordering::Relaxed);
+    }
+
+    /// The transaction has ended.
+    pub(super) fn stop(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+
+    fn is_over(&self) -> bool {
+        match self.0.load(Ordering::Relaxed) {
+            0 => false,
+            end => now() >= end,
+        }
+    }
 }
 
-/// From here on the connection works for as long as the limits say.
-pub(super) fn deadline(conn: &mut Connection, limits: Limits) -> rusqlite::Result<()> {
-    let begun = Instant::now();
-    conn.progress_handler(limits.steps, Some(move || begun.elapsed() > limits.time))
+/// Milliseconds since the process first asked.
+fn now() -> u64 {
+    static BEGUN: OnceLock<Instant> = OnceLock::new();
+    let begun = BEGUN.get_or_init(Instant::now);
+    u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Takes the deadline back.
-pub(super) fn no_deadline(conn: &mut Connection) -> rusqlite::Result<()> {
-    conn.progress_handler(0, None::<fn() -> bool>)
+/// Guards a connection that writes into somebody's database: the limits of reading, and no trigger of the file runs.
+pub(super) fn settings(conn: &mut Connection, path: &Path, clock: Clock) -> Result<(), Fault> {
+    let writing = Guard {
+        stop: Some(Arc::new(move || clock.is_over())),
+        writes: true,
+        ..Guard::default()
+    };
+    guard(conn, writing).map_err(|error| fault::decode(path, &error))?;
+    own(conn).map_err(|error| fault::sqlite(path, &error))
+}
+
+/// What is set whether the database is somebody's or our own: never what the library happens to be built with (errata,
+/// "Foreign keys are switched on").
+pub(super) fn own(conn: &Connection) -> rusqlite::Result<()> {
+    conn.execute_batch("PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL;")
 }
 
 /// The documents' tables that are there, in small letters.
@@ -59,55 +72,18 @@ pub(super) fn no_deadline(conn: &mut Connection) -> rusqlite::Result<()> {
 /// # Errors
 /// A fault when something else has the name of one, or a trigger that is none of ours works on one.
 pub(super) fn tables(conn: &Connection, path: &Path) -> Result<Vec<String>, Fault> {
-    let wrong = |error| fault::sqlite(path, &error);
-    let mut statement = conn
-        .prepare_cached(
-            "SELECT type, name, tbl_name, ifnull(sql, '') FROM main.sqlite_schema
-             WHERE typeof(name) = 'text' AND typeof(tbl_name) = 'text' AND typeof(sql) IN ('text', 'null')",
+    let damaged = |message: String| {
+        Fault::new(
+            FaultKind::Damaged,
+            format!("{} {message}: nothing was written", path.display()),
         )
-        .map_err(wrong)?;
-    let mut rows = statement.query([]).map_err(wrong)?;
-    let mut there = Vec::new();
-    while let Some(row) = rows.next().map_err(wrong)? {
-        let text = |at: usize| row.get::<_, String>(at).map_err(wrong);
-        let (kind, name, table, sql) = (text(0)?, text(1)?, text(2)?, text(3)?);
-        let known = |name: &str| {
-            let name = name.to_ascii_lowercase();
-            is_ours(&name).then_some(name)
-        };
-        let odd = match kind.as_str() {
-            "trigger" => (known(&table).is_some() && !schema::is_audit_trigger(&name, &sql))
-                .then(|| format!("the trigger {name} on {table}, which would write too")),
-            "table" if is_virtual(&sql) => {
-                known(&name).map(|_| format!("a virtual table {name}, where a table is expected"))
-            }
-            "table" => {
-                there.extend(known(&name));
-                None
-            }
-            other => known(&name).map(|_| format!("{other} {name}, where a table is expected")),
-        };
-        if let Some(odd) = odd {
-            let message = format!("{} has {odd}: nothing was written", path.display());
-            return Err(Fault::new(FaultKind::Damaged, message)
-                .hint("`prose check RUN --fix` writes a copy with the documents' tables alone"));
-        }
+    };
+    match fit_for_writing(conn) {
+        Ok(Ok(there)) => Ok(there),
+        Ok(Err(unfit)) => Err(damaged(format!("has {unfit}"))
+            .hint("`prose check RUN --fix` writes a copy with the documents' tables alone")),
+        Err(error) => Err(fault::decode(path, &error)),
     }
-    Ok(there)
-}
-
-fn is_ours(table: &str) -> bool {
-    schema::known_table(table) || HISTORY.contains(&table)
-}
-
-fn is_virtual(sql: &str) -> bool {
-    let mut words = sql.split_whitespace();
-    words
-        .next()
-        .is_some_and(|w| w.eq_ignore_ascii_case("create"))
-        && words
-            .next()
-            .is_some_and(|w| w.eq_ignore_ascii_case("virtual"))
 }
 
 /// Makes the tables that are missing, with their indexes and triggers: what the documents' SQL leaves out, or does not
@@ -163,42 +139,5 @@ pub(super) fn by_coming(conn: &Connection, table: &str, down: bool) -> &'static 
         (Err(_), _) => "",
         (Ok(_), true) => "ORDER BY rowid DESC",
         (Ok(_), false) => "ORDER BY rowid",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Not what the library happens to be built with: each is the other way before.
-    #[test]
-    fn every_setting_is_made() {
-        let conn = Connection::open_in_memory().unwrap();
-        let switches = [
-            (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
-            (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
-            (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
-        ];
-        for (switch, on) in switches {
-            conn.set_db_config(switch, !on).unwrap();
-        }
-        conn.execute_batch(
-            "PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; PRAGMA cell_size_check = OFF;",
-        )
-        .unwrap();
-        settings(&conn).unwrap();
-        for (switch, on) in switches {
-            assert_eq!(conn.db_config(switch).unwrap(), on, "{switch:?}");
-        }
-        for (pragma, value) in [
-            ("foreign_keys", 1),
-            ("synchronous", 2),
-            ("cell_size_check", 1),
-        ] {
-            let set: i64 = conn
-                .pragma_query_value(None, pragma, |row| row.get(0))
-                .unwrap();
-            assert_eq!(set, value, "{pragma}");
-        }
     }
 }

@@ -6,24 +6,29 @@
 mod apply;
 mod facts;
 mod guard;
+mod readback;
 mod rows;
+mod statements;
 #[cfg(test)]
 mod tests;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use prosescope_core::decode::sqlite::dialect_of;
+use prosescope_core::decode::sqlite::{dialect_of, runs_foreign};
 use prosescope_core::model::Dialect;
 use prosescope_core::schema;
 use prosescope_core::write::{Change, Fault, FaultKind, RunStore, Style, Work, WriteError};
-use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params};
 
-use super::files::Attachments;
+use super::files::{Attachments, sweep};
 use super::lock::{RunLock, lock};
-use super::{fault, fresh};
+use super::{fault, fresh, held};
+use crate::dir::Dir;
 use facts::SqliteFacts;
-use guard::Limits;
+use guard::Clock;
+use statements::{Statements, Unwritten};
 
 /// How long SQLite waits for writers that do not know the lock file (`sqlite3`).
 const BUSY: Duration = Duration::from_secs(30);
@@ -32,11 +37,16 @@ const BUSY: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub struct SqliteStore {
     path: PathBuf,
-    /// Where the database lies: attachments and the lock file lie there too.
-    dir: PathBuf,
+    /// Its name in `dir`.
+    name: String,
     conn: Connection,
+    /// Where the database lies: attachments and the lock file lie there too. Closed after the connection, which works in
+    /// it.
+    dir: Dir,
     run: String,
-    limits: Limits,
+    clock: Clock,
+    /// How long a transaction may take once it holds the database.
+    time: Duration,
 }
 
 impl SqliteStore {
@@ -46,19 +56,22 @@ impl SqliteStore {
     /// # Errors
     /// A [`Fault`] when it is no database, or may not be written to.
     pub fn open(path: &Path, run_id: Option<&str>) -> Result<SqliteStore, Fault> {
-        if path.symlink_metadata().is_ok_and(|meta| meta.is_symlink()) {
-            let message = format!("{} is a link: nothing is written behind it", path.display());
-            return Err(Fault::new(FaultKind::Io, message)
-                .hint("name the file itself, if it is the one that is meant"));
-        }
-        let path = path
-            .canonicalize()
-            .map_err(|cause| fault::io(path, "cannot be opened", &cause))?;
-        let dir = path.parent().map(Path::to_owned).unwrap_or_default();
-        let mut conn = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let (dir, name) = dir_and_name(path);
+        let opened = Dir::open_own(dir).map_err(|cause| fault::unopened(dir, &cause))?;
+        SqliteStore::open_in(opened, name, run_id)
+    }
+
+    /// The same, in a folder that is held open.
+    pub(crate) fn open_in(
+        dir: Dir,
+        name: String,
+        run_id: Option<&str>,
+    ) -> Result<SqliteStore, Fault> {
+        let path = dir.shown(&name);
+        let clock = Clock::default();
+        clock.start(guard::TIME);
+        let conn = connect(&dir, &name, OpenFlags::SQLITE_OPEN_READ_WRITE, &clock)?;
         let wrong = |error| fault::sqlite(&path, &error);
-        let limits = Limits::default();
-        guard::deadline(&mut conn, limits).map_err(wrong)?;
         let there = guard::tables(&conn, &path)?;
         if there.is_empty() {
             let message = format!("there is no run in {}", path.display());
@@ -79,17 +92,19 @@ impl SqliteStore {
             }
             None => None,
         };
-        guard::no_deadline(&mut conn).map_err(wrong)?;
+        clock.stop();
         let run = run.unwrap_or_else(|| {
-            let name = dir.file_name().unwrap_or_default();
+            let name = dir.path().file_name().unwrap_or_default();
             name.to_string_lossy().into_owned()
         });
         Ok(SqliteStore {
             path,
-            dir,
+            name,
             conn,
+            dir,
             run,
-            limits,
+            clock,
+            time: guard::TIME,
         })
     }
 
@@ -99,34 +114,36 @@ impl SqliteStore {
     /// # Errors
     /// A [`Fault`] when it is no database, or may not be written to.
     pub fn open_agents(path: &Path) -> Result<SqliteStore, Fault> {
-        let dir = path.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(dir).map_err(|cause| fault::io(dir, "cannot be made", &cause))?;
-        let dir = dir
-            .canonicalize()
-            .map_err(|cause| fault::io(dir, "cannot be opened", &cause))?;
-        let path = dir.join(path.file_name().unwrap_or_default());
+        let (dir, name) = dir_and_name(path);
+        let unmade = |cause: std::io::Error| fault::io(dir, "cannot be made", &cause);
+        let dir = Dir::make(dir).map_err(unmade)?;
+        let path = dir.shown(&name);
         // Racing first uses: made under the lock, and over itself.
         let _lock = lock(&dir)?;
-        let mut conn = connect(
-            &path,
+        let clock = Clock::default();
+        clock.start(guard::TIME);
+        let conn = connect(
+            &dir,
+            &name,
             OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+            &clock,
         )?;
-        let limits = Limits::default();
         let wrong = |error| fault::sqlite(&path, &error);
         // What is looked at is what is written to: nobody brings in a trigger between the two.
         conn.execute_batch("BEGIN IMMEDIATE").map_err(wrong)?;
-        guard::deadline(&mut conn, limits).map_err(wrong)?;
         guard::tables(&conn, &path)?;
         conn.execute_batch(schema::AGENTS_SQL)
             .and_then(|()| conn.execute_batch("COMMIT"))
             .map_err(wrong)?;
-        guard::no_deadline(&mut conn).map_err(wrong)?;
+        clock.stop();
         Ok(SqliteStore {
             path,
-            dir,
+            name,
             conn,
+            dir,
             run: String::new(),
-            limits,
+            clock,
+            time: guard::TIME,
         })
     }
 
@@ -141,9 +158,23 @@ impl SqliteStore {
     /// A [`Fault`]; the data is as it was.
     pub fn vacuum(&mut self) -> Result<(), Fault> {
         let _lock = lock(&self.dir)?;
-        self.conn
-            .execute_batch("VACUUM")
-            .map_err(|error| fault::sqlite(&self.path, &error))?;
+        // Every index is made anew, and with it what the schema computes.
+        let foreign = runs_foreign(&self.conn, "REINDEX", None);
+        if let Some(foreign) = foreign.map_err(|error| fault::sqlite(&self.path, &error))? {
+            let name = self.path.display();
+            let message =
+                format!("{name} was not made smaller: that would run {foreign} of its schema");
+            return Err(Fault::new(FaultKind::Damaged, message)
+                .hint("what was recorded is there; leave out --vacuum"));
+        }
+        let conn = &mut self.conn;
+        let done = || -> rusqlite::Result<()> {
+            // SQLite fills another database, which it attaches, in as many steps as there are rows.
+            conn.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 1)?;
+            conn.progress_handler(0, None::<fn() -> bool>)?;
+            conn.execute_batch("VACUUM")
+        }();
+        done.map_err(|error| fault::sqlite(&self.path, &error))?;
         self.checkpoint()
     }
 
@@ -157,10 +188,13 @@ impl SqliteStore {
             .map_err(|error| fault::sqlite(&self.path, &error))
     }
 
-    /// Takes rows as another store had them, keys that lead nowhere included (errata B10: carried, and reported).
+    /// Takes rows as another store had them, however many, keys that lead nowhere included (errata B10: carried, and
+    /// reported): for a database that we made.
     pub(crate) fn takes_any(&mut self) -> Result<(), Fault> {
+        self.time = Duration::MAX;
         self.conn
-            .execute_batch("PRAGMA foreign_keys = OFF")
+            .progress_handler(0, None::<fn() -> bool>)
+            .and_then(|()| self.conn.execute_batch("PRAGMA foreign_keys = OFF"))
             .map_err(|error| fault::sqlite(&self.path, &error))
     }
 
@@ -206,11 +240,27 @@ impl SqliteStore {
         let (run, rest): (Vec<&Change>, Vec<&Change>) = changes
             .iter()
             .partition(|change| matches!(change, Change::Run(_)));
+        let unwritten = |error: Unwritten| error.told(&self.path);
+        let statements = Statements::new(&self.conn);
         for change in run.into_iter().chain(rest) {
-            apply::row(&self.conn, &self.run, change).map_err(wrong)?;
+            apply::row(&statements, &self.run, change).map_err(unwritten)?;
+            readback::row(&self.conn, &self.run, change).map_err(unwritten)?;
         }
-        self.conn.execute_batch("COMMIT").map_err(wrong)?;
-        files.keep();
+        held::stays(&self.dir, &self.name)?;
+        match self.conn.execute_batch("COMMIT") {
+            Ok(()) => files.keep(),
+            Err(error) => {
+                // Refused at once, or undone. After any other trouble the rows may still come back out of a `-wal`, and
+                // what they refer to stays.
+                if !matches!(
+                    error.sqlite_error_code(),
+                    Some(ErrorCode::DatabaseBusy | ErrorCode::DiskFull)
+                ) {
+                    files.keep();
+                }
+                return Err(wrong(error));
+            }
+        }
         Ok(())
     }
 }
@@ -218,11 +268,12 @@ impl SqliteStore {
 impl RunStore for SqliteStore {
     fn transact(&mut self, work: Work<'_>) -> Result<(), WriteError> {
         let lock = lock(&self.dir)?;
+        sweep(&self.dir, &lock);
         let wrong = |error| fault::sqlite(&self.path, &error);
         self.conn.execute_batch("BEGIN IMMEDIATE").map_err(wrong)?;
-        guard::deadline(&mut self.conn, self.limits).map_err(wrong)?;
+        self.clock.start(self.time);
         let done = self.in_transaction(work, &lock);
-        guard::no_deadline(&mut self.conn).map_err(wrong)?;
+        self.clock.stop();
         if done.is_err() && !self.conn.is_autocommit() {
             // Nothing is left to be done when undoing fails as well: the journal undoes it on the next opening.
             let _ = self.conn.execute_batch("ROLLBACK");
@@ -242,12 +293,11 @@ pub fn init_sqlite(
     program_source: &str,
     now: &str,
 ) -> Result<(), WriteError> {
-    fresh::run_folder(dir, program_source, |aside| {
-        let path = aside.join("state.db");
-        let named = dir.join("state.db");
+    let (above, name) = fresh::place(dir)?;
+    fresh::run_folder(&above, &name, program_source, |aside| {
         Ok(write_database(
-            &path,
-            &named,
+            aside,
+            &dir.join("state.db"),
             run_id,
             program_path,
             program_source,
@@ -257,9 +307,9 @@ pub fn init_sqlite(
     })
 }
 
-/// A new database with one run in it, which is to be `named`; no time is NULL, and so is no status.
+/// A new `state.db` with one run in it, which is to be `named`; no time is NULL, and so is no status.
 pub(crate) fn write_database(
-    path: &Path,
+    dir: &Dir,
     named: &Path,
     run_id: &str,
     program_path: &str,
@@ -267,10 +317,7 @@ pub(crate) fn write_database(
     now: &str,
     status: Option<&str>,
 ) -> Result<(), Fault> {
-    let conn = connect(
-        path,
-        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
-    )?;
+    let conn = create(dir, "state.db")?;
     let fill = |conn: Connection| {
         conn.execute_batch(&format!("BEGIN;\n{}", schema::STATE_SQL))?;
         conn.execute(
@@ -284,12 +331,44 @@ pub(crate) fn write_database(
     fill(conn).map_err(|error| fault::sqlite(named, &error))
 }
 
-pub(crate) fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Fault> {
-    let settings = |conn: &Connection| -> rusqlite::Result<()> {
-        conn.busy_timeout(BUSY)?;
-        guard::settings(conn)
-    };
-    Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-        .and_then(|conn| settings(&conn).map(|()| conn))
-        .map_err(|error| fault::sqlite(path, &error))
+/// Opens a database that may be somebody else's, to write into it; see [`guard::settings`]. `dir` must be held open for
+/// as long as the connection is.
+fn connect(dir: &Dir, name: &str, flags: OpenFlags, clock: &Clock) -> Result<Connection, Fault> {
+    let mut conn = open(dir, name, flags)?;
+    guard::settings(&mut conn, &dir.shown(name), clock.clone())?;
+    Ok(conn)
+}
+
+/// Opens a database of agents, to count or delete in it. `dir` must be held open for as long as the connection is.
+///
+/// # Errors
+/// A [`Fault`] when nothing may be written into it.
+pub(crate) fn connect_agents(dir: &Dir, name: &str) -> Result<Connection, Fault> {
+    let clock = Clock::default();
+    clock.start(guard::TIME);
+    let conn = connect(dir, name, OpenFlags::SQLITE_OPEN_READ_WRITE, &clock)?;
+    guard::tables(&conn, &dir.shown(name))?;
+    Ok(conn)
+}
+
+/// Makes a database, or opens one that we made, which any amount is written into. `dir` must be held open for as long
+/// as the connection is.
+pub(crate) fn create(dir: &Dir, name: &str) -> Result<Connection, Fault> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+    let conn = open(dir, name, flags)?;
+    guard::own(&conn).map_err(|error| fault::sqlite(&dir.shown(name), &error))?;
+    Ok(conn)
+}
+
+fn open(dir: &Dir, name: &str, flags: OpenFlags) -> Result<Connection, Fault> {
+    let conn = held::open(dir, name, flags)?;
+    conn.busy_timeout(BUSY)
+        .map_err(|error| fault::sqlite(&dir.shown(name), &error))?;
+    Ok(conn)
+}
+
+fn dir_and_name(path: &Path) -> (&Path, String) {
+    let name = path.file_name().unwrap_or_default();
+    let dir = path.parent().unwrap_or(Path::new("."));
+    (dir, name.to_string_lossy().into_owned())
 }

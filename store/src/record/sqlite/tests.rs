@@ -8,13 +8,13 @@ use prosescope_core::program;
 use prosescope_core::schema::{AGENTS_SQL, STATE_SQL};
 use prosescope_core::write::{
     At, Begin, Change, ExecutionRow, ExecutionUpdate, Facts, FaultKind, GateResolution, Named,
-    Place, Put, Remember, RunStore, Style, WriteError, record,
+    Place, Put, Remember, RunChange, RunStore, Style, WriteError, record,
 };
 use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::facts::SqliteFacts;
-use super::guard::Limits;
+use super::guard;
 use super::{SqliteStore, init_sqlite};
 
 const NOW: &str = "2026-01-15 14:30:52";
@@ -69,7 +69,7 @@ fn steps(statements: usize, ask: impl Fn(&SqliteFacts<'_>)) -> u64 {
     ask(&SqliteFacts {
         conn: &conn,
         path: "state.db".as_ref(),
-        dir: ".".as_ref(),
+        dir: &crate::dir::Dir::open(".".as_ref()).unwrap(),
         run: "r",
         style: Style::AppendOnly,
     });
@@ -115,24 +115,31 @@ fn what_is_asked_by_key_costs_the_same_in_a_long_run() {
 #[test]
 fn a_transaction_ends_in_time_or_not_at_all() {
     let (_dir, mut store) = run("session \"A\"\n");
-    store.limits = Limits {
-        time: Duration::ZERO,
-        steps: 1,
+    // More of SQLite's steps than lie between two looks at the clock.
+    let rows_before =
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+        INSERT INTO execution (statement_text, status) SELECT 'session \"B\"', 'completed' FROM n";
+    let other = Connection::open(store.path.clone()).unwrap();
+    other.execute_batch(rows_before).unwrap();
+    store.time = Duration::ZERO;
+    let all = |facts: &dyn Facts| {
+        facts.newest(&mut |_| ControlFlow::Continue(()))?;
+        Ok(vec![Change::Run(RunChange::default())])
     };
-    match record(&mut store, &begin("session \"A\""), &at()) {
+    match store.transact(&mut |facts| all(facts)) {
         Err(WriteError::Fault(fault)) => {
             assert_eq!(fault.kind, FaultKind::Io);
-            assert!(fault.message.contains("longer than"), "{fault}");
+            assert!(fault.message.contains("too long"), "{fault}");
         }
         other => panic!("{other:?}"),
     }
     assert!(store.conn.is_autocommit());
-    assert_eq!(rows(&store, "execution"), 0);
     // Nothing of that limit stays with the connection, nor where no transaction is.
     store.vacuum().unwrap();
-    store.limits = Limits::default();
+    store.time = guard::TIME;
+    store.transact(&mut |facts| all(facts)).unwrap();
     record(&mut store, &begin("session \"A\""), &at()).unwrap();
-    assert_eq!(rows(&store, "execution"), 1);
+    assert_eq!(rows(&store, "execution"), 5001);
 }
 
 /// What a statement changed is counted: a command never says that something is written which is not.

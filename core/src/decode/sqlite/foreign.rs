@@ -1,0 +1,312 @@
+//! Code that a database brings along: triggers, CHECKs, computed columns, defaults, indexes on expressions.
+//!
+//! Nothing here reads the SQL of the schema. SQLite compiles a statement, and its authorizer and the compiled program
+//! show what would run: a schema can be disguised, what SQLite made of it cannot (security.md, B1 to B3).
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use prosescope_authorizer::{Action, authorize_during};
+use rusqlite::Connection;
+use rusqlite::config::DbConfig;
+
+use super::error::DecodeError;
+use super::shape::{Shape, quoted};
+use crate::schema::{self, Found};
+
+/// Why a run is not written to: what its schema has, as the object of "it has …".
+pub type Unfit = String;
+
+/// Returns which of the documents' tables and of our own are in a database, in small letters, or why nothing may be
+/// written into it: one of them is a view, a virtual table or computed, a trigger fires on it, or the schema itself is
+/// disguised.
+///
+/// # Errors
+/// When the schema cannot be read.
+pub fn fit_for_writing(conn: &Connection) -> Result<Result<Vec<String>, Unfit>, DecodeError> {
+    if let Some(odd) = odd_schema(conn)? {
+        return Ok(Err(odd));
+    }
+    let shape = Shape::discover(conn)?;
+    let mut there = Vec::new();
+    for found in shape.tables.iter().filter(|found| is_written(found)) {
+        let name = &found.info.name;
+        if found.info.kind != "table" {
+            let kind = match found.info.kind.as_str() {
+                "virtual" | "shadow" => format!("a {} table", found.info.kind),
+                kind => format!("a {kind}"),
+            };
+            return Ok(Err(format!("{kind} {name}, where a table is expected")));
+        }
+        // Reading it would run what the schema says. One that no document lists is never read.
+        let asked = |column: &&String| schema::known_column(name, column) || !found.info.known;
+        if let Some(column) = found.generated.iter().find(asked) {
+            return Ok(Err(format!(
+                "a computed column, {name}.{column}, whose value comes from its own SQL"
+            )));
+        }
+        there.push(name.to_ascii_lowercase());
+    }
+    let triggers = triggers_of(conn, &shape)?;
+    Ok(match triggers.first() {
+        Some(trigger) => Err(format!("{trigger}, which would write too")),
+        None => Ok(there),
+    })
+}
+
+/// Returns the triggers, other than those of the documents, that fire when one of the documents' tables is written to,
+/// as `the trigger NAME on TABLE`.
+///
+/// # Errors
+/// When the schema cannot be read.
+pub fn foreign_triggers(conn: &Connection) -> Result<Vec<String>, DecodeError> {
+    triggers_of(conn, &Shape::discover(conn)?)
+}
+
+/// Returns what is disguised in the schema's own rows: no tool writes such rows, `PRAGMA writable_schema` does.
+///
+/// # Errors
+/// When the schema cannot be read.
+pub fn odd_schema(conn: &Connection) -> Result<Option<String>, DecodeError> {
+    let odd: Option<i64> = conn.query_row(
+        "SELECT min(rowid) FROM main.sqlite_schema
+         WHERE type NOT IN ('table', 'index', 'view', 'trigger') OR typeof(type) <> 'text'
+            OR typeof(name) <> 'text' OR typeof(tbl_name) <> 'text' OR typeof(sql) NOT IN ('text', 'null')
+            OR instr(name, char(0)) OR instr(tbl_name, char(0)) OR instr(sql, char(0))",
+        [],
+        |row| row.get(0),
+    )?;
+    Ok(odd.map(|row| format!("a disguised schema (row {row} of sqlite_schema is not plain text)")))
+}
+
+/// Objects that a schema may name to be looked through for triggers; a run's has two dozen.
+const MOST_OBJECTS: i64 = 1000;
+
+/// Calls that one statement may make of functions whose work grows with the value: ours make seven.
+const MOST_CALLS: usize = 16;
+
+/// Functions that take time in proportion to their arguments at most.
+const TAME: &[&str] = &[
+    "abs",
+    "coalesce",
+    "date",
+    "datetime",
+    "ifnull",
+    "json_object",
+    "json_patch",
+    "json_type",
+    "json_valid",
+    "julianday",
+    "length",
+    "lower",
+    "ltrim",
+    "max",
+    "min",
+    "nullif",
+    "octet_length",
+    "round",
+    "rtrim",
+    "strftime",
+    "substr",
+    "substring",
+    "time",
+    "trim",
+    "typeof",
+    "unixepoch",
+    "upper",
+];
+
+/// Returns what a statement would run that the schema chose and that may not end in time, as a noun: a trigger's or a
+/// foreign key's program, a virtual table, a function that is not known to be tame, or too many calls.
+///
+/// SQLite compiles the statement and lists the program (`EXPLAIN`); nothing runs. `message` is the register in which
+/// SQLite itself puts texts together, if the statement is one of those.
+///
+/// # Errors
+/// When SQLite cannot compile it.
+pub fn runs_foreign(
+    conn: &Connection,
+    sql: &str,
+    message: Option<i64>,
+) -> rusqlite::Result<Option<String>> {
+    let mut statement = conn.prepare(&format!("EXPLAIN {sql}"))?;
+    // Nothing is bound: the program is the same for all values.
+    let mut rows = statement.raw_query();
+    let mut calls = 0;
+    while let Some(row) = rows.next()? {
+        // addr, opcode, p1, p2, p3, p4, p5, comment
+        let code: String = row.get(1)?;
+        let found = match code.as_str() {
+            "Program" => {
+                Some("another program (a trigger, or an action of a foreign key)".to_owned())
+            }
+            "VOpen" | "VFilter" | "VUpdate" | "VColumn" => Some("a virtual table".to_owned()),
+            "Function" | "PureFunc" => {
+                calls += 1;
+                let call: String = row.get::<_, Option<String>>(5)?.unwrap_or_default();
+                let name = call.split('(').next().unwrap_or_default();
+                let tame = TAME.iter().any(|tame| tame.eq_ignore_ascii_case(name));
+                (!tame).then(|| format!("the function {name}"))
+            }
+            "Concat" => {
+                (message != Some(row.get(4)?)).then(|| "an expression that joins texts".to_owned())
+            }
+            _ => None,
+        };
+        if found.is_some() {
+            return Ok(found);
+        }
+        if calls > MOST_CALLS {
+            return Ok(Some(format!("more than {MOST_CALLS} functions")));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a writer writes to a table of this name.
+fn is_written(found: &Found) -> bool {
+    let name = found.info.name.to_ascii_lowercase();
+    schema::known_table(&name)
+        || [schema::BINDING_HISTORY, schema::AGENT_MEMORY_HISTORY].contains(&name.as_str())
+}
+
+fn triggers_of(conn: &Connection, shape: &Shape) -> Result<Vec<String>, DecodeError> {
+    let mut foreign = Vec::new();
+    // Each statement compiles every trigger that it would fire.
+    let objects: i64 =
+        conn.query_row("SELECT count(*) FROM main.sqlite_schema", [], |r| r.get(0))?;
+    if objects > MOST_OBJECTS {
+        return Ok(vec![format!(
+            "a schema of {objects} objects: triggers are looked for among {MOST_OBJECTS} at most"
+        )]);
+    }
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, true)?;
+    for found in &shape.tables {
+        if is_written(found) && found.info.kind == "table" {
+            foreign.extend(compiled(conn, found));
+        }
+    }
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    Ok(foreign)
+}
+
+/// Compiles statements that write to a table, and notes in whose name SQLite asks while it does.
+fn compiled(conn: &Connection, found: &Found) -> Vec<String> {
+    let table = quoted(&found.info.name);
+    let columns: Vec<String> = found
+        .info
+        .columns
+        .iter()
+        .map(|column| quoted(&column.name))
+        .filter(|column| !found.generated.iter().any(|g| quoted(g) == *column))
+        .map(|column| format!("{column} = {column}"))
+        .collect();
+    let named = Arc::new(Mutex::new(BTreeSet::new()));
+    let mut failed = None;
+    for sql in [
+        format!("INSERT INTO {table} DEFAULT VALUES"),
+        format!("UPDATE {table} SET {}", columns.join(", ")),
+        format!("DELETE FROM {table}"),
+    ] {
+        let names = Arc::clone(&named);
+        let note = move |_: &Action<'_>, inside: Option<&str>| {
+            let mut names = names.lock().unwrap_or_else(PoisonError::into_inner);
+            names.extend(inside.map(str::to_owned));
+            true
+        };
+        let made = authorize_during(conn, note, || conn.prepare(&sql).map(drop));
+        if let Err(error) = made.and_then(|made| made) {
+            failed.get_or_insert(error);
+        }
+    }
+    let names = named.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut foreign: Vec<String> = names
+        .iter()
+        .filter(|name| !is_audit_trigger(conn, name))
+        .map(|name| format!("the trigger {name} on {}", found.info.name))
+        .collect();
+    if let (Some(error), true) = (failed, foreign.is_empty()) {
+        foreign.push(format!(
+            "something on {} that SQLite cannot compile ({error})",
+            found.info.name
+        ));
+    }
+    foreign
+}
+
+fn is_audit_trigger(conn: &Connection, name: &str) -> bool {
+    let sql = conn.query_row(
+        "SELECT sql FROM main.sqlite_schema WHERE type = 'trigger' AND name = ?1 COLLATE NOCASE",
+        [name],
+        |row| row.get::<_, String>(0),
+    );
+    sql.is_ok_and(|sql| schema::is_audit_trigger(name, &sql))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decode::sqlite::{Guard, guard, quick_check};
+
+    /// A run's database with something done to its schema, guarded.
+    fn changed(sql: &str) -> Connection {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state.db");
+        #[allow(clippy::disallowed_methods)]
+        let conn = Connection::open(&path).unwrap();
+        conn.execute_batch(schema::STATE_SQL).unwrap();
+        conn.execute_batch("INSERT INTO bindings(name, value) VALUES ('a', 'b')")
+            .unwrap();
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)
+            .unwrap();
+        conn.execute_batch("PRAGMA writable_schema = ON").unwrap();
+        conn.execute_batch(sql).unwrap();
+        drop(conn);
+        #[allow(clippy::disallowed_methods)]
+        let mut conn = Connection::open(&path).unwrap();
+        guard(&mut conn, Guard::default()).unwrap();
+        conn
+    }
+
+    #[test]
+    fn what_a_statement_would_run_is_seen_before_it_runs() {
+        let check = |expression: &str| {
+            format!(
+                "UPDATE sqlite_schema SET sql = replace(sql, 'value TEXT', 'value TEXT CHECK ({expression})') WHERE name = 'bindings'"
+            )
+        };
+        for (sql, found) in [
+            (check("length(value) > 0"), None),
+            (check("value IN (''a'', ''b'')"), None),
+            (
+                check("hex(zeroblob(480000000)) <> value"),
+                Some("the function zeroblob"),
+            ),
+            (check("instr(value, name)"), Some("the function instr")),
+            // What never changes is no less a call.
+            (
+                check("instr(zeroblob(20000000), zeroblob(10000000) || x''01'') = 0"),
+                Some("the function zeroblob"),
+            ),
+            (check("value LIKE ''%a%''"), Some("the function like")),
+            (
+                check("length(value || value) > 0"),
+                Some("an expression that joins texts"),
+            ),
+        ] {
+            let conn = changed(&sql);
+            let insert = "INSERT INTO bindings(name, value) VALUES (?1, ?2)";
+            let said = runs_foreign(&conn, insert, None);
+            // A guarded connection does not even compile what writes; the writer's does.
+            assert!(said.is_err(), "{sql}");
+            let pragma = runs_foreign(&conn, "PRAGMA quick_check(bindings)", Some(3)).unwrap();
+            assert_eq!(pragma.as_deref(), found, "{sql}");
+            let (damage, ended) = quick_check(&conn);
+            assert_eq!(
+                (damage, ended.is_some()),
+                (vec![], found.is_some()),
+                "{sql}"
+            );
+        }
+    }
+}

@@ -1,0 +1,517 @@
+//! A directory that is held open, and all that is done below it.
+//!
+//! A path can lead elsewhere between two calls: whoever may write to a run can swap one of its folders with a link. So a
+//! writer opens the run's directory once and reaches everything else from the descriptor, one plain name at a time,
+//! without following a link: what was checked is what is acted on.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_std::ambient_authority;
+use cap_std::fs::{DirBuilder, FileType, Metadata, OpenOptions};
+
+/// A directory that is held open. Names below it are parts joined by `/`: a part that is empty, `.` or `..` is an error,
+/// and so is a link on the way.
+#[derive(Debug, Clone)]
+pub(crate) struct Dir {
+    held: Arc<cap_std::fs::Dir>,
+    /// Where it was when it was opened: for messages, and for what SQLite opens where there is no `/proc`.
+    path: PathBuf,
+}
+
+impl Dir {
+    /// Opens the directory that somebody named. Links are followed as far as the last `.prose` of the path, and none
+    /// below it; without a `.prose`, everywhere.
+    pub(crate) fn open(path: &Path) -> io::Result<Dir> {
+        let prose = path.ancestors().find(|at| at.ends_with(".prose"));
+        let (start, below) = match prose.and_then(|at| Some((at, path.strip_prefix(at).ok()?))) {
+            Some((start, below)) if plain_parts(below).is_some() => (start, below),
+            _ => (path, Path::new("")),
+        };
+        let start = match start.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => start,
+        };
+        let held = cap_std::fs::Dir::open_ambient_dir(start, ambient_authority())?;
+        let mut dir = Dir {
+            held: Arc::new(held),
+            path: start.to_owned(),
+        };
+        for part in plain_parts(below).into_iter().flatten() {
+            dir = dir.step(part)?;
+        }
+        Ok(dir)
+    }
+
+    /// The same, but what lies at the path itself is no link either.
+    pub(crate) fn open_own(path: &Path) -> io::Result<Dir> {
+        match (path.parent(), path.file_name()) {
+            (Some(above), Some(name)) => Dir::open(above)?.step(name),
+            _ => Dir::open(path),
+        }
+    }
+
+    /// The same as [`Dir::open`], made where it is missing.
+    pub(crate) fn make(path: &Path) -> io::Result<Dir> {
+        match (Dir::open(path), path.parent(), path.file_name()) {
+            (Err(error), Some(above), Some(name)) if error.kind() == io::ErrorKind::NotFound => {
+                Dir::make(above)?.make_step(name)
+            }
+            (opened, ..) => opened,
+        }
+    }
+
+    /// Where it was when it was opened.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path of a name below it, to be shown.
+    pub(crate) fn shown(&self, below: &str) -> PathBuf {
+        self.path.join(below)
+    }
+
+    /// A folder below it; `None` when there is none.
+    pub(crate) fn dir(&self, below: &str) -> io::Result<Option<Dir>> {
+        let mut dir = self.clone();
+        for part in parts(below)? {
+            dir = match dir.step(part.as_ref()) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                other => other?,
+            };
+        }
+        Ok(Some(dir))
+    }
+
+    /// A folder below it, made durably where it is missing.
+    pub(crate) fn make_dir(&self, below: &str) -> io::Result<Dir> {
+        parts(below)?
+            .into_iter()
+            .try_fold(self.clone(), |dir, part| dir.make_step(part.as_ref()))
+    }
+
+    /// Makes an empty folder straight in it, which must not be there.
+    pub(crate) fn new_dir(&self, name: &str) -> io::Result<Dir> {
+        #[allow(unused_mut)]
+        let mut how = DirBuilder::new();
+        #[cfg(unix)]
+        {
+            use cap_std::fs::DirBuilderExt;
+            how.mode(0o777);
+        }
+        self.held.create_dir_with(single(name)?, &how)?;
+        self.step(name.as_ref())
+    }
+
+    /// What lies at a name, of which a link is told as a link; `None` when nothing does.
+    pub(crate) fn look(&self, below: &str) -> io::Result<Option<Metadata>> {
+        let Some((dir, name)) = self.above(below)? else {
+            return Ok(None);
+        };
+        match dir.held.symlink_metadata(name) {
+            Err(error) if is_absent(&error) => Ok(None),
+            other => other.map(Some),
+        }
+    }
+
+    /// Opens a plain file; `None` when there is none. Links, pipes and devices are none, and never waited for.
+    pub(crate) fn file(&self, below: &str) -> io::Result<Option<File>> {
+        self.plain(below, OpenOptions::new().read(true))
+    }
+
+    /// Opens a plain file for writing; `None` when there is none.
+    pub(crate) fn writable(&self, below: &str) -> io::Result<Option<File>> {
+        self.plain(below, OpenOptions::new().write(true))
+    }
+
+    /// Makes a file in a folder that is there; there must be none of that name.
+    pub(crate) fn create(&self, below: &str) -> io::Result<File> {
+        let (dir, name) = self.there(below)?;
+        let mut how = OpenOptions::new();
+        how.write(true).create_new(true);
+        how.follow(FollowSymlinks::No);
+        Ok(dir.held.open_with(name, &how)?.into_std())
+    }
+
+    /// The bytes of a plain file; `None` when there is none.
+    pub(crate) fn read(&self, below: &str) -> io::Result<Option<Vec<u8>>> {
+        self.read_small(below, u64::MAX)
+    }
+
+    /// The bytes of a plain file of at most `most` bytes; `None` when there is none, or it is larger.
+    pub(crate) fn read_small(&self, below: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
+        let Some(file) = self.file(below)? else {
+            return Ok(None);
+        };
+        if file.metadata()?.len() > most {
+            return Ok(None);
+        }
+        let mut bytes = Vec::new();
+        file.take(most).read_to_end(&mut bytes)?;
+        Ok(Some(bytes))
+    }
+
+    /// Up to `most` bytes of a plain file from `offset`.
+    pub(crate) fn read_part(&self, below: &str, offset: u64, most: u64) -> io::Result<Vec<u8>> {
+        let file = self.file(below)?.ok_or(io::ErrorKind::NotFound)?;
+        part_of(file, offset, most)
+    }
+
+    /// The names in a folder, with what each is; no folder has none. Names that are no text are left out.
+    pub(crate) fn names(&self, below: &str) -> io::Result<Vec<(String, FileType)>> {
+        let text = |(name, kind): (OsString, FileType)| Some((name.into_string().ok()?, kind));
+        match self.dir(below)? {
+            Some(dir) => Ok(dir.entries()?.into_iter().filter_map(text).collect()),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// All names straight in it, with what each is.
+    pub(crate) fn entries(&self) -> io::Result<Vec<(OsString, FileType)>> {
+        self.held
+            .entries()?
+            .map(|entry| {
+                let entry = entry?;
+                Ok((entry.file_name(), entry.file_type()?))
+            })
+            .collect()
+    }
+
+    /// Calls `each` for all that lies in it and below, folders too; the depth of what lies straight in it is 1. What is
+    /// gone when it is looked at is left out.
+    pub(crate) fn walk(&self, each: &mut dyn FnMut(usize, &OsStr, &Metadata)) -> io::Result<()> {
+        let mut next = Some((1, self.clone()));
+        // Each is opened when it is its turn: as many are held as the tree is deep.
+        let mut below: Vec<(usize, Dir, OsString)> = Vec::new();
+        loop {
+            let (depth, dir) = match (next.take(), below.pop()) {
+                (Some(first), _) => first,
+                (None, Some((depth, above, name))) => match above.step(&name) {
+                    Err(error) if is_absent(&error) => continue,
+                    other => (depth, other?),
+                },
+                (None, None) => return Ok(()),
+            };
+            for entry in dir.held.entries()? {
+                let name = entry?.file_name();
+                match dir.held.symlink_metadata(&name) {
+                    Ok(meta) => {
+                        each(depth, &name, &meta);
+                        if meta.is_dir() {
+                            below.push((depth + 1, dir.clone(), name));
+                        }
+                    }
+                    Err(error) if is_absent(&error) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+    }
+
+    /// Renames what lies at a name, whatever lies at the other.
+    pub(crate) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        let ((old, from), (new, to)) = (self.there(from)?, self.there(to)?);
+        old.held.rename(from, &new.held, to)
+    }
+
+    /// Gives a file a second name, where nothing lies.
+    pub(crate) fn link(&self, from: &str, to: &str) -> io::Result<()> {
+        let ((old, from), (new, to)) = (self.there(from)?, self.there(to)?);
+        old.held.hard_link(from, &new.held, to)
+    }
+
+    /// Removes a file, or a link itself. Nothing there is no error.
+    pub(crate) fn remove(&self, below: &str) -> io::Result<()> {
+        let Some((dir, name)) = self.above(below)? else {
+            return Ok(());
+        };
+        match dir.held.remove_file(name) {
+            Err(error) if !is_absent(&error) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes a folder that lies straight in it, with all that lies below; of a link the link alone.
+    pub(crate) fn remove_tree(&self, name: &str) -> io::Result<()> {
+        self.held.remove_dir_all(single(name)?)
+    }
+
+    /// What the directory itself is.
+    pub(crate) fn metadata(&self) -> io::Result<Metadata> {
+        self.held.dir_metadata()
+    }
+
+    /// What tells it from every other directory that is there now, however it is called.
+    pub(crate) fn id(&self) -> io::Result<(u64, u64)> {
+        let meta = self.metadata()?;
+        Ok((meta.dev(), meta.ino()))
+    }
+
+    /// Makes sure that what happened to the names in it survives the machine.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        if cfg!(unix) {
+            self.held.open(".")?.sync_all()
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Makes sure of the names in the folder of `below`.
+    pub(crate) fn sync_above(&self, below: &str) -> io::Result<()> {
+        self.there(below)?.0.sync()
+    }
+
+    /// The directory itself, by a path that no rename changes: the system's name of the descriptor.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn held_path(&self) -> PathBuf {
+        use std::os::fd::AsRawFd;
+        PathBuf::from(format!("/proc/self/fd/{}", self.held.as_raw_fd()))
+    }
+
+    fn step(&self, name: &OsStr) -> io::Result<Dir> {
+        let path = self.path.join(name);
+        match self.held.open_dir_nofollow(name) {
+            Ok(held) => Ok(Dir {
+                held: Arc::new(held),
+                path,
+            }),
+            Err(error) => match self.held.symlink_metadata(name) {
+                Ok(meta) if !meta.is_dir() => Err(no_folder(&path)),
+                _ => Err(error),
+            },
+        }
+    }
+
+    fn make_step(&self, name: &OsStr) -> io::Result<Dir> {
+        match self.step(name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            other => return other,
+        }
+        match self.held.create_dir(name) {
+            // Another one made it meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => made.and_then(|()| self.sync())?,
+        }
+        self.step(name)
+    }
+
+    /// The folder in which the last part of a name lies; `None` when there is none.
+    fn above<'a>(&self, below: &'a str) -> io::Result<Option<(Dir, &'a str)>> {
+        match below.rsplit_once('/') {
+            Some((above, name)) => Ok(self.dir(above)?.map(|dir| (dir, name))),
+            None => Ok(Some((self.clone(), below))),
+        }
+        .and_then(|found| match found {
+            Some((dir, name)) => Ok(Some((dir, single(name)?))),
+            None => Ok(None),
+        })
+    }
+
+    fn there<'a>(&self, below: &'a str) -> io::Result<(Dir, &'a str)> {
+        let above = self.above(below)?;
+        above.ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn plain(&self, below: &str, how: &mut OpenOptions) -> io::Result<Option<File>> {
+        let Some((dir, name)) = self.above(below)? else {
+            return Ok(None);
+        };
+        // A pipe is opened at once, and then seen to be no file.
+        how.follow(FollowSymlinks::No).nonblock(true);
+        match dir.held.open_with(name, how) {
+            Ok(file) => {
+                let file = file.into_std();
+                Ok(file.metadata()?.is_file().then_some(file))
+            }
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) => match dir.held.symlink_metadata(name) {
+                Ok(meta) if !meta.is_file() => Ok(None),
+                _ => Err(error),
+            },
+        }
+    }
+}
+
+/// Writes a new file whole, and durably; one that could not be written is taken back.
+pub(crate) fn write_new(dir: &Dir, below: &str, bytes: &[u8]) -> io::Result<()> {
+    let mut file = dir.create(below)?;
+    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    if written.is_err() {
+        let _ = dir.remove(below);
+    }
+    written
+}
+
+/// Up to `most` bytes of a file from `offset`.
+pub(crate) fn part_of(mut file: File, offset: u64, most: u64) -> io::Result<Vec<u8>> {
+    file.seek(SeekFrom::Start(offset))?;
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// When a file was last changed; not before 1970.
+pub(crate) fn changed(meta: &Metadata) -> Option<std::time::Duration> {
+    let at: SystemTime = meta.modified().ok()?.into_std();
+    at.duration_since(UNIX_EPOCH).ok()
+}
+
+/// Whether an error says that nothing is there.
+pub(crate) fn is_absent(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound
+}
+
+fn no_folder(path: &Path) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::NotADirectory,
+        format!("{} is no folder of its own", path.display()),
+    )
+}
+
+/// The parts of a name below a directory.
+fn parts(below: &str) -> io::Result<Vec<&str>> {
+    match below {
+        "" => Ok(Vec::new()),
+        below => below.split('/').map(single).collect(),
+    }
+}
+
+/// One plain part of a path, on every system.
+fn single(name: &str) -> io::Result<&str> {
+    let mut components = Path::new(name).components();
+    let plain = matches!(
+        (components.next(), components.next()),
+        (Some(Component::Normal(part)), None) if part == name
+    );
+    if plain {
+        Ok(name)
+    } else {
+        let message = format!("{name:?} is no name of a file");
+        Err(io::Error::new(io::ErrorKind::InvalidInput, message))
+    }
+}
+
+fn plain_parts(below: &Path) -> Option<Vec<&OsStr>> {
+    below
+        .components()
+        .map(|part| match part {
+            Component::Normal(part) => Some(part),
+            _ => None,
+        })
+        .collect()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// A directory in which a folder `own`, links, a pipe and a file lie, beside what lies outside.
+    fn held() -> (tempfile::TempDir, Dir) {
+        let aside = tempfile::tempdir().unwrap();
+        let (root, outside) = (aside.path().join("root"), aside.path().join("outside"));
+        fs::create_dir_all(root.join("own")).unwrap();
+        fs::create_dir_all(&outside).unwrap();
+        for file in [root.join("own/a.md"), outside.join("a.md")] {
+            fs::write(file, "text").unwrap();
+        }
+        symlink(&outside, root.join("link")).unwrap();
+        symlink("own", root.join("inner")).unwrap();
+        symlink("own/a.md", root.join("a.md")).unwrap();
+        let made = std::process::Command::new("mkfifo")
+            .arg(root.join("pipe"))
+            .status();
+        assert!(made.unwrap().success());
+        let dir = Dir::open(&root).unwrap();
+        (aside, dir)
+    }
+
+    #[test]
+    fn a_name_leads_nowhere_but_down() {
+        let (aside, dir) = held();
+        let before = fs::read_dir(aside.path().join("outside")).unwrap().count();
+        let outside = aside.path().join("outside/a.md");
+        for name in [
+            "../outside/a.md",
+            "own/../../outside/a.md",
+            "./own/a.md",
+            "own//a.md",
+            "link/a.md",
+            "inner/a.md",
+            outside.to_str().unwrap(),
+            "",
+            "..",
+        ] {
+            assert!(dir.file(name).is_err(), "{name:?} is opened");
+            assert!(dir.look(name).is_err(), "{name:?} is looked at");
+            assert!(dir.create(name).is_err(), "{name:?} is made");
+            assert!(dir.remove(name).is_err(), "{name:?} is removed");
+            assert!(
+                dir.rename("own/a.md", name).is_err(),
+                "{name:?} is replaced"
+            );
+            assert!(dir.link("own/a.md", name).is_err(), "{name:?} is linked");
+            assert!(
+                dir.make_dir(&format!("{name}/x")).is_err(),
+                "{name:?} gets a folder"
+            );
+        }
+        assert_eq!(dir.read("own/a.md").unwrap().unwrap(), b"text");
+        assert_eq!(fs::read_to_string(outside).unwrap(), "text");
+        let after = fs::read_dir(aside.path().join("outside")).unwrap().count();
+        assert_eq!(after, before);
+    }
+
+    #[test]
+    fn what_is_no_plain_file_is_none_and_not_waited_for() {
+        let (_aside, dir) = held();
+        for name in ["link", "a.md", "pipe", "own", "nothing", "nothing/a.md"] {
+            assert!(dir.file(name).unwrap().is_none(), "{name}");
+            assert!(dir.writable(name).unwrap().is_none(), "{name}");
+            assert!(dir.read(name).unwrap().is_none(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_directory_is_what_it_was_when_it_was_opened() {
+        let (aside, dir) = held();
+        let root = aside.path().join("root");
+        fs::rename(&root, aside.path().join("moved")).unwrap();
+        symlink(aside.path().join("outside"), &root).unwrap();
+        write_new(&dir, "own/b.md", b"new").unwrap();
+        assert!(aside.path().join("moved/own/b.md").exists());
+        dir.remove_tree("own").unwrap();
+        dir.remove_tree("link").unwrap();
+        assert!(aside.path().join("outside/a.md").exists());
+        // By its path it is the link, which is no directory of its own.
+        assert!(Dir::open_own(&root).is_err());
+    }
+
+    /// Above `.prose` links are the user's own; below they are a run's.
+    #[test]
+    fn links_are_followed_as_far_as_prose() {
+        let aside = tempfile::tempdir().unwrap();
+        let at = aside.path();
+        fs::create_dir_all(at.join("real/.prose/runs/r")).unwrap();
+        symlink(at.join("real"), at.join("project")).unwrap();
+        symlink(
+            at.join("real/.prose/runs/r"),
+            at.join("real/.prose/runs/linked"),
+        )
+        .unwrap();
+        for (path, opens) in [("runs/r", true), ("runs", true), ("runs/linked", false)] {
+            let opened = Dir::open(&at.join("project/.prose").join(path));
+            assert_eq!(opened.is_ok(), opens, "{path}: {opened:?}");
+        }
+        let made = Dir::make(&at.join("project/.prose/runs/new/imports")).unwrap();
+        assert!(made.path().is_dir());
+        assert!(Dir::make(&at.join("project/.prose/runs/linked/imports")).is_err());
+    }
+}

@@ -1,0 +1,119 @@
+//! SQLite on files of a directory that is held open.
+//!
+//! SQLite opens a database, and later its journal, by path. On Linux the path is the system's name of the descriptor
+//! (`/proc/self/fd/N`), which leads to the directory wherever that is moved; SQLite itself would resolve that name to
+//! the path behind it, so it gets a file system of its own that takes every name as it is.
+
+use cap_fs_ext::MetadataExt;
+use prosescope_core::write::{Fault, FaultKind};
+use rusqlite::{Connection, OpenFlags};
+
+use super::fault;
+use crate::dir::Dir;
+
+/// Opens a database in `dir`, which must be held open for as long as the connection is. A link is not followed.
+pub(super) fn open(dir: &Dir, name: &str, flags: OpenFlags) -> Result<Connection, Fault> {
+    let path = dir.shown(name);
+    let wrong = |error| fault::sqlite(&path, &error);
+    if dir
+        .look(name)
+        .map_err(|cause| fault::io(&path, "cannot be opened", &cause))?
+        .is_some_and(|meta| meta.is_symlink())
+    {
+        let message = format!("{} is a link: nothing is written behind it", path.display());
+        return Err(Fault::new(FaultKind::Io, message)
+            .hint("name the file itself, if it is the one that is meant"));
+    }
+    let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    #[cfg(target_os = "linux")]
+    if let Some(held) = beneath(dir) {
+        let opened = Connection::open_with_flags_and_vfs(held.join(name), flags, vfs::NAME);
+        return opened.map_err(|error| match error {
+            // The path in it says nothing to anybody.
+            rusqlite::Error::SqliteFailure(code, _) => {
+                wrong(rusqlite::Error::SqliteFailure(code, None))
+            }
+            other => wrong(other),
+        });
+    }
+    let conn = Connection::open_with_flags(&path, flags).map_err(wrong)?;
+    stays(dir, name)?;
+    Ok(conn)
+}
+
+/// Checks, where SQLite opened a path, that the path still leads to what is held open. To be asked before a commit.
+pub(super) fn stays(dir: &Dir, name: &str) -> Result<(), Fault> {
+    #[cfg(target_os = "linux")]
+    if beneath(dir).is_some() {
+        return Ok(());
+    }
+    let file = |dir: &Dir| {
+        let meta = dir.look(name).ok()??;
+        Some((meta.dev(), meta.ino()))
+    };
+    let by_path = Dir::open_own(dir.path()).ok();
+    if file(dir).is_some() && by_path.and_then(|now| file(&now)) == file(dir) {
+        return Ok(());
+    }
+    let message = format!(
+        "{} was moved while it was open: nothing was written",
+        dir.shown(name).display()
+    );
+    Err(Fault::new(FaultKind::Busy, message).hint("look who moves it, and try again"))
+}
+
+/// The path of a directory that is held open, where the system has one and takes it.
+#[cfg(target_os = "linux")]
+fn beneath(dir: &Dir) -> Option<std::path::PathBuf> {
+    let held = dir.held_path();
+    (held.is_dir() && vfs::is_registered()).then_some(held)
+}
+
+#[cfg(target_os = "linux")]
+mod vfs {
+    use std::ffi::{CStr, c_char, c_int};
+    use std::ptr;
+    use std::sync::OnceLock;
+
+    use rusqlite::ffi;
+
+    pub(super) const NAME: &CStr = c"prosescope-held";
+
+    /// SQLite's own file system, but for names: each is taken as it is, not resolved.
+    pub(super) fn is_registered() -> bool {
+        static DONE: OnceLock<bool> = OnceLock::new();
+        *DONE.get_or_init(|| {
+            // SAFETY: the found file system is static; the copy of it is never freed, and registered once.
+            unsafe {
+                let unix = ffi::sqlite3_vfs_find(c"unix".as_ptr());
+                if unix.is_null() {
+                    return false;
+                }
+                let mut own = *unix;
+                own.pNext = ptr::null_mut();
+                own.zName = NAME.as_ptr();
+                own.xFullPathname = Some(as_it_is);
+                let own = Box::leak(Box::new(own));
+                ffi::sqlite3_vfs_register(own, 0) == ffi::SQLITE_OK
+            }
+        })
+    }
+
+    unsafe extern "C" fn as_it_is(
+        _: *mut ffi::sqlite3_vfs,
+        name: *const c_char,
+        room: c_int,
+        out: *mut c_char,
+    ) -> c_int {
+        // SAFETY: SQLite gives a name that ends in NUL, and `room` bytes for the answer.
+        unsafe {
+            let bytes = CStr::from_ptr(name).to_bytes_with_nul();
+            if usize::try_from(room).is_ok_and(|room| bytes.len() <= room) {
+                ptr::copy_nonoverlapping(bytes.as_ptr().cast(), out, bytes.len());
+                ffi::SQLITE_OK
+            } else {
+                ffi::SQLITE_CANTOPEN
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Statements that write, looked at before they run.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::path::Path;
+
+use prosescope_core::decode::sqlite::runs_foreign;
+use prosescope_core::write::WriteError;
+use rusqlite::{Connection, Params};
+
+use crate::record::fault;
+
+/// Why a change was not written.
+#[derive(Debug)]
+pub(super) enum Unwritten {
+    /// SQLite refused.
+    Sqlite(rusqlite::Error),
+    /// The schema would run code of its own; what it is, as a noun.
+    Foreign(String),
+    /// The row reads otherwise than it was written; a sentence.
+    Otherwise(String),
+}
+
+impl From<rusqlite::Error> for Unwritten {
+    fn from(error: rusqlite::Error) -> Unwritten {
+        Unwritten::Sqlite(error)
+    }
+}
+
+impl Unwritten {
+    /// The error of the command; its transaction is rolled back.
+    pub(super) fn told(self, path: &Path) -> WriteError {
+        let name = path.display();
+        let hint = "nothing was recorded; `prose check RUN` says what is odd about the database, \
+                    `prose check RUN --fix` writes a copy with the documents' tables alone";
+        match self {
+            Unwritten::Sqlite(error) => WriteError::Fault(fault::sqlite(path, &error)),
+            Unwritten::Foreign(what) => WriteError::refused(
+                "foreign-code",
+                format!("{name} was not written: its schema would run {what} with each write"),
+                hint,
+            ),
+            Unwritten::Otherwise(what) => {
+                let message = format!("{name} was not written: {what}");
+                WriteError::refused("written-otherwise", message, hint)
+            }
+        }
+    }
+}
+
+/// The statements of one transaction. Nobody changes the schema meanwhile.
+pub(super) struct Statements<'a> {
+    conn: &'a Connection,
+    looked_at: RefCell<HashSet<String>>,
+}
+
+impl Statements<'_> {
+    pub(super) fn new(conn: &Connection) -> Statements<'_> {
+        Statements {
+            conn,
+            looked_at: RefCell::default(),
+        }
+    }
+
+    /// Runs a statement that writes, unless the schema makes it run more than it says; returns the rows it changed.
+    pub(super) fn run(&self, sql: &str, params: impl Params) -> Result<usize, Unwritten> {
+        if !self.looked_at.borrow().contains(sql) {
+            if let Some(foreign) = runs_foreign(self.conn, sql, None)? {
+                return Err(Unwritten::Foreign(foreign));
+            }
+            self.looked_at.borrow_mut().insert(sql.to_owned());
+        }
+        Ok(self.conn.prepare_cached(sql)?.execute(params)?)
+    }
+}

@@ -1,0 +1,128 @@
+//! Copying a file of which only a part is there: a hole costs nothing, and stays one.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+/// Bytes that are looked at together: all of them zero, they are a hole.
+const PIECE: usize = 64 << 10;
+
+/// Copies the data of a file; the copy has the same length. No more than `most` bytes of data are copied.
+///
+/// # Errors
+/// `FileTooLarge` when there are more; otherwise what the system says.
+pub(crate) fn copy(from: &mut File, to: &Path, most: u64) -> io::Result<u64> {
+    let mut copy = File::create_new(to)?;
+    copy.set_len(from.metadata()?.len())?;
+    let mut piece = vec![0; PIECE];
+    let (mut at, mut copied) = (0, 0);
+    while let Some(data) = next_data(from, at)? {
+        from.seek(SeekFrom::Start(data))?;
+        let read = from.read(&mut piece)?;
+        let bytes = piece.get(..read).unwrap_or_default();
+        if bytes.is_empty() {
+            break;
+        }
+        at = data + read as u64;
+        // A file system that does not tell its holes, or zeros that were written.
+        if bytes.iter().all(|byte| *byte == 0) {
+            continue;
+        }
+        copied += read as u64;
+        if copied > most {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        copy.seek(SeekFrom::Start(data))?;
+        copy.write_all(bytes)?;
+    }
+    Ok(copied)
+}
+
+/// Bytes that a file takes on disk, where the system says so; else its length.
+pub(crate) fn data(meta: &Metadata) -> u64 {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        meta.len().min(meta.blocks().saturating_mul(512))
+    }
+    #[cfg(not(unix))]
+    meta.len()
+}
+
+/// Bytes that are free where a folder lies, where the system says so.
+pub(crate) fn free(dir: &Path) -> Option<u64> {
+    #[cfg(unix)]
+    {
+        let stat = rustix::fs::statvfs(dir).ok()?;
+        Some(stat.f_bavail.saturating_mul(stat.f_frsize))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = dir;
+        None
+    }
+}
+
+/// Where the next data begins, at `at` or behind; `None` when only a hole follows.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn next_data(file: &File, at: u64) -> io::Result<Option<u64>> {
+    use rustix::fs::{SeekFrom, seek};
+    use rustix::io::Errno;
+    match seek(file, SeekFrom::Data(at)) {
+        Ok(data) => Ok(Some(data)),
+        Err(Errno::NXIO) => Ok(None),
+        Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok(Some(at)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn next_data(_: &File, at: u64) -> io::Result<Option<u64>> {
+    Ok(Some(at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn holes_cost_nothing_and_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, to) = (dir.path().join("from"), dir.path().join("to"));
+        let mut file = File::create_new(&path).unwrap();
+        let long: u64 = 3 << 30;
+        let written = [(0, "begin"), (1 << 30, "middle"), (long - 3, "end")];
+        for (at, text) in written {
+            file.seek(SeekFrom::Start(at)).unwrap();
+            file.write_all(text.as_bytes()).unwrap();
+        }
+        // Zeros that are no hole become one.
+        file.seek(SeekFrom::Start(2 << 30)).unwrap();
+        file.write_all(&vec![0; 2 << 20]).unwrap();
+        let mut from = File::open(&path).unwrap();
+        let copied = copy(&mut from, &to, 1 << 20).unwrap();
+        assert!(copied < 1 << 20, "{copied}");
+        let mut made = File::open(&to).unwrap();
+        let meta = made.metadata().unwrap();
+        assert_eq!(meta.len(), long);
+        assert!(data(&meta) < 2 << 20, "{}", data(&meta));
+        for (at, text) in written {
+            let mut bytes = vec![0; text.len()];
+            made.seek(SeekFrom::Start(at)).unwrap();
+            made.read_exact(&mut bytes).unwrap();
+            assert_eq!(bytes, text.as_bytes());
+        }
+    }
+
+    #[test]
+    fn no_more_is_copied_than_was_said() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("from");
+        std::fs::write(&path, vec![b'x'; 1 << 20]).unwrap();
+        for (most, whole) in [(1 << 20, true), ((1 << 20) - 1, false)] {
+            let mut from = File::open(&path).unwrap();
+            let copied = copy(&mut from, &dir.path().join(format!("{most}")), most);
+            assert_eq!(copied.is_ok(), whole, "{most}: {copied:?}");
+        }
+    }
+}

@@ -1,0 +1,433 @@
+//! A `state.db` of somebody else, whose schema is disguised or does something of its own: every command refuses it, or
+//! does what it says and nothing more, within 256 MB and 2 s of processor time (security.md, B1 to B3).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use rusqlite::Connection;
+use rusqlite::config::DbConfig;
+
+use crate::project::{Project, given, text};
+
+const PROGRAM: &str = r#"agent writer:
+  model: opus
+  persist: true
+
+session "Outline"
+
+approve publish:
+  prompt: "Publish it?"
+
+output report = session: writer
+  prompt: "Report"
+"#;
+
+/// A trigger that approves, and what hides it.
+macro_rules! trigger {
+    ($hidden:literal) => {
+        concat!(
+            "CREATE TRIGGER evil AFTER UPDATE ON gates BEGIN UPDATE gates SET status = 'approved'; INSERT INTO stolen VALUES (1); END;",
+            $hidden
+        )
+    };
+}
+macro_rules! virtual_table {
+    ($begin:literal) => {
+        concat!(
+            "DROP TABLE bindings; CREATE VIRTUAL TABLE bindings USING fts5(name, value, kind, execution_id, source_statement, created_at, updated_at, attachment_path);
+             UPDATE sqlite_schema SET sql = replace(sql, 'CREATE VIRTUAL TABLE bindings', '", $begin, "') WHERE name = 'bindings'"
+        )
+    };
+}
+macro_rules! check {
+    ($table:literal, $column:literal, $expression:literal) => {
+        concat!(
+            "UPDATE sqlite_schema SET sql = replace(sql, '",
+            $column,
+            " TEXT', '",
+            $column,
+            " TEXT CHECK (' || \"",
+            $expression,
+            "\" || ')') WHERE type = 'table' AND name = '",
+            $table,
+            "'"
+        )
+    };
+}
+macro_rules! replaced {
+    ($table:literal, $was:literal, $is:literal) => {
+        concat!(
+            "UPDATE sqlite_schema SET sql = replace(sql, \"",
+            $was,
+            "\", \"",
+            $is,
+            "\") WHERE type = 'table' AND name = '",
+            $table,
+            "'"
+        )
+    };
+}
+/// A name, and what was done to the schema of a run's database, with `writable_schema` on. `stolen` is a table that no
+/// command writes to.
+const SCHEMAS: &[(&str, &str)] = &[
+    // Triggers, undisguised and disguised.
+    ("a trigger", trigger!("")),
+    ("a trigger of another case", trigger!("UPDATE sqlite_schema SET type = 'TRIGGER' WHERE name = 'evil'")),
+    ("a trigger whose SQL is a BLOB", trigger!("UPDATE sqlite_schema SET sql = CAST(sql AS BLOB) WHERE name = 'evil'")),
+    ("a trigger whose name is a BLOB", trigger!("UPDATE sqlite_schema SET name = CAST(name AS BLOB) WHERE name = 'evil'")),
+    ("a trigger whose table is a BLOB", trigger!("UPDATE sqlite_schema SET tbl_name = CAST(tbl_name AS BLOB) WHERE name = 'evil'")),
+    ("a trigger on a table with a NUL", trigger!("UPDATE sqlite_schema SET tbl_name = 'gates' || char(0) || 'x' WHERE name = 'evil'")),
+    ("a trigger with a NUL in its SQL", trigger!("UPDATE sqlite_schema SET sql = sql || char(0) || 'x' WHERE name = 'evil'")),
+    ("a trigger that is listed as an index", trigger!("UPDATE sqlite_schema SET type = 'index' WHERE name = 'evil'")),
+    ("a trigger that is listed as a table", trigger!("UPDATE sqlite_schema SET type = 'table', rootpage = 2 WHERE name = 'evil'")),
+    ("a trigger listed on another table", trigger!("UPDATE sqlite_schema SET tbl_name = 'stolen' WHERE name = 'evil'")),
+    ("a trigger with comments", "CREATE/**/TRIGGER/**/evil AFTER UPDATE ON gates BEGIN UPDATE gates SET status = 'approved'; END"),
+    ("a trigger that calls itself as ours", "DROP TRIGGER gate_audit_log_no_update;
+        CREATE TRIGGER gate_audit_log_no_update AFTER INSERT ON gate_audit_log BEGIN UPDATE gates SET status = 'approved'; END"),
+    ("a trigger on a history", "CREATE TRIGGER evil AFTER INSERT ON x_binding_history BEGIN UPDATE gates SET status = 'approved'; END"),
+    ("a trigger of one column", "CREATE TRIGGER evil AFTER UPDATE OF resolved_by ON gates BEGIN UPDATE gates SET status = 'approved'; END"),
+    ("a trigger that forbids", "CREATE TRIGGER evil BEFORE UPDATE ON gates BEGIN SELECT RAISE(IGNORE); END"),
+    // Tables that are none.
+    ("a virtual table", virtual_table!("CREATE VIRTUAL TABLE bindings")),
+    ("a virtual table in disguise", virtual_table!("CREATE/**/VIRTUAL TABLE bindings")),
+    ("a shadow table", "DROP TABLE agent_segments; CREATE VIRTUAL TABLE agent USING fts4(a)"),
+    ("a view of run", "ALTER TABLE run RENAME TO old_run; CREATE VIEW run AS SELECT * FROM old_run"),
+    ("a view that never ends", "DROP TABLE bindings; CREATE VIEW bindings AS
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS name, i AS value, i AS execution_id FROM n"),
+    ("a view that is written through", "ALTER TABLE gates RENAME TO old_gates; CREATE VIEW gates AS SELECT * FROM old_gates;
+        CREATE TRIGGER evil INSTEAD OF UPDATE ON gates BEGIN UPDATE old_gates SET status = 'approved'; END"),
+    // Code beside the columns.
+    ("a CHECK that takes memory", check!("bindings", "value", "hex(zeroblob(480000000)) <> value")),
+    ("a CHECK that takes time", check!("bindings", "value", "instr(zeroblob(20000000), zeroblob(10000000) || x'01') = 0")),
+    ("a CHECK with a pattern", check!("bindings", "value", "NOT 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' LIKE '%a%a%a%a%a%a%a%a%a%a%a%a%a%a%b'")),
+    ("a CHECK that joins texts", check!("bindings", "value", "length(value || value || value) > 0")),
+    ("a CHECK on a gate", check!("gates", "status", "printf('%.*c', 100000000, 'x') <> status")),
+    ("a CHECK on the log", check!("gate_audit_log", "comment", "replace(hex(zeroblob(9000000)), '0', hex(zeroblob(20))) <> comment")),
+    ("a CHECK on an execution", check!("execution", "status", "quote(zeroblob(400000000)) <> status")),
+    ("many calls in a CHECK", check!("bindings", "value",
+        "json_valid(upper(lower(upper(lower(upper(lower(upper(lower(upper(lower(upper(lower(upper(lower(upper(lower(upper(lower(value)))))))))))))))))) >= 0")),
+    ("a computed column", "ALTER TABLE bindings ADD COLUMN size GENERATED ALWAYS AS (instr('x', value)) VIRTUAL;
+        CREATE INDEX by_size ON bindings(size);
+        UPDATE sqlite_schema SET sql = replace(sql, '''x''', 'zeroblob(20000000)') WHERE name = 'bindings'"),
+    ("a computed status", replaced!("gates", "status TEXT DEFAULT 'pending'", "status TEXT GENERATED ALWAYS AS ('approved') VIRTUAL")),
+    ("a computed status that is stored", replaced!("gates", "status TEXT DEFAULT 'pending'", "status TEXT GENERATED ALWAYS AS (substr('approved', 1)) STORED")),
+    ("a default", "ALTER TABLE gate_audit_log ADD COLUMN extra DEFAULT NULL; UPDATE sqlite_schema
+        SET sql = replace(sql, 'extra DEFAULT NULL', 'extra DEFAULT (hex(zeroblob(480000000)))') WHERE name = 'gate_audit_log'"),
+    ("an index on an expression", "CREATE INDEX evil ON execution(instr('x', status));
+        UPDATE sqlite_schema SET sql = replace(sql, '''x''', 'hex(zeroblob(20000000))') WHERE name = 'evil'"),
+    ("a partial index", "CREATE INDEX evil ON gate_audit_log(comment) WHERE instr('x', comment) OR 1;
+        UPDATE sqlite_schema SET sql = replace(sql, '''x''', 'hex(zeroblob(480000000))') WHERE name = 'evil'"),
+    // Keys and types.
+    ("a key that is followed", replaced!("gates", "execution_id INTEGER REFERENCES execution(id)",
+        "execution_id INTEGER REFERENCES execution(id) ON UPDATE SET NULL ON DELETE CASCADE")),
+    ("a child that is followed", "CREATE TABLE child(id INTEGER, s TEXT REFERENCES execution(status) ON UPDATE CASCADE);
+        CREATE UNIQUE INDEX evil ON execution(status, id)"),
+    ("a key that replaces rows", replaced!("bindings", "kind TEXT", "kind TEXT UNIQUE ON CONFLICT REPLACE")),
+    ("a key that ignores rows", replaced!("gate_audit_log", "gate_id TEXT NOT NULL", "gate_id TEXT NOT NULL UNIQUE ON CONFLICT IGNORE")),
+    ("an index that allows one", "CREATE UNIQUE INDEX evil ON bindings(typeof(name))"),
+    ("a type that makes numbers", replaced!("bindings", "value TEXT", "value INTEGER")),
+    ("a type that makes numbers of comments", replaced!("gates", "resolution_comment TEXT", "resolution_comment REAL")),
+    ("names of any case", replaced!("bindings", "name TEXT", "name TEXT COLLATE NOCASE")),
+    ("a collation that is not there", replaced!("bindings", "name TEXT", "name TEXT COLLATE evil")),
+    ("strict types", replaced!("bindings", "value TEXT", "value INT")),
+    ("ids that are used up", "UPDATE sqlite_sequence SET seq = 9223372036854775807"),
+    ("ids that are no numbers", "UPDATE sqlite_sequence SET seq = 'x'"),
+    ("a column in the rowid's place", "ALTER TABLE bindings ADD COLUMN oid_ DEFAULT 7; UPDATE sqlite_schema SET sql = replace(sql, 'oid_', 'rowid') WHERE name = 'bindings'"),
+    ("2,000 objects", "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+        INSERT INTO sqlite_schema SELECT 'trigger', 't' || i, 'gates', 0, 'CREATE TRIGGER t' || i || ' AFTER UPDATE ON gates BEGIN UPDATE gates SET status = ''approved''; END' FROM n"),
+];
+
+/// A command, what it reads on standard input, and what holds afterwards if it says that it is done.
+const COMMANDS: &[(&[&str], &str, &str)] = &[
+    (
+        &["put", "Note", "--run", "RUN"],
+        "007",
+        "SELECT count(*) = 1 AND max(+value) = '007' AND typeof(value) = 'text' FROM bindings WHERE name = 'Note' COLLATE BINARY",
+    ),
+    (
+        &["put", "draft", "--run", "RUN"],
+        "1e3",
+        "SELECT max(+value) = '1e3' FROM bindings WHERE name = 'draft'",
+    ),
+    (
+        &["put", "large", "--run", "RUN"],
+        "LARGE",
+        "SELECT attachment_path IS NOT NULL FROM bindings WHERE name = 'large'",
+    ),
+    (
+        &["exec", "begin", "--run", "RUN", "--line", "10"],
+        "",
+        "SELECT count(*) = 1 FROM execution WHERE statement_index = 10 AND status = 'executing'",
+    ),
+    (
+        &["exec", "complete", "1", "--run", "RUN"],
+        "",
+        "SELECT count(*) >= 1 FROM execution WHERE statement_index = 5 AND status = 'completed'",
+    ),
+    (
+        &["exec", "fail", "1", "--error", "no", "--run", "RUN"],
+        "",
+        "SELECT count(*) >= 1 FROM execution WHERE statement_index = 5 AND status = 'failed'",
+    ),
+    (
+        &["approve", "RUN", "publish", "--comment", "1.50"],
+        "",
+        "SELECT status = 'approved' AND +resolution_comment = '1.50' FROM gates WHERE id = 'publish'",
+    ),
+    (
+        &["reject", "RUN", "publish", "--reason", "no"],
+        "",
+        "SELECT status = 'rejected' FROM gates WHERE id = 'publish'",
+    ),
+    (
+        &[
+            "gate", "create", "extra", "--run", "RUN", "--prompt", "More?",
+        ],
+        "",
+        "SELECT status = 'pending' FROM gates WHERE id = 'extra'",
+    ),
+    (&["gate", "show", "RUN", "publish"], "", "SELECT 1"),
+    (
+        &["agent", "memory", "set", "writer", "--run", "RUN"],
+        "007",
+        "SELECT +memory = '007' FROM agents WHERE name = 'writer'",
+    ),
+    (
+        &[
+            "agent", "segment", "add", "writer", "--run", "RUN", "--prompt", "p",
+        ],
+        "5",
+        "SELECT count(*) = 1 FROM agent_segments WHERE summary = '5'",
+    ),
+    (
+        &[
+            "import",
+            "add",
+            "r",
+            "--run",
+            "RUN",
+            "https://p.prose.md/a/b",
+        ],
+        "",
+        "SELECT count(*) = 1 FROM imports WHERE alias = 'r'",
+    ),
+    (
+        &["finish", "RUN", "--status", "failed", "--force"],
+        "",
+        "SELECT status = 'failed' FROM run",
+    ),
+    // Reading.
+    (&["show", "RUN"], "", "SELECT 1"),
+    (&["check", "RUN"], "", "SELECT 1"),
+    (&["get", "draft", "--run", "RUN"], "", "SELECT 1"),
+    (&["audit", "verify", "RUN"], "", "SELECT 1"),
+    (&["trace", "RUN"], "", "SELECT 1"),
+];
+
+/// The run before anything was done to it.
+fn base() -> Option<(Project, String, Vec<u8>)> {
+    let project = Project::new(PROGRAM)?;
+    let run = project.init("sqlite");
+    project.put(&run, "draft", b"a draft");
+    project.expect(0, &["exec", "begin", "--run", &run, "--line", "5"], b"");
+    project.expect(
+        0,
+        &[
+            "gate", "create", "publish", "--run", &run, "--line", "7", "--force",
+        ],
+        b"",
+    );
+    let path = project.run_dir(&run).join("state.db");
+    let conn = Connection::open(&path).expect("it opens");
+    conn.execute_batch("CREATE TABLE stolen(x); INSERT INTO gates(id, run_id, status) SELECT 'other', id, 'pending' FROM run")
+        .expect("it is written");
+    drop(conn);
+    let bytes = fs::read(&path).expect("a file");
+    Some((project, run, bytes))
+}
+
+/// The same run with another schema; `None` where SQLite itself does not take it.
+fn disguised(bytes: &[u8], sql: &str, to: &Path) -> Result<(), rusqlite::Error> {
+    fs::write(to, bytes).expect("a file");
+    let conn = Connection::open(to)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, true)?;
+    conn.execute_batch("PRAGMA writable_schema = ON")?;
+    conn.execute_batch(sql)
+}
+
+/// Runs a command with 256 MB of its own and 2 s of processor time; more of either ends it by a signal.
+fn limited(project: &Project, args: &[&str], input: &[u8]) -> Output {
+    let command = project.command(args);
+    let mut limited = Command::new("prlimit");
+    limited
+        .args(["--data=268435456", "--cpu=2", "--core=0"])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .current_dir(project.path())
+        .env("HOME", project.path().join("home"));
+    given(&mut limited, input)
+}
+
+#[test]
+fn a_disguised_schema_is_refused_or_does_no_harm() {
+    let Some((project, run, bytes)) = base() else {
+        return;
+    };
+    let path = project.run_dir(&run).join("state.db");
+    let large = "x".repeat(300_000);
+    let (mut refused, mut done) = (0, 0);
+    let mut odd = Vec::new();
+    for (name, sql) in SCHEMAS {
+        disguised(&bytes, sql, &path).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let hostile = fs::read(&path).expect("a file");
+        assert!(hostile != bytes, "{name} changes nothing");
+        // What the schema itself does to the rows is not the command's.
+        let kept: Vec<&str> = KEPT.into_iter().filter(|sql| is(&path, sql)).collect();
+        for (args, input, holds) in COMMANDS {
+            let began = std::time::Instant::now();
+            fresh(&path, &hostile);
+            let args: Vec<&str> = args
+                .iter()
+                .map(|arg| if *arg == "RUN" { &run } else { *arg })
+                .collect();
+            let input = if *input == "LARGE" { &large } else { *input };
+            let out = limited(&project, &args, input.as_bytes());
+            eprintln!(
+                "{name} {args:?} {:?} {:?}",
+                out.status.code(),
+                began.elapsed()
+            );
+            let what = format!(
+                "{name}, {args:?}: {:?}\n{}{}",
+                out.status,
+                text(&out.stdout),
+                text(&out.stderr)
+            );
+            match out.status.code() {
+                Some(0 | 1) => {
+                    done += 1;
+                    odd.extend(harm(&path, &kept, holds).map(|harm| format!("{harm}: {what}")));
+                }
+                Some(3..=6) => {
+                    refused += 1;
+                    if fs::read(&path).expect("a file") != hostile {
+                        odd.push(format!("refused, and changed: {what}"));
+                    }
+                }
+                _ => odd.push(what),
+            }
+        }
+    }
+    assert!(
+        odd.is_empty(),
+        "{} of {}:\n{}",
+        odd.len(),
+        done + refused,
+        odd.join("\n")
+    );
+    assert!(
+        SCHEMAS.len() >= 40 && done > 100 && refused > 100,
+        "{done} done, {refused} refused"
+    );
+}
+
+/// Rows of the documents' own shape, and of a size that no run has.
+const HEAVY: &[(&str, &str)] = &[
+    ("many gates", "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 80)
+        INSERT INTO gates(id, run_id, status, prompt) SELECT 'g' || i, run.id, 'pending', printf('%.*c', 1000000, 'x') FROM n, run"),
+    ("a long error", "UPDATE execution SET error_message = printf('%.*c', 60000000, 'x')"),
+    ("nested metadata", "UPDATE execution SET metadata = '{\"a\":[' || replace(printf('%.*c', 7000000, 'x'), 'x', '[],') || '0]}'"),
+    ("a long program", "UPDATE run SET program_source = printf('%.*c', 60000000, 'x')"),
+    ("a long value", "UPDATE bindings SET value = printf('%.*c', 60000000, 'x')"),
+    ("a long memory", "INSERT INTO agents(name, memory) VALUES ('writer', printf('%.*c', 60000000, 'x'))"),
+    ("many rows", "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+        INSERT INTO execution(statement_text, status, parent_id) SELECT 'session \"B\"', 'executing', 1 FROM n"),
+];
+
+#[test]
+fn a_heavy_run_is_refused_or_recorded_within_the_limits() {
+    let Some((project, run, bytes)) = base() else {
+        return;
+    };
+    let path = project.run_dir(&run).join("state.db");
+    let mut odd = Vec::new();
+    for (name, sql) in HEAVY {
+        disguised(&bytes, sql, &path).unwrap_or_else(|error| panic!("{name}: {error}"));
+        for (args, input, _) in COMMANDS {
+            let args: Vec<&str> = args
+                .iter()
+                .map(|arg| if *arg == "RUN" { &run } else { *arg })
+                .collect();
+            let out = limited(&project, &args, input.as_bytes());
+            if !matches!(out.status.code(), Some(0..=6)) {
+                odd.push(format!(
+                    "{name}, {args:?}: {:?}\n{}",
+                    out.status,
+                    text(&out.stderr)
+                ));
+            }
+        }
+    }
+    assert!(odd.is_empty(), "{}", odd.join("\n"));
+}
+
+/// One run that cannot be checked keeps none of the others from it, and is named.
+#[test]
+fn checking_all_goes_on_after_a_hostile_run() {
+    let Some((project, run, bytes)) = base() else {
+        return;
+    };
+    let other = project.init("sqlite");
+    let path = project.run_dir(&run).join("state.db");
+    let (_, slow) = SCHEMAS
+        .iter()
+        .find(|(name, _)| *name == "a CHECK that takes time")
+        .expect("it is listed");
+    disguised(&bytes, slow, &path).expect("it is taken");
+    let out = limited(&project, &["check", "--all"], b"");
+    let said = text(&out.stdout);
+    assert!(matches!(out.status.code(), Some(0 | 1)), "{:?}", out.status);
+    assert!(said.contains(&run) && said.contains(&other), "{said}");
+    assert!(
+        said.contains("looking through bindings would run the function"),
+        "{said}"
+    );
+}
+
+/// The run's folder as it was, with this database.
+fn fresh(path: &PathBuf, hostile: &[u8]) {
+    fs::write(path, hostile).expect("a file");
+    let dir = path.parent().expect("a folder");
+    for gone in ["attachments", "imports"] {
+        let _ = fs::remove_dir_all(dir.join(gone));
+    }
+}
+
+/// What holds before and after every command.
+const KEPT: [&str; 3] = [
+    "SELECT status = 'pending' FROM gates WHERE id = 'other'",
+    "SELECT count(*) = 0 FROM stolen",
+    "SELECT count(*) = 1 FROM bindings WHERE name = 'draft' AND (value = 'a draft' OR value = '1e3')",
+];
+
+/// What the command said that it did and is not there, or what it changed beside that.
+fn harm(path: &Path, kept: &[&str], holds: &str) -> Option<String> {
+    let mut asked = std::iter::once(&holds).chain(kept);
+    let harmed = asked.find(|sql| !is(path, sql))?;
+    Some(format!("not so: {harmed}"))
+}
+
+/// Whether a database says yes; a view that never ends does not.
+fn is(path: &Path, sql: &str) -> bool {
+    let mut conn = Connection::open(path).expect("it opens");
+    let mut steps = 0;
+    let most = move || {
+        steps += 1;
+        steps > 10_000
+    };
+    conn.progress_handler(1000, Some(most)).expect("it is set");
+    let said = conn.query_row(sql, [], |row| row.get::<_, Option<bool>>(0));
+    said == Ok(Some(true))
+}
