@@ -202,7 +202,7 @@ fn run(path: &Path, command: usize) -> Result<(), WriteError> {
     let insist = Insist { force: true, overrides: true };
     let put = |name: &str, value: &str| Put {
         name: Some(name.to_owned()),
-        value: value.as_bytes().to_vec(),
+        value: value.as_bytes().to_vec().into(),
         ..Put::default()
     };
     let close = |how| Close { insist, ..Close::new(1, how) };
