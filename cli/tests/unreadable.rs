@@ -157,15 +157,14 @@ fn cut(path: &Path) {
 }
 
 /// Overwrites the page of a database that holds the row with this text: the other tables are read.
-fn overwrite(run: &Path, text: &str) {
-    let path = run.join("state.db");
-    let mut bytes = fs::read(&path).expect("a database");
+fn overwrite(path: &Path, text: &str) {
+    let mut bytes = fs::read(path).expect("a database");
     let page = usize::from(u16::from_be_bytes([bytes[16], bytes[17]]));
     let mut windows = bytes.windows(text.len());
     let found = windows.rposition(|part| part == text.as_bytes());
     let at = found.expect("its row") / page * page;
     bytes[at..at + page].fill(0xa5);
-    write(&path, &bytes);
+    write(path, &bytes);
 }
 
 /// What is done to a run's folder, what then cannot be answered, and what is named.
@@ -226,14 +225,14 @@ const DAMAGES: &[Damage] = &[
     (
         "a page of gates overwritten",
         "sqlite",
-        |run| overwrite(run, "Publish?"),
+        |run| overwrite(&run.join("state.db"), "Publish?"),
         &[OF_GATES, OF_ALL],
         "table gates",
     ),
     (
         "a page of bindings overwritten",
         "sqlite",
-        |run| overwrite(run, "What was found"),
+        |run| overwrite(&run.join("state.db"), "What was found"),
         &[OF_BINDINGS, OF_ALL],
         "table bindings",
     ),
@@ -329,6 +328,31 @@ fn what_may_not_be_read_is_never_empty() {
     }
 }
 
+/// The agents of a project lie around a run, in a database of their own: what was recorded of the run is whole.
+#[test]
+fn agents_around_a_run_that_cannot_be_read_are_not_no_agents() {
+    let project = Project::new("sqlite");
+    let agents = project.dir.path().join(".prose/agents.db");
+    let memory = project.dir.path().join("memory");
+    write(&memory, "What it remembers".repeat(9).as_bytes());
+    let set = ["agent", "memory", "set", "captain", "--scope", "project"];
+    let mut set = project.command(&set);
+    set.stdin(fs::File::open(memory).expect("opened"));
+    let out = set.output().expect("prose runs");
+    assert!(out.status.success(), "{out:?}");
+    let whole = fs::read(&agents).expect("a database");
+    overwrite(&agents, "What it remembers");
+    let ask: &[&[&[&str]]] = &[&[&["agents", RUN]]];
+    project.check("a page of agents overwritten", ask, "table agents of", 5);
+    write(&agents, &whole[..whole.len() / 2]);
+    project.check("agents cut", ask, "agents.db", 5);
+    let out = project.prose(&["bindings", RUN]);
+    assert!(
+        String::from_utf8_lossy(&out.stdout).contains("plan"),
+        "{out:?}"
+    );
+}
+
 /// What was read is shown, and beside it what was not.
 #[test]
 fn show_and_check_show_what_was_read_of_a_run() {
@@ -349,7 +373,7 @@ fn a_part_that_was_read_is_empty_where_it_is() {
     let project = Project::new("sqlite");
     for (damaged, code) in [(false, 0), (true, 1)] {
         if damaged {
-            overwrite(&project.folder(), "Publish?");
+            overwrite(&project.folder().join("state.db"), "Publish?");
         }
         let out = project.prose(&["agents", RUN]);
         assert_eq!(out.status.code(), Some(code), "{out:?}");

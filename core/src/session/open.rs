@@ -362,8 +362,9 @@ impl Opened {
         let path = format!("{}agents.db", around.prefix);
         if self.run.form != Form::Agents && source.file(&path).is_some() {
             match agents_of_database(source, &path, &around.scope, options) {
-                Ok((agents, store)) => {
+                Ok((agents, issues, store)) => {
                     self.run.agents.extend(agents);
+                    self.run.issues.extend(issues);
                     self.agent_stores.push(store);
                 }
                 Err(error) => {
@@ -422,12 +423,16 @@ fn agents_of_database(
     path: &str,
     scope: &AgentScope,
     options: &Options,
-) -> Result<(Vec<Agent>, Store), OpenError> {
+) -> Result<(Vec<Agent>, Vec<Issue>, Store), OpenError> {
     let refused = |e: sqlite::DecodeError| refused(path, &e);
     let mut conn = source.database(path)?;
     sqlite::guard(&mut conn, options.guard()).map_err(refused)?;
     let name: std::sync::Arc<str> = format!("{}: {path}", scope.word()).into();
     let decoded = sqlite::decode(&conn, &name, None).map_err(refused)?;
+    // Its other issues are for whoever opens the store itself.
+    let issues = decoded.run.issues.into_iter();
+    let issues = issues.map(|issue| issue.at_file(path));
+    let unread = issues.filter(|issue| super::unread::unread(issue).is_some());
     let agents = decoded.run.agents.into_iter().map(|mut agent| {
         // The store decides how far an agent reaches (errata A1), whatever its row says.
         agent.scope = scope.clone();
@@ -436,6 +441,7 @@ fn agents_of_database(
     });
     Ok((
         agents.collect(),
+        unread.collect(),
         Store {
             name: std::sync::Arc::clone(&name),
             conn,

@@ -14,7 +14,8 @@ impl Session {
     }
 }
 
-fn unread(issue: &Issue) -> Option<Unread> {
+/// What of a run an issue says was not read.
+pub(super) fn unread(issue: &Issue) -> Option<Unread> {
     let file = issue.location.file.as_deref().unwrap_or_default();
     let parts = parts(&issue.location);
     let failed = match issue.rule.as_str() {
@@ -33,7 +34,7 @@ fn unread(issue: &Issue) -> Option<Unread> {
         next: issue.hint.clone(),
         parts,
         failed,
-        around: issue.location.table.is_none() && is_agents(file),
+        around: is_agents(file),
     })
 }
 
@@ -225,6 +226,12 @@ mod tests {
                 &[Agents],
                 FAILED,
                 "agents.db",
+            ),
+            (
+                table("table-damaged", "agents").at_file("agents.db"),
+                &[Agents],
+                DAMAGED,
+                "table agents of agents.db",
             ),
         ] {
             let unread = unread(&issue).expect(what);
