@@ -873,6 +873,8 @@ export type Unread = {
   next: string;
   /** The parts of the run that are kept there; none where it is something else, such as the program. */
   parts: Array<Part>;
+  /** Whether reading failed (no permission, a lock, an I/O error), so that another try may succeed; else what is there cannot be understood. */
+  failed: boolean;
   /** It lies around the run, as the agents of a project do: the run itself was read. */
   around: boolean;
 };

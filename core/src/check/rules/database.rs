@@ -44,7 +44,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::error(
         "reading-failed",
-        "A table could not be read to its end, or a database not be opened: another program holds it, or the system refused a read. A warning where it is an `agents.db` around the run.",
+        "A table could not be read to its end, or a database could not be opened: another program holds it, or the system refused a read. A warning where it is an `agents.db` around the run.",
     )
     .or(&[Error, Warning])
     .fix("What was read is shown. Repeat the command when the writer is done; check the disk if it stays so.")
