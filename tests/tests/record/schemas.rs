@@ -213,7 +213,7 @@ const COMMANDS: &[(&[&str], &str, &str)] = &[
         "SELECT count(*) = 1 FROM imports WHERE alias = 'r'",
     ),
     (
-        &["finish", "RUN", "--status", "failed", "--force"],
+        &["finish", "RUN", "--status", "failed", "--force", "--vacuum"],
         "",
         "SELECT status = 'failed' FROM run",
     ),
@@ -306,7 +306,8 @@ fn a_disguised_schema_is_refused_or_does_no_harm() {
                 text(&out.stderr)
             );
             match out.status.code() {
-                Some(0 | 1) => {
+                // 7: recorded, and what was to follow (here: making the file smaller) failed.
+                Some(0 | 1 | 7) => {
                     done += 1;
                     odd.extend(harm(&path, &kept, holds).map(|harm| format!("{harm}: {what}")));
                 }
@@ -361,7 +362,7 @@ fn a_heavy_run_is_refused_or_recorded_within_the_limits() {
                 .map(|arg| if *arg == "RUN" { &run } else { *arg })
                 .collect();
             let out = limited(&project, &args, input.as_bytes());
-            if !matches!(out.status.code(), Some(0..=6)) {
+            if !matches!(out.status.code(), Some(0..=7)) {
                 odd.push(format!(
                     "{name}, {args:?}: {:?}\n{}",
                     out.status,

@@ -259,7 +259,7 @@ fn Glance(overview: Overview) -> impl IntoView {
                 more=if overview.times_recorded { "" } else { "statements carry no times" }/>
             <Fact name="Statements finished" value=statements
                 more=format!("of those started; {failed} failed, {} retried, {} recovered", overview.retried, overview.recovered)/>
-            <Fact name="Bindings" more=bindings.join(", ")
+            <Fact name="Bindings" more=if overview.is_unread(Part::Bindings) { String::new() } else { bindings.join(", ") }
                 value=if overview.is_unread(Part::Bindings) { "not read".to_owned() } else { words::count(overview.bindings.into()) }/>
             <Fact name="Read as" value=overview.form.split(',').next().unwrap_or_default().to_owned()
                 more=overview.form.split_once(", ").map_or("", |(_, more)| more).to_owned()/>
