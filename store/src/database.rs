@@ -102,7 +102,7 @@ impl DatabaseError {
                 "Name a folder with more room in TMPDIR, or open it once with its writer, which undoes the change in place."
             }
             DatabaseError::Large { .. } => {
-                "Open it once with its writer, or `sqlite3 state.db \"PRAGMA quick_check\"`: it undoes the change in place."
+                "Open it once with its writer, or with `sqlite3 state.db .tables`: it undoes the change in place."
             }
             DatabaseError::Busy => "Wait until its writer is done, and open it again.",
         }
