@@ -80,6 +80,8 @@ impl From<OpenError> for CliError {
     fn from(error: OpenError) -> CliError {
         let exit = if error.is_not_found() {
             Exit::NotFound
+        } else if error.is_failed() {
+            Exit::Io
         } else {
             Exit::Unreadable
         };

@@ -1,7 +1,7 @@
 //! Exit codes, by name. Scripts rely on them; docs/cli.md lists them.
 
 /// How a command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
     /// Done.
     Done = 0,
@@ -17,6 +17,8 @@ pub(crate) enum Exit {
     Unreadable = 5,
     /// I/O failed.
     Io = 6,
+    /// Done and recorded, but the answer could not be printed.
+    Unprinted = 7,
 }
 
 impl Exit {
@@ -30,6 +32,7 @@ impl Exit {
             Exit::Refused => "refused",
             Exit::Unreadable => "unreadable",
             Exit::Io => "io",
+            Exit::Unprinted => "unprinted",
         }
     }
 }

@@ -8,6 +8,7 @@ mod args;
 mod commands;
 mod error;
 mod exit;
+mod input;
 mod locate;
 mod near;
 mod out;
@@ -16,6 +17,7 @@ mod record;
 mod serve;
 mod usage;
 
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -27,6 +29,7 @@ use crate::out::Out;
 use crate::print::style::{BAD, FAINT, RESET};
 
 fn main() -> ExitCode {
+    input::survive_limits();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -35,12 +38,16 @@ fn main() -> ExitCode {
             let args: Vec<String> = args.collect();
             let error = Cli::try_parse_from(&args).err().unwrap_or(error);
             if !error.use_stderr() {
-                let _ = error.print();
-                return code(Exit::Done);
+                return match error.print() {
+                    Err(e) if e.kind() != ErrorKind::BrokenPipe => code(Exit::Io),
+                    _ => code(Exit::Done),
+                };
             }
             match args.iter().any(|arg| arg == "--json") {
                 true => out::say_json(&usage::error(&error)),
-                false => anstream::eprint!("{}", usage::text(&error)),
+                false => {
+                    let _ = write!(anstream::stderr().lock(), "{}", usage::text(&error));
+                }
             }
             return code(Exit::Usage);
         }

@@ -1,6 +1,7 @@
 //! The one place that writes: text for people, JSON for scripts, bytes for pipes.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use prosescope_core::render::text::{escape, escape_json};
 use prosescope_core::view::CommandFailed;
@@ -9,6 +10,14 @@ use serde::Serialize;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::print::style;
+
+/// Whether the command has recorded something.
+static RECORDED: AtomicBool = AtomicBool::new(false);
+
+/// Notes that the command has recorded something: from now on, an answer that cannot be printed is no failure to record.
+pub(crate) fn recorded() {
+    RECORDED.store(true, Ordering::Relaxed);
+}
 
 /// Where a command's result goes, and in which form.
 pub(crate) struct Out {
@@ -60,16 +69,17 @@ impl Out {
     }
 }
 
-/// Writes a line for people to standard error.
+/// Writes a line for people to standard error. Where that cannot be written to, nothing is left to say it on: the exit code
+/// tells.
 pub(crate) fn say(line: &str) {
-    anstream::eprintln!("{}", guarded(line));
+    let _ = writeln!(anstream::stderr().lock(), "{}", guarded(line));
 }
 
 /// Writes an error to standard error as one line of JSON, the last one there: notes may stand before it.
 pub(crate) fn say_json(error: &CliError) {
     // A struct of texts and numbers is always JSON.
     let text = serde_json::to_string(&CommandFailed::from(error)).unwrap_or_default();
-    eprintln!("{}", escape_json(&text));
+    let _ = writeln!(io::stderr().lock(), "{}", escape_json(&text));
 }
 
 /// Text in which nothing but our own styles acts on a terminal. [`crate::print`] escapes what is a run's, so that it
@@ -97,6 +107,11 @@ fn guarded(text: &str) -> String {
 fn quiet(result: io::Result<()>) -> Result<(), CliError> {
     match result {
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => std::process::exit(Exit::Done as i32),
+        Err(e) if RECORDED.load(Ordering::Relaxed) => Err(CliError::new(
+            Exit::Unprinted,
+            format!("recorded, but the answer cannot be written to standard output: {e}"),
+        )
+        .hint("do not repeat the command; `prose show RUN` shows what was recorded")),
         other => other
             .map_err(|e| CliError::new(Exit::Io, format!("cannot write to standard output: {e}"))),
     }

@@ -8,7 +8,7 @@ use prosescope_store::{FolderStore, SqliteStore};
 
 use crate::error::CliError;
 use crate::locate;
-use crate::out::say;
+use crate::out::{self, say};
 use crate::print::note;
 
 /// What to do where the newest run was not meant.
@@ -95,6 +95,9 @@ impl Recorder {
                 hint => format!("; {hint}"),
             };
             say(&note(&format!("recorded, but {}{hint}", fault.message)));
+        }
+        if done.is_ok() {
+            out::recorded();
         }
         if !std::mem::take(&mut self.latest) {
             return done;

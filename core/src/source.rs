@@ -293,7 +293,10 @@ impl Source for MemorySource {
             })
             .is_ok_and(|header| header.wal);
         if in_wal_mode && !has_wal {
-            vec![sqlite::wal_missing(path)]
+            vec![sqlite::wal_missing(
+                path,
+                self.whole(&format!("{path}-shm")).is_ok(),
+            )]
         } else {
             Vec::new()
         }

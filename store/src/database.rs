@@ -45,7 +45,7 @@ pub(crate) enum DatabaseError {
     #[error(transparent)]
     Decode(#[from] DecodeError),
     /// The system refused.
-    #[error("it cannot be read: {0}")]
+    #[error("{0}")]
     Io(#[from] io::Error),
     /// It has a hot journal and could not be copied.
     #[error(
@@ -82,6 +82,18 @@ pub(crate) enum DatabaseError {
 }
 
 impl DatabaseError {
+    /// Whether reading failed, so that another try may succeed; else what is there cannot be read.
+    pub(crate) fn is_failed(&self) -> bool {
+        match self {
+            DatabaseError::Decode(error) => error.is_failed(),
+            DatabaseError::Io(_)
+            | DatabaseError::Copy(_)
+            | DatabaseError::Full { .. }
+            | DatabaseError::Busy => true,
+            DatabaseError::Large { .. } => false,
+        }
+    }
+
     /// What to do next.
     pub(crate) fn next(&self) -> &'static str {
         match self {
@@ -135,7 +147,7 @@ pub(crate) fn open(path: &Path) -> Result<Opened, DatabaseError> {
     if !odd.is_empty() {
         notes.push(not_read(&name, &odd));
     } else if how == How::Immutable {
-        notes.push(sqlite::wal_missing(&name));
+        notes.push(sqlite::wal_missing(&name, watch.exists(Part::Shm)));
     }
     match connect(&path, how) {
         Ok(conn) => Ok(Opened {

@@ -227,9 +227,21 @@ impl Disk {
                 if self.files.len() == ENTRIES {
                     return false;
                 }
-                if let Ok(Some(meta)) = dir.look(&name) {
-                    self.files
-                        .push(entry(place, meta.len(), dir::changed(&meta)));
+                match dir.look(&name) {
+                    Ok(Some(meta)) => {
+                        self.files
+                            .push(entry(place, meta.len(), dir::changed(&meta)));
+                    }
+                    // It was removed since it was listed.
+                    Ok(None) => {}
+                    Err(cause) => {
+                        let shown = self.root.dir.shown(&place);
+                        let message =
+                            format!("a file cannot be looked at: {}: {cause}", shown.display());
+                        let issue = Issue::error("file-unreadable", message).at_file(place);
+                        self.issues
+                            .push(issue.hint("What it says is missing here."));
+                    }
                 }
             }
         }
@@ -240,7 +252,7 @@ impl Disk {
         let place = place.trim_end_matches('/');
         let folder = self.root.dir.shown(place);
         self.issues.push(
-            Issue::warning(
+            Issue::error(
                 "unreadable-folder",
                 format!("a folder cannot be listed: {}: {cause}", folder.display()),
             )
@@ -276,12 +288,20 @@ impl Source for Disk {
 
     fn database(&self, path: &str) -> Result<Connection, SourceError> {
         self.entry(path)?;
-        let opened =
-            crate::database::open(&self.path_of(path)).map_err(|e| SourceError::Database {
-                path: path.to_owned(),
-                cause: e.to_string(),
-                next: e.next().to_owned(),
-            })?;
+        let opened = crate::database::open(&self.path_of(path)).map_err(|e| {
+            let path = path.to_owned();
+            match e.is_failed() {
+                true => SourceError::Unreadable {
+                    path,
+                    cause: e.to_string(),
+                },
+                false => SourceError::Database {
+                    path,
+                    cause: e.to_string(),
+                    next: e.next().to_owned(),
+                },
+            }
+        })?;
         self.notes
             .borrow_mut()
             .insert(path.to_owned(), (opened.notes, opened.watch));

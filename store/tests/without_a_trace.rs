@@ -145,6 +145,22 @@ fn a_wal_header_without_its_wal() {
     leaves_no_trace(dir.path(), "state.db", 3, &["wal-missing"]);
 }
 
+/// A writer that ends cleanly takes `-wal` and `-shm` with it: only a `-shm` that is left shows that rows are missing.
+#[test]
+fn a_wal_that_its_writer_removed_is_no_warning() {
+    use prosescope_core::issue::Severity;
+    for (parts, severity) in [
+        (&[""][..], Severity::Info),
+        (&["", "-shm"], Severity::Warning),
+    ] {
+        let dir = in_wal_mode(parts);
+        let disk = Disk::open(&dir.path().join("state.db")).unwrap();
+        disk.database("state.db").unwrap();
+        let found: Vec<Severity> = disk.notes("state.db").iter().map(|i| i.severity).collect();
+        assert_eq!(found, [severity], "{parts:?}");
+    }
+}
+
 /// A transaction that spilled to the database and was cut off: the journal beside it is hot.
 fn with_hot_journal() -> TempDir {
     let (live, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

@@ -114,7 +114,10 @@ impl Mount {
         let header = self.files.index(path).map(|index| self.header(index));
         match header {
             Some(Ok(Ok(header))) if header.wal && self.wal_len(path) < WAL_HEADER => {
-                vec![wal_missing(path)]
+                vec![wal_missing(
+                    path,
+                    self.files.index(&format!("{path}-shm")).is_some(),
+                )]
             }
             _ => Vec::new(),
         }

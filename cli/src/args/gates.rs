@@ -169,10 +169,11 @@ pub(crate) struct AuditArgs {
 /// What is done with an audit log.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AuditCommand {
-    /// Verify the hash chain of the audit log; exit code 1 if it is broken
+    /// Verify the hash chain of the audit log, and compare the gates with it; exit code 1 if they differ
     #[command(after_help = "\
 A consistent log may still have been rewritten as a whole, because its hashes need no secret. To
-detect that, keep the head that a decision prints, and pass it as --expect-head.")]
+detect that, keep the head that a decision prints, and pass it as --expect-head. docs/audit.md lists
+what is compared, and what cannot be noticed.")]
     Verify {
         #[arg(default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
         run: String,

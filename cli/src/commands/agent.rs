@@ -1,4 +1,3 @@
-use std::io::Read;
 use std::path::PathBuf;
 
 use prosescope_core::model::{AgentScope, Text};
@@ -10,6 +9,7 @@ use prosescope_core::write::{AddSegment, Record, Remember, Remembered};
 use crate::args::record::{AgentArgs, AgentCommand, MemoryCommand, Scope, SegmentCommand};
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::input;
 use crate::locate;
 use crate::near;
 use crate::out::{Out, say};
@@ -288,9 +288,7 @@ fn said(run: Option<&str>, done: &Remembered, place: &Place, out: &Out) -> Resul
 }
 
 fn text_of_stdin(what: &str) -> Result<String, CliError> {
-    let mut bytes = Vec::new();
-    std::io::stdin().lock().read_to_end(&mut bytes)?;
-    String::from_utf8(bytes).map_err(|_| {
+    String::from_utf8(input::standard()?).map_err(|_| {
         CliError::new(
             Exit::Unreadable,
             format!("{what} is UTF-8 text; standard input is not"),

@@ -7,7 +7,7 @@ use prosescope_store::{KeptAgent, delete_agent, home_prose, kept_agent};
 use crate::args::upkeep::{DeleteAgentArgs, LastingScope};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::out::Out;
+use crate::out::{self, Out};
 use crate::{locate, print, record};
 
 pub(super) fn run(args: &DeleteAgentArgs, out: &Out) -> Result<Exit, CliError> {
@@ -25,6 +25,7 @@ pub(super) fn run(args: &DeleteAgentArgs, out: &Out) -> Result<Exit, CliError> {
     }
     if args.yes {
         delete_agent(&prose, &args.name)?;
+        out::recorded();
     }
     if out.json {
         out.json(&AgentDeleted {

@@ -1,8 +1,11 @@
+use prosescope_core::issue::{Issue, Severity};
 use prosescope_core::render::text::escape;
-use prosescope_core::session::{AuditFilter, Session, audit_stats, audit_timeouts, longest_first};
+use prosescope_core::session::{
+    AuditFilter, Part, Session, audit_stats, audit_timeouts, longest_first,
+};
 use prosescope_core::view::{AuditRow, GateWait, RunAudit};
 
-use super::{ended, no_gate, since};
+use super::{ended, no_gate, since, unread};
 use crate::args::gates::{AuditArgs, AuditCommand};
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -29,10 +32,10 @@ pub(super) fn run(args: &AuditArgs, out: &Out) -> Result<Exit, CliError> {
         if args.waits {
             waits.extend(session.gate_waits(&filter));
         }
-        let broken = audit.chain == "broken";
+        let wrong = has_errors(&audit.issues);
         let run = session.run().id.to_string();
         runs.push(RunAudit { run, place, audit });
-        match broken {
+        match wrong {
             true => Exit::Issues,
             false => ended(session),
         }
@@ -40,22 +43,27 @@ pub(super) fn run(args: &AuditArgs, out: &Out) -> Result<Exit, CliError> {
     if args.all {
         for (name, place, session) in locate::open_all(None)? {
             let ended = match session {
-                Ok(session) => add(&session, place),
-                // One unreadable run hides no log of another.
-                Err(error) => {
-                    say(&escape(&format!("skipped: {name}: {error}"), false));
-                    Exit::Issues
+                Ok(session) => {
+                    unread::whole(&session, &[Part::Gates]).map(|()| add(&session, place))
                 }
+                Err(error) => Err(error.into()),
             };
-            if ended != Exit::Done {
-                exit = ended;
-            }
+            // One unreadable run hides no log of another.
+            let ended = ended.unwrap_or_else(|error| {
+                say(&escape(&format!("skipped: {name}: {error}"), false));
+                error.exit
+            });
+            exit = exit.max(ended);
         }
     } else {
         let run = args.run.clone().map_or_else(locate::unnamed, Ok)?;
         let session = locate::open(&run)?;
+        unread::whole(&session, &[Part::Gates])?;
         exit = add(&session, String::new());
         known(&session, args.gate.as_deref())?;
+    }
+    if exit > Exit::Issues && runs.is_empty() {
+        return Err(CliError::new(exit, "no run could be read"));
     }
     let rows = || runs.iter().flat_map(|run| &run.audit.rows);
     match (args.timeouts, args.stats, args.waits) {
@@ -112,16 +120,22 @@ fn print_rows(all: bool, runs: &[RunAudit], out: &Out) -> Result<(), CliError> {
 fn verify(run: &str, expect_head: Option<&str>, out: &Out) -> Result<Exit, CliError> {
     let expected = expect_head.map(count_and_hash).transpose()?;
     let session = locate::open(run)?;
+    unread::whole(&session, &[Part::Gates])?;
     let check = session.audit_check(expected);
     if out.json {
         out.json(&check)?;
     } else {
         out.text(&print::audit_check(&check, out.width))?;
     }
-    Ok(match check.chain.as_str() {
-        "broken" => Exit::Issues,
-        _ => Exit::Done,
+    Ok(match has_errors(&check.issues) {
+        true => Exit::Issues,
+        false => Exit::Done,
     })
+}
+
+/// Whether a verification found that the log, or a gate, is not what it was.
+fn has_errors(issues: &[Issue]) -> bool {
+    issues.iter().any(|issue| issue.severity == Severity::Error)
 }
 
 /// Reads `COUNT:HASH`.

@@ -8,10 +8,11 @@ use prosescope_core::view::RunRepaired;
 use prosescope_core::write::{Style, at_text};
 use prosescope_store::{Damaged, write_repaired};
 
+use super::unread;
 use crate::args::CheckArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::out::Out;
+use crate::out::{self, Out};
 use crate::{locate, print, record};
 
 pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
@@ -19,6 +20,7 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
         return Err(CliError::usage("--fix takes one run"));
     };
     let opened = locate::open_on_disk(run)?;
+    unread::given(&opened.session)?;
     let now = locate::now();
     let before = opened.session.check_page(Some(now), "");
     let form = &opened.session.run().form;
@@ -58,6 +60,7 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
         },
         &to,
     )?;
+    out::recorded();
     let copy = record::from_here(&to);
     let (fixed, _) = locate::open_with_folder(&to.to_string_lossy())?;
     let fixed = RunRepaired {

@@ -7,7 +7,7 @@ use prosescope_store::{remove_leftover, remove_run, run_entries};
 use crate::args::upkeep::CleanArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::out::{Out, say};
+use crate::out::{self, Out, say};
 use crate::{locate, print};
 
 pub(super) fn run(args: &CleanArgs, out: &Out) -> Result<Exit, CliError> {
@@ -51,6 +51,9 @@ pub(super) fn run(args: &CleanArgs, out: &Out) -> Result<Exit, CliError> {
                 plan.leftover_stays(&leftover.name);
             }
         }
+    }
+    if args.yes {
+        out::recorded();
     }
     let cleaned = RunsCleaned {
         plan,

@@ -6,16 +6,18 @@ use prosescope_core::model::{FolderForm, Form};
 use prosescope_core::view::RunConverted;
 use prosescope_store::{Conversion, convert};
 
+use super::unread;
 use crate::args::record::StateMode;
 use crate::args::upkeep::ConvertArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::out::Out;
+use crate::out::{self, Out};
 use crate::{locate, print, record};
 
 pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
     // Alone: agents of wider scopes are none of the run's.
     let opened = locate::open_alone(&args.run)?;
+    unread::given(&opened.session)?;
     let session = &opened.session;
     let (to_folder, state) = match args.to {
         StateMode::Filesystem => (true, "filesystem"),
@@ -95,6 +97,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
         },
         &to,
     )?;
+    out::recorded();
     let converted = RunConverted {
         run: session.run().id.to_string(),
         folder: record::from_here(&to),

@@ -26,7 +26,16 @@ pub(super) fn run(args: &FinishArgs, out: &Out) -> Result<Exit, CliError> {
     })?;
     recorder.close(args.vacuum)?;
     if !ended.before && ended.status != RunStatus::Interrupted {
-        say_unfinished(&args.run)?;
+        // It is finished: what cannot be said of it is no failure.
+        if let Err(error) = say_unfinished(&args.run) {
+            say(&format!(
+                "{WAIT}note:{RESET} {}",
+                escape(
+                    &format!("whether executions never ended is not known: {error}"),
+                    true
+                )
+            ));
+        }
     }
     let word = ended.status.word();
     if out.json {

@@ -1,7 +1,8 @@
+use prosescope_core::session::Part;
 use prosescope_core::view::GateOpened;
 use prosescope_core::write::{CreateGate, ViewGate};
 
-use super::no_gate;
+use super::{no_gate, unread};
 use crate::args::gates::{CreateArgs, GateCommand};
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -20,6 +21,7 @@ pub(super) fn run(command: GateCommand, out: &Out) -> Result<Exit, CliError> {
 fn show(run: &str, id: &str, no_log: bool, out: &Out) -> Result<Exit, CliError> {
     let now = Some(locate::now());
     let mut session = locate::open(run)?;
+    unread::whole(&session, &[Part::Gates])?;
     if session.gate(id, now).is_some() && !no_log {
         let look = ViewGate {
             gate: id.to_owned(),

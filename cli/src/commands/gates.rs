@@ -1,9 +1,10 @@
 use prosescope_core::render::text::escape;
+use prosescope_core::session::Part;
 use prosescope_core::timeout::Timeout;
 use prosescope_core::view::{GateTimedOut, GateView};
 use prosescope_core::write::{ExpireGates, TimedOut};
 
-use super::{ended, millis};
+use super::{ended, millis, unread};
 use crate::args::gates::{GatesArgs, GatesCommand};
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -20,12 +21,13 @@ pub(super) fn run(args: &GatesArgs, out: &Out) -> Result<Exit, CliError> {
         Some(text) => Some(within(text, now)?),
         None => None,
     };
-    let (mut gates, exit): (Vec<GateView>, Exit) = match &args.run {
+    let (mut gates, exit): (Vec<GateView>, Result<Exit, CliError>) = match &args.run {
         Some(run) => {
             let session = locate::open(run)?;
-            (session.gates(Some(now)).gates, ended(&session))
+            let exit = unread::whole(&session, &[Part::Gates]).map(|()| ended(&session));
+            (session.gates(Some(now)).gates, exit)
         }
-        None => locate::gates_of_all(Some(now))?,
+        None => gates_of_all(now)?,
     };
     if args.pending || until.is_some() || (args.run.is_none() && !args.all) {
         gates.retain(|gate| gate.status == "pending");
@@ -34,12 +36,51 @@ pub(super) fn run(args: &GatesArgs, out: &Out) -> Result<Exit, CliError> {
         let deadline = |gate: &GateView| gate.deadline.as_ref().and_then(|at| at.millis());
         gates.retain(|gate| deadline(gate).is_some_and(|at| (now..=until).contains(&at)));
     }
+    if exit.is_err() && gates.is_empty() {
+        return exit;
+    }
     if out.json {
         out.json(&gates)?;
     } else {
         out.text(&print::gates(&gates, out.width))?;
     }
-    Ok(exit)
+    exit
+}
+
+/// The gates of all runs below the nearest `.prose`, those first that wait for a decision, the nearest deadline first; and
+/// how the command ends: with an error, where the gates of a run could not be read.
+fn gates_of_all(now: i64) -> Result<(Vec<GateView>, Result<Exit, CliError>), CliError> {
+    let (mut gates, mut worst, mut skipped) = (Vec::new(), Exit::Done, 0);
+    for (name, place, session) in locate::open_project()? {
+        let read = session.map_err(CliError::from).and_then(|session| {
+            let of_run = session.gates(Some(now)).gates.into_iter();
+            gates.extend(of_run.map(|gate| GateView {
+                place: Some(place.clone()),
+                ..gate
+            }));
+            unread::whole(&session, &[Part::Gates])
+        });
+        // One unreadable run hides no gate of another.
+        if let Err(error) = read {
+            say(&escape(&format!("skipped: {name}: {error}"), false));
+            worst = worst.max(error.exit);
+            skipped += 1;
+        }
+    }
+    let deadline = |gate: &GateView| {
+        let at = gate.deadline.as_ref().and_then(|at| at.millis());
+        at.unwrap_or(i64::MAX)
+    };
+    gates.sort_by_key(|gate| (gate.status != "pending", deadline(gate)));
+    let exit = match skipped {
+        0 => Ok(Exit::Done),
+        1 => Err(CliError::new(worst, "the gates of 1 run could not be read")),
+        n => Err(CliError::new(
+            worst,
+            format!("the gates of {n} runs could not be read"),
+        )),
+    };
+    Ok((gates, exit))
 }
 
 /// The end of a time from now, in milliseconds since 1970 UTC.

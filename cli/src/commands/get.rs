@@ -1,8 +1,8 @@
 use prosescope_core::render::text::escape;
-use prosescope_core::session::{Session, ValueOf};
+use prosescope_core::session::{Part, Session, ValueOf};
 use prosescope_core::view::{NamedValue, ResolutionView};
 
-use super::{ended, no_execution};
+use super::{ended, no_execution, unread};
 use crate::args::GetArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -16,6 +16,7 @@ pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
     }
     let lookup = locate::look_up(&args.run, &args.name, args.from)?;
     if let Some(session) = lookup.not_found() {
+        unread::whole(session, &[Part::Trace, Part::Bindings, Part::Imports])?;
         return Err(missing(
             session,
             args,
@@ -83,6 +84,7 @@ fn explain(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
         out.text(&print::resolution(&resolution, out.width))?;
     }
     let Some(winner) = winner.map(ValueOf::Binding) else {
+        unread::whole(&session, &[Part::Trace, Part::Bindings, Part::Imports])?;
         return Err(missing(&session, args, &resolution));
     };
     if out.json {

@@ -10,7 +10,7 @@ use prosescope_store::{init_folder, init_sqlite};
 use crate::args::record::{InitArgs, StateMode};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::out::Out;
+use crate::out::{self, Out};
 use crate::{locate, record};
 
 pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
@@ -45,6 +45,7 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
             "filesystem"
         }
     };
+    out::recorded();
     if out.json {
         out.json(&RunOpened {
             run: id,

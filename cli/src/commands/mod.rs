@@ -29,6 +29,7 @@ mod runs;
 mod show;
 mod state;
 mod trace;
+mod unread;
 mod view;
 
 use prosescope_core::session::Session;

@@ -1,8 +1,9 @@
 use prosescope_core::render::narration::{Style, narrate};
 use prosescope_core::render::text::escape;
+use prosescope_core::session::Part;
 use prosescope_core::view::Narration;
 
-use super::{ended, no_execution};
+use super::{ended, no_execution, unread};
 use crate::args::record::{Markers, NarrateArgs};
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -11,6 +12,7 @@ use crate::out::Out;
 
 pub(super) fn run(args: &NarrateArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run)?;
+    unread::whole(&session, &[Part::Trace])?;
     let only = match args.execution {
         Some(id) => Some(
             session

@@ -1,4 +1,3 @@
-use std::io::Read;
 use std::path::Path;
 
 use prosescope_core::render::text::escape;
@@ -8,17 +7,14 @@ use prosescope_core::write::Put;
 use crate::args::record::PutArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::input;
 use crate::out::Out;
 use crate::record::Recorder;
 
 pub(super) fn run(args: &PutArgs, out: &Out) -> Result<Exit, CliError> {
     let value = match &args.file {
         Some(path) => bytes_of(path)?,
-        None => {
-            let mut value = Vec::new();
-            std::io::stdin().lock().read_to_end(&mut value)?;
-            value
-        }
+        None => input::standard()?,
     };
     let put = Put {
         name: args.name.clone(),

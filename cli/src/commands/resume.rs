@@ -1,7 +1,7 @@
 use prosescope_core::resume::prompt;
 use prosescope_core::write::Reopen;
 
-use super::ended;
+use super::{ended, unread};
 use crate::args::ResumeArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -14,6 +14,7 @@ pub(super) fn run(args: &ResumeArgs, out: &Out) -> Result<Exit, CliError> {
         Recorder::open(&args.run)?.record(&Reopen)?;
     }
     let session = locate::open(&args.run)?;
+    unread::whole(&session, unread::ALL)?;
     let view = session.resume(Some(locate::now()));
     if out.json {
         out.json(&view)?;

@@ -1,6 +1,6 @@
 use prosescope_core::render::text::escape;
 
-use super::ended;
+use super::{ended, unread};
 use crate::args::StateArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -9,6 +9,7 @@ use crate::{locate, print};
 
 pub(super) fn run(args: &StateArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run)?;
+    unread::whole(&session, unread::ALL)?;
     if out.json || args.diff {
         let view = session.state_page(args.all);
         if out.json {

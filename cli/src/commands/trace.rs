@@ -1,6 +1,7 @@
+use prosescope_core::session::Part;
 use std::collections::BTreeSet;
 
-use super::ended;
+use super::unread;
 use crate::args::TraceArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -10,10 +11,12 @@ use crate::{locate, print};
 pub(super) fn run(args: &TraceArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run)?;
     let view = session.trace_page(&BTreeSet::new(), 0, args.limit.unwrap_or(u32::MAX));
-    if out.json {
-        out.json(&view)?;
-    } else {
-        out.text(&print::trace(&view, out.width))?;
-    }
-    Ok(ended(&session))
+    unread::list(&session, &[Part::Trace], view.rows.is_empty(), || {
+        if out.json {
+            out.json(&view)?;
+        } else {
+            out.text(&print::trace(&view, out.width))?;
+        }
+        Ok(())
+    })
 }

@@ -3,17 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use prosescope_core::render::text::escape;
 use prosescope_core::session::{Filter, FoundKind, OpenError, Order, Session, choose, survey};
 use prosescope_core::source::Source;
-use prosescope_core::view::{GateView, RunList};
+use prosescope_core::view::RunList;
 use prosescope_store::Disk;
 
 use super::find::project;
 use super::{LATEST, disk, from_here, options, store};
 use crate::error::CliError;
-use crate::exit::Exit;
-use crate::out::say;
 
 /// A run of many: its name, where its files lie, and the run or why it cannot be opened.
 pub(crate) type OneOfAll = (String, String, Result<Session, OpenError>);
@@ -34,6 +31,17 @@ pub(crate) fn open_all(path: Option<&str>) -> Result<impl Iterator<Item = OneOfA
             let folder = from_here(&base, &found.place);
             (found.name, folder, session)
         }))
+}
+
+/// Opens every run below the nearest `.prose`, with its place there.
+pub(crate) fn open_project() -> Result<impl Iterator<Item = OneOfAll>, CliError> {
+    let disk: Rc<dyn Source> = Rc::new(disk(&project()?)?);
+    let options = options(None)?;
+    let runs = survey(disk.as_ref()).found.into_iter();
+    Ok(runs.map(move |found| {
+        let session = Session::open(Rc::clone(&disk), &found.place, &options);
+        (found.name, found.place, session)
+    }))
 }
 
 /// Opens every run below a `.prose` folder's own `runs`, one at a time: its name, its place below `.prose`, and the
@@ -79,34 +87,4 @@ pub(crate) fn latest_of(prose: &Path) -> Result<Option<String>, CliError> {
     let runs = Disk::open_where(prose, |path| path.starts_with("runs/")).map_err(store)?;
     let runs: Rc<dyn Source> = Rc::new(runs);
     Ok(choose(&runs, LATEST, &options(None)?).ok())
-}
-
-/// The gates of all runs below the nearest `.prose`, those first that wait for a decision, the nearest deadline first.
-pub(crate) fn gates_of_all(now: Option<i64>) -> Result<(Vec<GateView>, Exit), CliError> {
-    let disk: Rc<dyn Source> = Rc::new(disk(&project()?)?);
-    let options = options(None)?;
-    let (mut gates, mut exit) = (Vec::new(), Exit::Done);
-    for found in survey(disk.as_ref()).found {
-        match Session::open(Rc::clone(&disk), &found.place, &options) {
-            Ok(session) => {
-                gates.extend(session.gates(now).gates.into_iter().map(|gate| GateView {
-                    place: Some(found.place.clone()),
-                    ..gate
-                }));
-            }
-            // One unreadable run hides no gate of another.
-            Err(error) => {
-                exit = Exit::Issues;
-                say(&escape(&format!("skipped: {error}"), false));
-            }
-        }
-    }
-    let deadline = |gate: &GateView| {
-        gate.deadline
-            .as_ref()
-            .and_then(|at| at.millis())
-            .unwrap_or(i64::MAX)
-    };
-    gates.sort_by_key(|gate| (gate.status != "pending", deadline(gate)));
-    Ok((gates, exit))
 }

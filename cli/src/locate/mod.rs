@@ -27,7 +27,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use find::{Located, locate};
 pub(crate) use find::{home, project};
-pub(crate) use many::{gates_of_all, latest_of, list, open_all, open_runs, runs_of};
+pub(crate) use many::{latest_of, list, open_all, open_project, open_runs, runs_of};
 pub(crate) use serving::served;
 pub(crate) use target::{for_writing, open_agent};
 

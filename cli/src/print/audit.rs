@@ -29,7 +29,7 @@ pub(crate) fn audit(view: &AuditView, width: usize) -> String {
 /// The audit logs of several runs: those that have something to show.
 pub(crate) fn audits(runs: &[RunAudit], width: usize) -> String {
     let mut out = String::new();
-    let told = |run: &&RunAudit| !run.audit.rows.is_empty() || run.audit.chain == "broken";
+    let told = |run: &&RunAudit| !run.audit.rows.is_empty() || !run.audit.issues.is_empty();
     for run in runs.iter().filter(told) {
         if !out.is_empty() {
             out.push('\n');
@@ -175,7 +175,7 @@ pub(crate) fn gate_waits(waits: &[GateWait], width: usize) -> String {
 fn verdict(chain: &str, reason: &str, head: Option<&Head>) -> String {
     let tone = match chain {
         "consistent" => OK,
-        "broken" => BAD,
+        "broken" | "contradicted" => BAD,
         _ => WAIT,
     };
     let mut out = format!(

@@ -285,9 +285,9 @@ fn a_gate_that_the_documents_sql_made_is_decided_by_our_rules() {
         "UPDATE gates SET status = 'rejected', resolved_at = datetime('now'), resolved_by = 'user'
          WHERE id = 'production_deploy' AND run_id = '{run}';"
     ));
-    let issues = project.json(0, &["check", &run]);
+    let issues = project.json(1, &["check", &run]);
     assert!(
-        issues.to_string().contains("production_deploy"),
+        issues.to_string().contains("gate-changed"),
         "the log and the gate disagree: {issues}"
     );
 }

@@ -53,6 +53,17 @@ pub fn gate(id: &str, pending: Option<&str>, resolved: Option<&str>) -> (Option<
             ));
         }
     }
+    let differing = disagreements(pending.as_ref(), resolved.as_ref());
+    if !differing.is_empty() {
+        let message = format!(
+            "the files of gate {id} disagree with each other: {}",
+            differing.join(", ")
+        );
+        issues.push(
+            Issue::error("gate-files-disagree", message)
+                .hint("One of them was changed: ask whether the decision stands."),
+        );
+    }
     let files: Vec<&Map<String, Value>> = resolved.iter().chain(&pending).collect();
     if files.is_empty() {
         return (None, issues);
@@ -96,6 +107,73 @@ pub fn gate(id: &str, pending: Option<&str>, resolved: Option<&str>) -> (Option<
         metadata: get(&["metadata"]),
     };
     (Some(gate), issues)
+}
+
+/// Keys of a gate's file that are two names of one fact.
+const ALIKE: [[&str; 2]; 5] = [
+    ["id", "gate_id"],
+    ["status", "decision"],
+    ["resolved_by", "principal"],
+    ["resolved_at", "timestamp"],
+    ["resolution_comment", "comment"],
+];
+
+/// Names what two keys, or the two files, record differently. A reader goes by one of them only.
+fn disagreements(
+    pending: Option<&Map<String, Value>>,
+    resolved: Option<&Map<String, Value>>,
+) -> Vec<String> {
+    let mut differing = Vec::new();
+    let get = |file: Option<&Map<String, Value>>, key: &str| text(file?.get(key)?);
+    for [one, other] in ALIKE {
+        let (Some(a), Some(b)) = (get(resolved, one), get(resolved, other)) else {
+            continue;
+        };
+        let same = match one {
+            // Words that name no decision, such as `resolved`, contradict none.
+            "status" => !decision(&a).is_decided() || decision(&a) == decision(&b),
+            "resolved_at" => Stamp::parse(&a) == Stamp::parse(&b),
+            _ => a == b,
+        };
+        if !same {
+            differing.push(format!("{one} and {other}"));
+        }
+    }
+    let (Some(pending), Some(resolved)) = (pending, resolved) else {
+        return differing;
+    };
+    for (key, before) in pending {
+        let same = match (key.as_str(), resolved.get(key)) {
+            ("status" | "decision", after) => {
+                let word = text(before).map(|word| decision(&word));
+                let word = word.filter(GateStatus::is_decided);
+                let after = after.and_then(text).map(|word| decision(&word));
+                word.is_none() || after.is_none() || word == after
+            }
+            // What the decision adds stands in the resolved file only.
+            ("metadata", Some(after)) => match (object(before), object(after)) {
+                (Some(before), Some(after)) => before
+                    .iter()
+                    .all(|(key, value)| after.get(key) == Some(value)),
+                _ => before == after,
+            },
+            (_, Some(after)) => before == after,
+            (_, None) => true,
+        };
+        if !same {
+            differing.push(key.clone());
+        }
+    }
+    differing
+}
+
+/// A JSON object, or the text of one.
+fn object(value: &Value) -> Option<Map<String, Value>> {
+    match value {
+        Value::Object(object) => Some(object.clone()),
+        Value::String(text) => serde_json::from_str(text).ok(),
+        _ => None,
+    }
 }
 
 /// The id that a gate's file gives itself.
@@ -213,6 +291,52 @@ mod tests {
             Some("2026-01-15T14:00:00Z")
         );
         assert_eq!(decided.prompt.as_deref(), Some("Go?"));
+    }
+
+    #[test]
+    fn files_that_disagree_with_each_other_are_named() {
+        let pending = r#"{"id":"deploy","gate_id":"deploy","run_id":"r","status":"pending","metadata":{"visit":2}}"#;
+        let resolved = |more: &str| {
+            format!(
+                r#"{{"id":"deploy","gate_id":"deploy","run_id":"r","decision":"approved","principal":"raymond",
+                "timestamp":"2026-01-15T15:00:00Z","comment":"ok",{more}}}"#
+            )
+        };
+        for (pending, more, named) in [
+            (pending, r#""status":"approved""#, ""),
+            (pending, r#""status":"resolved""#, ""),
+            (pending, r#""resolved_at":"2026-01-15 15:00:00""#, ""),
+            (
+                pending,
+                r#""metadata":{"visit":2,"on_behalf_of":"ops"}"#,
+                "",
+            ),
+            (pending, r#""status":"rejected""#, "status and decision"),
+            (
+                pending,
+                r#""resolved_by":"lee""#,
+                "resolved_by and principal",
+            ),
+            (
+                pending,
+                r#""resolved_at":"2026-01-15 15:00:01""#,
+                "resolved_at and timestamp",
+            ),
+            (
+                pending,
+                r#""resolution_comment":"no""#,
+                "resolution_comment and comment",
+            ),
+            (pending, r#""metadata":{"visit":3}"#, "metadata"),
+            (r#"{"run_id":"r2"}"#, r#""x":1"#, "run_id"),
+            (r#"{"decision":"rejected"}"#, r#""x":1"#, "decision"),
+        ] {
+            let (_, issues) = gate("deploy", Some(pending), Some(&resolved(more)));
+            let told: Vec<&str> = issues.iter().map(|issue| &*issue.message).collect();
+            let expected = format!("the files of gate deploy disagree with each other: {named}");
+            let expected: &[&str] = if named.is_empty() { &[] } else { &[&expected] };
+            assert_eq!(told, expected, "{more}");
+        }
     }
 
     #[test]

@@ -38,6 +38,7 @@ pub fn verify(events: &[AuditEvent], expect_head: Option<(u64, &str)>) -> ChainR
         unchecked: 0,
         heads: Vec::new(),
         findings: Vec::new(),
+        gates: Vec::new(),
     };
     let mut unsealed = None;
     for event in order {

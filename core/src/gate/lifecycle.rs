@@ -110,7 +110,12 @@ fn resolution(gate: &Gate) -> Resolution {
 
 pub(super) fn on_behalf_of(metadata: Option<&str>) -> Option<String> {
     let value: serde_json::Value = serde_json::from_str(metadata?).ok()?;
-    Some(value.get("on_behalf_of")?.as_str()?.to_owned())
+    Some(
+        value
+            .get(super::columns::ON_BEHALF_OF)?
+            .as_str()?
+            .to_owned(),
+    )
 }
 
 /// The log by gate.
@@ -141,11 +146,11 @@ impl<'a> History<'a> {
             .filter(|event| gate.run_id.as_ref().is_none_or(|run| *run == event.run_id))
     }
 
-    /// The gates that it speaks of, each with its first row.
-    pub fn gates(&self) -> impl Iterator<Item = (&'a str, &'a AuditEvent)> {
+    /// The gates that it speaks of, each with its rows.
+    pub fn gates(&self) -> impl Iterator<Item = (&'a str, &[&'a AuditEvent])> {
         self.by_gate
             .iter()
-            .filter_map(|(gate, rows)| Some((*gate, *rows.first()?)))
+            .map(|(gate, rows)| (*gate, rows.as_slice()))
     }
 }
 

@@ -6,6 +6,7 @@
 //! | How does it stand at a time? | [`lifecycle::Lifecycle`] |
 //! | What contradicts what? | [`issues`] |
 //! | Was the audit log changed? | [`audit::verify`], [`chain`] |
+//! | Are the gates what its sealed rows record? | [`verify`] |
 //!
 //! Nothing here decides a gate: reading never does. Who decided is a claim of the row that says so (errata G4).
 
@@ -13,15 +14,29 @@ pub mod allow;
 pub mod audit;
 mod canonical;
 pub mod chain;
+pub(crate) mod columns;
 mod issues;
 pub mod lifecycle;
 mod report;
 #[cfg(test)]
 mod samples;
+mod sealed;
 
 pub use issues::issues;
 
+use crate::model::{AuditEvent, Gate};
 use sha2::{Digest, Sha256};
+
+/// Checks a log against its chains, as [`audit::verify`] does, and the gates against its sealed rows.
+pub fn verify(
+    gates: &[Gate],
+    log: &[AuditEvent],
+    expect_head: Option<(u64, &str)>,
+) -> audit::ChainReport {
+    let mut report = audit::verify(log, expect_head);
+    report.add(sealed::contradictions(gates, log).iter());
+    report
+}
 
 /// A gate's id without the visit, and the visit: a gate that is met again has the id `id#2` (errata G1).
 ///
@@ -42,7 +57,7 @@ pub fn visit(id: &str) -> (&str, u32) {
     split.unwrap_or((id, 1))
 }
 
-/// What the log says of a gate's prompt: its SHA-256, as the document writes it.
+/// What the log records of a long text, such as a gate's prompt: its SHA-256, as the document writes it.
 pub(crate) fn prompt_hash(prompt: &str) -> String {
     let digest = Sha256::digest(prompt.as_bytes());
     let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();

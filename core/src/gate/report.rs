@@ -17,6 +17,8 @@ pub enum ChainState {
     Partly,
     /// No row is sealed: whoever wrote them keeps no chain.
     Unsealed,
+    /// The chain agrees with the rows, and gates are not what its sealed rows record.
+    Contradicted,
     /// Something was changed, is missing, or stands elsewhere.
     Broken,
 }
@@ -29,6 +31,7 @@ impl ChainState {
             ChainState::Consistent => "consistent",
             ChainState::Partly => "partly sealed",
             ChainState::Unsealed => "unsealed",
+            ChainState::Contradicted => "contradicted",
             ChainState::Broken => "broken",
         }
     }
@@ -107,9 +110,31 @@ pub struct ChainReport {
     pub heads: Vec<Head>,
     /// What was found, in order of the log.
     pub findings: Vec<Finding>,
+    /// Where gates are not what the sealed rows record.
+    pub gates: Vec<Issue>,
 }
 
 impl ChainReport {
+    /// Adds what gates contradict. A log without a sealed row is no measure for them.
+    pub(crate) fn add<'a>(&mut self, gates: impl Iterator<Item = &'a Issue>) {
+        if self.sealed == 0 {
+            return;
+        }
+        self.gates.extend(gates.cloned());
+        if !self.gates.is_empty() && self.state != ChainState::Broken {
+            self.state = ChainState::Contradicted;
+        }
+    }
+
+    /// The errors: those of the log, then those of the gates.
+    pub fn errors(&self) -> Vec<Issue> {
+        let of_log = self.findings.iter().filter(|finding| finding.is_error());
+        of_log
+            .map(Finding::issue)
+            .chain(self.gates.iter().cloned())
+            .collect()
+    }
+
     /// The last sealed row, when the log is of one run.
     pub fn head(&self) -> Option<&Head> {
         match self.heads.as_slice() {
@@ -153,6 +178,13 @@ impl ChainReport {
                 }
                 format!("{}.", parts.join("; "))
             }
+            ChainState::Contradicted => match self.gates.as_slice() {
+                [only] => format!("The log agrees with its chain, but {}.", only.message),
+                all => format!(
+                    "The log agrees with its chain, but gates are not what it records: {} differences.",
+                    all.len()
+                ),
+            },
             ChainState::Broken => {
                 let first = self.findings.iter().find(|finding| finding.is_error());
                 first.map_or_else(String::new, |finding| finding.message.clone())

@@ -31,6 +31,14 @@ impl GateStatus {
         }
     }
 
+    /// Whether the document counts it as decided: approved, rejected or timed out.
+    pub fn is_decided(&self) -> bool {
+        matches!(
+            self,
+            GateStatus::Approved | GateStatus::Rejected | GateStatus::Timeout
+        )
+    }
+
     /// The word for this status.
     pub fn word(&self) -> &str {
         match self {
@@ -114,6 +122,14 @@ impl AuditKind {
             "forced" => AuditKind::Forced,
             other => AuditKind::Other(other.into()),
         }
+    }
+
+    /// Whether it ends a gate's waiting: an approval, a rejection, a time-out.
+    pub fn resolves(&self) -> bool {
+        matches!(
+            self,
+            AuditKind::Approved | AuditKind::Rejected | AuditKind::Timeout
+        )
     }
 
     /// The word for this event type.

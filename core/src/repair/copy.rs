@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, params, params_from_iter};
+use rusqlite::{Connection, ErrorCode, params, params_from_iter};
 
 use super::{Cell, Done, Note, Placed, REPAIRED, Repair, Row, UNPLACED, as_json};
 use crate::model::TableInfo;
@@ -104,6 +104,7 @@ impl Copy<'_> {
             reading(from, name).and_then(|(columns, sql)| Ok((columns, from.prepare(&sql)?)));
         let (columns, mut statement) = match read {
             Ok(read) => read,
+            Err(error) if failed(&error) => return Err(error),
             Err(error) => {
                 self.did("table-damaged", damage(&error));
                 return Ok(());
@@ -118,6 +119,7 @@ impl Copy<'_> {
             let row = match rows.next() {
                 Ok(Some(row)) => row,
                 Ok(None) => return Ok(()),
+                Err(error) if failed(&error) => return Err(error),
                 Err(error) => {
                     self.did("table-damaged", damage(&error));
                     return Ok(());
@@ -314,6 +316,19 @@ impl Copy<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether the system refused a read: what is there may be whole, and a copy would leave it out.
+fn failed(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(
+            ErrorCode::SystemIoFailure
+                | ErrorCode::CannotOpen
+                | ErrorCode::DatabaseBusy
+                | ErrorCode::DatabaseLocked
+        )
+    )
 }
 
 fn refused(inserted: &rusqlite::Result<()>) -> bool {

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::Session;
-use crate::gate::audit::{self, Finding};
 use crate::gate::lifecycle::Lifecycle;
+use crate::gate::{self, audit};
 use crate::issue::Issue;
 use crate::model::{AuditEvent, AuditKind, Gate};
 use crate::time::{Stamp, human_duration};
@@ -45,21 +45,18 @@ impl AuditFilter {
 }
 
 impl Session {
-    /// The audit log and what its verification says; with a head that somebody noted (count and hash), also whether the
+    /// The audit log and what its verification says, gates against their sealed rows included; with a head that somebody noted (count and hash), also whether the
     /// chain has it.
     pub fn audit(&self, expect_head: Option<(u64, &str)>) -> AuditView {
-        let report = audit::verify(&self.run.audit, expect_head);
+        let mut report = gate::verify(&self.run.gates, &self.run.audit, expect_head);
+        let of_files = self.run.issues.iter();
+        report.add(of_files.filter(|issue| issue.rule == "gate-files-disagree"));
         AuditView {
             rows: self.run.audit.iter().map(audit_row).collect(),
             chain: report.state.word().to_owned(),
             chain_reason: report.sentence(),
             head: report.head().cloned(),
-            issues: report
-                .findings
-                .iter()
-                .filter(|f| f.is_error())
-                .map(Finding::issue)
-                .collect(),
+            issues: report.errors(),
         }
     }
 
@@ -101,7 +98,7 @@ impl Session {
         let resolution = Lifecycle::of(gate, None).resolution?;
         // A time-out as the document writes it names no time; the log may (errata G6).
         let logged = || {
-            let of_gate = |e: &&AuditEvent| e.gate_id == gate.id && resolves(&e.kind);
+            let of_gate = |e: &&AuditEvent| e.gate_id == gate.id && e.kind.resolves();
             let row = self.run.audit.iter().find(of_gate)?;
             row.timestamp.clone()
         };
@@ -187,13 +184,6 @@ pub(super) fn audit_row(event: &AuditEvent) -> AuditRow {
         metadata: event.metadata.as_deref().map(str::to_owned),
         sealed: audit::is_sealed(event),
     }
-}
-
-fn resolves(kind: &AuditKind) -> bool {
-    matches!(
-        kind,
-        AuditKind::Approved | AuditKind::Rejected | AuditKind::Timeout
-    )
 }
 
 #[cfg(test)]

@@ -30,6 +30,7 @@ mod stray;
 mod summary;
 mod survey;
 mod task;
+mod unread;
 mod values;
 mod writes;
 
@@ -55,6 +56,7 @@ pub use lookup::Lookup;
 pub use open::OpenError;
 pub use stray::has_stray_database;
 pub use survey::{Found, FoundKind, Survey, survey};
+pub use unread::{Part, Unread};
 pub use values::ValueOf;
 
 /// An opened run (or an opened store of agents).

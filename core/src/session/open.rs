@@ -45,9 +45,20 @@ impl OpenError {
         match self {
             OpenError::Source(SourceError::Database { next, .. }) => next,
             OpenError::Source(SourceError::Changed(_)) => "open it again",
-            OpenError::Source(_) => "",
+            OpenError::Source(SourceError::Unreadable { .. }) => {
+                "check that you may read it; where a program writes it, wait until that is done; then repeat the command"
+            }
+            OpenError::Source(SourceError::NotFound(_)) => "",
             OpenError::Database { next, .. } | OpenError::NoRun { next, .. } => next,
         }
+    }
+
+    /// Whether reading failed (no permission, a lock, an I/O error), so that another try may succeed.
+    pub fn is_failed(&self) -> bool {
+        matches!(
+            self,
+            OpenError::Source(SourceError::Unreadable { .. } | SourceError::Changed(_))
+        )
     }
 
     /// Whether nothing was there, rather than something unreadable.
@@ -130,6 +141,20 @@ impl Session {
     }
 }
 
+/// Why a database is not read.
+fn refused(path: &str, error: &sqlite::DecodeError) -> OpenError {
+    let path = path.to_owned();
+    let cause = error.to_string();
+    match error.is_failed() {
+        true => SourceError::Unreadable { path, cause }.into(),
+        false => OpenError::Database {
+            path,
+            cause,
+            next: error.next_step().to_owned(),
+        },
+    }
+}
+
 struct Opened {
     run: Run,
     root: String,
@@ -180,11 +205,7 @@ fn open_database(
     root: String,
     options: &Options,
 ) -> Result<Opened, OpenError> {
-    let refused = |e: sqlite::DecodeError| OpenError::Database {
-        path: path.to_owned(),
-        cause: e.to_string(),
-        next: e.next_step().to_owned(),
-    };
+    let refused = |e: sqlite::DecodeError| refused(path, &e);
     let mut conn = source.database(path)?;
     sqlite::guard(&mut conn, options.guard()).map_err(refused)?;
     let name = split(path).1;
@@ -235,6 +256,9 @@ fn open_folder(source: &Rc<dyn Source>, dir: &str, options: &Options) -> Result<
             Err(error) => refused = Some(error),
         }
     }
+    if let Some(left) = lost_database(source.as_ref(), dir) {
+        return Err(left);
+    }
     let mut run = folder::decode(source.as_ref(), &root);
     let empty = run.bindings.is_empty()
         && run.state_file.is_none()
@@ -266,14 +290,40 @@ fn open_folder(source: &Rc<dyn Source>, dir: &str, options: &Options) -> Result<
             true => Issue::info("stray-database", error.to_string()).hint(
                 "It is ignored, as the run is kept in the files beside it. Next: remove it if no other program needs it.",
             ),
-            false => Issue::error("database-unreadable", error.to_string()).hint(format!(
-                "the folder's own files are shown instead; {}",
-                error.next()
-            )),
+            false => {
+                let rule = match error.is_failed() {
+                    true => "reading-failed",
+                    false => "database-unreadable",
+                };
+                Issue::error(rule, error.to_string()).hint(format!(
+                    "the folder's own files are shown instead; {}",
+                    error.next()
+                ))
+            }
         };
         run.issues.push(issue.at_file("state.db"));
     }
     Ok(Opened::of(run, root))
+}
+
+/// Says that a run's database is gone, where something that only it explains is left.
+fn lost_database(source: &dyn Source, dir: &str) -> Option<OpenError> {
+    let database = join(dir, "state.db");
+    let root = join(dir, "");
+    if source.file(&database).is_some() || kept_in_files(source, &root) {
+        return None;
+    }
+    let beside = ["-journal", "-wal"].map(|end| format!("{database}{end}"));
+    let beside = beside.iter().find_map(|path| source.file(path));
+    let attachment = || source.below(&join(dir, "attachments/")).first();
+    let left = beside.or_else(attachment)?;
+    let left = left.path.strip_prefix(&root).unwrap_or(&left.path);
+    Some(OpenError::Database {
+        path: database,
+        cause: format!("it is missing, but {left} shows that there was one"),
+        next: "Put the state.db back from where the run came; nothing else tells what ran."
+            .to_owned(),
+    })
 }
 
 impl Opened {
@@ -365,11 +415,7 @@ fn agents_of_database(
     scope: &AgentScope,
     options: &Options,
 ) -> Result<(Vec<Agent>, Store), OpenError> {
-    let refused = |e: sqlite::DecodeError| OpenError::Database {
-        path: path.to_owned(),
-        cause: e.to_string(),
-        next: e.next_step().to_owned(),
-    };
+    let refused = |e: sqlite::DecodeError| refused(path, &e);
     let mut conn = source.database(path)?;
     sqlite::guard(&mut conn, options.guard()).map_err(refused)?;
     let name: std::sync::Arc<str> = format!("{}: {path}", scope.word()).into();

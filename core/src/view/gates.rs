@@ -76,7 +76,8 @@ pub struct GateView {
 pub struct AuditView {
     /// Its rows, by id.
     pub rows: Vec<AuditRow>,
-    /// `consistent`, `unsealed`, `partly sealed`, `broken`, `empty`.
+    /// `consistent`, `unsealed`, `partly sealed`, `contradicted` (gates are not what the sealed rows record), `broken`,
+    /// `empty`.
     pub chain: String,
     /// The same in one sentence, with the first bad row: never "proof".
     pub chain_reason: String,

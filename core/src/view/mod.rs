@@ -94,7 +94,7 @@ pub fn tone(status: &str) -> Tone {
         "completed" | "approved" | "recovered" => Tone::Ok,
         "running" | "executing" | "started" | "iteration" | "retry" => Tone::Run,
         "waiting" | "pending" | "interrupted" => Tone::Wait,
-        "failed" | "rejected" | "timeout" | "broken" => Tone::Bad,
+        "failed" | "rejected" | "timeout" | "broken" | "contradicted" => Tone::Bad,
         _ => Tone::Quiet,
     }
 }

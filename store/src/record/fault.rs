@@ -11,7 +11,7 @@ pub(crate) fn io(path: &Path, what: &str, cause: &io::Error) -> Fault {
     let message = format!("{} {what}: {cause}", path.display());
     match cause.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
-            Fault::new(FaultKind::Full, message).hint("make room, and record it again")
+            Fault::new(FaultKind::Full, message).hint(ROOM)
         }
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
             Fault::new(FaultKind::ReadOnly, message)
@@ -32,6 +32,21 @@ pub(crate) fn unopened(dir: &Path, cause: &io::Error) -> Fault {
     }
 }
 
+/// What to do where no byte, or no further file, fits.
+const ROOM: &str = "make room (`df` and `df -i` show what is used up), and record it again";
+
+/// Whether the file system takes no further file beside this one.
+fn no_room(path: &Path) -> bool {
+    let folder = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    let made = tempfile::tempfile_in(folder.unwrap_or(Path::new(".")));
+    made.is_err_and(|cause| {
+        matches!(
+            cause.kind(),
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded
+        )
+    })
+}
+
 /// A fault of a database.
 pub(crate) fn sqlite(path: &Path, error: &rusqlite::Error) -> Fault {
     use rusqlite::ErrorCode;
@@ -45,7 +60,11 @@ pub(crate) fn sqlite(path: &Path, error: &rusqlite::Error) -> Fault {
         )
         .hint("try again; look for a `sqlite3` that holds a transaction open"),
         Some(ErrorCode::DiskFull) => {
-            Fault::new(FaultKind::Full, message).hint("make room, and record it again")
+            Fault::new(FaultKind::Full, message).hint(ROOM)
+        }
+        // SQLite does not say why it cannot make a journal: a file of ours in the same folder fails in the same way.
+        Some(ErrorCode::CannotOpen) if no_room(path) => {
+            Fault::new(FaultKind::Full, message).hint(ROOM)
         }
         Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
             Fault::new(FaultKind::ReadOnly, message)

@@ -43,6 +43,38 @@ impl Drop for Mount {
     }
 }
 
+/// Room for bytes, and none for a further file.
+#[test]
+fn a_disk_that_takes_no_further_file_is_said_to_be_full() {
+    let Some(project) = Project::new("session \"Work\"\n") else {
+        return;
+    };
+    let prose = project.path().join(".prose");
+    let Some(_mount) = Mount::tmpfs(&prose, "8m,nr_inodes=64") else {
+        return;
+    };
+    for form in FORMS {
+        let run = project.init(form);
+        let mut filled = Vec::new();
+        for n in 0.. {
+            let path = prose.join(format!("filled{n}"));
+            if std::fs::write(&path, "").is_err() {
+                break;
+            }
+            filled.push(path);
+        }
+        let out = project.give(&["put", "v", "--run", &run], b"value");
+        let said = text(&out.stderr);
+        assert_eq!(out.status.code(), Some(6), "{form}: {said}");
+        assert!(said.contains("make room"), "{form}: {said}");
+        for path in filled {
+            std::fs::remove_file(path).expect("removed");
+        }
+        let out = project.give(&["put", "v", "--run", &run], b"value");
+        assert!(out.status.success(), "{form}: {}", text(&out.stderr));
+    }
+}
+
 #[test]
 fn a_full_disk_is_said_and_loses_nothing() {
     let Some(project) = Project::new("session \"Work\"\n") else {

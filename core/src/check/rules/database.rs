@@ -43,6 +43,16 @@ pub(super) const RULES: &[Rule] = &[
         "core/tests/sqlite/damage.rs",
     ),
     Rule::error(
+        "reading-failed",
+        "A table could not be read to its end: another program holds the database, or the system refused a read.",
+    )
+    .fix("What was read is shown. Repeat the command when the writer is done; check the disk if it stays so.")
+    .source("reliability, many writers")
+    .told(
+        "A database that a program holds a lock on while it is read.",
+        "core/src/decode/sqlite/scan.rs",
+    ),
+    Rule::error(
         "reading-stopped",
         "Reading a table took longer than is allowed, or was cancelled.",
     )
@@ -62,11 +72,12 @@ pub(super) const RULES: &[Rule] = &[
         "An `execution` table of 1,000,001 rows.",
         "core/src/decode/sqlite/scan.rs",
     ),
-    Rule::warning(
+    Rule::info(
         "wal-missing",
-        "The database is in WAL mode and came without its `-wal`: its newest rows may be missing.",
+        "The database is in WAL mode and there is no `-wal`: rows are missing if it was copied while a program had it open. Beside a `-shm` that is left they are, and it is a warning.",
     )
-    .fix("Copy `state.db-wal` together with `state.db`, or let the writer run `PRAGMA wal_checkpoint(TRUNCATE)` before copying.")
+    .or(&[Info, Warning])
+    .fix("Copy `state.db-wal` together with `state.db`, or let the writer run `PRAGMA wal_checkpoint(TRUNCATE)` before copying. After a clean end of its writer nothing is missing.")
     .source("reliability, many writers")
     .sql("PRAGMA journal_mode = WAL;\nINSERT INTO run (id) VALUES ('r1');"),
     Rule::warning(

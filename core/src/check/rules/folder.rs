@@ -39,7 +39,7 @@ pub(super) const RULES: &[Rule] = &[
         .fix("Correct the line. Its text is not repeated, as it may hold a secret.")
         .source("errata, Folder form")
         .files(&[(".env", "USER_ID=user-a7\nmy secret\n"), ("runs/r1/program.prose", "session \"A\"\n")]),
-    Rule::warning("unreadable-folder", "A folder cannot be listed; files in it are missing.")
+    Rule::error("unreadable-folder", "A folder cannot be listed; files in it are missing.")
         .fix("Check that you may read it.")
         .source("architecture, reading returns a value and issues")
         .told("A `.prose/runs/r1/agents` without permission to list it.", "store/src/disk.rs"),

@@ -64,11 +64,27 @@ pub(super) const RULES: &[Rule] = &[
         .fix("Find out who changed the gate: the log is only appended to.")
         .source("errata G3")
         .sql("INSERT INTO run (id) VALUES ('r1');\nINSERT INTO gates (id, run_id, status) VALUES ('deploy', 'r1', 'approved');\nINSERT INTO gate_audit_log (gate_id, run_id, event_type) VALUES ('deploy', 'r1', 'rejected');"),
-    Rule::warning("gate-changed", "A gate is not what its sealed rows of the log say: who may decide it, what it asks, or who decided it.")
-        .fix("Find out who changed the gate behind the log's back, and whether its decision stands.")
+    Rule::error("gate-changed", "A gate is not what its sealed rows of the log record: a column of it, such as who may decide it, who decided it or when, was changed without the log.")
+        .fix("Find out who changed the gate, and ask whether its decision stands. docs/audit.md lists which columns are compared.")
         .source("errata G7")
         .sql("INSERT INTO run (id) VALUES ('r1');\nINSERT INTO gates (id, run_id, status, prompt, allow) VALUES ('deploy', 'r1', 'pending', 'Go?', '[\"user\", \"mallory\"]');\nINSERT INTO gate_audit_log (id, gate_id, run_id, event_type, principal, timestamp, metadata)\nVALUES (1, 'deploy', 'r1', 'created', 'system', '2026-01-25 12:00:00',\n  '{\"allow\":[\"user\"],\"chain\":{\"seq\":1,\"prev\":\"0000000000000000000000000000000000000000000000000000000000000000\",\"hash\":\"23a9865d4ad306f7c3e29ecf6de70d45642d0611fa4c135ce88a48669968db87\"}}');"),
-    Rule::warning("gate-row-missing", "The log speaks of a gate that has no row.")
+    Rule::error("gate-decision-unsealed", "`prose` created a gate, and it was decided without a sealed row of the log.")
+        .fix("Ask who decided it: another tool changed the gate, or added a row to the log. Decide gates with `prose approve` and `prose reject`.")
+        .source("errata G7")
+        .sql("INSERT INTO run (id) VALUES ('r1');\nINSERT INTO gates (id, run_id, status, created_at) VALUES ('deploy', 'r1', 'approved', '2026-01-25 12:00:00');\nINSERT INTO gate_audit_log (id, gate_id, run_id, event_type, principal, timestamp, metadata)\nVALUES (1, 'deploy', 'r1', 'created', 'system', '2026-01-25 12:00:00',\n  '{\"chain\":{\"seq\":1,\"prev\":\"0000000000000000000000000000000000000000000000000000000000000000\",\"hash\":\"23a9865d4ad306f7c3e29ecf6de70d45642d0611fa4c135ce88a48669968db87\"}}');"),
+    Rule::error("gate-removed", "A sealed row of the log records a gate that has no row.")
+        .fix("Do not go on past such a gate before you know its decision: its row was deleted or renamed. Look for it in a copy.")
+        .source("errata G7")
+        .sql("INSERT INTO run (id) VALUES ('r1');\nINSERT INTO gate_audit_log (id, gate_id, run_id, event_type, principal, timestamp, metadata)\nVALUES (1, 'deploy', 'r1', 'created', 'system', '2026-01-25 12:00:00',\n  '{\"chain\":{\"seq\":1,\"prev\":\"0000000000000000000000000000000000000000000000000000000000000000\",\"hash\":\"23a9865d4ad306f7c3e29ecf6de70d45642d0611fa4c135ce88a48669968db87\"}}');"),
+    Rule::error("gate-files-disagree", "The two files of a gate, or two keys of one of them, record different things of it.")
+        .fix("Find out which is right: `resolved_by` and `principal`, `status` and `decision` are two names of one fact, and the resolved file repeats the metadata of the pending one.")
+        .source("errata, Folder form")
+        .files(&[
+            ("program.prose", "approve deploy:\n"),
+            ("gates/deploy.pending.json", "{\"id\": \"deploy\", \"status\": \"pending\"}"),
+            ("gates/deploy.resolved.json", "{\"id\": \"deploy\", \"decision\": \"approved\", \"status\": \"rejected\"}"),
+        ]),
+    Rule::warning("gate-row-missing", "Rows of the log that carry no seal name a gate that has no row.")
         .fix("Do not go on past such a gate before you know what became of it.")
         .source("sqlite.md, Gate Audit Logging")
         .sql("INSERT INTO run (id) VALUES ('r1');\nINSERT INTO gate_audit_log (gate_id, run_id, event_type) VALUES ('deploy', 'r1', 'created');"),

@@ -112,6 +112,14 @@ impl DecodeError {
         }
     }
 
+    /// Whether reading failed, so that another try may succeed; else what is there cannot be read.
+    pub fn is_failed(&self) -> bool {
+        matches!(
+            self,
+            DecodeError::Locked | DecodeError::Io(_) | DecodeError::Stopped
+        )
+    }
+
     /// Whether reading was stopped by the deadline or by a person.
     pub fn is_stopped(&self) -> bool {
         matches!(self, DecodeError::Stopped)

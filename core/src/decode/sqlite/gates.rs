@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::cells::real_in_words;
 use super::error::DecodeError;
 use super::execution::malformed;
-use super::scan::{LONG_TEXT, MOST_ROWS, Reader, Want, order};
+use super::scan::{LONG_TEXT, MOST_ROWS, Reader, Want, not_read, order};
 use super::shape::quoted;
 use crate::gate::audit::is_sealed;
 use crate::issue::Issue;
@@ -163,8 +163,8 @@ pub(super) fn read_audit(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<AuditE
     reader.only_run = only_run;
     if let Err(error) = add_whole_rows(reader, &mut events, &addresses) {
         reader.notes.add(
-            Issue::error(
-                "table-damaged",
+            not_read(
+                &error,
                 format!("the rows of the audit log cannot be read whole: {error}"),
             )
             .at_table(schema::GATE_AUDIT_LOG)

@@ -75,14 +75,23 @@ impl Header {
 }
 
 /// The issue that a shell adds when a database in WAL mode comes without its `-wal`.
-pub fn wal_missing(path: &str) -> Issue {
-    Issue::warning(
-        "wal-missing",
-        format!("{path} is in WAL mode and there is no {path}-wal: its newest rows may be missing"),
-    )
-    .at_file(path)
-    .hint(format!(
-        "If the writer is still running, or the copy was made without it, open {path} together with {path}-wal."
+///
+/// A writer that closes the database removes `-wal` and `-shm` together, so a `-shm` that is left shows that rows are
+/// missing; without one, only a copy that was made while the database was open misses any.
+pub fn wal_missing(path: &str, has_shm: bool) -> Issue {
+    let what = format!("{path} is in WAL mode and there is no {path}-wal");
+    let issue = match has_shm {
+        true => Issue::warning(
+            "wal-missing",
+            format!("{what}, but a {path}-shm: its newest rows are missing"),
+        ),
+        false => Issue::info(
+            "wal-missing",
+            format!("{what}: rows are missing if it was copied while a program had it open"),
+        ),
+    };
+    issue.at_file(path).hint(format!(
+        "If it was, copy {path} again, together with {path}-wal; after a clean end of its writer nothing is missing."
     ))
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::error::DecodeError;
 use super::execution::malformed;
 use super::read;
-use super::scan::{Reader, Want, whole_characters};
+use super::scan::{Reader, Want, not_read, whole_characters};
 use crate::issue::Issue;
 use crate::model::{Import, Program, Run, RunStatus, Text};
 use crate::schema;
@@ -167,13 +167,9 @@ fn read_source(reader: &mut Reader<'_>, program: &mut Program, at: i64) {
         }
         Ok(_) => {}
         Err(error) => reader.notes.add(
-            Issue::error(
-                "table-damaged",
-                format!("the program cannot be read: {error}"),
-            )
-            .at_row(schema::RUN, at)
-            .at_column("program_source")
-            .hint(error.next_step()),
+            not_read(&error, format!("the program cannot be read: {error}"))
+                .at_row(schema::RUN, at)
+                .at_column("program_source"),
         ),
     }
 }

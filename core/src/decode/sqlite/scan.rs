@@ -125,6 +125,16 @@ impl<'c> Reader<'c> {
     }
 }
 
+/// Says that something was not read to its end, and why.
+pub(super) fn not_read(error: &DecodeError, message: String) -> Issue {
+    let rule = match error {
+        _ if error.is_stopped() => "reading-stopped",
+        _ if error.is_failed() => "reading-failed",
+        _ => "table-damaged",
+    };
+    Issue::error(rule, message).hint(error.next_step())
+}
+
 /// One row of a scan.
 pub(super) struct Cells<'a, 'r> {
     row: &'a Row<'r>,
@@ -225,18 +235,8 @@ impl Reader<'_> {
                 self.counts.insert(table, count as u64);
             }
             Err(error) => {
-                self.notes.add(
-                    Issue::error(
-                        if error.is_stopped() {
-                            "reading-stopped"
-                        } else {
-                            "table-damaged"
-                        },
-                        format!("{table} was read up to row {count}: {error}"),
-                    )
-                    .at_table(table)
-                    .hint(error.next_step()),
-                );
+                let message = format!("{table} was read up to row {count}: {error}");
+                self.notes.add(not_read(&error, message).at_table(table));
                 self.failed = Some(error);
             }
         }

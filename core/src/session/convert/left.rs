@@ -21,6 +21,7 @@ const UNREAD: &[&str] = &[
     "missing-id",
     "names-hidden",
     "not-a-number",
+    "reading-failed",
     "reading-stopped",
     "segments-cut",
     "state-file-cut",

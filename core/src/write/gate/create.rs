@@ -4,7 +4,8 @@ use super::log::{Event, Log};
 use super::{fits, principal};
 use crate::gate::allow::{ANY_PERSON, Allow, RESERVED};
 use crate::gate::audit::Head;
-use crate::gate::{prompt_hash, visit};
+use crate::gate::columns::Columns;
+use crate::gate::visit;
 use crate::model::{AuditKind, Gate, GateStatus, Meta, Status};
 use crate::program::StatementKind;
 use crate::time::Stamp;
@@ -124,16 +125,27 @@ impl Record for CreateGate {
         // The word of the document: a query for `pending` finds what waits.
         let row = entry.row(facts, Status::Pending, Some(meta.clone()))?;
         let allow = Value::from(allow);
+        fits("list of principals", &allow.to_string())?;
+        let mut metadata = Map::new();
+        if visit > 1 {
+            metadata.insert("gate".to_owned(), base.as_str().into());
+            metadata.insert("visit".to_owned(), visit.into());
+        }
+        let timeout = terms.timeout.as_deref().map(|text| text.trim().to_owned());
         let mut log = Log::open(facts, at)?;
-        let mut created = Map::new();
-        created.insert("prompt_hash".to_owned(), prompt_hash(&prompt).into());
-        created.insert("allow".to_owned(), allow.clone());
+        let columns = Columns {
+            execution_id: Some(row.id),
+            timeout: timeout.clone(),
+            timeout_at: deadline.map(Stamp::At),
+            on_reject: terms.on_reject.clone(),
+            metadata: metadata.clone(),
+        };
         let created = log.add(Event {
             gate: &id,
             kind: AuditKind::Created,
             principal: RESERVED,
             comment: None,
-            metadata: created,
+            metadata: columns.created(&prompt, &allow),
         })?;
         // Whoever reads the log sees that the gate is not the program's.
         let overridden = match entry.insisted.differs() {
@@ -146,11 +158,6 @@ impl Record for CreateGate {
                 metadata: differs.clone(),
             })?),
         };
-        let mut metadata = Map::new();
-        if visit > 1 {
-            metadata.insert("gate".to_owned(), base.as_str().into());
-            metadata.insert("visit".to_owned(), visit.into());
-        }
         let allow = allow.to_string();
         let gate = GateRow {
             id: id.clone(),
@@ -158,7 +165,7 @@ impl Record for CreateGate {
             execution_id: Some(row.id),
             prompt: Some(prompt),
             allow: allow.clone(),
-            timeout: terms.timeout.as_deref().map(|text| text.trim().to_owned()),
+            timeout,
             timeout_at: deadline.map(|ms| at_text(ms, style)),
             on_reject: terms.on_reject,
             created: at.text(style),

@@ -10,7 +10,7 @@ use crate::ui::parts::{Empty, Pill, When};
 pub(super) fn chain(audit: &AuditView) -> AnyView {
     let (class, mark) = match audit.chain.as_str() {
         "consistent" => ("pill ok", "✓"),
-        "broken" => ("pill bad", "✗"),
+        "broken" | "contradicted" => ("pill bad", "✗"),
         "partly sealed" => ("pill wait", "!"),
         _ => ("pill quiet", "·"),
     };

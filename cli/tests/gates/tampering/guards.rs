@@ -1,0 +1,237 @@
+//! Files, lines and triggers that keep the log and its gates.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::state::Row;
+use super::{found, logged};
+use crate::{Form, Project, sqlite};
+
+/// What is done to the file of a gate: the file, the key and its new value, or none to remove the file; the rule.
+type OfFile = (
+    &'static str,
+    Option<(&'static str, &'static str)>,
+    &'static str,
+);
+
+const OF_FILES: &[OfFile] = &[
+    (
+        "a.resolved",
+        Some(("principal", "mallory")),
+        "gate-files-disagree",
+    ),
+    (
+        "a.resolved",
+        Some(("decision", "rejected")),
+        "gate-files-disagree",
+    ),
+    (
+        "a.resolved",
+        Some(("status", "rejected")),
+        "gate-files-disagree",
+    ),
+    (
+        "a.resolved",
+        Some(("comment", "Never")),
+        "gate-files-disagree",
+    ),
+    (
+        "a.resolved",
+        Some(("timestamp", "2026-01-25T12:10:01Z")),
+        "gate-files-disagree",
+    ),
+    ("a.resolved", Some(("gate_id", "b")), "gate-files-disagree"),
+    (
+        "a.resolved",
+        Some(("prompt", "Stay?")),
+        "gate-files-disagree",
+    ),
+    ("a.resolved", Some(("timeout", "9h")), "gate-changed"),
+    ("a.pending", Some(("run_id", "r9")), "gate-files-disagree"),
+    (
+        "a.pending",
+        Some(("status", "rejected")),
+        "gate-files-disagree",
+    ),
+    (
+        "a.pending",
+        Some(("metadata", "{\"visit\":7}")),
+        "gate-files-disagree",
+    ),
+    (
+        "c.pending",
+        Some(("status", "approved")),
+        "gate-decision-unsealed",
+    ),
+    (
+        "c.pending",
+        Some(("decision", "approved")),
+        "gate-decision-unsealed",
+    ),
+    ("a.pending", None, "gate-changed"),
+    ("a.resolved", None, "gate-changed"),
+    ("c.pending", None, "gate-removed"),
+];
+
+#[test]
+fn a_change_of_one_file_of_a_gate_is_named() {
+    let Some((project, _)) = logged(Form::Folder) else {
+        return;
+    };
+    let original = project.files();
+    for (file, edit, rule) in OF_FILES {
+        Project::restore(&original, &project.folder());
+        let path = project.folder().join(format!("gates/{file}.json"));
+        match edit {
+            None => fs::remove_file(&path).expect("removed"),
+            Some((key, value)) => {
+                let text = fs::read_to_string(&path).expect("a gate's file");
+                let mut file: Row = serde_json::from_str(&text).expect("JSON");
+                file.insert((*key).to_owned(), (*value).into());
+                fs::write(&path, json!(file).to_string()).expect("written");
+            }
+        }
+        let (verified, checked) = found(&project, None);
+        assert!(verified.contains(*rule), "{file}, {edit:?}: {verified:?}");
+        assert!(checked.contains(*rule), "{file}, {edit:?}: {checked:?}");
+    }
+}
+
+/// A database may hold several runs: a gate, or a row, that was moved to another one is missed in its own.
+#[test]
+fn what_is_moved_to_another_recorded_run_is_missed() {
+    let Some((project, _)) = logged(Form::Sqlite) else {
+        return;
+    };
+    let original = project.files();
+    for (sql, rule) in [
+        (
+            "UPDATE gates SET run_id = 'r9' WHERE id = 'a';",
+            "gate-removed",
+        ),
+        (
+            "UPDATE gate_audit_log SET run_id = 'r9' WHERE id = 5;",
+            "audit-row-missing",
+        ),
+        (
+            "UPDATE gate_audit_log SET run_id = 'r9' WHERE id > 6;",
+            "gate-decision-unsealed",
+        ),
+    ] {
+        Project::restore(&original, &project.folder());
+        project.sql(&format!(
+            "DROP TRIGGER gate_audit_log_no_update;
+             INSERT INTO run (id, started_at) VALUES ('r9', '2020-01-01 00:00:00'); {sql}"
+        ));
+        let (verified, checked) = found(&project, None);
+        assert!(verified.contains(rule), "{sql}: {verified:?}");
+        assert!(checked.contains(rule), "{sql}: {checked:?}");
+    }
+}
+
+#[test]
+fn lines_that_cannot_be_read_are_missed() {
+    let Some((project, head)) = logged(Form::Folder) else {
+        return;
+    };
+    let run = &project.run;
+    let path = project.folder().join("gates/audit.jsonl");
+    let log = fs::read_to_string(&path).expect("a log");
+    let lines: Vec<&str> = log.lines().collect();
+    let (start, tail) = lines.split_at(lines.len() - 4);
+    let [one, two, three, four] = tail else {
+        panic!("{log}");
+    };
+    let start = start.join("\n");
+    let noted = ["audit", "verify", run, "--expect-head", &head];
+    // What stands there, whether the log holds with the head that was noted, what is found without it.
+    for (text, code, rule, unread) in [
+        // In another order on disk, with their own ids: every row says what it said.
+        (
+            format!("{start}\n{two}\n\n{one}\n{four}\n{three}\n"),
+            0,
+            "",
+            false,
+        ),
+        (format!("{log}{}", &four[..40]), 0, "", true),
+        (
+            format!("{start}\n{one}\n{two}\nx{three}\n{four}\n"),
+            1,
+            "audit-row-missing",
+            true,
+        ),
+        (
+            format!("{start}\n{one}\n{two}\n{three}{four}\n"),
+            1,
+            "audit-tail-cut",
+            true,
+        ),
+        (
+            format!("{start}\n{one}\n{two}\n{three}\n{}", &four[..40]),
+            1,
+            "audit-tail-cut",
+            true,
+        ),
+    ] {
+        fs::write(&path, &text).expect("written");
+        let found = project.json(code, &noted);
+        let issues = found["issues"].to_string();
+        assert!(issues.contains(rule), "{text}\n{found}");
+        let out = project.command(&["check", run, "--json"]).output();
+        let check = String::from_utf8(out.expect("prose runs").stdout).expect("JSON");
+        assert_eq!(check.contains("malformed-json"), unread, "{text}\n{check}");
+    }
+}
+
+#[test]
+fn the_triggers_abort_every_change() {
+    let Some((project, head)) = logged(Form::Sqlite) else {
+        return;
+    };
+    for sql in [
+        "UPDATE gate_audit_log SET principal = 'mallory' WHERE id = 3;",
+        "UPDATE gate_audit_log SET id = 9 WHERE id = 3;",
+        "DELETE FROM gate_audit_log WHERE id = 3;",
+        "DELETE FROM gate_audit_log;",
+        "INSERT OR REPLACE INTO gate_audit_log (id, gate_id, run_id, event_type, principal)
+         SELECT id, gate_id, run_id, event_type, 'mallory' FROM gate_audit_log WHERE id = 3;",
+        "REPLACE INTO gate_audit_log (id, gate_id, run_id, event_type) VALUES (4, 'b', 'x', 'approved');",
+    ] {
+        let (ok, _, said) = sqlite(&project.database(), sql);
+        assert!(!ok, "{sql}");
+        assert!(said.contains("append-only"), "{said}");
+    }
+    let (said, _) = project.expect(
+        0,
+        &["audit", "verify", &project.run, "--expect-head", &head],
+    );
+    assert!(said.starts_with("consistent"), "{said}");
+}
+
+#[test]
+fn triggers_that_were_dropped_or_tamed_are_missed() {
+    let Some((project, head)) = logged(Form::Sqlite) else {
+        return;
+    };
+    let run = &project.run;
+    let verify = ["audit", "verify", run, "--expect-head", &head];
+    let sound = project.json(0, &verify);
+    assert_eq!(sound["issues"], json!([]));
+    project.sql(
+        "DROP TRIGGER gate_audit_log_no_update;
+         CREATE TRIGGER gate_audit_log_no_update BEFORE UPDATE ON gate_audit_log WHEN 0
+         BEGIN SELECT RAISE(ABORT, 'gate_audit_log is append-only: its rows are not changed'); END;
+         DROP TRIGGER gate_audit_log_no_delete;",
+    );
+    // Nothing of the log itself was changed.
+    let found = project.json(0, &verify);
+    assert_eq!(found["chain"], "consistent");
+    let issue = &found["issues"][0];
+    assert_eq!(issue["rule"], "audit-unguarded");
+    let message = issue["message"].as_str().expect("a text");
+    assert!(
+        message.ends_with("changed: gate_audit_log_no_update, gate_audit_log_no_delete"),
+        "{message}"
+    );
+}

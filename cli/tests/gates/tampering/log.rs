@@ -1,0 +1,396 @@
+//! What is done to the log.
+
+use serde_json::{Value, json};
+
+use super::Found::{Alone, Never, WithHead};
+use super::Tampering;
+use super::state::{Row, State, chain, link, metadata, reseal, reseal_all, unseal};
+
+/// A row as another tool writes it.
+pub(super) fn unsealed(state: &State, id: i64, gate: &str, event: &str) -> Row {
+    let mut row = state.log[4].clone();
+    row.insert("id".to_owned(), id.into());
+    row.insert("gate_id".to_owned(), gate.into());
+    row.insert("event_type".to_owned(), event.into());
+    unseal(&mut row);
+    row
+}
+
+fn set(state: &mut State, row: usize, column: &str, value: impl Into<Value>) {
+    state.log[row].insert(column.to_owned(), value.into());
+}
+
+/// Adds a row that is sealed as `prose` does it.
+fn forge(state: &mut State, gate: &str, event: &str) {
+    let mut row = unsealed(state, 9, gate, event);
+    let last = state.log.last().and_then(chain);
+    reseal(&mut row, last.as_ref());
+    state.log.push(row);
+}
+
+const EDITED: super::Found = Alone("audit-row-edited");
+const UNSEALED: super::Found = Alone("gate-decision-unsealed");
+
+/// Rows: 1 to 4 create `a`, `b`, `c`, `d`; 5 approves `a`, 6 rejects `b`, 7 times `d` out, 8 views `a`.
+pub(super) const TABLE: &[Tampering] = &[
+    ("id", |s| set(s, 7, "id", 20), EDITED),
+    (
+        "all ids",
+        |s| (0..8).for_each(|at| set(s, at, "id", at as i64 + 100)),
+        EDITED,
+    ),
+    ("gate_id", |s| set(s, 4, "gate_id", "b"), EDITED),
+    (
+        "run_id",
+        |s| set(s, 4, "run_id", "r9"),
+        Alone("audit-row-missing"),
+    ),
+    (
+        "run_id of the last row",
+        |s| set(s, 7, "run_id", "r9"),
+        Alone("audit-row-missing"),
+    ),
+    (
+        "event_type",
+        |s| set(s, 4, "event_type", "rejected"),
+        EDITED,
+    ),
+    (
+        "event_type of a creation",
+        |s| set(s, 0, "event_type", "viewed"),
+        EDITED,
+    ),
+    ("principal", |s| set(s, 4, "principal", "mallory"), EDITED),
+    (
+        "no principal",
+        |s| drop(s.log[4].remove("principal")),
+        EDITED,
+    ),
+    ("comment", |s| set(s, 4, "comment", "Never"), EDITED),
+    ("no comment", |s| drop(s.log[5].remove("comment")), EDITED),
+    (
+        "a comment more",
+        |s| set(s, 0, "comment", "as agreed"),
+        EDITED,
+    ),
+    (
+        "timestamp",
+        |s| set(s, 0, "timestamp", "2026-01-25 11:00:00"),
+        EDITED,
+    ),
+    (
+        "timestamp in another form",
+        |s| set(s, 0, "timestamp", "2026-01-25T13:00:00+01:00"),
+        EDITED,
+    ),
+    (
+        "metadata",
+        |s| metadata(&mut s.log[4], |m| m["client"] = "ui".into()),
+        EDITED,
+    ),
+    (
+        "metadata: allow",
+        |s| metadata(&mut s.log[2], |m| m["allow"] = json!(["mallory"])),
+        EDITED,
+    ),
+    (
+        "metadata: columns",
+        |s| metadata(&mut s.log[2], |m| drop(m.remove("columns"))),
+        EDITED,
+    ),
+    (
+        "a column of another tool",
+        |s| set(s, 0, "x_note", "as agreed"),
+        EDITED,
+    ),
+    (
+        "hash",
+        |s| link(&mut s.log[4], "hash", "ab".repeat(32).into()),
+        EDITED,
+    ),
+    (
+        "prev",
+        |s| link(&mut s.log[4], "prev", "ab".repeat(32).into()),
+        EDITED,
+    ),
+    ("seq", |s| link(&mut s.log[7], "seq", 9.into()), EDITED),
+    (
+        "a chain that cannot be read",
+        |s| metadata(&mut s.log[4], |m| m["chain"] = "sealed".into()),
+        Alone("audit-chain-malformed"),
+    ),
+    (
+        "a seal less",
+        |s| unseal(&mut s.log[4]),
+        Alone("audit-row-missing"),
+    ),
+    (
+        "the seal of a creation less",
+        |s| unseal(&mut s.log[0]),
+        Alone("audit-row-missing"),
+    ),
+    (
+        "a row less",
+        |s| drop(s.log.remove(1)),
+        Alone("audit-row-missing"),
+    ),
+    (
+        "the first row less",
+        |s| drop(s.log.remove(0)),
+        Alone("audit-row-missing"),
+    ),
+    (
+        "all decisions less",
+        |s| drop(s.log.drain(4..7)),
+        Alone("audit-row-missing"),
+    ),
+    (
+        "two rows in each other's place",
+        |s| {
+            set(s, 4, "id", 6);
+            set(s, 5, "id", 5);
+            s.log.swap(4, 5);
+        },
+        Alone("audit-row-moved"),
+    ),
+    (
+        "the last row once more",
+        |s| {
+            let mut again = s.log[7].clone();
+            again["id"] = 9.into();
+            s.log.push(again);
+        },
+        Alone("audit-row-repeated"),
+    ),
+    (
+        "a row in the place of another",
+        |s| {
+            s.log[4] = s.log[0].clone();
+            set(s, 4, "id", 5);
+        },
+        Alone("audit-row-repeated"),
+    ),
+    (
+        "a row edited and sealed anew, but not what follows",
+        |s| {
+            set(s, 4, "principal", "mallory");
+            let before = chain(&s.log[3]);
+            reseal(&mut s.log[4], before.as_ref());
+        },
+        Alone("audit-row-replaced"),
+    ),
+    (
+        "a row that follows nothing",
+        |s| {
+            link(&mut s.log[7], "hash", "ab".repeat(32).into());
+            forge(s, "a", "viewed");
+        },
+        EDITED,
+    ),
+    (
+        "a row of another run",
+        |s| {
+            let mut row = unsealed(s, 9, "a", "viewed");
+            row["run_id"] = "r9".into();
+            reseal(&mut row, None);
+            s.log.push(row);
+        },
+        Alone("gate-changed"),
+    ),
+    (
+        "a gate that was never there",
+        |s| forge(s, "z", "created"),
+        Alone("gate-removed"),
+    ),
+    (
+        "a second decision, sealed",
+        |s| forge(s, "b", "approved"),
+        Alone("gate-changed"),
+    ),
+    (
+        "a second creation, sealed",
+        |s| forge(s, "a", "created"),
+        Alone("gate-changed"),
+    ),
+    (
+        "a decision that nobody sealed",
+        |s| s.log.push(unsealed(s, 9, "c", "approved")),
+        UNSEALED,
+    ),
+    (
+        "a second decision that nobody sealed",
+        |s| s.log.push(unsealed(s, 9, "b", "approved")),
+        UNSEALED,
+    ),
+    (
+        "a decision that nobody sealed, before the others",
+        |s| s.log.insert(0, unsealed(s, 0, "c", "rejected")),
+        UNSEALED,
+    ),
+    (
+        "the tail with a decision less",
+        |s| s.log.truncate(6),
+        UNSEALED,
+    ),
+    (
+        "the tail with all decisions less",
+        |s| s.log.truncate(4),
+        UNSEALED,
+    ),
+    (
+        "the tail with a creation less",
+        |s| s.log.truncate(3),
+        UNSEALED,
+    ),
+    (
+        "the seals of the tail less",
+        |s| s.log[6..].iter_mut().for_each(unseal),
+        UNSEALED,
+    ),
+    (
+        "all of it sealed anew, with another principal",
+        |s| {
+            set(s, 4, "principal", "lee");
+            reseal_all(&mut s.log);
+        },
+        Alone("gate-changed"),
+    ),
+    (
+        "all of it sealed anew, with another list",
+        |s| {
+            metadata(&mut s.log[2], |m| m["allow"] = json!(["mallory"]));
+            reseal_all(&mut s.log);
+        },
+        Alone("gate-changed"),
+    ),
+    // Only who noted the head knows.
+    (
+        "the last row less",
+        |s| drop(s.log.pop()),
+        WithHead("audit-tail-cut", "cut-tail"),
+    ),
+    (
+        "the seal of the last row less",
+        |s| unseal(&mut s.log[7]),
+        WithHead("audit-tail-cut", "cut-tail"),
+    ),
+    (
+        "the tail less, and its gate set back",
+        |s| {
+            s.log.truncate(6);
+            let gate = s.gate("d");
+            gate["status"] = "pending".into();
+            gate.retain(|key, _| !key.starts_with("resol"));
+        },
+        WithHead("audit-tail-cut", "cut-tail"),
+    ),
+    (
+        "no row",
+        |s| s.log.clear(),
+        WithHead("audit-tail-cut", "no-seals"),
+    ),
+    (
+        "no seal",
+        |s| s.log.iter_mut().for_each(unseal),
+        WithHead("audit-tail-cut", "no-seals"),
+    ),
+    (
+        "the whole log and its gate sealed anew",
+        |s| {
+            set(s, 4, "principal", "lee");
+            s.gate("a")["resolved_by"] = "lee".into();
+            reseal_all(&mut s.log);
+        },
+        WithHead("audit-head-differs", "rewritten"),
+    ),
+    (
+        "the last row edited and sealed anew",
+        |s| {
+            set(s, 7, "principal", "mallory");
+            let before = chain(&s.log[6]);
+            reseal(&mut s.log[7], before.as_ref());
+        },
+        WithHead("audit-head-differs", "rewritten"),
+    ),
+    // Nobody can know.
+    (
+        "a decision that somebody sealed as another",
+        |s| {
+            forge(s, "c", "approved");
+            let row = s.log[8].clone();
+            let gate = s.gate("c");
+            gate["status"] = "approved".into();
+            for (column, of_row) in [
+                ("resolved_at", "timestamp"),
+                ("resolved_by", "principal"),
+                ("resolution_comment", "comment"),
+            ] {
+                gate.insert(column.to_owned(), row[of_row].clone());
+            }
+            let behalf = json!({ "on_behalf_of": "lee" }).to_string();
+            gate.insert("metadata".to_owned(), behalf.into());
+        },
+        Never("claims"),
+    ),
+    (
+        "a row of another tool",
+        |s| s.log.push(unsealed(s, 9, "c", "viewed")),
+        Never("unsealed-rows"),
+    ),
+    (
+        "a creation by another tool",
+        |s| s.log.push(unsealed(s, 9, "e", "created")),
+        Never("unsealed-rows"),
+    ),
+    (
+        "all ids, the first ones kept in the chain",
+        |s| {
+            for at in 0..8 {
+                link(&mut s.log[at], "id", (at as i64 + 1).into());
+                set(s, at, "id", at as i64 + 100);
+            }
+        },
+        Never("renumbered"),
+    ),
+    (
+        "metadata with blanks",
+        |s| {
+            let text = s.log[4]["metadata"]
+                .as_str()
+                .expect("a text")
+                .replace(':', " : ");
+            set(s, 4, "metadata", text);
+        },
+        Never("spelling"),
+    ),
+];
+
+/// What is done where no row was sealed, as other tools write them.
+pub(super) const UNSEALED_LOG: &[Tampering] = &[
+    (
+        "comment",
+        |s| set(s, 4, "comment", "Never"),
+        Never("no-seals"),
+    ),
+    (
+        "principal",
+        |s| set(s, 4, "principal", "mallory"),
+        Never("no-seals"),
+    ),
+    ("a row less", |s| drop(s.log.remove(1)), Never("no-seals")),
+    (
+        "another decision",
+        |s| s.gate("b")["status"] = "approved".into(),
+        Never("no-seals"),
+    ),
+    (
+        "another prompt",
+        |s| s.gate("c")["prompt"] = "Stay?".into(),
+        Never("no-seals"),
+    ),
+    (
+        "a gate less",
+        |s| s.gates.retain(|gate| gate["id"] != "a"),
+        Never("no-seals"),
+    ),
+];

@@ -1,0 +1,132 @@
+//! What a command recorded is told, or its exit code says that it could not be; what it is given is what was given.
+#![cfg(unix)]
+
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+const PROGRAM: &str = "let plan = session \"Plan\"\n\nlet a = session \"A\"\n";
+
+struct Project {
+    dir: tempfile::TempDir,
+    run: String,
+}
+
+impl Project {
+    fn new(form: &str) -> Project {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::create_dir_all(dir.path().join(".prose")).expect("made");
+        fs::write(dir.path().join("p.prose"), PROGRAM).expect("written");
+        let mut project = Project {
+            dir,
+            run: String::new(),
+        };
+        let id = project.shell(&format!("prose init p.prose --state {form}"));
+        project.run = String::from_utf8_lossy(&id.stdout).trim().to_owned();
+        project
+    }
+
+    /// Runs a line of the shell in which `prose` is ours and `$RUN` the run.
+    fn shell(&self, line: &str) -> Output {
+        let prose = PathBuf::from(env!("CARGO_BIN_EXE_prose"));
+        Command::new("bash")
+            .args([
+                "-c",
+                &format!("prose() {{ {} \"$@\"; }}; {line}", prose.display()),
+            ])
+            .current_dir(self.dir.path())
+            .env("HOME", self.dir.path().join("home"))
+            .env("PROSE_RUN", &self.run)
+            .env("RUN", &self.run)
+            .stdin(Stdio::null())
+            .output()
+            .expect("a shell")
+    }
+
+    #[track_caller]
+    fn check(&self, line: &str, code: i32, said: &str) {
+        let out = self.shell(line);
+        let text = format!(
+            "{}{}",
+            String::from_utf8_lossy(&out.stdout),
+            String::from_utf8_lossy(&out.stderr)
+        );
+        assert_eq!(out.status.code(), Some(code), "{line}\n{text}");
+        assert!(text.contains(said), "{line}\n{text}");
+        assert!(!text.contains("panicked"), "{line}\n{text}");
+    }
+}
+
+const FORMS: [&str; 2] = ["sqlite", "filesystem"];
+
+#[test]
+fn what_is_recorded_and_cannot_be_printed_has_an_exit_code_of_its_own() {
+    for form in FORMS {
+        let project = Project::new(form);
+        project.check("echo v | prose put x >/dev/full", 7, "do not repeat");
+        project.check("prose get x", 0, "v");
+        project.check("prose exec begin --line 1 >/dev/full", 7, "recorded");
+        project.check("prose exec begin --line 1 --json >/dev/full", 4, "");
+        project.check("prose init p.prose >/dev/full", 7, "recorded");
+        for line in [
+            "prose show $RUN >/dev/full",
+            "prose get x >/dev/full",
+            "prose get x --json >/dev/full",
+            "prose --help >/dev/full",
+        ] {
+            project.check(line, 6, "");
+        }
+        // Whoever read enough is not told that we had more.
+        project.check("prose show $RUN | true; exit ${PIPESTATUS[0]}", 0, "");
+    }
+}
+
+#[test]
+fn a_standard_error_that_cannot_be_written_changes_no_exit_code() {
+    let project = Project::new("sqlite");
+    for (line, code) in [
+        ("prose get nothing 2>/dev/full", 3),
+        ("prose get nothing --json 2>/dev/full", 3),
+        ("prose frobnicate 2>/dev/full", 2),
+        ("prose show $RUN --json --frobnicate 2>/dev/full", 2),
+        ("echo v | prose put x 2>/dev/full", 0),
+        ("echo v | prose put y >/dev/full 2>/dev/full", 7),
+        ("prose get nothing 2>&-", 3),
+    ] {
+        project.check(line, code, "");
+    }
+}
+
+#[test]
+fn a_closed_standard_input_is_an_error_and_an_empty_one_an_empty_value() {
+    for form in FORMS {
+        let project = Project::new(form);
+        project.check("prose put x <&-", 6, "standard input is closed");
+        project.check("prose get x", 3, "no binding");
+        project.check("prose put x </dev/null", 0, "Binding written: x");
+        project.check("printf '' | prose put y", 0, "Binding written: y");
+        project.check("prose put z < .", 6, "cannot read standard input");
+    }
+}
+
+/// `ulimit -f` counts in KB.
+#[test]
+fn a_limit_of_file_size_is_told_and_leaves_what_was_there() {
+    for form in FORMS {
+        let project = Project::new(form);
+        project.check("echo v | prose put x", 0, "Binding written");
+        let big = "head -c 3000000 /dev/zero | tr '\\0' 'x' > big";
+        project.check(big, 0, "");
+        project.check("ulimit -f 200; prose put x --file big", 6, "→");
+        project.check("prose get x", 0, "v\n");
+        project.check("prose check $RUN", 0, "");
+    }
+}
+
+#[test]
+fn a_value_of_a_file_that_is_a_folder_is_an_error() {
+    let project = Project::new("sqlite");
+    File::create(project.dir.path().join("empty")).expect("made");
+    project.check("prose put x --file .", 6, "cannot read .");
+    project.check("prose put x --file empty", 0, "Binding written");
+}

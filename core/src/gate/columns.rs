@@ -1,0 +1,58 @@
+//! What the sealed row of a gate's creation records of the gate, so that a change of any column shows.
+//!
+//! `prompt_hash` and `allow` are the document's keys. `columns` is ours, and holds the rest: what is not in it was not
+//! set. Long texts are recorded as their SHA-256, times as instants in UTC, so that a run that is converted to the other
+//! form still agrees. The other columns are those of the log's rows themselves: `id`, `run_id`, `created_at` of the
+//! creation; `status`, `resolved_at`, `resolved_by`, `resolution_comment` of the decision.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::prompt_hash;
+use crate::time::Stamp;
+
+pub(super) const PROMPT_HASH: &str = "prompt_hash";
+pub(super) const ALLOW: &str = "allow";
+pub(super) const ON_BEHALF_OF: &str = "on_behalf_of";
+const COLUMNS: &str = "columns";
+
+/// The columns of a gate that no other part of its sealed rows records.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Columns {
+    /// The execution row that waits at it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) execution_id: Option<i64>,
+    /// The duration as it was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) timeout: Option<String>,
+    /// The deadline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) timeout_at: Option<Stamp>,
+    /// The hash of what the program does on a rejection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) on_reject: Option<String>,
+    /// The gate's own metadata.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub(crate) metadata: Map<String, Value>,
+}
+
+impl Columns {
+    /// The metadata of the row that records the creation of a gate with this prompt and list.
+    pub(crate) fn created(mut self, prompt: &str, allow: &Value) -> Map<String, Value> {
+        let text = self.on_reject.take().filter(|text| !text.is_empty());
+        self.on_reject = text.as_deref().map(prompt_hash);
+        let mut created = Map::new();
+        created.insert(PROMPT_HASH.to_owned(), prompt_hash(prompt).into());
+        created.insert(ALLOW.to_owned(), allow.clone());
+        // A struct of plain fields always has a JSON form.
+        let columns = serde_json::to_value(self).unwrap_or_default();
+        created.insert(COLUMNS.to_owned(), columns);
+        created
+    }
+
+    /// What such a row records; `None` for rows that were sealed before.
+    pub(super) fn of(metadata: &Map<String, Value>) -> Option<Columns> {
+        serde_json::from_value(metadata.get(COLUMNS)?.clone()).ok()
+    }
+}

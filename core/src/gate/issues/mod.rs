@@ -1,0 +1,77 @@
+//! What contradicts what in gates and their log. The gates table wins; nothing is left out.
+//!
+//! | file | compares |
+//! |---|---|
+//! | `terms.rs` | a gate's timeout, deadline and list of principals with each other |
+//! | `decision.rs` | a decision with the list, the deadline and rows of the log that nobody sealed |
+//! | [`super::sealed`] | every column with the sealed rows of the log |
+
+mod decision;
+mod terms;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+use super::lifecycle::History;
+use super::sealed;
+use crate::issue::Issue;
+use crate::model::{AuditEvent, AuditKind, Gate};
+
+const GATES: &str = "gates";
+const LOG: &str = "gate_audit_log";
+
+/// What contradicts what in gates and their log. Nothing is left out because of it: the gates table wins.
+pub fn issues(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
+    let mut issues = Vec::new();
+    let history = History::new(log);
+    let mut met = BTreeSet::new();
+    for gate in gates {
+        if !met.insert((&gate.run_id, &gate.id)) {
+            issues.push(
+                gate.warned("gate-twice", "is there more than once in its run", "id")
+                    .hint("A gate that is met again should have an id of its own: id#2."),
+            );
+        }
+        terms::terms(gate, &mut issues);
+        let resolving: Vec<&AuditEvent> = history
+            .of(gate)
+            .filter(|event| event.kind.resolves())
+            .collect();
+        decision::decision(gate, &resolving, &mut issues);
+        decision::twice(gate, &resolving, &mut issues);
+        // What is sealed is compared column by column below.
+        let counts =
+            |event: &&AuditEvent| event.kind == AuditKind::Created || event.kind.resolves();
+        if !history.of(gate).filter(counts).any(sealed::is_sealed) {
+            decision::agreement(gate, &resolving, &mut issues);
+        }
+    }
+    let known: BTreeSet<&str> = gates.iter().map(|gate| &*gate.id).collect();
+    for (id, rows) in history.gates() {
+        let Some(first) = rows.first().filter(|_| !known.contains(id)) else {
+            continue;
+        };
+        if !rows.iter().any(|event| sealed::is_sealed(event)) {
+            issues.push(
+                Issue::warning(
+                    "gate-row-missing",
+                    format!("the log speaks of gate {id}, which has no row"),
+                )
+                .at_row(LOG, first.id)
+                .hint("Its row was deleted, or never written."),
+            );
+        }
+    }
+    issues.extend(sealed::contradictions(gates, log));
+    issues
+}
+
+impl Gate {
+    /// A warning about a column of this gate.
+    fn warned(&self, rule: &str, what: &str, column: &str) -> Issue {
+        Issue::warning(rule, format!("gate {} {what}", self.id))
+            .at_table(GATES)
+            .at_column(column)
+    }
+}

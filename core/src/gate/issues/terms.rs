@@ -1,0 +1,72 @@
+use crate::gate::allow::{Allow, AllowError};
+use crate::issue::{Issue, Severity};
+use crate::model::{Gate, GateStatus};
+use crate::time::Stamp;
+use crate::timeout::Timeout;
+
+/// A recorded deadline may differ that much from created + timeout: the two are written one after the other.
+const SLACK_MS: i64 = 60_000;
+
+/// Whether the duration, the deadline and the list can be read, and agree (errata G4, G5).
+pub(super) fn terms(gate: &Gate, issues: &mut Vec<Issue>) {
+    match Allow::parse(gate.allow.as_deref()) {
+        // What is no JSON was reported where it was read.
+        Ok(_) | Err(AllowError::NotJson(_)) => {}
+        Err(error) => issues.push(
+            gate.warned(
+                "gate-allow-unreadable",
+                &format!("admits nobody: {error}"),
+                "allow",
+            )
+            .hint("It is refused until it is mended."),
+        ),
+    }
+    if let Some(Stamp::Odd(text)) = &gate.timeout_at {
+        issues.push(
+            gate.warned(
+                "gate-deadline-unreadable",
+                &format!("has the deadline “{text}”, which is no time"),
+                "timeout_at",
+            )
+            .hint("It is shown without a deadline."),
+        );
+    }
+    let Some(text) = &gate.timeout else { return };
+    let timeout = match Timeout::parse(text) {
+        Ok(timeout) => timeout,
+        Err(error) => {
+            let what = format!("has the timeout “{text}”: {error}");
+            issues.push(gate.warned("gate-timeout-unreadable", &what, "timeout"));
+            return;
+        }
+    };
+    let created = gate.created.as_ref().and_then(Stamp::millis);
+    let Some(due) = created.and_then(|from| timeout.deadline(from).ok()) else {
+        return;
+    };
+    match &gate.timeout_at {
+        None if gate.status == GateStatus::Pending => {
+            let what = format!(
+                "has a timeout of {} and no deadline; it would be {}",
+                timeout.as_str().trim(),
+                Stamp::At(due)
+            );
+            issues.push(
+                gate.warned("gate-deadline-missing", &what, "timeout_at")
+                    .hint("The documents' queries will never time it out."),
+            );
+        }
+        Some(Stamp::At(recorded)) if recorded.saturating_sub(due).saturating_abs() > SLACK_MS => {
+            let what = format!(
+                "has the deadline {}, but its timeout of {} ends at {}",
+                Stamp::At(*recorded),
+                timeout.as_str().trim(),
+                Stamp::At(due)
+            );
+            let mut issue = gate.warned("gate-deadline-differs", &what, "timeout_at");
+            issue.severity = Severity::Info;
+            issues.push(issue.hint("The recorded deadline counts."));
+        }
+        _ => {}
+    }
+}

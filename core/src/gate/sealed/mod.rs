@@ -1,0 +1,203 @@
+//! Whether gates are what the sealed rows of their log record, column by column.
+//!
+//! Only sealed rows are a measure: the rows of other tools may name other principals than the gate does, as the
+//! document's own example shows. `docs/audit.md` lists what is compared and what is not.
+
+mod compare;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use crate::issue::Issue;
+use crate::model::{AuditEvent, AuditKind, Gate};
+
+const GATES: &str = "gates";
+const LOG: &str = "gate_audit_log";
+
+/// A row of the log with its metadata, which carries a chain.
+struct Sealed<'a> {
+    event: &'a AuditEvent,
+    metadata: Map<String, Value>,
+}
+
+/// What the log records of one gate of one run, in order of id.
+#[derive(Default)]
+struct Recorded<'a> {
+    /// Any sealed row.
+    first: Option<i64>,
+    created: Vec<Sealed<'a>>,
+    decided: Vec<Sealed<'a>>,
+    /// Decisions that carry no chain.
+    unsealed: Vec<&'a AuditEvent>,
+}
+
+/// Where gates contradict the sealed rows of their log. Each is an error: `prose` writes both in one transaction.
+pub(crate) fn contradictions(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
+    let mut recorded: BTreeMap<(&str, &str), Recorded<'_>> = BTreeMap::new();
+    let mut rows: Vec<&AuditEvent> = log.iter().collect();
+    rows.sort_by_key(|event| event.id);
+    for event in rows {
+        let of = recorded.entry((&event.run_id, &event.gate_id)).or_default();
+        let sealed = sealed_metadata(event).map(|metadata| Sealed { event, metadata });
+        match (
+            sealed,
+            event.kind == AuditKind::Created,
+            event.kind.resolves(),
+        ) {
+            (Some(sealed), created, decided) => {
+                of.first.get_or_insert(event.id);
+                if created {
+                    of.created.push(sealed);
+                } else if decided {
+                    of.decided.push(sealed);
+                }
+            }
+            (None, _, true) => of.unsealed.push(event),
+            (None, ..) => {}
+        }
+    }
+    let mut by_id: BTreeMap<&str, Vec<&Gate>> = BTreeMap::new();
+    for gate in gates {
+        by_id.entry(&gate.id).or_default().push(gate);
+    }
+    let mut issues = Vec::new();
+    for ((run, id), recorded) in &recorded {
+        let Some(first) = recorded.first else {
+            continue;
+        };
+        let all = by_id.get(id).map_or(&[][..], Vec::as_slice);
+        let own = all
+            .iter()
+            .filter(|gate| gate.run_id.as_deref() == Some(*run));
+        let own: Vec<&Gate> = own.copied().collect();
+        match own.as_slice() {
+            [] => issues.push(removed(id, run, first, all)),
+            rows => {
+                if rows.len() > 1 && !recorded.created.is_empty() {
+                    let what = format!("is there {} times, and was created once", rows.len());
+                    issues.push(changed(id, "id", &what, first));
+                }
+                for gate in rows {
+                    recorded.compare(gate, &mut issues);
+                }
+            }
+        }
+        recorded.look(id, &own, &mut issues);
+    }
+    issues
+}
+
+/// Whether a row is a measure for its gate.
+pub(super) fn is_sealed(event: &AuditEvent) -> bool {
+    sealed_metadata(event).is_some()
+}
+
+/// The metadata of a sealed row, from the whole row where that was read.
+fn sealed_metadata(event: &AuditEvent) -> Option<Map<String, Value>> {
+    let whole = || {
+        let row: Value = serde_json::from_str(event.row_json.as_deref()?).ok()?;
+        match row.get("metadata")? {
+            Value::String(text) => serde_json::from_str(text).ok(),
+            other => Some(other.clone()),
+        }
+    };
+    let short = || serde_json::from_str(event.metadata.as_deref()?).ok();
+    match whole().or_else(short)? {
+        Value::Object(metadata) if metadata.contains_key("chain") => Some(metadata),
+        _ => None,
+    }
+}
+
+fn removed(id: &str, run: &str, row: i64, others: &[&Gate]) -> Issue {
+    if let Some(other) = others.first() {
+        let of = other
+            .run_id
+            .as_deref()
+            .map_or("no run".to_owned(), |of| format!("run {}", short(of)));
+        let what = format!("is of {of}, but was recorded in run {}", short(run));
+        return changed(id, "run_id", &what, row);
+    }
+    Issue::error(
+        "gate-removed",
+        format!("gate {id} has no row, but row {row} of the log, which is sealed, records it"),
+    )
+    .at_row(LOG, row)
+    .hint(
+        "Its row was deleted or renamed: do not go on past that gate before you know its decision.",
+    )
+}
+
+fn changed(id: &str, column: &str, what: &str, row: i64) -> Issue {
+    Issue::error(
+        "gate-changed",
+        format!("gate {id} {what} (row {row} of the log)"),
+    )
+    .at_table(GATES)
+    .at_column(column)
+    .hint("The gate was changed without the log: ask whether its decision stands.")
+}
+
+impl Recorded<'_> {
+    /// What the log contradicts by itself.
+    fn look(&self, id: &str, gates: &[&Gate], issues: &mut Vec<Issue>) {
+        for (rows, what, column) in [
+            (&self.created, "was created", "id"),
+            (&self.decided, "was decided", "status"),
+        ] {
+            if let [first, .., last] = rows.as_slice() {
+                let what = format!(
+                    "{what} {} times, first in row {}: its own row was set back in between",
+                    rows.len(),
+                    first.event.id
+                );
+                issues.push(changed(id, column, &what, last.event.id));
+            }
+        }
+        if self.created.is_empty() {
+            return;
+        }
+        for event in &self.unsealed {
+            issues.push(
+                Issue::error(
+                    "gate-decision-unsealed",
+                    format!(
+                        "row {} of the log says that gate {id} was {}, and carries no seal",
+                        event.id,
+                        event.kind.word()
+                    ),
+                )
+                .at_row(LOG, event.id)
+                .hint("`prose` created this gate and seals each decision: another tool wrote this one. Ask who decided."),
+            );
+        }
+        let decided = |gate: &&&Gate| gate.status.is_decided();
+        if let (true, true, Some(gate)) = (
+            self.decided.is_empty(),
+            self.unsealed.is_empty(),
+            gates.iter().find(decided),
+        ) {
+            issues.push(
+                Issue::error(
+                    "gate-decision-unsealed",
+                    format!(
+                        "gate {id} is {}, and no row of the log records a decision",
+                        gate.status.word()
+                    ),
+                )
+                .at_table(GATES)
+                .at_column("status")
+                .hint("`prose` created this gate and seals each decision: another tool decided it. Ask who did."),
+            );
+        }
+    }
+}
+
+fn short(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
