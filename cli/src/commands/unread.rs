@@ -44,6 +44,11 @@ pub(super) fn list(
 
 fn unread(session: &Session, counts: impl Fn(&Unread) -> bool) -> Option<CliError> {
     let unread: Vec<Unread> = session.unread().into_iter().filter(counts).collect();
+    error(session, &unread)
+}
+
+/// Refuses an answer that is made of these; `None` where nothing was unread.
+pub(super) fn error(session: &Session, unread: &[Unread]) -> Option<CliError> {
     let first = unread.first()?;
     // A read that failed may succeed next time; damage stays.
     let exit = match unread.iter().any(|one| one.failed) {

@@ -1,8 +1,10 @@
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::stray::{has_stray_database, kept_in_files};
 use super::summary::last_part;
 use super::survey::{join, split};
+use super::unread::unread;
 use super::{Around, NodeIndex, Options, Session, Store};
 use crate::decode::{dotenv, folder, sqlite, state_md};
 use crate::issue::Issue;
@@ -137,6 +139,7 @@ impl Session {
             index,
             other_runs,
             earlier,
+            lost: RefCell::default(),
         })
     }
 }
@@ -360,17 +363,19 @@ impl Opened {
         let path = format!("{}agents.db", around.prefix);
         if self.run.form != Form::Agents && source.file(&path).is_some() {
             match agents_of_database(source, &path, &around.scope, options) {
-                Ok((agents, store)) => {
+                Ok((agents, issues, store)) => {
                     self.run.agents.extend(agents);
+                    self.run.issues.extend(issues);
                     self.agent_stores.push(store);
                 }
                 Err(error) => self.run.issues.push(
                     Issue::warning("agents-unreadable", error.to_string())
-                        .at_file(path.clone())
+                        .at_file("agents.db")
                         .hint("its agents are not shown"),
                 ),
             }
         }
+        self.run.issues.extend(agents_not_listed(around));
         let of_database = self.run.agents.len().saturating_sub(before);
         let (agents, issues) = folder::agents(
             source,
@@ -401,6 +406,22 @@ impl Opened {
     }
 }
 
+/// What could not be listed where agents lie.
+pub(super) fn agents_not_listed(around: &Around) -> impl Iterator<Item = Issue> {
+    let above = around.prefix.trim_end_matches('/').to_owned();
+    let agents = format!("{}agents", around.prefix);
+    around
+        .source
+        .listed()
+        .into_iter()
+        .filter(move |issue| {
+            let place = issue.location.file.as_deref().unwrap_or_default();
+            let listing = matches!(issue.rule.as_str(), "unreadable-folder" | "file-unreadable");
+            listing && (place == above || place.starts_with(&agents))
+        })
+        .map(|issue| issue.at_file("agents"))
+}
+
 /// Orders the agents of a scope, which begin at `before`, so that those of files precede the `of_database` ones of
 /// `agents.db`: of two agents of one name and scope, the first is used (see [`Session::agent_home`]).
 pub(super) fn files_first(agents: &mut [Agent], before: usize, of_database: usize) {
@@ -414,7 +435,7 @@ fn agents_of_database(
     path: &str,
     scope: &AgentScope,
     options: &Options,
-) -> Result<(Vec<Agent>, Store), OpenError> {
+) -> Result<(Vec<Agent>, Vec<Issue>, Store), OpenError> {
     let refused = |e: sqlite::DecodeError| refused(path, &e);
     let mut conn = source.database(path)?;
     sqlite::guard(&mut conn, options.guard()).map_err(refused)?;
@@ -426,8 +447,10 @@ fn agents_of_database(
         agent.store = std::sync::Arc::clone(&name);
         agent
     });
+    let issues = decoded.run.issues.into_iter();
     Ok((
         agents.collect(),
+        issues.filter(|issue| unread(issue).is_some()).collect(),
         Store {
             name: std::sync::Arc::clone(&name),
             conn,
@@ -436,7 +459,7 @@ fn agents_of_database(
 }
 
 /// What is to be said of the source's listing in a run: what concerns its own folder, or everything.
-fn listed(source: &dyn Source, root: &str) -> Vec<Issue> {
+pub(super) fn listed(source: &dyn Source, root: &str) -> Vec<Issue> {
     let own = |mut issue: Issue| {
         issue.location.file = match issue.location.file.take() {
             Some(file) => Some(file.strip_prefix(root)?.to_owned()),

@@ -39,14 +39,17 @@ impl Session {
     /// The parts of the run that were not read to their end. Encrypted or odd values are none: they are read, and shown as
     /// what they are.
     pub fn unread(&self) -> Vec<Unread> {
-        self.run.issues.iter().filter_map(unread).collect()
+        let found = self.run.issues.iter().filter_map(unread);
+        found.chain(self.lost.borrow().iter().cloned()).collect()
     }
 }
 
-fn unread(issue: &Issue) -> Option<Unread> {
+/// What an issue says of a part that was not read; `None` where it says something else.
+pub(super) fn unread(issue: &Issue) -> Option<Unread> {
     let file = issue.location.file.as_deref();
     let failed = match issue.rule.as_str() {
-        "reading-failed" | "reading-stopped" | "file-unreadable" | "unreadable-folder" => true,
+        "reading-failed" | "reading-stopped" | "file-unreadable" | "unreadable-folder"
+        | "agents-unreadable" => true,
         "table-damaged" | "database-unreadable" | "link-not-followed" => false,
         // A gate without a readable file is missing; a log that was torn is read without that line.
         "malformed-json"
@@ -142,7 +145,10 @@ mod tests {
                 at("database-unreadable", "state.db"),
                 Some((Part::Run, false)),
             ),
-            (at("agents-unreadable", "agents.db"), None),
+            (
+                at("agents-unreadable", "agents.db"),
+                Some((Part::Agents, true)),
+            ),
             (
                 at("link-not-followed", "imports"),
                 Some((Part::Imports, false)),

@@ -1,4 +1,4 @@
-use super::{Session, Store};
+use super::{Part, Session, Store, Unread};
 use crate::decode::sqlite;
 use crate::model::{Agent, Binding, Text, ValueAt};
 use crate::source::SourceError;
@@ -141,6 +141,10 @@ impl Session {
 
     /// The beginning of a value on one line.
     pub(super) fn preview(&self, table: Table, at: &ValueAt) -> String {
+        let part = match table {
+            Table::Bindings => Part::Bindings,
+            Table::Agents(_) => Part::Agents,
+        };
         let len = at.len().unwrap_or(0).min(PREVIEW as u64) as usize;
         if len == 0 {
             return String::new();
@@ -154,7 +158,15 @@ impl Session {
                     one_line(&text, 160)
                 }
             }
-            Err(_) => String::new(),
+            Err(error) => {
+                self.lost.borrow_mut().push(Unread {
+                    part,
+                    failed: !matches!(error, SourceError::Database { .. }),
+                    message: error.to_string(),
+                    next: "Repeat the command.".to_owned(),
+                });
+                String::new()
+            }
         }
     }
 
