@@ -314,10 +314,15 @@ impl Source for Disk {
         let opened = crate::database::open(&self.path_of(path)).map_err(|e| {
             let path = path.to_owned();
             match e.is_failed() {
-                true => SourceError::Unreadable {
-                    path,
-                    cause: e.to_string(),
-                },
+                true => {
+                    let shown = self.path_of(&path);
+                    let message = format!("{} cannot be read: {e}", shown.display());
+                    self.failed.borrow_mut().push((path.clone(), message));
+                    SourceError::Unreadable {
+                        path,
+                        cause: e.to_string(),
+                    }
+                }
                 false => SourceError::Database {
                     path,
                     cause: e.to_string(),
@@ -345,7 +350,14 @@ impl Source for Disk {
     fn made(&self, place: &str) -> Option<i128> {
         let path = self.path_of(place);
         // Not every file system records when a folder was made; nothing changes the program of a run.
-        let born = fs::symlink_metadata(&path).and_then(|meta| meta.created());
+        let looked = fs::symlink_metadata(&path);
+        if let Err(cause) = looked.as_ref().map_err(io::Error::kind)
+            && cause != io::ErrorKind::NotFound
+        {
+            let message = format!("{} cannot be looked at: {cause}", path.display());
+            self.failed.borrow_mut().push((place.to_owned(), message));
+        }
+        let born = looked.and_then(|meta| meta.created());
         let at = born.or_else(|_| {
             let program = match path.is_dir() {
                 true => path.join("program.prose"),

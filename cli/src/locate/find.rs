@@ -45,12 +45,13 @@ pub(super) fn locate(run: &str) -> Result<Located, CliError> {
         .split_once('/')
         .map_or((run, None), |(name, nested)| (name, Some(nested)));
     let chosen = choose(&source, name, &options(None)?);
-    if run_unread(&disk, name, chosen.is_ok()) {
+    let path = chosen.is_err() && run != LATEST && exists(run)?;
+    if !path && run_unread(&disk, name, chosen.is_ok()) {
         return Err(unread(&disk, not_known(run)));
     }
     let place = match chosen {
         Ok(place) => place,
-        Err(ChooseError::Unknown { .. }) if run != LATEST && exists(run)? => {
+        Err(ChooseError::Unknown { .. }) if path => {
             return by_path(Path::new(run));
         }
         Err(ChooseError::Unknown { name, .. }) if looks_like_path(run) => {

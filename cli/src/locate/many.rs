@@ -107,7 +107,15 @@ pub(crate) fn runs_of(prose: &Path) -> Result<RunList, CliError> {
     match disk.unread(|place| !of_run(place)) {
         Some(message) => Err(CliError::new(Exit::Io, message)
             .hint("check that you may read it, and repeat the command")),
-        None => Ok(list),
+        None => {
+            // Its status is not what its files say.
+            let failed = list.runs.iter().filter_map(|run| run.error.as_deref());
+            let partly = disk.unread(of_run);
+            for message in failed.chain(partly.as_deref()) {
+                say(&note(&format!("not all was read: {message}")));
+            }
+            Ok(list)
+        }
     }
 }
 

@@ -81,6 +81,7 @@ impl Lookup {
         let ValueAt::File { path, .. } = &binding.value else {
             return None;
         };
+        let path = path.strip_prefix(&*self.session.root).unwrap_or(path);
         let issues = self.session.run.issues.iter();
         issues
             .filter(|issue| issue.location.file.as_deref() == Some(path))

@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use super::open::{OpenError, agents_not_listed, files_first, prose_folder};
 use super::survey::{join, split};
+use super::unread::unread;
 use super::values::{Table, unreadable};
 use super::{Around, NodeIndex, Options, Session, Store};
 use crate::decode::{folder, sqlite};
@@ -152,6 +153,9 @@ impl Session {
         if source.file(&path).is_some() {
             let store = store(source, &path, &format!("{word}: {path}"), options)?;
             let found = sqlite::agents_named(&store.conn, &store.name, name).ok()?;
+            if found.issues.iter().any(|issue| unread(issue).is_some()) {
+                return None;
+            }
             for mut agent in found.agents {
                 // The store decides how far an agent reaches (errata A1), whatever its row says.
                 agent.scope = around.scope.clone();
