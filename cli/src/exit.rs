@@ -17,8 +17,8 @@ pub(crate) enum Exit {
     Unreadable = 5,
     /// I/O failed.
     Io = 6,
-    /// Done and recorded, but the answer could not be printed.
-    Unprinted = 7,
+    /// Recorded, but what was to follow failed: printing, confirming or vacuuming.
+    Recorded = 7,
 }
 
 impl Exit {
@@ -32,7 +32,7 @@ impl Exit {
             Exit::Refused => "refused",
             Exit::Unreadable => "unreadable",
             Exit::Io => "io",
-            Exit::Unprinted => "unprinted",
+            Exit::Recorded => "recorded",
         }
     }
 }

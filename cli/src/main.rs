@@ -54,7 +54,7 @@ fn main() -> ExitCode {
     };
     let out = Out::new(cli.json);
     match commands::run(cli.command, &out) {
-        Ok(exit) => code(exit),
+        Ok(exit) => code(out::ended(exit)),
         Err(error) if out.json => {
             out::say_json(&error);
             code(error.exit)

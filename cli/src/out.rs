@@ -9,14 +9,32 @@ use serde::Serialize;
 
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::print::style;
+use crate::print::{note, style};
 
 /// Whether the command has recorded something.
 static RECORDED: AtomicBool = AtomicBool::new(false);
 
+/// Whether something failed that was to follow what the command recorded.
+static TROUBLE: AtomicBool = AtomicBool::new(false);
+
 /// Notes that the command has recorded something: from now on, an answer that cannot be printed is no failure to record.
 pub(crate) fn recorded() {
     RECORDED.store(true, Ordering::Relaxed);
+}
+
+/// Says what failed after the command recorded: repeating the command would record it twice.
+pub(crate) fn recorded_but(error: &CliError) {
+    TROUBLE.store(true, Ordering::Relaxed);
+    let hints: String = error.hints.iter().map(|hint| format!("; {hint}")).collect();
+    say(&note(&format!("recorded, but {error}{hints}")));
+}
+
+/// How a command ends that did what it was asked to: a code of its own says that something failed after it recorded.
+pub(crate) fn ended(exit: Exit) -> Exit {
+    match exit {
+        Exit::Done if TROUBLE.load(Ordering::Relaxed) => Exit::Recorded,
+        other => other,
+    }
 }
 
 /// Where a command's result goes, and in which form.
@@ -108,7 +126,7 @@ fn quiet(result: io::Result<()>) -> Result<(), CliError> {
     match result {
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => std::process::exit(Exit::Done as i32),
         Err(e) if RECORDED.load(Ordering::Relaxed) => Err(CliError::new(
-            Exit::Unprinted,
+            Exit::Recorded,
             format!("recorded, but the answer cannot be written to standard output: {e}"),
         )
         .hint("do not repeat the command; `prose show RUN` shows what was recorded")),

@@ -84,11 +84,10 @@ impl Recorder {
             Store::Folder(store) => store,
         };
         let done = record(store, command, &self.at).map_err(CliError::from);
-        // What went wrong after it was recorded: repeating the command would record it twice.
-        told(store.told());
         if done.is_ok() {
             out::recorded();
         }
+        told(store.told());
         if !std::mem::take(&mut self.latest) {
             return done;
         }
@@ -120,27 +119,25 @@ impl Recorder {
         location(database, &self.folder, name, frame)
     }
 
-    /// What is done once a run is over: a database is one whole file again, and a small one when that is asked for.
-    ///
-    /// # Errors
-    /// A [`Fault`]; what was recorded stays.
-    pub(crate) fn close(&mut self, vacuum: bool) -> Result<(), Fault> {
-        match (&mut self.store, vacuum) {
+    /// What is done once it is recorded that a run is over: a database is one whole file again, and a small one when that
+    /// is asked for.
+    pub(crate) fn close(&mut self, vacuum: bool) {
+        let closed = match (&mut self.store, vacuum) {
             (Store::Sqlite(store), true) => store.vacuum(),
             (Store::Sqlite(store), false) => store.checkpoint(),
             (Store::Folder(_), _) => Ok(()),
+        };
+        if let Err(fault) = closed {
+            out::recorded_but(&fault.into());
         }
     }
 }
 
 /// Says what went wrong after a command was recorded, which is done all the same.
 pub(crate) fn told(fault: Option<Fault>) {
-    let Some(fault) = fault else { return };
-    let hint = match fault.hint.as_str() {
-        "" => String::new(),
-        hint => format!("; {hint}"),
-    };
-    say(&note(&format!("recorded, but {}{hint}", fault.message)));
+    if let Some(fault) = fault {
+        out::recorded_but(&fault.into());
+    }
 }
 
 /// Records one command in the run that `run` names; gives the run's id and what was done.

@@ -81,6 +81,21 @@ fn what_is_recorded_and_cannot_be_printed_has_an_exit_code_of_its_own() {
     }
 }
 
+/// A copy of the database, which vacuuming makes, is larger than `ulimit -f` allows; the row that is written is not.
+#[test]
+fn a_run_that_is_finished_and_cannot_be_vacuumed_has_the_same_exit_code() {
+    let project = Project::new("sqlite");
+    let value = "head -c 90000 /dev/zero | tr '\\0' 'x' >value";
+    project.check(value, 0, "");
+    for name in ["a", "b", "c", "d", "e", "f", "g", "h"] {
+        project.check(&format!("prose put {name} --file value"), 0, "");
+    }
+    let finish = "prose finish --status completed --vacuum";
+    project.check(&format!("ulimit -f 300; {finish}"), 7, "recorded, but");
+    project.check("prose show $RUN --json", 0, "\"status\": \"completed\"");
+    project.check(finish, 0, "completed");
+}
+
 #[test]
 fn a_standard_error_that_cannot_be_written_changes_no_exit_code() {
     let project = Project::new("sqlite");

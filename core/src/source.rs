@@ -48,6 +48,9 @@ pub enum SourceError {
         cause: String,
         /// What to do next.
         next: String,
+        /// Whether reading failed (no permission, a lock, an I/O error), so that another try may succeed; else what is
+        /// there cannot be understood.
+        failed: bool,
     },
 }
 
@@ -103,6 +106,12 @@ pub trait Source {
             .or_else(|| self.file(program.trim_start_matches('/')))?;
         let millis = file.modified.as_ref()?.millis()?;
         Some(i128::from(millis) * 1_000_000)
+    }
+
+    /// Whether single files were given without the folder that they lie in: what they name beside them was then not given,
+    /// rather than lost.
+    fn is_loose(&self) -> bool {
+        false
     }
 
     /// What a person should know of the listing: folders that were left out, or that cannot be listed.
@@ -197,9 +206,24 @@ pub fn link(path: &str) -> Option<Issue> {
 /// Chromium gives a page that was opened from disk only files with names that are harmless on every system, and tells it
 /// nothing of the others.
 pub fn names_hidden(folder: &str) -> Issue {
-    let message = format!("files of {folder} whose names are unusual may be missing");
+    let message = format!(
+        "Some files of {folder} may be missing: a page opened from disk does not receive dropped files with < > : \" | ? * in their names, or with a dot, a blank or .lnk at the end"
+    );
     Issue::info("names-hidden", message)
-        .hint("A browser gives a page from disk no dropped files whose names hold characters such as < > : \" | ? * or end in a dot, a blank or .lnk; \u{201c}Open folder\u{2026}\u{201d} and `prose view` give all.")
+        .hint("Use \u{201c}Open folder\u{2026}\u{201d}, or `prose view`.")
+}
+
+/// The rule of [`names_hidden`].
+pub const NAMES_HIDDEN: &str = "names-hidden";
+
+/// Whether a browser may keep a dropped file of this path back.
+pub fn is_hidden_name(path: &str) -> bool {
+    let is_odd = |part: &str| {
+        part.contains(['<', '>', ':', '"', '|', '?', '*'])
+            || part.ends_with(['.', ' '])
+            || part.ends_with(".lnk")
+    };
+    path.split('/').any(|part| !part.is_empty() && is_odd(part))
 }
 
 /// Says which files a browser named but did not give.
@@ -278,6 +302,7 @@ impl Source for MemorySource {
             path: path.to_owned(),
             cause: e.to_string(),
             next: e.next_step().to_owned(),
+            failed: e.is_failed(),
         })
     }
 

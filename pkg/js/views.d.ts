@@ -115,6 +115,8 @@ export type BindingRow = {
   attachment: string | null;
   /** Fields of its file's header that no document knows (`agent`, `exit_code`, `stderr`), in order; the first 20. */
   fields: Array<[string, string]>;
+  /** What is missing of it was not given: single files of the run were opened, not its folder. */
+  not_given: boolean;
   /** Whether the attachment is there: its bytes; `null` with a path means that it is missing. */
   attachment_len: number | null;
   /** How many rows claim this name and frame (errata S2): 1, unless the table lets it happen. */
@@ -295,6 +297,8 @@ export type GateView = {
   history: Array<AuditRow>;
   /** `metadata` as recorded. */
   metadata: string | null;
+  /** Past its deadline: the command that records the time-out. A decision is refused then. */
+  expire_command: string | null;
   /** The command that approves it. */
   approve_command: string;
   /** The command that rejects it. */
@@ -423,6 +427,8 @@ export type NodeDetail = {
   frame: number | null;
   /** Why the tie to its line is a guess, as a clause; `null` when it is none. */
   line_why: string | null;
+  /** What of its place in the tree was inferred, in a sentence; `null` when its rows record it. */
+  inferred_why: string | null;
   /** What the program says of its statement: retries, conditions, prompts. */
   properties: Array<PropertyView>;
   /** Issues that speak of its rows. */
@@ -490,13 +496,13 @@ export type Overview = {
   duration: string | null;
   /** Whether any statement carries a time (errata X14). */
   times_recorded: boolean;
-  /** Statements (rounds and containers not counted) that were seen. */
+  /** Statements that started. One that ran several times counts each time; a block around others does not count. */
   statements: number;
-  /** Those that are done. */
+  /** Those of them that finished. */
   statements_done: number;
   /** Statements of the program that may run, where its source is there. */
   statements_in_program: number | null;
-  /** How many nodes of the trace have which status. */
+  /** How many statements have which status, those that did not start included. */
   by_status: Array<StatusCount>;
   /** Nodes that were retried. */
   retried: number;
@@ -520,7 +526,7 @@ export type Overview = {
   gates: number;
   /** How many imports. */
   imports: number;
-  /** How many nodes the trace has. */
+  /** How many rows the trace has, blocks and rounds included. */
   trace_nodes: number;
   /** How many tables and files. */
   tables: number;
@@ -528,6 +534,8 @@ export type Overview = {
   files: number;
   /** Issues by severity. */
   issues: Counts;
+  /** What of the run could not be read to its end; counts of these parts may be too low. */
+  unread: Array<Unread>;
   /** No run row: what was found instead. */
   missing: string | null;
   /** Known keys of `.prose/.env`, masked where secret. */
@@ -537,6 +545,9 @@ export type Overview = {
   /** Other runs in the same database, by id. */
   other_runs: Array<string>;
 };
+
+/** A part of a run that a page or a command lists. */
+export type Part = "statements" | "bindings" | "agents" | "gates" | "audit" | "imports";
 
 /** A line of the program. */
 export type ProgramLine = {
@@ -660,6 +671,8 @@ export type RunSummary = {
   program: string | null;
   /** What is believed of its status. */
   status: string;
+  /** Running, but a day without a sign of life. */
+  stale: boolean;
   /** Why, in one sentence. */
   reason: string;
   /** `SQLite, append-only`, `folder, state.md` … */
@@ -724,7 +737,7 @@ export type StateMdView = {
   note: string | null;
 };
 
-/** How many nodes have a status. */
+/** How many statements have a status. */
 export type StatusCount = {
   /** The status in words. */
   status: string;
@@ -838,7 +851,7 @@ export type TreeRow = {
   line_guessed: boolean;
   /** Failed, but recovered. */
   recovered: boolean;
-  /** Its place in the tree was inferred. */
+  /** Its place in the tree was inferred, wholly or in part. */
   inferred: boolean;
   /** It follows from others; no row says so. */
   derived: boolean;
@@ -848,6 +861,22 @@ export type TreeRow = {
   first_cause: boolean;
   /** Failed because of the first cause. */
   because_of: boolean;
+};
+
+/** Something of a run that could not be read to its end. What it holds is unknown: "none" must not be said of it. */
+export type Unread = {
+  /** What could not be read: `table bindings of state.db`, `gates`. */
+  what: string;
+  /** Why. */
+  why: string;
+  /** What to do next; may be empty. */
+  next: string;
+  /** The parts of the run that are kept there; none where it is something else, such as the program. */
+  parts: Array<Part>;
+  /** Whether reading failed (no permission, a lock, an I/O error), so that another try may succeed; else what is there cannot be understood. */
+  failed: boolean;
+  /** It lies around the run, as the agents of a project do: the run itself was read. */
+  around: boolean;
 };
 
 /** How a value reads best. */

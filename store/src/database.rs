@@ -45,7 +45,7 @@ pub(crate) enum DatabaseError {
     #[error(transparent)]
     Decode(#[from] DecodeError),
     /// The system refused.
-    #[error("{0}")]
+    #[error("it cannot be read: {0}")]
     Io(#[from] io::Error),
     /// It has a hot journal and could not be copied.
     #[error(
@@ -86,11 +86,7 @@ impl DatabaseError {
     pub(crate) fn is_failed(&self) -> bool {
         match self {
             DatabaseError::Decode(error) => error.is_failed(),
-            DatabaseError::Io(_)
-            | DatabaseError::Copy(_)
-            | DatabaseError::Full { .. }
-            | DatabaseError::Busy => true,
-            DatabaseError::Large { .. } => false,
+            _ => true,
         }
     }
 

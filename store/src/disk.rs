@@ -253,12 +253,11 @@ impl Disk {
                     // It was removed since it was listed.
                     Ok(None) => {}
                     Err(cause) => {
-                        let shown = self.root.dir.shown(&place);
-                        let message =
-                            format!("a file cannot be looked at: {}: {cause}", shown.display());
+                        let message = format!("a file cannot be looked at: {place}: {cause}");
                         let issue = Issue::error("file-unreadable", message).at_file(place);
-                        self.issues
-                            .push(issue.hint("What it says is missing here."));
+                        self.issues.push(
+                            issue.hint("Check that you may read it; what it says is missing here."),
+                        );
                     }
                 }
             }
@@ -274,7 +273,8 @@ impl Disk {
                 "unreadable-folder",
                 format!("a folder cannot be listed: {}: {cause}", folder.display()),
             )
-            .at_file(place),
+            .at_file(place)
+            .hint("Check that you may list it; what lies there is missing here."),
         );
     }
 
@@ -312,22 +312,16 @@ impl Source for Disk {
     fn database(&self, path: &str) -> Result<Connection, SourceError> {
         self.entry(path)?;
         let opened = crate::database::open(&self.path_of(path)).map_err(|e| {
-            let path = path.to_owned();
-            match e.is_failed() {
-                true => {
-                    let shown = self.path_of(&path);
-                    let message = format!("{} cannot be read: {e}", shown.display());
-                    self.failed.borrow_mut().push((path.clone(), message));
-                    SourceError::Unreadable {
-                        path,
-                        cause: e.to_string(),
-                    }
-                }
-                false => SourceError::Database {
-                    path,
-                    cause: e.to_string(),
-                    next: e.next().to_owned(),
-                },
+            if e.is_failed() {
+                let shown = self.path_of(path);
+                let message = format!("{} cannot be read: {e}", shown.display());
+                self.failed.borrow_mut().push((path.to_owned(), message));
+            }
+            SourceError::Database {
+                path: path.to_owned(),
+                cause: e.to_string(),
+                next: e.next().to_owned(),
+                failed: e.is_failed(),
             }
         })?;
         self.notes

@@ -161,7 +161,7 @@ fn walkdir(dir: &Path) -> Vec<PathBuf> {
 fn put(store: &mut dyn RunStore, value: &str) -> Result<(), String> {
     let put = Put {
         name: Some("a".to_owned()),
-        value: value.into(),
+        value: value.as_bytes().to_vec().into(),
         ..Put::default()
     };
     let remember = Remember {

@@ -309,6 +309,7 @@ fn what_cannot_be_opened_says_why_and_what_next() {
             path,
             cause: said,
             next: step,
+            failed: false,
         } = error
         else {
             panic!("{error}");

@@ -161,5 +161,6 @@ fn refused(path: &str, cause: String, next: &str) -> SourceError {
         path: path.to_owned(),
         cause,
         next: next.to_owned(),
+        failed: false,
     }
 }

@@ -94,7 +94,7 @@ pub(crate) enum Request {
         /// The node.
         node: u32,
     },
-    /// The next or previous failed node: `Option<u32>`.
+    /// The next or previous cause of a failure: `Option<NodeRef>`.
     NextFailure {
         /// Where the run lies.
         place: String,
@@ -227,6 +227,8 @@ pub(crate) struct Missing {
     pub(crate) not_given: Vec<String>,
     /// Dropped folders of which the browser may hide files.
     pub(crate) hidden: Vec<String>,
+    /// Single files were given, and no folder.
+    pub(crate) loose: bool,
 }
 
 /// Whose value is asked for.
@@ -352,7 +354,9 @@ impl From<prosescope_core::source::SourceError> for Trouble {
                 "Check that it is still there and that you may read it, then open it again."
                     .to_owned(),
             ),
-            SourceError::Database { path, cause, next } => (path, cause, next),
+            SourceError::Database {
+                path, cause, next, ..
+            } => (path, cause, next),
         };
         Trouble {
             file: Some(file),

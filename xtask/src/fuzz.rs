@@ -16,13 +16,14 @@ use crate::step::{run, step};
 use crate::view::target;
 
 /// All targets; each is a file of fuzz/targets, and has a folder of fuzz/seeds.
-const TARGETS: [&str; 6] = [
+const TARGETS: [&str; 7] = [
     "state_md",
     "compact_log",
     "binding",
     "program",
     "timeout",
     "sqlite",
+    "record",
 ];
 
 /// Counts edges of Rust code, as cargo-fuzz does.
@@ -52,7 +53,7 @@ const LARGEST: &str = "1024";
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Only this one: state_md, compact_log, binding, program, timeout, sqlite.
+    /// Only this one: state_md, compact_log, binding, program, timeout, sqlite, record.
     #[arg(value_parser = TARGETS)]
     target: Option<String>,
 

@@ -23,7 +23,8 @@ Exit codes:
   4  refused by a rule
   5  unreadable input
   6  I/O failed
-  7  recorded, but the answer could not be printed: do not repeat the command";
+  7  recorded, but what was to follow failed: printing, confirming or vacuuming;
+     do not repeat the command";
 
 const GET_EXIT: &str = "\
 Exit code 1: an issue of severity error was found. Of a database, only the rows that the name needs

@@ -2,8 +2,8 @@ use std::path::PathBuf;
 
 use prosescope_core::model::{AgentScope, Text};
 use prosescope_core::render::text::escape;
-use prosescope_core::session::{Part, Session, ValueOf};
-use prosescope_core::view::{AgentWritten, SegmentText};
+use prosescope_core::session::{Session, ValueOf};
+use prosescope_core::view::{AgentWritten, Part, SegmentText};
 use prosescope_core::write::{AddSegment, Record, Remember, Remembered};
 
 use super::unread;

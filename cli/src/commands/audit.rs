@@ -1,15 +1,12 @@
 use prosescope_core::issue::{Issue, Severity};
-use prosescope_core::render::text::escape;
-use prosescope_core::session::{
-    AuditFilter, Part, Session, audit_stats, audit_timeouts, longest_first,
-};
+use prosescope_core::session::{AuditFilter, Session, audit_stats, audit_timeouts, longest_first};
 use prosescope_core::view::{AuditRow, GateWait, RunAudit};
 
 use super::{ended, no_gate, since, unread};
 use crate::args::gates::{AuditArgs, AuditCommand};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::out::{Out, say};
+use crate::out::Out;
 use crate::{locate, print};
 
 pub(super) fn run(args: &AuditArgs, out: &Out) -> Result<Exit, CliError> {
@@ -44,26 +41,26 @@ pub(super) fn run(args: &AuditArgs, out: &Out) -> Result<Exit, CliError> {
         for (name, place, session) in locate::open_all(None)? {
             let ended = match session {
                 Ok(session) => {
-                    unread::whole(&session, &[Part::Gates]).map(|()| add(&session, place))
+                    unread::whole(&session, unread::GATES).map(|()| add(&session, place))
                 }
                 Err(error) => Err(error.into()),
             };
             // One unreadable run hides no log of another.
             let ended = ended.unwrap_or_else(|error| {
-                say(&escape(&format!("skipped: {name}: {error}"), false));
+                unread::skipped(&name, &error);
                 error.exit
             });
             exit = exit.max(ended);
         }
+        if exit > Exit::Issues && runs.iter().all(|run| run.audit.rows.is_empty()) {
+            return Err(unread::some(exit, "what was logged"));
+        }
     } else {
         let run = args.run.clone().map_or_else(locate::unnamed, Ok)?;
         let session = locate::open(&run)?;
-        unread::whole(&session, &[Part::Gates])?;
+        unread::whole(&session, unread::GATES)?;
         exit = add(&session, String::new());
         known(&session, args.gate.as_deref())?;
-    }
-    if exit > Exit::Issues && runs.is_empty() {
-        return Err(CliError::new(exit, "no run could be read"));
     }
     let rows = || runs.iter().flat_map(|run| &run.audit.rows);
     match (args.timeouts, args.stats, args.waits) {
@@ -120,7 +117,8 @@ fn print_rows(all: bool, runs: &[RunAudit], out: &Out) -> Result<(), CliError> {
 fn verify(run: &str, expect_head: Option<&str>, out: &Out) -> Result<Exit, CliError> {
     let expected = expect_head.map(count_and_hash).transpose()?;
     let session = locate::open(run)?;
-    unread::whole(&session, &[Part::Gates])?;
+    // A chain with rows missing says nothing.
+    unread::whole(&session, unread::GATES)?;
     let check = session.audit_check(expected);
     if out.json {
         out.json(&check)?;

@@ -1,15 +1,16 @@
+use prosescope_core::view::Part;
+
 use super::unread;
 use crate::args::RunArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::Out;
 use crate::{locate, print};
-use prosescope_core::session::Part;
 
 pub(super) fn run(args: &RunArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run)?;
     let view = session.bindings_page(0, u32::MAX);
-    unread::list(&session, &[Part::Bindings], view.rows.is_empty(), || {
+    unread::list(&session, Part::Bindings, view.rows.is_empty(), || {
         if out.json {
             out.json(&view)?;
         } else {

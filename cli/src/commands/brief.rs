@@ -1,8 +1,7 @@
 use prosescope_core::model::{AgentScope, Form};
 use prosescope_core::render::brief::{Brief, brief};
 use prosescope_core::render::text::escape;
-use prosescope_core::session::Part;
-use prosescope_core::view::{BriefView, ExecutionBegun, TaskView};
+use prosescope_core::view::{BriefView, ExecutionBegun, Part, TaskView};
 use prosescope_core::write::{Begun, Task, names};
 
 use super::unread;
@@ -18,7 +17,7 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
         names::binding(name)?;
     }
     let (session, folder) = locate::open_with_folder(&args.run.run)?;
-    unread::whole(&session, &[Part::Trace, Part::Bindings, Part::Agents])?;
+    unread::whole(&session, &[Part::Statements, Part::Bindings])?;
     let task = match args.execution {
         Some(id) => session.task(id).ok_or_else(|| {
             CliError::not_found(format!(

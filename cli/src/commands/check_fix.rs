@@ -68,7 +68,7 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
     let again = again.and_then(|(fixed, _)| unread::given(&fixed).map(|()| fixed));
     let fixed = again.map_err(|error| {
         let message = format!("{copy} is written whole, but could not be read again: {error}");
-        CliError::new(Exit::Unprinted, message).hint("`prose check` says what is left in the copy")
+        CliError::new(Exit::Recorded, message).hint("`prose check` says what is left in the copy")
     })?;
     let fixed = RunRepaired {
         run: before.run,

@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::locate;
 use crate::out::{Out, say};
 use crate::print::style::{RESET, WAIT};
-use crate::record::{self, Recorder};
+use crate::record::Recorder;
 
 pub(super) fn run(args: &FinishArgs, out: &Out) -> Result<Exit, CliError> {
     let status = args.status.map(|status| match status {
@@ -24,11 +24,7 @@ pub(super) fn run(args: &FinishArgs, out: &Out) -> Result<Exit, CliError> {
         again: args.vacuum,
         insist: args.force.into(),
     })?;
-    match recorder.close(args.vacuum) {
-        // A second time only to make it small.
-        Err(fault) if ended.before => return Err(fault.into()),
-        closed => record::told(closed.err()),
-    }
+    recorder.close(args.vacuum);
     if !ended.before && ended.status != RunStatus::Interrupted {
         // It is finished: what cannot be said of it is no failure.
         if let Err(error) = say_unfinished(&args.run) {

@@ -1,4 +1,3 @@
-use prosescope_core::session::Part;
 use prosescope_core::view::GateOpened;
 use prosescope_core::write::{CreateGate, ViewGate};
 
@@ -20,7 +19,7 @@ pub(super) fn run(command: GateCommand, out: &Out) -> Result<Exit, CliError> {
 /// The one command that reads and yet writes: the log notes who looked.
 fn show(run: &str, id: &str, no_log: bool, out: &Out) -> Result<Exit, CliError> {
     let now = Some(locate::now());
-    let whole = |session| unread::whole(&session, &[Part::Gates]).map(|()| session);
+    let whole = |session| unread::whole(&session, unread::GATES).map(|()| session);
     let mut session = locate::open(run).and_then(whole)?;
     if session.gate(id, now).is_some() && !no_log {
         let look = ViewGate {

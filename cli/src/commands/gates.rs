@@ -1,5 +1,4 @@
 use prosescope_core::render::text::escape;
-use prosescope_core::session::Part;
 use prosescope_core::timeout::Timeout;
 use prosescope_core::view::{GateTimedOut, GateView};
 use prosescope_core::write::{ExpireGates, TimedOut};
@@ -24,7 +23,7 @@ pub(super) fn run(args: &GatesArgs, out: &Out) -> Result<Exit, CliError> {
     let (mut gates, exit): (Vec<GateView>, Result<Exit, CliError>) = match &args.run {
         Some(run) => {
             let session = locate::open(run)?;
-            let exit = unread::whole(&session, &[Part::Gates]).map(|()| ended(&session));
+            let exit = unread::whole(&session, unread::GATES).map(|()| ended(&session));
             (session.gates(Some(now)).gates, exit)
         }
         None => gates_of_all(now)?,
@@ -58,11 +57,11 @@ fn gates_of_all(now: i64) -> Result<(Vec<GateView>, Result<Exit, CliError>), Cli
                 place: Some(place.clone()),
                 ..gate
             }));
-            unread::whole(&session, &[Part::Gates])
+            unread::whole(&session, unread::GATES)
         });
         // One unreadable run hides no gate of another.
         if let Err(error) = read {
-            say(&escape(&format!("skipped: {name}: {error}"), false));
+            unread::skipped(&name, &error);
             worst = worst.max(error.exit);
             skipped += 1;
         }
@@ -74,11 +73,7 @@ fn gates_of_all(now: i64) -> Result<(Vec<GateView>, Result<Exit, CliError>), Cli
     gates.sort_by_key(|gate| (gate.status != "pending", deadline(gate)));
     let exit = match skipped {
         0 => Ok(Exit::Done),
-        1 => Err(CliError::new(worst, "the gates of 1 run could not be read")),
-        n => Err(CliError::new(
-            worst,
-            format!("the gates of {n} runs could not be read"),
-        )),
+        _ => Err(unread::some(worst, "whether another gate waits")),
     };
     Ok((gates, exit))
 }
@@ -123,7 +118,7 @@ fn due() -> Result<Vec<Result<String, CliError>>, CliError> {
     let mut due = Vec::new();
     for (_, folder, session) in locate::open_all(None)? {
         let read = session.map_err(CliError::from).and_then(|session| {
-            unread::whole(&session, &[Part::Gates])?;
+            unread::whole(&session, unread::GATES)?;
             Ok(session.gates(now).gates)
         });
         match read {

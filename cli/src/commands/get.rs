@@ -1,6 +1,6 @@
 use prosescope_core::render::text::escape;
-use prosescope_core::session::{Part, Session, ValueOf};
-use prosescope_core::view::{NamedValue, ResolutionView};
+use prosescope_core::session::{Session, ValueOf};
+use prosescope_core::view::{NamedValue, Part, ResolutionView};
 
 use super::{ended, no_execution, unread};
 use crate::args::GetArgs;
@@ -16,12 +16,8 @@ pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
     }
     let lookup = locate::look_up(&args.run, &args.name, args.from)?;
     if let Some(session) = lookup.not_found() {
-        unread::whole(session, &[Part::Trace, Part::Bindings, Part::Imports])?;
-        return Err(missing(
-            session,
-            args,
-            &session.resolve(&args.name, args.from),
-        ));
+        let resolution = session.resolve(&args.name, args.from);
+        return Err(missing(session, args, &resolution));
     }
     if let Some(one) = lookup.unread()
         && let Some(error) = unread::error(lookup.session(), &[one])
@@ -90,7 +86,6 @@ fn explain(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
         out.text(&print::resolution(&resolution, out.width))?;
     }
     let Some(winner) = winner.map(ValueOf::Binding) else {
-        unread::whole(&session, &[Part::Trace, Part::Bindings, Part::Imports])?;
         return Err(missing(&session, args, &resolution));
     };
     if out.json {
@@ -105,6 +100,10 @@ fn explain(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
 }
 
 fn missing(session: &Session, args: &GetArgs, resolution: &ResolutionView) -> CliError {
+    let parts = [Part::Statements, Part::Bindings, Part::Imports];
+    if let Err(unread) = unread::whole(session, &parts) {
+        return unread;
+    }
     let bindings = &session.run().bindings;
     // A frame of which only bindings are left is there, too.
     let left = |id: i64| bindings.iter().any(|b| b.execution_id == Some(id));

@@ -1,7 +1,6 @@
 use prosescope_core::render::narration::{Style, narrate};
 use prosescope_core::render::text::escape;
-use prosescope_core::session::Part;
-use prosescope_core::view::Narration;
+use prosescope_core::view::{Narration, Part};
 
 use super::{ended, no_execution, unread};
 use crate::args::record::{Markers, NarrateArgs};
@@ -12,7 +11,7 @@ use crate::out::Out;
 
 pub(super) fn run(args: &NarrateArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run)?;
-    unread::whole(&session, &[Part::Trace])?;
+    unread::whole(&session, &[Part::Statements])?;
     let only = match args.execution {
         Some(id) => Some(
             session

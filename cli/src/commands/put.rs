@@ -22,7 +22,7 @@ pub(super) fn run(args: &PutArgs, out: &Out) -> Result<Exit, CliError> {
         kind: args.kind.clone(),
         source: args.source.clone(),
         summary: args.summary.clone(),
-        value,
+        value: value.into(),
         done: args.done,
         agent: args.agent.clone(),
         memory: text_of(args.memory.as_deref())?,

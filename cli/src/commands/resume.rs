@@ -14,7 +14,8 @@ pub(super) fn run(args: &ResumeArgs, out: &Out) -> Result<Exit, CliError> {
         Recorder::open(&args.run)?.record(&Reopen)?;
     }
     let session = locate::open(&args.run)?;
-    unread::whole(&session, unread::ALL)?;
+    // Whoever goes on would repeat what could not be read.
+    unread::own(&session)?;
     let view = session.resume(Some(locate::now()));
     if out.json {
         out.json(&view)?;

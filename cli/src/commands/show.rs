@@ -1,6 +1,6 @@
 use prosescope_core::view::RunShown;
 
-use super::ended;
+use super::{ended, unread};
 use crate::args::RunArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -26,5 +26,6 @@ pub(super) fn run(args: &RunArgs, out: &Out) -> Result<Exit, CliError> {
             out.width,
         ))?;
     }
+    unread::own(&session)?;
     Ok(ended(&session))
 }

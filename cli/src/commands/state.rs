@@ -9,7 +9,7 @@ use crate::{locate, print};
 
 pub(super) fn run(args: &StateArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run)?;
-    unread::whole(&session, unread::ALL)?;
+    unread::own(&session)?;
     if out.json || args.diff {
         let view = session.state_page(args.all);
         if out.json {

@@ -1,5 +1,6 @@
-use prosescope_core::session::Part;
 use std::collections::BTreeSet;
+
+use prosescope_core::view::Part;
 
 use super::unread;
 use crate::args::TraceArgs;
@@ -11,7 +12,7 @@ use crate::{locate, print};
 pub(super) fn run(args: &TraceArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run)?;
     let view = session.trace_page(&BTreeSet::new(), 0, args.limit.unwrap_or(u32::MAX));
-    unread::list(&session, &[Part::Trace], view.rows.is_empty(), || {
+    unread::list(&session, Part::Statements, view.rows.is_empty(), || {
         if out.json {
             out.json(&view)?;
         } else {

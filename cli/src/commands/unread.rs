@@ -1,67 +1,88 @@
 //! Parts of a run that could not be read: an answer that needs one is an error, never an empty answer.
 
-use prosescope_core::session::{Part, Session, Unread};
+use prosescope_core::render::text::escape;
+use prosescope_core::session::Session;
+use prosescope_core::view::{Part, Unread};
 
 use super::ended;
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::out::say;
 
-/// Every part of a run.
-pub(super) const ALL: &[Part] = &[
-    Part::Trace,
-    Part::Bindings,
-    Part::Agents,
-    Part::Gates,
-    Part::Imports,
-];
+/// What an answer about gates needs: how a gate came to its status is in the log.
+pub(super) const GATES: &[Part] = &[Part::Gates, Part::Audit];
 
 /// Refuses an answer that is true only where all of these parts were read to their end.
 pub(super) fn whole(session: &Session, parts: &[Part]) -> Result<(), CliError> {
-    unread(session, |one| {
-        one.part == Part::Run || parts.contains(&one.part)
+    refuse(session, |unread| {
+        parts.iter().any(|&part| unread.concerns(part))
     })
-    .map_or(Ok(()), Err)
+}
+
+/// Refuses an answer that is true only where every part of the run was read; agents around the run are none.
+pub(super) fn own(session: &Session) -> Result<(), CliError> {
+    refuse(session, |unread| !unread.around && !unread.parts.is_empty())
 }
 
 /// Refuses to copy a run of which the system did not give a part: a copy would be without it.
 pub(super) fn given(session: &Session) -> Result<(), CliError> {
-    unread(session, |one| one.failed).map_or(Ok(()), Err)
+    refuse(session, |unread| unread.failed && !unread.around)
 }
 
-/// Prints what was read of these parts, and then says what was not; what is `empty` is not printed then.
+/// Prints what was read of a part, and then says what was not; what is `empty` is not printed then.
 pub(super) fn list(
     session: &Session,
-    parts: &[Part],
+    part: Part,
     empty: bool,
     print: impl FnOnce() -> Result<(), CliError>,
 ) -> Result<Exit, CliError> {
-    let whole = whole(session, parts);
+    let whole = whole(session, &[part]);
     if whole.is_ok() || !empty {
         print()?;
     }
     whole.map(|()| ended(session))
 }
 
-fn unread(session: &Session, counts: impl Fn(&Unread) -> bool) -> Option<CliError> {
+/// Says that one of many runs is left out of an answer.
+pub(super) fn skipped(name: &str, error: &CliError) {
+    let next: String = error
+        .hints
+        .iter()
+        .map(|hint| format!(" → {hint}"))
+        .collect();
+    say(&escape(&format!("skipped: {name}: {error}{next}"), false));
+}
+
+/// Some of many runs could not be read: what cannot be told for that reason.
+pub(super) fn some(exit: Exit, what: &str) -> CliError {
+    let message = format!("cannot tell {what}: not every run could be read");
+    CliError::new(exit, message).hint("`prose check --all` lists what could not be read, and why")
+}
+
+fn refuse(session: &Session, counts: impl Fn(&Unread) -> bool) -> Result<(), CliError> {
     let unread: Vec<Unread> = session.unread().into_iter().filter(counts).collect();
-    error(session, &unread)
+    error(session, &unread).map_or(Ok(()), Err)
 }
 
 /// Refuses an answer that is made of these; `None` where nothing was unread.
 pub(super) fn error(session: &Session, unread: &[Unread]) -> Option<CliError> {
     let first = unread.first()?;
     // A read that failed may succeed next time; damage stays.
-    let exit = match unread.iter().any(|one| one.failed) {
+    let exit = match unread.iter().any(|unread| unread.failed) {
         true => Exit::Io,
         false => Exit::Unreadable,
     };
-    let more = match unread.len() {
-        1 => String::new(),
-        n => format!(" (and {} other parts were not read)", n - 1),
+    let more = match unread.len() - 1 {
+        0 => String::new(),
+        1 => " (and another part)".to_owned(),
+        n => format!(" (and {n} other parts)"),
     };
+    let Unread {
+        what, why, next, ..
+    } = first;
     let run = &session.run().id;
-    let message = format!("run {run} was not read whole: {}{more}", first.message);
-    let error = CliError::new(exit, message).hint(&*first.next);
+    let message = format!("cannot read {what} of run {run}: {why}{more}");
+    let error = CliError::new(exit, message).hint(&**next);
     Some(
         error.hint(
             "`prose show RUN` shows what was read, `prose check RUN` lists all that was found",

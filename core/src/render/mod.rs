@@ -3,6 +3,7 @@
 
 pub mod binding_md;
 pub mod brief;
+pub mod download;
 pub mod gates_json;
 pub mod narration;
 pub mod segment_md;

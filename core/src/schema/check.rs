@@ -214,7 +214,7 @@ fn unknown_columns(table: &Found) -> Option<Issue> {
             ),
         )
         .at_table(&table.info.name)
-        .hint("Extra columns are allowed; they are shown with each row."),
+        .hint("Extra columns are allowed. They are shown with the table's rows, under files and tables."),
     )
 }
 

@@ -25,6 +25,8 @@ pub struct Walk {
     pub chain: Vec<i64>,
     /// What bent it.
     pub bends: Vec<Bend>,
+    /// Nothing lies above the execution that was asked from.
+    pub(super) alone: bool,
     /// Which of the chain are frames.
     frames: Vec<bool>,
 }
@@ -118,6 +120,7 @@ impl Parents<'_> {
             walk.frames.push(frame);
             ControlFlow::Continue(())
         });
+        walk.alone = walk.chain.len() == 1;
         walk
     }
 

@@ -85,6 +85,8 @@ impl Asked<'_> {
     /// Why the way is shorter than one may expect (errata B3).
     fn why(&self) -> String {
         match (self.walk.bends.first(), self.walk.chain.as_slice()) {
+            // A parent that is no scope, such as a loop, is a parent all the same.
+            (None, [_]) if !self.walk.alone => String::new(),
             (Some(Bend::Orphan(id, parent)), _) => {
                 format!(": execution {id} names parent {parent}, and there is no such row")
             }

@@ -201,6 +201,21 @@ fn b3_a_row_without_a_parent_falls_to_the_root_and_says_why() {
     assert_eq!(rules(&ask(&run, "x", Some(2))), ["missing-parent"]);
 }
 
+/// A loop holds no bindings, so no way leads through it; the row names it all the same.
+#[test]
+fn a_row_whose_parents_are_no_scopes_does_not_lack_one() {
+    let run = run(
+        &[
+            (1, None, "loop until **done**:"),
+            (2, Some(1), "session \"inside of 1\""),
+        ],
+        &[("x", None)],
+    );
+    let found = ask(&run, "x", Some(2));
+    let reason = &found.candidates[0].reason;
+    assert!(!reason.contains("names no parent"), "{reason}");
+}
+
 #[test]
 fn b4_frames_of_a_folder_are_named_by_its_own_ids() {
     let frame = |execution_id, depth| CallFrame {

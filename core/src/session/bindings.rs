@@ -84,6 +84,10 @@ impl Session {
             updated: at.updated.clone(),
             written_by: written.by.and_then(|node| self.node_ref(node)),
             writer_inferred: written.inferred,
+            not_given: match attachment {
+                Some(path) => self.attachment(path).is_none() && self.source.is_loose(),
+                None => matches!(at.value, ValueAt::Missing) && self.source.is_loose(),
+            },
             attachment: attachment.map(str::to_owned),
             fields: fields(&at),
             attachment_len: attachment

@@ -94,7 +94,7 @@ impl Session {
                 .hint("It leads out of the run and is not followed.")));
                 continue;
             };
-            if self.attachment(path).is_none() {
+            if self.attachment(path).is_none() && !self.source.is_loose() {
                 findings.add(at(Issue::error(
                     "attachment-missing",
                     format!("{} names {path}, which is not there", binding.name),

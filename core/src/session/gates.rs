@@ -119,6 +119,8 @@ impl Session {
             node: nodes.get(gate.id.as_ref()).copied().or(own_row),
             history: history.of(gate).map(audit_row).collect(),
             metadata: text(&gate.metadata),
+            expire_command: (at.standing == Standing::Overdue)
+                .then(|| format!("prose gates expire {}", quoted(&name))),
             approve_command: format!(
                 "prose approve {} {} --as NAME",
                 quoted(&name),

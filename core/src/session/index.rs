@@ -12,6 +12,8 @@ pub struct NodeIndex {
     pub(super) place: Vec<(u32, u32)>,
     /// For each node: direct children.
     pub(super) children: Vec<u32>,
+    /// For each node: whether a failure below it was not recovered, so that its own is a consequence.
+    pub(super) fails_below: Vec<bool>,
     /// For each node: the node of the frame that it lies in; a frame's own node lies in the one above.
     pub(super) frame: Vec<Option<u32>>,
     /// Who wrote what.
@@ -54,6 +56,14 @@ impl NodeIndex {
         self.place = vec![(1, 1); count];
         self.children = vec![0; count];
         self.frame = vec![None; count];
+        self.fails_below = vec![false; count];
+        for (i, node) in trace.nodes.iter().enumerate().rev() {
+            let fails = node.has_failed() || self.fails_below.get(i) == Some(&true);
+            let parent = node.parent.filter(|_| fails);
+            if let Some(above) = parent.and_then(|p| self.fails_below.get_mut(p as usize)) {
+                *above = true;
+            }
+        }
         let mut roots = 0;
         for (i, node) in trace.nodes.iter().enumerate() {
             let nth = match node.parent {

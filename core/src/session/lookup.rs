@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::survey::{join, split};
-use super::unread::{Unread, unread};
+use super::unread::unread;
 use super::{NodeIndex, OpenError, Options, Session, Store, ValueOf, open};
 use crate::decode::{folder, sqlite};
 use crate::issue::{Issue, Severity};
@@ -23,7 +23,7 @@ use crate::program;
 use crate::scope;
 use crate::source::{Source, SourceError};
 use crate::trace::{self, Trace};
-use crate::view::ValueView;
+use crate::view::{Unread, ValueView};
 
 /// What a name means in a run.
 pub struct Lookup {
@@ -176,8 +176,8 @@ fn narrow(
     }
     run.bindings = bindings;
     run.issues.extend(issues);
-    run.issues
-        .extend(open::listed(source.as_ref(), &join(dir, "")));
+    let listed = open::listed(source.as_ref(), &join(dir, ""), &run);
+    run.issues.extend(listed);
     let winner = scope::winner(&run, &trace, name, from)?;
     let root = join(dir, "");
     Some(Lookup {

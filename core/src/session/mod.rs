@@ -45,6 +45,7 @@ use crate::model::{AgentScope, Run, Text};
 use crate::program::Listing;
 use crate::source::Source;
 use crate::trace::Trace;
+use crate::view::Unread;
 
 pub use agents::AgentHome;
 pub use audit::{AuditFilter, audit_stats, audit_timeouts, longest_first};
@@ -57,7 +58,6 @@ pub use lookup::Lookup;
 pub use open::OpenError;
 pub use stray::has_stray_database;
 pub use survey::{Found, FoundKind, Survey, survey};
-pub use unread::{Part, Unread};
 pub use values::ValueOf;
 
 /// An opened run (or an opened store of agents).

@@ -80,10 +80,10 @@ impl Session {
         node - hidden.min(node)
     }
 
-    /// The next (or previous) node that failed and was not recovered, as seen from `node`.
+    /// The next (or previous) cause of a failure, as seen from `node`: what failed, was not recovered, and has no such
+    /// failure below it. Blocks around a cause failed because of it.
     pub fn next_failure(&self, node: Option<u32>, forward: bool) -> Option<u32> {
-        let failed =
-            |&(_, n): &(usize, &Node)| n.status == crate::trace::NodeStatus::Failed && !n.recovered;
+        let failed = |&(at, node): &(usize, &Node)| self.is_cause(at, node);
         let all = self.trace.nodes.iter().enumerate();
         let at = match (node, forward) {
             (Some(from), true) => all.skip(from as usize + 1).find(failed),
@@ -95,6 +95,11 @@ impl Session {
             (None, false) => all.rev().find(failed),
         };
         at.map(|(i, _)| i as u32)
+    }
+
+    /// Whether a node failed by itself, not because of what lies in it.
+    pub(super) fn is_cause(&self, at: usize, node: &Node) -> bool {
+        node.has_failed() && self.index.fails_below.get(at) != Some(&true)
     }
 
     /// One row of the trace.
@@ -189,6 +194,7 @@ impl Session {
             properties: self
                 .statement_of(at)
                 .map_or_else(Vec::new, super::program::properties),
+            inferred_why: self.inferred_words(at),
             issues: self
                 .issues()
                 .filter(|issue| {
@@ -201,6 +207,21 @@ impl Session {
                 .collect(),
             rows,
             row,
+        })
+    }
+
+    /// What of a node's place was inferred, in a sentence.
+    fn inferred_words(&self, node: &Node) -> Option<String> {
+        let above = |node: &Node| self.trace.nodes.get(node.parent? as usize);
+        let recorded = self.execution(node.first_row).and_then(|row| row.parent);
+        node.inferred.then(|| match (recorded, above(node).map(|n| &n.kind)) {
+            (Some(id), Some(NodeKind::Round { .. })) => format!(
+                "Its row names execution {id} around it; which round it belongs to follows from the order of the rows."
+            ),
+            (Some(id), _) => format!(
+                "Its row names execution {id} around it; where in there it belongs follows from the order of the rows."
+            ),
+            (None, _) => "No row records where it belongs; its place follows from the order of the rows.".to_owned(),
         })
     }
 

@@ -4,13 +4,12 @@ use std::rc::Rc;
 use super::stray::{has_stray_database, kept_in_files};
 use super::summary::last_part;
 use super::survey::{join, split};
-use super::unread::unread;
 use super::{Around, NodeIndex, Options, Session, Store};
 use crate::decode::{dotenv, folder, sqlite, state_md};
 use crate::issue::Issue;
 use crate::model::{Agent, AgentScope, FolderForm, Form, Run, Text};
 use crate::program;
-use crate::source::{Source, SourceError};
+use crate::source::{NAMES_HIDDEN, Source, SourceError, is_hidden_name};
 use crate::trace;
 
 /// Why a place could not be opened: what was found, why that is no run, and what to do next.
@@ -59,7 +58,11 @@ impl OpenError {
     pub fn is_failed(&self) -> bool {
         matches!(
             self,
-            OpenError::Source(SourceError::Unreadable { .. } | SourceError::Changed(_))
+            OpenError::Source(
+                SourceError::Unreadable { .. }
+                    | SourceError::Changed(_)
+                    | SourceError::Database { failed: true, .. }
+            )
         )
     }
 
@@ -120,7 +123,8 @@ impl Session {
         let listing = run.program.source.as_deref().map(program::scan);
         let trace = trace::fold(&run, listing.as_ref(), options.now);
         run.issues.extend(super::gates::issues(&run));
-        run.issues.extend(listed(source.as_ref(), &root));
+        let listed = listed(source.as_ref(), &root, &run);
+        run.issues.extend(listed);
         let told = super::gates::told(&run, &trace, listing.as_ref());
         let recorded_gates = run.gates.len();
         run.gates.extend(told);
@@ -146,16 +150,13 @@ impl Session {
 
 /// Why a database is not read.
 fn refused(path: &str, error: &sqlite::DecodeError) -> OpenError {
-    let path = path.to_owned();
-    let cause = error.to_string();
-    match error.is_failed() {
-        true => SourceError::Unreadable { path, cause }.into(),
-        false => OpenError::Database {
-            path,
-            cause,
-            next: error.next_step().to_owned(),
-        },
-    }
+    let error = SourceError::Database {
+        path: path.to_owned(),
+        cause: error.to_string(),
+        next: error.next_step().to_owned(),
+        failed: error.is_failed(),
+    };
+    error.into()
 }
 
 struct Opened {
@@ -259,8 +260,8 @@ fn open_folder(source: &Rc<dyn Source>, dir: &str, options: &Options) -> Result<
             Err(error) => refused = Some(error),
         }
     }
-    if let Some(left) = lost_database(source.as_ref(), dir) {
-        return Err(left);
+    if let Some(lost) = lost_database(source.as_ref(), &root) {
+        return Err(lost);
     }
     let mut run = folder::decode(source.as_ref(), &root);
     let empty = run.bindings.is_empty()
@@ -309,22 +310,22 @@ fn open_folder(source: &Rc<dyn Source>, dir: &str, options: &Options) -> Result<
     Ok(Opened::of(run, root))
 }
 
-/// Says that a run's database is gone, where something that only it explains is left.
-fn lost_database(source: &dyn Source, dir: &str) -> Option<OpenError> {
-    let database = join(dir, "state.db");
-    let root = join(dir, "");
-    if source.file(&database).is_some() || kept_in_files(source, &root) {
+/// Why a run's database cannot be read that is gone, where something that only it explains is left.
+fn lost_database(source: &dyn Source, root: &str) -> Option<OpenError> {
+    let database = format!("{root}state.db");
+    // A run that is kept in files has its values in `bindings/`: what a database left there is not the run's.
+    if source.file(&database).is_some() || kept_in_files(source, root) {
         return None;
     }
     let beside = ["-journal", "-wal"].map(|end| format!("{database}{end}"));
-    let beside = beside.iter().find_map(|path| source.file(path));
-    let attachment = || source.below(&join(dir, "attachments/")).first();
-    let left = beside.or_else(attachment)?;
-    let left = left.path.strip_prefix(&root).unwrap_or(&left.path);
+    let mut beside = beside.iter().filter_map(|path| source.file(path));
+    let attachment = || source.below(&format!("{root}attachments/")).first();
+    let left = beside.find(|file| file.len > 0).or_else(attachment)?;
+    let left = left.path.strip_prefix(root).unwrap_or(&left.path);
     Some(OpenError::Database {
         path: database,
         cause: format!("it is missing, but {left} shows that there was one"),
-        next: "Put the state.db back from where the run came; nothing else tells what ran."
+        next: "Copy state.db into the folder again; until then what was recorded is unknown."
             .to_owned(),
     })
 }
@@ -368,11 +369,17 @@ impl Opened {
                     self.run.issues.extend(issues);
                     self.agent_stores.push(store);
                 }
-                Err(error) => self.run.issues.push(
-                    Issue::warning("agents-unreadable", error.to_string())
-                        .at_file("agents.db")
-                        .hint("its agents are not shown"),
-                ),
+                Err(error) => {
+                    let rule = match error.is_failed() {
+                        true => "reading-failed",
+                        false => "agents-unreadable",
+                    };
+                    self.run.issues.push(
+                        Issue::warning(rule, error.to_string())
+                            .at_file(path.clone())
+                            .hint("its agents are not shown"),
+                    );
+                }
             }
         }
         self.run.issues.extend(agents_not_listed(around));
@@ -419,7 +426,7 @@ pub(super) fn agents_not_listed(around: &Around) -> impl Iterator<Item = Issue> 
             let listing = matches!(issue.rule.as_str(), "unreadable-folder" | "file-unreadable");
             listing && (place == above || place.starts_with(&agents))
         })
-        .map(|issue| issue.at_file("agents"))
+        .map(|issue| issue.at_file("../agents"))
 }
 
 /// Orders the agents of a scope, which begin at `before`, so that those of files precede the `of_database` ones of
@@ -441,16 +448,19 @@ fn agents_of_database(
     sqlite::guard(&mut conn, options.guard()).map_err(refused)?;
     let name: std::sync::Arc<str> = format!("{}: {path}", scope.word()).into();
     let decoded = sqlite::decode(&conn, &name, None).map_err(refused)?;
+    // Its other issues are for whoever opens the store itself.
+    let issues = decoded.run.issues.into_iter();
+    let issues = issues.map(|issue| issue.at_file(path));
+    let unread = issues.filter(|issue| super::unread::unread(issue).is_some());
     let agents = decoded.run.agents.into_iter().map(|mut agent| {
         // The store decides how far an agent reaches (errata A1), whatever its row says.
         agent.scope = scope.clone();
         agent.store = std::sync::Arc::clone(&name);
         agent
     });
-    let issues = decoded.run.issues.into_iter();
     Ok((
         agents.collect(),
-        issues.filter(|issue| unread(issue).is_some()).collect(),
+        unread.collect(),
         Store {
             name: std::sync::Arc::clone(&name),
             conn,
@@ -459,8 +469,21 @@ fn agents_of_database(
 }
 
 /// What is to be said of the source's listing in a run: what concerns its own folder, or everything.
-pub(super) fn listed(source: &dyn Source, root: &str) -> Vec<Issue> {
+///
+/// That files may have been kept back is said only where the run names one that is not there and may have been.
+pub(super) fn listed(source: &dyn Source, root: &str, run: &Run) -> Vec<Issue> {
+    let is_lost = |path: &str| {
+        let path = path.trim_start_matches("./");
+        is_hidden_name(path) && source.file(&format!("{root}{path}")).is_none()
+    };
+    let attachments = run.bindings.iter().filter_map(|b| b.attachment.as_deref());
+    let indexed = run.state_file.iter().flat_map(|file| &file.bindings);
+    let mut named = attachments.chain(indexed.map(|row| &*row.path));
+    let is_named = named.any(is_lost);
     let own = |mut issue: Issue| {
+        if issue.rule == NAMES_HIDDEN && !is_named {
+            return None;
+        }
         issue.location.file = match issue.location.file.take() {
             Some(file) => Some(file.strip_prefix(root)?.to_owned()),
             None => None,

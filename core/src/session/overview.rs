@@ -1,14 +1,17 @@
 use std::collections::BTreeMap;
 
 use super::index::short;
+use super::summary::last_part;
 use super::{Session, story};
-use crate::model::{Dialect, FolderForm, Form, GateStatus, Run};
+use crate::model::{Dialect, FolderForm, Form, GateStatus, Run, Status};
 use crate::time::human_duration;
-use crate::trace::{NodeKind, Verdict};
+use crate::trace::{NodeKind, NodeStatus, Verdict};
 use crate::view::{Failure, Overview, StatusCount};
 
 /// How many links a list on the first page holds.
 const LINKS: usize = 20;
+/// The form of a store of agents, in words.
+pub(super) const AGENTS: &str = "agents";
 /// How many facts of a record are shown, and how much of each.
 const FACTS: usize = 50;
 const FACT: usize = 200;
@@ -19,7 +22,11 @@ impl Session {
         let (run, trace) = (&self.run, &self.trace);
         let verdict = &trace.verdict;
         let mut view = Overview {
-            run: run.id.to_string(),
+            run: match run.form {
+                // No run has given it an id: it is called by its file.
+                Form::Agents => last_part(&self.source.label(), &self.place).to_owned(),
+                _ => run.id.to_string(),
+            },
             program: run.program.path.as_deref().map(str::to_owned),
             form: form_words(&run.form),
             label: self.source.label(),
@@ -46,6 +53,7 @@ impl Session {
             tables: run.tables.len() as u32,
             files: run.files.len() as u32,
             issues: self.issue_counts(),
+            unread: self.unread(),
             env: run
                 .env
                 .iter()
@@ -105,13 +113,26 @@ impl Session {
 
     fn count_nodes(&self, view: &mut Overview) {
         let mut by_status: BTreeMap<&str, u32> = BTreeMap::new();
-        for node in &self.trace.nodes {
-            if matches!(node.kind, NodeKind::Round { .. }) {
+        for (at, node) in self.trace.nodes.iter().enumerate() {
+            // A block is what lies in it: it counts where nothing does, or where it failed by itself.
+            let is_leaf = self.index.children.get(at) == Some(&0);
+            if matches!(node.kind, NodeKind::Round { .. }) || !(is_leaf || self.is_cause(at, node))
+            {
                 continue;
             }
             let word = self.status_word(node);
             *by_status.entry(word).or_default() += 1;
-            view.statements += 1;
+            // What was announced is abandoned when its run ends: it never began.
+            let announced = || {
+                let last = self.execution(node.last_row);
+                last.is_some_and(|row| row.status == Status::Pending)
+            };
+            let begun = match node.status {
+                NodeStatus::Pending | NodeStatus::Skipped => false,
+                NodeStatus::Abandoned => !announced(),
+                _ => true,
+            };
+            view.statements += u32::from(begun);
             view.statements_done +=
                 u32::from(matches!(word, "completed" | "approved" | "recovered"));
             view.retried += u32::from(node.attempts > 1);
@@ -134,6 +155,9 @@ impl Session {
             || self.run.status.is_some()
             || !matches!(self.run.form, Form::Sqlite { .. })
         {
+            return None;
+        }
+        if !self.unread().is_empty() {
             return None;
         }
         Some(format!(
@@ -201,8 +225,116 @@ pub(super) fn form_words(form: &Form) -> String {
             FolderForm::Foreign => "folder, unknown state file",
             FolderForm::Bare => "folder, no state file",
         },
-        Form::Agents => "agents",
+        Form::Agents => AGENTS,
         Form::Unknown => "unknown",
     }
     .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use rusqlite::Connection;
+
+    use crate::schema::STATE_SQL;
+    use crate::session::{Options, Session};
+    use crate::source::MemorySource;
+
+    fn session(status: &str, rows: &str) -> Session {
+        let mut conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch(STATE_SQL).unwrap();
+        conn.execute_batch(&format!(
+            "INSERT INTO run (id, status) VALUES ('r', '{status}');
+             INSERT INTO execution (id, parent_id, statement_index, statement_text, status, metadata) VALUES {rows};"
+        ))
+        .unwrap();
+        let bytes = conn.serialize("main").unwrap().to_vec();
+        let source = MemorySource::new("run", [("state.db".to_owned(), bytes)]);
+        Session::open(Rc::new(source), "", &Options::default()).unwrap()
+    }
+
+    /// Two sessions in a call in a loop, the second of which failed: one statement failed, and one finished.
+    const FAILED: &str = r#"
+        (1, NULL, 1, 'loop (max: 3):', 'started', '{"loop_id": "l1", "max": 3}'),
+        (2, 1, 2, 'do process(a)', 'executing', '{"block": "process", "depth": 1}'),
+        (3, 2, 5, 'session "A"', 'completed', NULL),
+        (4, 2, 6, 'session "B"', 'failed', NULL),
+        (5, 1, 2, 'do process(a)', 'failed', '{"block": "process", "depth": 1}'),
+        (6, NULL, 1, 'loop (max: 3):', 'failed', '{"loop_id": "l1"}'),
+        (7, NULL, 9, 'session "C"', 'pending', NULL)"#;
+
+    #[test]
+    fn blocks_around_statements_are_not_counted_as_statements() {
+        let view = session("failed", FAILED).overview(None);
+        let by_status: Vec<_> = view
+            .by_status
+            .iter()
+            .map(|s| (&*s.status, s.count))
+            .collect();
+        assert_eq!((view.statements_done, view.statements), (1, 2));
+        assert!(by_status.contains(&("failed", 1)), "{by_status:?}");
+        assert!(by_status.contains(&("completed", 1)), "{by_status:?}");
+        assert!(
+            view.story[0].starts_with("1 of 2 started statements finished"),
+            "{:?}",
+            view.story
+        );
+    }
+
+    #[test]
+    fn a_block_that_failed_by_itself_counts() {
+        let rows = r#"(1, NULL, 1, 'do process(a)', 'executing', '{"block": "process", "depth": 1}'),
+            (2, 1, 5, 'session "A"', 'completed', NULL),
+            (3, NULL, 1, 'do process(a)', 'failed', '{"block": "process", "depth": 1}')"#;
+        let view = session("failed", rows).overview(None);
+        assert_eq!((view.statements_done, view.statements), (1, 2));
+    }
+
+    #[test]
+    fn the_next_failure_is_a_cause_and_no_block_around_it() {
+        let session = session("failed", FAILED);
+        let cause = session.next_failure(None, true);
+        let row = session.tree_row(cause.unwrap(), false).unwrap();
+        assert_eq!((row.id, row.first_cause), (Some(4), true));
+        assert_eq!(session.next_failure(cause, true), None);
+        assert_eq!(session.next_failure(None, false), cause);
+    }
+
+    #[test]
+    fn a_round_in_which_a_statement_failed_was_not_cut_off() {
+        let session = session("failed", FAILED);
+        let rows = session.trace_page(&Default::default(), 0, 100).rows;
+        let round = rows.iter().find(|row| row.kind == "round").unwrap();
+        assert_eq!(round.status, "failed");
+    }
+
+    /// In place one row stands for all rounds: the rows in it name their loop, and none names its round.
+    #[test]
+    fn what_was_inferred_of_a_place_is_said_beside_what_its_row_records() {
+        let rows = r#"(1, NULL, 1, 'loop:', 'executing', '{"loop_id": "l1", "current_iteration": 2, "max_iterations": 5}'),
+            (2, 1, 2, 'session "A"', 'completed', NULL),
+            (3, 1, 2, 'session "A"', 'executing', NULL)"#;
+        let session = session("running", rows);
+        let node = session.node_of_row(3).unwrap();
+        let why = session.node_detail(node).unwrap().inferred_why.unwrap();
+        assert!(
+            why.starts_with("Its row names execution 1 around it; which round"),
+            "{why}"
+        );
+    }
+
+    #[test]
+    fn more_rounds_than_the_row_allows_are_an_issue() {
+        for (counted, expected) in [(5, 0), (16_667, 1)] {
+            let rows = format!(
+                r#"(1, NULL, 1, 'loop:', 'executing', '{{"loop_id": "l1", "current_iteration": {counted}, "max_iterations": 500}}')"#
+            );
+            let session = session("running", &rows);
+            let found = session
+                .issues()
+                .filter(|issue| issue.rule == "round-number");
+            assert_eq!(found.count(), expected, "{counted}");
+        }
+    }
 }

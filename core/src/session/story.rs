@@ -2,8 +2,9 @@
 
 use super::index::short;
 use super::nodes::count;
+use super::overview::AGENTS;
 use super::program::statements;
-use crate::view::{NodeRef, Overview};
+use crate::view::{NodeRef, Overview, Part};
 
 /// One line that answers before any table.
 pub(super) fn headline(view: &Overview) -> String {
@@ -44,13 +45,23 @@ pub(super) fn headline(view: &Overview) -> String {
             [one] => format!("Running: {}", at(one)),
             many => format!("Running in {} places", many.len()),
         },
-        "" | "unknown" => "Nothing says how this run stands".to_owned(),
+        _ if view.form == AGENTS => match view.agents {
+            0 if view.is_unread(Part::Agents) => "Agents that could not be read".to_owned(),
+            n => format!("A store of {}", count(n, "agent", "agents")),
+        },
+        "" | "unknown" if view.is_unread(Part::Statements) => {
+            "Status unknown: the run could not be read".to_owned()
+        }
+        "" | "unknown" => "Status unknown: nothing in the run records it".to_owned(),
         other => format!("Status: {other}"),
     }
 }
 
 /// Three sentences: how much ran, what went wrong, where it stands.
 pub(super) fn sentences(view: &Overview) -> Vec<String> {
+    if view.form == AGENTS {
+        return vec!["Agents outlive runs: this file holds their memories and no run.".to_owned()];
+    }
     [progress(view), trouble(view), standing(view)]
         .into_iter()
         .flatten()
@@ -58,8 +69,14 @@ pub(super) fn sentences(view: &Overview) -> Vec<String> {
 }
 
 fn progress(view: &Overview) -> Option<String> {
+    if view.statements == 0 && view.is_unread(Part::Statements) {
+        return Some("What was executed could not be read.".to_owned());
+    }
     if view.statements == 0 {
         return Some(match view.bindings {
+            0 if view.is_unread(Part::Bindings) => {
+                "No statement is recorded; the bindings could not be read.".to_owned()
+            }
             0 if view.status == "running" => "No statement is recorded yet.".to_owned(),
             0 => "No statement is recorded.".to_owned(),
             n => format!(
@@ -69,23 +86,19 @@ fn progress(view: &Overview) -> Option<String> {
         });
     }
     let ran = format!(
-        "{} of {} seen {} done",
+        "{} of {} finished",
         view.statements_done,
-        statements(view.statements),
-        if view.statements_done == 1 || view.statements == 1 {
-            "is"
-        } else {
-            "are"
-        }
+        count(view.statements, "started statement", "started statements"),
     );
-    let program = match view.statements_in_program {
-        Some(n) => format!(", in a program of {n}"),
-        None => String::new(),
+    let unread = match view.is_unread(Part::Statements) {
+        true => "; others could not be read",
+        false => "",
     };
+    let ran = format!("{ran}{unread}");
     Some(match (&view.duration, view.times_recorded) {
-        (Some(took), _) => format!("{ran}{program}, from start to last sign of life in {took}."),
-        (None, false) => format!("{ran}{program}; times were not recorded."),
-        (None, true) => format!("{ran}{program}."),
+        (Some(took), _) => format!("{ran}, from start to last sign of life in {took}."),
+        (None, false) => format!("{ran}; times were not recorded."),
+        (None, true) => format!("{ran}."),
     })
 }
 
@@ -141,6 +154,9 @@ fn standing(view: &Overview) -> Option<String> {
         return Some(format!("It stands at gate {}{until}{reject}.", gate.id));
     }
     match view.status.as_str() {
+        "completed" if view.bindings == 0 && view.is_unread(Part::Bindings) => {
+            Some("Its bindings could not be read.".to_owned())
+        }
         "completed" if view.bindings == 0 => Some("It left no bindings.".to_owned()),
         "completed" => Some(format!(
             "It left {}.",
@@ -219,7 +235,7 @@ mod tests {
         assert_eq!(
             sentences(&view),
             [
-                "28 of 29 statements seen are done; times were not recorded.",
+                "28 of 29 started statements finished; times were not recorded.",
                 "1 statement needed more than one attempt; 1 failure was recovered.",
                 "It stands at gate production_deploy, which expires in 3h 12m; on a rejection it does `throw \"Deployment cancelled\"`.",
             ]
@@ -257,6 +273,56 @@ mod tests {
         };
         assert_eq!(headline(&view), "Running, but no sign of life for 3d 4h");
         assert_eq!(sentences(&view), ["No statement is recorded yet."]);
+    }
+
+    #[test]
+    fn what_could_not_be_read_is_never_said_to_be_none() {
+        let unread = |parts: &[Part]| crate::view::Unread {
+            parts: parts.to_vec(),
+            ..Default::default()
+        };
+        for (status, parts, headline_said, said) in [
+            (
+                "unknown",
+                &Part::ALL[..],
+                "Status unknown: the run could not be read",
+                &["What was executed could not be read."][..],
+            ),
+            (
+                "completed",
+                &[Part::Bindings],
+                "Completed",
+                &[
+                    "No statement is recorded; the bindings could not be read.",
+                    "Its bindings could not be read.",
+                ],
+            ),
+            (
+                "unknown",
+                &[Part::Gates],
+                "Status unknown: nothing in the run records it",
+                &["No statement is recorded."],
+            ),
+        ] {
+            let view = Overview {
+                status: status.to_owned(),
+                unread: vec![unread(parts)],
+                ..Overview::default()
+            };
+            assert_eq!(headline(&view), headline_said);
+            assert_eq!(sentences(&view), said, "{parts:?}");
+        }
+    }
+
+    #[test]
+    fn a_store_of_agents_is_no_run_of_unknown_status() {
+        let view = Overview {
+            form: "agents".to_owned(),
+            agents: 3,
+            ..Overview::default()
+        };
+        assert_eq!(headline(&view), "A store of 3 agents");
+        assert!(sentences(&view)[0].contains("no run"));
     }
 
     #[test]

@@ -121,6 +121,7 @@ fn summary(run: &Run, verdict: &Verdict, place: &str) -> RunSummary {
             Form::Agents => "agents".to_owned(),
             _ => status_word(verdict).to_owned(),
         },
+        stale: verdict.stale,
         reason: verdict.reason.clone(),
         form: form_words(&run.form),
         started: run.started.clone(),

@@ -7,7 +7,7 @@ use crate::decode::text::lossy;
 use crate::issue::Issue;
 use crate::model::FolderForm;
 use crate::run_id;
-use crate::source::Source;
+use crate::source::{NAMES_HIDDEN, Source};
 use crate::view::{RunList, RunSummary};
 
 /// What a source holds: runs, agents, lone files. Content decides, names only help.
@@ -70,7 +70,12 @@ const SNIFF_MOST: usize = 400;
 /// Nested runs (`imports/{handle}--{slug}/`) belong to their run and are not listed.
 pub fn survey(source: &dyn Source) -> Survey {
     let mut survey = Survey {
-        issues: source.listed(),
+        // Which run lacks a file is said there.
+        issues: source
+            .listed()
+            .into_iter()
+            .filter(|issue| issue.rule != NAMES_HIDDEN)
+            .collect(),
         ..Survey::default()
     };
     let mut dirs: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();

@@ -1,107 +1,97 @@
 //! Which parts of a run were not read to their end, so that no shell shows them as empty.
 
 use super::Session;
-use crate::issue::Issue;
+use crate::issue::{Issue, Location};
 use crate::schema;
-
-/// A part of a run that an answer may need.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
-    /// All of it: the database, the folder, the state file.
-    Run,
-    /// What ran.
-    Trace,
-    /// Bindings.
-    Bindings,
-    /// Agents and their memories.
-    Agents,
-    /// Gates and their audit log.
-    Gates,
-    /// Runs of imported programs.
-    Imports,
-}
-
-/// A part of a run that was not read to its end.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unread {
-    /// The part.
-    pub part: Part,
-    /// Whether reading failed (no permission, a lock, an I/O error), so that another try may succeed; else what is there
-    /// cannot be understood.
-    pub failed: bool,
-    /// What was not read, and why.
-    pub message: String,
-    /// What to do next.
-    pub next: String,
-}
+use crate::view::{Part, Unread};
 
 impl Session {
-    /// The parts of the run that were not read to their end. Encrypted or odd values are none: they are read, and shown as
-    /// what they are.
+    /// What of the run could not be read to its end, in the order in which it was met. Encrypted or odd values are not
+    /// among them: they are read, and shown as what they are. Nor is what was cut at a limit of ours: a list that was cut
+    /// is not empty.
     pub fn unread(&self) -> Vec<Unread> {
         let found = self.run.issues.iter().filter_map(unread);
         found.chain(self.lost.borrow().iter().cloned()).collect()
     }
 }
 
-/// What an issue says of a part that was not read; `None` where it says something else.
+/// What of a run an issue says was not read.
 pub(super) fn unread(issue: &Issue) -> Option<Unread> {
-    let file = issue.location.file.as_deref();
+    let file = issue.location.file.as_deref().unwrap_or_default();
+    let parts = parts(&issue.location);
     let failed = match issue.rule.as_str() {
-        "reading-failed" | "reading-stopped" | "file-unreadable" | "unreadable-folder"
-        | "agents-unreadable" => true,
-        "table-damaged" | "database-unreadable" | "link-not-followed" => false,
+        "reading-failed" | "reading-stopped" | "file-unreadable" | "file-not-given"
+        | "unreadable-folder" => true,
+        "table-damaged" | "database-unreadable" | "agents-unreadable" => false,
+        // A link stands where other files of a run may lie, too: `program.prose` is no part.
+        "link-not-followed" if !parts.is_empty() => false,
         // A gate without a readable file is missing; a log that was torn is read without that line.
-        "malformed-json"
-            if file.is_some_and(|file| file.starts_with("gates/") && file.ends_with(".json")) =>
-        {
-            false
-        }
+        "malformed-json" if file.ends_with(".json") && parts == [Part::Gates] => false,
         _ => return None,
-    };
-    let part = match issue.location.table.as_deref() {
-        Some(table) => of_table(table),
-        None => of_file(file.unwrap_or_default()),
-    }?;
-    let next = match (issue.rule.as_str(), failed) {
-        ("file-unreadable" | "unreadable-folder", _) => {
-            "Check that you may read it, and repeat the command.".to_owned()
-        }
-        _ => issue.hint.clone(),
     };
     Some(Unread {
-        part,
+        what: what(&issue.location),
+        why: issue.message.clone(),
+        next: issue.hint.clone(),
+        parts,
         failed,
-        message: issue.message.clone(),
-        next,
+        around: is_agents(file),
     })
 }
 
-/// The part that a table of a database holds; `None` where no answer is made of it.
+fn what(location: &Location) -> String {
+    match (&location.table, location.file.as_deref()) {
+        (Some(table), Some(file)) => format!("table {table} of {file}"),
+        (Some(table), None) => format!("table {table}"),
+        (None, Some(file)) if !file.is_empty() => file.to_owned(),
+        (None, _) => "the run".to_owned(),
+    }
+}
+
+/// The parts of a run that are kept in a place; none where it is something else, such as the program.
+fn parts(location: &Location) -> Vec<Part> {
+    if let Some(table) = &location.table {
+        return of_table(table).into_iter().collect();
+    }
+    let path = location.file.as_deref().unwrap_or_default();
+    match path.split('/').next().unwrap_or_default() {
+        "" | "state.md" | "state.db" => Part::ALL.to_vec(),
+        _ if is_agents(path) => vec![Part::Agents],
+        "bindings" | "attachments" => vec![Part::Bindings],
+        "agents" => vec![Part::Agents],
+        "gates" if path.ends_with(".jsonl") => vec![Part::Audit],
+        "gates" if path.ends_with(".json") => vec![Part::Gates],
+        "gates" => vec![Part::Gates, Part::Audit],
+        "imports" => vec![Part::Imports],
+        "x_events.jsonl" | "x_journal.json" => vec![Part::Statements],
+        _ => Vec::new(),
+    }
+}
+
 fn of_table(table: &str) -> Option<Part> {
-    Some(match table {
-        schema::BINDINGS | schema::BINDING_HISTORY => Part::Bindings,
-        schema::AGENTS | schema::AGENT_SEGMENTS | schema::AGENT_MEMORY_HISTORY => Part::Agents,
-        schema::GATES | schema::GATE_AUDIT_LOG => Part::Gates,
-        schema::IMPORTS => Part::Imports,
-        schema::EXECUTION => Part::Trace,
-        schema::RUN => Part::Run,
-        _ => return None,
-    })
+    let is = |names: &[&str]| names.iter().any(|name| table.eq_ignore_ascii_case(name));
+    let part = match () {
+        () if is(&[schema::RUN, schema::EXECUTION]) => Part::Statements,
+        () if is(&[schema::BINDINGS, schema::BINDING_HISTORY]) => Part::Bindings,
+        () if is(&[
+            schema::AGENTS,
+            schema::AGENT_SEGMENTS,
+            schema::AGENT_MEMORY_HISTORY,
+        ]) =>
+        {
+            Part::Agents
+        }
+        () if is(&[schema::GATES]) => Part::Gates,
+        () if is(&[schema::GATE_AUDIT_LOG]) => Part::Audit,
+        () if is(&[schema::IMPORTS]) => Part::Imports,
+        () => return None,
+    };
+    Some(part)
 }
 
-/// The part that a file or folder of a run holds.
-fn of_file(file: &str) -> Option<Part> {
-    let first = file.split('/').next().unwrap_or_default();
-    Some(match first {
-        "bindings" | "attachments" => Part::Bindings,
-        "agents" | "agents.db" => Part::Agents,
-        "gates" => Part::Gates,
-        "imports" => Part::Imports,
-        "x_events.jsonl" | "x_journal.json" => Part::Trace,
-        "" | "state.md" | "state.db" => Part::Run,
-        _ => return None,
-    })
+/// Whether a file is a store of agents, of a project or a user: it lies around the run.
+fn is_agents(path: &str) -> bool {
+    path.rsplit('/').next() == Some("agents.db") || path == "../agents"
 }
 
 #[cfg(test)]
@@ -109,57 +99,156 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_not_read_is_told_by_part_and_reason() {
-        let of = |issue: Issue| unread(&issue).map(|one| (one.part, one.failed));
-        let at = |rule: &str, file: &str| of(Issue::error(rule, "x").at_file(file));
-        let table = |rule: &str, table: &str| of(Issue::error(rule, "x").at_table(table));
-        for (found, expected) in [
-            (table("table-damaged", "gates"), Some((Part::Gates, false))),
+    fn what_could_not_be_read_names_the_parts_of_the_run_that_lie_there() {
+        use Part::{Agents, Audit, Bindings, Gates, Imports, Statements};
+
+        const FAILED: bool = true;
+        const DAMAGED: bool = false;
+        let table = |rule, name| Issue::error(rule, "why").at_file("state.db").at_table(name);
+        let file = |rule, name: &str| Issue::error(rule, "why").at_file(name);
+        for (issue, expected, failed, what) in [
+            (
+                table("table-damaged", "execution"),
+                &[Statements][..],
+                DAMAGED,
+                "table execution of state.db",
+            ),
+            (
+                table("reading-failed", "Run"),
+                &[Statements],
+                FAILED,
+                "table Run of state.db",
+            ),
+            (
+                table("reading-stopped", schema::BINDING_HISTORY),
+                &[Bindings],
+                FAILED,
+                "table x_binding_history of state.db",
+            ),
+            (
+                table("table-damaged", "agent_segments"),
+                &[Agents],
+                DAMAGED,
+                "table agent_segments of state.db",
+            ),
+            (
+                table("table-damaged", "gates"),
+                &[Gates],
+                DAMAGED,
+                "table gates of state.db",
+            ),
             (
                 table("table-damaged", "gate_audit_log"),
-                Some((Part::Gates, false)),
+                &[Audit],
+                DAMAGED,
+                "table gate_audit_log of state.db",
             ),
             (
-                table("reading-failed", "bindings"),
-                Some((Part::Bindings, true)),
+                table("table-damaged", "x_notes"),
+                &[],
+                DAMAGED,
+                "table x_notes of state.db",
             ),
             (
-                table("reading-stopped", "execution"),
-                Some((Part::Trace, true)),
-            ),
-            (table("table-damaged", "x_notes"), None),
-            (table("encrypted-value", "bindings"), None),
-            (at("unreadable-folder", "gates"), Some((Part::Gates, true))),
-            (at("unreadable-folder", ""), Some((Part::Run, true))),
-            (at("unreadable-folder", "workspace"), None),
-            (
-                at("file-unreadable", "bindings/a.md"),
-                Some((Part::Bindings, true)),
+                file("database-unreadable", "state.db"),
+                &Part::ALL,
+                DAMAGED,
+                "state.db",
             ),
             (
-                at("file-unreadable", "agents/a/memory.md"),
-                Some((Part::Agents, true)),
+                file("reading-failed", "state.db"),
+                &Part::ALL,
+                FAILED,
+                "state.db",
             ),
-            (at("file-unreadable", "state.md"), Some((Part::Run, true))),
+            (file("unreadable-folder", ""), &Part::ALL, FAILED, "the run"),
             (
-                at("database-unreadable", "state.db"),
-                Some((Part::Run, false)),
-            ),
-            (
-                at("agents-unreadable", "agents.db"),
-                Some((Part::Agents, true)),
-            ),
-            (
-                at("link-not-followed", "imports"),
-                Some((Part::Imports, false)),
+                file("unreadable-folder", "gates"),
+                &[Gates, Audit],
+                FAILED,
+                "gates",
             ),
             (
-                at("malformed-json", "gates/a.json"),
-                Some((Part::Gates, false)),
+                file("unreadable-folder", "workspace"),
+                &[],
+                FAILED,
+                "workspace",
             ),
-            (at("malformed-json", "gates/audit.jsonl"), None),
+            (
+                file("link-not-followed", "imports"),
+                &[Imports],
+                DAMAGED,
+                "imports",
+            ),
+            (
+                file("malformed-json", "gates/a.json"),
+                &[Gates],
+                DAMAGED,
+                "gates/a.json",
+            ),
+            (
+                file("file-unreadable", "bindings/a.md"),
+                &[Bindings],
+                FAILED,
+                "bindings/a.md",
+            ),
+            (
+                file("file-unreadable", "agents/a/memory.md"),
+                &[Agents],
+                FAILED,
+                "agents/a/memory.md",
+            ),
+            (
+                file("file-unreadable", "gates/audit.jsonl"),
+                &[Audit],
+                FAILED,
+                "gates/audit.jsonl",
+            ),
+            (
+                file("file-not-given", "state.md"),
+                &Part::ALL,
+                FAILED,
+                "state.md",
+            ),
+            (
+                file("file-unreadable", "program.prose"),
+                &[],
+                FAILED,
+                "program.prose",
+            ),
+            (
+                file("agents-unreadable", "../agents.db"),
+                &[Agents],
+                DAMAGED,
+                "../agents.db",
+            ),
+            (
+                file("reading-failed", "agents.db"),
+                &[Agents],
+                FAILED,
+                "agents.db",
+            ),
+            (
+                table("table-damaged", "agents").at_file("agents.db"),
+                &[Agents],
+                DAMAGED,
+                "table agents of agents.db",
+            ),
         ] {
-            assert_eq!(found, expected);
+            let unread = unread(&issue).expect(what);
+            assert_eq!(unread.parts, expected, "{what}");
+            assert_eq!(unread.failed, failed, "{what}");
+            assert_eq!(unread.what, what);
+            assert_eq!(unread.around, what.ends_with("agents.db"), "{what}");
+        }
+        for read in [
+            table("malformed-json", "execution"),
+            table("encrypted-value", "bindings"),
+            file("malformed-json", "gates/audit.jsonl"),
+            file("malformed-json", "notes.json"),
+            file("link-not-followed", "program.prose"),
+        ] {
+            assert_eq!(unread(&read), None, "{read:?}");
         }
     }
 }

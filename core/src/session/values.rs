@@ -1,8 +1,8 @@
-use super::{Part, Session, Store, Unread};
+use super::{Session, Store};
 use crate::decode::sqlite;
 use crate::model::{Agent, Binding, Text, ValueAt};
 use crate::source::SourceError;
-use crate::view::{RowView, ValueFormat, ValueView};
+use crate::view::{Part, RowView, Unread, ValueFormat, ValueView};
 
 /// What a value is asked of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -141,6 +141,7 @@ impl Session {
 
     /// The beginning of a value on one line.
     pub(super) fn preview(&self, table: Table, at: &ValueAt) -> String {
+        let table_name = table.name();
         let part = match table {
             Table::Bindings => Part::Bindings,
             Table::Agents(_) => Part::Agents,
@@ -159,12 +160,15 @@ impl Session {
                 }
             }
             Err(error) => {
-                self.lost.borrow_mut().push(Unread {
-                    part,
-                    failed: !matches!(error, SourceError::Database { .. }),
-                    message: error.to_string(),
+                let lost = Unread {
+                    what: format!("a value in {table_name}"),
+                    why: error.to_string(),
                     next: "Repeat the command.".to_owned(),
-                });
+                    parts: vec![part],
+                    failed: !matches!(error, SourceError::Database { failed: false, .. }),
+                    around: false,
+                };
+                self.lost.borrow_mut().push(lost);
                 String::new()
             }
         }
@@ -215,9 +219,14 @@ impl Session {
                         ..own
                     },
                     None => Place {
-                        note: Some(format!(
-                            "the attachment {path} is not there; this is the row's own value"
-                        )),
+                        note: Some(match self.source.is_loose() {
+                            true => format!(
+                                "the attachment {path} was not given: only the run's own file was opened; this is the row's own value"
+                            ),
+                            false => format!(
+                                "the attachment {path} is not there; this is the row's own value"
+                            ),
+                        }),
                         ..own
                     },
                 })

@@ -5,6 +5,8 @@
 //! completed`, or not completed), and to none when none was: a later write then replaced what these nodes wrote, and
 //! nothing records whose it is. Where times are missing, the last of the nodes is taken if it completed, or if it is the
 //! only one; that is marked as inferred.
+//!
+//! A session that binds no name writes `anon_001` and the like. Such a value names the session by its text.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -52,6 +54,8 @@ type Key<'a> = (&'a str, Option<u32>);
 #[derive(Debug, Default)]
 struct Group {
     bindings: Vec<u32>,
+    /// Its statements bind no name, so each value has a name of its own and replaces no other.
+    anonymous: bool,
     /// In preorder.
     spans: Vec<Span>,
     /// Spans whose times are recorded: indices into `spans`, those that ended first at the beginning, and of equal ends
@@ -203,29 +207,36 @@ impl Writes {
         frames: &[Option<u32>],
     ) -> Writes {
         let mut named: BTreeMap<Key<'_>, Vec<u32>> = BTreeMap::new();
+        let mut unnamed: BTreeMap<Key<'_>, Vec<u32>> = BTreeMap::new();
         for (at, node) in (0_u32..).zip(&trace.nodes) {
             // What was passed over wrote nothing.
             if node.status == NodeStatus::Skipped {
                 continue;
             }
-            if let Some(name) = binds(trace, listing, node) {
-                let frame = frames.get(at as usize).copied().flatten();
-                named.entry((name, frame)).or_default().push(at);
-            }
+            let frame = frames.get(at as usize).copied().flatten();
+            let (of, key) = match binds(trace, listing, node) {
+                Some(name) => (&mut named, name),
+                None => (&mut unnamed, node.text.trim()),
+            };
+            of.entry((key, frame)).or_default().push(at);
         }
         let mut writes = Writes::default();
-        let mut groups: BTreeMap<Key<'_>, u32> = BTreeMap::new();
+        let mut groups: BTreeMap<(bool, Key<'_>), u32> = BTreeMap::new();
         for (b, binding) in (0_u32..).zip(&run.bindings) {
-            let Some((key, nodes)) = nodes_of(trace, &named, binding) else {
+            let of_name = nodes_of(trace, &named, binding);
+            let anonymous = of_name.is_none();
+            let found = of_name.or_else(|| unnamed_of(trace, &unnamed, binding));
+            let Some((key, nodes)) = found else {
                 continue;
             };
-            let at = *groups.entry(key).or_insert_with(|| {
+            let at = *groups.entry((anonymous, key)).or_insert_with(|| {
                 let at = writes.groups.len() as u32;
                 let span =
                     |node: &u32| Some(Span::of(run, *node, trace.nodes.get(*node as usize)?));
                 writes.of_node.extend(nodes.iter().map(|node| (*node, at)));
                 writes.groups.push(Group {
                     spans: nodes.iter().filter_map(span).collect(),
+                    anonymous,
                     ..Group::default()
                 });
                 at
@@ -265,6 +276,26 @@ fn nodes_of<'a, 'n>(
         .into_iter()
         .flatten()
         .find_map(|name| Some(((name, frame), named.get(&(name, frame))?)))
+}
+
+/// The sessions without a name that may have written an anonymous binding: those whose text it names as its source.
+fn unnamed_of<'a, 'n>(
+    trace: &Trace,
+    unnamed: &'n BTreeMap<Key<'a>, Vec<u32>>,
+    binding: &'a Binding,
+) -> Option<(Key<'a>, &'n Vec<u32>)> {
+    let frame = match binding.execution_id {
+        Some(id) => Some(node_of_row(trace, id)?),
+        None => None,
+    };
+    let source = binding.source.as_deref()?.trim();
+    // A trace may show the first line of a longer statement.
+    let first = source.lines().next().unwrap_or_default().trim();
+    binding.name.strip_prefix("anon_")?;
+    [source, first]
+        .into_iter()
+        .filter(|text| !text.is_empty())
+        .find_map(|text| Some(((text, frame), unnamed.get(&(text, frame))?)))
 }
 
 /// The name that a node's statement binds.
@@ -320,7 +351,15 @@ impl Session {
         let read = (near && full.is_none() && !own.tail_known).then(|| self.binding_tail(own));
         let at = full.or(read.as_ref()).unwrap_or(own);
         let at = at.updated.as_ref().or(at.created.as_ref());
-        let written = group.written(at.filter(|_| near).and_then(Stamp::millis));
+        let mut written = group.written(at.filter(|_| near).and_then(Stamp::millis));
+        if group.anonymous && (written.by.is_none() || written.inferred) {
+            // Each of these sessions wrote one of these values, in their order.
+            let nth = group.bindings.iter().position(|of| *of == binding);
+            let spans = &group.spans;
+            let by = nth.filter(|_| spans.len() == group.bindings.len());
+            written.by = by.and_then(|at| Some(spans.get(at)?.node));
+            written.inferred = written.by.is_some();
+        }
         writes.known.borrow_mut().insert(binding, written);
         written
     }
@@ -354,7 +393,8 @@ impl Session {
     /// follows from the order of the nodes alone.
     fn replaced(&self, own: &Span, binding: u32, written: Written) -> Option<bool> {
         // Of several rows that claim one name and frame, each has its own writer.
-        if !own.completed || self.index.claims.contains_key(&binding) {
+        let group = self.index.writes.group_of_node(own.node)?;
+        if !own.completed || group.anonymous || self.index.claims.contains_key(&binding) {
             return None;
         }
         if let (Some(at), Some(to)) = (written.at, own.to) {
@@ -589,6 +629,70 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(bound_name(text), name, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_value_without_a_name_is_attributed_to_the_session_that_it_names() {
+        let session = |rows: &str, bindings: &str| {
+            let mut conn = Connection::open_in_memory().unwrap();
+            conn.execute_batch(STATE_SQL).unwrap();
+            conn.execute_batch(&format!(
+                "INSERT INTO run (id) VALUES ('r');
+                 INSERT INTO execution (id, statement_text, status, started_at, completed_at) VALUES {rows};
+                 INSERT INTO bindings (name, source_statement, updated_at, value) VALUES {bindings};"
+            ))
+            .unwrap();
+            let files = [(
+                "state.db".to_owned(),
+                conn.serialize("main").unwrap().to_vec(),
+            )];
+            let source = Rc::new(MemorySource::new("run", files));
+            told(&Session::open(source, "", &Options::default()).unwrap())
+        };
+        let text = "session \"Greet\"";
+        for (why, rows, bindings, wrote, by) in [
+            (
+                "one session, one value",
+                format!(
+                    "(1, '{text}', 'completed', NULL, NULL), (2, 'session \"Other\"', 'completed', NULL, NULL)"
+                ),
+                format!("('anon_001', '{text}', NULL, 'v')"),
+                &["1 anon_001 inferred"][..],
+                &["1 inferred"][..],
+            ),
+            (
+                "the same session twice, without times: in their order",
+                format!(
+                    "(1, '{text}', 'completed', NULL, NULL), (2, '{text}', 'completed', NULL, NULL)"
+                ),
+                format!("('anon_001', '{text}', NULL, 'v'), ('anon_002', '{text}', NULL, 'v')"),
+                &["1 anon_001 inferred", "2 anon_002 inferred"],
+                &["1 inferred", "2 inferred"],
+            ),
+            (
+                "the same session twice, with times",
+                format!(
+                    "(1, '{text}', 'completed', '2026-01-15 10:00:00', '2026-01-15 10:00:30'),
+                     (2, '{text}', 'completed', '2026-01-15 10:01:00', '2026-01-15 10:02:00')"
+                ),
+                format!("('anon_007', '{text}', '2026-01-15 10:01:30', 'v')"),
+                &["2 anon_007"],
+                &["2"],
+            ),
+            (
+                "a name that some statement could bind is no anonymous one",
+                format!("(1, '{text}', 'completed', NULL, NULL)"),
+                format!("('greeting', '{text}', NULL, 'v')"),
+                &[],
+                &["none"],
+            ),
+        ] {
+            assert_eq!(
+                session(&rows, &bindings),
+                (owned(wrote), owned(by)),
+                "{why}"
+            );
         }
     }
 }

@@ -35,6 +35,8 @@ pub(crate) fn finish(
         Some(RunStatus::Completed) => (None, Vec::new()),
         _ => failure(&nodes, &rows, believed == Some(RunStatus::Failed)),
     };
+    // A round has no row that could say that it failed, so it is no consequence to list.
+    fail_rounds(&mut nodes);
     let positions = if finished {
         Vec::new()
     } else {
@@ -119,9 +121,27 @@ fn abandon(nodes: &mut [Node], believed: &Option<RunStatus>, ledger: &mut Ledger
     }
 }
 
+/// A round that was under way when its loop was left failed when something in it failed (trace.md 5): nothing cut it off.
+fn fail_rounds(nodes: &mut [Node]) {
+    let mut fails = vec![false; nodes.len()];
+    for at in (0..nodes.len()).rev() {
+        let below = fails.get(at) == Some(&true);
+        let Some(node) = nodes.get_mut(at) else {
+            continue;
+        };
+        if below && node.status == NodeStatus::CutOff {
+            node.status = NodeStatus::Failed;
+        }
+        let parent = node.parent.filter(|_| below || node.has_failed());
+        if let Some(above) = parent.and_then(|p| fails.get_mut(p as usize)) {
+            *above = true;
+        }
+    }
+}
+
 /// The first cause, and what failed or was stopped because of it (trace.md 9).
 fn failure(nodes: &[Node], order: &Order<'_>, run_failed: bool) -> (Option<usize>, Vec<usize>) {
-    let failed = |node: &Node| node.status == NodeStatus::Failed && !node.recovered;
+    let failed = Node::has_failed;
     let mut below = vec![false; nodes.len()];
     for (at, node) in nodes.iter().enumerate().rev() {
         if (failed(node) || below.get(at) == Some(&true))

@@ -208,6 +208,13 @@ pub enum NodeKind {
     },
 }
 
+impl Node {
+    /// Whether it failed and nothing recovered that.
+    pub fn has_failed(&self) -> bool {
+        self.status == NodeStatus::Failed && !self.recovered
+    }
+}
+
 impl NodeKind {
     /// `statement`, `parallel`, `branch`, `loop`, `round`, `frame`, `gate`.
     pub fn word(&self) -> &'static str {
@@ -253,7 +260,7 @@ pub enum NodeStatus {
     Timeout,
     /// Never closed under a finished run (derived).
     Abandoned,
-    /// A round that was under way when its loop was left (derived). In words: `cut off`.
+    /// A round that was under way when its loop was left, and in which nothing failed (derived). In words: `cut off`.
     CutOff,
     /// Another word, as written.
     Other(Text),

@@ -43,6 +43,17 @@ pub(super) fn place<'a>(
     let mut guessed = BTreeSet::new();
     for (at, passing) in loops {
         let Some(inst) = loop_at(at) else { continue };
+        let highest = passing.last.unwrap_or(0).max(passing.counted);
+        if inst.max != super::rows::NONE && highest > inst.max {
+            let (id, max) = (rows.id(inst.first), inst.max);
+            ledger.note(Severity::Warning, "round-number", || {
+                rows::at(
+                    id,
+                    format!("execution {id} counts {highest} rounds, but its maximum is {max}"),
+                    "Both are shown as recorded; one of them is wrong.",
+                )
+            });
+        }
         if inst.in_place && passing.last.is_none() {
             in_place(at, inst, &passing, rows, list, slots, budget, ledger);
             guessed.extend(passing.children);

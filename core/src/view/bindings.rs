@@ -57,6 +57,9 @@ pub struct BindingRow {
     /// Fields of its file's header that no document knows (`agent`, `exit_code`, `stderr`), in order; the first 20.
     #[serde(default)]
     pub fields: Vec<(String, String)>,
+    /// What is missing of it was not given: single files of the run were opened, not its folder.
+    #[serde(default)]
+    pub not_given: bool,
     /// Whether the attachment is there: its bytes; `None` with a path means that it is missing.
     pub attachment_len: Option<u64>,
     /// How many rows claim this name and frame (errata S2): 1, unless the table lets it happen.

@@ -171,7 +171,7 @@ pub struct CommandError {
     pub hints: Vec<String>,
     /// The exit code, from 2 to 6.
     pub exit: u8,
-    /// The word for the exit code: `usage` (2), `not-found` (3), `refused` (4), `unreadable` (5), `io` (6).
+    /// The word for the exit code: `usage` (2), `not-found` (3), `refused` (4), `unreadable` (5), `io` (6), `recorded` (7).
     pub kind: String,
     /// The rule that refused; present exactly if `kind` is `refused`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

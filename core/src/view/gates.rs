@@ -64,6 +64,9 @@ pub struct GateView {
     pub history: Vec<AuditRow>,
     /// `metadata` as recorded.
     pub metadata: Option<String>,
+    /// Past its deadline: the command that records the time-out. A decision is refused then.
+    #[serde(default)]
+    pub expire_command: Option<String>,
     /// The command that approves it.
     pub approve_command: String,
     /// The command that rejects it.

@@ -20,6 +20,8 @@
 //! | Resume | [`ResumeView`] | `prose resume` |
 //! | Issues | [`IssuesView`], [`CheckReport`] | `prose check` |
 //!
+//! [`Unread`] is on every page: what could not be read.
+//!
 //! `recorded.rs` has what the commands that record print, `command.rs` what the others print that is not a page.
 //! docs/json.md lists the struct of every command.
 //!
@@ -37,6 +39,7 @@ mod recorded;
 mod resume;
 mod runs;
 mod timeout;
+mod unread;
 
 pub use audit::{AuditCheck, AuditStat, AuditTimeout, ExpectedHead, GateWait, RunAudit};
 pub use bindings::{
@@ -69,6 +72,7 @@ pub use resume::{
 };
 pub use runs::{RunList, RunSummary};
 pub use timeout::TimeoutView;
+pub use unread::{Part, Unread};
 
 use serde::{Deserialize, Serialize};
 

@@ -114,7 +114,7 @@ pub struct TreeRow {
     pub line_guessed: bool,
     /// Failed, but recovered.
     pub recovered: bool,
-    /// Its place in the tree was inferred.
+    /// Its place in the tree was inferred, wholly or in part.
     pub inferred: bool,
     /// It follows from others; no row says so.
     pub derived: bool,
@@ -144,6 +144,8 @@ pub struct NodeDetail {
     pub frame: Option<i64>,
     /// Why the tie to its line is a guess, as a clause; `None` when it is none.
     pub line_why: Option<String>,
+    /// What of its place in the tree was inferred, in a sentence; `None` when its rows record it.
+    pub inferred_why: Option<String>,
     /// What the program says of its statement: retries, conditions, prompts.
     pub properties: Vec<PropertyView>,
     /// Issues that speak of its rows.

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{GateView, NodeRef};
+use super::{GateView, NodeRef, Part, Unread};
 use crate::time::Stamp;
 
 /// What happened, where it stopped and why: the first page.
@@ -43,13 +43,13 @@ pub struct Overview {
     pub duration: Option<String>,
     /// Whether any statement carries a time (errata X14).
     pub times_recorded: bool,
-    /// Statements (rounds and containers not counted) that were seen.
+    /// Statements that started. One that ran several times counts each time; a block around others does not count.
     pub statements: u32,
-    /// Those that are done.
+    /// Those of them that finished.
     pub statements_done: u32,
     /// Statements of the program that may run, where its source is there.
     pub statements_in_program: Option<u32>,
-    /// How many nodes of the trace have which status.
+    /// How many statements have which status, those that did not start included.
     pub by_status: Vec<StatusCount>,
     /// Nodes that were retried.
     pub retried: u32,
@@ -73,7 +73,7 @@ pub struct Overview {
     pub gates: u32,
     /// How many imports.
     pub imports: u32,
-    /// How many nodes the trace has.
+    /// How many rows the trace has, blocks and rounds included.
     pub trace_nodes: u32,
     /// How many tables and files.
     pub tables: u32,
@@ -81,6 +81,9 @@ pub struct Overview {
     pub files: u32,
     /// Issues by severity.
     pub issues: Counts,
+    /// What of the run could not be read to its end; counts of these parts may be too low.
+    #[serde(default)]
+    pub unread: Vec<Unread>,
     /// No run row: what was found instead.
     pub missing: Option<String>,
     /// Known keys of `.prose/.env`, masked where secret.
@@ -92,7 +95,14 @@ pub struct Overview {
     pub other_runs: Vec<String>,
 }
 
-/// How many nodes have a status.
+impl Overview {
+    /// Whether a part of the run could not be read to its end: that it is empty must then not be said.
+    pub fn is_unread(&self, part: Part) -> bool {
+        self.unread.iter().any(|unread| unread.concerns(part))
+    }
+}
+
+/// How many statements have a status.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct StatusCount {

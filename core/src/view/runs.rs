@@ -33,6 +33,9 @@ pub struct RunSummary {
     pub program: Option<String>,
     /// What is believed of its status.
     pub status: String,
+    /// Running, but a day without a sign of life.
+    #[serde(default)]
+    pub stale: bool,
     /// Why, in one sentence.
     pub reason: String,
     /// `SQLite, append-only`, `folder, state.md` …

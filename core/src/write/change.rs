@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use crate::gate::audit::Chain;
@@ -83,7 +85,7 @@ pub struct AttachmentFile {
     /// Inside the run's folder, plain components.
     pub path: String,
     /// Its content.
-    pub bytes: Vec<u8>,
+    pub bytes: Arc<Vec<u8>>,
 }
 
 /// A row of `bindings`, or a file of `bindings/`.

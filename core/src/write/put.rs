@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use super::begin::touch;
 use super::close::{Close, How};
 use super::instance::{Instance, frame_of, no_execution, shown};
@@ -32,7 +34,7 @@ pub struct Put {
     /// What it is in a sentence; else the value's first line.
     pub summary: Option<String>,
     /// The value.
-    pub value: Vec<u8>,
+    pub value: Arc<Vec<u8>>,
     /// Whether the execution is completed with it, in one transaction (errata, last paragraph).
     pub done: bool,
     /// The agent that carried the execution out; by the program without it. Needed for `memory` and `segment` only.
@@ -299,7 +301,7 @@ impl Put {
                 let path = free_attachment(facts, &name, frame, text.is_some())?;
                 changes.push(Change::Attachment(AttachmentFile {
                     path: path.clone(),
-                    bytes: self.value.clone(),
+                    bytes: Arc::clone(&self.value),
                 }));
                 Some(path)
             }

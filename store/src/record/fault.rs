@@ -21,17 +21,6 @@ pub(crate) fn io(path: &Path, what: &str, cause: &io::Error) -> Fault {
     }
 }
 
-/// A fault of a folder that is opened to write to it.
-pub(crate) fn unopened(dir: &Path, cause: &io::Error) -> Fault {
-    let fault = io(dir, "cannot be opened", cause);
-    match cause.kind() {
-        ErrorKind::NotADirectory => {
-            fault.hint("nothing is written behind a link: name the folder that is meant itself")
-        }
-        _ => fault,
-    }
-}
-
 /// What to do where no byte, or no further file, fits.
 const ROOM: &str = "make room (`df` and `df -i` show what is used up), and record it again";
 
@@ -45,6 +34,17 @@ fn no_room(path: &Path) -> bool {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded
         )
     })
+}
+
+/// A fault of a folder that is opened to write to it.
+pub(crate) fn unopened(dir: &Path, cause: &io::Error) -> Fault {
+    let fault = io(dir, "cannot be opened", cause);
+    match cause.kind() {
+        ErrorKind::NotADirectory => {
+            fault.hint("nothing is written behind a link: name the folder that is meant itself")
+        }
+        _ => fault,
+    }
 }
 
 /// A fault of a database.
@@ -102,6 +102,7 @@ fn words(error: &rusqlite::Error) -> String {
             Some(table) if !msg.contains(table) => format!("{msg} (table {table})"),
             _ => msg.clone(),
         },
+        rusqlite::Error::FromSqlConversionFailure(_, _, why) => why.to_string(),
         rusqlite::Error::StatementChangedRows(rows) => {
             format!("one row was to change, {rows} would have")
         }

@@ -177,8 +177,17 @@ fn database(damaged: &Damaged<'_>, path: &str, to: &Dir) -> Result<Vec<Done>, Fa
 fn open(damaged: &Damaged<'_>, path: &str) -> Result<Connection, Fault> {
     let unreadable = |message: String| Fault::new(FaultKind::Damaged, message);
     let mut from = damaged.disk.database(path).map_err(|error| match error {
-        SourceError::Database { path, cause, next } => {
-            unreadable(format!("{path}: {cause}")).hint(next)
+        SourceError::Database {
+            path,
+            cause,
+            next,
+            failed,
+        } => {
+            let kind = match failed {
+                true => FaultKind::Io,
+                false => FaultKind::Damaged,
+            };
+            Fault::new(kind, format!("{path}: {cause}")).hint(next)
         }
         other => unreadable(other.to_string()),
     })?;

@@ -3,6 +3,7 @@
 //! on.
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use prosescope_core::model::{AgentScope, RunStatus};
 use prosescope_core::write::{
@@ -138,11 +139,11 @@ pub(crate) fn run(store: &mut dyn RunStore, line: &str, at: &At) -> Result<Strin
                 kind: key("kind").map(str::to_owned),
                 source: key("from").map(str::to_owned),
                 summary: None,
-                value: match words.get(2) {
+                value: Arc::new(match words.get(2) {
                     Some(&"large") => format!("long\n{}", "x".repeat(LARGE)).into_bytes(),
                     Some(&"bytes") => vec![0, 159, 146, 150],
                     _ => value.into_bytes(),
-                },
+                }),
                 done: words.contains(&"done"),
                 ..Put::default()
             };

@@ -182,7 +182,7 @@ fn go(store: &mut dyn RunStore, step: &Step, at: &At) -> Result<String, String> 
             let put = Put {
                 name: (step.insists != 7).then(|| name.to_owned()),
                 execution: (!step.two.is_multiple_of(3)).then_some(id),
-                value: format!("{name} {}", at.now).into_bytes(),
+                value: format!("{name} {}", at.now).into_bytes().into(),
                 done: step.what == 23,
                 memory: (step.insists == 8).then(|| "kept".to_owned()),
                 segment: (step.insists == 8).then(|| "did".to_owned()),

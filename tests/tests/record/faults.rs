@@ -212,7 +212,7 @@ fn recorded(tried: &Tried<'_>) -> Verdict {
     match tried.out.status.code() {
         Some(0) if now == *tried.after => Verdict::Done,
         // Recorded, but for what is rendered from it: that is said, and the next command does it.
-        Some(0) if said.contains("was not brought up to date") => {
+        Some(0 | 7) if said.contains("was not brought up to date") => {
             let (mut now, mut after) = (now, tried.after.clone());
             for facts in [&mut now, &mut after] {
                 for run in facts.as_array_mut().expect("runs") {
@@ -224,7 +224,7 @@ fn recorded(tried: &Tried<'_>) -> Verdict {
                 false => Verdict::Odd(format!("not there: {}", differs(&now, &after))),
             }
         }
-        // Recorded, and the answer could not be made.
+        // Recorded, and what was to follow failed: an answer, a confirmation.
         Some(7) if now == *tried.after => Verdict::Done,
         // A repaired copy is there, and has issues.
         Some(1) if now == *tried.after && now != *tried.before => Verdict::Done,

@@ -45,6 +45,8 @@ pub(crate) struct WebSource {
     mount: Mount,
     /// What is to be said of the listing.
     listed: Vec<Issue>,
+    /// Single files were given, and no folder.
+    loose: bool,
 }
 
 impl WebSource {
@@ -71,7 +73,10 @@ impl WebSource {
             .chain(not_given(&missing.not_given))
             .chain(hidden)
             .collect();
-        WebSource::new(label, String::new(), pairs.collect(), listed)
+        WebSource {
+            loose: missing.loose,
+            ..WebSource::new(label, String::new(), pairs.collect(), listed)
+        }
     }
 
     /// A source of the files that the server at `base` lists.
@@ -130,6 +135,7 @@ impl WebSource {
             mount: Mount::new(files.clone()),
             files,
             listed,
+            loose: false,
         }
     }
 
@@ -176,6 +182,10 @@ impl WebSource {
 impl Source for WebSource {
     fn label(&self) -> String {
         self.label.clone()
+    }
+
+    fn is_loose(&self) -> bool {
+        self.loose
     }
 
     fn files(&self) -> &[FileEntry] {

@@ -149,7 +149,16 @@ impl Tree {
         let part = match holder {
             Holder::Kind(kind) => Part::Node(kind, parts),
             Holder::Block(language) => Part::Block(language, plain(&parts)),
-            Holder::Link(address) if is_harmless(&address) => Part::Link(address, parts),
+            Holder::Link(address) if is_harmless(&address) => {
+                let host = other_host(&address, &plain(&parts));
+                let link = Part::Link(address, parts);
+                match host {
+                    Some(host) => {
+                        Part::Node(Kind::Plain, vec![link, Part::Text(format!(" ({host})"))])
+                    }
+                    None => link,
+                }
+            }
             Holder::Link(_) => Part::Node(Kind::Plain, parts),
             Holder::Image(address) => {
                 let words = plain(&parts);
@@ -227,6 +236,53 @@ fn is_harmless(address: &str) -> bool {
         && !address.chars().any(char::is_control)
 }
 
+/// The host that a link leads to, where its words or its address look like another: words that name a host, an address
+/// with a name and a password before the host, letters beyond ASCII that look like others.
+fn other_host(address: &str, words: &str) -> Option<String> {
+    let address = address.trim_start();
+    let (scheme, rest) = address.split_once(':')?;
+    let is_mail = scheme.eq_ignore_ascii_case("mailto");
+    // Browsers read a backslash as a slash.
+    let rest = rest.trim_start_matches(['/', '\\']);
+    let authority = rest.split(['/', '\\', '?', '#']).next().unwrap_or(rest);
+    let (before, host) = match authority.rsplit_once('@') {
+        Some((before, host)) => (Some(before), host),
+        None => (None, authority),
+    };
+    let host = host.to_lowercase();
+    let shown: String = host
+        .chars()
+        .map(|c| match c.is_ascii_graphic() {
+            true => c.to_string(),
+            false => c.escape_unicode().to_string(),
+        })
+        .collect();
+    let bare = |name: &str| {
+        let name = name.split(':').next().unwrap_or(name);
+        name.strip_prefix("www.").unwrap_or(name).to_owned()
+    };
+    let says_another = hosts(words).any(|said| bare(&said) != bare(&host));
+    let is_disguised = !is_mail && before.is_some();
+    let is_foreign = !host.is_ascii() || host.split('.').any(|part| part.starts_with("xn--"));
+    (says_another || is_disguised || is_foreign).then_some(shown)
+}
+
+/// What looks like a host in some words.
+fn hosts(words: &str) -> impl Iterator<Item = String> + '_ {
+    words.split_whitespace().filter_map(|word| {
+        let word = word.split_once("://").map_or(word, |(_, rest)| rest);
+        let word = word.rsplit_once('@').map_or(word, |(_, host)| host);
+        let host = word.split(['/', '\\', '?', '#']).next().unwrap_or(word);
+        let host = host
+            .trim_matches(|c: char| !c.is_alphanumeric())
+            .to_lowercase();
+        let (name, last) = host.split(':').next()?.rsplit_once('.')?;
+        let is_host =
+            !name.is_empty() && last.chars().count() >= 2 && last.chars().all(char::is_alphabetic);
+        is_host.then_some(host)
+    })
+}
+
 /// The words of some parts, without what is around them.
 fn plain(parts: &[Part]) -> String {
     let mut out = String::new();
@@ -252,6 +308,64 @@ mod tests {
 
     fn text(words: &str) -> Part {
         Part::Text(words.to_owned())
+    }
+
+    #[test]
+    fn a_link_that_looks_like_another_host_shows_where_it_leads() {
+        for (address, words, host) in [
+            ("https://example.com/a", "the report", None),
+            ("https://example.com/a", "example.com", None),
+            ("https://www.example.com/a", "https://example.com/b", None),
+            (
+                "https://evil.test/",
+                "https://bank.example/login",
+                Some("evil.test"),
+            ),
+            ("https://evil.test/", "see bank.example.", Some("evil.test")),
+            ("https://bank.example@evil.test/", "bank", Some("evil.test")),
+            (
+                "https://user:pw@evil.test:8080/x",
+                "here",
+                Some("evil.test:8080"),
+            ),
+            (
+                "https:\\\\evil.test\\@bank.example",
+                "bank.example",
+                Some("evil.test"),
+            ),
+            (
+                "https://b\u{430}nk.example/",
+                "bank",
+                Some("b\\u{430}nk.example"),
+            ),
+            (
+                "https://xn--bnk-5cd.example/",
+                "bank",
+                Some("xn--bnk-5cd.example"),
+            ),
+            ("mailto:ops@example.com", "ops@example.com", None),
+            (
+                "mailto:ops@evil.test",
+                "ops@bank.example",
+                Some("evil.test"),
+            ),
+        ] {
+            assert_eq!(
+                other_host(address, words).as_deref(),
+                host,
+                "{address} {words}"
+            );
+        }
+        check(
+            "[bank.example](https://evil.test/)",
+            vec![paragraph(vec![Part::Node(
+                Kind::Plain,
+                vec![
+                    Part::Link("https://evil.test/".into(), vec![text("bank.example")]),
+                    text(" (evil.test)"),
+                ],
+            )])],
+        );
     }
 
     fn paragraph(parts: Vec<Part>) -> Part {

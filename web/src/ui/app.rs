@@ -42,6 +42,7 @@ pub(crate) fn App() -> impl IntoView {
         <div class="dropzone" class:on=dragging aria-hidden="true">
             <p>"Drop to open"<small>"A state.db, a run folder, or a .prose folder"</small></p>
         </div>
+        <super::load::NoticeBar/>
         <Help/>
     }
 }

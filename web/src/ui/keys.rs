@@ -133,6 +133,10 @@ fn follow(app: App) -> bool {
 
 /// Closes the detail beside a list.
 fn close(app: App) -> bool {
+    if app.notice.read_untracked().is_some() {
+        app.notice.set(None);
+        return true;
+    }
     match app.route.get_untracked() {
         Route::Run {
             run,

@@ -7,6 +7,7 @@ use wasm_bindgen::prelude::*;
 
 use super::state::App;
 use crate::protocol::{Request, Stats, Trouble};
+use crate::text::words;
 
 /// An answer that is there, or `None` while it is on its way.
 pub(crate) type Answer<T> = RwSignal<Option<Result<T, Trouble>>>;
@@ -114,6 +115,34 @@ pub(crate) fn TroubleNote(trouble: Trouble) -> impl IntoView {
                 <p class="do"><button on:click=move |_| app.open_again()>"Open again"</button></p>
             })}
         </section>
+    }
+}
+
+/// A text as a sentence before another.
+fn sentence(text: &str) -> Option<String> {
+    let text = words::first_upper(text.trim().trim_end_matches('.'));
+    (!text.is_empty()).then(|| format!("{text}. "))
+}
+
+/// Says what could not be opened while something else stays open, until it is dismissed.
+#[component]
+pub(crate) fn NoticeBar() -> impl IntoView {
+    let app = App::get();
+    move || {
+        let trouble = app.notice.get()?;
+        let file = trouble.file.filter(|file| !file.is_empty());
+        Some(view! {
+            <section class="notice" role="alert">
+                <div class="grow">
+                    <p><b>{match file {
+                        Some(file) => view! { <code>{file}</code>" was not opened" }.into_any(),
+                        None => "Nothing was opened".into_any(),
+                    }}</b>". What was open stays open."</p>
+                    <p class="soft">{sentence(&trouble.found)}{sentence(&trouble.cause)}{sentence(&trouble.next)}</p>
+                </div>
+                <button on:click=move |_| app.notice.set(None)>"Dismiss"</button>
+            </section>
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use prosescope_core::time::Stamp;
-use prosescope_core::view::{BindingRef, Tone, icon, tone};
+use prosescope_core::view::{BindingRef, Part, Tone, icon, tone};
 use wasm_bindgen::JsCast as _;
 use wasm_bindgen_futures::JsFuture;
 
@@ -106,6 +106,38 @@ pub(crate) fn Empty(
     }
 }
 
+/// That a part of the run has nothing; said only where the part was read to its end.
+#[component]
+pub(crate) fn EmptyPart(
+    /// The part.
+    part: Part,
+    /// What there is none of.
+    #[prop(into)]
+    what: String,
+    /// What it means or where to look.
+    #[prop(into)]
+    why: String,
+) -> impl IntoView {
+    let run = Run::get();
+    let unread = move || {
+        let overview = run.overview.get()?.ok()?;
+        overview.unread.into_iter().find(|u| u.concerns(part))
+    };
+    move || {
+        let (what, why) = match unread() {
+            Some(unread) => {
+                let why = format!(
+                    "{}: {}. Whether there are any is unknown.",
+                    unread.what, unread.why
+                );
+                ("This could not be read".to_owned(), why)
+            }
+            None => (what.clone(), why.clone()),
+        };
+        view! { <Empty what why/> }
+    }
+}
+
 /// A fact among others: its name, the fact, and what there is to add.
 #[component]
 pub(crate) fn Fact(
@@ -192,7 +224,7 @@ fn copy_by_hand(text: &str) -> Option<bool> {
 pub(crate) fn Download(
     /// The question whose answer is the file.
     request: Request,
-    /// What the file is called.
+    /// What the file is called: a name that [`prosescope_core::render::download`] made.
     name: String,
     /// What the button says.
     #[prop(default = "Download")]
@@ -227,7 +259,7 @@ fn save_blob(blob: &web_sys::Blob, name: &str) -> Option<()> {
     let url = web_sys::Url::create_object_url_with_blob(blob).ok()?;
     let link: web_sys::HtmlAnchorElement = document().create_element("a").ok()?.dyn_into().ok()?;
     link.set_href(&url);
-    link.set_download(&file_name(name));
+    link.set_download(name);
     link.click();
     set_timeout(
         move || {
@@ -237,25 +269,4 @@ fn save_blob(blob: &web_sys::Blob, name: &str) -> Option<()> {
         std::time::Duration::from_secs(60),
     );
     Some(())
-}
-
-/// A name that every file system takes.
-fn file_name(name: &str) -> String {
-    let last = name.rsplit('/').next().unwrap_or(name);
-    let clean: String = last
-        .chars()
-        .map(|c| {
-            if c.is_control() || "\\/:*?\"<>|".contains(c) {
-                '_'
-            } else {
-                c
-            }
-        })
-        .take(120)
-        .collect();
-    if clean.trim_matches('.').is_empty() {
-        "value".to_owned()
-    } else {
-        clean
-    }
 }

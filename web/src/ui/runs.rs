@@ -12,7 +12,8 @@ use super::keys::focus;
 use super::list::{Cursor, Key, Mark, Pages, Rows, Stretch};
 use super::opening::pick_files;
 use super::parts::{Empty, Pill, When};
-use super::state::{App, Desk, key};
+use super::shell::SILENT;
+use super::state::{App, Choice, Desk, key};
 use super::theme::ThemeButton;
 use crate::route::{Page, Route};
 use crate::text::words;
@@ -76,9 +77,12 @@ fn Chosen(list: Memo<RunList>) -> impl IntoView {
     let statuses = Memo::new(move |_| {
         list.with(|list| list.runs.iter().map(status_word).collect::<BTreeSet<_>>())
     });
-    let program = RwSignal::new(String::new());
-    let status = RwSignal::new(String::new());
-    let order = RwSignal::new(0_usize);
+    let choice = App::get().choice;
+    let Choice {
+        program,
+        status,
+        order,
+    } = choice;
     let shown = Memo::new(move |_| {
         let wanted = status.get();
         let filter = Filter {
@@ -104,10 +108,6 @@ fn Chosen(list: Memo<RunList>) -> impl IntoView {
             some => format!("{} of {words}", words::count(some as u64)),
         }
     };
-    let clear = move || {
-        program.set(String::new());
-        status.set(String::new());
-    };
     view! {
         <div class="tools">
             <h1>{count}</h1>
@@ -115,15 +115,21 @@ fn Chosen(list: Memo<RunList>) -> impl IntoView {
             {move || several.get().then(|| view! {
                 <input type="search" placeholder="Program" aria-label="Only programs with this in their path"
                     prop:value=move || program.get() on:input=move |event| program.set(event_target_value(&event))
-                    on:keydown=move |event| if matches!(event.key().as_str(), "Enter" | "ArrowDown") && focus("[data-list]") {
-                        event.prevent_default();
+                    on:keydown=move |event| {
+                        let key = event.key();
+                        if key == "Escape" {
+                            program.set(String::new());
+                        }
+                        if matches!(key.as_str(), "Enter" | "ArrowDown" | "Escape") && focus("[data-list]") {
+                            event.prevent_default();
+                        }
                     }/>
                 <select aria-label="Status" prop:value=move || status.get()
                     on:change=move |event| status.set(event_target_value(&event))>
                     <option value="">"Any status"</option>
                     {move || statuses.get().into_iter().map(|word| view! { <option value=word.clone()>{word.clone()}</option> }).collect_view()}
                 </select>
-                <select aria-label="Order" on:change=move |event| order.set(event_target_value(&event).parse().unwrap_or(0))>
+                <select aria-label="Order" prop:value=move || order.get().to_string() on:change=move |event| order.set(event_target_value(&event).parse().unwrap_or(0))>
                     {ORDERS.iter().enumerate().map(|(at, (words, _))| view! { <option value=at>{*words}</option> }).collect_view()}
                 </select>
             })}
@@ -131,7 +137,7 @@ fn Chosen(list: Memo<RunList>) -> impl IntoView {
         {move || if nothing.get() {
             view! {
                 <Empty what="No run is like that" why="Other words, or another status, may find some."/>
-                <p><button on:click=move |_| clear()>"Show all runs"</button></p>
+                <p><button on:click=move |_| choice.clear()>"Show all runs"</button></p>
             }.into_any()
         } else {
             let chosen = Signal::derive(move || (program.get(), status.get(), order.get()));
@@ -243,6 +249,7 @@ fn draw(_: u64, run: &RunSummary) -> AnyView {
     };
     let status = match &run.error {
         Some(_) => view! { <Pill status="failed" words="unreadable"/> }.into_any(),
+        None if run.stale => view! { <Pill status="stale" words=SILENT/> }.into_any(),
         None => view! { <Pill status=run.status.clone()/> }.into_any(),
     };
     view! {

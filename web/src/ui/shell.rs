@@ -9,7 +9,7 @@ use super::icons;
 use super::load::ask;
 use super::opening::pick_files;
 use super::pages;
-use super::parts::Pill;
+use super::parts::{Go, Pill};
 use super::state::{App, Desk, Run};
 use super::theme::ThemeButton;
 use crate::protocol::Request;
@@ -51,19 +51,58 @@ pub(crate) fn RunShell(
         });
     });
     view! {
-        <div class="app">
+        <div class="app" class:stale=move || run.overview.with(|o| matches!(o, Some(Ok(o)) if o.stale))>
             <RunBar/>
             <Pages page/>
             <main id="main" tabindex="-1" class=move || format!("page page-{}", page.get().word())>
+                <UnreadNote/>
                 {move || pages::draw(page.get())}
             </main>
         </div>
     }
 }
 
+/// What of the run could not be read, on every page: none of them is whole then.
+#[component]
+fn UnreadNote() -> impl IntoView {
+    let run = Run::get();
+    let unread = Memo::new(move |_| {
+        run.overview.with(|overview| match overview {
+            Some(Ok(overview)) => overview.unread.clone(),
+            _ => Vec::new(),
+        })
+    });
+    move || {
+        let unread = unread.get();
+        let first = unread.first()?.clone();
+        let more = unread.len() - 1;
+        Some(view! {
+            <section class="unread" role="alert">
+                <p><b>"Could not be read: "<code>{first.what}</code></b></p>
+                <p>{words::first_upper(&first.why)}"."</p>
+                <p class="soft">"What is shown may lack rows. "{first.next}</p>
+                {(more > 0).then(|| view! {
+                    <p><Go to=run.page(Page::Issues)>"and "{words::count(more as u64)}" more"</Go></p>
+                })}
+            </section>
+        })
+    }
+}
+
 /// The program, else the run's id.
 fn called(overview: &Overview) -> &str {
     overview.program.as_deref().unwrap_or(&overview.run)
+}
+
+/// How a run that is said to be running stands when nothing was heard of it for long.
+pub(super) const SILENT: &str = "running, silent";
+
+fn silent(overview: &Overview) -> String {
+    let ago = overview.last_sign_ago.as_deref().unwrap_or_default();
+    match ago.trim_end_matches(" ago") {
+        "" => SILENT.to_owned(),
+        ago => format!("{SILENT} for {ago}"),
+    }
 }
 
 /// A program's name without its folder and ending.
@@ -82,8 +121,9 @@ fn RunBar() -> impl IntoView {
     };
     // The list of runs knows these before the run is read.
     let facts = move || {
-        let (program, id, status, about) = match run.overview.get() {
+        let (words, program, id, status, about) = match run.overview.get() {
             Some(Ok(overview)) => (
+                overview.stale.then(|| silent(&overview)),
                 overview.program,
                 overview.run,
                 overview.status,
@@ -92,14 +132,18 @@ fn RunBar() -> impl IntoView {
             Some(Err(_)) => return None,
             None => {
                 let line = run.line()?;
-                (line.program, line.id, line.status, line.place)
+                let words = line.stale.then(|| SILENT.to_owned());
+                (words, line.program, line.id, line.status, line.place)
             }
         };
         let name = name_of(program.as_deref().unwrap_or(&id));
         Some(view! {
             <b class="name" title=program.unwrap_or_default()>{name}</b>
             <span class="id mono" title=about>{id}</span>
-            <Pill status=status/>
+            {match words {
+                Some(words) => view! { <Pill status="stale" words/> }.into_any(),
+                None => view! { <Pill status/> }.into_any(),
+            }}
         })
     };
     let above = move || {
@@ -141,6 +185,10 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
                 Page::Trace => overview.trace_nodes,
                 Page::Bindings => overview.bindings,
                 Page::Agents => overview.agents,
+                // Those that wait, where some do: they are what a person may have to act on.
+                Page::Gates if !overview.pending_gates.is_empty() => {
+                    overview.pending_gates.len() as u32
+                }
                 Page::Gates => overview.gates,
                 Page::Imports => overview.imports,
                 Page::Files => overview.files + overview.tables,

@@ -84,11 +84,17 @@ pub(crate) struct App {
     pub(crate) route: RwSignal<Route>,
     /// Whether the help is shown.
     pub(crate) help: RwSignal<bool>,
+    /// What the list of runs is narrowed to, and its order.
+    pub(crate) choice: Choice,
+    /// What could not be opened while something else was open, and still is.
+    pub(crate) notice: RwSignal<Option<Trouble>>,
     /// Following what is written.
     pub(crate) follow: Follow,
     client: StoredValue<Client, LocalStorage>,
     /// What was opened last, to open it again.
     last: StoredValue<Option<What>, LocalStorage>,
+    /// What was open when the present opening began: it comes back when there is no run in the new one.
+    kept: StoredValue<Option<(RunList, Option<What>)>, LocalStorage>,
     /// Counts openings; answers to an earlier one are not shown.
     opening: StoredValue<u32>,
     /// The list that `j`, `k` and their kin move in.
@@ -98,6 +104,25 @@ pub(crate) struct App {
 
 /// A list that keys move in: its number, and what moves in it.
 type ListKeys = (u32, Rc<dyn Fn(Move)>);
+
+/// What the list of runs is narrowed to, and its order: it outlives the list, so that Back comes back to it.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Choice {
+    /// Words of the program's path.
+    pub(crate) program: RwSignal<String>,
+    /// A status.
+    pub(crate) status: RwSignal<String>,
+    /// The place of an order among those that are offered.
+    pub(crate) order: RwSignal<usize>,
+}
+
+impl Choice {
+    /// Chooses all runs.
+    pub(crate) fn clear(self) {
+        self.program.set(String::new());
+        self.status.set(String::new());
+    }
+}
 
 /// A step in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,9 +144,12 @@ impl App {
             desk: RwSignal::new(Desk::Empty),
             route: RwSignal::new(Route::parse(&hash())),
             help: RwSignal::new(false),
+            choice: Choice::default(),
+            notice: RwSignal::new(None),
             follow: Follow::new(),
             client: StoredValue::new_local(Client::default()),
             last: StoredValue::new_local(None),
+            kept: StoredValue::new_local(None),
             opening: StoredValue::new(0),
             list: StoredValue::new_local(None),
             list_number: StoredValue::new(0),
@@ -154,6 +182,10 @@ impl App {
     pub(crate) fn begin(self, label: &str, doing: &str) -> u32 {
         let number = self.opening.get_value() + 1;
         self.opening.set_value(number);
+        self.notice.set(None);
+        if let Desk::Open(list) = self.desk.get_untracked() {
+            self.kept.set_value(Some((list, self.what())));
+        }
         self.desk.set(Desk::Opening {
             label: label.to_owned(),
             doing: doing.to_owned(),
@@ -194,7 +226,7 @@ impl App {
             }
             match opened {
                 Ok(list) => self.opened(&what, list),
-                Err(trouble) => self.desk.set(Desk::Failed(trouble)),
+                Err(trouble) => self.failed(trouble),
             }
         });
     }
@@ -250,9 +282,14 @@ impl App {
             (_, [only]) => Some(Route::page(&key(&list, only), Page::Overview)),
             _ => Some(Route::Home),
         };
+        self.kept.set_value(None);
+        self.choice.clear();
         self.desk.set(Desk::Open(list));
-        if let Some(route) = route {
-            self.put(route);
+        match route {
+            // A run that opens by itself is a step of its own: Back comes to what is open, not to the page before.
+            Some(route @ Route::Run { .. }) => self.go(route),
+            Some(Route::Home) => self.put(Route::Home),
+            None => {}
         }
     }
 
@@ -275,6 +312,7 @@ impl App {
     /// Stops whatever the worker does, and goes back to the empty page.
     pub(crate) fn cancel(self) {
         self.opening.update_value(|number| *number += 1);
+        self.kept.set_value(None);
         self.client.with_value(Client::stop);
         self.desk.set(Desk::Empty);
     }
@@ -287,10 +325,26 @@ impl App {
         self.go(Route::Home);
     }
 
-    /// Reports a trouble in place of everything.
+    /// Reports that something could not be opened: beside what is open, else in place of everything.
     pub(crate) fn fail(self, trouble: Trouble) {
         self.opening.update_value(|number| *number += 1);
-        self.desk.set(Desk::Failed(trouble));
+        if matches!(*self.desk.read_untracked(), Desk::Open(_)) {
+            self.notice.set(Some(trouble));
+        } else {
+            self.failed(trouble);
+        }
+    }
+
+    /// An opening led to nothing: what was open before is still there.
+    fn failed(self, trouble: Trouble) {
+        let Some((list, what)) = self.kept.try_update_value(Option::take).flatten() else {
+            self.desk.set(Desk::Failed(trouble));
+            return;
+        };
+        self.follow.begin(matches!(what, Some(What::Served)));
+        self.last.set_value(what);
+        self.desk.set(Desk::Open(list));
+        self.notice.set(Some(trouble));
     }
 
     /// Goes to another place; Back comes back here.

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use leptos::prelude::*;
+use prosescope_core::render::download::download_name;
 use prosescope_core::view::{ValueFormat, ValueView};
 
 use super::list::{Cursor, Mark, Pages, Rows, Stretch};
@@ -72,7 +73,7 @@ fn Opened(value: ValueView, download: Request, name: String) -> impl IntoView {
         let shown = words::bytes(value.text.len() as u64);
         format!("This is the first {shown} of {size}. Download the value to have all of it.")
     });
-    let name = with_ending(&name, value.format);
+    let name = download_name(&name, value.format);
     let from = value.from.clone();
     let empty = value.len == 0;
     let format = value.format;
@@ -175,18 +176,4 @@ pub(crate) fn Text(
         />
     }
     .into_any()
-}
-
-fn with_ending(name: &str, format: ValueFormat) -> String {
-    let last = name.rsplit('/').next().unwrap_or(name);
-    if last.contains('.') {
-        return name.to_owned();
-    }
-    let ending = match format {
-        ValueFormat::Markdown => "md",
-        ValueFormat::Json => "json",
-        ValueFormat::Text => "txt",
-        ValueFormat::Binary => "bin",
-    };
-    format!("{name}.{ending}")
 }

@@ -132,8 +132,9 @@ fn reply(
                 .nodes
                 .get(node as usize)
                 .and_then(|n| n.parent);
+            let mut unfolded = false;
             while let Some(parent) = above {
-                run.folded.remove(&parent);
+                unfolded |= run.folded.remove(&parent);
                 above = run
                     .session
                     .trace()
@@ -141,7 +142,7 @@ fn reply(
                     .get(parent as usize)
                     .and_then(|n| n.parent);
             }
-            json(&run.session.trace_place(&run.folded, node))
+            json(&(run.session.trace_place(&run.folded, node), unfolded))
         }
         Request::Parent { place, node } => {
             let nodes = &desk.run(&place)?.session.trace().nodes;
@@ -151,7 +152,11 @@ fn reply(
             place,
             node,
             forward,
-        } => json(&desk.run(&place)?.session.next_failure(node, forward)),
+        } => {
+            let session = &desk.run(&place)?.session;
+            let next = session.next_failure(node, forward);
+            json(&next.and_then(|node| session.node_ref(node)))
+        }
         Request::NodeOfRow { place, row } => json(&desk.run(&place)?.session.node_of_row(row)),
         Request::Node { place, node } => json(&desk.run(&place)?.session.node_detail(node)),
         Request::Bindings { place, from, len } => {

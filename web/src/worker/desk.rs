@@ -41,10 +41,8 @@ pub(super) struct OpenRun {
 pub(super) type Reopened = (Session, BTreeSet<u32>);
 
 impl Desk {
-    /// Opens a source in place of the one before, and lists its runs.
+    /// Opens a source in place of the one before, and lists its runs. What was open stays open when there is no run in it.
     pub(super) fn open(&mut self, source: WebSource) -> Result<RunList, Trouble> {
-        self.runs.clear();
-        self.source = None;
         let source = Rc::new(source);
         let dynamic: Rc<dyn Source> = source.clone();
         let (list, last) = Session::list_and_last(&dynamic, &options());
@@ -57,13 +55,16 @@ impl Desk {
                 // One thing was opened and it is no run: the reason, not a list of one broken run.
                 Session::open(dynamic.clone(), &only.place, &options())?;
             }
-            [only] => self.runs.extend(last.map(|session| OpenRun {
+            _ => {}
+        }
+        self.runs.clear();
+        if let ([only], Some(session)) = (list.runs.as_slice(), last) {
+            self.runs.push(OpenRun {
                 place: only.place.clone(),
                 source: Rc::clone(&source),
                 session,
                 folded: BTreeSet::new(),
-            })),
-            _ => {}
+            });
         }
         self.source = Some(source);
         self.list = list.clone();

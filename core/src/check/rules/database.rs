@@ -1,5 +1,5 @@
 use crate::check::Rule;
-use crate::issue::Severity::{Info, Warning};
+use crate::issue::Severity::{Error, Info, Warning};
 
 pub(super) const RULES: &[Rule] = &[
     Rule::error(
@@ -44,8 +44,9 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::error(
         "reading-failed",
-        "A table could not be read to its end: another program holds the database, or the system refused a read.",
+        "A table could not be read to its end, or a database could not be opened: another program holds it, or the system refused a read. A warning where it is an `agents.db` around the run.",
     )
+    .or(&[Error, Warning])
     .fix("What was read is shown. Repeat the command when the writer is done; check the disk if it stays so.")
     .source("reliability, many writers")
     .told(

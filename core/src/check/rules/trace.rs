@@ -52,7 +52,7 @@ pub(super) const RULES: &[Rule] = &[
         .fix("Look for a missing or wrong parent_id.")
         .source("trace rule 6")
         .sql("INSERT INTO execution (id, statement_text, status, metadata)\nVALUES (1, 'do process(data)', 'executing', '{\"block\": \"process\", \"depth\": 3}');"),
-    Rule::warning("round-number", "A loop ends a round that ended before.")
+    Rule::warning("round-number", "A loop ends a round that ended before, or counts more rounds than its maximum.")
         .fix("A loop that begins again should write a started row of its own.")
         .source("trace rule 5; errata X10")
         .sql("INSERT INTO execution (id, parent_id, statement_text, status, metadata) VALUES\n  (1, NULL, 'loop', 'started', '{\"loop_id\": \"l1\"}'),\n  (2, NULL, 'loop', 'iteration', '{\"loop_id\": \"l1\", \"iteration\": 2}'),\n  (3, 1, 'session \"A\"', 'completed', NULL),\n  (4, NULL, 'loop', 'iteration', '{\"loop_id\": \"l1\", \"iteration\": 1}');"),

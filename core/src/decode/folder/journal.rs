@@ -96,6 +96,10 @@ impl Source for Written {
         &self.files
     }
 
+    fn is_loose(&self) -> bool {
+        self.source.is_loose()
+    }
+
     fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {
         let Some(changed) = self.changed.get(path) else {
             return self.source.read(path, offset, len);

@@ -114,7 +114,7 @@ impl<'a> Tree<'a> {
                 self.issue(
                     Issue::error("file-unreadable", error.to_string())
                         .at_file(path)
-                        .hint("What it says is missing here."),
+                        .hint("Check that you may read it; what it says is missing here."),
                 );
                 None
             }

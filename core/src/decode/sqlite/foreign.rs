@@ -256,3 +256,71 @@ fn is_audit_trigger(conn: &Connection, name: &str) -> Result<bool, DecodeError> 
         Err(_) => Ok(false),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decode::sqlite::{Guard, guard, quick_check};
+
+    /// A run's database with something done to its schema, guarded.
+    fn changed(sql: &str) -> Connection {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state.db");
+        #[allow(clippy::disallowed_methods)]
+        let conn = Connection::open(&path).unwrap();
+        conn.execute_batch(schema::STATE_SQL).unwrap();
+        conn.execute_batch("INSERT INTO bindings(name, value) VALUES ('a', 'b')")
+            .unwrap();
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)
+            .unwrap();
+        conn.execute_batch("PRAGMA writable_schema = ON").unwrap();
+        conn.execute_batch(sql).unwrap();
+        drop(conn);
+        #[allow(clippy::disallowed_methods)]
+        let mut conn = Connection::open(&path).unwrap();
+        guard(&mut conn, Guard::default()).unwrap();
+        conn
+    }
+
+    #[test]
+    fn what_a_statement_would_run_is_seen_before_it_runs() {
+        let check = |expression: &str| {
+            format!(
+                "UPDATE sqlite_schema SET sql = replace(sql, 'value TEXT', 'value TEXT CHECK ({expression})') WHERE name = 'bindings'"
+            )
+        };
+        for (sql, found) in [
+            (check("length(value) > 0"), None),
+            (check("value IN (''a'', ''b'')"), None),
+            (
+                check("hex(zeroblob(480000000)) <> value"),
+                Some("the function zeroblob"),
+            ),
+            (check("instr(value, name)"), Some("the function instr")),
+            // What never changes is no less a call.
+            (
+                check("instr(zeroblob(20000000), zeroblob(10000000) || x''01'') = 0"),
+                Some("the function zeroblob"),
+            ),
+            (check("value LIKE ''%a%''"), Some("the function like")),
+            (
+                check("length(value || value) > 0"),
+                Some("an expression that joins texts"),
+            ),
+        ] {
+            let conn = changed(&sql);
+            let insert = "INSERT INTO bindings(name, value) VALUES (?1, ?2)";
+            let said = runs_foreign(&conn, insert, None);
+            // A guarded connection does not even compile what writes; the writer's does.
+            assert!(said.is_err(), "{sql}");
+            let pragma = runs_foreign(&conn, "PRAGMA quick_check(bindings)", Some(3)).unwrap();
+            assert_eq!(pragma.as_deref(), found, "{sql}");
+            let (damage, ended) = quick_check(&conn);
+            assert_eq!(
+                (damage, ended.is_some()),
+                (vec![], found.is_some()),
+                "{sql}"
+            );
+        }
+    }
+}

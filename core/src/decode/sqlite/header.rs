@@ -107,7 +107,35 @@ pub(super) fn be32(head: &[u8], at: usize) -> Option<u32> {
 
 /// First bytes of things that people take for a database.
 const GUESSES: &[(&[u8], &str)] = &[
+    (b"%PDF-", "a PDF document"),
+    (b"\x89PNG\r\n\x1a\n", "a PNG picture"),
+    (b"\xff\xd8\xff", "a JPEG picture"),
+    (b"GIF8", "a GIF picture"),
+    (b"RIFF", "a picture, a sound or a film"),
+    (b"\x00\x00\x00\x18ftyp", "a film"),
+    (b"\x00\x00\x00\x1cftyp", "a film or a picture"),
+    (b"\x00\x00\x00\x20ftyp", "a film"),
+    (b"\x1aE\xdf\xa3", "a film"),
+    (b"ID3", "a sound"),
+    (b"OggS", "a sound or a film"),
+    (b"\x7fELF", "a program"),
+    (b"MZ", "a program"),
+    (b"\xcf\xfa\xed\xfe", "a program"),
+    (b"\xca\xfe\xba\xbe", "a program"),
+    (b"\0asm", "a WebAssembly program"),
+    (b"#!", "a script"),
+    (b"PK\x05\x06", "an empty zip archive"),
     (b"PK\x03\x04", "a zip archive; unpack it first"),
+    (b"BZh", "compressed with bzip2; unpack it first"),
+    (b"\xfd7zXZ\x00", "compressed with xz; unpack it first"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive; unpack it first"),
+    (b"Rar!\x1a\x07", "a RAR archive; unpack it first"),
+    (b"PAR1", "a Parquet table"),
+    (b"PGDMP", "a dump of PostgreSQL; restore it first"),
+    (
+        b"age-encryption.org/",
+        "encrypted with age; decrypt it first",
+    ),
     (b"\x1f\x8b", "compressed with gzip; unpack it first"),
     (b"\x28\xb5\x2f\xfd", "compressed with zstd; unpack it first"),
     (
@@ -225,6 +253,23 @@ mod tests {
             ),
         ] {
             assert_eq!(Header::read(head, len).unwrap_err().to_string(), expected);
+        }
+        // Compressed inside, so their bytes look random.
+        for (magic, named) in [
+            (&b"%PDF-1.7\n"[..], "a PDF document"),
+            (b"\x89PNG\r\n\x1a\n", "a PNG picture"),
+            (b"\xff\xd8\xff\xe0", "a JPEG picture"),
+            (b"PK\x03\x04", "a zip archive"),
+            (b"\x1f\x8b\x08", "compressed with gzip"),
+            (b"\xfd7zXZ\x00", "compressed with xz"),
+            (b"\x7fELF\x02", "a program"),
+        ] {
+            let bytes = [magic, &noise].concat();
+            let said = Header::read(&bytes, 8192).unwrap_err().to_string();
+            assert!(
+                said.contains(named) && !said.contains("encrypted"),
+                "{said}"
+            );
         }
         let error = Header::read(&noise, 8192).unwrap_err();
         assert!(matches!(error, DecodeError::Encrypted { .. }), "{error}");

@@ -155,7 +155,10 @@ impl Carry<'_, '_> {
                 break path;
             }
         };
-        AttachmentFile { path, bytes }
+        AttachmentFile {
+            path,
+            bytes: bytes.into(),
+        }
     }
 }
 

@@ -156,7 +156,7 @@ fn an_output_is_named_as_a_binding_is() {
 fn a_finished_run_takes_no_more_values() {
     let put = Put {
         name: Some("a".to_owned()),
-        value: b"A".to_vec(),
+        value: b"A".to_vec().into(),
         ..Put::default()
     };
     for (status, taken) in [
@@ -238,7 +238,7 @@ fn devices_of_windows_name_nothing_in_a_folder() {
         let mut run = Memory::new(style);
         let put = Put {
             name: Some("aux".to_owned()),
-            value: vec![0],
+            value: vec![0].into(),
             ..Put::default()
         };
         assert_eq!(run.at(NOW, &put).is_ok(), fits);

@@ -320,7 +320,7 @@ fn done(run: &mut Memory, name: &str, id: i64) {
     let put = Put {
         name: Some(name.to_owned()),
         execution: Some(id),
-        value: b"v".to_vec(),
+        value: b"v".to_vec().into(),
         done: true,
         ..Put::default()
     };
@@ -571,7 +571,7 @@ fn what_a_session_completes_is_what_its_statement_writes() {
         let put = |name: &str| Put {
             name: Some(name.to_owned()),
             execution: Some(id),
-            value: b"v".to_vec(),
+            value: b"v".to_vec().into(),
             done: true,
             ..Put::default()
         };

@@ -108,8 +108,8 @@ impl Facts for SqliteFacts<'_> {
         let source = self.said(
             self.conn
                 .query_row(
-                    "SELECT program_source FROM run WHERE id = ?1",
-                    [self.run],
+                    "SELECT iif(octet_length(program_source) <= ?2, program_source, NULL) FROM run WHERE id = ?1",
+                    params![self.run, program::MOST_BYTES as i64],
                     |row| rows::text(row, 0),
                 )
                 .optional(),
@@ -290,7 +290,7 @@ impl Facts for SqliteFacts<'_> {
         self.said(
             self.conn
                 .prepare_cached(&sql)
-                .and_then(|mut statement| statement.query_map([self.run], rows::gate)?.collect()),
+                .and_then(|mut statement| rows::gates(statement.query([self.run])?)),
         )
     }
 

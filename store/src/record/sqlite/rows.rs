@@ -3,8 +3,8 @@
 use prosescope_core::decode::sqlite::meta_of;
 use prosescope_core::model::{Execution, Gate, GateStatus, Status, Text};
 use prosescope_core::time::Stamp;
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row};
+use rusqlite::types::{Type, ValueRef};
+use rusqlite::{Connection, Row, Rows};
 
 pub(super) const EXECUTION: &str = "id, statement_index, statement_text, status, parent_id, started_at, completed_at, \
      error_message, metadata";
@@ -23,12 +23,54 @@ pub(super) fn execution(row: &Row<'_>) -> rusqlite::Result<Execution> {
     })
 }
 
-/// The newest rows, the newest first.
+/// The newest rows, the newest first: at most so many, and no more than can be held.
 pub(super) fn newest(conn: &Connection, most: u32) -> rusqlite::Result<Vec<Execution>> {
     let sql = format!("SELECT {EXECUTION} FROM execution ORDER BY id DESC LIMIT ?1");
-    conn.prepare_cached(&sql)?
-        .query_map([most], execution)?
-        .collect()
+    let mut statement = conn.prepare_cached(&sql)?;
+    let mut rows = statement.query([most])?;
+    let (mut newest, mut held) = (Vec::new(), 0);
+    while let (true, Some(row)) = (held < MOST_HELD, rows.next()?) {
+        held += len(row, 9);
+        newest.push(execution(row)?);
+    }
+    Ok(newest)
+}
+
+/// All gates that a statement finds.
+pub(super) fn gates(rows: Rows<'_>) -> rusqlite::Result<Vec<Gate>> {
+    let mut held = 0;
+    let mut rows = rows;
+    let mut gates = Vec::new();
+    while let Some(row) = rows.next()? {
+        held += len(row, 14);
+        if held > MOST_HELD {
+            return Err(too_long(
+                0,
+                format!("its gates take more than {} MB", MOST_HELD >> 20),
+            ));
+        }
+        gates.push(gate(row)?);
+    }
+    Ok(gates)
+}
+
+/// Bytes of the longest text that a writer takes of a row; what runs hold is a thousandth of it.
+const MOST_TEXT: usize = 8 << 20;
+
+/// Bytes of texts that a writer holds at once.
+const MOST_HELD: usize = 32 << 20;
+
+/// Bytes of the texts in the first columns of a row.
+fn len(row: &Row<'_>, columns: usize) -> usize {
+    let bytes = |at| match row.get_ref(at) {
+        Ok(ValueRef::Text(bytes) | ValueRef::Blob(bytes)) => bytes.len(),
+        _ => 0,
+    };
+    (0..columns).map(bytes).sum()
+}
+
+fn too_long(column: usize, what: String) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, what.into())
 }
 
 pub(super) const GATE: &str = "id, run_id, execution_id, prompt, allow, timeout, timeout_at, on_reject, status, \
@@ -67,6 +109,17 @@ pub(super) fn text(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<Text>> {
         ValueRef::Null => None,
         ValueRef::Integer(n) => Some(n.to_string().into()),
         ValueRef::Real(x) => Some(x.to_string().into()),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) if bytes.len() > MOST_TEXT => {
+            let column = row
+                .as_ref()
+                .column_name(at)
+                .unwrap_or("a column")
+                .to_owned();
+            return Err(too_long(
+                at,
+                format!("{column} holds a text of more than {} MB", MOST_TEXT >> 20),
+            ));
+        }
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
             Some(String::from_utf8_lossy(bytes).into())
         }

@@ -37,7 +37,8 @@ fn folder(dir: &Path) -> PathBuf {
     let run = dir.join("20260115-083214-h5n2ye");
     fs::create_dir_all(run.join("bindings")).unwrap();
     fs::create_dir_all(run.join("sub<folder")).unwrap();
-    fs::write(run.join("state.md"), "# Execution State\n\nrun: x\n").unwrap();
+    let state = "# Execution State\n\nrun: x\n\n## Index\n\n### Bindings\n\n| Name | Kind | Path |\n|---|---|---|\n| a | let | bindings/a<b.md |\n";
+    fs::write(run.join("state.md"), state).unwrap();
     for name in PLAIN.iter().chain(&UNUSUAL) {
         fs::write(run.join("bindings").join(name), "text").unwrap();
     }
@@ -85,10 +86,23 @@ fn from_disk_a_folder_is_shown_with_what_the_browser_gives_and_that_is_said() {
     viewer.key("0");
     viewer.wait_page("Issues");
     viewer.wait_main("names-hidden");
-    viewer.wait_main("whose names are unusual may be missing");
+    viewer.wait_main("does not receive dropped files");
     if cfg!(target_os = "linux") {
         viewer.wait_main("file-not-given");
     }
+    // Of a run that lacks nothing it is not said.
+    let whole = dir.path().join("whole");
+    fs::create_dir(&whole).unwrap();
+    fs::write(whole.join("state.md"), "# Execution State\n\nrun: y\n").unwrap();
+    viewer.drop_files(&[&whole]);
+    viewer.wait("document.querySelector('.bar .id')?.innerText === 'y'");
+    viewer.key("0");
+    viewer.wait_page("Issues");
+    assert!(
+        !viewer.main_text().contains("names-hidden"),
+        "{}",
+        viewer.main_text()
+    );
     viewer.assert_quiet();
     // A picked folder has all of them; Chromium takes a backslash in a name for the end of a folder's.
     viewer.eval("location.hash = '#/'");

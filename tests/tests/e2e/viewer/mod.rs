@@ -2,6 +2,7 @@
 
 mod damage;
 mod dropped;
+mod honest;
 mod injection;
 mod keyboard;
 mod large;

@@ -69,6 +69,40 @@ fn screenshots_of_every_page() {
     viewer.assert_quiet();
 }
 
+/// What could not be read, a wrong file beside an open run, a table whose cells have several lines, a silent run.
+#[test]
+fn screenshots_of_what_is_wrong() {
+    let (Some(_), Some(mut viewer)) = (needs::sqlite3(), Viewer::from_disk()) else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let rows = "INSERT INTO execution (statement_index, statement_text, status) VALUES (1, 'session \"Write\"', 'executing');
+        INSERT INTO bindings (name, kind, value, created_at, updated_at) VALUES ('a', 'let', 'in the binding', '2026-01-20 08:00:01', '2026-01-20 08:00:01');
+        CREATE TABLE x_notes (n INTEGER, short TEXT, long TEXT);
+        INSERT INTO x_notes VALUES (1, 'a', 'first' || char(10) || 'second, and so on'), (2, 'b', 'x');";
+    let database = super::honest::database(folder.path(), "silent", "running", rows);
+    viewer.drop_run(&[&database]);
+    shoot(&mut viewer, "wrong-silent");
+    viewer.key("3");
+    viewer.wait_page("Trace");
+    shoot(&mut viewer, "wrong-silent-trace");
+    viewer.eval("location.hash = location.hash.replace(/trace.*/, 'files/table%3Ax_notes')");
+    viewer.wait("document.querySelectorAll('.table-rows .row:not(.head)').length === 2");
+    shoot(&mut viewer, "wrong-table");
+    viewer.drop_files(&[&needs::root().join("docs/screenshot.png")]);
+    viewer.wait("document.querySelector('.notice')");
+    viewer.key("1");
+    viewer.wait_page("Overview");
+    shoot(&mut viewer, "wrong-notice");
+    super::honest::damage(&database, "in the binding");
+    viewer.drop_run(&[&database]);
+    shoot(&mut viewer, "wrong-unread");
+    viewer.key("4");
+    viewer.wait_page("Bindings");
+    shoot(&mut viewer, "wrong-unread-bindings");
+    viewer.assert_quiet();
+}
+
 /// Following a run, pausing, and a dropped file that changed.
 #[test]
 fn screenshots_of_following() {

@@ -12,6 +12,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{DataTransfer, DragEvent, File};
 
+use super::apart::{Given, apart, is_loose};
 use super::{MOST, is_walked, label};
 use crate::protocol::{Missing, Trouble};
 use crate::ui::state::{App, What};
@@ -50,6 +51,7 @@ fn open_roots(app: App, called: &str, roots: Vec<Root>) {
             app,
             number,
             files: Vec::new(),
+            roots: 0,
             missing: Missing::default(),
             handles: Vec::new(),
             stack: roots,
@@ -73,6 +75,9 @@ fn open_roots(app: App, called: &str, roots: Vec<Root>) {
                     handles,
                     ..
                 } = walk;
+                missing.loose = is_loose(&files);
+                let (files, unplaced) = apart(files);
+                missing.not_given.extend(unplaced);
                 missing.skipped.sort();
                 missing.not_given.sort();
                 app.open_as(
@@ -140,7 +145,9 @@ fn roots(transfer: &DataTransfer) -> Vec<Root> {
 struct Walk {
     app: App,
     number: u32,
-    files: Vec<(String, File)>,
+    files: Vec<Given<File>>,
+    /// How many things that were given were begun.
+    roots: usize,
     /// What is not among them.
     missing: Missing,
     /// Handles of what was given itself.
@@ -159,6 +166,12 @@ impl Walk {
                 Root::Entry(entry, above) => format!("{above}{}", entry.name()),
                 _ => String::new(),
             };
+            let is_given = match &root {
+                Root::Handle(_) => false,
+                Root::Found(_, above) | Root::Entry(_, above) => above.is_empty(),
+                Root::Folder(..) | Root::File(_) => true,
+            };
+            self.roots += usize::from(is_given);
             let step = match root {
                 Root::Handle(promise) => {
                     let handle = JsFuture::from(promise).await;
@@ -178,7 +191,7 @@ impl Walk {
                     }
                 }
                 Root::File(file) => {
-                    self.files.push((file.name(), file));
+                    self.files.push((self.roots, file.name(), file));
                     Ok(())
                 }
             };
@@ -213,7 +226,7 @@ impl Walk {
     /// Keeps a file, or that it was not given: one that went away, or has a name that is no text.
     fn file(&mut self, path: String, file: Result<JsValue, JsValue>) {
         match file.and_then(|file| file.dyn_into::<File>()) {
-            Ok(file) => self.files.push((path, file)),
+            Ok(file) => self.files.push((self.roots, path, file)),
             Err(error) => {
                 self.missing.not_given.push(path);
                 self.failed = Some(error);

@@ -6,6 +6,7 @@ use wasm_bindgen::JsCast as _;
 
 use std::collections::BTreeSet;
 
+use super::apart::{apart, is_loose};
 use super::{label, left_out};
 use crate::protocol::{Missing, Trouble};
 use crate::ui::state::{App, What};
@@ -91,11 +92,21 @@ fn picked(app: App, input: NodeRef<Input>) {
         });
         return;
     }
+    // A folder is picked alone; files may be several of one name, from a search.
+    let given = files.into_iter().enumerate().map(|(at, (path, file))| {
+        let root = if path.contains('/') { 0 } else { at };
+        (root, path, file)
+    });
+    let given: Vec<_> = given.collect();
+    let loose = is_loose(&given);
+    let (files, not_given) = apart(given);
     app.open(What::Files {
         label: label(&files),
         files,
         missing: Missing {
             skipped: skipped.into_iter().collect(),
+            not_given,
+            loose,
             ..Missing::default()
         },
         handles: Vec::new(),

@@ -1,7 +1,7 @@
 //! Persistent agents: memory, invocations, and what changed from one to the next.
 
 use leptos::prelude::*;
-use prosescope_core::view::{AgentView, AgentsView, SegmentView};
+use prosescope_core::view::{AgentView, AgentsView, Part, SegmentView};
 
 use crate::protocol::{Of, Request};
 use crate::route::Page;
@@ -9,7 +9,7 @@ use crate::text::words;
 use crate::ui::detail::{self, Beside};
 use crate::ui::list::{Cursor, Mark, Pages, Rows};
 use crate::ui::load::{ask, loaded};
-use crate::ui::parts::{Empty, When};
+use crate::ui::parts::{Empty, EmptyPart, When};
 use crate::ui::rendered::Markdown;
 use crate::ui::state::Run;
 use crate::ui::value::Value;
@@ -32,7 +32,7 @@ fn List(view: AgentsView, cursor: Cursor) -> impl IntoView {
     if view.agents.is_empty() {
         return view! {
             <div class="tools"><h1>"Agents"</h1></div>
-            <Empty what="No agents" why="No persistent agent was used, or their store was not given: agents of the project lie in .prose/agents."/>
+            <EmptyPart part=Part::Agents what="No agents" why="No persistent agent was used, or their store was not given: agents of the project lie in .prose/agents."/>
         }
         .into_any();
     }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use prosescope_core::view::{BindingRow, BindingsPage};
+use prosescope_core::view::{BindingRow, BindingsPage, Part};
 
 use crate::protocol::Request;
 use crate::route::Page;
@@ -14,7 +14,7 @@ use crate::text::words;
 use crate::ui::detail::{self, Beside};
 use crate::ui::follow::{Carry, Keeper, Kept, Stand, on_cleanup_local};
 use crate::ui::list::{Cursor, Mark, Pages, Rows, Stretch};
-use crate::ui::parts::Empty;
+use crate::ui::parts::EmptyPart;
 use crate::ui::state::{App, Run};
 
 /// Draws the page.
@@ -71,7 +71,7 @@ pub(super) fn draw() -> AnyView {
     let list = move || {
         if nothing.get() {
             let why = "No value was written in this run, or its bindings were not given.";
-            return view! { <Empty what="No bindings" why/> }.into_any();
+            return view! { <EmptyPart part=Part::Bindings what="No bindings" why/> }.into_any();
         }
         let head = view! {
             <span role="columnheader">"Name"</span>
@@ -117,6 +117,7 @@ fn draw_row(_: u64, row: &BindingRow) -> AnyView {
         row.frame_path.clone()
     };
     let size = match (row.stored.as_str(), row.len) {
+        ("missing", _) if row.not_given => "not given".to_owned(),
         ("missing", _) => "missing".to_owned(),
         (_, Some(len)) => words::bytes(len),
         (_, None) => "NULL".to_owned(),
@@ -130,7 +131,11 @@ fn draw_row(_: u64, row: &BindingRow) -> AnyView {
         ),
         (
             row.attachment.is_some() && row.attachment_len.is_none(),
-            "attachment missing",
+            if row.not_given {
+                "attachment not given"
+            } else {
+                "attachment missing"
+            },
         ),
     ];
     let flags = flags

@@ -3,7 +3,7 @@
 mod audit;
 
 use leptos::prelude::*;
-use prosescope_core::view::{GateView, GatesView};
+use prosescope_core::view::{GateView, GatesView, Part};
 
 use crate::protocol::Request;
 use crate::route::Page;
@@ -11,7 +11,7 @@ use crate::text::words;
 use crate::ui::detail::{self, Beside};
 use crate::ui::list::{Cursor, Mark, Pages, Rows};
 use crate::ui::load::{ask, loaded};
-use crate::ui::parts::{Copy, Empty, Go, Pill, When};
+use crate::ui::parts::{Copy, Empty, EmptyPart, Go, Pill, When};
 use crate::ui::state::Run;
 
 /// Draws the page.
@@ -29,7 +29,7 @@ fn Gates(view: GatesView) -> impl IntoView {
     if view.gates.is_empty() && view.audit.rows.is_empty() {
         return view! {
             <div class="tools"><h1>"Gates"</h1></div>
-            <Empty what="No gates" why="The program asked nobody for an approval."/>
+            <EmptyPart part=Part::Gates what="No gates" why="The program asked nobody for an approval."/>
         }
         .into_any();
     }
@@ -69,7 +69,7 @@ fn Gates(view: GatesView) -> impl IntoView {
 #[component]
 fn List(gates: Vec<GateView>) -> impl IntoView {
     if gates.is_empty() {
-        return view! { <Empty what="No gates" why="The audit log speaks of gates that have no row."/> }.into_any();
+        return view! { <EmptyPart part=Part::Gates what="No gates" why="The audit log speaks of gates that have no row."/> }.into_any();
     }
     let pending = gates
         .iter()
@@ -104,12 +104,43 @@ fn row(_: u64, gate: &GateView) -> AnyView {
         (None, None) => "no deadline".to_owned(),
     };
     view! {
-        <span role="gridcell"><Pill status=gate.status.clone()/></span>
+        <span role="gridcell">{match gate.overdue {
+            true => view! { <Pill status="timeout" words="overdue"/> }.into_any(),
+            false => view! { <Pill status=gate.status.clone()/> }.into_any(),
+        }}</span>
         <span role="gridcell" class="two" title=gate.prompt.clone()>
             <b class="mono">{gate.id.clone()}</b><small>{second}</small>
         </span>
     }
     .into_any()
+}
+
+/// How a gate stands: past its deadline it no longer waits.
+pub(super) fn pill(gate: &GateView) -> AnyView {
+    match gate.overdue {
+        true => view! { <Pill status="timeout" words="deadline passed"/> }.into_any(),
+        false => {
+            view! { <Pill status=gate.status.clone() words=gate.standing.clone()/> }.into_any()
+        }
+    }
+}
+
+/// What deciding would do past the deadline, and the command that records what happened.
+#[component]
+pub(super) fn Late(gate: GateView, command: String) -> impl IntoView {
+    let consequence = gate.on_reject.clone();
+    view! {
+        <h3>"Deadline passed"</h3>
+        <p class="late">
+            "The time-out is not recorded yet. Approving or rejecting is refused now; with "<code class="keep">"--record-timeout"</code>
+            " either records the time-out instead, which counts as a rejection by "<code>"system"</code>
+            {consequence.map(|code| view! { ": "<code>{code}</code> })}"."
+        </p>
+        <div class="command">
+            <span class="faint">"Record it"</span><code>{command.clone()}</code>
+            <Copy text=Signal::stored(command) label="Copy command"/>
+        </div>
+    }
 }
 
 fn open(item: String) -> AnyView {
@@ -123,12 +154,16 @@ fn open(item: String) -> AnyView {
 #[component]
 fn Gate(gate: GateView) -> impl IntoView {
     let run = Run::get();
-    let commands = (!gate.approve_command.is_empty() && gate.status == "pending").then(|| {
+    let late = gate
+        .expire_command
+        .clone()
+        .map(|command| view! { <Late gate=gate.clone() command/> });
+    let commands = (late.is_none() && !gate.approve_command.is_empty() && gate.status == "pending").then(|| {
         let commands = [("Approve", gate.approve_command.clone()), ("Reject", gate.reject_command.clone())];
         let commands = commands.map(|(label, command)| view! {
             <div class="command">
                 <span class="faint">{label}</span><code>{command.clone()}</code>
-                <Copy text=Signal::stored(command) label="Copy"/>
+                <Copy text=Signal::stored(command) label="Copy command"/>
             </div>
         });
         view! {
@@ -146,17 +181,19 @@ fn Gate(gate: GateView) -> impl IntoView {
         view! { <dt>{name}</dt><dd>{waited}</dd> }
     });
     let node = gate.node.map(|node| {
+        let item = gate
+            .execution_id
+            .map_or_else(|| format!("~{node}"), |id| id.to_string());
         view! {
             <dt>"Stands at"</dt>
-            <dd><Go to=run.item(Page::Trace, format!("~{node}"))>"its row in the trace"</Go></dd>
+            <dd><Go to=run.item(Page::Trace, item)>"its row in the trace"</Go></dd>
         }
     });
     let history = audit::history(&gate.history);
     view! {
-        <p class="line-up"><Pill status=gate.status.clone() words=gate.standing.clone()/></p>
+        <p class="line-up">{pill(&gate)}</p>
         <h2 class="statement"><code>{gate.id.clone()}</code></h2>
         {(!gate.prompt.is_empty()).then(|| view! { <blockquote class="asked-it">{gate.prompt.clone()}</blockquote> })}
-        {gate.overdue.then(|| view! { <p class="aside">"Its deadline passed, and nobody recorded that yet."</p> })}
         <dl class="pairs">
             <dt>"May decide"</dt><dd>{gate.allow_words.clone()}</dd>
             <dt>"Deadline"</dt>
@@ -175,6 +212,7 @@ fn Gate(gate: GateView) -> impl IntoView {
             {node}
             {gate.metadata.clone().map(|json| view! { <dt>"Metadata"</dt><dd><code class="wrap">{json}</code></dd> })}
         </dl>
+        {late}
         {commands}
         <h3>"History"</h3>
         {history}

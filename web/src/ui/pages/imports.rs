@@ -1,7 +1,7 @@
 //! Imported programs, and the way into their own runs.
 
 use leptos::prelude::*;
-use prosescope_core::view::{ImportView, ImportsView, ValueFormat};
+use prosescope_core::view::{ImportView, ImportsView, Part, ValueFormat};
 
 use crate::protocol::Request;
 use crate::route::{Page, Route};
@@ -9,7 +9,7 @@ use crate::text::words;
 use crate::ui::detail::{self, Beside};
 use crate::ui::list::{Cursor, Mark, Pages, Rows};
 use crate::ui::load::{ask, loaded};
-use crate::ui::parts::{Empty, Pill, When, binding_links, link};
+use crate::ui::parts::{Empty, EmptyPart, Pill, When, binding_links, link};
 use crate::ui::state::Run;
 use crate::ui::value::Looks;
 
@@ -39,7 +39,7 @@ fn Imports(view: ImportsView) -> impl IntoView {
         return view! {
             <div class="tools"><h1>"Imports"</h1></div>
             {above}
-            <Empty what="No imports" why="The program uses no other program."/>
+            <EmptyPart part=Part::Imports what="No imports" why="The program uses no other program."/>
         }
         .into_any();
     }

@@ -29,7 +29,7 @@ fn List(view: IssuesView, cursor: Cursor) -> impl IntoView {
     if view.issues.is_empty() {
         return view! {
             <div class="tools"><h1>"Issues"</h1></div>
-            <Empty what="Nothing found" why="Everything in this run could be read, and nothing contradicts itself."/>
+            <Empty what="Nothing found" why="Reading met nothing odd. `prose check` compares more."/>
         }
         .into_any();
     }
@@ -115,8 +115,13 @@ fn open(item: String) -> AnyView {
             <dt>"What to do"</dt><dd>{rule.fix}</dd>
         }
     });
+    let row = found
+        .location
+        .row
+        .filter(|_| found.location.table.as_deref() == Some("execution"));
     let node = issue.node.map(|node| {
-        view! { <li><Go to=run.item(Page::Trace, format!("~{node}"))>"Its row in the trace"</Go></li> }
+        let item = row.map_or_else(|| format!("~{node}"), |id| id.to_string());
+        view! { <li><Go to=run.item(Page::Trace, item)>"Its row in the trace"</Go></li> }
     });
     let binding = issue.binding.map(|binding| {
         view! { <li><Go to=run.item(Page::Bindings, binding)>"Its binding"</Go></li> }

@@ -3,7 +3,7 @@
 mod go_on;
 
 use leptos::prelude::*;
-use prosescope_core::view::{Failure, GateView, NodeRef, Overview, RunSummary};
+use prosescope_core::view::{Failure, GateView, NodeRef, Overview, Part, RunSummary};
 
 use crate::route::Page;
 use crate::text::words;
@@ -114,7 +114,13 @@ fn coded(sentence: &str) -> AnyView {
 
 fn gate(gate: &GateView) -> AnyView {
     let run = Run::get();
-    let approve = gate.approve_command.clone();
+    let (command, label) = match gate.expire_command.clone() {
+        Some(expire) => (expire, "Copy command to record it"),
+        None => (gate.approve_command.clone(), "Copy command to approve"),
+    };
+    let late = gate.overdue.then(|| view! {
+        <p class="faint">"Approving is refused past the deadline: the time-out has to be recorded, which counts as a rejection."</p>
+    });
     let remaining = gate.remaining.clone();
     let consequence = gate.on_reject.clone();
     let class = if gate.overdue {
@@ -126,7 +132,7 @@ fn gate(gate: &GateView) -> AnyView {
         <section class=class aria-label="Pending gate">
             <div class="grow">
                 // How it stands may be a whole sentence.
-                <p class="standing"><Pill status="pending" words=gate.standing.clone()/></p>
+                <p class="standing">{super::gates::pill(gate)}</p>
                 <p><a href=run.item(Page::Gates, &gate.id).to_string()><b>{gate.id.clone()}</b></a>
                     {(!gate.prompt.is_empty()).then(|| view! { " · “"{gate.prompt.clone()}"”" })}</p>
                 <p class="faint">
@@ -134,8 +140,9 @@ fn gate(gate: &GateView) -> AnyView {
                     {remaining.map(|r| view! { " · "<b class="soft">{r}</b> })}
                     {consequence.map(|c| view! { " · on rejection: "<code>{c}</code> })}
                 </p>
+                {late}
             </div>
-            {(!approve.is_empty()).then(|| view! { <Copy text=Signal::stored(approve) label="Copy command"/> })}
+            {(!command.is_empty()).then(|| view! { <Copy text=Signal::stored(command) label=label/> })}
         </section>
     }
     .into_any()
@@ -159,7 +166,7 @@ fn Cause(failure: Failure) -> impl IntoView {
                 <p class="error">{error.unwrap_or_else(|| "No message was recorded.".to_owned())}</p>
                 {(many > 0).then(|| view! {
                     <details>
-                        <summary>{words::counted(many as u64, "node", "nodes")}" failed or stopped because of it"</summary>
+                        <summary>{words::counted(many as u64, "other", "others")}" failed or stopped because of it"</summary>
                         <ul class="nodes">{because_of.into_iter().take(50).map(|node| view! { <li>{node_link(&node)}</li> }).collect_view()}</ul>
                     </details>
                 })}
@@ -205,9 +212,13 @@ pub(super) fn item_of(node: &NodeRef) -> String {
 #[component]
 fn Glance(overview: Overview) -> impl IntoView {
     let missing = || "not recorded".to_owned();
-    let statements = match overview.statements_in_program {
-        Some(all) if all >= overview.statements => format!("{} / {all}", overview.statements_done),
-        _ => overview.statements_done.to_string(),
+    let statements = match overview.is_unread(Part::Statements) {
+        true => "not read".to_owned(),
+        false => format!(
+            "{} of {}",
+            words::count(overview.statements_done.into()),
+            words::count(overview.statements.into())
+        ),
     };
     let failed = overview
         .by_status
@@ -246,9 +257,10 @@ fn Glance(overview: Overview) -> impl IntoView {
             <Fact name="Last sign of life" value=last.map_or_else(missing, words::clock) more=last_more.join(", ")/>
             <Fact name="Took" value=overview.duration.clone().unwrap_or_else(missing)
                 more=if overview.times_recorded { "" } else { "statements carry no times" }/>
-            <Fact name="Statements done" value=statements
-                more=format!("{} retried, {failed} failed, {} recovered", overview.retried, overview.recovered)/>
-            <Fact name="Bindings" value=words::count(overview.bindings.into()) more=bindings.join(", ")/>
+            <Fact name="Statements finished" value=statements
+                more=format!("of those started; {failed} failed, {} retried, {} recovered", overview.retried, overview.recovered)/>
+            <Fact name="Bindings" more=if overview.is_unread(Part::Bindings) { String::new() } else { bindings.join(", ") }
+                value=if overview.is_unread(Part::Bindings) { "not read".to_owned() } else { words::count(overview.bindings.into()) }/>
             <Fact name="Read as" value=overview.form.split(',').next().unwrap_or_default().to_owned()
                 more=overview.form.split_once(", ").map_or("", |(_, more)| more).to_owned()/>
         </dl>

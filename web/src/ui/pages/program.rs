@@ -37,8 +37,9 @@ pub(super) fn draw() -> AnyView {
             from: view.source_from.unwrap_or_default(),
             note: view.note.unwrap_or_default(),
         };
-        if about.get_untracked() != new {
-            about.set(new);
+        // The answer may come after the page was left.
+        if about.try_get_untracked().is_some_and(|old| old != new) {
+            about.try_set(new);
         }
         Ok(Stretch {
             rows: view.lines,

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use prosescope_core::view::{TracePage, TreeRow};
+use prosescope_core::view::{NodeRef, Part, TracePage, TreeRow};
 
 use crate::protocol::{Request, Trouble};
 use crate::route::Page;
@@ -14,7 +14,7 @@ use crate::text::words;
 use crate::ui::detail::{self, Beside};
 use crate::ui::follow::{Carry, Keeper, Kept, Stand, on_cleanup_local};
 use crate::ui::list::{Cursor, Key, Kind, Mark, Pages, Rows, Stretch};
-use crate::ui::parts::{Empty, Go, Pill, When};
+use crate::ui::parts::{EmptyPart, Pill, When};
 use crate::ui::state::{App, Run};
 
 /// Levels that are indented; deeper rows say their depth instead.
@@ -63,9 +63,9 @@ pub(super) fn draw() -> AnyView {
                 match tree.node_of(&item).await {
                     // The address then names the node, and this runs again.
                     Ok(Some(node)) if item.ends_with("-failure") => {
-                        app.put(run.item(Page::Trace, format!("~{node}")));
+                        app.put(run.item(Page::Trace, node.item));
                     }
-                    Ok(Some(node)) => tree.show(node, before).await,
+                    Ok(Some(node)) => tree.show(node.at, before).await,
                     _ => {}
                 }
             });
@@ -76,7 +76,8 @@ pub(super) fn draw() -> AnyView {
     let list = move || {
         if nothing.get() {
             let why = "Nothing tells what this run executed, or it executed nothing yet.";
-            view! { <Empty what="No statement is recorded" why=why/> }.into_any()
+            view! { <EmptyPart part=Part::Statements what="No statement is recorded" why=why/> }
+                .into_any()
         } else {
             view! { <List tree/> }.into_any()
         }
@@ -88,28 +89,47 @@ pub(super) fn draw() -> AnyView {
     .into_any()
 }
 
+/// A node, and its name in the address: its row, else its number.
+struct Place {
+    at: u32,
+    item: String,
+}
+
 impl Tree {
     /// The node that an address means: a row's, a node's own number, or a failure.
-    async fn node_of(self, item: &str) -> Result<Option<u32>, Trouble> {
+    async fn node_of(self, item: &str) -> Result<Option<Place>, Trouble> {
         let place = self.run.place();
+        let named = |at: Option<u32>| {
+            let item = item.to_owned();
+            Ok(at.map(|at| Place { at, item }))
+        };
         if let Some(node) = item.strip_prefix('~') {
-            return Ok(node.parse().ok());
+            return named(node.parse().ok());
         }
         match (item, item.parse()) {
-            (_, Ok(row)) => self.app.ask(Request::NodeOfRow { place, row }).await,
+            (_, Ok(row)) => named(self.app.ask(Request::NodeOfRow { place, row }).await?),
             ("first-failure", _) => self.failure(None, true).await,
             ("last-failure", _) => self.failure(None, false).await,
             _ => Ok(None),
         }
     }
 
-    async fn failure(self, node: Option<u32>, forward: bool) -> Result<Option<u32>, Trouble> {
+    async fn failure(self, node: Option<u32>, forward: bool) -> Result<Option<Place>, Trouble> {
         let request = Request::NextFailure {
             place: self.run.place(),
             node,
             forward,
         };
-        self.app.ask(request).await
+        let node: Option<NodeRef> = self.app.ask(request).await?;
+        Ok(node.map(|node| Place {
+            at: node.node,
+            item: super::overview::item_of(&node),
+        }))
+    }
+
+    /// Shows a node that the address may name already: it may have been folded away since.
+    fn reveal(self, node: u32) {
+        spawn_local(async move { self.show(node, self.cursor.mark()).await });
     }
 
     /// Unfolds what hides a node and goes there, unless the cursor was moved since `before`: whoever went on
@@ -130,9 +150,9 @@ impl Tree {
             place: self.run.place(),
             node,
         };
-        if let Ok(row) = self.app.ask::<u32>(request).await {
+        if let Ok((row, unfolded)) = self.app.ask::<(u32, bool)>(request).await {
             let there = self.pages.peek(row.into()).map(|row| row.node);
-            if there.is_some_and(|there| there != node) {
+            if unfolded || there.is_some_and(|there| there != node) {
                 self.pages.renew();
             }
             if self.cursor.mark() == before {
@@ -202,8 +222,9 @@ impl Tree {
             Key::NextFailure | Key::PreviousFailure => {
                 let forward = key == Key::NextFailure;
                 spawn_local(async move {
-                    if let Ok(Some(node)) = self.failure(Some(row.node), forward).await {
-                        self.app.put(self.run.item(Page::Trace, format!("~{node}")));
+                    if let Ok(Some(next)) = self.failure(Some(row.node), forward).await {
+                        self.app.put(self.run.item(Page::Trace, next.item));
+                        self.reveal(next.at);
                     }
                 });
             }
@@ -223,10 +244,10 @@ fn Tools(tree: Tree) -> impl IntoView {
     let links = move || {
         let overview = overview()?;
         let cause = overview.failure.map(|failure| {
-            view! { <Go to=tree.run.item(Page::Trace, super::overview::item_of(&failure.cause))>"First cause"</Go> }
+            view! { <To tree node=failure.cause>"First cause"</To> }
         });
-        let position = overview.positions.first().map(|position| {
-            view! { <Go to=tree.run.item(Page::Trace, super::overview::item_of(position))>"Where it stands"</Go> }
+        let position = overview.positions.into_iter().next().map(|position| {
+            view! { <To tree node=position>"Where it stands"</To> }
         });
         let times = (!overview.times_recorded && overview.trace_nodes > 0)
             .then(|| view! { <span class="faint">"Times were not recorded; rows are in the order written."</span> });
@@ -241,6 +262,14 @@ fn Tools(tree: Tree) -> impl IntoView {
             <button on:click=move |_| tree.fold(None, false)>"Unfold all"</button>
         </div>
     }
+}
+
+/// A link to a node of the trace, which shows it however often it is followed.
+#[component]
+fn To(tree: Tree, node: NodeRef, children: Children) -> impl IntoView {
+    let at = node.node;
+    let to = tree.run.item(Page::Trace, super::overview::item_of(&node));
+    view! { <a href=to.to_string() on:click=move |_| tree.reveal(at)>{children()}</a> }
 }
 
 #[component]

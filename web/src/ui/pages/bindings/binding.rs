@@ -38,13 +38,18 @@ pub(super) fn draw(item: String) -> AnyView {
 fn Binding(row: BindingRow) -> impl IntoView {
     let run = Run::get();
     let attachment = row.attachment.clone().map(|path| {
-        let size = row.attachment_len.map_or_else(|| "missing".to_owned(), words::bytes);
-        view! { <dt>"Attachment"</dt><dd class:bad-words=row.attachment_len.is_none()><code>{path}</code>" · "{size}</dd> }
+        let gone = if row.not_given { "not given" } else { "missing" };
+        let size = row.attachment_len.map_or_else(|| gone.to_owned(), words::bytes);
+        view! { <dt>"Attachment"</dt><dd class:bad-words=row.attachment_len.is_none() && !row.not_given><code>{path}</code>" · "{size}</dd> }
     });
     let scope = match (row.frame_node, row.execution_id) {
         (_, None) => view! { "root" }.into_any(),
         (Some(node), Some(_)) => link(
-            run.item(Page::Trace, format!("~{node}")),
+            run.item(
+                Page::Trace,
+                row.execution_id
+                    .map_or_else(|| format!("~{node}"), |id| id.to_string()),
+            ),
             row.frame_path.as_str(),
         ),
         (None, Some(_)) => view! { {scope_words(&row)}" (no such row)" }.into_any(),

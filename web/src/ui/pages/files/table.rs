@@ -27,6 +27,7 @@ fn Table(table: TableInfo) -> impl IntoView {
     // What a page gives: not those that are computed, and of a wide table the first.
     let columns = RwSignal::new(Vec::<String>::new());
     let more_columns = RwSignal::new(0_u32);
+    let widths = RwSignal::new(Vec::<usize>::new());
     let pages = Pages::new(move |from, len| {
         let table = name.clone();
         async move {
@@ -37,9 +38,11 @@ fn Table(table: TableInfo) -> impl IntoView {
                 len,
             };
             let page: TableRows = app.ask(request).await?;
-            if columns.with_untracked(Vec::is_empty) {
-                columns.set(page.columns);
-                more_columns.set(page.more_columns);
+            // The answer may come after the table was left.
+            widths.try_update(|widths| widen(widths, &page));
+            if columns.try_with_untracked(Vec::is_empty) == Some(true) {
+                columns.try_set(page.columns);
+                more_columns.try_set(page.more_columns);
             }
             let got = page.from + page.rows.len() as u64;
             // An uncounted table is as long as what was read, and one row more while there may be more.
@@ -99,7 +102,7 @@ fn Table(table: TableInfo) -> impl IntoView {
             }.into_any()
         } else {
             view! {
-                <div class="table-box">
+                <div class="table-box" style=("--cols", move || template(&widths.read()))>
                     <Rows pages height=28.0 label=format!("Rows of {}", table.name) class="table-rows" cursor=Cursor::new()
                         main=false head draw=draw mark=|_| Mark::default() on_key/>
                 </div>
@@ -127,12 +130,58 @@ fn row(cells: &[Cell]) -> AnyView {
                 "blob" => "blob",
                 _ => "",
             };
-            let text = text_of(cell);
-            let title: String = text.chars().take(300).collect();
-            view! { <span role="gridcell" class=class title=title>{text}</span> }
+            let title: String = text_of(cell).chars().take(TITLE).collect();
+            let line = one_line(&title);
+            view! { <span role="gridcell" class=class title=title>{line}</span> }
         })
         .collect_view()
         .into_any()
+}
+
+/// Characters of a cell that its row shows at most, and its title.
+const TITLE: usize = 300;
+/// Characters that a column is wide at least, and at most.
+const NARROW: usize = 4;
+const WIDE: usize = 56;
+
+/// Widens columns to what a page of rows holds: rows that come later widen them, and none makes them narrower.
+fn widen(widths: &mut Vec<usize>, page: &TableRows) {
+    let heads = page.columns.iter().map(|name| name.chars().count());
+    let rows = page.rows.iter().map(|row| {
+        let cells = row
+            .iter()
+            .map(|cell| text_of(cell).chars().take(WIDE).count());
+        cells.collect::<Vec<_>>()
+    });
+    for row in std::iter::once(heads.collect::<Vec<_>>()).chain(rows) {
+        for (at, width) in row.into_iter().enumerate() {
+            let width = width.clamp(NARROW, WIDE);
+            match widths.get_mut(at) {
+                Some(known) => *known = width.max(*known),
+                None => widths.push(width),
+            }
+        }
+    }
+}
+
+/// The columns of the grid: as wide as their content, the last one to the end of the row.
+fn template(widths: &[usize]) -> String {
+    let last = widths.len().saturating_sub(1);
+    let columns = widths
+        .iter()
+        .enumerate()
+        .map(|(at, width)| match at == last {
+            true => format!("minmax(calc({width}ch + 26px), 1fr)"),
+            false => format!("calc({width}ch + 26px)"),
+        });
+    columns.collect::<Vec<_>>().join(" ")
+}
+
+/// A text as one line: the marks that end a line are shown.
+fn one_line(text: &str) -> String {
+    text.replace("\r\n", "↵")
+        .replace(['\n', '\r'], "↵")
+        .replace('\t', "⇥")
 }
 
 fn text_of(cell: &Cell) -> String {

@@ -1,10 +1,10 @@
 //! The audit log and what its verification says.
 
 use leptos::prelude::*;
-use prosescope_core::view::{AuditRow, AuditView};
+use prosescope_core::view::{AuditRow, AuditView, Part};
 
 use crate::ui::list::{Cursor, Mark, Pages, Rows};
-use crate::ui::parts::{Empty, Pill, When};
+use crate::ui::parts::{EmptyPart, Pill, When};
 
 /// What the verification says, in a line.
 pub(super) fn chain(audit: &AuditView) -> AnyView {
@@ -43,7 +43,7 @@ pub(super) fn draw(audit: &AuditView) -> AnyView {
         <span role="columnheader" class="wide">"Sealed"</span>
     };
     if audit.rows.is_empty() {
-        return view! { <Empty what="No audit log" why="Nothing was logged about these gates."/> }
+        return view! { <EmptyPart part=Part::Audit what="No audit log" why="Nothing was logged about these gates."/> }
             .into_any();
     }
     view! {

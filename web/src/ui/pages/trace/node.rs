@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use prosescope_core::issue::Issue;
-use prosescope_core::view::{NodeDetail, RowView};
+use prosescope_core::view::{NodeDetail, NodeRef, RowView};
 
 use crate::protocol::{Request, Trouble};
 use crate::route::Page;
@@ -41,7 +41,10 @@ async fn read(app: App, run: Run, item: &str) -> Result<Option<NodeDetail>, Trou
             })
             .await?
         }
-        (None, Err(_)) => app.ask(failure(item == "first-failure")).await?,
+        (None, Err(_)) => {
+            let node: Option<NodeRef> = app.ask(failure(item == "first-failure")).await?;
+            node.map(|node| node.node)
+        }
     };
     match node {
         Some(node) => {
@@ -111,9 +114,9 @@ fn Detail(detail: NodeDetail) -> impl IntoView {
 }
 
 /// What is worth a sentence.
-fn said(detail: &NodeDetail) -> Vec<&'static str> {
+fn said(detail: &NodeDetail) -> Vec<String> {
     let row = &detail.row;
-    [
+    let said = [
         (
             row.first_cause,
             "This failed first; what lies around it failed because of it.",
@@ -128,17 +131,14 @@ fn said(detail: &NodeDetail) -> Vec<&'static str> {
         ),
         (row.position, "The run stands here."),
         (
-            row.inferred,
-            "Its place in the tree was inferred; no row says where it belongs.",
-        ),
-        (
             row.derived,
             "No row says so: it follows from the rows around it.",
         ),
-    ]
-    .into_iter()
-    .filter_map(|(applies, sentence)| applies.then_some(sentence))
-    .collect()
+    ];
+    let said = said.into_iter().filter(|(applies, _)| *applies);
+    said.map(|(_, sentence)| sentence.to_owned())
+        .chain(detail.inferred_why.clone())
+        .collect()
 }
 
 fn of(n: u32, max: Option<u32>) -> String {

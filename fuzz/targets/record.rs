@@ -1,0 +1,250 @@
+//! A random schema around the documents' tables, then a script of recording commands: a command that is refused
+//! changes nothing, and what a command says that it did is what another program reads afterwards.
+#![no_main]
+
+use std::fs;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use libfuzzer_sys::fuzz_target;
+use prosescope_core::model::AgentScope;
+use prosescope_core::schema::STATE_SQL;
+use prosescope_core::write::{
+    At, Begin, Close, CreateGate, Decision, How, Insist, Named, Put, Remember, ResolveGate, WriteError, record,
+};
+use prosescope_store::SqliteStore;
+use rusqlite::Connection;
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+
+const TABLES: [&str; 8] = ["run", "execution", "bindings", "gates", "gate_audit_log", "agents", "x_binding_history", "stolen"];
+
+/// Columns of those tables; one that a table has not is refused by SQLite, and nothing is changed.
+const COLUMNS: [&str; 12] = [
+    "id", "name", "value", "status", "execution_id", "run_id", "comment", "memory", "metadata", "resolved_by", "kind", "parent_id",
+];
+
+const EXPRESSIONS: [&str; 14] = [
+    "1",
+    "NULL",
+    "'approved'",
+    "instr(zeroblob(20000000), zeroblob(10000000) || x'01')",
+    "hex(zeroblob(480000000))",
+    "length(status)",
+    "upper(name)",
+    "value || value",
+    "typeof(value) = 'text'",
+    "status IN ('pending', 'approved', 'rejected', 'running')",
+    "value LIKE '%a%a%a%a%a%b'",
+    "random()",
+    "json_valid(metadata)",
+    "7",
+];
+
+/// What is done to the schema, with a table `T`, a column `C` and an expression `E`.
+const CHANGES: [&str; 30] = [
+    "CREATE TRIGGER evil AFTER INSERT ON T BEGIN UPDATE gates SET status = E; END",
+    "CREATE TRIGGER evil BEFORE UPDATE ON T BEGIN DELETE FROM bindings; END",
+    "CREATE TRIGGER evil AFTER UPDATE OF C ON T BEGIN INSERT INTO stolen VALUES (E); END",
+    "CREATE TRIGGER evil BEFORE INSERT ON T BEGIN SELECT RAISE(IGNORE); END",
+    "UPDATE sqlite_schema SET type = 'TRIGGER' WHERE name = 'evil'",
+    "UPDATE sqlite_schema SET sql = CAST(sql AS BLOB) WHERE name IN ('evil', 'T')",
+    "UPDATE sqlite_schema SET name = CAST(name AS BLOB) WHERE name IN ('evil', 'T')",
+    "UPDATE sqlite_schema SET tbl_name = tbl_name || char(0) || 'x' WHERE name = 'evil'",
+    "UPDATE sqlite_schema SET tbl_name = 'T' WHERE name = 'evil'",
+    "UPDATE sqlite_schema SET sql = replace(sql, ' ', '/**/') WHERE name = 'evil'",
+    "UPDATE sqlite_schema SET sql = replace(sql, 'C TEXT', 'C TEXT CHECK (E)') WHERE name = 'T'",
+    "UPDATE sqlite_schema SET sql = replace(sql, 'C TEXT', 'C TEXT DEFAULT (E)') WHERE name = 'T'",
+    "UPDATE sqlite_schema SET sql = replace(sql, 'C TEXT', 'C TEXT GENERATED ALWAYS AS (E) VIRTUAL') WHERE name = 'T'",
+    "UPDATE sqlite_schema SET sql = replace(sql, 'C TEXT', 'C TEXT GENERATED ALWAYS AS (E) STORED') WHERE name = 'T'",
+    "UPDATE sqlite_schema SET sql = replace(sql, 'C TEXT', 'C TEXT COLLATE NOCASE') WHERE name = 'T'",
+    "UPDATE sqlite_schema SET sql = replace(sql, 'C TEXT', 'C INTEGER') WHERE name = 'T'",
+    "UPDATE sqlite_schema SET sql = replace(sql, 'C TEXT', 'C REAL UNIQUE ON CONFLICT REPLACE') WHERE name = 'T'",
+    "UPDATE sqlite_schema SET sql = replace(sql, 'C TEXT', 'C TEXT UNIQUE ON CONFLICT IGNORE') WHERE name = 'T'",
+    "UPDATE sqlite_schema SET sql = replace(sql, 'C TEXT', 'C TEXT NOT NULL ON CONFLICT REPLACE DEFAULT (E)') WHERE name = 'T'",
+    "UPDATE sqlite_schema SET sql = replace(sql, 'C TEXT', 'C TEXT REFERENCES run(id) ON UPDATE CASCADE ON DELETE SET NULL') WHERE name = 'T'",
+    "UPDATE sqlite_schema SET sql = replace(sql, 'AUTOINCREMENT', '') WHERE name = 'T'",
+    "CREATE UNIQUE INDEX evil ON T(C)",
+    "CREATE INDEX evil ON T(instr(C, 'x')); UPDATE sqlite_schema SET sql = replace(sql, '''x''', 'E') WHERE name = 'evil'",
+    "CREATE INDEX evil ON T(C) WHERE C IS NOT NULL; UPDATE sqlite_schema SET sql = replace(sql, 'C IS NOT NULL', 'E') WHERE name = 'evil'",
+    "ALTER TABLE T ADD COLUMN extra DEFAULT 1; UPDATE sqlite_schema SET sql = replace(sql, 'DEFAULT 1', 'DEFAULT (E)') WHERE name = 'T'",
+    "ALTER TABLE T RENAME TO old_T; CREATE VIEW T AS SELECT * FROM old_T",
+    "DROP TABLE T; CREATE VIRTUAL TABLE T USING fts5(name, value, kind, execution_id)",
+    "DROP TABLE T",
+    "UPDATE sqlite_sequence SET seq = 9223372036854775807 WHERE name = 'T'",
+    "INSERT INTO sqlite_schema SELECT type, 'x' || name, tbl_name, rootpage, sql FROM sqlite_schema WHERE name = 'T'",
+];
+
+/// A run with a statement under way, a binding and two gates.
+fn base() -> &'static [u8] {
+    static BASE: OnceLock<Vec<u8>> = OnceLock::new();
+    BASE.get_or_init(|| {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("state.db");
+        let conn = Connection::open(&path).expect("a database");
+        conn.execute_batch(STATE_SQL).expect("the schema");
+        conn.execute_batch(
+            "CREATE TABLE stolen(x);
+             INSERT INTO run(id, status) VALUES ('r', 'running');
+             INSERT INTO execution(id, statement_index, statement_text, status) VALUES (1, 1, 'session \"A\"', 'executing');
+             INSERT INTO bindings(name, kind, value) VALUES ('draft', 'let', 'a draft');
+             INSERT INTO gates(id, run_id, status) VALUES ('publish', 'r', 'pending'), ('other', 'r', 'pending');",
+        )
+        .expect("rows");
+        drop(conn);
+        fs::read(path).expect("a file")
+    })
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let mut bytes = bytes.iter().copied().take(64);
+    let mut pick = |most: usize| bytes.next().map(|byte| usize::from(byte) % most);
+    let dir = tempfile::Builder::new().tempdir_in(memory()).expect("a folder");
+    let path = dir.path().join("state.db");
+    fs::write(&path, base()).expect("a file");
+    for _ in 0..pick(4).unwrap_or(0) {
+        let (Some(change), Some(table), Some(column), Some(expression)) =
+            (pick(CHANGES.len()), pick(TABLES.len()), pick(COLUMNS.len()), pick(EXPRESSIONS.len()))
+        else {
+            break;
+        };
+        let sql = words(CHANGES[change], TABLES[table], COLUMNS[column], EXPRESSIONS[expression]);
+        // What SQLite itself does not take is no schema.
+        let _ = plain(&path).execute_batch(&sql);
+    }
+    while let Some(command) = pick(9) {
+        let before = told(&path);
+        let done = run(&path, command);
+        let after = told(&path);
+        match done {
+            Err(error) => assert!(before == after, "{error} changed {before:?} to {after:?}"),
+            Ok(()) => {
+                let holds = plain(&path).query_row(HOLDS[command], [], |row| row.get::<_, Option<bool>>(0));
+                // A table that the plain reader cannot read says nothing.
+                assert!(!matches!(holds, Ok(Some(false) | None)), "command {command} is not so: {after:?}");
+                assert!(after[3] == before[3] || before[3].is_none(), "something else was written: {after:?}");
+            }
+        }
+    }
+});
+
+/// A folder in memory, where the system has one.
+fn memory() -> &'static Path {
+    let shm = Path::new("/dev/shm");
+    match shm.is_dir() {
+        true => shm,
+        false => Path::new("/tmp"),
+    }
+}
+
+/// Puts a table, a column and an expression where their letters stand alone.
+fn words(change: &str, table: &str, column: &str, expression: &str) -> String {
+    let mut out = String::new();
+    let mut last = ' ';
+    let mut rest = change.chars().peekable();
+    while let Some(letter) = rest.next() {
+        let alone = !(last.is_alphanumeric()) && !rest.peek().is_some_and(|next| next.is_alphanumeric());
+        match letter {
+            'T' if alone => out.push_str(table),
+            'C' if alone => out.push_str(column),
+            'E' if alone => out.push_str(expression),
+            other => out.push(other),
+        }
+        last = letter;
+    }
+    out
+}
+
+/// A connection as another program opens it: triggers run, and the schema may be changed. Values are short.
+fn plain(path: &Path) -> Connection {
+    let conn = Connection::open(path).expect("a connection");
+    let settings = [
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, false),
+        (DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA, true),
+    ];
+    for (setting, on) in settings {
+        let _ = conn.set_db_config(setting, on);
+    }
+    let _ = conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, 100_000);
+    let _ = conn.execute_batch("PRAGMA synchronous = OFF");
+    conn
+}
+
+/// What a plain reader is told: bindings, executions, gates, and what no command changes; `None` where it cannot read.
+fn told(path: &Path) -> [Option<String>; 4] {
+    let conn = plain(path);
+    [
+        "SELECT group_concat(quote(name) || quote(value) || quote(execution_id), ';') FROM bindings",
+        "SELECT group_concat(id || quote(status) || quote(statement_index), ';') FROM execution",
+        "SELECT group_concat(quote(id) || quote(status) || quote(resolved_by), ';') FROM gates",
+        "SELECT (SELECT count(*) FROM stolen) || (SELECT group_concat(quote(status)) FROM gates WHERE id = 'other')",
+    ]
+    .map(|sql| conn.query_row(sql, [], |row| row.get::<_, Option<String>>(0)).ok().flatten())
+}
+
+const HOLDS: [&str; 9] = [
+    "SELECT +value = '007' AND typeof(value) = 'text' FROM bindings WHERE name = 'Note' COLLATE BINARY",
+    "SELECT +value = '1e3' AND typeof(value) = 'text' FROM bindings WHERE name = 'draft' COLLATE BINARY",
+    "SELECT count(*) > 0 FROM execution WHERE statement_index = 2 AND status = 'executing'",
+    "SELECT count(*) > 0 FROM execution WHERE statement_index = 1 AND status = 'completed'",
+    "SELECT count(*) > 0 FROM execution WHERE statement_index = 1 AND status = 'failed'",
+    "SELECT status = 'approved' FROM gates WHERE id = 'publish' COLLATE BINARY",
+    "SELECT status = 'rejected' FROM gates WHERE id = 'publish' COLLATE BINARY",
+    "SELECT count(*) = 1 FROM gates WHERE id = 'extra' COLLATE BINARY AND status = 'pending'",
+    "SELECT +memory = '12' AND typeof(memory) = 'text' FROM agents WHERE name = 'writer' COLLATE BINARY",
+];
+
+/// Runs one of the commands that [`HOLDS`] speaks of.
+fn run(path: &Path, command: usize) -> Result<(), WriteError> {
+    let mut store = SqliteStore::open(path, Some("r"))?;
+    let at = At { now: 1_768_487_452_000, ..At::default() };
+    let insist = Insist { force: true, overrides: true };
+    let put = |name: &str, value: &str| Put {
+        name: Some(name.to_owned()),
+        value: value.as_bytes().to_vec().into(),
+        ..Put::default()
+    };
+    let close = |how| Close { insist, ..Close::new(1, how) };
+    let decide = |decision| ResolveGate {
+        gate: "publish".to_owned(),
+        decision,
+        by: "user".to_owned(),
+        on_behalf_of: None,
+        record_timeout: false,
+    };
+    match command {
+        0 => record(&mut store, &put("Note", "007"), &at).map(drop),
+        1 => record(&mut store, &put("draft", "1e3"), &at).map(drop),
+        2 => {
+            let statement = Named { text: Some("session \"B\"".to_owned()), line: Some(2) };
+            let begin = Begin { statement, insist, ..Begin::default() };
+            record(&mut store, &begin, &at).map(drop)
+        }
+        3 => record(&mut store, &close(How::Completed { binding: None }), &at).map(drop),
+        4 => record(&mut store, &close(How::Failed { error: "no".to_owned() }), &at).map(drop),
+        5 => record(&mut store, &decide(Decision::Approve { comment: None }), &at).map(drop),
+        6 => record(&mut store, &decide(Decision::Reject { reason: "no".to_owned() }), &at).map(drop),
+        7 => {
+            let gate = CreateGate {
+                id: Some("extra".to_owned()),
+                prompt: Some("More?".to_owned()),
+                allow: None,
+                timeout: None,
+                on_reject: None,
+                parent: None,
+                line: None,
+                insist,
+            };
+            record(&mut store, &gate, &at).map(drop)
+        }
+        _ => {
+            let remember = Remember {
+                agent: "writer".to_owned(),
+                scope: AgentScope::Execution,
+                memory: "12".to_owned(),
+            };
+            record(&mut store, &remember, &at).map(drop)
+        }
+    }
+}

@@ -1,0 +1,409 @@
+//! What the viewer must not say: "none" of what it could not read, "waiting" of what is over, one run for two.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use prosescope_tests::{build, needs};
+use serde_json::json;
+
+use super::{FAILED, FINISHED, Viewer, WAITING, example, examples};
+
+/// A database with a run and what these statements add.
+pub(super) fn database(folder: &Path, id: &str, status: &str, sql: &str) -> PathBuf {
+    let database = folder.join("state.db");
+    let run = format!(
+        "INSERT INTO run (id, program_path, status, started_at, updated_at)
+         VALUES ('{id}', 'p-{id}.prose', '{status}', '2026-01-20 08:00:00', '2026-01-20 08:00:02');"
+    );
+    build::sql(&database, &format!("{}{run}{sql}", build::state_schema()));
+    database
+}
+
+/// Overwrites the page of a database that holds this text.
+pub(super) fn damage(database: &Path, text: &str) {
+    let mut bytes = fs::read(database).unwrap();
+    let page = usize::from(u16::from_be_bytes([bytes[16], bytes[17]]));
+    let at = bytes
+        .windows(text.len())
+        .rposition(|part| part == text.as_bytes());
+    let at = at.expect("the row") / page * page;
+    bytes[at..at + page].fill(0xa5);
+    fs::write(database, bytes).unwrap();
+}
+
+#[test]
+fn what_could_not_be_read_is_said_on_every_page_and_never_called_empty() {
+    let (Some(_), Some(mut viewer)) = (needs::sqlite3(), Viewer::from_disk()) else {
+        return;
+    };
+    for (text, rows, table, key, title, none) in [
+        (
+            "in the statement",
+            "INSERT INTO execution (statement_index, statement_text, status) VALUES (1, 'in the statement', 'completed');",
+            "execution",
+            "3",
+            "Trace",
+            "no statement is recorded",
+        ),
+        (
+            "in the binding",
+            "INSERT INTO bindings (name, kind, value) VALUES ('a', 'let', 'in the binding');",
+            "bindings",
+            "4",
+            "Bindings",
+            "no bindings",
+        ),
+        (
+            "in the gate",
+            "INSERT INTO gates (id, run_id, prompt, status) VALUES ('g', 'damaged', 'in the gate', 'approved');",
+            "gates",
+            "6",
+            "Gates",
+            "no gates",
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let database = database(folder.path(), "damaged", "completed", rows);
+        damage(&database, text);
+        viewer.drop_run(&[&database]);
+        for page in ["1", key, "9"] {
+            viewer.key(page);
+            viewer.wait(&format!(
+                "document.querySelector('main .unread').innerText.includes('table {table}')"
+            ));
+        }
+        viewer.key(key);
+        viewer.wait_page(title);
+        viewer.wait_main("this could not be read");
+        let said = viewer.main_text().to_lowercase();
+        assert!(!said.contains(none), "{table}: {said}");
+        viewer.key("1");
+        viewer.wait_page("Overview");
+        let said = viewer.main_text().to_lowercase();
+        let none = match table {
+            "execution" => &["no statement", "0 of 0"][..],
+            "bindings" => &["it left no bindings"],
+            _ => &[],
+        };
+        for none in none {
+            assert!(!said.contains(none), "{table}: {said}");
+        }
+        viewer.eval("location.hash = '#/'");
+    }
+    viewer.assert_quiet();
+}
+
+#[test]
+fn several_databases_dropped_together_are_several_runs() {
+    let (Some(_), Some(mut viewer)) = (needs::sqlite3(), Viewer::from_disk()) else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let make = |id: &str| {
+        let folder = folder.path().join(id);
+        fs::create_dir(&folder).unwrap();
+        database(&folder, id, "completed", "")
+    };
+    let (first, second) = (make("first"), make("second"));
+    viewer.drop_files(&[&first, &second]);
+    viewer.wait_text("2 runs");
+    for name in ["p-first", "p-second"] {
+        viewer.wait_main(name);
+    }
+    viewer.key("j");
+    viewer.key("Enter");
+    viewer.wait_page("Overview");
+    // Folders of one name are two as well.
+    viewer.key("g");
+    let run = |of: &Path| of.parent().unwrap().join("run");
+    for of in [&first, &second] {
+        fs::create_dir(run(of)).unwrap();
+        fs::copy(of, run(of).join("state.db")).unwrap();
+    }
+    viewer.drop_files(&[&run(&first), &run(&second)]);
+    viewer.wait_text("2 runs");
+    viewer.assert_quiet();
+}
+
+#[test]
+fn a_wrong_file_leaves_the_open_run_open_and_is_named() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    viewer.drop_run(&[&example(FAILED).join("state.db")]);
+    viewer.key("3");
+    viewer.wait_page("Trace");
+    // Compressed inside: such bytes look random.
+    let noise: Vec<u8> = (0..4096_u32)
+        .map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8)
+        .collect();
+    for (name, magic, kind) in [
+        ("report.pdf", &b"%PDF-1.7\n"[..], "PDF document"),
+        ("picture.png", b"\x89PNG\r\n\x1a\n", "PNG picture"),
+    ] {
+        let file = folder.path().join(name);
+        fs::write(&file, [magic, &noise].concat()).unwrap();
+        viewer.drop_files(&[&file]);
+        viewer.wait(&format!(
+            "document.querySelector('.notice')?.innerText.includes('{name}')"
+        ));
+        let notice = viewer.eval("document.querySelector('.notice').innerText");
+        let notice = notice.as_str().unwrap().to_owned();
+        assert!(
+            notice.contains(kind) && !notice.contains("encrypted"),
+            "{notice}"
+        );
+        viewer.wait_page("Trace");
+        viewer.wait("document.querySelector('.trace-rows .row:not(.head)')");
+    }
+    viewer.key("Escape");
+    viewer.wait("!document.querySelector('.notice')");
+    viewer.key("1");
+    viewer.wait_page("Overview");
+    viewer.wait_main("Output was cut off in the middle of table 4.2-14");
+    viewer.assert_quiet();
+}
+
+#[test]
+fn a_gate_past_its_deadline_is_not_offered_for_approval() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    viewer.drop_run(&[&example(WAITING)]);
+    viewer.wait_main("deadline passed");
+    viewer.wait_main("approving is refused past the deadline");
+    let buttons = viewer
+        .eval("[...document.querySelectorAll('main .note button')].map(b => b.innerText.trim())");
+    assert_eq!(buttons, json!(["Copy command to record it"]));
+    viewer.key("6");
+    viewer.wait_page("Gates");
+    viewer.wait_main("--record-timeout");
+    viewer.wait_main("prose gates expire");
+    assert!(
+        !viewer.main_text().contains("prose approve"),
+        "{}",
+        viewer.main_text()
+    );
+    viewer.assert_quiet();
+}
+
+#[test]
+fn the_number_beside_gates_counts_those_that_wait() {
+    let (Some(_), Some(mut viewer)) = (needs::sqlite3(), Viewer::from_disk()) else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let rows = "INSERT INTO gates (id, run_id, prompt, status) VALUES
+        ('a', 'r', 'A?', 'approved'), ('b', 'r', 'B?', 'rejected'), ('c', 'r', 'C?', 'pending');";
+    viewer.drop_run(&[&database(folder.path(), "r", "waiting", rows)]);
+    let number = "document.querySelector('nav.pages a[title^=Gates] .n')";
+    assert_eq!(
+        viewer.eval(&format!("[{number}.innerText, {number}.className]")),
+        json!(["1", "n wait-words"])
+    );
+    build::sql(
+        &folder.path().join("state.db"),
+        "UPDATE gates SET status = 'approved'",
+    );
+    viewer.drop_run(&[&folder.path().join("state.db")]);
+    viewer.wait(&format!(
+        "{number}.innerText === '3' && {number}.className === 'n'"
+    ));
+    viewer.assert_quiet();
+}
+
+/// A run that was written to last in January: whatever its rows record, nothing is under way.
+#[test]
+fn a_run_that_went_silent_is_not_shown_as_under_way() {
+    let (Some(_), Some(mut viewer)) = (needs::sqlite3(), Viewer::from_disk()) else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let rows = "INSERT INTO execution (statement_index, statement_text, status, started_at)
+        VALUES (1, 'session \"Never ended\"', 'executing', '2026-01-20 08:00:01');";
+    viewer.drop_run(&[&database(folder.path(), "r", "running", rows)]);
+    viewer.wait("document.querySelector('.bar .pill').innerText.includes('silent')");
+    viewer.key("3");
+    viewer.wait_page("Trace");
+    viewer.wait("document.querySelector('.trace-rows .pill.run')");
+    let colours = viewer.eval(
+        "[getComputedStyle(document.querySelector('.trace-rows .pill.run')).color,
+          getComputedStyle(document.documentElement).getPropertyValue('--run').trim()]",
+    );
+    let run = colours[1].as_str().unwrap().trim_start_matches('#');
+    let rgb: Vec<String> = (0..3)
+        .map(|i| {
+            u8::from_str_radix(&run[2 * i..2 * i + 2], 16)
+                .unwrap()
+                .to_string()
+        })
+        .collect();
+    assert_ne!(colours[0], json!(format!("rgb({})", rgb.join(", "))));
+    viewer.assert_quiet();
+}
+
+#[test]
+fn a_cell_is_one_line_and_columns_are_as_wide_as_their_content() {
+    let (Some(_), Some(mut viewer)) = (needs::sqlite3(), Viewer::from_disk()) else {
+        return;
+    };
+    viewer.look(1280, 900, false);
+    let folder = tempfile::tempdir().unwrap();
+    let rows = "CREATE TABLE x_notes (n INTEGER, short TEXT, long TEXT);
+        INSERT INTO x_notes VALUES (1, 'a', 'first' || char(10) || 'second' || char(13, 10) || 'third, and so on and on and on'), (2, 'b', 'x');";
+    viewer.drop_run(&[&database(folder.path(), "r", "completed", rows)]);
+    viewer.eval("location.hash = location.hash.replace('overview', 'files/table%3Ax_notes')");
+    viewer.wait("document.querySelectorAll('.table-rows .row:not(.head)').length === 2");
+    viewer.wait_main("first↵second↵third");
+    let shape = viewer.eval(
+        "(() => {
+            const rows = [...document.querySelectorAll('.table-rows .row')].map(row =>
+                [...row.children].map(cell => cell.getBoundingClientRect()));
+            const [head, first, second] = rows;
+            return {
+                aligned: head.every((cell, i) => Math.abs(cell.x - first[i].x) < 1 && Math.abs(cell.x - second[i].x) < 1),
+                apart: first.every(cell => cell.bottom <= second[0].top + 1),
+                widths: first.map(cell => Math.round(cell.width)),
+                full: first.at(-1).right - document.querySelector('.table-rows').getBoundingClientRect().right,
+            };
+        })()",
+    );
+    assert_eq!(
+        (&shape["aligned"], &shape["apart"]),
+        (&json!(true), &json!(true)),
+        "{shape}"
+    );
+    let width = |i: usize| shape["widths"][i].as_f64().unwrap();
+    assert!(width(0) < 100.0 && width(2) > 2.0 * width(1), "{shape}");
+    assert!(
+        shape["full"].as_f64().unwrap() > -20.0,
+        "the table takes the whole width: {shape}"
+    );
+    viewer.assert_quiet();
+}
+
+#[test]
+fn a_failure_is_found_again_after_everything_was_folded() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    viewer.drop_run(&[&example(FAILED)]);
+    viewer.key("n");
+    viewer.wait_page("Trace");
+    let cause = "[...document.querySelectorAll('.trace-rows .row.selected')].some(row => row.querySelector('.cause'))";
+    viewer.wait(cause);
+    let item = viewer.eval("location.hash.split('/').pop()");
+    assert!(
+        item.as_str().unwrap().parse::<i64>().is_ok(),
+        "the row's id, not its place: {item}"
+    );
+    let all = viewer.rows();
+    let click = |viewer: &mut Viewer, text: &str| {
+        viewer.eval(&format!(
+            "[...document.querySelectorAll('.tools button, .tools a')].find(e => e.innerText === '{text}').click()"
+        ));
+    };
+    for again in ["n", "First cause"] {
+        click(&mut viewer, "Fold all");
+        viewer.wait(&format!(
+            "+document.querySelector('[data-list]').ariaRowCount - 1 < {all}"
+        ));
+        viewer.wait("document.querySelector('.trace-rows .row.current').ariaRowIndex === '2'");
+        match again {
+            "n" => viewer.key("n"),
+            link => click(&mut viewer, link),
+        }
+        viewer.wait(cause);
+        viewer.wait("document.querySelector('.trace-rows .row.current .cause')");
+    }
+    viewer.assert_quiet();
+}
+
+#[test]
+fn the_choice_among_runs_and_the_viewer_itself_survive_back() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    viewer.drop_files(&[&examples()]);
+    viewer.wait_text("4 runs");
+    viewer.key("/");
+    viewer.type_text("flaky");
+    viewer.wait_text("1 of 4 runs");
+    viewer.key("Enter");
+    viewer.key("Enter");
+    viewer.wait_page("Overview");
+    viewer.eval("history.back()");
+    viewer.wait_text("1 of 4 runs");
+    assert_eq!(
+        viewer.eval("document.querySelector('input[type=search]').value"),
+        "flaky"
+    );
+    viewer.key("/");
+    viewer.key("Escape");
+    viewer.wait_text("4 runs");
+    viewer.wait("document.querySelector('input[type=search]').value === ''");
+    assert_eq!(
+        viewer.eval("document.activeElement.hasAttribute('data-list')"),
+        true
+    );
+    // A run that opens by itself is no dead end.
+    viewer.eval("location.hash = '#/'");
+    viewer.reload();
+    viewer.wait_text("Drop it anywhere");
+    viewer.drop_run(&[&example(FINISHED)]);
+    viewer.eval("history.back()");
+    viewer.wait_main("completed");
+    viewer.wait("document.querySelector('.run-rows .row:not(.head)')");
+    viewer.eval("history.forward()");
+    viewer.wait_page("Overview");
+    viewer.assert_quiet();
+}
+
+#[test]
+fn what_was_not_given_is_not_called_missing() {
+    let (Some(_), Some(mut viewer)) = (needs::sqlite3(), Viewer::from_disk()) else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    fs::create_dir(&run).unwrap();
+    let rows = "INSERT INTO bindings (name, kind, value, attachment_path) VALUES ('big', 'let', 'A summary.', 'attachments/big.md');";
+    let database = database(&run, "r", "completed", rows);
+    for (files, said, not) in [
+        (&database, "not given", "missing"),
+        (&run, "missing", "not given"),
+    ] {
+        viewer.drop_files(&[files]);
+        viewer.wait("document.querySelector('nav.pages')");
+        viewer.key("4");
+        viewer.wait_page("Bindings");
+        viewer.wait_main(&format!("attachment {said}"));
+        assert!(!viewer.main_text().contains(&format!("attachment {not}")));
+    }
+    viewer.drop_files(&[&examples().join("agents.db")]);
+    viewer.wait("document.querySelector('.bar .name')?.innerText.includes('agents.db')");
+    viewer.wait_main("a store of");
+    assert!(!viewer.main_text().to_lowercase().contains("status unknown"));
+    viewer.assert_quiet();
+}
+
+#[test]
+fn a_saved_value_never_has_the_ending_of_a_program() {
+    let (Some(_), Some(mut viewer)) = (needs::sqlite3(), Viewer::from_disk()) else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let rows =
+        "INSERT INTO bindings (name, kind, value) VALUES ('invoice.exe', 'let', 'plain words');";
+    viewer.drop_run(&[&database(folder.path(), "r", "completed", rows)]);
+    viewer.key("4");
+    viewer.wait_page("Bindings");
+    viewer.key("j");
+    viewer.key("Enter");
+    viewer.wait("document.querySelector('.detail .value button')");
+    viewer.eval("[...document.querySelectorAll('.detail button')].find(b => b.innerText.includes('Download')).click()");
+    let saved = viewer.downloaded("invoice.exe.txt");
+    assert_eq!(fs::read_to_string(saved).unwrap(), "plain words");
+    viewer.assert_quiet();
+}
