@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use prosescope_core::model::AgentScope;
-use prosescope_core::write::{At, Record, RunStore, Style, at_text, record};
+use prosescope_core::write::{At, Fault, Record, RunStore, record};
 use prosescope_store::{FolderStore, SqliteStore};
 
 use crate::error::CliError;
+use crate::exit::Exit;
 use crate::locate;
 use crate::out::{self, say};
 use crate::print::note;
@@ -53,7 +54,10 @@ impl Recorder {
             // A bare name has no folder in it to open.
             Store::Sqlite(SqliteStore::open_agents(&std::path::absolute(path)?)?)
         } else {
-            std::fs::create_dir_all(path)?;
+            std::fs::create_dir_all(path).map_err(|cause| {
+                let message = format!("{} cannot be made: {cause}", path.display());
+                CliError::new(Exit::Io, message)
+            })?;
             Store::Folder(FolderStore::open_agents(path, scope)?)
         };
         Ok(Recorder {
@@ -64,21 +68,13 @@ impl Recorder {
         })
     }
 
-    /// Opens the nested run of an import, in the form that has one; what every command names it by.
-    pub(crate) fn nested(
-        &self,
-        place: &str,
-        name: &str,
-        program: Option<&str>,
-    ) -> Result<Option<String>, CliError> {
+    /// What every command names the nested run of an import by, in the form that has one.
+    pub(crate) fn nested(&self, place: &str) -> Option<String> {
         let Store::Folder(store) = &self.store else {
-            return Ok(None);
+            return None;
         };
         let slug = place.rsplit('/').next().unwrap_or(place);
-        let run = format!("{}/{slug}", store.run_id());
-        let now = at_text(self.at.now, Style::Files);
-        store.init_nested(place, &run, name, program.unwrap_or_default(), &now)?;
-        Ok(Some(run))
+        Some(format!("{}/{slug}", store.run_id()))
     }
 
     /// Records one command. Names the run where the command did not: another writer may have begun a newer one.
@@ -91,9 +87,7 @@ impl Recorder {
         if done.is_ok() {
             out::recorded();
         }
-        if let Some(fault) = store.told() {
-            out::recorded_but(&fault.into());
-        }
+        told(store.told());
         if !std::mem::take(&mut self.latest) {
             return done;
         }
@@ -139,6 +133,13 @@ impl Recorder {
     }
 }
 
+/// Says what went wrong after a command was recorded, which is done all the same.
+pub(crate) fn told(fault: Option<Fault>) {
+    if let Some(fault) = fault {
+        out::recorded_but(&fault.into());
+    }
+}
+
 /// Records one command in the run that `run` names; gives the run's id and what was done.
 pub(crate) fn one<R: Record>(run: &str, command: &R) -> Result<(String, R::Done), CliError> {
     let mut recorder = Recorder::open(run)?;
@@ -159,7 +160,9 @@ pub(crate) fn at() -> At {
 pub(crate) fn prose_dir() -> Result<PathBuf, CliError> {
     let here = std::env::current_dir()?;
     let found = prosescope_store::prose_dir(&here, locate::home().as_deref());
-    Ok(found.unwrap_or_else(|| here.join(".prose")))
+    Ok(found
+        .map_err(locate::store)?
+        .unwrap_or_else(|| here.join(".prose")))
 }
 
 /// A path as a message shows it: from here, where it lies below.

@@ -219,6 +219,11 @@ impl Dir {
         old.held.rename(from, &new.held, to)
     }
 
+    /// Renames a name straight in it to one straight in another directory, whatever lies there.
+    pub(crate) fn rename_to(&self, from: &str, dir: &Dir, to: &str) -> io::Result<()> {
+        self.held.rename(single(from)?, &dir.held, single(to)?)
+    }
+
     /// Gives a file a second name, where nothing lies.
     pub(crate) fn link(&self, from: &str, to: &str) -> io::Result<()> {
         let ((old, from), (new, to)) = (self.there(from)?, self.there(to)?);

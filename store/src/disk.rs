@@ -27,6 +27,8 @@ pub struct Disk {
     files: Vec<FileEntry>,
     issues: Vec<Issue>,
     notes: RefCell<BTreeMap<String, (Vec<Issue>, Watch)>>,
+    /// Places that could not be read, and why.
+    failed: RefCell<Vec<(String, String)>>,
     /// Copies that a database was opened from live as long as the source.
     aside: RefCell<Vec<tempfile::TempDir>>,
 }
@@ -121,7 +123,8 @@ impl Disk {
                     disk.files.push(entry(beside.clone(), meta.len(), since));
                     disk.root.link = Some((beside, path.canonicalize().map_err(wrong)?));
                 }
-                _ => {}
+                Ok(_) => {}
+                Err(cause) => return Err(StoreError::io(disk.root.dir.shown(&beside), cause)),
             }
         }
         disk.files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -136,6 +139,20 @@ impl Disk {
     /// Where a listed file lies.
     pub fn path_of(&self, path: &str) -> PathBuf {
         self.root.dir.shown(path)
+    }
+
+    /// What could not be listed or read so far, of the places that are `asked` for: what was not found may be there.
+    pub fn unread(&self, asked: impl Fn(&str) -> bool) -> Option<String> {
+        let listed = self
+            .issues
+            .iter()
+            .filter(|issue| matches!(issue.rule.as_str(), "unreadable-folder" | "file-unreadable"));
+        let listed = listed.map(|issue| (issue.location.file.as_deref(), &issue.message));
+        let failed = self.failed.borrow();
+        let read = failed.iter().map(|(place, why)| (Some(&**place), why));
+        let mut all = listed.chain(read);
+        all.find(|(place, _)| asked(place.unwrap_or_default()))
+            .map(|(_, why)| why.clone())
     }
 
     /// Opens a listed file, as [`Root::open`].
@@ -161,6 +178,7 @@ impl Disk {
             files: Vec::new(),
             issues: Vec::new(),
             notes: RefCell::default(),
+            failed: RefCell::default(),
             aside: RefCell::default(),
         }
     }
@@ -193,7 +211,7 @@ impl Disk {
         let mut entries = match dir.entries() {
             Ok(entries) => entries,
             Err(cause) => {
-                self.unlisted(above, &cause);
+                self.not_listed(above, &cause);
                 return true;
             }
         };
@@ -213,7 +231,7 @@ impl Disk {
                     Ok(Some(dir)) => self.list(&dir, &format!("{place}/"), wanted, left_out),
                     Ok(None) => true,
                     Err(cause) => {
-                        self.unlisted(&place, &cause);
+                        self.not_listed(&place, &cause);
                         true
                     }
                 };
@@ -247,7 +265,7 @@ impl Disk {
         true
     }
 
-    fn unlisted(&mut self, place: &str, cause: &io::Error) {
+    fn not_listed(&mut self, place: &str, cause: &io::Error) {
         let place = place.trim_end_matches('/');
         let folder = self.root.dir.shown(place);
         self.issues.push(
@@ -277,9 +295,14 @@ impl Source for Disk {
 
     fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {
         self.entry(path)?;
-        let unreadable = |e: std::io::Error| SourceError::Unreadable {
-            path: path.to_owned(),
-            cause: e.to_string(),
+        let unreadable = |e: std::io::Error| {
+            let shown = self.path_of(path);
+            let message = format!("{} cannot be read: {e}", shown.display());
+            self.failed.borrow_mut().push((path.to_owned(), message));
+            SourceError::Unreadable {
+                path: path.to_owned(),
+                cause: e.to_string(),
+            }
         };
         self.open_file(path)
             .and_then(|file| part_of(file, offset, len as u64))
@@ -288,13 +311,19 @@ impl Source for Disk {
 
     fn database(&self, path: &str) -> Result<Connection, SourceError> {
         self.entry(path)?;
-        let opened =
-            crate::database::open(&self.path_of(path)).map_err(|e| SourceError::Database {
+        let opened = crate::database::open(&self.path_of(path)).map_err(|e| {
+            if e.is_failed() {
+                let shown = self.path_of(path);
+                let message = format!("{} cannot be read: {e}", shown.display());
+                self.failed.borrow_mut().push((path.to_owned(), message));
+            }
+            SourceError::Database {
                 path: path.to_owned(),
                 cause: e.to_string(),
                 next: e.next().to_owned(),
                 failed: e.is_failed(),
-            })?;
+            }
+        })?;
         self.notes
             .borrow_mut()
             .insert(path.to_owned(), (opened.notes, opened.watch));
@@ -315,7 +344,14 @@ impl Source for Disk {
     fn made(&self, place: &str) -> Option<i128> {
         let path = self.path_of(place);
         // Not every file system records when a folder was made; nothing changes the program of a run.
-        let born = fs::symlink_metadata(&path).and_then(|meta| meta.created());
+        let looked = fs::symlink_metadata(&path);
+        if let Err(cause) = looked.as_ref().map_err(io::Error::kind)
+            && cause != io::ErrorKind::NotFound
+        {
+            let message = format!("{} cannot be looked at: {cause}", path.display());
+            self.failed.borrow_mut().push((place.to_owned(), message));
+        }
+        let born = looked.and_then(|meta| meta.created());
         let at = born.or_else(|_| {
             let program = match path.is_dir() {
                 true => path.join("program.prose"),

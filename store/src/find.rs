@@ -1,4 +1,8 @@
+use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+
+use crate::error::StoreError;
 
 /// The nearest `.prose` folder from a working directory upward, that directory included. The one in the user's home
 /// directory keeps the user's agents (filesystem.md, "User-level state"): it is a project's only to somebody who works
@@ -10,23 +14,65 @@ use std::path::{Path, PathBuf};
 /// let below = home.path().join("a/b");
 /// std::fs::create_dir_all(&below).unwrap();
 /// std::fs::create_dir_all(home.path().join(".prose")).unwrap();
-/// assert_eq!(prose_dir(&below, Some(home.path())), None);
-/// assert_eq!(prose_dir(home.path(), Some(home.path())), Some(home.path().join(".prose")));
+/// assert_eq!(prose_dir(&below, Some(home.path())).unwrap(), None);
+/// assert_eq!(prose_dir(home.path(), Some(home.path())).unwrap(), Some(home.path().join(".prose")));
 /// std::fs::create_dir_all(home.path().join("a/.prose")).unwrap();
-/// assert_eq!(prose_dir(&below, Some(home.path())), Some(home.path().join("a/.prose")));
+/// assert_eq!(prose_dir(&below, Some(home.path())).unwrap(), Some(home.path().join("a/.prose")));
 /// ```
-pub fn prose_dir(from: &Path, home: Option<&Path>) -> Option<PathBuf> {
-    let real = |dir: &Path| dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
-    let is_home = |dir: &Path| home.is_some_and(|home| real(dir) == real(home));
-    from.ancestors()
-        .filter(|dir| dir.join(".prose").is_dir())
-        .find(|dir| *dir == from || !is_home(dir))
-        .map(|dir| dir.join(".prose"))
+///
+/// # Errors
+/// When it cannot be told whether there is one: another folder above would be taken for the project.
+pub fn prose_dir(from: &Path, home: Option<&Path>) -> Result<Option<PathBuf>, StoreError> {
+    // A home directory of somebody else is no way to this one.
+    let nowhere = |cause: &io::Error| is_nothing(cause) || is_closed(cause);
+    let real = |dir: &Path| match dir.canonicalize() {
+        Err(cause) if nowhere(&cause) => Ok(dir.to_owned()),
+        real => real.map_err(|cause| StoreError::io(dir, cause)),
+    };
+    for dir in from.ancestors() {
+        let prose = dir.join(".prose");
+        if !is_folder(&prose)? {
+            continue;
+        }
+        let is_home = match home {
+            Some(home) if dir != from => real(dir)? == real(home)?,
+            _ => false,
+        };
+        if !is_home {
+            return Ok(Some(prose));
+        }
+    }
+    Ok(None)
 }
 
 /// The user's own `.prose` folder, below a home directory, when it is there (filesystem.md, "User-level state").
-pub fn home_prose(home: &Path) -> Option<PathBuf> {
-    Some(home.join(".prose")).filter(|dir| dir.is_dir())
+///
+/// # Errors
+/// When it cannot be told whether it is there.
+pub fn home_prose(home: &Path) -> Result<Option<PathBuf>, StoreError> {
+    let prose = home.join(".prose");
+    match is_folder(&prose) {
+        // In a container the home directory is often that of another user.
+        Err(StoreError::Io { cause, .. }) if is_closed(&cause) => Ok(None),
+        found => Ok(found?.then_some(prose)),
+    }
+}
+
+fn is_folder(path: &Path) -> Result<bool, StoreError> {
+    match fs::metadata(path) {
+        Ok(meta) => Ok(meta.is_dir()),
+        Err(cause) if is_nothing(&cause) => Ok(false),
+        Err(cause) => Err(StoreError::io(path, cause)),
+    }
+}
+
+fn is_closed(cause: &io::Error) -> bool {
+    cause.kind() == ErrorKind::PermissionDenied
+}
+
+/// Whether an error says that there is no such thing.
+fn is_nothing(cause: &io::Error) -> bool {
+    matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
 #[cfg(test)]
@@ -40,11 +86,14 @@ mod tests {
         std::fs::create_dir_all(&inner).unwrap();
         std::fs::create_dir_all(dir.path().join(".prose")).unwrap();
         std::fs::write(dir.path().join("project/.prose"), "not a folder").unwrap();
-        assert_eq!(prose_dir(&inner, None), Some(dir.path().join(".prose")));
+        assert_eq!(
+            prose_dir(&inner, None).unwrap(),
+            Some(dir.path().join(".prose"))
+        );
         std::fs::create_dir_all(inner.join(".prose")).unwrap();
-        assert_eq!(prose_dir(&inner, None), Some(inner.join(".prose")));
-        assert_eq!(home_prose(&inner), Some(inner.join(".prose")));
-        assert_eq!(home_prose(&dir.path().join("project")), None);
+        assert_eq!(prose_dir(&inner, None).unwrap(), Some(inner.join(".prose")));
+        assert_eq!(home_prose(&inner).unwrap(), Some(inner.join(".prose")));
+        assert_eq!(home_prose(&dir.path().join("project")).unwrap(), None);
     }
 
     /// A home directory below a project is not in its way, and may be named by a link.
@@ -55,19 +104,22 @@ mod tests {
         let work = home.join("work");
         std::fs::create_dir_all(&work).unwrap();
         std::fs::create_dir_all(home.join(".prose")).unwrap();
-        assert_eq!(prose_dir(&work, None), Some(home.join(".prose")));
-        assert_eq!(prose_dir(&work, Some(&home)), None);
+        assert_eq!(prose_dir(&work, None).unwrap(), Some(home.join(".prose")));
+        assert_eq!(prose_dir(&work, Some(&home)).unwrap(), None);
         #[cfg(unix)]
         {
             let linked = dir.path().join("linked");
             std::os::unix::fs::symlink(&home, &linked).unwrap();
-            assert_eq!(prose_dir(&work, Some(&linked)), None);
+            assert_eq!(prose_dir(&work, Some(&linked)).unwrap(), None);
         }
         std::fs::create_dir_all(dir.path().join(".prose")).unwrap();
         assert_eq!(
-            prose_dir(&work, Some(&home)),
+            prose_dir(&work, Some(&home)).unwrap(),
             Some(dir.path().join(".prose"))
         );
-        assert_eq!(prose_dir(&home, Some(&home)), Some(home.join(".prose")));
+        assert_eq!(
+            prose_dir(&home, Some(&home)).unwrap(),
+            Some(home.join(".prose"))
+        );
     }
 }

@@ -62,7 +62,7 @@ fn repaired(dir: &Path) -> (Vec<Done>, Session) {
     let (disk, session) = open(dir);
     let repair = plan(session.run(), session.trace(), "2027-01-15 08:00:00");
     let to = dir.with_file_name("fixed");
-    let done = write_repaired(
+    let (done, _) = write_repaired(
         &Damaged {
             disk: &disk,
             root: "",

@@ -56,6 +56,14 @@ const SQLITE: Tool = Tool {
     packages: &["sqlite3"],
 };
 
+/// Lets system calls fail in the tests.
+const STRACE: Tool = Tool {
+    name: "strace (lets system calls fail in the tests)",
+    programs: &["strace"],
+    fits: |_| true,
+    packages: &["strace"],
+};
+
 /// Runs the JavaScript package in the tests.
 const NODE: Tool = Tool {
     name: "Node 18 or newer (the JavaScript package's tests)",
@@ -90,7 +98,7 @@ pub(crate) fn clang() -> Result<&'static str> {
 /// Makes all tests possible, those in a browser included.
 pub(crate) fn tests(root: &Path) -> Result<()> {
     wasm_target()?;
-    ensure(&[&CLANG, &CHROMIUM, &SQLITE, &NODE, &NPM])?;
+    ensure(&[&CLANG, &CHROMIUM, &SQLITE, &STRACE, &NODE, &NPM])?;
     npm_packages(&root.join("tests/js"))
 }
 

@@ -3,9 +3,10 @@ use std::path::PathBuf;
 use prosescope_core::model::{AgentScope, Text};
 use prosescope_core::render::text::escape;
 use prosescope_core::session::{Session, ValueOf};
-use prosescope_core::view::{AgentWritten, SegmentText};
+use prosescope_core::view::{AgentWritten, Part, SegmentText};
 use prosescope_core::write::{AddSegment, Record, Remember, Remembered};
 
+use super::unread;
 use crate::args::record::{AgentArgs, AgentCommand, MemoryCommand, Scope, SegmentCommand};
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -71,6 +72,8 @@ impl Place {
         }
         let target = locate::for_writing(&run)?;
         let session = locate::open_agent(&target, &args.name)?;
+        // Which store holds the agent is not known where one cannot be read.
+        unread::whole(&session, &[Part::Agents])?;
         let scope = match args.scope {
             Some(Scope::Execution) => AgentScope::Execution,
             Some(Scope::Project) => AgentScope::Project,
@@ -193,6 +196,7 @@ fn get(args: &AgentArgs, out: &Out) -> Result<Exit, CliError> {
             args.name,
             place.scope.word()
         );
+        unread::whole(&session, &[Part::Agents])?;
         return Err(unknown(args, message));
     };
     let of = ValueOf::Memory(at);
@@ -241,6 +245,7 @@ fn segment(args: &AgentArgs, number: Option<i64>, out: &Out) -> Result<Exit, Cli
         }
         return Ok(Exit::Done);
     }
+    unread::whole(&session, &[Part::Agents])?;
     let name = &args.name;
     for at in &found {
         if let (Some(number), Some(last)) = (number, session.segment(*at, None)?) {

@@ -71,7 +71,9 @@ fn lines(kept: &KeptAgent, place: &str, name: &str) -> Vec<String> {
 }
 
 fn user() -> Result<PathBuf, CliError> {
-    locate::home()
-        .and_then(|home| home_prose(&home))
+    let found = locate::home().map(|home| home_prose(&home)).transpose();
+    found
+        .map_err(locate::store)?
+        .flatten()
         .ok_or_else(|| CliError::not_found("the home directory has no .prose folder"))
 }

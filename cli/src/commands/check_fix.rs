@@ -49,7 +49,7 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
     let session = &opened.session;
     let at = at_text(now, Style::AppendOnly);
     let repair = plan(session.run(), session.trace(), &at);
-    let repaired = write_repaired(
+    let (repaired, told) = write_repaired(
         &Damaged {
             disk: &opened.disk,
             root: &session.run().root,
@@ -59,10 +59,17 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
             repair: &repair,
         },
         &to,
-    )?;
+    )
+    .map_err(|fault| super::of_run(&opened.dir, fault))?;
     out::recorded();
+    record::told(told);
     let copy = record::from_here(&to);
-    let (fixed, _) = locate::open_with_folder(&to.to_string_lossy())?;
+    let again = locate::open_with_folder(&to.to_string_lossy());
+    let again = again.and_then(|(fixed, _)| unread::given(&fixed).map(|()| fixed));
+    let fixed = again.map_err(|error| {
+        let message = format!("{copy} is written whole, but could not be read again: {error}");
+        CliError::new(Exit::Recorded, message).hint("`prose check` says what is left in the copy")
+    })?;
     let fixed = RunRepaired {
         run: before.run,
         after: fixed.check_page(Some(now), &copy),

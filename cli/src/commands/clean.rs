@@ -40,9 +40,14 @@ pub(super) fn run(args: &CleanArgs, out: &Out) -> Result<Exit, CliError> {
     if args.yes {
         for run in plan.remove.clone() {
             let entry = entries.iter().find(|entry| entry.name == run.run);
-            if let Some(Err(fault)) = entry.map(|entry| remove_run(&prose, entry)) {
-                failed.push(fault.to_string());
-                plan.stays(&run.run, &fault.to_string());
+            match entry.map(|entry| remove_run(&prose, entry)) {
+                // Removed, but for what is left in the trash.
+                Some(Ok(left)) => failed.extend(left.map(|fault| fault.to_string())),
+                Some(Err(fault)) => {
+                    failed.push(fault.to_string());
+                    plan.stays(&run.run, &fault.to_string());
+                }
+                None => {}
             }
         }
         for leftover in plan.leftovers.clone() {

@@ -87,7 +87,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
         return Err(CliError::refused("out-inside-run", message)
             .hint("choose a folder outside of the run: --out PATH"));
     }
-    let left = convert(
+    let (left, told) = convert(
         &Conversion {
             disk: &opened.disk,
             session,
@@ -96,8 +96,10 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
             to_folder,
         },
         &to,
-    )?;
+    )
+    .map_err(|fault| super::of_run(&opened.dir, fault))?;
     out::recorded();
+    record::told(told);
     let converted = RunConverted {
         run: session.run().id.to_string(),
         folder: record::from_here(&to),

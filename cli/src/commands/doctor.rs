@@ -17,6 +17,7 @@ use crate::{locate, print};
 pub(super) fn run(args: &DoctorArgs, out: &Out) -> Result<Exit, CliError> {
     let here = std::env::current_dir()?;
     let prose = prosescope_store::prose_dir(&here, locate::home().as_deref());
+    let prose = prose.map_err(locate::store)?;
     let place = prose.as_deref().unwrap_or(&here);
     let mut facts = Facts {
         sqlite3: tool("sqlite3"),

@@ -19,15 +19,20 @@ pub(super) fn run(command: GateCommand, out: &Out) -> Result<Exit, CliError> {
 /// The one command that reads and yet writes: the log notes who looked.
 fn show(run: &str, id: &str, no_log: bool, out: &Out) -> Result<Exit, CliError> {
     let now = Some(locate::now());
-    let mut session = locate::open(run)?;
-    unread::whole(&session, unread::GATES)?;
+    let whole = |session| unread::whole(&session, unread::GATES).map(|()| session);
+    let mut session = locate::open(run).and_then(whole)?;
     if session.gate(id, now).is_some() && !no_log {
         let look = ViewGate {
             gate: id.to_owned(),
             by: "user".to_owned(),
         };
         match Recorder::open(run).and_then(|mut recorder| recorder.record(&look)) {
-            Ok(_) => session = locate::open(run)?,
+            Ok(_) => match locate::open(run).and_then(whole) {
+                Ok(now) => session = now,
+                Err(error) => say(&print::note(&format!(
+                    "the view was recorded, and is not listed here: {error}"
+                ))),
+            },
             // Whoever only may read sees it nonetheless.
             Err(error) => say(&print::note(&format!(
                 "the view was not recorded in the audit log: {error}"

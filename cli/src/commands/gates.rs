@@ -97,7 +97,7 @@ fn expire(run: Option<&str>, out: &Out) -> Result<Exit, CliError> {
                     // One run that cannot be written keeps no other from it.
                     Err(error) => {
                         say(&escape(&format!("skipped: {error}"), false));
-                        exit = Exit::Issues;
+                        exit = exit.max(error.exit);
                     }
                 }
             }
@@ -117,12 +117,14 @@ fn due() -> Result<Vec<Result<String, CliError>>, CliError> {
     let now = Some(locate::now());
     let mut due = Vec::new();
     for (_, folder, session) in locate::open_all(None)? {
-        match session {
-            Ok(session) if session.gates(now).gates.iter().any(|gate| gate.overdue) => {
-                due.push(Ok(folder));
-            }
+        let read = session.map_err(CliError::from).and_then(|session| {
+            unread::whole(&session, unread::GATES)?;
+            Ok(session.gates(now).gates)
+        });
+        match read {
+            Ok(gates) if gates.iter().any(|gate| gate.overdue) => due.push(Ok(folder)),
             Ok(_) => {}
-            Err(error) => due.push(Err(error.into())),
+            Err(error) => due.push(Err(error)),
         }
     }
     Ok(due)

@@ -19,8 +19,14 @@ pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
         let resolution = session.resolve(&args.name, args.from);
         return Err(missing(session, args, &resolution));
     }
+    if let Some(one) = lookup.unread()
+        && let Some(error) = unread::error(lookup.session(), &[one])
+    {
+        return Err(error);
+    }
     // A missing attachment is said on standard error; the row's own value still goes to standard output.
     if let Some(note) = lookup.value(0)?.note {
+        unread::whole(lookup.session(), &[Part::Bindings])?;
         say(&format!("{WAIT}note:{RESET} {}", escape(&note, true)));
     }
     let mut failed = None;

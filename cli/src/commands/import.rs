@@ -21,24 +21,18 @@ pub(super) fn run(command: ImportCommand, out: &Out) -> Result<Exit, CliError> {
         Some(path) => Some((path, super::init::read_program(path)?)),
         None => None,
     };
+    let name = program.as_ref().and_then(|(path, _)| path.file_name());
+    let name = name.map(|name| name.to_string_lossy().into_owned());
     let mut recorder = Recorder::open(&run.run)?;
     let done = recorder.record(&AddImport {
         alias,
         source_url: source,
         inputs_schema: inputs,
         outputs_schema: outputs,
-        program: program.as_ref().map(|(_, source)| source.clone()),
+        name,
+        program: program.map(|(_, source)| source),
     })?;
-    let name = match &program {
-        Some((path, _)) => path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned(),
-        None => format!("{}.prose", done.alias),
-    };
-    let program = program.as_ref().map(|(_, source)| source.as_str());
-    let nested = recorder.nested(&done.nested, &name, program)?;
+    let nested = recorder.nested(&done.nested);
     if out.json {
         out.json(&ImportRegistered::new(recorder.run_id(), &done, nested))?;
         return Ok(Exit::Done);

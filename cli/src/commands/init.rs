@@ -35,17 +35,18 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
     let dir = record::prose_dir()?.join("runs").join(&id);
     let name = args.program.file_name().unwrap_or_default();
     let name = name.to_string_lossy();
-    let state = match args.state {
+    let (made, state) = match args.state {
         StateMode::Sqlite => {
-            init_sqlite(&dir, &id, &name, &source, &at_text(now, Style::AppendOnly))?;
-            "sqlite"
+            let at = at_text(now, Style::AppendOnly);
+            (init_sqlite(&dir, &id, &name, &source, &at)?, "sqlite")
         }
         StateMode::Filesystem => {
-            init_folder(&dir, &id, &name, &source, &at_text(now, Style::Files))?;
-            "filesystem"
+            let at = at_text(now, Style::Files);
+            (init_folder(&dir, &id, &name, &source, &at)?, "filesystem")
         }
     };
     out::recorded();
+    record::told(made);
     if out.json {
         out.json(&RunOpened {
             run: id,

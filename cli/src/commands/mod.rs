@@ -32,9 +32,12 @@ mod trace;
 mod unread;
 mod view;
 
+use std::path::Path;
+
 use prosescope_core::session::Session;
 use prosescope_core::time::Stamp;
 use prosescope_core::timeout::Timeout;
+use prosescope_core::write::Fault;
 
 use crate::args::Command;
 use crate::error::CliError;
@@ -75,6 +78,12 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
         Command::View(args) => view::run(&args, out),
         Command::Completions(args) => completions::run(&args, out),
     }
+}
+
+/// A fault in the copying of a run: it names a table, or nothing.
+fn of_run(dir: &Path, fault: Fault) -> CliError {
+    let message = format!("{} was not copied: {}", dir.display(), fault.message);
+    Fault { message, ..fault }.into()
 }
 
 /// How a command that read a run ends: issues of severity error are worth a code of their own.

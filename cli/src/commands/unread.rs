@@ -61,9 +61,12 @@ pub(super) fn some(exit: Exit, what: &str) -> CliError {
 
 fn refuse(session: &Session, counts: impl Fn(&Unread) -> bool) -> Result<(), CliError> {
     let unread: Vec<Unread> = session.unread().into_iter().filter(counts).collect();
-    let Some(first) = unread.first() else {
-        return Ok(());
-    };
+    error(session, &unread).map_or(Ok(()), Err)
+}
+
+/// Refuses an answer that is made of these; `None` where nothing was unread.
+pub(super) fn error(session: &Session, unread: &[Unread]) -> Option<CliError> {
+    let first = unread.first()?;
     // A read that failed may succeed next time; damage stays.
     let exit = match unread.iter().any(|unread| unread.failed) {
         true => Exit::Io,
@@ -79,7 +82,10 @@ fn refuse(session: &Session, counts: impl Fn(&Unread) -> bool) -> Result<(), Cli
     } = first;
     let run = &session.run().id;
     let message = format!("cannot read {what} of run {run}: {why}{more}");
-    Err(CliError::new(exit, message)
-        .hint(&**next)
-        .hint("`prose show RUN` shows what was read, `prose check RUN` lists all that was found"))
+    let error = CliError::new(exit, message).hint(&**next);
+    Some(
+        error.hint(
+            "`prose show RUN` shows what was read, `prose check RUN` lists all that was found",
+        ),
+    )
 }

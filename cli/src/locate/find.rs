@@ -7,7 +7,7 @@ use prosescope_core::session::{ChooseError, Found, FoundKind, choose, survey};
 use prosescope_core::source::Source;
 use prosescope_store::{Disk, home_prose, prose_dir};
 
-use super::{LATEST, disk, options};
+use super::{LATEST, disk, options, store};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::near;
@@ -23,7 +23,7 @@ pub(super) struct Located {
 }
 
 pub(super) fn locate(run: &str) -> Result<Located, CliError> {
-    if looks_like_path(run) && Path::new(run).exists() {
+    if looks_like_path(run) && exists(run)? {
         return by_path(Path::new(run));
     }
     if only_a_path(run) {
@@ -31,9 +31,12 @@ pub(super) fn locate(run: &str) -> Result<Located, CliError> {
     }
     let project = match project() {
         Ok(project) => project,
-        Err(_) if looks_like_path(run) => return Err(no_such_path(run)),
+        Err(error) if looks_like_path(run) && error.exit == Exit::NotFound => {
+            return Err(no_such_path(run));
+        }
         // Without a `.prose` folder, a bare name may still be a file beside us.
-        Err(_) if run != LATEST && Path::new(run).exists() => return by_path(Path::new(run)),
+        Err(error) if error.exit != Exit::NotFound => return Err(error),
+        Err(_) if run != LATEST && exists(run)? => return by_path(Path::new(run)),
         Err(error) => return Err(error),
     };
     let disk = Rc::new(disk(&project)?);
@@ -41,9 +44,14 @@ pub(super) fn locate(run: &str) -> Result<Located, CliError> {
     let (name, nested) = run
         .split_once('/')
         .map_or((run, None), |(name, nested)| (name, Some(nested)));
-    let place = match choose(&source, name, &options(None)?) {
+    let chosen = choose(&source, name, &options(None)?);
+    let path = chosen.is_err() && run != LATEST && exists(run)?;
+    if !path && run_unread(&disk, name, chosen.is_ok()) {
+        return Err(unread(&disk, not_known(run)));
+    }
+    let place = match chosen {
         Ok(place) => place,
-        Err(ChooseError::Unknown { .. }) if run != LATEST && Path::new(run).exists() => {
+        Err(ChooseError::Unknown { .. }) if path => {
             return by_path(Path::new(run));
         }
         Err(ChooseError::Unknown { name, .. }) if looks_like_path(run) => {
@@ -58,7 +66,9 @@ pub(super) fn locate(run: &str) -> Result<Located, CliError> {
         Err(error) => return Err(not_chosen(error, &project)),
     };
     let place = match nested {
-        Some(nested) => inside(&disk, name, &place, nested)?,
+        Some(nested) => {
+            inside(&disk, name, &place, nested).map_err(|error| unread(&disk, error))?
+        }
         None => place,
     };
     Ok(Located {
@@ -67,6 +77,31 @@ pub(super) fn locate(run: &str) -> Result<Located, CliError> {
         place,
         prose: None,
     })
+}
+
+/// Whether what was not read may be, or may be newer than, the run that a name means.
+fn run_unread(disk: &Disk, name: &str, found: bool) -> bool {
+    match found {
+        false => disk.unread(|_| true).is_some(),
+        // A folder of a run that cannot be listed may be that of the newest one.
+        true => {
+            let deep = |place: &str| place.matches('/').count() > 1;
+            name == LATEST && disk.unread(|place| !deep(place)).is_some()
+        }
+    }
+}
+
+fn not_known(run: &str) -> CliError {
+    CliError::not_found(format!("there is no run {run}"))
+}
+
+/// What is not found in a place that was not read whole may be there: the error is that it was not read.
+pub(super) fn unread(disk: &Disk, error: CliError) -> CliError {
+    match disk.unread(|_| true) {
+        Some(message) if error.exit == Exit::NotFound => CliError::new(Exit::Io, message)
+            .hint("check that you may read it, and repeat the command"),
+        _ => error,
+    }
 }
 
 fn not_chosen(error: ChooseError, project: &Path) -> CliError {
@@ -92,6 +127,12 @@ fn not_chosen(error: ChooseError, project: &Path) -> CliError {
             ))
         }
     }
+}
+
+fn exists(path: &str) -> Result<bool, CliError> {
+    Path::new(path)
+        .try_exists()
+        .map_err(|cause| CliError::new(Exit::Io, format!("{path} cannot be looked at: {cause}")))
 }
 
 /// Whether no run and no import can be called so.
@@ -242,12 +283,13 @@ pub(super) fn by_path(path: &Path) -> Result<Located, CliError> {
 pub(crate) fn project() -> Result<PathBuf, CliError> {
     let here = std::env::current_dir()?;
     let home = home();
-    prose_dir(&here, home.as_deref()).ok_or_else(|| {
+    let found = prose_dir(&here, home.as_deref()).map_err(store)?;
+    found.ok_or_else(|| {
         let error = CliError::not_found(format!(
             "there is no .prose folder in {} or above it",
             here.display()
         ));
-        let users = home.as_deref().and_then(home_prose);
+        let users = home.as_deref().and_then(|home| home_prose(home).ok()?);
         let error = match users.filter(|_| home.is_some_and(|home| here.starts_with(home))) {
             Some(users) => error.hint(format!(
                 "{} keeps the agents of the user; it is a project only for commands in the home directory itself",

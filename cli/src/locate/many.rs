@@ -3,14 +3,19 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use prosescope_core::session::{Filter, FoundKind, OpenError, Order, Session, choose, survey};
-use prosescope_core::source::Source;
+use prosescope_core::session::{
+    Filter, Found, FoundKind, OpenError, Order, Session, choose, survey,
+};
+use prosescope_core::source::{Source, SourceError};
 use prosescope_core::view::RunList;
 use prosescope_store::Disk;
 
 use super::find::project;
 use super::{LATEST, disk, from_here, options, store};
 use crate::error::CliError;
+use crate::exit::Exit;
+use crate::out::say;
+use crate::print::note;
 
 /// A run of many: its name, where its files lie, and the run or why it cannot be opened.
 pub(crate) type OneOfAll = (String, String, Result<Session, OpenError>);
@@ -21,42 +26,54 @@ pub(crate) fn open_all(path: Option<&str>) -> Result<impl Iterator<Item = OneOfA
         Some(path) => PathBuf::from(path),
         None => project()?,
     };
-    let disk: Rc<dyn Source> = Rc::new(disk(&base)?);
-    let options = options(None)?;
-    let runs = survey(disk.as_ref()).found.into_iter();
-    Ok(runs
-        .filter(|found| found.kind != FoundKind::Agents)
-        .map(move |found| {
-            let session = Session::open(Rc::clone(&disk), &found.place, &options);
-            let folder = from_here(&base, &found.place);
-            (found.name, folder, session)
-        }))
+    let runs = each(disk(&base)?, |found| found.kind != FoundKind::Agents)?;
+    Ok(runs.map(move |(name, place, session)| (name, from_here(&base, &place), session)))
 }
 
 /// Opens every run below the nearest `.prose`, with its place there.
 pub(crate) fn open_project() -> Result<impl Iterator<Item = OneOfAll>, CliError> {
-    let disk: Rc<dyn Source> = Rc::new(disk(&project()?)?);
-    let options = options(None)?;
-    let runs = survey(disk.as_ref()).found.into_iter();
-    Ok(runs.map(move |found| {
-        let session = Session::open(Rc::clone(&disk), &found.place, &options);
-        (found.name, found.place, session)
-    }))
+    each(disk(&project()?)?, |_| true)
 }
 
 /// Opens every run below a `.prose` folder's own `runs`, one at a time: its name, its place below `.prose`, and the
 /// run or why it cannot be opened.
 pub(crate) fn open_runs(prose: &Path) -> Result<impl Iterator<Item = OneOfAll>, CliError> {
     let disk = Disk::open_where(prose, |path| path.starts_with("runs/")).map_err(store)?;
-    let disk: Rc<dyn Source> = Rc::new(disk);
+    each(disk, |found| found.kind != FoundKind::Agents)
+}
+
+/// Opens what was found on a disk, one after the other; last comes what could not be read and may be a run.
+fn each(
+    disk: Disk,
+    wanted: impl Fn(&Found) -> bool,
+) -> Result<impl Iterator<Item = OneOfAll>, CliError> {
+    let disk = Rc::new(disk);
+    let source: Rc<dyn Source> = Rc::<Disk>::clone(&disk);
     let options = options(None)?;
-    let runs = survey(disk.as_ref()).found.into_iter();
-    Ok(runs
-        .filter(|found| found.kind != FoundKind::Agents)
-        .map(move |found| {
-            let session = Session::open(Rc::clone(&disk), &found.place, &options);
-            (found.name, found.place, session)
-        }))
+    let mut found = survey(source.as_ref()).found;
+    let hidden = outside(&disk, &found).map(|cause| {
+        let path = source.label();
+        let error = SourceError::Unreadable { path, cause };
+        (source.label(), String::new(), Err(error.into()))
+    });
+    found.retain(wanted);
+    let runs = found.into_iter().map(move |found| {
+        let session = Session::open(Rc::clone(&source), &found.place, &options);
+        (found.name, found.place, session)
+    });
+    Ok(runs.chain(hidden))
+}
+
+/// What could not be read outside of what was found.
+fn outside(disk: &Disk, found: &[Found]) -> Option<String> {
+    let inside = |place: &str, found: &Found| match place.strip_prefix(found.place.as_str()) {
+        Some(rest) => found.place.is_empty() || rest.is_empty() || rest.starts_with('/'),
+        None => false,
+    };
+    let runs = found.iter().filter(|found| found.kind != FoundKind::Agents);
+    // What agents keep is no run, nor is a lock.
+    let other = |place: &str| place.starts_with("agents") || place == ".lock";
+    disk.unread(|place| !other(place) && !runs.clone().any(|found| inside(place, found)))
 }
 
 /// The runs below `path`, or below the nearest `.prose`, those that are wanted.
@@ -65,21 +82,41 @@ pub(crate) fn list(path: Option<&str>, filter: &Filter, order: Order) -> Result<
         Some(path) => PathBuf::from(path),
         None => project()?,
     };
-    let disk: Rc<dyn Source> = Rc::new(disk(&dir)?);
-    Ok(Session::list_where(&disk, &options(None)?, filter, order))
+    let disk = Rc::new(disk(&dir)?);
+    let source: Rc<dyn Source> = Rc::<Disk>::clone(&disk);
+    let list = Session::list_where(&source, &options(None)?, filter, order);
+    if let Some(message) = disk.unread(|_| true) {
+        say(&note(&format!("not all was read: {message}")));
+    }
+    Ok(list)
 }
 
 /// The runs below a `.prose` folder's own `runs`.
 pub(crate) fn runs_of(prose: &Path) -> Result<RunList, CliError> {
     let runs = Disk::open_where(prose, |path| path.starts_with("runs/")).map_err(store)?;
-    let runs: Rc<dyn Source> = Rc::new(runs);
+    let disk = Rc::new(runs);
+    let runs: Rc<dyn Source> = Rc::<Disk>::clone(&disk);
     let all = Filter::default();
-    Ok(Session::list_where(
-        &runs,
-        &options(None)?,
-        &all,
-        Order::default(),
-    ))
+    let list = Session::list_where(&runs, &options(None)?, &all, Order::default());
+    // What is no run, only because it could not be read, is not said to be none.
+    let of_run = |place: &str| {
+        list.runs
+            .iter()
+            .any(|run| place.starts_with(&format!("{}/", run.place)))
+    };
+    match disk.unread(|place| !of_run(place)) {
+        Some(message) => Err(CliError::new(Exit::Io, message)
+            .hint("check that you may read it, and repeat the command")),
+        None => {
+            // Its status is not what its files say.
+            let failed = list.runs.iter().filter_map(|run| run.error.as_deref());
+            let partly = disk.unread(of_run);
+            for message in failed.chain(partly.as_deref()) {
+                say(&note(&format!("not all was read: {message}")));
+            }
+            Ok(list)
+        }
+    }
 }
 
 /// The place of the newest run below a `.prose` folder's own `runs`.

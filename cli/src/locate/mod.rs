@@ -180,7 +180,7 @@ pub(super) fn disk(path: &Path) -> Result<Disk, CliError> {
     Disk::open(path).map_err(store)
 }
 
-pub(super) fn store(error: StoreError) -> CliError {
+pub(crate) fn store(error: StoreError) -> CliError {
     let exit = if error.is_not_found() {
         Exit::NotFound
     } else {
@@ -210,7 +210,8 @@ pub(super) fn options(prose: Option<&Path>) -> Result<Options, CliError> {
     if let Some(dir) = prose {
         add(AgentScope::Project, dir)?;
     }
-    let user = home().as_deref().and_then(home_prose);
+    let user = home().as_deref().map(home_prose).transpose();
+    let user = user.map_err(store)?.flatten();
     // In the home directory itself, the project's folder is the user's; so is the one around a run that lies there.
     let own = |dir: &Path| prose.is_some_and(|prose| is_same(prose, dir));
     if let Some(dir) =

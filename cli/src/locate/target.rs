@@ -1,14 +1,17 @@
 //! Where a run is written: a folder or a database, found without looking at other runs.
 
+use std::fs::Metadata;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use prosescope_core::session::{FoundKind, Session, has_stray_database, survey};
 use prosescope_store::Disk;
 
-use super::find::{locate, project};
+use super::find::{locate, project, unread};
 use super::{disk, from_here, is_latest, options, store};
 use crate::error::CliError;
+use crate::exit::Exit;
 
 /// Where a run is written.
 pub(crate) struct Target {
@@ -30,7 +33,7 @@ pub(crate) fn for_writing(run: &str) -> Result<Target, CliError> {
         && let Ok(project) = project()
     {
         let dir = project.join("runs").join(run.replace('/', "/imports/"));
-        if dir.is_dir() {
+        if lies(dir.metadata(), &dir)?.is_some_and(|meta| meta.is_dir()) {
             return target(dir);
         }
     }
@@ -58,9 +61,9 @@ pub(crate) fn for_writing(run: &str) -> Result<Target, CliError> {
 /// A folder that holds a database is one run, kept there.
 fn target(dir: PathBuf) -> Result<Target, CliError> {
     let own = dir.join("state.db");
-    let there = own.symlink_metadata().is_ok() && !is_stray(&dir)?;
+    let there = lies(own.symlink_metadata(), &own)?.is_some() && !is_stray(&dir)?;
     let events = dir.join("x_events.jsonl");
-    if there && events.symlink_metadata().is_ok() {
+    if there && lies(events.symlink_metadata(), &events)?.is_some() {
         let message = format!(
             "the run has two stores, and only one can be written: {} and {}",
             own.display(),
@@ -85,20 +88,51 @@ fn target(dir: PathBuf) -> Result<Target, CliError> {
 fn is_stray(dir: &Path) -> Result<bool, CliError> {
     let asked = |path: &str| !path.contains('/') || path.starts_with("bindings/");
     let disk = Disk::open_where(dir, asked).map_err(store)?;
-    Ok(has_stray_database(&disk, ""))
+    let stray = has_stray_database(&disk, "");
+    whole(&disk).map(|()| stray)
 }
 
 /// Whether a folder is a run's, as lists of runs see it.
 fn is_run(dir: &Path) -> Result<bool, CliError> {
     // What our own writer keeps says so without a list of all that lies there.
-    let ours = |name: &str| dir.join(name).is_file();
-    if ours("state.md") && ours("program.prose") || ours("x_events.jsonl") {
+    let ours = |name: &str| {
+        let path = dir.join(name);
+        let found = lies(path.metadata(), &path)?;
+        Ok::<_, CliError>(found.is_some_and(|meta| meta.is_file()))
+    };
+    if ours("state.md")? && ours("program.prose")? || ours("x_events.jsonl")? {
         return Ok(true);
     }
-    let found = survey(&disk(dir)?).found;
-    Ok(found
-        .iter()
-        .any(|found| found.place.is_empty() && found.kind != FoundKind::Agents))
+    let disk = disk(dir)?;
+    let found = survey(&disk).found;
+    let mut found = found.iter();
+    match found.any(|found| found.place.is_empty() && found.kind != FoundKind::Agents) {
+        true => Ok(true),
+        false => whole(&disk).map(|()| false),
+    }
+}
+
+/// What was found at a path; `None` when nothing lies there.
+fn lies(found: io::Result<Metadata>, path: &Path) -> Result<Option<Metadata>, CliError> {
+    match found {
+        Ok(meta) => Ok(Some(meta)),
+        Err(cause) if matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
+        Err(cause) => {
+            let message = format!("{} cannot be looked at: {cause}", path.display());
+            Err(CliError::new(Exit::Io, message))
+        }
+    }
+}
+
+/// Nothing is said of what was not read whole.
+fn whole(disk: &Disk) -> Result<(), CliError> {
+    match disk.unread(|_| true) {
+        Some(message) => Err(CliError::new(Exit::Io, message)
+            .hint("check that you may read it, and repeat the command")),
+        None => Ok(()),
+    }
 }
 
 fn no_run(path: &Path) -> CliError {
@@ -135,5 +169,7 @@ pub(crate) fn open_agent(target: &Target, name: &str) -> Result<Session, CliErro
     // A run that lies in no project uses the agents of the one that the command is given in.
     let here = prose.is_none().then(project).and_then(Result::ok);
     let options = options(prose.or(here.as_deref()))?;
-    Ok(Session::open_agent(Rc::new(disk), &place, &options, name)?)
+    let disk = Rc::new(disk);
+    let source: Rc<Disk> = Rc::clone(&disk);
+    Session::open_agent(source, &place, &options, name).map_err(|error| unread(&disk, error.into()))
 }

@@ -9,19 +9,21 @@
 //! name only, and at the executions only where some of those lie in a frame. Wherever that is not enough (a folder, a
 //! name that is not there, an import's `alias.name`, a table of another shape, damage) the run is opened as a whole.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::survey::{join, split};
-use super::{NodeIndex, OpenError, Options, Session, Store, ValueOf};
+use super::unread::unread;
+use super::{NodeIndex, OpenError, Options, Session, Store, ValueOf, open};
 use crate::decode::{folder, sqlite};
 use crate::issue::{Issue, Severity};
-use crate::model::Run;
+use crate::model::{Run, ValueAt};
 use crate::program;
 use crate::scope;
 use crate::source::{Source, SourceError};
 use crate::trace::{self, Trace};
-use crate::view::ValueView;
+use crate::view::{Unread, ValueView};
 
 /// What a name means in a run.
 pub struct Lookup {
@@ -68,6 +70,27 @@ impl Lookup {
     /// The run, where the name means nothing in it: opened as a whole, to say what there is instead.
     pub fn not_found(&self) -> Option<&Session> {
         self.winner.is_none().then_some(&self.session)
+    }
+
+    /// What says that the value itself could not be read: what is given in its place is not the value.
+    pub fn unread(&self) -> Option<Unread> {
+        let Some(ValueOf::Binding(at)) = self.winner else {
+            return None;
+        };
+        let binding = self.session.run.bindings.get(at as usize)?;
+        let ValueAt::File { path, .. } = &binding.value else {
+            return None;
+        };
+        let path = path.strip_prefix(&*self.session.root).unwrap_or(path);
+        let issues = self.session.run.issues.iter();
+        issues
+            .filter(|issue| issue.location.file.as_deref() == Some(path))
+            .find_map(unread)
+    }
+
+    /// What was read of the run: all of it, or as much as it took.
+    pub fn session(&self) -> &Session {
+        &self.session
     }
 
     /// As [`Session::value`].
@@ -153,6 +176,8 @@ fn narrow(
     }
     run.bindings = bindings;
     run.issues.extend(issues);
+    let listed = open::listed(source.as_ref(), &join(dir, ""), &run);
+    run.issues.extend(listed);
     let winner = scope::winner(&run, &trace, name, from)?;
     let root = join(dir, "");
     Some(Lookup {
@@ -173,6 +198,7 @@ fn narrow(
             index: NodeIndex::default(),
             other_runs: Vec::new(),
             earlier: BTreeMap::new(),
+            lost: RefCell::default(),
         },
         winner: Some(ValueOf::Binding(u32::try_from(winner).ok()?)),
     })

@@ -34,6 +34,7 @@ mod unread;
 mod values;
 mod writes;
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -44,6 +45,7 @@ use crate::model::{AgentScope, Run, Text};
 use crate::program::Listing;
 use crate::source::Source;
 use crate::trace::Trace;
+use crate::view::Unread;
 
 pub use agents::AgentHome;
 pub use audit::{AuditFilter, audit_stats, audit_timeouts, longest_first};
@@ -77,6 +79,8 @@ pub struct Session {
     other_runs: Vec<String>,
     /// How many earlier values of a name and frame the store keeps.
     earlier: BTreeMap<(Text, Option<i64>), u32>,
+    /// Values of which a view was to show the beginning, and that could not be read.
+    lost: RefCell<Vec<Unread>>,
 }
 
 /// A database of this session and the name its rows go by.

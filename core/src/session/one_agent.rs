@@ -4,11 +4,13 @@
 //! scope. An agent is written to after each of its invocations; a run has any number of those, and of other rows. Where
 //! that is not enough (no program, a table of another shape, damage) the run is opened as a whole.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::open::{OpenError, files_first, prose_folder};
+use super::open::{OpenError, agents_not_listed, files_first, prose_folder};
 use super::survey::{join, split};
+use super::unread::unread;
 use super::values::{Table, unreadable};
 use super::{Around, NodeIndex, Options, Session, Store};
 use crate::decode::{folder, sqlite};
@@ -69,7 +71,22 @@ fn narrow(source: &Rc<dyn Source>, place: &str, options: &Options, name: &str) -
     if options.run_id.is_some() || name.contains('/') {
         return None;
     }
+    let whole = |source: &Rc<dyn Source>, prefix: &str| {
+        let around = Around {
+            scope: AgentScope::Project,
+            source: Rc::clone(source),
+            prefix: prefix.to_owned(),
+        };
+        agents_not_listed(&around).next().is_none()
+    };
     let place = place.trim_end_matches('/');
+    let own = prose_folder(&join(place, "")).unwrap_or_else(|| join(place, ""));
+    if !whole(source, &own)
+        || !whole(source, &join(place, ""))
+        || !options.around.iter().all(|a| whole(&a.source, &a.prefix))
+    {
+        return None;
+    }
     let listed = |path: &str| source.file(path).is_some();
     let path = match listed(place) {
         true => place.to_owned(),
@@ -110,6 +127,7 @@ fn narrow(source: &Rc<dyn Source>, place: &str, options: &Options, name: &str) -
         index: NodeIndex::default(),
         other_runs: Vec::new(),
         earlier: BTreeMap::new(),
+        lost: RefCell::default(),
     };
     if let Some(prefix) = prose_folder(&session.root) {
         let own = Around {
@@ -135,6 +153,9 @@ impl Session {
         if source.file(&path).is_some() {
             let store = store(source, &path, &format!("{word}: {path}"), options)?;
             let found = sqlite::agents_named(&store.conn, &store.name, name).ok()?;
+            if found.issues.iter().any(|issue| unread(issue).is_some()) {
+                return None;
+            }
             for mut agent in found.agents {
                 // The store decides how far an agent reaches (errata A1), whatever its row says.
                 agent.scope = around.scope.clone();

@@ -1,3 +1,4 @@
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::stray::{has_stray_database, kept_in_files};
@@ -142,6 +143,7 @@ impl Session {
             index,
             other_runs,
             earlier,
+            lost: RefCell::default(),
         })
     }
 }
@@ -380,6 +382,7 @@ impl Opened {
                 }
             }
         }
+        self.run.issues.extend(agents_not_listed(around));
         let of_database = self.run.agents.len().saturating_sub(before);
         let (agents, issues) = folder::agents(
             source,
@@ -408,6 +411,22 @@ impl Opened {
             self.run.issues.extend(issues);
         }
     }
+}
+
+/// What could not be listed where agents lie.
+pub(super) fn agents_not_listed(around: &Around) -> impl Iterator<Item = Issue> {
+    let above = around.prefix.trim_end_matches('/').to_owned();
+    let agents = format!("{}agents", around.prefix);
+    around
+        .source
+        .listed()
+        .into_iter()
+        .filter(move |issue| {
+            let place = issue.location.file.as_deref().unwrap_or_default();
+            let listing = matches!(issue.rule.as_str(), "unreadable-folder" | "file-unreadable");
+            listing && (place == above || place.starts_with(&agents))
+        })
+        .map(|issue| issue.at_file("../agents"))
 }
 
 /// Orders the agents of a scope, which begin at `before`, so that those of files precede the `of_database` ones of
@@ -452,7 +471,7 @@ fn agents_of_database(
 /// What is to be said of the source's listing in a run: what concerns its own folder, or everything.
 ///
 /// That files may have been kept back is said only where the run names one that is not there and may have been.
-fn listed(source: &dyn Source, root: &str, run: &Run) -> Vec<Issue> {
+pub(super) fn listed(source: &dyn Source, root: &str, run: &Run) -> Vec<Issue> {
     let is_lost = |path: &str| {
         let path = path.trim_start_matches("./");
         is_hidden_name(path) && source.file(&format!("{root}{path}")).is_none()

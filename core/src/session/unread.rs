@@ -10,7 +10,8 @@ impl Session {
     /// among them: they are read, and shown as what they are. Nor is what was cut at a limit of ours: a list that was cut
     /// is not empty.
     pub fn unread(&self) -> Vec<Unread> {
-        self.run.issues.iter().filter_map(unread).collect()
+        let found = self.run.issues.iter().filter_map(unread);
+        found.chain(self.lost.borrow().iter().cloned()).collect()
     }
 }
 
@@ -90,7 +91,7 @@ fn of_table(table: &str) -> Option<Part> {
 
 /// Whether a file is a store of agents, of a project or a user: it lies around the run.
 fn is_agents(path: &str) -> bool {
-    path.rsplit('/').next() == Some("agents.db")
+    path.rsplit('/').next() == Some("agents.db") || path == "../agents"
 }
 
 #[cfg(test)]

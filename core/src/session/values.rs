@@ -2,7 +2,7 @@ use super::{Session, Store};
 use crate::decode::sqlite;
 use crate::model::{Agent, Binding, Text, ValueAt};
 use crate::source::SourceError;
-use crate::view::{RowView, ValueFormat, ValueView};
+use crate::view::{Part, RowView, Unread, ValueFormat, ValueView};
 
 /// What a value is asked of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -141,6 +141,11 @@ impl Session {
 
     /// The beginning of a value on one line.
     pub(super) fn preview(&self, table: Table, at: &ValueAt) -> String {
+        let table_name = table.name();
+        let part = match table {
+            Table::Bindings => Part::Bindings,
+            Table::Agents(_) => Part::Agents,
+        };
         let len = at.len().unwrap_or(0).min(PREVIEW as u64) as usize;
         if len == 0 {
             return String::new();
@@ -154,7 +159,18 @@ impl Session {
                     one_line(&text, 160)
                 }
             }
-            Err(_) => String::new(),
+            Err(error) => {
+                let lost = Unread {
+                    what: format!("a value in {table_name}"),
+                    why: error.to_string(),
+                    next: "Repeat the command.".to_owned(),
+                    parts: vec![part],
+                    failed: !matches!(error, SourceError::Database { failed: false, .. }),
+                    around: false,
+                };
+                self.lost.borrow_mut().push(lost);
+                String::new()
+            }
         }
     }
 

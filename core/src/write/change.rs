@@ -154,6 +154,19 @@ pub struct ImportRow {
     pub inputs_schema: Option<String>,
     /// JSON.
     pub outputs_schema: Option<String>,
+    /// The run that is made with it, unless it is there: in a folder.
+    pub nested: Option<NestedRun>,
+}
+
+/// The run of an import, with nothing recorded yet.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NestedRun {
+    /// Its folder inside the run's, `imports/{handle}--{slug}`.
+    pub place: String,
+    /// Its program's name.
+    pub name: String,
+    /// Its program's text.
+    pub program: String,
 }
 
 /// A row of `gates`, or `gates/{id}.pending.json`.

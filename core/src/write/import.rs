@@ -2,8 +2,8 @@ use super::begin::touch;
 use super::instance::{running, shown};
 use super::source::Source;
 use super::{
-    At, AttachmentFile, Change, Facts, ImportFact, ImportRow, Plan, Record, Style, WriteError,
-    names,
+    At, AttachmentFile, Change, Facts, ImportFact, ImportRow, NestedRun, Plan, Record, Style,
+    WriteError, names,
 };
 
 use crate::program::StatementKind;
@@ -24,6 +24,8 @@ pub struct AddImport {
     pub outputs_schema: Option<String>,
     /// Its text. In a folder the nested run has it; beside a database it is kept in the same place.
     pub program: Option<String>,
+    /// Its file's name; the handle's without it.
+    pub name: Option<String>,
 }
 
 /// What was registered.
@@ -97,6 +99,14 @@ impl Record for AddImport {
         }
         changes.extend([
             Change::Import(ImportRow {
+                nested: (facts.style() == Style::Files).then(|| NestedRun {
+                    place: nested.clone(),
+                    name: match &self.name {
+                        Some(name) => name.clone(),
+                        None => format!("{}.prose", self.alias),
+                    },
+                    program: self.program.clone().unwrap_or_default(),
+                }),
                 alias: self.alias.clone(),
                 source_url,
                 fetched: at.text(facts.style()),

@@ -66,7 +66,7 @@ pub use at::{At, at_text};
 pub use begin::{Begin, Begun, Run};
 pub use change::{
     AttachmentFile, AuditRow, BindingRow, Change, ExecutionRow, ExecutionUpdate, GateResolution,
-    GateRow, ImportRow, MemoryRow, RunChange, SegmentRow,
+    GateRow, ImportRow, MemoryRow, NestedRun, RunChange, SegmentRow,
 };
 pub use close::{Close, Closed, How};
 pub use error::{Fault, FaultKind, WriteError};

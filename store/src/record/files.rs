@@ -2,7 +2,7 @@
 
 use std::io::{self, Seek, SeekFrom, Write};
 
-use prosescope_core::write::{AttachmentFile, Fault};
+use prosescope_core::write::{AttachmentFile, Fault, FaultKind};
 
 use super::fault;
 use super::lock::RunLock;
@@ -105,6 +105,15 @@ pub(crate) fn aside(root: &Dir, slot: &str, bytes: &[u8]) -> io::Result<String> 
 
 /// What the system said when what is done was to be made durable; nothing when it is.
 pub(crate) type Settled = Option<io::Error>;
+
+/// What is there, and may not survive a power failure.
+pub(crate) fn unsure(settled: Settled) -> Option<Fault> {
+    let cause = settled?;
+    let message = format!("the system did not confirm that it is on disk: {cause}");
+    Some(
+        Fault::new(FaultKind::Io, message).hint("check the disk: a power failure may take it back"),
+    )
+}
 
 /// Puts a file whole into its place, whatever was there. An error means that it is not there.
 pub(crate) fn replace(root: &Dir, path: &str, bytes: &[u8]) -> io::Result<Settled> {

@@ -7,7 +7,7 @@ use prosescope_core::upkeep::clean::UNFINISHED;
 use prosescope_core::write::{Fault, WriteError};
 
 use super::fault;
-use super::files::put;
+use super::files::{Settled, put, unsure};
 use crate::dir::Dir;
 
 /// The folder in which a new one is made, itself made where it is missing, and the name of the new one in it.
@@ -22,13 +22,14 @@ pub(crate) fn place(dir: &Path) -> Result<(Dir, String), Fault> {
 /// Makes a run's folder with its program in it; `fill` puts in what keeps the state.
 ///
 /// # Errors
-/// A refusal when something is there already; a fault when it cannot be made. Then nothing is there.
+/// A refusal when something is there already; a fault when it cannot be made. Then nothing is there. What went wrong
+/// after it was made is returned.
 pub(super) fn run_folder(
     above: &Dir,
     name: &str,
     program: &str,
     fill: impl FnOnce(&Dir) -> Result<(), WriteError>,
-) -> Result<(), WriteError> {
+) -> Result<Option<Fault>, WriteError> {
     let dir = above.shown(name);
     let wrong = |cause: io::Error| failed(&dir, &cause);
     if above.look(name).map_err(wrong)?.is_some() {
@@ -38,10 +39,9 @@ pub(super) fn run_folder(
         put(aside, "program.prose", program.as_bytes()).map_err(wrong)?;
         fill(aside)
     });
-    made.map_err(|failure| match failure {
+    made.map(unsure).map_err(|failure| match failure {
         Failure::Filling(error) => error,
         Failure::Making(cause) => wrong(cause),
-        Failure::Unsure(cause) => unsure(&dir, &cause).into(),
     })
 }
 
@@ -51,17 +51,6 @@ pub(crate) enum Failure<E> {
     Filling(E),
     /// The folder itself.
     Making(io::Error),
-    /// It is there, and may not survive a power failure.
-    Unsure(io::Error),
-}
-
-pub(crate) fn unsure(dir: &Path, cause: &io::Error) -> Fault {
-    fault::io(
-        dir,
-        "is there and whole, but the system did not confirm that it is on disk",
-        cause,
-    )
-    .hint("check the disk: a power failure may take it back")
 }
 
 /// Makes a folder under a name that no list of runs shows, and renames it once it is filled: whoever is killed here
@@ -70,7 +59,7 @@ pub(crate) fn new_folder<E>(
     above: &Dir,
     name: &str,
     fill: impl FnOnce(&Dir) -> Result<(), E>,
-) -> Result<(), Failure<E>> {
+) -> Result<Settled, Failure<E>> {
     let (aside, dir) = unfinished(above).map_err(Failure::Making)?;
     let filled = fill(&dir)
         .map_err(Failure::Filling)
@@ -79,11 +68,11 @@ pub(crate) fn new_folder<E>(
     drop(dir);
     // `rename` fails unless the target is empty, so that a folder that came meanwhile stays.
     let filled = filled.and_then(|()| above.rename(&aside, name).map_err(Failure::Making));
-    if filled.is_err() {
+    if let Err(failure) = filled {
         let _ = above.remove_tree(&aside);
-        return filled;
+        return Err(failure);
     }
-    above.sync().map_err(Failure::Unsure)
+    Ok(above.sync().err())
 }
 
 fn unfinished(above: &Dir) -> io::Result<(String, Dir)> {
@@ -117,11 +106,11 @@ mod tests {
     use std::path::Path;
     use std::sync::Barrier;
 
-    use prosescope_core::write::WriteError;
+    use prosescope_core::write::{Fault, WriteError};
 
     use crate::{FolderStore, SqliteStore, init_folder, init_sqlite};
 
-    type Init = fn(&Path, &str) -> Result<(), WriteError>;
+    type Init = fn(&Path, &str) -> Result<Option<Fault>, WriteError>;
 
     /// The same id asked for by many at once is one run, whole, of one of them.
     #[test]
@@ -141,7 +130,7 @@ mod tests {
             let dir = above.path().join("runs/r");
             let at_once = Barrier::new(8);
             let programs: Vec<String> = (0..8).map(|n| format!("session \"{n}\"\n")).collect();
-            let done: Vec<Result<(), WriteError>> = std::thread::scope(|scope| {
+            let done: Vec<Result<Option<Fault>, WriteError>> = std::thread::scope(|scope| {
                 let one = |program: &str| {
                     at_once.wait();
                     init(&dir, program)

@@ -41,6 +41,33 @@ pub(super) fn open(dir: &Dir, name: &str, flags: OpenFlags) -> Result<Connection
     Ok(conn)
 }
 
+/// Opens a database to read it without asking for a lock, whatever its journal says.
+pub(super) fn open_unlocked(dir: &Dir, name: &str) -> Result<Connection, Fault> {
+    let path = dir.shown(name);
+    #[cfg(target_os = "linux")]
+    let path = beneath(dir).map_or(path, |held| held.join(name));
+    let escaped: String = path
+        .to_string_lossy()
+        .chars()
+        .map(|c| match c {
+            '%' => "%25".to_owned(),
+            '?' => "%3f".to_owned(),
+            '#' => "%23".to_owned(),
+            c => c.to_string(),
+        })
+        .collect();
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_URI
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let uri = format!("file:{escaped}?nolock=1");
+    #[cfg(target_os = "linux")]
+    if beneath(dir).is_some() {
+        let opened = Connection::open_with_flags_and_vfs(uri, flags, vfs::NAME);
+        return opened.map_err(|error| fault::sqlite(&dir.shown(name), &error));
+    }
+    Connection::open_with_flags(uri, flags).map_err(|error| fault::sqlite(&dir.shown(name), &error))
+}
+
 /// Checks, where SQLite opened a path, that the path still leads to what is held open. To be asked before a commit.
 pub(super) fn stays(dir: &Dir, name: &str) -> Result<(), Fault> {
     #[cfg(target_os = "linux")]

@@ -12,10 +12,10 @@ mod held;
 mod lock;
 mod sqlite;
 
-pub(crate) use files::put;
+pub(crate) use files::{put, unsure};
 pub use folder::{FolderStore, init_folder};
 pub(crate) use folder::{begin_events, write_first};
-pub(crate) use fresh::{Failure, new_folder, place, unsure};
+pub(crate) use fresh::{Failure, new_folder, place};
 pub(crate) use lock::{LOCK, lock};
 pub use sqlite::{SqliteStore, init_sqlite};
 pub(crate) use sqlite::{connect_agents, create, write_database};

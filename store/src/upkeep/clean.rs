@@ -32,8 +32,9 @@ pub fn run_entries(prose: &Path) -> Result<Vec<Entry>, Fault> {
 ///
 /// # Errors
 /// A [`Fault`] when it is no folder, when it changed since it was looked at, or when the system refuses; unless the
-/// message says otherwise, nothing was removed.
-pub fn remove_run(prose: &Path, entry: &Entry) -> Result<(), Fault> {
+/// message says otherwise, nothing was removed. Where the run is removed and some of its files could not be, that is
+/// returned: they lie in the trash.
+pub fn remove_run(prose: &Path, entry: &Entry) -> Result<Option<Fault>, Fault> {
     plain(&entry.name)?;
     let shown = prose.join("runs").join(&entry.name);
     let kept = |why: &str| Fault::new(FaultKind::Io, format!("{} {why}: kept", shown.display()));
@@ -60,20 +61,23 @@ pub fn remove_run(prose: &Path, entry: &Entry) -> Result<(), Fault> {
         drop((held, dir));
     }
     let trash = free(&runs, &entry.name).map_err(wrong)?;
-    runs.rename(&entry.name, &trash)
-        .and_then(|()| runs.sync())
-        .map_err(wrong)?;
+    runs.rename(&entry.name, &trash).map_err(wrong)?;
     // What was renamed is what was looked at: another folder may have come by its name.
-    let renamed = runs.dir(&trash).ok().flatten();
-    if renamed.and_then(|now| now.id().ok()) == Some(id) {
-        return finish(&runs, &trash);
+    let renamed = runs
+        .dir(&trash)
+        .and_then(|now| now.map(|now| now.id()).transpose());
+    if renamed.as_ref().is_ok_and(|now| *now == Some(id)) {
+        return Ok(finish(&runs, &trash).err());
     }
     let back = match runs.look(&entry.name) {
         Ok(None) => runs.rename(&trash, &entry.name),
         _ => Err(io::ErrorKind::AlreadyExists.into()),
     };
     Err(match back {
-        Ok(()) => changed(&shown),
+        Ok(()) => match renamed {
+            Err(cause) if cause.kind() != io::ErrorKind::NotADirectory => wrong(cause),
+            _ => changed(&shown),
+        },
         Err(cause) => fault::io(
             &shown,
             &format!("changed since it was looked at, and is now {trash}"),

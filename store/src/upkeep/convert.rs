@@ -16,7 +16,7 @@ use prosescope_core::write::{Change, Fault, FaultKind, RunStore, Style, WriteErr
 
 use super::repair::{copy, new_folder, session};
 use crate::Disk;
-use crate::dir::Dir;
+use crate::dir::{Dir, is_absent};
 use crate::record::{
     FolderStore, LOCK, SqliteStore, begin_events, fault, put, write_database, write_first,
 };
@@ -38,8 +38,12 @@ pub struct Conversion<'a> {
 /// Writes the run as a new folder, whole or not at all. What could not be carried is said.
 ///
 /// # Errors
-/// A [`Fault`], also when somebody wrote to the run meanwhile; then nothing is there.
-pub fn convert(conversion: &Conversion<'_>, to: &Path) -> Result<Vec<Left>, Fault> {
+/// A [`Fault`], also when somebody wrote to the run meanwhile; then nothing is there. What went wrong after it was made is
+/// returned.
+pub fn convert(
+    conversion: &Conversion<'_>,
+    to: &Path,
+) -> Result<(Vec<Left>, Option<Fault>), Fault> {
     let mut left = Vec::new();
     let before = conversion.files()?;
     conversion.unchanged(&before)?;
@@ -69,11 +73,11 @@ pub fn convert(conversion: &Conversion<'_>, to: &Path) -> Result<Vec<Left>, Faul
             false => Err(written_to()),
         }
     });
-    made.map_err(|fault| match fault.kind {
+    let told = made.map_err(|fault| match fault.kind {
         FaultKind::Full => fault.hint("make room, and convert it again: the run is as it was"),
         _ => fault,
     })?;
-    Ok(left)
+    Ok((left, told))
 }
 
 fn written_to() -> Fault {
@@ -103,20 +107,24 @@ impl Conversion<'_> {
                 let root = self.disk.path_of(self.root());
                 let disk = Disk::open(&root)
                     .map_err(|error| Fault::new(FaultKind::Io, error.to_string()))?;
+                if let Some(message) = disk.unread(|_| true) {
+                    return Err(Fault::new(FaultKind::Io, message));
+                }
                 let files = disk.files().iter();
                 files.map(|file| disk.path_of(&file.path)).collect()
             }
         };
-        let look = |path: PathBuf| {
-            let meta = fs::metadata(&path).ok()?;
-            Some((path, (meta.len(), meta.modified().ok())))
+        let look = |path: PathBuf| match fs::metadata(&path) {
+            Ok(meta) => Some(Ok((path, (meta.len(), meta.modified().ok())))),
+            Err(cause) if is_absent(&cause) => None,
+            Err(cause) => Some(Err(fault::io(&path, "cannot be looked at", &cause))),
         };
         // The lock file is for writers, and `-shm` for readers too.
         let of_run = |path: &PathBuf| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             name != LOCK && !name.ends_with("-shm")
         };
-        Ok(listed.into_iter().filter(of_run).filter_map(look).collect())
+        listed.into_iter().filter(of_run).filter_map(look).collect()
     }
 
     /// Whether the files are as long as they were when the run was opened.

@@ -38,10 +38,13 @@ pub struct Damaged<'a> {
 /// Writes a repaired copy as a new folder, whole or not at all.
 ///
 /// # Errors
-/// A [`Fault`]; then nothing is there.
-pub fn write_repaired(damaged: &Damaged<'_>, to: &Path) -> Result<Vec<Done>, Fault> {
+/// A [`Fault`]; then nothing is there. What went wrong after it was made is returned.
+pub fn write_repaired(
+    damaged: &Damaged<'_>,
+    to: &Path,
+) -> Result<(Vec<Done>, Option<Fault>), Fault> {
     let mut done = Vec::new();
-    new_folder(to, |dir| {
+    let told = new_folder(to, |dir| {
         if damaged.with_files {
             copy_files(damaged.disk, damaged.root, damaged.database, dir)?;
         }
@@ -52,7 +55,7 @@ pub fn write_repaired(damaged: &Damaged<'_>, to: &Path) -> Result<Vec<Done>, Fau
         done.extend(state_file(dir)?);
         Ok(())
     })?;
-    Ok(done)
+    Ok((done, told))
 }
 
 pub(super) fn session(dir: &Dir) -> Result<Session, Fault> {
@@ -113,7 +116,7 @@ fn state_file(dir: &Dir) -> Result<Option<Done>, Fault> {
 pub(crate) fn new_folder(
     to: &Path,
     fill: impl FnOnce(&Dir) -> Result<(), Fault>,
-) -> Result<(), Fault> {
+) -> Result<Option<Fault>, Fault> {
     let wrong = |cause: &io::Error| fault::io(to, "cannot be made", cause);
     let (above, name) = place(to)?;
     if above.look(&name).map_err(|cause| wrong(&cause))?.is_some() {
@@ -129,10 +132,9 @@ pub(crate) fn new_folder(
             ..fault
         })
     });
-    made.map_err(|failure| match failure {
+    made.map(unsure).map_err(|failure| match failure {
         Failure::Filling(fault) => fault,
         Failure::Making(cause) => wrong(&cause),
-        Failure::Unsure(cause) => unsure(to, &cause),
     })
 }
 

@@ -7,7 +7,9 @@ use std::path::Path;
 use std::process::Command;
 
 use prosescope_core::model::GateStatus;
-use prosescope_core::write::{At, Change, ExpireGates, GateResolution, record};
+use prosescope_core::write::{
+    At, Change, ExpireGates, GateResolution, ImportRow, NestedRun, RunStore, record,
+};
 
 use prosescope_store::FolderStore;
 
@@ -130,8 +132,20 @@ fn a_lock_is_a_plain_file() {
 fn a_nested_run_is_made_inside() {
     let outside = tempfile::tempdir().unwrap();
     let run = begun("begin 7");
-    let store = FolderStore::open(&run.dir).unwrap();
-    let nest = |place: &str| store.init_nested(place, "r", "r.prose", "", "2026-01-15T14:30:52Z");
+    let mut store = FolderStore::open(&run.dir).unwrap();
+    let mut nest = |place: &str| {
+        let nested = NestedRun {
+            place: place.to_owned(),
+            name: "r.prose".to_owned(),
+            program: String::new(),
+        };
+        let row = ImportRow {
+            alias: "r".to_owned(),
+            nested: Some(nested),
+            ..ImportRow::default()
+        };
+        store.transact(&mut |_| Ok(vec![Change::Import(row.clone())]))
+    };
     assert!(nest("imports/../../out").is_err());
     symlink(outside.path(), run.dir.join("imports")).unwrap();
     let said = nest("imports/r--r").unwrap_err().to_string();

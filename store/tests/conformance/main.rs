@@ -106,27 +106,12 @@ impl Recorded {
             return Ok(String::new());
         }
         let at = self.at();
-        let said = script::run(self.store.as_mut(), line, &at)?;
-        if let (Form::Folder, Some(place)) = (self.form, nested(&said)) {
-            // In a folder an import is the run that it opens.
-            let store = FolderStore::open(&self.dir).unwrap();
-            let now = at_text(at.now, Style::Files);
-            store
-                .init_nested(place, "nested", "i.prose", "", &now)
-                .unwrap();
-        }
-        Ok(said)
+        script::run(self.store.as_mut(), line, &at)
     }
 
     pub(crate) fn session(&self) -> Session {
         session(&self.dir)
     }
-}
-
-/// The place of the nested run that an import is told.
-fn nested(said: &str) -> Option<&str> {
-    let (_, rest) = said.split_once("nested: \"")?;
-    rest.split('"').next()
 }
 
 pub(crate) fn make(form: Form, dir: &Path, program: &str) {

@@ -205,6 +205,7 @@ pub(crate) fn run(store: &mut dyn RunStore, line: &str, at: &At) -> Result<Strin
         "expire" => done(store, at, &ExpireGates),
         "import" => {
             let import = AddImport {
+                name: Some("i.prose".to_owned()),
                 alias: words[1].to_owned(),
                 source_url: (!value.is_empty()).then_some(value),
                 program: None,

@@ -33,6 +33,11 @@ pub fn sqlite3() -> Option<PathBuf> {
     have("sqlite3", on_path("sqlite3"))
 }
 
+/// The `strace` program, which lets system calls fail.
+pub fn strace() -> Option<PathBuf> {
+    have("strace", on_path("strace"))
+}
+
 /// The `script` program, which gives a command a terminal of its own.
 pub fn script() -> Option<PathBuf> {
     have("script", on_path("script"))

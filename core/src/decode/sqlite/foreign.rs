@@ -183,15 +183,19 @@ fn triggers_of(conn: &Connection, shape: &Shape) -> Result<Vec<String>, DecodeEr
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, true)?;
     for found in &shape.tables {
         if is_written(found) && found.info.kind == "table" {
-            foreign.extend(compiled(conn, found));
+            foreign.push(compiled(conn, found));
         }
     }
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
-    Ok(foreign)
+    let foreign: Result<Vec<Vec<String>>, DecodeError> = foreign.into_iter().collect();
+    Ok(foreign?.into_iter().flatten().collect())
 }
 
 /// Compiles statements that write to a table, and notes in whose name SQLite asks while it does.
-fn compiled(conn: &Connection, found: &Found) -> Vec<String> {
+///
+/// # Errors
+/// When the schema cannot be read.
+fn compiled(conn: &Connection, found: &Found) -> Result<Vec<String>, DecodeError> {
     let table = quoted(&found.info.name);
     let columns: Vec<String> = found
         .info
@@ -220,27 +224,37 @@ fn compiled(conn: &Connection, found: &Found) -> Vec<String> {
         }
     }
     let names = named.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut foreign: Vec<String> = names
-        .iter()
-        .filter(|name| !is_audit_trigger(conn, name))
-        .map(|name| format!("the trigger {name} on {}", found.info.name))
-        .collect();
+    let mut foreign = Vec::new();
+    for name in names.iter() {
+        if !is_audit_trigger(conn, name)? {
+            foreign.push(format!("the trigger {name} on {}", found.info.name));
+        }
+    }
+    let failed = failed.map(DecodeError::from);
+    if let Some(error) = failed.as_ref().filter(|error| error.is_failed()) {
+        return Err(error.clone());
+    }
     if let (Some(error), true) = (failed, foreign.is_empty()) {
         foreign.push(format!(
             "something on {} that SQLite cannot compile ({error})",
             found.info.name
         ));
     }
-    foreign
+    Ok(foreign)
 }
 
-fn is_audit_trigger(conn: &Connection, name: &str) -> bool {
+fn is_audit_trigger(conn: &Connection, name: &str) -> Result<bool, DecodeError> {
     let sql = conn.query_row(
         "SELECT sql FROM main.sqlite_schema WHERE type = 'trigger' AND name = ?1 COLLATE NOCASE",
         [name],
         |row| row.get::<_, String>(0),
     );
-    sql.is_ok_and(|sql| schema::is_audit_trigger(name, &sql))
+    match sql.map_err(DecodeError::from) {
+        Ok(sql) => Ok(schema::is_audit_trigger(name, &sql)),
+        Err(error) if error.is_failed() => Err(error),
+        // Its SQL is no text.
+        Err(_) => Ok(false),
+    }
 }
 
 #[cfg(test)]

@@ -32,6 +32,7 @@ impl Carry<'_, '_> {
                 continue;
             }
             changes.push(Change::Import(ImportRow {
+                nested: None,
                 alias: import.alias.to_string(),
                 source_url: text(&import.source_url).unwrap_or_default(),
                 fetched: stamp(import.fetched.as_ref(), self.to_folder),

@@ -19,6 +19,7 @@ use prosescope_core::write::{
 use super::facts::{AUDIT, FolderFacts, IMPORTS, gates_of, names_a_file};
 use super::index::{self, Known};
 use super::log::{self, EVENTS};
+use super::nested::Nested;
 use super::ops::commit;
 use crate::dir::Dir;
 use crate::record::fault;
@@ -33,17 +34,23 @@ pub(super) fn changes(
 ) -> Result<Option<Fault>, WriteError> {
     let root = facts.root;
     let mut files = Attachments::new(root, lock);
+    let mut nested = Nested::new(root, lock);
     let mut wanted = Wanted::default();
     for change in changes {
         match change {
             Change::Attachment(file) => files.add(file)?,
             other => wanted.add(&facts, other)?,
         }
+        if let Change::Import(row) = change
+            && let Some(run) = &row.nested
+        {
+            nested.make(&facts.id()?, run, &row.fetched)?;
+        }
     }
     if wanted.events.is_empty() && !wanted.tells {
         let told = commit(root, wanted.ops(root, 0)?, None, false)?;
         files.keep();
-        return Ok(told);
+        return Ok(told.or(nested.keep()));
     }
     let events = facts.log()?.bytes;
     let head = facts.head()?;
@@ -62,7 +69,7 @@ pub(super) fn changes(
         let text = wanted.edited(&head.file, root)?;
         let told = commit(root, wanted.ops(root, events)?, Some(text), says_more)?;
         files.keep();
-        return Ok(told);
+        return Ok(told.or(nested.keep()));
     }
     let mut log = facts.take_log()?;
     log.add(&wanted.events);
@@ -77,7 +84,7 @@ pub(super) fn changes(
     let told = commit(root, wanted.ops(root, events)?, Some(state.text), says_more)?;
     files.keep();
     log.keep(root, &state.rows, known);
-    Ok(told)
+    Ok(told.or(nested.keep()))
 }
 
 /// What the changes come to.

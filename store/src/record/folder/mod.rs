@@ -13,6 +13,7 @@ mod facts;
 mod head;
 mod index;
 mod log;
+mod nested;
 mod ops;
 #[cfg(test)]
 mod tests;
@@ -20,9 +21,8 @@ mod tests;
 use std::io;
 use std::path::Path;
 
-use prosescope_core::decode::text::is_plain_path;
 use prosescope_core::model::{AgentScope, IndexedBinding};
-use prosescope_core::write::{Facts, Fault, FaultKind, RunStore, Work, WriteError};
+use prosescope_core::write::{Facts, Fault, RunStore, Work, WriteError};
 
 use super::files::{put, sweep};
 use super::lock::lock;
@@ -82,49 +82,6 @@ impl FolderStore {
         &self.run
     }
 
-    /// Makes the nested run of an import at `place`, such as `imports/r--research`, unless it is there.
-    ///
-    /// # Errors
-    /// A [`WriteError`], when it cannot be made, or a link stands on the way: it may lead out of the run.
-    pub fn init_nested(
-        &self,
-        place: &str,
-        run_id: &str,
-        program_name: &str,
-        program_source: &str,
-        now: &str,
-    ) -> Result<(), WriteError> {
-        let unmade = |cause: io::Error| match cause.kind() {
-            io::ErrorKind::NotADirectory => Fault::new(FaultKind::Damaged, cause.to_string())
-                .hint("move it away, and import again"),
-            _ => fault::io(&self.dir.shown(place), "cannot be made", &cause),
-        };
-        let Some((above, name)) = place.rsplit_once('/').filter(|_| is_plain_path(place)) else {
-            let message = format!("{place:?} is no place of an import");
-            return Err(Fault::new(FaultKind::Damaged, message).into());
-        };
-        // Two at once may have asked whether the handle is free.
-        let _lock = lock(&self.dir)?;
-        let slot = place.strip_prefix("imports/").unwrap_or(place);
-        let handle = slot.split_once("--").map_or(slot, |(handle, _)| handle);
-        let others = index::imports(&self.dir).map_err(unmade)?;
-        if let Some((_, other)) = others
-            .iter()
-            .find(|(own, dir)| own == handle && dir != slot)
-        {
-            return Err(WriteError::refused(
-                "import-differs",
-                format!("{handle} is the handle of another import already: imports/{other}"),
-                "take another handle for this one",
-            ));
-        }
-        let above = self.dir.make_dir(above).map_err(unmade)?;
-        match above.dir(name).map_err(unmade)? {
-            Some(_) => Ok(()),
-            None => fill_new(&above, name, run_id, program_name, program_source, now),
-        }
-    }
-
     /// Where the run lies.
     pub fn dir(&self) -> &Path {
         self.dir.path()
@@ -151,14 +108,15 @@ impl RunStore for FolderStore {
 /// run is made the same way, in `imports/{handle}--{slug}` of its run.
 ///
 /// # Errors
-/// A refusal when something is there already, or a [`Fault`] when it cannot be written; then nothing is there.
+/// A refusal when something is there already, or a [`Fault`] when it cannot be written; then nothing is there. What went
+/// wrong after it was made is returned.
 pub fn init_folder(
     dir: &Path,
     run_id: &str,
     program_name: &str,
     program_source: &str,
     now: &str,
-) -> Result<(), WriteError> {
+) -> Result<Option<Fault>, WriteError> {
     let (above, name) = fresh::place(dir)?;
     fill_new(&above, &name, run_id, program_name, program_source, now)
 }
@@ -170,7 +128,7 @@ fn fill_new(
     program_name: &str,
     program_source: &str,
     now: &str,
-) -> Result<(), WriteError> {
+) -> Result<Option<Fault>, WriteError> {
     fresh::run_folder(above, name, program_source, |aside| {
         write_first(aside, run_id, program_name, program_source, now, Vec::new())
             .and_then(|()| begin_events(aside))

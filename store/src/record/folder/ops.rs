@@ -9,7 +9,7 @@ use prosescope_core::write::{Fault, FaultKind, FileChange as Op, JOURNAL};
 
 use crate::dir::Dir;
 use crate::record::fault;
-use crate::record::files::{Settled, append, aside, extend, place, replace};
+use crate::record::files::{Settled, append, aside, extend, place, replace, unsure};
 
 /// Does all of `ops`, then puts `state` (what state.md is to say) into its place.
 ///
@@ -72,15 +72,6 @@ pub(super) fn commit(
         }
     }
     Ok(told)
-}
-
-/// What is there, and may not survive a power failure.
-fn unsure(settled: Settled) -> Option<Fault> {
-    let cause = settled?;
-    let message = format!("the system did not confirm that it is on disk: {cause}");
-    Some(
-        Fault::new(FaultKind::Io, message).hint("check the disk: a power failure may take it back"),
-    )
 }
 
 /// Does several, by a journal: once it is there, all of them are done, by the next writer if need be.
@@ -181,17 +172,16 @@ impl Doing for Op {
     fn apply(&self, root: &Dir) -> io::Result<Settled> {
         match self {
             Op::Append { path, at, text } => extend(root, path, *at, text.as_bytes()),
-            Op::Write { path, text, keep } => {
-                let kept = match keep {
-                    Some(keep) => put_aside(root, path, keep)?.then_some(keep),
-                    None => None,
-                };
-                let written = replace(root, path, text.as_bytes());
-                if let (Err(_), Some(keep)) = (&written, kept) {
-                    let _ = root.remove(keep);
-                }
-                written
-            }
+            Op::Write {
+                path,
+                text,
+                keep: None,
+            } => replace(root, path, text.as_bytes()),
+            Op::Write {
+                path,
+                text,
+                keep: Some(keep),
+            } => replace_kept(root, path, text.as_bytes(), keep),
         }
     }
 
@@ -230,14 +220,36 @@ impl Doing for Op {
     }
 }
 
-/// Gives a file a second name, so that its first one can be given to another without a moment between. Says whether it
-/// did.
-fn put_aside(root: &Dir, from: &str, to: &str) -> io::Result<bool> {
+/// Puts a file whole into its place, and what was there under another name. An error means that all is as it was: the
+/// folders are opened first, so that what was done is undone without looking for them again.
+fn replace_kept(root: &Dir, path: &str, bytes: &[u8], keep: &str) -> io::Result<Settled> {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let folder = root.make_dir(folder)?;
+    let aside = aside(root, "file", bytes)?;
+    let done = put_aside(root, path, keep).and_then(|kept| {
+        let renamed = root.rename_to(&aside, &folder, name);
+        if let (Err(_), Some((dir, kept))) = (&renamed, kept) {
+            let _ = dir.remove(kept);
+        }
+        renamed
+    });
+    match done {
+        Ok(()) => Ok(folder.sync().err()),
+        Err(cause) => {
+            let _ = root.remove(&aside);
+            Err(cause)
+        }
+    }
+}
+
+/// Gives a file a second name, so that its first one can be given to another without a moment between. Returns the
+/// folder and the name, where it did.
+fn put_aside<'a>(root: &Dir, from: &str, to: &'a str) -> io::Result<Option<(Dir, &'a str)>> {
     let plain = root.look(from)?.is_some_and(|meta| meta.is_file());
     if !plain || root.look(to)?.is_some() {
-        return Ok(false);
+        return Ok(None);
     }
-    let (folder, _) = to.rsplit_once('/').unwrap_or_default();
+    let (folder, name) = to.rsplit_once('/').unwrap_or(("", to));
     let folder = root.make_dir(folder)?;
     let kept = match root.link(from, to) {
         Ok(()) => folder.sync(),
@@ -247,10 +259,11 @@ fn put_aside(root: &Dir, from: &str, to: &str) -> io::Result<bool> {
             None => Err(cause),
         },
     };
-    if kept.is_err() {
-        let _ = root.remove(to);
+    if let Err(cause) = kept {
+        let _ = folder.remove(name);
+        return Err(cause);
     }
-    kept.map(|()| true)
+    Ok(Some((folder, name)))
 }
 
 /// How things were.
@@ -298,7 +311,7 @@ impl Undo {
             keep: Some(keep), ..
         } = op
         {
-            let _ = root.remove(keep);
+            root.remove(keep)?;
         }
         Ok(())
     }

@@ -4,6 +4,7 @@
 //! database has a rollback journal (reliability.md). `synchronous` is FULL: what was acknowledged is on disk.
 
 mod apply;
+mod commit;
 mod facts;
 mod guard;
 mod readback;
@@ -20,12 +21,13 @@ use prosescope_core::model::Dialect;
 use prosescope_core::schema;
 use prosescope_core::write::{Change, Fault, FaultKind, RunStore, Style, Work, WriteError};
 use rusqlite::limits::Limit;
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
 use super::files::{Attachments, sweep};
 use super::lock::{RunLock, lock};
 use super::{fault, fresh, held};
 use crate::dir::Dir;
+use commit::Ended;
 use facts::SqliteFacts;
 use guard::Clock;
 use statements::{Statements, Unwritten};
@@ -47,6 +49,8 @@ pub struct SqliteStore {
     clock: Clock,
     /// How long a transaction may take once it holds the database.
     time: Duration,
+    /// What went wrong after the last command was recorded.
+    told: Option<Fault>,
 }
 
 impl SqliteStore {
@@ -105,6 +109,7 @@ impl SqliteStore {
             run,
             clock,
             time: guard::TIME,
+            told: None,
         })
     }
 
@@ -144,6 +149,7 @@ impl SqliteStore {
             run: String::new(),
             clock,
             time: guard::TIME,
+            told: None,
         })
     }
 
@@ -211,7 +217,7 @@ impl SqliteStore {
         })
     }
 
-    fn in_transaction(&self, work: Work<'_>, lock: &RunLock) -> Result<(), WriteError> {
+    fn in_transaction(&self, work: Work<'_>, lock: &RunLock) -> Result<Option<Fault>, WriteError> {
         let wrong = |error: rusqlite::Error| WriteError::Fault(fault::sqlite(&self.path, &error));
         let there = guard::tables(&self.conn, &self.path)?;
         if !self.run.is_empty() {
@@ -228,7 +234,8 @@ impl SqliteStore {
         };
         let changes = work(&facts)?;
         if changes.is_empty() {
-            return self.conn.execute_batch("ROLLBACK").map_err(wrong);
+            self.conn.execute_batch("ROLLBACK").map_err(wrong)?;
+            return Ok(None);
         }
         let mut files = Attachments::new(&self.dir, lock);
         for change in &changes {
@@ -247,21 +254,29 @@ impl SqliteStore {
             readback::row(&self.conn, &self.run, change).map_err(unwritten)?;
         }
         held::stays(&self.dir, &self.name)?;
-        match self.conn.execute_batch("COMMIT") {
-            Ok(()) => files.keep(),
-            Err(error) => {
-                // Refused at once, or undone. After any other trouble the rows may still come back out of a `-wal`, and
-                // what they refer to stays.
-                if !matches!(
-                    error.sqlite_error_code(),
-                    Some(ErrorCode::DatabaseBusy | ErrorCode::DiskFull)
-                ) {
+        let Err(error) = self.conn.execute_batch("COMMIT") else {
+            files.keep();
+            return Ok(None);
+        };
+        let place = (&self.dir, self.name.as_str());
+        match commit::ended(&self.conn, place, &self.run, &changes, &error) {
+            Ended::There => {
+                files.keep();
+                Ok(Some(commit::unsure(&error)))
+            }
+            Ended::Undone => {
+                // Rows may still come back out of a `-wal`, and what they refer to stays.
+                let wal = self.dir.look(&format!("{}-wal", self.name));
+                if !matches!(wal, Ok(None)) {
                     files.keep();
                 }
-                return Err(wrong(error));
+                Err(wrong(error))
+            }
+            Ended::Unknown => {
+                files.keep();
+                Err(commit::unknown(&self.path, &error).into())
             }
         }
-        Ok(())
     }
 }
 
@@ -278,21 +293,27 @@ impl RunStore for SqliteStore {
             // Nothing is left to be done when undoing fails as well: the journal undoes it on the next opening.
             let _ = self.conn.execute_batch("ROLLBACK");
         }
-        done
+        self.told = done?;
+        Ok(())
+    }
+
+    fn told(&mut self) -> Option<Fault> {
+        self.told.take()
     }
 }
 
 /// Makes a run folder with its program and a database, atomically: under another name first.
 ///
 /// # Errors
-/// A refusal when something is there already, or a [`Fault`] when it cannot be written; then nothing is there.
+/// A refusal when something is there already, or a [`Fault`] when it cannot be written; then nothing is there. What went
+/// wrong after it was made is returned.
 pub fn init_sqlite(
     dir: &Path,
     run_id: &str,
     program_path: &str,
     program_source: &str,
     now: &str,
-) -> Result<(), WriteError> {
+) -> Result<Option<Fault>, WriteError> {
     let (above, name) = fresh::place(dir)?;
     fresh::run_folder(&above, &name, program_source, |aside| {
         Ok(write_database(

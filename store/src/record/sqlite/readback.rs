@@ -1,6 +1,8 @@
 //! A row is read back before it is committed: whatever a foreign schema does with a value (a type that turns `007`
 //! into 7, names that are one in all but case), a command says that something is written only when it is.
 
+use std::collections::HashSet;
+
 use prosescope_core::write::Change;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
@@ -81,6 +83,17 @@ pub(super) fn row(conn: &Connection, run: &str, change: &Change) -> Result<(), U
             )))
         }
     }
+}
+
+/// The last change of each row: what the row is once all of them are done.
+pub(super) fn last<'c>(run: &str, changes: &'c [Change]) -> Vec<&'c Change> {
+    let mut seen = HashSet::new();
+    let mut last: Vec<&Change> = changes.iter().rev().collect();
+    last.retain(|change| {
+        expected(run, change)
+            .is_some_and(|(table, key, _)| seen.insert((table, format!("{key:?}"))))
+    });
+    last
 }
 
 /// A column that holds a value as it was bound: neither its type nor its collation has a say. A whole number may be

@@ -1,0 +1,89 @@
+//! The runs of imports.
+
+use std::io;
+
+use prosescope_core::decode::text::is_plain_path;
+use prosescope_core::write::{Fault, FaultKind, NestedRun, WriteError};
+
+use super::{fill_new, index};
+use crate::dir::Dir;
+use crate::record::fault;
+use crate::record::lock::RunLock;
+
+/// Runs of imports that one command made: taken back unless they are kept.
+pub(super) struct Nested<'a> {
+    root: &'a Dir,
+    made: Vec<(Dir, String)>,
+    told: Option<Fault>,
+}
+
+impl<'a> Nested<'a> {
+    /// Two commands at once may have asked whether a handle is free.
+    pub(super) fn new(root: &'a Dir, _held: &RunLock) -> Nested<'a> {
+        Nested {
+            root,
+            made: Vec::new(),
+            told: None,
+        }
+    }
+
+    /// Makes the nested run of an import of the run `of`, unless it is there.
+    ///
+    /// # Errors
+    /// A [`WriteError`], when it cannot be made, or a link stands on the way: it may lead out of the run.
+    pub(super) fn make(&mut self, of: &str, run: &NestedRun, now: &str) -> Result<(), WriteError> {
+        let place = run.place.as_str();
+        let unmade = |cause: io::Error| match cause.kind() {
+            io::ErrorKind::NotADirectory => Fault::new(FaultKind::Damaged, cause.to_string())
+                .hint("move it away, and import again"),
+            _ => fault::io(&self.root.shown(place), "cannot be made", &cause),
+        };
+        let Some((above, name)) = place.rsplit_once('/').filter(|_| is_plain_path(place)) else {
+            let message = format!("{place:?} is no place of an import");
+            return Err(Fault::new(FaultKind::Damaged, message).into());
+        };
+        let slot = place.strip_prefix("imports/").unwrap_or(place);
+        let handle = slot.split_once("--").map_or(slot, |(handle, _)| handle);
+        let others = index::imports(self.root).map_err(unmade)?;
+        if let Some((_, other)) = others
+            .iter()
+            .find(|(own, dir)| own == handle && dir != slot)
+        {
+            return Err(WriteError::refused(
+                "import-differs",
+                format!("{handle} is the handle of another import already: imports/{other}"),
+                "take another handle for this one",
+            ));
+        }
+        let above = self.root.make_dir(above).map_err(unmade)?;
+        if above.dir(name).map_err(unmade)?.is_some() {
+            return Ok(());
+        }
+        let id = format!("{of}/{name}");
+        let told = fill_new(&above, name, &id, &run.name, &run.program, now)?;
+        self.told = self.told.take().or(told);
+        self.made.push((above, name.to_owned()));
+        Ok(())
+    }
+
+    /// Keeps them; returns what went wrong after they were made.
+    pub(super) fn keep(mut self) -> Option<Fault> {
+        self.made.clear();
+        self.told.take()
+    }
+}
+
+impl Drop for Nested<'_> {
+    fn drop(&mut self) {
+        for (above, name) in &self.made {
+            // Out of sight first: half a run never looks like a whole one.
+            let aside = format!(
+                "{}{}",
+                prosescope_core::upkeep::clean::UNFINISHED,
+                std::process::id()
+            );
+            let gone = above.rename(name, &aside).map(|()| aside);
+            let _ = above.remove_tree(gone.as_deref().unwrap_or(name));
+        }
+    }
+}

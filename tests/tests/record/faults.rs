@@ -1,0 +1,599 @@
+//! Unreadable is never empty, failed is never done: each system call of each command fails, once and for good, and what was
+//! said is compared with what is there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::rc::Rc;
+
+use prosescope_core::issue::Severity;
+use prosescope_core::session::{FoundKind, Options, Session, ValueOf, survey};
+use prosescope_core::source::Source;
+use prosescope_store::Disk;
+use prosescope_tests::needs;
+use serde_json::{Value, json};
+
+use crate::inject::{Fault, faults};
+use crate::project::{FORMS, Project, given, many, text};
+
+const PROGRAM: &str = r#"use "https://p.prose.md/a/b" as r
+
+agent writer:
+  model: opus
+  persist: true
+
+session "Outline"
+
+approve publish:
+  prompt: "Publish it?"
+  timeout: 30m
+
+output report = session: writer
+  prompt: "Report"
+"#;
+
+/// When the run was recorded, and when the commands are given. The clock stands still, so that the same command
+/// records the same.
+const THEN: &str = "2026-01-15T14:30:00Z";
+const NOW: &str = "2026-01-15T14:40:00Z";
+const LATER: &str = "2026-01-16T18:00:00Z";
+
+/// What each recording command is given: arguments, standard input, the time.
+const WRITERS: &[(&[&str], &str, &str)] = &[
+    (
+        &["init", "p.prose", "--id", "r2", "--state", "FORM"],
+        "",
+        NOW,
+    ),
+    (&["put", "new", "--run", "r1"], "a value", NOW),
+    (&["put", "draft", "--run", "r1"], "another draft", NOW),
+    (&["put", "fresh", "--run", "r1"], "LARGE", NOW),
+    (&["put", "big", "--run", "r1"], "LARGE", NOW),
+    (&["put", "big", "--run", "r1"], "small again", NOW),
+    (
+        &["exec", "begin", "--line", "13", "--force", "--run", "r1"],
+        "",
+        NOW,
+    ),
+    (&["exec", "complete", "1", "--run", "r1"], "", NOW),
+    (
+        &["exec", "fail", "1", "--error", "no", "--run", "r1"],
+        "",
+        NOW,
+    ),
+    (
+        &[
+            "gate", "create", "extra", "--run", "r1", "--prompt", "More?", "--force",
+        ],
+        "",
+        NOW,
+    ),
+    (&["gate", "show", "r1", "publish"], "", NOW),
+    (&["approve", "r1", "publish", "--comment", "yes"], "", NOW),
+    (&["reject", "r1", "publish", "--reason", "no"], "", NOW),
+    (&["gates", "expire"], "", LATER),
+    (
+        &["agent", "memory", "set", "writer", "--run", "r1"],
+        "more",
+        NOW,
+    ),
+    (
+        &[
+            "agent", "memory", "set", "kept", "--scope", "project", "--run", "r1",
+        ],
+        "more",
+        NOW,
+    ),
+    (
+        &[
+            "agent", "segment", "add", "writer", "--run", "r1", "--prompt", "p",
+        ],
+        "5",
+        NOW,
+    ),
+    (&["import", "add", "r", "--run", "r1"], "", NOW),
+    (&["finish", "r1", "--status", "failed", "--force"], "", NOW),
+    (&["finish", "r0", "--vacuum"], "", NOW),
+    (&["clean", "r0", "--yes", "--force"], "", LATER),
+    (&["convert", "r1", "--to", "OTHER"], "", NOW),
+    (&["check", "r1", "--fix"], "", NOW),
+];
+
+/// What reads, and whether it may answer with less as long as the answer says what is missing.
+const READERS: &[(&[&str], bool)] = &[
+    (&["show", "r1"], true),
+    (&["trace", "r1"], false),
+    (&["state", "r1"], false),
+    (&["bindings", "r1"], false),
+    (&["get", "draft", "--run", "r1"], false),
+    (&["get", "big", "--run", "r1"], false),
+    (&["gates", "r1"], false),
+    (&["gates"], true),
+    (&["gate", "show", "r1", "publish", "--no-log"], false),
+    (&["audit", "r1"], false),
+    (&["audit", "verify", "r1"], false),
+    (&["agents", "r1"], false),
+    (&["agent", "memory", "get", "writer", "--run", "r1"], false),
+    (
+        &[
+            "agent", "memory", "get", "kept", "--scope", "project", "--run", "r1",
+        ],
+        false,
+    ),
+    (&["agent", "segment", "get", "writer", "--run", "r1"], false),
+    (&["brief", "--execution", "1", "--run", "r1"], false),
+    (&["narrate", "r1"], false),
+    (&["resume", "r1", "--prompt"], false),
+    (&["check", "r1"], true),
+    (&["runs"], true),
+    (&["clean", "--status", "failed"], true),
+];
+
+#[test]
+fn a_recording_command_says_truly_whether_it_recorded() {
+    sweep("sqlite", true);
+}
+
+#[test]
+fn a_recording_command_says_truly_whether_it_recorded_in_files() {
+    sweep("filesystem", true);
+}
+
+#[test]
+fn what_cannot_be_read_is_never_said_to_be_empty() {
+    sweep("sqlite", false);
+}
+
+#[test]
+fn files_that_cannot_be_read_are_never_said_to_be_empty() {
+    sweep("filesystem", false);
+}
+
+/// Tries the faults of all commands of a kind; in CI some of them, spread evenly.
+fn sweep(form: &'static str, writing: bool) {
+    let Some(place) = Place::new(form) else {
+        return;
+    };
+    let mut counts = Counts::default();
+    if writing {
+        for (args, input, at) in WRITERS {
+            place.each(args, input, at, many(37, 1), &recorded, &mut counts);
+        }
+    } else {
+        for (args, partly) in READERS {
+            let judge = |tried: &Tried<'_>| answered(tried, *partly);
+            place.each(args, "", NOW, many(29, 1), &judge, &mut counts);
+        }
+    }
+    let Counts { kept, done, odd } = counts;
+    assert!(
+        odd.is_empty(),
+        "{} odd, {kept} kept, {done} done:\n{}",
+        odd.len(),
+        odd.join("\n")
+    );
+    assert!(kept > 100 && done > 50, "{kept} kept, {done} done");
+}
+
+/// How the faults ended.
+#[derive(Default)]
+struct Counts {
+    kept: usize,
+    done: usize,
+    odd: Vec<String>,
+}
+
+/// A fault that was tried.
+struct Tried<'a> {
+    place: &'a Place,
+    command: &'a Command,
+    input: &'a str,
+    before: &'a Value,
+    files: &'a [PathBuf],
+    after: &'a Value,
+    plain: &'a Output,
+    fault: &'a Fault,
+    out: &'a Output,
+}
+
+enum Verdict {
+    /// Refused, and all is as it was.
+    Kept,
+    /// Done as without the fault.
+    Done,
+    /// Not what was said.
+    Odd(String),
+}
+
+/// A recording command: all is as it was, or as it is to be, and the exit code says which.
+fn recorded(tried: &Tried<'_>) -> Verdict {
+    let said = text(&tried.out.stderr);
+    let now = tried.place.facts();
+    match tried.out.status.code() {
+        Some(0) if now == *tried.after => Verdict::Done,
+        // Recorded, but for what is rendered from it: that is said, and the next command does it.
+        Some(0 | 7) if said.contains("was not brought up to date") => {
+            let (mut now, mut after) = (now, tried.after.clone());
+            for facts in [&mut now, &mut after] {
+                for run in facts.as_array_mut().expect("runs") {
+                    run.as_object_mut().map(|run| run.remove("state"));
+                }
+            }
+            match now == after {
+                true => Verdict::Done,
+                false => Verdict::Odd(format!("not there: {}", differs(&now, &after))),
+            }
+        }
+        // Recorded, and what was to follow failed: an answer, a confirmation.
+        Some(7) if now == *tried.after => Verdict::Done,
+        // A repaired copy is there, and has issues.
+        Some(1) if now == *tried.after && now != *tried.before => Verdict::Done,
+        // The run is removed, but for its files, which lie where no list shows them; the time-outs of one run are
+        // recorded, and another could not be read.
+        Some(5 | 6)
+            if now == *tried.after
+                && (said.contains("is what is left of a run") || said.contains("skipped: ")) =>
+        {
+            Verdict::Done
+        }
+        // The answer is the gate; that the view was not recorded is said beside it.
+        Some(0) if now == *tried.before && said.contains("the view was not recorded") => {
+            Verdict::Kept
+        }
+        Some(0) if now == *tried.before => Verdict::Odd("done, and not there".to_owned()),
+        Some(5 | 6) if now == *tried.before => {
+            if !names_something(&said) {
+                return Verdict::Odd("does not say what failed".to_owned());
+            }
+            // Nothing is left behind, where it is not removing that fails.
+            let files = tried.place.files();
+            if tried.place.form == "filesystem"
+                && tried.fault.call.contains("sync")
+                && files != tried.files
+            {
+                return Verdict::Odd(format!("left behind: {files:?}"));
+            }
+            // The next one finds nothing in its way.
+            let again = given(&mut again(tried.command), tried.input.as_bytes());
+            if !again.status.success() || tried.place.facts() != *tried.after {
+                return Verdict::Odd(format!(
+                    "the next one fails: {} {}",
+                    text(&again.stderr),
+                    differs(&tried.place.facts(), tried.after)
+                ));
+            }
+            Verdict::Kept
+        }
+        Some(5 | 6) if now == *tried.after && now != *tried.before => {
+            Verdict::Odd("failed, and there".to_owned())
+        }
+        Some(0 | 5 | 6) => Verdict::Odd(format!(
+            "neither as it was nor as it is to be: {} / {}",
+            differs(&now, tried.before),
+            differs(&now, tried.after)
+        )),
+        _ => Verdict::Odd("an exit code that says something else".to_owned()),
+    }
+}
+
+/// A command that reads: the same answer, or none, and what was not read.
+fn answered(tried: &Tried<'_>, partly: bool) -> Verdict {
+    let said = text(&tried.out.stderr);
+    let same = tried.out.stdout == tried.plain.stdout;
+    match tried.out.status.code() {
+        // An issue found beside what was asked for is told by 1.
+        Some(0 | 1) if same => Verdict::Done,
+        Some(5 | 6) if names_something(&said) => Verdict::Kept,
+        Some(5 | 6) => Verdict::Odd("does not say what failed".to_owned()),
+        Some(0 | 1) if partly && names_cause(&format!("{}{said}", text(&tried.out.stdout))) => {
+            Verdict::Kept
+        }
+        Some(0 | 1) => Verdict::Odd(format!(
+            "less than there is: {}",
+            changed_lines(&text(&tried.plain.stdout), &text(&tried.out.stdout))
+        )),
+        _ => Verdict::Odd("an exit code that says something else".to_owned()),
+    }
+}
+
+fn changed_lines(plain: &str, now: &str) -> String {
+    let gone: Vec<&str> = plain.lines().filter(|l| !now.contains(l)).take(4).collect();
+    let new: Vec<&str> = now.lines().filter(|l| !plain.contains(l)).take(4).collect();
+    format!("- {gone:?} + {new:?}")
+}
+
+fn names_something(said: &str) -> bool {
+    [".prose", "r0", "r1", "state.db", "p.prose", "agents"]
+        .iter()
+        .any(|name| said.contains(name))
+}
+
+fn names_cause(said: &str) -> bool {
+    [
+        "unable to get the page",
+        "os error",
+        "disk I/O error",
+        "cannot be",
+        "unable to open",
+        "not be read",
+        "is malformed",
+        "ISSUES",
+    ]
+    .iter()
+    .any(|cause| said.contains(cause))
+}
+
+/// Where two texts of facts first differ.
+fn differs(now: &Value, then: &Value) -> String {
+    let (now, then) = (now.to_string(), then.to_string());
+    let at = now
+        .bytes()
+        .zip(then.bytes())
+        .position(|(a, b)| a != b)
+        .unwrap_or(now.len().min(then.len()));
+    let part = |text: &str| {
+        String::from_utf8_lossy(&text.as_bytes()[at.saturating_sub(60)..(at + 100).min(text.len())])
+            .into_owned()
+    };
+    match now == then {
+        true => "the same".to_owned(),
+        false => format!("…{}… instead of …{}…", part(&now), part(&then)),
+    }
+}
+
+fn again(command: &Command) -> Command {
+    let mut again = Command::new(command.get_program());
+    again.args(command.get_args());
+    for (name, value) in command.get_envs() {
+        again.env(name, value.expect("a value"));
+    }
+    again.current_dir(command.get_current_dir().expect("a folder"));
+    again
+}
+
+/// A project with a run `r1` under way and a run `r0` that is over.
+struct Place {
+    project: Project,
+    form: &'static str,
+    template: tempfile::TempDir,
+}
+
+impl Place {
+    fn new(form: &'static str) -> Option<Place> {
+        needs::strace()?;
+        let project = Project::new(PROGRAM)?;
+        let place = Place {
+            project,
+            form,
+            template: tempfile::tempdir().expect("a temporary folder"),
+        };
+        let large = "x".repeat(100_001);
+        let steps: &[(&[&str], &str)] = &[
+            (&["init", "p.prose", "--id", "r0", "--state", form], ""),
+            (&["put", "v", "--run", "r0"], "v"),
+            (&["finish", "r0", "--status", "failed", "--force"], ""),
+            (&["init", "p.prose", "--id", "r1", "--state", form], ""),
+            (&["put", "draft", "--run", "r1"], "a draft"),
+            (&["put", "big", "--run", "r1"], &large),
+            (&["exec", "begin", "--line", "7", "--run", "r1"], ""),
+            (
+                &[
+                    "gate", "create", "publish", "--run", "r1", "--line", "9", "--force",
+                ],
+                "",
+            ),
+            (
+                &["agent", "memory", "set", "writer", "--run", "r1"],
+                "memory",
+            ),
+            (
+                &[
+                    "agent", "memory", "set", "kept", "--scope", "project", "--run", "r1",
+                ],
+                "kept",
+            ),
+            (
+                &[
+                    "agent", "segment", "add", "writer", "--run", "r1", "--prompt", "p",
+                ],
+                "first",
+            ),
+        ];
+        for (args, input) in steps {
+            let out = given(
+                &mut place.command(&place.args(args), THEN),
+                input.as_bytes(),
+            );
+            assert!(out.status.success(), "{args:?}: {}", text(&out.stderr));
+        }
+        copy(
+            &place.project.path().join(".prose"),
+            &place.template.path().join(".prose"),
+        );
+        Some(place)
+    }
+
+    fn args(&self, args: &[&str]) -> Vec<String> {
+        let other = FORMS
+            .into_iter()
+            .find(|form| *form != self.form)
+            .expect("two forms");
+        args.iter()
+            .map(|arg| match *arg {
+                "FORM" => self.form.to_owned(),
+                "OTHER" => other.to_owned(),
+                arg => arg.to_owned(),
+            })
+            .collect()
+    }
+
+    fn command(&self, args: &[String], at: &str) -> Command {
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let mut command = self.project.command(&args);
+        command.env("PROSE_NOW", at);
+        command
+    }
+
+    /// Tries each `step`-th fault of a command.
+    fn each(
+        &self,
+        args: &[&str],
+        input: &str,
+        at: &str,
+        step: usize,
+        judge: &dyn Fn(&Tried<'_>) -> Verdict,
+        counts: &mut Counts,
+    ) {
+        let args = self.args(args);
+        let large = "large ".repeat(20_000);
+        let input = if input == "LARGE" { &large } else { input };
+        self.restore();
+        let (before, files) = (self.facts(), self.files());
+        let command = self.command(&args, at);
+        let root = self.project.path();
+        let (plain, faults) = faults(&command, input.as_bytes(), root, &root.join("log"));
+        let said = format!("{}{}", text(&plain.stdout), text(&plain.stderr));
+        assert!(plain.status.success(), "{args:?}: {said}");
+        assert!(faults.len() > 100, "{args:?}: {} faults", faults.len());
+        let after = self.facts();
+        let mut changed = true;
+        for fault in faults.iter().step_by(step) {
+            // What only reads leaves all as it is.
+            if std::mem::replace(&mut changed, before != after) {
+                self.restore();
+            }
+            let out = fault.run(&command, input.as_bytes());
+            let tried = Tried {
+                place: self,
+                command: &command,
+                input,
+                before: &before,
+                files: &files,
+                after: &after,
+                plain: &plain,
+                fault,
+                out: &out,
+            };
+            match judge(&tried) {
+                Verdict::Kept => counts.kept += 1,
+                Verdict::Done => counts.done += 1,
+                Verdict::Odd(why) => counts.odd.push(format!(
+                    "{} {args:?} {}: {why}\n    {:?} {}{}",
+                    self.form,
+                    fault.shown(),
+                    out.status.code(),
+                    short(&out.stdout),
+                    short(&out.stderr),
+                )),
+            }
+        }
+    }
+
+    /// Everything as it was.
+    fn restore(&self) {
+        let prose = self.project.path().join(".prose");
+        fs::remove_dir_all(&prose).expect("removed");
+        copy(&self.template.path().join(".prose"), &prose);
+    }
+
+    /// The files of the run, but for what only writers need.
+    fn files(&self) -> Vec<PathBuf> {
+        let mut all = Vec::new();
+        let mut folders = vec![self.project.run_dir("r1")];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).expect("listed") {
+                let entry = entry.expect("listed");
+                match entry.file_type().expect("a kind").is_dir() {
+                    true => folders.push(entry.path()),
+                    false => all.push(entry.path()),
+                }
+            }
+        }
+        all.retain(|path| !path.ends_with("x_checkpoint.jsonl"));
+        all.sort();
+        all
+    }
+
+    /// What a reader finds in all runs.
+    fn facts(&self) -> Value {
+        let disk = Disk::open(&self.project.path().join(".prose")).expect("a folder");
+        let disk: Rc<dyn Source> = Rc::new(disk);
+        let found = survey(disk.as_ref()).found;
+        let facts = found.iter().map(|found| {
+            if found.kind == FoundKind::Agents {
+                return json!(found.place);
+            }
+            match Session::open(Rc::clone(&disk), &found.place, &Options::default()) {
+                Ok(session) => run_facts(&found.place, &session),
+                Err(error) => json!({"place": found.place, "error": error.to_string()}),
+            }
+        });
+        same(facts.collect())
+    }
+}
+
+/// Facts without what another try may tell otherwise: the number of an attachment, where one is left over; the user, who is
+/// looked up in files of the system, and with it the hashes of the audit log.
+fn same(facts: Value) -> Value {
+    match facts {
+        Value::String(text) => {
+            let parts = text.split('@').enumerate().map(|(n, part)| match n {
+                0 => part,
+                _ => part.trim_start_matches(|c: char| c.is_ascii_digit()),
+            });
+            let text: String = parts.collect();
+            let hash = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+            json!(if hash { "a hash" } else { &text })
+        }
+        Value::Array(all) => all.into_iter().map(same).collect(),
+        Value::Object(all) => {
+            let kept = all.into_iter().filter(|(key, _)| key != "os_user");
+            Value::Object(kept.map(|(key, value)| (key, same(value))).collect())
+        }
+        other => other,
+    }
+}
+
+fn run_facts(place: &str, session: &Session) -> Value {
+    let value = |of: &ValueOf| match session.value(of, 1 << 20) {
+        Ok(value) => json!([value.text, value.note]),
+        Err(error) => json!({"error": error.to_string()}),
+    };
+    let run = session.run();
+    let bindings = (0..)
+        .zip(&run.bindings)
+        .map(|(n, _)| value(&ValueOf::Binding(n)));
+    let memories = (0..)
+        .zip(&run.agents)
+        .map(|(n, _)| value(&ValueOf::Memory(n)));
+    let errors = session.check(None).into_iter();
+    let errors = errors.filter(|issue| issue.severity == Severity::Error);
+    json!({
+        "place": place,
+        "program": run.program.source,
+        "state": session.state_md(true),
+        "bindings": session.bindings_page(0, u32::MAX),
+        "values": bindings.collect::<Vec<_>>(),
+        "memories": memories.collect::<Vec<_>>(),
+        "agents": session.agents(),
+        "gates": session.gates(None),
+        "audit": session.audit(None),
+        "imports": session.imports(),
+        "errors": errors.map(|issue| issue.message).collect::<Vec<_>>(),
+    })
+}
+
+fn short(said: &[u8]) -> String {
+    let said: String = text(said).chars().take(400).collect();
+    said.replace('\n', "\n    ")
+}
+
+/// A folder as it is, its files' times too: a checkpoint speaks of them.
+fn copy(from: &Path, to: &Path) {
+    let out = Command::new("cp")
+        .arg("-a")
+        .args([from, to])
+        .output()
+        .expect("cp");
+    assert!(out.status.success(), "{}", text(&out.stderr));
+}

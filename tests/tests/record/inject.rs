@@ -1,0 +1,160 @@
+//! System calls that fail: `strace` lets a command's N-th call of a kind return an error, once or from there on.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::project::given;
+
+/// Calls on files and folders. What a descriptor or a path leads to is seen in the line that strace prints.
+const CALLS: &str = "openat,openat2,read,pread64,readv,write,pwrite64,writev,copy_file_range,sendfile,fsync,fdatasync,\
+    ftruncate,fallocate,rename,renameat,renameat2,unlink,unlinkat,rmdir,link,linkat,mkdir,mkdirat,stat,lstat,fstat,\
+    newfstatat,statx,access,faccessat,faccessat2,readlink,readlinkat,getdents64,lseek,fcntl,flock,fchmod,fchown";
+
+/// A system call that fails.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// Its name.
+    pub(crate) call: String,
+    /// Which call of that name, from 1.
+    nth: u32,
+    /// The error's name.
+    error: &'static str,
+    /// How often it fails, as strace takes it.
+    times: &'static str,
+    /// The call as strace shows it.
+    seen: String,
+}
+
+impl Fault {
+    /// For messages.
+    pub(crate) fn shown(&self) -> String {
+        let Fault {
+            call,
+            nth,
+            error,
+            times,
+            seen,
+        } = self;
+        format!("{call} {nth}{times} {error} ({seen})")
+    }
+
+    /// The command, with the call failing.
+    pub(crate) fn run(&self, command: &Command, input: &[u8]) -> Output {
+        let Fault {
+            call,
+            nth,
+            error,
+            times,
+            ..
+        } = self;
+        let how = [
+            "-f",
+            "-o",
+            "/dev/null",
+            "-e",
+            &format!("trace={call}"),
+            "-e",
+            &format!("inject={call}:error={error}:when={nth}{times}"),
+        ];
+        given(&mut strace(command, &how), input)
+    }
+}
+
+/// What a command did without a fault, and the faults to try: each call below `folder` fails once and for good.
+pub(crate) fn faults(
+    command: &Command,
+    input: &[u8],
+    folder: &Path,
+    log: &Path,
+) -> (Output, Vec<Fault>) {
+    let to = log.to_string_lossy();
+    let how = ["-f", "-y", "-o", &to, "-e", &format!("trace={CALLS}")];
+    let out = given(&mut strace(command, &how), input);
+    let lines = std::fs::read(log).expect("strace wrote what it saw");
+    let mut seen: BTreeMap<(String, String), u32> = BTreeMap::new();
+    let mut faults = Vec::new();
+    for line in String::from_utf8_lossy(&lines).lines() {
+        let Some((process, rest)) = line.split_once(' ') else {
+            continue;
+        };
+        let Some((call, with)) = rest.trim_start().split_once('(') else {
+            continue;
+        };
+        if call.contains([' ', '<', '+', '-']) {
+            continue;
+        }
+        let nth = seen
+            .entry((process.to_owned(), call.to_owned()))
+            .or_default();
+        *nth += 1;
+        if !is_below(with, folder) {
+            continue;
+        }
+        let short: String = with
+            .replace(&*folder.to_string_lossy(), "")
+            .chars()
+            .take(90)
+            .collect();
+        for error in errors(call) {
+            // A command that can write nothing at all cannot say so either.
+            let times: &[&str] = match call {
+                "write" => &[""],
+                _ => &["", "+"],
+            };
+            for times in times {
+                faults.push(Fault {
+                    call: call.to_owned(),
+                    nth: *nth,
+                    error,
+                    times,
+                    seen: short.clone(),
+                });
+            }
+        }
+    }
+    (out, faults)
+}
+
+/// What a call may say.
+fn errors(call: &str) -> &'static [&'static str] {
+    match call {
+        "write" | "pwrite64" | "writev" | "mkdirat" | "linkat" => &["EIO", "ENOSPC"],
+        "openat" | "openat2" => &["EIO", "EACCES"],
+        _ => &["EIO"],
+    }
+}
+
+/// Whether a call is of a path or a descriptor below a folder; the working directory is the folder itself.
+fn is_below(with: &str, folder: &Path) -> bool {
+    let folder = &*folder.to_string_lossy();
+    let from_here = with.strip_prefix("AT_FDCWD").map(|rest| match rest {
+        rest if rest.starts_with('<') => rest.split_once('>').map_or("", |(_, rest)| rest),
+        rest => rest,
+    });
+    match from_here {
+        Some(rest) => {
+            rest.contains(folder) || rest.contains("/proc/self/fd/") || !rest.starts_with(", \"/")
+        }
+        None => with.contains(folder) || with.contains("/proc/self/fd/"),
+    }
+}
+
+fn strace(command: &Command, how: &[&str]) -> Command {
+    let mut strace = Command::new("strace");
+    strace
+        .args(["-qq", "--seccomp-bpf"])
+        .args(how)
+        .arg(command.get_program())
+        .args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => strace.env(name, value),
+            None => strace.env_remove(name),
+        };
+    }
+    if let Some(dir) = command.get_current_dir() {
+        strace.current_dir(dir);
+    }
+    strace
+}
