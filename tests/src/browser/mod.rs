@@ -260,6 +260,17 @@ impl Page {
         }
     }
 
+    /// Clicks the first element of a selection that shows a text, once there is one.
+    pub fn click_text(&mut self, selector: &str, text: &str) {
+        let found = format!(
+            "[...document.querySelectorAll({})].find(e => e.innerText.includes({}))",
+            json!(selector),
+            json!(text)
+        );
+        self.wait(&found);
+        self.eval(&format!("{found}.click()"));
+    }
+
     /// Turns the wheel over the page's middle, downwards when positive.
     pub fn wheel(&mut self, pixels: i32) {
         let at = json!({"type": "mouseWheel", "x": 400, "y": 400, "deltaX": 0, "deltaY": pixels});

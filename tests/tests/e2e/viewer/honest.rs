@@ -299,20 +299,16 @@ fn a_failure_is_found_again_after_everything_was_folded() {
         "the row's id, not its place: {item}"
     );
     let all = viewer.rows();
-    let click = |viewer: &mut Viewer, text: &str| {
-        viewer.eval(&format!(
-            "[...document.querySelectorAll('.tools button, .tools a')].find(e => e.innerText === '{text}').click()"
-        ));
-    };
+    const TOOLS: &str = ".tools button, .tools a";
     for again in ["n", "First cause"] {
-        click(&mut viewer, "Fold all");
+        viewer.click_text(TOOLS, "Fold all");
         viewer.wait(&format!(
             "+document.querySelector('[data-list]').ariaRowCount - 1 < {all}"
         ));
         viewer.wait("document.querySelector('.trace-rows .row.current').ariaRowIndex === '2'");
         match again {
             "n" => viewer.key("n"),
-            link => click(&mut viewer, link),
+            link => viewer.click_text(TOOLS, link),
         }
         viewer.wait(cause);
         viewer.wait("document.querySelector('.trace-rows .row.current .cause')");
@@ -401,8 +397,7 @@ fn a_saved_value_never_has_the_ending_of_a_program() {
     viewer.wait_page("Bindings");
     viewer.key("j");
     viewer.key("Enter");
-    viewer.wait("document.querySelector('.detail .value button')");
-    viewer.eval("[...document.querySelectorAll('.detail button')].find(b => b.innerText.includes('Download')).click()");
+    viewer.click_text(".detail button", "Download");
     let saved = viewer.downloaded("invoice.exe.txt");
     assert_eq!(fs::read_to_string(saved).unwrap(), "plain words");
     viewer.assert_quiet();

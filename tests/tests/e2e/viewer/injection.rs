@@ -119,12 +119,10 @@ fn nothing_of_what_prose_view_serves_runs_or_is_asked_for() {
     let runs = viewer.rows();
     for n in 0..runs {
         viewer.eval("location.hash = '#/'");
-        viewer.wait("document.querySelector('.run-rows .row:not(.head)')");
+        let row = format!("document.querySelector('.run-rows .row[aria-rowindex=\"{}\"]')", n + 2);
+        viewer.wait(&row);
         viewer.assert_no_errors();
-        viewer.eval(&format!(
-            "document.querySelector('.run-rows .row[aria-rowindex=\"{}\"]').click()",
-            n + 2
-        ));
+        viewer.eval(&format!("{row}.click()"));
         viewer.wait("document.querySelector('nav.pages a, .trouble')");
         if viewer.eval("!document.querySelector('.trouble')") == json!(true) {
             viewer.wait_page("Overview");

@@ -25,8 +25,7 @@ fn the_built_in_examples_open() {
     let Some(mut viewer) = Viewer::from_disk() else {
         return;
     };
-    viewer.wait_text("example");
-    viewer.eval("[...document.querySelectorAll('button')].find(b => b.innerText.includes('example')).click()");
+    viewer.click_text("button", "example");
     for status in ["completed", "failed", "waiting"] {
         viewer.wait_main(status);
     }
@@ -322,7 +321,9 @@ fn a_value_is_shown_at_the_statement_that_wrote_it() {
     );
     viewer.key("4");
     viewer.wait_page("Bindings");
-    viewer.eval("[...document.querySelectorAll('main .row')].filter(row => /^draft/.test(row.innerText)).pop().click()");
+    let drafts = "[...document.querySelectorAll('main .row')].filter(row => /^draft/.test(row.innerText))";
+    viewer.wait(&format!("{drafts}.length > 1"));
+    viewer.eval(&format!("{drafts}.pop().click()"));
     viewer.wait("/Written by/i.test(document.querySelector('.detail').innerText)");
     viewer.assert_quiet();
 }
