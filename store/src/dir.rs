@@ -15,6 +15,14 @@ use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt, OpenOptionsFollowExt, Open
 use cap_std::ambient_authority;
 use cap_std::fs::{DirBuilder, FileType, Metadata, OpenOptions};
 
+/// What lies in a directory, as its listing says it: nothing is looked up for it.
+pub(crate) struct Entry {
+    pub(crate) name: OsString,
+    pub(crate) kind: FileType,
+    /// The number of its inode, where the system has such: another one is another file.
+    pub(crate) node: Option<u64>,
+}
+
 /// A directory that is held open. Names below it are parts joined by `/`: a part that is empty, `.` or `..` is an error,
 /// and so is a link on the way.
 #[derive(Debug, Clone)]
@@ -164,20 +172,28 @@ impl Dir {
 
     /// The names in a folder, with what each is; no folder has none. Names that are no text are left out.
     pub(crate) fn names(&self, below: &str) -> io::Result<Vec<(String, FileType)>> {
-        let text = |(name, kind): (OsString, FileType)| Some((name.into_string().ok()?, kind));
+        let text = |entry: Entry| Some((entry.name.into_string().ok()?, entry.kind));
         match self.dir(below)? {
             Some(dir) => Ok(dir.entries()?.into_iter().filter_map(text).collect()),
             None => Ok(Vec::new()),
         }
     }
 
-    /// All names straight in it, with what each is.
-    pub(crate) fn entries(&self) -> io::Result<Vec<(OsString, FileType)>> {
+    /// All that lies straight in it.
+    pub(crate) fn entries(&self) -> io::Result<Vec<Entry>> {
         self.held
             .entries()?
             .map(|entry| {
                 let entry = entry?;
-                Ok((entry.file_name(), entry.file_type()?))
+                #[cfg(unix)]
+                let node = Some(std::os::unix::fs::DirEntryExt::ino(&entry));
+                #[cfg(not(unix))]
+                let node = None;
+                Ok(Entry {
+                    name: entry.file_name(),
+                    kind: entry.file_type()?,
+                    node,
+                })
             })
             .collect()
     }

@@ -11,7 +11,7 @@ use prosescope_core::time::Stamp;
 use rusqlite::Connection;
 
 use crate::database::Watch;
-use crate::dir::{self, Dir, part_of};
+use crate::dir::{self, Dir, Entry, part_of};
 use crate::error::StoreError;
 
 /// Entries that a listing holds at most: a run folder is small, and `/` is no run folder.
@@ -215,8 +215,8 @@ impl Disk {
                 return true;
             }
         };
-        entries.sort_by(|(a, _), (b, _)| a.cmp(b));
-        for (name, kind) in entries {
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        for Entry { name, kind, .. } in entries {
             let place = format!("{above}{}", name.to_string_lossy());
             let name = name.to_string_lossy();
             if kind.is_dir() {

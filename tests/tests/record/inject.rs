@@ -116,6 +116,30 @@ pub(crate) fn faults(
     (out, faults)
 }
 
+/// How many system calls a command makes, each kind for itself, once it was run.
+pub(crate) fn calls(command: &Command, input: &[u8], log: &Path) -> BTreeMap<String, usize> {
+    let out = given(
+        &mut strace(command, &["-f", "-o", &log.to_string_lossy()]),
+        input,
+    );
+    assert!(
+        out.status.success(),
+        "{}",
+        String::from_utf8_lossy(&out.stderr)
+    );
+    let lines = std::fs::read(log).expect("strace wrote what it saw");
+    let mut calls = BTreeMap::new();
+    for line in String::from_utf8_lossy(&lines).lines() {
+        let call = line
+            .split_once(' ')
+            .and_then(|(_, rest)| rest.split_once('('));
+        if let Some((call, _)) = call {
+            *calls.entry(call.trim().to_owned()).or_default() += 1;
+        }
+    }
+    calls
+}
+
 /// What a call may say.
 fn errors(call: &str) -> &'static [&'static str] {
     match call {

@@ -10,6 +10,7 @@ mod documents;
 mod faults;
 mod fewer;
 mod full;
+mod growth;
 mod inject;
 mod kill;
 mod killed_copies;

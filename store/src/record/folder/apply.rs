@@ -17,7 +17,7 @@ use prosescope_core::write::{
 };
 
 use super::facts::{AUDIT, FolderFacts, IMPORTS, gates_of, names_a_file};
-use super::index::{self, Known};
+use super::index::{self, Known, Look};
 use super::log::{self, EVENTS};
 use super::nested::Nested;
 use super::ops::commit;
@@ -75,7 +75,10 @@ pub(super) fn changes(
     log.add(&wanted.events);
     wanted.events.insert_str(0, &log.adopted);
     log.bytes = events + wanted.events.len() as u64;
-    let known = index::list(root, &log.known);
+    // The end of a run is where the index is to be right whatever others wrote; every step before it looks at the
+    // listing alone, or a run of many bindings would be looked through by each.
+    let look = if says_more { Look::Each } else { Look::Listed };
+    let known = index::list(root, &log.known, look);
     let known = known.map_err(|cause| facts.unread("bindings", &cause))?;
     let mut run = run_of(&facts, &wanted, &known)?;
     run.executions = std::mem::take(&mut log.rows);

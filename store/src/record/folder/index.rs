@@ -1,4 +1,4 @@
-//! The bindings that a state.md lists: from a listing, reading only heads of files that are new or changed.
+//! The bindings that a state.md lists: from a listing of the folder, reading only heads of files that are new or replaced.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -19,6 +19,8 @@ const DEEP: usize = 8;
 pub(super) struct Known {
     /// Its path inside the run.
     pub(super) path: String,
+    /// The number of its inode, as the folder's listing says it.
+    node: Option<u64>,
     len: u64,
     /// Seconds and nanoseconds.
     changed: (u64, u32),
@@ -52,15 +54,36 @@ impl Known {
     }
 }
 
+/// How the files of bindings are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    /// Those that the folder's listing shows to be new or replaced: one call for many names.
+    Listed,
+    /// Each: a file that somebody wrote into, where it lay, is seen too.
+    Each,
+}
+
 /// All bindings of the run in order of path; what its imports give back stands in their own indexes.
 ///
 /// # Errors
 /// When a folder or a file cannot be read: an index that leaves them out would say that there are none.
-pub(super) fn list(root: &Dir, known: &[Known]) -> io::Result<Vec<Known>> {
-    let known: BTreeMap<&str, &Known> = known.iter().map(|k| (k.path.as_str(), k)).collect();
-    let mut found = Vec::new();
-    below(root, "bindings", DEEP, &known, &mut found)?;
-    found.sort_by(|a: &Known, b| a.path.cmp(&b.path));
+pub(super) fn list(root: &Dir, known: &[Known], look: Look) -> io::Result<Vec<Known>> {
+    let mut listing = Listing {
+        known: known.iter().map(|k| (k.path.as_str(), k)).collect(),
+        look,
+        found: Vec::new(),
+    };
+    match root.dir("bindings") {
+        // A link, or a file: none of the run's bindings lie there.
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {}
+        dir => {
+            if let Some(dir) = dir? {
+                listing.below(&dir, "bindings", DEEP)?;
+            }
+        }
+    }
+    let mut found = listing.found;
+    found.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(found)
 }
 
@@ -95,67 +118,89 @@ pub(super) fn names(root: &Dir, below: &str) -> io::Result<Vec<(String, bool)>> 
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => Vec::new(),
         names => names?,
     };
-    let workings =
-        |name: &str| name == ".lock" || name.starts_with(".tmp-") || name.starts_with(".new-");
     Ok(names
         .into_iter()
-        .filter(|(name, kind)| !workings(name) && (kind.is_file() || kind.is_dir()))
+        .filter(|(name, kind)| !is_working(name) && (kind.is_file() || kind.is_dir()))
         .map(|(name, kind)| (name, kind.is_dir()))
         .collect())
 }
 
-fn below(
-    root: &Dir,
-    folder: &str,
-    deep: usize,
-    known: &BTreeMap<&str, &Known>,
-    found: &mut Vec<Known>,
-) -> io::Result<()> {
-    let names = names(root, folder)?;
-    // Opened once for all that lies in it.
-    let Some(own) = (match names.is_empty() {
-        true => None,
-        false => root.dir(folder)?,
-    }) else {
-        return Ok(());
-    };
-    for (name, is_dir) in names {
-        let path = format!("{folder}/{name}");
-        if is_dir {
-            if deep > 1 {
-                below(root, &path, deep - 1, known, found)?;
+/// Whether a name is of a file that only writers need.
+fn is_working(name: &str) -> bool {
+    name == ".lock" || name.starts_with(".tmp-") || name.starts_with(".new-")
+}
+
+struct Listing<'a> {
+    known: BTreeMap<&'a str, &'a Known>,
+    look: Look,
+    found: Vec<Known>,
+}
+
+impl Listing<'_> {
+    fn below(&mut self, dir: &Dir, folder: &str, deep: usize) -> io::Result<()> {
+        for entry in dir.entries()? {
+            let Some(name) = entry.name.to_str().filter(|name| !is_working(name)) else {
+                continue;
+            };
+            let path = format!("{folder}/{name}");
+            if entry.kind.is_dir() {
+                if deep > 1
+                    && let Some(inner) = dir.dir(name)?
+                {
+                    self.below(&inner, &path, deep - 1)?;
+                }
+                continue;
             }
-            continue;
+            if entry.kind.is_file()
+                && let Some(binding) = self.file(dir, name, path, entry.node)?
+            {
+                self.found.push(binding);
+            }
         }
-        let Some(meta) = own.look(&name)? else {
-            continue;
+        Ok(())
+    }
+
+    /// What is known of a file, or what its head says; `None` when it is gone.
+    fn file(
+        &self,
+        dir: &Dir,
+        name: &str,
+        path: String,
+        node: Option<u64>,
+    ) -> io::Result<Option<Known>> {
+        let known = self.known.get(path.as_str());
+        let listed = known.filter(|k| self.look == Look::Listed && k.node.is_some());
+        if let Some(same) = listed.filter(|k| k.node == node) {
+            return Ok(Some(Known::clone(same)));
+        }
+        let Some(meta) = dir.look(name)? else {
+            return Ok(None);
         };
         let changed =
             dir::changed(&meta).map_or((0, 0), |since| (since.as_secs(), since.subsec_nanos()));
-        if let Some(same) = known
-            .get(path.as_str())
-            .filter(|k| k.len == meta.len() && k.changed == changed)
-        {
-            found.push(Known::clone(same));
-            continue;
+        if let Some(same) = known.filter(|k| k.len == meta.len() && k.changed == changed) {
+            return Ok(Some(Known {
+                node,
+                ..Known::clone(same)
+            }));
         }
-        let Some(head) = head(&own, &name)? else {
-            continue;
+        let Some(head) = head(dir, name)? else {
+            return Ok(None);
         };
         let binding = binding_of(&path, head, meta.len());
         let anonymous = binding.name.starts_with("anon_");
         let first = |source: &str| source.lines().next().unwrap_or_default().to_owned();
-        found.push(Known {
+        Ok(Some(Known {
             path,
+            node,
             len: meta.len(),
             changed,
             name: binding.name.to_string(),
             frame: binding.execution_id,
             kind: binding.kind.word().to_owned(),
             source: binding.source.as_deref().filter(|_| anonymous).map(first),
-        });
+        }))
     }
-    Ok(())
 }
 
 /// The head of a binding file; `None` when there is no such file.

@@ -26,7 +26,7 @@ const BEHIND: u64 = 16 << 10;
 /// Bytes that are read of the end of the audit log.
 const LAST: u64 = 64 << 10;
 /// Changes of this format.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Bytes of the log that say whether it is the checkpoint's.
 const ENDING: u64 = 1 << 10;
 

@@ -119,7 +119,10 @@ fn nothing_of_what_prose_view_serves_runs_or_is_asked_for() {
     let runs = viewer.rows();
     for n in 0..runs {
         viewer.eval("location.hash = '#/'");
-        let row = format!("document.querySelector('.run-rows .row[aria-rowindex=\"{}\"]')", n + 2);
+        let row = format!(
+            "document.querySelector('.run-rows .row[aria-rowindex=\"{}\"]')",
+            n + 2
+        );
         viewer.wait(&row);
         viewer.assert_no_errors();
         viewer.eval(&format!("{row}.click()"));

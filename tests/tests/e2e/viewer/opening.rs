@@ -321,7 +321,8 @@ fn a_value_is_shown_at_the_statement_that_wrote_it() {
     );
     viewer.key("4");
     viewer.wait_page("Bindings");
-    let drafts = "[...document.querySelectorAll('main .row')].filter(row => /^draft/.test(row.innerText))";
+    let drafts =
+        "[...document.querySelectorAll('main .row')].filter(row => /^draft/.test(row.innerText))";
     viewer.wait(&format!("{drafts}.length > 1"));
     viewer.eval(&format!("{drafts}.pop().click()"));
     viewer.wait("/Written by/i.test(document.querySelector('.detail').innerText)");
