@@ -1,0 +1,117 @@
+//! What a command costs does not grow with what the run holds already, but for the lists that it reads and writes whole.
+
+use std::fs;
+
+use prosescope_tests::needs;
+
+use crate::inject::calls;
+use crate::project::Project;
+
+const PROGRAM: &str = "session \"A\"\nsession \"B\"\n";
+
+/// Recording in a folder looks at no binding's file that it has not come to change: ten times the bindings are a few calls
+/// more, of the longer listing and the longer state.md.
+#[test]
+fn a_folder_of_many_bindings_is_not_looked_through() {
+    if needs::strace().is_none() {
+        return;
+    }
+    let steps: [(&[&str], &str); 4] = [
+        (
+            &["exec", "begin", "--line", "1", "--force", "--run", "r"],
+            "",
+        ),
+        (&["put", "b7", "--run", "r"], "a new value"),
+        (&["exec", "complete", "2", "--run", "r"], ""),
+        (&["put", "new", "--run", "r"], "a value"),
+    ];
+    let counted = [100, 1_000].map(|bindings| {
+        let Some(project) = Project::new(PROGRAM) else {
+            return Vec::new();
+        };
+        project.expect(
+            0,
+            &["init", "p.prose", "--id", "r", "--state", "filesystem"],
+            b"",
+        );
+        let folder = project.run_dir("r").join("bindings");
+        for n in 0..bindings {
+            let value = format!(
+                "# b{n}\n\nkind: let\n\nsource:\n```prose\nlet b{n} = session\n```\n\n---\n\nv{n}\n"
+            );
+            fs::write(folder.join(format!("b{n}.md")), value).expect("a binding");
+        }
+        // The first command reads what it does not know yet.
+        project.expect(
+            0,
+            &["exec", "begin", "--line", "2", "--force", "--run", "r"],
+            b"",
+        );
+        let log = project.path().join("log");
+        let each = steps.map(|(args, input)| calls(&project.command(args), input.as_bytes(), &log));
+        let state = fs::read_to_string(project.run_dir("r").join("state.md")).expect("a state.md");
+        assert_eq!(state.matches("\n| b").count(), bindings, "{state}");
+        each.to_vec()
+    });
+    let [few, many] = counted;
+    for (((args, _), few), many) in steps.iter().zip(few).zip(many) {
+        let more = many
+            .values()
+            .sum::<usize>()
+            .saturating_sub(few.values().sum());
+        assert!(more < 60, "{args:?}: {more} more\n{few:?}\n{many:?}");
+    }
+}
+
+/// What somebody wrote into a file where it lay is in the index when the run ends at the latest.
+#[test]
+fn the_index_of_a_run_that_ended_is_right_whatever_others_wrote() {
+    let Some(project) = Project::new(PROGRAM) else {
+        return;
+    };
+    project.expect(
+        0,
+        &["init", "p.prose", "--id", "r", "--state", "filesystem"],
+        b"",
+    );
+    let index = || {
+        let state = fs::read_to_string(project.run_dir("r").join("state.md")).expect("a state.md");
+        let rows = state.lines().filter(|line| line.contains("bindings/"));
+        rows.collect::<Vec<_>>().join("\n")
+    };
+    for name in ["replaced", "edited", "removed"] {
+        project.put("r", name, b"a value");
+    }
+    project.expect(
+        0,
+        &["exec", "begin", "--line", "2", "--force", "--run", "r"],
+        b"",
+    );
+    assert!(index().contains("| edited | let |"), "{}", index());
+    let file = |name: &str| {
+        project
+            .run_dir("r")
+            .join("bindings")
+            .join(format!("{name}.md"))
+    };
+    let other = |name: &str| {
+        let text = fs::read_to_string(file(name)).expect("a binding");
+        text.replace("kind: let", "kind: const")
+    };
+    fs::write(file("new"), other("edited")).expect("a binding");
+    fs::write(project.path().join("aside"), other("replaced")).expect("a file");
+    fs::rename(project.path().join("aside"), file("replaced")).expect("replaced");
+    fs::write(file("edited"), other("edited")).expect("edited");
+    fs::remove_file(file("removed")).expect("removed");
+    project.expect(
+        0,
+        &["exec", "begin", "--line", "1", "--force", "--run", "r"],
+        b"",
+    );
+    assert!(!index().contains("removed"), "{}", index());
+    for row in ["| new | const |", "| replaced | const |"] {
+        assert!(index().contains(row), "{}", index());
+    }
+    project.expect(0, &["finish", "r", "--status", "failed", "--force"], b"");
+    assert!(index().contains("| edited | const |"), "{}", index());
+}
