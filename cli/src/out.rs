@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use prosescope_core::render::text::{escape, escape_json};
-use prosescope_core::view::CommandFailed;
+use prosescope_core::view::{CommandFailed, ValueView};
 use serde::Serialize;
 
 use crate::error::CliError;
@@ -78,6 +78,20 @@ impl Out {
             .map_err(|e| CliError::new(Exit::Io, e.to_string()))?;
         text.push('\n');
         self.bytes(text.as_bytes())
+    }
+
+    /// Bytes of a value at most that stand in JSON: a text in JSON is held whole, and may be six times as long.
+    pub(crate) const MOST_OF_A_VALUE: usize = 16 << 20;
+
+    /// Says that a value does not stand in JSON whole.
+    pub(crate) fn say_cut(value: &ValueView) {
+        if value.cut {
+            say(&note(&format!(
+                "the JSON has the first {} of {} bytes; without --json the value is written whole",
+                value.text.len(),
+                value.len
+            )));
+        }
     }
 
     /// Writes bytes as they are.

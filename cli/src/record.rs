@@ -1,5 +1,6 @@
 //! The store of a run that is written to.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use prosescope_core::model::AgentScope;
@@ -102,6 +103,15 @@ impl Recorder {
             Err(error) => {
                 Err(error.hint(format!("the command used run {run}, the latest; {ANOTHER}")))
             }
+        }
+    }
+
+    /// Takes the bytes of a value that is not held in memory.
+    pub(crate) fn stage(&mut self, file: Option<File>) {
+        match (&mut self.store, file) {
+            (Store::Sqlite(store), Some(file)) => store.stage(file),
+            (Store::Folder(store), Some(file)) => store.stage(file),
+            (_, None) => {}
         }
     }
 

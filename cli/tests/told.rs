@@ -145,3 +145,51 @@ fn a_value_of_a_file_that_is_a_folder_is_an_error() {
     project.check("prose put x --file .", 6, "cannot read .");
     project.check("prose put x --file empty", 0, "Binding written");
 }
+
+/// `ulimit -v` counts in KB; a value as long as the limit does not fit beside the program.
+#[test]
+fn a_long_value_is_not_held_in_memory() {
+    for form in FORMS {
+        let project = Project::new(form);
+        project.check("head -c 60000000 /dev/zero | tr '\\0' x > big", 0, "");
+        for put in [
+            "prose put a < big",
+            "prose put b --file big",
+            "prose put c --file <(cat big)",
+        ] {
+            project.check(&format!("ulimit -v 60000; {put}"), 0, "Summary: xxx");
+        }
+        for name in ["a", "b", "c"] {
+            let get = format!("ulimit -v 60000; prose get {name} | cmp - big");
+            project.check(&get, 0, "");
+        }
+        // JSON is held: it has the beginning, and says so.
+        project.check(
+            "ulimit -v 200000; prose get a --json | tail -c 2000",
+            0,
+            "has the first 16777216 of 60000000 bytes",
+        );
+    }
+}
+
+/// A character may lie across two parts that are read, and the last one may be torn.
+#[test]
+fn a_long_value_is_text_or_not_wherever_it_is_read_apart() {
+    let project = Project::new("sqlite");
+    for before in 0..4 {
+        let text = format!("{}{}", "x".repeat(before), "\u{1F600}".repeat(60_000));
+        for (bytes, end) in [
+            (text.as_bytes(), "md"),
+            (&text.as_bytes()[..text.len() - 1], "bin"),
+            (&[text.as_bytes(), b"\xff"].concat(), "bin"),
+            (
+                &[&text.as_bytes()[..150_000], b"\xff", text.as_bytes()].concat(),
+                "bin",
+            ),
+        ] {
+            fs::write(project.dir.path().join("long"), bytes).expect("written");
+            project.check("prose put v < long", 0, &format!(".{end}\n"));
+            project.check("prose get v | cmp - long", 0, "");
+        }
+    }
+}

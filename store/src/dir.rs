@@ -6,7 +6,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -358,10 +358,10 @@ impl Dir {
     }
 }
 
-/// Writes a new file whole, and durably; one that could not be written is taken back.
-pub(crate) fn write_new(dir: &Dir, below: &str, bytes: &[u8]) -> io::Result<()> {
+/// Writes a new file whole, and durably; one that could not be written is taken back. Gives its bytes.
+pub(crate) fn write_new(dir: &Dir, below: &str, from: &mut impl Read) -> io::Result<u64> {
     let mut file = dir.create(below)?;
-    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    let written = io::copy(from, &mut file).and_then(|len| file.sync_all().map(|()| len));
     if written.is_err() {
         let _ = dir.remove(below);
     }
@@ -506,7 +506,7 @@ mod tests {
         let root = aside.path().join("root");
         fs::rename(&root, aside.path().join("moved")).unwrap();
         symlink(aside.path().join("outside"), &root).unwrap();
-        write_new(&dir, "own/b.md", b"new").unwrap();
+        write_new(&dir, "own/b.md", &mut &b"new"[..]).unwrap();
         assert!(aside.path().join("moved/own/b.md").exists());
         dir.remove_tree("own").unwrap();
         dir.remove_tree("link").unwrap();

@@ -201,7 +201,9 @@ fn get(args: &AgentArgs, out: &Out) -> Result<Exit, CliError> {
     };
     let of = ValueOf::Memory(at);
     if out.json {
-        out.json(&session.value(&of, usize::MAX)?)?;
+        let value = session.value(&of, Out::MOST_OF_A_VALUE)?;
+        Out::say_cut(&value);
+        out.json(&value)?;
         return Ok(Exit::Done);
     }
     let mut failed = None;

@@ -89,7 +89,8 @@ fn explain(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
         return Err(missing(&session, args, &resolution));
     };
     if out.json {
-        let value = session.value(&winner, usize::MAX)?;
+        let value = session.value(&winner, Out::MOST_OF_A_VALUE)?;
+        Out::say_cut(&value);
         out.json(&NamedValue {
             value,
             resolution,

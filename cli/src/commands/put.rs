@@ -12,23 +12,21 @@ use crate::out::Out;
 use crate::record::Recorder;
 
 pub(super) fn run(args: &PutArgs, out: &Out) -> Result<Exit, CliError> {
-    let value = match &args.file {
-        Some(path) => bytes_of(path)?,
-        None => input::standard()?,
-    };
+    let (value, staged) = input::value(args.file.as_deref())?;
     let put = Put {
         name: args.name.clone(),
         execution: args.execution,
         kind: args.kind.clone(),
         source: args.source.clone(),
         summary: args.summary.clone(),
-        value: value.into(),
+        value,
         done: args.done,
         agent: args.agent.clone(),
         memory: text_of(args.memory.as_deref())?,
         segment: text_of(args.segment.as_deref())?,
     };
     let mut recorder = Recorder::open(&args.run.run)?;
+    recorder.stage(staged);
     let written = recorder.record(&put)?;
     let location = recorder.location(&written.name, written.frame);
     if out.json {
@@ -51,25 +49,15 @@ pub(super) fn run(args: &PutArgs, out: &Out) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-fn bytes_of(path: &Path) -> Result<Vec<u8>, CliError> {
-    std::fs::read(path).map_err(|cause| {
-        let exit = match cause.kind() {
-            std::io::ErrorKind::NotFound => Exit::NotFound,
-            _ => Exit::Io,
-        };
-        CliError::new(exit, format!("cannot read {}: {cause}", path.display()))
-            .hint("check the path: it is relative to the working directory")
-    })
-}
-
 fn text_of(path: Option<&Path>) -> Result<Option<String>, CliError> {
     let Some(path) = path else { return Ok(None) };
-    let text = String::from_utf8(bytes_of(path)?);
-    text.map(Some).map_err(|_| {
-        CliError::new(
+    let text = std::io::read_to_string(input::file(path)?);
+    text.map(Some).map_err(|cause| match cause.kind() {
+        std::io::ErrorKind::InvalidData => CliError::new(
             Exit::Unreadable,
             format!("{} is not UTF-8 text", path.display()),
         )
-        .hint("memories and segments are Markdown")
+        .hint("memories and segments are Markdown"),
+        _ => input::unread(&path.display().to_string(), &cause),
     })
 }

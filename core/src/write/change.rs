@@ -1,7 +1,6 @@
-use std::sync::Arc;
-
 use serde_json::{Map, Value};
 
+use super::content::Content;
 use crate::gate::audit::Chain;
 
 /// One thing to write. Rows carry their ids: a plan allocates them inside of the transaction. Times are texts as the
@@ -85,7 +84,7 @@ pub struct AttachmentFile {
     /// Inside the run's folder, plain components.
     pub path: String,
     /// Its content.
-    pub bytes: Arc<Vec<u8>>,
+    pub content: Content,
 }
 
 /// A row of `bindings`, or a file of `bindings/`.

@@ -94,7 +94,7 @@ impl Record for AddImport {
         {
             changes.push(Change::Attachment(AttachmentFile {
                 path: program,
-                bytes: text.clone().into_bytes().into(),
+                content: text.clone().into_bytes().into(),
             }));
         }
         changes.extend([

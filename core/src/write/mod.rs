@@ -37,6 +37,7 @@ mod at;
 mod begin;
 mod change;
 mod close;
+mod content;
 mod error;
 mod facts;
 mod gate;
@@ -69,6 +70,7 @@ pub use change::{
     GateRow, ImportRow, MemoryRow, NestedRun, RunChange, SegmentRow,
 };
 pub use close::{Close, Closed, How};
+pub use content::{Content, Staged};
 pub use error::{Fault, FaultKind, WriteError};
 pub use facts::{AgentFact, AuditTail, BindingFact, Facts, ImportFact, Place, RunFact, Style};
 pub use gate::{

@@ -1,7 +1,6 @@
-use std::sync::Arc;
-
 use super::begin::touch;
 use super::close::{Close, How};
+use super::content::Content;
 use super::instance::{Instance, frame_of, no_execution, shown};
 use super::meta::Keys;
 use super::overlay::Overlay;
@@ -34,7 +33,7 @@ pub struct Put {
     /// What it is in a sentence; else the value's first line.
     pub summary: Option<String>,
     /// The value.
-    pub value: Arc<Vec<u8>>,
+    pub value: Content,
     /// Whether the execution is completed with it, in one transaction (errata, last paragraph).
     pub done: bool,
     /// The agent that carried the execution out; by the program without it. Needed for `memory` and `segment` only.
@@ -286,14 +285,15 @@ impl Put {
                 "take another name",
             ));
         }
-        let text = std::str::from_utf8(&self.value).ok();
-        let summary = match (&self.summary, text) {
+        let text = self.value.beginning();
+        let summary = match (&self.summary, &text) {
             (Some(summary), _) => one_line(summary),
             (None, Some(text)) => one_line(text),
             (None, None) => format!("{} bytes, not text", self.value.len()),
         };
         // Text beyond the limit, and what is no text at all, lies beside; a NUL would end a text in SQLite's shell.
-        let inline = text.filter(|text| text.len() <= LARGE && !text.contains('\0'));
+        let inline = self.value.text();
+        let inline = inline.filter(|text| text.len() <= LARGE && !text.contains('\0'));
         let mut changes = Vec::with_capacity(3);
         let attachment = match inline {
             Some(_) => None,
@@ -301,7 +301,7 @@ impl Put {
                 let path = free_attachment(facts, &name, frame, text.is_some())?;
                 changes.push(Change::Attachment(AttachmentFile {
                     path: path.clone(),
-                    bytes: Arc::clone(&self.value),
+                    content: self.value.clone(),
                 }));
                 Some(path)
             }

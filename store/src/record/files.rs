@@ -1,8 +1,9 @@
 //! Files that are there whole or not at all.
 
-use std::io::{self, Seek, SeekFrom, Write};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
 
-use prosescope_core::write::{AttachmentFile, Fault, FaultKind};
+use prosescope_core::write::{AttachmentFile, Content, Fault, FaultKind};
 
 use super::fault;
 use super::lock::RunLock;
@@ -11,36 +12,54 @@ use crate::dir::{Dir, write_new};
 /// Attachments of a transaction: written first, taken back unless it is kept (errata B8).
 pub(crate) struct Attachments<'a> {
     dir: &'a Dir,
+    /// What was handed to the store because it is too long to be held.
+    staged: Option<&'a File>,
     made: Vec<String>,
 }
 
 impl<'a> Attachments<'a> {
-    pub(crate) fn new(dir: &'a Dir, _held: &RunLock) -> Attachments<'a> {
+    pub(crate) fn new(dir: &'a Dir, staged: Option<&'a File>, _held: &RunLock) -> Attachments<'a> {
         Attachments {
             dir,
+            staged,
             made: Vec::new(),
         }
     }
 
     pub(crate) fn add(&mut self, file: &AttachmentFile) -> Result<(), Fault> {
         let path = file.path.as_str();
-        self.write(path, &file.bytes)
+        self.write(path, &file.content)
             .map_err(|cause| fault::io(&self.dir.shown(path), "cannot be written", &cause))
     }
 
-    fn write(&mut self, path: &str, bytes: &[u8]) -> io::Result<()> {
+    fn write(&mut self, path: &str, content: &Content) -> io::Result<()> {
         let (folder, _) = path.rsplit_once('/').unwrap_or_default();
         let folder = self.dir.make_dir(folder)?;
         if self.made.is_empty() {
             sweep_below(&folder)?;
         }
-        let aside = aside(self.dir, "attachment", bytes)?;
+        let aside = match content {
+            Content::Held(bytes) => aside(self.dir, "attachment", bytes)?,
+            Content::Staged(staged) => self.copy(staged.len)?,
+        };
         if let Err(cause) = place_new(self.dir, &aside, path) {
             let _ = self.dir.remove(&aside);
             return Err(cause);
         }
         self.made.push(path.to_owned());
         folder.sync()
+    }
+
+    /// Copies what was handed to the store.
+    fn copy(&self, len: u64) -> io::Result<String> {
+        let mut from = self.staged.ok_or(io::ErrorKind::NotFound)?;
+        from.rewind()?;
+        let name = fresh_name(self.dir, "attachment")?;
+        if write_new(self.dir, &name, &mut from.take(len))? != len {
+            self.dir.remove(&name)?;
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(name)
     }
 
     pub(crate) fn keep(mut self) {
@@ -95,11 +114,16 @@ fn named(slot: &str) -> String {
 }
 
 /// Writes a file straight in the run, under a name that no reader lists; it is on disk when this returns.
-pub(crate) fn aside(root: &Dir, slot: &str, bytes: &[u8]) -> io::Result<String> {
+pub(crate) fn aside(root: &Dir, slot: &str, mut bytes: &[u8]) -> io::Result<String> {
+    let name = fresh_name(root, slot)?;
+    write_new(root, &name, &mut bytes)?;
+    Ok(name)
+}
+
+fn fresh_name(root: &Dir, slot: &str) -> io::Result<String> {
     let name = named(slot);
     // What an earlier writer left is no use to anybody; it may be a link.
     root.remove(&name)?;
-    write_new(root, &name, bytes)?;
     Ok(name)
 }
 

@@ -102,7 +102,7 @@ fn state_file(dir: &Dir) -> Result<Option<Done>, Fault> {
     };
     let path = stale.path;
     aside(dir, &path)?;
-    write_new(dir, &path, stale.text.as_bytes())
+    write_new(dir, &path, &mut stale.text.as_bytes())
         .map_err(|cause| fault::io(&dir.shown(&path), "cannot be written", &cause))?;
     let rules = stale.rules.join(", ");
     Ok(Some(Done {

@@ -3,11 +3,10 @@
 //! on.
 
 use std::fmt::Debug;
-use std::sync::Arc;
 
 use prosescope_core::model::{AgentScope, RunStatus};
 use prosescope_core::write::{
-    AddImport, AddSegment, At, Begin, BeginLoop, BeginParallel, Branch, Close, CreateGate,
+    AddImport, AddSegment, At, Begin, BeginLoop, BeginParallel, Branch, Close, Content, CreateGate,
     Decision, ExitLoop, ExpireGates, Finish, How, Insist, Iterate, Join, LARGE, Named, Put, Record,
     Remember, Reopen, ResolveGate, Retry, RunStore, ViewGate, WriteError, record,
 };
@@ -139,7 +138,7 @@ pub(crate) fn run(store: &mut dyn RunStore, line: &str, at: &At) -> Result<Strin
                 kind: key("kind").map(str::to_owned),
                 source: key("from").map(str::to_owned),
                 summary: None,
-                value: Arc::new(match words.get(2) {
+                value: Content::from(match words.get(2) {
                     Some(&"large") => format!("long\n{}", "x".repeat(LARGE)).into_bytes(),
                     Some(&"bytes") => vec![0, 159, 146, 150],
                     _ => value.into_bytes(),

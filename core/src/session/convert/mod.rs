@@ -157,7 +157,7 @@ impl Carry<'_, '_> {
         };
         AttachmentFile {
             path,
-            bytes: bytes.into(),
+            content: bytes.into(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Changes as files.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io;
 
 use prosescope_core::decode::folder::in_order_of_index;
@@ -30,10 +31,11 @@ use crate::record::lock::RunLock;
 pub(super) fn changes(
     mut facts: FolderFacts<'_>,
     changes: &[Change],
+    staged: Option<&File>,
     lock: &RunLock,
 ) -> Result<Option<Fault>, WriteError> {
     let root = facts.root;
-    let mut files = Attachments::new(root, lock);
+    let mut files = Attachments::new(root, staged, lock);
     let mut nested = Nested::new(root, lock);
     let mut wanted = Wanted::default();
     for change in changes {

@@ -18,6 +18,7 @@ mod ops;
 #[cfg(test)]
 mod tests;
 
+use std::fs::File;
 use std::io;
 use std::path::Path;
 
@@ -39,6 +40,8 @@ pub struct FolderStore {
     run: String,
     /// What went wrong after the last command was recorded.
     told: Option<Fault>,
+    /// What is too long to be held in memory.
+    staged: Option<File>,
 }
 
 impl FolderStore {
@@ -58,6 +61,7 @@ impl FolderStore {
             scope: AgentScope::Execution,
             run: String::new(),
             told: None,
+            staged: None,
         };
         store.run = FolderFacts::new(&store.dir, &store.scope).run()?.id;
         Ok(store)
@@ -74,7 +78,14 @@ impl FolderStore {
             scope,
             run: String::new(),
             told: None,
+            staged: None,
         })
+    }
+
+    /// Takes the bytes of a value that is too long to be held: the next commands copy them where a [`Content::Staged`]
+    /// goes.
+    pub fn stage(&mut self, file: File) {
+        self.staged = Some(file);
     }
 
     /// The id of the run that is written to.
@@ -95,7 +106,7 @@ impl RunStore for FolderStore {
         ops::recover(&self.dir)?;
         let facts = FolderFacts::new(&self.dir, &self.scope);
         let changes = work(&facts)?;
-        self.told = apply::changes(facts, &changes, &lock)?;
+        self.told = apply::changes(facts, &changes, self.staged.as_ref(), &lock)?;
         Ok(())
     }
 

@@ -13,6 +13,7 @@ mod statements;
 #[cfg(test)]
 mod tests;
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -51,6 +52,8 @@ pub struct SqliteStore {
     time: Duration,
     /// What went wrong after the last command was recorded.
     told: Option<Fault>,
+    /// What is too long to be held in memory.
+    staged: Option<File>,
 }
 
 impl SqliteStore {
@@ -110,6 +113,7 @@ impl SqliteStore {
             clock,
             time: guard::TIME,
             told: None,
+            staged: None,
         })
     }
 
@@ -150,7 +154,14 @@ impl SqliteStore {
             clock,
             time: guard::TIME,
             told: None,
+            staged: None,
         })
+    }
+
+    /// Takes the bytes of a value that is too long to be held: the next commands copy them where a [`Content::Staged`]
+    /// goes.
+    pub fn stage(&mut self, file: File) {
+        self.staged = Some(file);
     }
 
     /// The id of the run that is written to.
@@ -237,7 +248,7 @@ impl SqliteStore {
             self.conn.execute_batch("ROLLBACK").map_err(wrong)?;
             return Ok(None);
         }
-        let mut files = Attachments::new(&self.dir, lock);
+        let mut files = Attachments::new(&self.dir, self.staged.as_ref(), lock);
         for change in &changes {
             if let Change::Attachment(file) = change {
                 files.add(file)?;
