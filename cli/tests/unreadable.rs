@@ -367,6 +367,21 @@ fn show_and_check_show_what_was_read_of_a_run() {
     }
 }
 
+/// A run that could not be read is none of those in which nothing was found.
+#[test]
+fn checking_all_counts_only_what_was_read() {
+    let project = Project::new("filesystem");
+    let other = project.folder().with_file_name("20270101-120001-bbbbbb");
+    fs::create_dir(&other).expect("made");
+    write(&other.join("state.db"), &[7; 4096]);
+    let out = project.prose(&["check", "--all"]);
+    let said = String::from_utf8_lossy(&out.stdout).into_owned();
+    assert_eq!(out.status.code(), Some(1), "{out:?}");
+    assert!(said.ends_with(" in 1 run; 1 could not be read\n"), "{said}");
+    let out = project.prose(&["check", "20270101-120001-bbbbbb"]);
+    assert_eq!(out.status.code(), Some(5), "{out:?}");
+}
+
 /// What was read to its end may be empty, and damage elsewhere does not hide it.
 #[test]
 fn a_part_that_was_read_is_empty_where_it_is() {

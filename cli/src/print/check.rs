@@ -22,21 +22,29 @@ pub(crate) fn checked(report: &CheckReport, width: usize) -> String {
             continue;
         }
         one(&mut out, report, run, width);
-        out.push('\n');
+        if many || report.counts.total() > 0 {
+            out.push('\n');
+        }
     }
-    let runs = match report.runs.len() {
-        0 => "no runs".to_owned(),
-        1 => String::new(),
-        n => format!(" in {n} runs"),
+    let unread = report.runs.iter().filter(|run| run.error.is_some()).count();
+    let read = report.runs.len() - unread;
+    let mut runs = match (report.runs.len(), read) {
+        (0, _) => ": there are no runs".to_owned(),
+        (1, _) => String::new(),
+        (_, 1) => " in 1 run".to_owned(),
+        _ => format!(" in {read} runs"),
     };
-    if report.counts.total() == 0 {
-        let _ = writeln!(out, "{OK}nothing found{RESET}{runs}");
-    } else {
+    if many && unread > 0 {
+        let _ = write!(runs, "; {BAD}{unread} could not be read{RESET}");
+    }
+    if report.counts.total() > 0 {
         let _ = writeln!(out, "{BOLD}{}{RESET}{runs}", counted(report.counts));
         let _ = writeln!(
             out,
             "{FAINT}`prose check --explain RULE` explains a rule{RESET}"
         );
+    } else if many || report.runs.is_empty() {
+        let _ = writeln!(out, "{OK}nothing found{RESET}{runs}");
     }
     out
 }
