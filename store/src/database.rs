@@ -24,7 +24,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
 
-use crate::sparse;
+use crate::{sparse, vfs};
 
 /// An opened database.
 pub(crate) struct Opened {
@@ -233,13 +233,18 @@ fn whole(path: &Path, first: &Header) -> Result<(), DatabaseError> {
 fn connect(path: &Path, how: How) -> Result<Connection, DecodeError> {
     let parameters = match how {
         How::SharedMemory => "mode=ro&readonly_shm=1",
-        How::Alone if cfg!(unix) => "mode=ro&vfs=unix-none",
-        How::Alone => "mode=ro&vfs=win32-none",
         How::Immutable => "mode=ro&immutable=1",
-        How::Plain => "mode=ro",
+        How::Alone | How::Plain => "mode=ro",
+    };
+    let system = match (vfs::are_registered(), how == How::Alone) {
+        (true, true) => format!("&vfs={}", vfs::UNLOCKED),
+        (true, false) => format!("&vfs={}", vfs::LOCKED),
+        (false, true) if cfg!(unix) => "&vfs=unix-none".to_owned(),
+        (false, true) => "&vfs=win32-none".to_owned(),
+        (false, false) => String::new(),
     };
     let conn = Connection::open_with_flags(
-        uri(path, parameters),
+        uri(path, &format!("{parameters}{system}")),
         OpenFlags::SQLITE_OPEN_READ_ONLY
             | OpenFlags::SQLITE_OPEN_URI
             | OpenFlags::SQLITE_OPEN_NO_MUTEX,

@@ -253,7 +253,10 @@ impl Disk {
                     // It was removed since it was listed.
                     Ok(None) => {}
                     Err(cause) => {
-                        let message = format!("a file cannot be looked at: {place}: {cause}");
+                        let message = format!(
+                            "{} cannot be looked at: {cause}",
+                            dir.shown(&name).display()
+                        );
                         let issue = Issue::error("file-unreadable", message).at_file(place);
                         self.issues.push(
                             issue.hint("Check that you may read it; what it says is missing here."),

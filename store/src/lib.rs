@@ -12,6 +12,7 @@ mod find;
 mod record;
 mod sparse;
 mod upkeep;
+mod vfs;
 
 pub use disk::{Disk, Root};
 pub use error::StoreError;

@@ -17,7 +17,7 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
         names::binding(name)?;
     }
     let (session, folder) = locate::open_with_folder(&args.run.run)?;
-    unread::whole(&session, &[Part::Statements, Part::Bindings])?;
+    unread::whole(&session, &[Part::Program, Part::Statements, Part::Bindings])?;
     let task = match args.execution {
         Some(id) => session.task(id).ok_or_else(|| {
             CliError::not_found(format!(

@@ -23,8 +23,8 @@ pub(super) fn unread(issue: &Issue) -> Option<Unread> {
         "reading-failed" | "reading-stopped" | "file-unreadable" | "file-not-given"
         | "unreadable-folder" => true,
         "table-damaged" | "database-unreadable" | "agents-unreadable" => false,
-        // A link stands where other files of a run may lie, too: `program.prose` is no part.
-        "link-not-followed" if !parts.is_empty() => false,
+        // A link stands where other files of a run may lie, too; a program is often a link to the one it is a copy of.
+        "link-not-followed" if !parts.is_empty() && parts != [Part::Program] => false,
         // A gate without a readable file is missing; a log that was torn is read without that line.
         "malformed-json" if file.ends_with(".json") && parts == [Part::Gates] => false,
         _ => return None,
@@ -64,6 +64,9 @@ fn parts(location: &Location) -> Vec<Part> {
         "gates" => vec![Part::Gates, Part::Audit],
         "imports" => vec![Part::Imports],
         "x_events.jsonl" | "x_journal.json" => vec![Part::Statements],
+        name if name == path && (name.ends_with(".prose") || name == "root.prose.md") => {
+            vec![Part::Program]
+        }
         _ => Vec::new(),
     }
 }
@@ -212,7 +215,7 @@ mod tests {
             ),
             (
                 file("file-unreadable", "program.prose"),
-                &[],
+                &[Part::Program],
                 FAILED,
                 "program.prose",
             ),

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
+    /// The program's source.
+    Program,
     /// What was executed, and the run's own row.
     Statements,
     /// Named values.
@@ -21,7 +23,8 @@ pub enum Part {
 
 impl Part {
     /// All parts: those of a database that cannot be opened.
-    pub const ALL: [Part; 6] = [
+    pub const ALL: [Part; 7] = [
+        Part::Program,
         Part::Statements,
         Part::Bindings,
         Part::Agents,

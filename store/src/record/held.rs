@@ -10,6 +10,8 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::fault;
 use crate::dir::Dir;
+#[cfg(target_os = "linux")]
+use crate::vfs;
 
 /// Opens a database in `dir`, which must be held open for as long as the connection is. A link is not followed.
 pub(super) fn open(dir: &Dir, name: &str, flags: OpenFlags) -> Result<Connection, Fault> {
@@ -27,7 +29,7 @@ pub(super) fn open(dir: &Dir, name: &str, flags: OpenFlags) -> Result<Connection
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     #[cfg(target_os = "linux")]
     if let Some(held) = beneath(dir) {
-        let opened = Connection::open_with_flags_and_vfs(held.join(name), flags, vfs::NAME);
+        let opened = Connection::open_with_flags_and_vfs(held.join(name), flags, vfs::HELD);
         return opened.map_err(|error| match error {
             // The path in it says nothing to anybody.
             rusqlite::Error::SqliteFailure(code, _) => {
@@ -62,7 +64,7 @@ pub(super) fn open_unlocked(dir: &Dir, name: &str) -> Result<Connection, Fault> 
     let uri = format!("file:{escaped}?nolock=1");
     #[cfg(target_os = "linux")]
     if beneath(dir).is_some() {
-        let opened = Connection::open_with_flags_and_vfs(uri, flags, vfs::NAME);
+        let opened = Connection::open_with_flags_and_vfs(uri, flags, vfs::HELD);
         return opened.map_err(|error| fault::sqlite(&dir.shown(name), &error));
     }
     Connection::open_with_flags(uri, flags).map_err(|error| fault::sqlite(&dir.shown(name), &error))
@@ -93,54 +95,5 @@ pub(super) fn stays(dir: &Dir, name: &str) -> Result<(), Fault> {
 #[cfg(target_os = "linux")]
 fn beneath(dir: &Dir) -> Option<std::path::PathBuf> {
     let held = dir.held_path();
-    (held.is_dir() && vfs::is_registered()).then_some(held)
-}
-
-#[cfg(target_os = "linux")]
-mod vfs {
-    use std::ffi::{CStr, c_char, c_int};
-    use std::ptr;
-    use std::sync::OnceLock;
-
-    use rusqlite::ffi;
-
-    pub(super) const NAME: &CStr = c"prosescope-held";
-
-    /// SQLite's own file system, but for names: each is taken as it is, not resolved.
-    pub(super) fn is_registered() -> bool {
-        static DONE: OnceLock<bool> = OnceLock::new();
-        *DONE.get_or_init(|| {
-            // SAFETY: the found file system is static; the copy of it is never freed, and registered once.
-            unsafe {
-                let unix = ffi::sqlite3_vfs_find(c"unix".as_ptr());
-                if unix.is_null() {
-                    return false;
-                }
-                let mut own = *unix;
-                own.pNext = ptr::null_mut();
-                own.zName = NAME.as_ptr();
-                own.xFullPathname = Some(as_it_is);
-                let own = Box::leak(Box::new(own));
-                ffi::sqlite3_vfs_register(own, 0) == ffi::SQLITE_OK
-            }
-        })
-    }
-
-    unsafe extern "C" fn as_it_is(
-        _: *mut ffi::sqlite3_vfs,
-        name: *const c_char,
-        room: c_int,
-        out: *mut c_char,
-    ) -> c_int {
-        // SAFETY: SQLite gives a name that ends in NUL, and `room` bytes for the answer.
-        unsafe {
-            let bytes = CStr::from_ptr(name).to_bytes_with_nul();
-            if usize::try_from(room).is_ok_and(|room| bytes.len() <= room) {
-                ptr::copy_nonoverlapping(bytes.as_ptr().cast(), out, bytes.len());
-                ffi::SQLITE_OK
-            } else {
-                ffi::SQLITE_CANTOPEN
-            }
-        }
-    }
+    (held.is_dir() && vfs::are_registered()).then_some(held)
 }

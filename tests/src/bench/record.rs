@@ -36,6 +36,7 @@ pub(crate) fn measure(effort: Effort) {
     bench.one_write(effort);
     bench.many_writers(effort);
     bench.nth_write(effort);
+    bench.beside_bindings(effort);
 }
 
 struct Bench {
@@ -218,6 +219,32 @@ impl Bench {
             let figures = in_turn(effort.pick(30, 2), &mut rivals);
             beside(&rivals, &figures).print();
         }
+    }
+
+    fn beside_bindings(&self, effort: Effort) {
+        println!("\nA statement that begins and fails in a folder with n bindings, two processes:");
+        let runs = effort.pick([10, 1_000, 10_000], [10, 100, 1_000]).map(|n| {
+            let (run, folder) = self.init("filesystem");
+            for n in 0..n {
+                let text = format!("# b{n}\n\nkind: let\n\n---\n\n{}\n", value());
+                let path = folder.join("bindings").join(format!("b{n}.md"));
+                std::fs::write(path, text).expect("a binding");
+            }
+            (n, run)
+        });
+        let mut rivals: Vec<Rival<'_>> = runs
+            .iter()
+            .rev()
+            .map(|(n, run)| {
+                Rival::whole(format!("n = {n}"), || {
+                    let begin = ["exec", "begin", "session \"A\"", "--force"];
+                    let id = self.line(&[&begin[..], &["--run", run]].concat());
+                    self.line(&["exec", "fail", &id, "--error", "no", "--run", run]);
+                })
+            })
+            .collect();
+        let figures = in_turn(effort.pick(30, 2), &mut rivals);
+        beside(&rivals, &figures).print();
     }
 
     /// Rounds as `loop iterate` records them.

@@ -67,6 +67,12 @@ pub(super) fn own(conn: &Connection) -> rusqlite::Result<()> {
     conn.execute_batch("PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL;")
 }
 
+/// The schema's version, which SQLite changes with the schema. It reads the schema anew when it finds another version, and
+/// only then.
+pub(super) fn version(conn: &Connection) -> rusqlite::Result<i64> {
+    conn.query_row("PRAGMA schema_version", [], |row| row.get(0))
+}
+
 /// The documents' tables that are there, in small letters.
 ///
 /// # Errors

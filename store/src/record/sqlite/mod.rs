@@ -54,6 +54,8 @@ pub struct SqliteStore {
     told: Option<Fault>,
     /// What is too long to be held in memory.
     staged: Option<File>,
+    /// The tables that were found when the schema was looked at, and which schema that was.
+    seen: Option<(i64, Vec<String>)>,
 }
 
 impl SqliteStore {
@@ -79,6 +81,9 @@ impl SqliteStore {
         clock.start(guard::TIME);
         let conn = connect(&dir, &name, OpenFlags::SQLITE_OPEN_READ_WRITE, &clock)?;
         let wrong = |error| fault::sqlite(&path, &error);
+        // All that is looked at is of one moment; it is also locked once, and not by every statement.
+        conn.execute_batch("BEGIN").map_err(wrong)?;
+        let version = guard::version(&conn).map_err(wrong)?;
         let there = guard::tables(&conn, &path)?;
         if there.is_empty() {
             let message = format!("there is no run in {}", path.display());
@@ -99,6 +104,7 @@ impl SqliteStore {
             }
             None => None,
         };
+        conn.execute_batch("COMMIT").map_err(wrong)?;
         clock.stop();
         let run = run.unwrap_or_else(|| {
             let name = dir.path().file_name().unwrap_or_default();
@@ -114,6 +120,7 @@ impl SqliteStore {
             time: guard::TIME,
             told: None,
             staged: None,
+            seen: Some((version, there)),
         })
     }
 
@@ -155,6 +162,7 @@ impl SqliteStore {
             time: guard::TIME,
             told: None,
             staged: None,
+            seen: None,
         })
     }
 
@@ -228,9 +236,20 @@ impl SqliteStore {
         })
     }
 
-    fn in_transaction(&self, work: Work<'_>, lock: &RunLock) -> Result<Option<Fault>, WriteError> {
+    fn in_transaction(
+        &mut self,
+        work: Work<'_>,
+        lock: &RunLock,
+    ) -> Result<Option<Fault>, WriteError> {
         let wrong = |error: rusqlite::Error| WriteError::Fault(fault::sqlite(&self.path, &error));
-        let there = guard::tables(&self.conn, &self.path)?;
+        // What was looked at in opening is what SQLite holds to, as long as its version is the same: this connection reads
+        // the schema again when it is another one.
+        let there = match self.seen.take() {
+            Some((version, there)) if guard::version(&self.conn).map_err(wrong)? == version => {
+                there
+            }
+            _ => guard::tables(&self.conn, &self.path)?,
+        };
         if !self.run.is_empty() {
             // Undone with all else, when nothing is to be written.
             guard::complete(&self.conn, &there).map_err(wrong)?;

@@ -1,7 +1,7 @@
 //! The program with what happened at each line.
 
 use leptos::prelude::*;
-use prosescope_core::view::{NodeRef, ProgramLine, ProgramView, PropertyView, icon};
+use prosescope_core::view::{NodeRef, Part, ProgramLine, ProgramView, PropertyView, icon};
 
 use super::overview::node_link;
 use crate::protocol::Request;
@@ -10,7 +10,7 @@ use crate::text::words;
 use crate::ui::detail::{self, Beside};
 use crate::ui::list::{Cursor, Mark, Pages, Rows, Stretch};
 use crate::ui::load::{ask, loaded};
-use crate::ui::parts::{Empty, Pill, binding_links};
+use crate::ui::parts::{Empty, EmptyPart, Pill, binding_links};
 use crate::ui::state::{App, Run};
 
 /// What the whole program is, beside its lines.
@@ -67,7 +67,7 @@ pub(super) fn draw() -> AnyView {
     let nothing = Memo::new(move |_| pages.total.get() == Some(0));
     let list = move || {
         if nothing.get() {
-            return view! { <Empty what="No program in this run" why=about.get().note/> }
+            return view! { <EmptyPart part=Part::Program what="No program in this run" why=about.get().note.unwrap_or_default()/> }
                 .into_any();
         }
         view! {

@@ -1,14 +1,14 @@
 //! The state file: rendered from the data, the folder's own, and what differs.
 
 use leptos::prelude::*;
-use prosescope_core::view::{StateLine, StateMdView};
+use prosescope_core::view::{Part, StateLine, StateMdView};
 
 use crate::protocol::Request;
 use crate::route::Page;
 use crate::ui::detail;
 use crate::ui::list::{Cursor, Mark, Pages, Rows};
 use crate::ui::load::{ask, loaded};
-use crate::ui::parts::{Copy, Empty};
+use crate::ui::parts::{Copy, EmptyPart};
 use crate::ui::state::{App, Run};
 use crate::ui::value::Text;
 
@@ -126,7 +126,7 @@ fn State(view: StateMdView, whole: bool) -> impl IntoView {
         {view.note.map(|note| view! { <p class="aside">{note}</p> })}
         <div class="state-text">
             {move || match show.get() {
-                Show::Rendered if rendered.is_empty() => view! { <Empty what="Nothing to render" why="The run holds neither a program nor a trace."/> }.into_any(),
+                Show::Rendered if rendered.is_empty() => view! { <EmptyPart part=Part::Program what="Nothing to render" why="The run holds neither a program nor a trace."/> }.into_any(),
                 Show::Rendered => view! { <Text text=rendered.clone()/> }.into_any(),
                 Show::Own => view! { <Text text=own.clone()/> }.into_any(),
                 Show::Both => view! { <Differences lines=lines.clone()/> }.into_any(),
