@@ -547,7 +547,7 @@ export type Overview = {
 };
 
 /** A part of a run that a page or a command lists. */
-export type Part = "statements" | "bindings" | "agents" | "gates" | "audit" | "imports";
+export type Part = "program" | "statements" | "bindings" | "agents" | "gates" | "audit" | "imports";
 
 /** A line of the program. */
 export type ProgramLine = {

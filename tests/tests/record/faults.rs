@@ -228,11 +228,13 @@ fn recorded(tried: &Tried<'_>) -> Verdict {
         Some(7) if now == *tried.after => Verdict::Done,
         // A repaired copy is there, and has issues.
         Some(1) if now == *tried.after && now != *tried.before => Verdict::Done,
-        // The run is removed, but for its files, which lie where no list shows them; the time-outs of one run are
-        // recorded, and another could not be read.
+        // The run is removed, but for its files, which lie where no list shows them, and it is said where; the time-outs of
+        // one run are recorded, and another could not be read.
         Some(5 | 6)
             if now == *tried.after
-                && (said.contains("is what is left of a run") || said.contains("skipped: ")) =>
+                && ["is what is left of a run", "and is now .trash-", "skipped: "]
+                    .iter()
+                    .any(|says| said.contains(says)) =>
         {
             Verdict::Done
         }
@@ -536,6 +538,10 @@ impl Place {
 /// looked up in files of the system, and with it the hashes of the audit log.
 fn same(facts: Value) -> Value {
     match facts {
+        Value::String(text) if text.starts_with('{') => match serde_json::from_str(&text) {
+            Ok(inside) => same(inside),
+            Err(_) => json!(text),
+        },
         Value::String(text) => {
             let parts = text.split('@').enumerate().map(|(n, part)| match n {
                 0 => part,
