@@ -1,0 +1,135 @@
+//! The cases as they are written.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::facts::{Facts, facts};
+use crate::not_yet::{NOT_YET, PRINTED, compare};
+
+/// A case of `real.json`.
+#[derive(Clone)]
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) files: BTreeMap<String, String>,
+    pub(crate) expect: BTreeMap<String, Value>,
+}
+
+pub(crate) fn cases() -> Vec<Case> {
+    let file: Value =
+        serde_json::from_str(include_str!("../fixtures/real.json")).expect("the fixture is JSON");
+    let cases = file["cases"].as_array().expect("it lists cases");
+    let case = |case: &Value| Case {
+        name: case["name"].as_str().expect("a name").to_owned(),
+        files: serde_json::from_value(case["files"].clone()).expect("paths and texts"),
+        expect: serde_json::from_value(case["expect"].clone()).expect("keys and facts"),
+    };
+    cases.iter().map(case).collect()
+}
+
+#[test]
+fn what_a_person_reads_from_real_habits_comes_out() {
+    let mut problems = Vec::new();
+    let cases = cases();
+    assert!(cases.len() >= 18, "{} cases", cases.len());
+    for case in &cases {
+        for (key, why) in check(case) {
+            problems.push((case.name.clone(), key, why));
+        }
+    }
+    if let Err(told) = compare(false, &problems) {
+        panic!("{told}");
+    }
+}
+
+#[test]
+fn what_is_listed_as_not_yet_right_is_a_fact_of_a_case() {
+    let cases = cases();
+    for (name, key) in NOT_YET {
+        let case = cases.iter().find(|case| case.name == *name);
+        let case = case.unwrap_or_else(|| panic!("no case is called {name}"));
+        let key = key.trim_end_matches(" printed");
+        assert!(case.expect.contains_key(key), "{name} expects no {key}");
+    }
+}
+
+/// Returns the keys of `expect` whose facts do not come out, and what comes out instead.
+pub(crate) fn check(case: &Case) -> Vec<(String, String)> {
+    let facts = facts(&case.files);
+    case.expect
+        .iter()
+        .filter(|(key, _)| !PRINTED.contains(&key.as_str()))
+        .filter_map(|(key, want)| Some((key.clone(), differs(key, want, &facts)?)))
+        .collect()
+}
+
+fn differs(key: &str, want: &Value, facts: &Facts) -> Option<String> {
+    let got = match key {
+        "status" => Value::from(&*facts.status),
+        "lines" => return by_line(want, &facts.lines),
+        "gates" => return by_line(want, &facts.gates),
+        "on_reject" => return by_line(want, &facts.on_reject),
+        "first_cause" => facts.first_cause.map_or(Value::Null, Value::from),
+        "count" => Value::from(facts.count),
+        "started" => facts.started.clone().map_or(Value::Null, Value::from),
+        "duration_seconds" => facts.duration_seconds.map_or(Value::Null, Value::from),
+        "loops" => facts
+            .loops
+            .iter()
+            .map(|(rounds, max)| serde_json::json!({ "rounds": rounds, "max": max }))
+            .collect(),
+        "positions" => facts
+            .positions
+            .iter()
+            .map(|at| Value::from(&**at))
+            .collect(),
+        "not_status" => return (*want == *facts.status).then(|| format!("is {want}")),
+        "completed" | "failed" => {
+            let named = facts.nodes.iter().filter(|node| node.status == key);
+            return lacks(want, &named.map(|node| &*node.text).collect::<Vec<_>>());
+        }
+        "notes" => {
+            let noted = |note: &str| facts.notes.iter().any(|of| of.contains(note));
+            let missing = texts(want).find(|note| !noted(note))?;
+            return Some(format!("{missing:?} is not in {:?}", facts.notes));
+        }
+        "kinds_absent" => {
+            return has(want, facts.nodes.iter().map(|node| &*node.kind));
+        }
+        "statuses_absent" => {
+            return has(want, facts.nodes.iter().map(|node| &*node.status));
+        }
+        "issues_absent" => return has(want, facts.rules.iter().map(|rule| &**rule)),
+        _ => panic!("no check for {key}"),
+    };
+    let want = match want {
+        // A position is given by its line or by its text.
+        Value::Array(list) if key == "positions" => list
+            .iter()
+            .map(|at| Value::from(at.as_str().map_or_else(|| at.to_string(), str::to_owned)))
+            .collect(),
+        _ => want.clone(),
+    };
+    (want != got).then(|| format!("wanted {want}, got {got}"))
+}
+
+fn by_line(want: &Value, got: &BTreeMap<u32, String>) -> Option<String> {
+    let want: BTreeMap<u32, String> = serde_json::from_value(want.clone()).expect("texts by line");
+    let wrong = want.iter().any(|(line, text)| got.get(line) != Some(text));
+    wrong.then(|| format!("wanted {want:?}, got {got:?}"))
+}
+
+fn texts(list: &Value) -> impl Iterator<Item = &str> {
+    let list = list.as_array().expect("a list");
+    list.iter().map(|text| text.as_str().expect("a text"))
+}
+
+fn lacks(want: &Value, got: &[&str]) -> Option<String> {
+    let missing = texts(want).find(|text| !got.contains(text))?;
+    Some(format!("{missing:?} is not in {got:?}"))
+}
+
+fn has<'f>(unwanted: &Value, mut got: impl Iterator<Item = &'f str>) -> Option<String> {
+    let found = got.find(|word| texts(unwanted).any(|text| text == *word))?;
+    Some(format!("there is {found:?}"))
+}

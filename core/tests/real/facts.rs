@@ -1,0 +1,155 @@
+//! The plain facts of a session that the cases speak of. A fact that a session cannot give is missing here, and its
+//! cases are listed in `not_yet.rs`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use prosescope_core::issue::Issue;
+use prosescope_core::session::{Options, Session};
+use prosescope_core::source::{FileEntry, MemorySource, Source, SourceError};
+use prosescope_core::time::Stamp;
+use prosescope_core::trace::NodeKind;
+use rusqlite::Connection;
+
+/// The folder that the files of a case lie in.
+pub(crate) const FOLDER: &str = ".prose/runs/20260104-101500-case01";
+
+/// 2026-03-01 12:00:00 UTC: the day on which the files of a case were copied.
+const NOW: i64 = 1_772_366_400_000;
+
+/// What is known of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    pub(crate) status: String,
+    /// Status by line of the program; a line without one is missing.
+    pub(crate) lines: BTreeMap<u32, String>,
+    /// Status of the gates, by line of the program.
+    pub(crate) gates: BTreeMap<u32, String>,
+    /// What a rejection means, by line of the gate.
+    pub(crate) on_reject: BTreeMap<u32, String>,
+    pub(crate) nodes: Vec<Fact>,
+    /// Rounds and maximum of each loop.
+    pub(crate) loops: Vec<(u32, Option<u32>)>,
+    /// Line, or text where there is none.
+    pub(crate) positions: Vec<String>,
+    pub(crate) first_cause: Option<u32>,
+    /// Remarks that are shown at their place, and messages of issues.
+    pub(crate) notes: Vec<String>,
+    /// Statements that started.
+    pub(crate) count: u32,
+    pub(crate) started: Option<String>,
+    pub(crate) duration_seconds: Option<i64>,
+    pub(crate) rules: BTreeSet<String>,
+}
+
+/// A thing that happened.
+#[derive(Debug)]
+pub(crate) struct Fact {
+    pub(crate) kind: String,
+    pub(crate) status: String,
+    pub(crate) text: String,
+}
+
+/// Opens the files of a run folder whose dates are those of a copy, and extracts its facts.
+pub(crate) fn facts(files: &BTreeMap<String, String>) -> Facts {
+    let source: Rc<dyn Source> = Rc::new(Copied::new(files));
+    let options = Options {
+        now: Some(NOW),
+        ..Options::default()
+    };
+    let session = Session::open(source, FOLDER, &options).expect("a run folder");
+    let trace = session.trace();
+    let overview = session.overview(Some(NOW));
+    let program = session.program_page(0, u32::MAX);
+    let mut facts = Facts {
+        status: overview.status,
+        count: overview.statements,
+        started: overview.started.map(|at| at.to_string()),
+        duration_seconds: overview.duration_ms.map(|ms| ms / 1000),
+        first_cause: trace.first_cause.and_then(|at| trace.nodes[at].line),
+        ..Facts::default()
+    };
+    for line in &program.lines {
+        if !line.status.is_empty() {
+            facts.lines.insert(line.line, line.status.clone());
+        }
+        if line.kind == "gate" {
+            facts.gates.insert(line.line, line.status.clone());
+        }
+    }
+    for (at, node) in trace.nodes.iter().enumerate() {
+        facts.nodes.push(Fact {
+            kind: node.kind.word().to_owned(),
+            status: node.status.word().to_owned(),
+            text: node.text.to_string(),
+        });
+        if node.kind == NodeKind::Loop {
+            let rounds = trace.nodes.iter().filter(|inner| {
+                inner.parent == Some(at as u32) && matches!(inner.kind, NodeKind::Round { .. })
+            });
+            facts.loops.push((rounds.count() as u32, node.max));
+        }
+        if let (NodeKind::Gate { .. }, Some(line)) = (&node.kind, node.line) {
+            facts.gates.insert(line, node.status.word().to_owned());
+        }
+        facts
+            .notes
+            .extend(node.remark(session.run()).map(|note| note.to_string()));
+    }
+    for at in &trace.positions {
+        let node = &trace.nodes[*at];
+        let place = node.line.map(|line| line.to_string());
+        facts
+            .positions
+            .push(place.unwrap_or_else(|| node.text.to_string()));
+    }
+    for gate in session.gates(Some(NOW)).gates {
+        let line = gate.node.and_then(|node| trace.nodes[node as usize].line);
+        if let (Some(line), Some(text)) = (line, gate.on_reject) {
+            facts.on_reject.insert(line, text);
+        }
+    }
+    for Issue { rule, message, .. } in session.check(Some(NOW)) {
+        facts.rules.insert(rule);
+        facts.notes.push(message);
+    }
+    facts
+}
+
+/// Files of a run folder that were copied just now, so that their dates say nothing of the run.
+struct Copied {
+    memory: MemorySource,
+    files: Vec<FileEntry>,
+}
+
+impl Copied {
+    fn new(files: &BTreeMap<String, String>) -> Copied {
+        let files = files
+            .iter()
+            .map(|(path, text)| (format!("{FOLDER}/{path}"), text.clone().into_bytes()));
+        let memory = MemorySource::new("copied", files);
+        let mut files = memory.files().to_vec();
+        for file in &mut files {
+            file.modified = Some(Stamp::At(NOW - 400));
+        }
+        Copied { memory, files }
+    }
+}
+
+impl Source for Copied {
+    fn label(&self) -> String {
+        self.memory.label()
+    }
+
+    fn files(&self) -> &[FileEntry] {
+        &self.files
+    }
+
+    fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {
+        self.memory.read(path, offset, len)
+    }
+
+    fn database(&self, path: &str) -> Result<Connection, SourceError> {
+        self.memory.database(path)
+    }
+}
