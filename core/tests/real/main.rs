@@ -3,4 +3,6 @@
 
 mod cases;
 mod facts;
+mod mutate;
+mod mutated;
 mod not_yet;

@@ -37,7 +37,7 @@ fn check_file(text: &str, at_least: usize) {
 }
 
 /// Folds one case; what differs from what it lists.
-fn check(case: &Value) -> Vec<String> {
+pub(crate) fn check(case: &Value) -> Vec<String> {
     let run = run_of(case);
     let program = run
         .program

@@ -4,4 +4,8 @@ mod any;
 mod cases;
 mod make;
 mod many;
+#[path = "../real/mutate.rs"]
+#[expect(dead_code, reason = "there are no logs here")]
+mod mutate;
+mod mutated;
 mod sound;

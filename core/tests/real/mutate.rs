@@ -1,0 +1,133 @@
+//! The same story in other words: names replaced throughout, lines of the program shifted, logs with blank lines.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+/// Words that stand in for the names of a case; none of them means anything in a program, a log or a state file.
+const OTHERS: [&str; 16] = [
+    "zephyr", "lantern", "quill", "meadow", "copper", "thistle", "walnut", "amber", "gravel",
+    "pewter", "saffron", "juniper", "cobalt", "marble", "tundra", "velvet",
+];
+
+/// Words that are no names: after a log's arrow, and of the rows.
+const KEYWORDS: [&str; 10] = [
+    "block", "commit", "done", "else", "exec", "gate", "if", "loop", "retry", "session",
+];
+
+/// Lines that [`shifted`] puts before a program.
+const BEFORE: &str = "# written by a stranger\n\n# who left lines blank\n\n";
+
+/// How many they are.
+pub(crate) const SHIFT: u32 = 4;
+
+/// What each name becomes.
+pub(crate) type Names = BTreeMap<String, &'static str>;
+
+/// Returns another word for each of the names.
+pub(crate) fn other_names(mut names: BTreeSet<String>) -> Names {
+    names.retain(|name| !name.is_empty() && !KEYWORDS.contains(&&**name));
+    assert!(names.len() <= OTHERS.len(), "{names:?} are too many");
+    names.into_iter().zip(OTHERS).collect()
+}
+
+/// Returns the names that a program gives to what it binds and declares.
+pub(crate) fn names_of_program(text: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for line in text.lines() {
+        let line: Vec<&str> = line.split_whitespace().collect();
+        let name = match line.as_slice() {
+            [
+                "let" | "const" | "output" | "input" | "agent" | "block",
+                name,
+                ..,
+            ] => *name,
+            [name, "=", ..] => *name,
+            _ => continue,
+        };
+        let end = name.find(|c: char| !is_in_name(c)).unwrap_or(name.len());
+        names.insert(name[..end].to_owned());
+    }
+    names
+}
+
+/// Returns the names in a log's marked lines: `impl` of `5→ #1 [input] impl ✓`, `work` of `5→ block:work#1`.
+pub(crate) fn names_of_log(text: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for line in text.lines() {
+        let Some((_, rest)) = line.split_once('→') else {
+            continue;
+        };
+        let mut words = rest
+            .split_whitespace()
+            .skip_while(|word| word.starts_with(['#', '[']));
+        let first = words.next().unwrap_or_default();
+        if let Some(block) = first.strip_prefix("block:") {
+            names.extend(block.split('#').next().map(str::to_owned));
+        }
+        let is_marked = words
+            .next()
+            .is_some_and(|word| word.starts_with(['✓', '✗', '⊘']));
+        let is_name = first.chars().all(is_in_name) && !KEYWORDS.contains(&first);
+        if is_marked && is_name {
+            names.insert(first.to_owned());
+        }
+    }
+    names
+}
+
+/// Replaces names wherever they stand as a word, also before `_round2`.
+pub(crate) fn renamed(text: &str, names: &Names) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let word = rest.find(|c| !is_in_name(c)).unwrap_or(rest.len());
+        let (name, after) = rest.split_at(word);
+        let (stem, tail) = name
+            .find("_round")
+            .map_or((name, ""), |at| name.split_at(at));
+        match names.get(name).map(|other| (*other, "")) {
+            Some((other, tail)) => out.extend([other, tail]),
+            None => out.extend([names.get(stem).copied().unwrap_or(stem), tail]),
+        }
+        let gap = after.find(is_in_name).unwrap_or(after.len());
+        out.push_str(&after[..gap]);
+        rest = &after[gap..];
+    }
+    out
+}
+
+/// Replaces names in every text of a JSON value.
+pub(crate) fn renamed_json(value: &Value, names: &Names) -> Value {
+    match value {
+        Value::String(text) => Value::from(renamed(text, names)),
+        Value::Array(list) => list.iter().map(|of| renamed_json(of, names)).collect(),
+        Value::Object(map) => Value::Object(
+            map.iter()
+                .map(|(key, of)| (key.clone(), renamed_json(of, names)))
+                .collect(),
+        ),
+        _ => value.clone(),
+    }
+}
+
+/// Puts comments and blank lines before a program.
+pub(crate) fn shifted(program: &str) -> String {
+    format!("{BEFORE}{program}")
+}
+
+/// Puts a blank line after each numbered line of a log.
+pub(crate) fn spaced(log: &str) -> String {
+    let mut out = String::new();
+    for line in log.lines() {
+        out.extend([line, "\n"]);
+        if line.contains('→') && line.starts_with(|c: char| c.is_ascii_digit()) {
+            out.push('\n');
+        }
+    }
+    out
+}
+
+fn is_in_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
