@@ -155,6 +155,21 @@ pub fn by_hand() -> impl ExactSizeIterator<Item = Case> {
     by_hand::all().into_iter().map(|make| make())
 }
 
+/// What is damaged: healthy databases of both dialects, and run folders of every form.
+pub fn healthy() -> impl Iterator<Item = Case> {
+    let databases = seeds::databases().iter().map(|seed| {
+        let name = format!("database: {}", seed.name);
+        Case::new(name, Outcome::Shown(&[])).file(seed.file, seed.bytes.clone())
+    });
+    let folders = folders::RUNS.iter().map(|(name, files)| {
+        let case = Case::new(format!("folder: {name}"), Outcome::Shown(&[]));
+        files
+            .iter()
+            .fold(case, |case, (path, text)| case.file(*path, *text))
+    });
+    databases.chain(folders)
+}
+
 /// How many cases there are in all.
 pub fn count() -> usize {
     by_hand::all().len() + DATABASES + FOLDERS

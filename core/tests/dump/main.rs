@@ -1,0 +1,73 @@
+//! What is understood of every run at hand, as one compact text: kept in `fixtures/dump`, so that a change of the fold
+//! shows as a difference there. Ids, kinds, statuses, ties, positions and rules; no sentences, which change for other
+//! reasons.
+//!
+//! A node is a line: its level as indentation, the id of its first row or `-` with its text, its kind, its status, its
+//! line in the program (`?`: a guess) and by what it is tied to that line, attempts or rounds and their maximum, and
+//! marks: `stands`, `cause`, `because`, `recovered`, `inferred`, `derived`.
+//!
+//! `PROSE_WRITE_DOCS=1` writes the files anew; read the difference before you commit it. What is understood of the
+//! project's corpus is no part of the repository: it is written below `target/`, where two versions can be compared.
+
+mod chance;
+mod kept;
+#[path = "../trace/make.rs"]
+#[expect(dead_code, reason = "no run here is only rows that run")]
+mod make;
+mod runs;
+mod story;
+mod tell;
+mod text;
+
+use std::fs;
+use std::path::PathBuf;
+
+use prosescope_test_support::needs;
+
+#[test]
+fn rows_of_golden_cases() {
+    kept::check("rows", &runs::golden_rows());
+}
+
+#[test]
+fn habits_of_real_runs() {
+    kept::check("real", &runs::habits());
+}
+
+#[test]
+fn examples_and_fixtures() {
+    let examples = runs::below(&needs::root().join("examples"), "examples");
+    let fixtures = runs::below(&needs::fixtures("runs"), "fixtures");
+    kept::check("examples", &[examples, fixtures].concat());
+}
+
+#[test]
+fn seeds_of_the_fuzzer() {
+    kept::check("fuzz", &runs::fuzz_seeds());
+}
+
+#[test]
+fn runs_that_are_damaged() {
+    kept::check("healthy", &runs::of_cases(prosescope_damage::healthy()));
+    kept::check("by_hand", &runs::of_cases(prosescope_damage::by_hand()));
+    kept::check("damaged", &runs::of_cases(prosescope_damage::folders()));
+}
+
+#[test]
+fn runs_that_are_told_by_chance() {
+    kept::check("told_rows", &tell::rows());
+    kept::check("told_logs", &tell::logs());
+    kept::check("told_states", &tell::states());
+    kept::check("chance", &chance::rows());
+}
+
+#[test]
+fn the_corpus() {
+    let Some(dir) = needs::shared("corpus/runs") else {
+        return;
+    };
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("corpus.dump.txt");
+    let text = text::joined(&runs::below(&dir, "corpus"));
+    fs::write(&path, text).expect("the dump can be written");
+    println!("the corpus as it is understood: {}", path.display());
+}

@@ -1,0 +1,124 @@
+//! Programs that could have been written, by chance from a seed.
+
+use prosescope_damage::Dice;
+
+/// A program: its source, its statements, the blocks that they call.
+#[derive(Default)]
+pub(crate) struct Story {
+    pub(crate) lines: Vec<String>,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) blocks: Vec<(String, Vec<Step>)>,
+    names: usize,
+}
+
+/// A statement of it.
+#[derive(Clone)]
+pub(crate) struct Step {
+    /// Its line in the source.
+    pub(crate) line: i64,
+    /// Its first line.
+    pub(crate) text: String,
+    /// What it binds, or its gate's id.
+    pub(crate) name: String,
+    pub(crate) what: What,
+}
+
+#[derive(Clone)]
+pub(crate) enum What {
+    Session,
+    Parallel(Vec<Step>),
+    Loop(u32, Vec<Step>),
+    Call(String),
+    Gate,
+    Try(Vec<Step>, Vec<Step>),
+    If(Vec<Step>),
+}
+
+const NAMES: [&str; 8] = [
+    "plan", "draft", "check", "report", "tide", "chart", "sum", "note",
+];
+
+impl Story {
+    pub(crate) fn new(dice: &mut Dice) -> Story {
+        let mut story = Story::default();
+        for block in ["work", "dig"].into_iter().take(dice.throw(3)) {
+            story.lines.push(format!("block {block}():"));
+            let body = story.steps(dice, 1, 1);
+            story.blocks.push((block.to_owned(), body));
+        }
+        story.steps = story.steps(dice, 0, 2);
+        story
+    }
+
+    fn steps(&mut self, dice: &mut Dice, level: usize, least: usize) -> Vec<Step> {
+        let count = least + dice.throw(3);
+        (0..count).map(|_| self.step(dice, level)).collect()
+    }
+
+    fn step(&mut self, dice: &mut Dice, level: usize) -> Step {
+        let deeper = level < 3;
+        match dice.throw(if deeper { 12 } else { 5 }) {
+            5 | 6 => {
+                let mut step = self.write(level, "parallel:".to_owned(), String::new());
+                let branches = 2 + dice.throw(2);
+                let branches = (0..branches).map(|_| self.session(level + 1, true));
+                step.what = What::Parallel(branches.collect());
+                step
+            }
+            7 | 8 => {
+                let max = 2 + dice.throw(3) as u32;
+                let text = format!("loop until **done** (max: {max}):");
+                let mut step = self.write(level, text, String::new());
+                step.what = What::Loop(max, self.steps(dice, level + 1, 1));
+                step
+            }
+            9 => {
+                let mut step = self.write(level, "try:".to_owned(), String::new());
+                let body = self.steps(dice, level + 1, 1);
+                self.write(level, "catch:".to_owned(), String::new());
+                step.what = What::Try(body, vec![self.session(level + 1, false)]);
+                step
+            }
+            10 => {
+                let mut step = self.write(level, "if **it is due**:".to_owned(), String::new());
+                step.what = What::If(self.steps(dice, level + 1, 1));
+                step
+            }
+            11 => {
+                self.names += 1;
+                let name = format!("gate{}", self.names);
+                let mut step = self.write(level, format!("approve {name}:"), name);
+                self.write(level + 1, "prompt: \"Go on?\"".to_owned(), String::new());
+                step.what = What::Gate;
+                step
+            }
+            4 if !self.blocks.is_empty() => {
+                let block = dice.pick(&self.blocks).0.clone();
+                let mut step = self.write(level, format!("do {block}()"), String::new());
+                step.what = What::Call(block);
+                step
+            }
+            kind => self.session(level, kind > 0),
+        }
+    }
+
+    fn session(&mut self, level: usize, binds: bool) -> Step {
+        self.names += 1;
+        // Now and then a name is bound twice.
+        let name = format!("{}{}", NAMES[self.names % NAMES.len()], self.names / 12);
+        match binds {
+            true => self.write(level, format!("let {name} = session \"Do {name}\""), name),
+            false => self.write(level, format!("session \"See {name}\""), String::new()),
+        }
+    }
+
+    fn write(&mut self, level: usize, text: String, name: String) -> Step {
+        self.lines.push(format!("{}{text}", "  ".repeat(level)));
+        Step {
+            line: self.lines.len() as i64,
+            text,
+            name,
+            what: What::Session,
+        }
+    }
+}

@@ -1,0 +1,442 @@
+//! Runs of programs by chance, recorded as rows, as compact logs, and as state files with bindings.
+
+use std::sync::Arc;
+
+use prosescope_core::model::{Execution, Gate, Meta, Program, Run, RunStatus, Status};
+use prosescope_damage::Dice;
+
+use crate::make::{gate_of, made};
+use crate::runs::{NOW, folded, opened};
+use crate::story::{Step, Story, What};
+use crate::text::Dumped;
+
+/// Runs that are recorded in each form.
+const ROWS: u64 = 120;
+const LOGS: u64 = 100;
+const STATES: u64 = 60;
+
+/// Calls inside of each other.
+const DEEPEST: usize = 3;
+
+/// Rows after which a run is over, whatever it has left to do.
+const MOST: usize = 200;
+
+pub(crate) fn rows() -> Vec<Dumped> {
+    (0..ROWS)
+        .map(|seed| Told::new(0x7e11_0000 + seed).into_rows(seed))
+        .collect()
+}
+
+pub(crate) fn logs() -> Vec<Dumped> {
+    (0..LOGS)
+        .flat_map(|seed| Told::new(0x1095_0000 + seed).into_log(seed))
+        .collect()
+}
+
+pub(crate) fn states() -> Vec<Dumped> {
+    (0..STATES)
+        .flat_map(|seed| Told::new(0x57a7_0000 + seed).into_state(seed))
+        .collect()
+}
+
+/// How a run writes down what it does.
+struct Habit {
+    /// A row at the beginning, too.
+    opens: bool,
+    /// One row, which is changed.
+    in_place: bool,
+    /// `parent_id` is written.
+    parents: bool,
+}
+
+/// A run that was carried out.
+struct Told {
+    dice: Dice,
+    story: Story,
+    habit: Habit,
+    rows: Vec<Execution>,
+    gates: Vec<Gate>,
+    log: Vec<String>,
+    ids: usize,
+    status: Option<&'static str>,
+}
+
+/// Where a statement is carried out.
+#[derive(Clone, Copy, Default)]
+struct At {
+    parent: Option<i64>,
+    frame: Option<i64>,
+    depth: usize,
+}
+
+impl Told {
+    fn new(seed: u64) -> Told {
+        let mut dice = Dice::new(seed);
+        let story = Story::new(&mut dice);
+        let in_place = dice.throw(4) == 0;
+        let mut told = Told {
+            habit: Habit {
+                opens: in_place || dice.throw(2) == 0,
+                in_place,
+                parents: dice.throw(2) == 0,
+            },
+            dice,
+            story,
+            rows: Vec::new(),
+            gates: Vec::new(),
+            log: Vec::new(),
+            ids: 0,
+            status: None,
+        };
+        let steps = told.story.steps.clone();
+        let went_well = told.all(&steps, At::default());
+        let end = if went_well { "completed" } else { "failed" };
+        told.status = Some(end);
+        match told.dice.throw(6) {
+            0 | 1 => told.cut(),
+            2 => told.status = None,
+            _ => told.log.push(match went_well {
+                true => "---end 2026-02-13T10:57:50Z".to_owned(),
+                false => "---error 2026-02-13T10:57:50Z it broke".to_owned(),
+            }),
+        }
+        told
+    }
+
+    /// Forgets what was recorded after some moment.
+    fn cut(&mut self) {
+        let rows = self.dice.throw(self.rows.len() + 1);
+        self.rows.truncate(rows);
+        let lines = self.dice.throw(self.log.len() + 1);
+        self.log.truncate(lines);
+        self.status = Some("running");
+    }
+
+    fn into_rows(self, seed: u64) -> Dumped {
+        let habit = &self.habit;
+        let name = format!(
+            "rows {seed}: opens {}, in place {}, parents {}, {} statements",
+            habit.opens,
+            habit.in_place,
+            habit.parents,
+            self.story.steps.len()
+        );
+        let run = Run {
+            status: self.status.map(RunStatus::parse),
+            program: Program {
+                source: (seed % 4 != 3).then(|| self.story.lines.join("\n").into()),
+                ..Program::default()
+            },
+            executions: self.rows,
+            gates: self.gates,
+            ..Run::default()
+        };
+        folded(&name, &run, Some(NOW))
+    }
+
+    fn into_log(self, seed: u64) -> Vec<Dumped> {
+        let log = format!(
+            "# run:20260213-113205-told{seed} p.prose\n{}\n",
+            self.log.join("\n")
+        );
+        let mut files = vec![("state.md".to_owned(), log.into_bytes())];
+        if seed % 4 != 3 {
+            let program = self.story.lines.join("\n");
+            files.push(("program.prose".to_owned(), program.into_bytes()));
+        }
+        opened(&format!("log {seed}"), files)
+    }
+
+    /// A state file whose marks are those of the last row of each line, and bindings, some of which the index lacks.
+    fn into_state(mut self, seed: u64) -> Vec<Dumped> {
+        let mut files = Vec::new();
+        let mut file = |path: String, text: String| files.push((path, text.into_bytes()));
+        let (mut trace, mut index) = (String::new(), String::new());
+        for (n, line) in self.story.lines.iter().enumerate() {
+            let last = self
+                .rows
+                .iter()
+                .rfind(|row| row.index == Some(n as i64 + 1));
+            let name = line.trim().strip_prefix("let ");
+            let name = name.and_then(|rest| rest.split(' ').next());
+            let is_over = |status: &Status| {
+                matches!(status, Status::Completed | Status::Joined | Status::Exited)
+            };
+            let is_done = last.is_some_and(|row| is_over(&row.status));
+            if let Some(name) = name.filter(|_| is_done && self.dice.throw(4) > 0) {
+                let header = format!(
+                    "# {name}\n\nkind: let\n\nsource:\n```prose\n{}\n```\n",
+                    line.trim()
+                );
+                file(
+                    format!("bindings/{name}.md"),
+                    format!("{header}\n---\n\n{name}\n"),
+                );
+                if self.dice.throw(4) > 0 {
+                    index.push_str(&format!("| {name} | let | bindings/{name}.md | (root) |\n"));
+                }
+            }
+            let mark = match (last.map(|row| &row.status), name) {
+                (None, _) => String::new(),
+                (Some(status), Some(name)) if is_over(status) => {
+                    format!("  # --> bindings/{name}.md")
+                }
+                (Some(status), None) if is_over(status) => "  # (complete)".to_owned(),
+                (Some(Status::Failed), _) => "  # (failed: no wind)".to_owned(),
+                (Some(Status::Skipped), _) => "  # (skipped)".to_owned(),
+                (Some(Status::Iteration), _) => "  # iteration 1/3".to_owned(),
+                (Some(Status::Waiting), _) => "  # <-- WAITING".to_owned(),
+                (Some(_), _) => "  # <-- EXECUTING".to_owned(),
+            };
+            trace.push_str(&format!("{line}{mark}\n"));
+        }
+        let status = self
+            .status
+            .map_or_else(String::new, |word| format!("status: {word}\n"));
+        let head = format!(
+            "# Execution State\n\nrun: 20260213-113205-told{seed}\nprogram: p.prose\n{status}"
+        );
+        let table = format!("| Name | Kind | Path | Execution ID |\n|---|---|---|---|\n{index}");
+        let text = format!(
+            "{head}\n## Execution Trace\n\n```prose\n{trace}```\n\n## Index\n\n### Bindings\n\n{table}"
+        );
+        file("state.md".to_owned(), text);
+        if seed % 4 != 3 {
+            file("program.prose".to_owned(), self.story.lines.join("\n"));
+        }
+        opened(&format!("state {seed}"), files)
+    }
+
+    /// Carries out statements one after the other; whether all went well.
+    fn all(&mut self, steps: &[Step], at: At) -> bool {
+        steps
+            .iter()
+            .all(|step| self.rows.len() > MOST || self.one(step, at))
+    }
+
+    fn one(&mut self, step: &Step, at: At) -> bool {
+        match &step.what {
+            What::Session => self.session(step, at),
+            What::Parallel(branches) => self.parallel(step, branches, at),
+            What::Loop(max, body) => self.rounds(step, *max, body, at),
+            What::Call(block) => self.call(step, block, at),
+            What::Gate => self.gate(step, at),
+            What::Try(body, catch) => self.all(body, at) || self.all(catch, at),
+            What::If(body) => {
+                let holds = self.dice.throw(2) == 0;
+                let word = if holds { "if: true" } else { "if(false) skip" };
+                self.write(step, at, "", word);
+                if !holds {
+                    self.row(step, at, "skipped", Meta::default());
+                }
+                !holds || self.all(body, at)
+            }
+        }
+    }
+
+    fn session(&mut self, step: &Step, at: At) -> bool {
+        let begun = self.begin(step, at, "executing", Meta::default());
+        for attempt in 1..3 {
+            let mark = if step.name.is_empty() {
+                String::new()
+            } else {
+                format!("{} ", step.name)
+            };
+            if self.dice.throw(9) > 0 {
+                self.write(step, at, "", &format!("{mark}✓"));
+                self.end(begun, step, at, "completed", Meta::default());
+                return true;
+            }
+            self.write(step, at, "", &format!("{mark}✗ no wind"));
+            if attempt == 2 || self.dice.throw(2) == 0 {
+                break;
+            }
+            self.write(step, at, "", "retry:2/3");
+            if !self.habit.in_place {
+                self.row(step, at, "failed", Meta::default());
+                let again = Meta {
+                    attempt: Some(2),
+                    max: Some(3),
+                    ..Meta::default()
+                };
+                self.row(step, at, "retry", again);
+            }
+        }
+        self.end(begun, step, at, "failed", Meta::default());
+        false
+    }
+
+    fn parallel(&mut self, step: &Step, branches: &[Step], at: At) -> bool {
+        self.ids += 1;
+        let id: Arc<str> = format!("p{}", self.ids).into();
+        let names: Vec<Arc<str>> = branches.iter().map(|b| Arc::from(&*b.name)).collect();
+        let meta = |branch: Option<&Arc<str>>| Meta {
+            parallel_id: Some(Arc::clone(&id)),
+            branch: branch.cloned(),
+            branches: if branch.is_none() {
+                names.clone()
+            } else {
+                Vec::new()
+            },
+            ..Meta::default()
+        };
+        let begun = self.begin(step, at, "started", meta(None));
+        self.write(step, at, "", &format!("∥start {}", names.join(",")));
+        let inside = self.inside(begun, at);
+        let mut well = true;
+        for (n, (branch, name)) in branches.iter().zip(&names).enumerate() {
+            let letter = char::from(b'a' + n as u8).to_string();
+            let went = self.dice.throw(8) > 0;
+            let (mark, word) = if went {
+                ("✓", "completed")
+            } else {
+                ("✗ no wind", "failed")
+            };
+            let row = self.begin(branch, inside, "executing", meta(Some(name)));
+            self.write(step, at, &letter, &format!("{name} {mark}"));
+            self.end(row, branch, inside, word, meta(Some(name)));
+            well &= went;
+        }
+        self.write(step, at, "", if well { "∥done" } else { "∥done ✗" });
+        self.end(
+            begun,
+            step,
+            at,
+            if well { "joined" } else { "failed" },
+            meta(None),
+        );
+        well
+    }
+
+    fn rounds(&mut self, step: &Step, max: u32, body: &[Step], at: At) -> bool {
+        self.ids += 1;
+        let id: Arc<str> = format!("l{}", self.ids).into();
+        let meta = |n: u32| Meta {
+            loop_id: Some(Arc::clone(&id)),
+            iteration: Some(i64::from(n)),
+            max: Some(i64::from(max)),
+            ..Meta::default()
+        };
+        let begun = self.begin(step, at, "started", meta(0));
+        let inside = self.inside(begun, at);
+        let rounds = 1 + self.dice.throw(max as usize) as u32;
+        for n in 1..=rounds {
+            self.write(step, at, "", &format!("loop:{n}/{max}"));
+            if !self.all(body, inside) {
+                self.end(begun, step, at, "failed", meta(n));
+                return false;
+            }
+            if !self.habit.in_place {
+                self.row(step, at, "iteration", meta(n));
+            }
+        }
+        self.write(step, at, "", &format!("loop:{rounds}/{max} exit(**done**)"));
+        let word = if self.habit.in_place {
+            "completed"
+        } else {
+            "exited"
+        };
+        let last = Meta {
+            in_place: self.habit.in_place,
+            ..meta(rounds)
+        };
+        self.end(begun, step, at, word, last);
+        true
+    }
+
+    fn call(&mut self, step: &Step, block: &str, at: At) -> bool {
+        let body = self.story.blocks.iter().find(|(name, _)| name == block);
+        let body = body.map(|(_, body)| body.clone()).unwrap_or_default();
+        if at.depth >= DEEPEST {
+            return true;
+        }
+        self.ids += 1;
+        let meta = Meta {
+            block: Some(block.into()),
+            depth: Some(at.depth as i64 + 1),
+            ..Meta::default()
+        };
+        let begun = self.begin(step, at, "executing", meta.clone());
+        self.write(step, at, "", &format!("block:{block}#{}", self.ids));
+        let inside = At {
+            frame: Some(self.ids as i64),
+            depth: at.depth + 1,
+            ..self.inside(begun, at)
+        };
+        let well = self.all(&body, inside);
+        if well {
+            self.write(step, inside, "", "done");
+        }
+        self.end(
+            begun,
+            step,
+            at,
+            if well { "completed" } else { "failed" },
+            meta,
+        );
+        well
+    }
+
+    fn gate(&mut self, step: &Step, at: At) -> bool {
+        let meta = Meta {
+            gate_id: Some((*step.name).into()),
+            ..Meta::default()
+        };
+        let begun = self.begin(step, at, "waiting", meta.clone());
+        let well = self.dice.throw(6) > 0;
+        let (word, mark, end) = match well {
+            true => ("approved", "✓ approved", "completed"),
+            false => ("rejected", "✗ rejected", "failed"),
+        };
+        self.write(step, at, "", &format!("gate:{} {mark}", step.name));
+        if self.gates.iter().all(|gate| *gate.id != *step.name) {
+            self.gates.push(gate_of(
+                &serde_json::json!({ "id": step.name, "execution_id": begun, "status": word }),
+            ));
+        }
+        self.end(begun, step, at, end, meta);
+        well
+    }
+
+    /// Where the statements of a body are carried out.
+    fn inside(&self, begun: Option<i64>, at: At) -> At {
+        At {
+            parent: begun.or(at.parent),
+            ..at
+        }
+    }
+
+    /// Writes that a statement begins, where that is the habit; the row's id.
+    fn begin(&mut self, step: &Step, at: At, word: &str, meta: Meta) -> Option<i64> {
+        self.habit.opens.then(|| self.row(step, at, word, meta))
+    }
+
+    fn end(&mut self, begun: Option<i64>, step: &Step, at: At, word: &str, meta: Meta) {
+        let own = begun.filter(|_| self.habit.in_place);
+        match own.and_then(|id| self.rows.get_mut(id as usize - 1)) {
+            Some(row) => {
+                row.status = Status::parse(word);
+                row.meta = Some(Arc::new(meta));
+            }
+            None => {
+                self.row(step, at, word, meta);
+            }
+        }
+    }
+
+    fn row(&mut self, step: &Step, at: At, word: &str, meta: Meta) -> i64 {
+        let id = self.rows.len() as i64 + 1;
+        let parent = at.parent.filter(|_| self.habit.parents);
+        let meta = (meta != Meta::default()).then(|| Arc::new(meta));
+        let status = Status::parse(word);
+        self.rows
+            .push(made(id, parent, step.line, &step.text, status, &meta));
+        id
+    }
+
+    fn write(&mut self, step: &Step, at: At, letter: &str, what: &str) {
+        let frame = at.frame.map_or_else(String::new, |id| format!("#{id} "));
+        self.log
+            .push(format!("{}{letter}→ {frame}{what}", step.line));
+    }
+}
