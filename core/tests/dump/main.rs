@@ -10,6 +10,7 @@
 //! project's corpus is no part of the repository: it is written below `target/`, where two versions can be compared.
 
 mod chance;
+mod count;
 mod kept;
 #[path = "../trace/make.rs"]
 #[expect(dead_code, reason = "no run here is only rows that run")]
@@ -70,4 +71,14 @@ fn the_corpus() {
     let text = text::joined(&runs::below(&dir, "corpus"));
     fs::write(&path, text).expect("the dump can be written");
     println!("the corpus as it is understood: {}", path.display());
+}
+
+/// `cargo test -p prosescope-core --test dump -- --ignored --nocapture` prints it.
+#[test]
+#[ignore = "prints a count for a person"]
+fn how_much_of_the_corpus_is_known() {
+    let Some(dir) = needs::shared("corpus/runs") else {
+        return;
+    };
+    println!("{}", count::of(&runs::sessions_below(&dir)));
 }

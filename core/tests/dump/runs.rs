@@ -137,6 +137,29 @@ pub(crate) fn opened(name: &str, files: Files) -> Vec<Dumped> {
 }
 
 fn in_source(name: &str, source: &Rc<dyn Source>) -> Vec<Dumped> {
+    let dump = |(place, session): (String, Option<Session>)| {
+        let text = session.map(|session| of_trace(session.trace(), session.issues()));
+        let name = format!("{name} {}", place.escape_debug());
+        Dumped {
+            name: name.trim_end().to_owned(),
+            text: text.unwrap_or_else(|| "refused\n".to_owned()),
+        }
+    };
+    sessions(source).map(dump).collect()
+}
+
+/// Opens the runs of a folder on disk that can be opened.
+pub(crate) fn sessions_below(dir: &Path) -> Vec<Session> {
+    let mut all = Vec::new();
+    files(dir, "", &mut all);
+    let source: Rc<dyn Source> = Rc::new(MemorySource::new("counted", all));
+    sessions(&source)
+        .filter_map(|(_, session)| session)
+        .collect()
+}
+
+/// Opens the places of a source, or the source itself where it has none; a session is missing where that was refused.
+fn sessions(source: &Rc<dyn Source>) -> impl Iterator<Item = (String, Option<Session>)> {
     let options = Options {
         now: Some(NOW),
         ..Options::default()
@@ -150,18 +173,11 @@ fn in_source(name: &str, source: &Rc<dyn Source>) -> Vec<Dumped> {
         };
         places.push(lone);
     }
-    let dump = |place: &String| {
-        let text = match Session::open(Rc::clone(source), place, &options) {
-            Ok(session) => of_trace(session.trace(), session.issues()),
-            Err(_) => "refused\n".to_owned(),
-        };
-        let name = format!("{name} {}", place.escape_debug());
-        Dumped {
-            name: name.trim_end().to_owned(),
-            text,
-        }
-    };
-    places.iter().take(PLACES).map(dump).collect()
+    places.truncate(PLACES);
+    places.into_iter().map(move |place| {
+        let session = Session::open(Rc::clone(source), &place, &options);
+        (place, session.ok())
+    })
 }
 
 fn files(dir: &Path, prefix: &str, out: &mut Files) {

@@ -1,0 +1,39 @@
+//! How much of some runs is known.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use prosescope_core::session::Session;
+
+/// Counts runs by status, and nodes by what they rest on.
+pub(crate) fn of(sessions: &[Session]) -> String {
+    let mut runs: BTreeMap<String, usize> = BTreeMap::new();
+    for session in sessions {
+        *runs.entry(session.overview(None).status).or_default() += 1;
+    }
+    let nodes = || sessions.iter().flat_map(|session| &session.trace().nodes);
+    let kinds = [
+        (
+            "tied to a line",
+            nodes().filter(|n| n.line.is_some()).count(),
+        ),
+        (
+            "tied by a guess",
+            nodes().filter(|n| n.line_guessed).count(),
+        ),
+        (
+            "placed by inference",
+            nodes().filter(|n| n.inferred).count(),
+        ),
+        ("derived", nodes().filter(|n| n.derived).count()),
+    ];
+    let mut text = format!("{} runs", sessions.len());
+    for (status, count) in runs {
+        let _ = write!(text, ", {count} {status}");
+    }
+    let _ = write!(text, "\n{} nodes", nodes().count());
+    for (what, count) in kinds {
+        let _ = write!(text, ", {count} {what}");
+    }
+    text
+}
