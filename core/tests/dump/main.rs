@@ -11,6 +11,7 @@
 
 mod chance;
 mod count;
+mod forms;
 mod kept;
 #[path = "../trace/make.rs"]
 #[expect(dead_code, reason = "no run here is only rows that run")]
@@ -19,6 +20,7 @@ mod runs;
 mod story;
 mod tell;
 mod text;
+mod truth;
 
 use std::fs;
 use std::path::PathBuf;
@@ -56,9 +58,9 @@ fn runs_that_are_damaged() {
 
 #[test]
 fn runs_that_are_told_by_chance() {
-    kept::check("told_rows", &tell::rows());
-    kept::check("told_logs", &tell::logs());
-    kept::check("told_states", &tell::states());
+    kept::check("told_rows", &forms::rows());
+    kept::check("told_logs", &forms::logs());
+    kept::check("told_states", &forms::states());
     kept::check("chance", &chance::rows());
 }
 

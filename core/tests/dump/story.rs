@@ -16,6 +16,8 @@ pub(crate) struct Story {
 pub(crate) struct Step {
     /// Its line in the source.
     pub(crate) line: i64,
+    /// Its number in a log; 0 in a block, whose statements have the number of the call.
+    pub(crate) number: i64,
     /// Its first line.
     pub(crate) text: String,
     /// What it binds, or its gate's id.
@@ -47,6 +49,13 @@ impl Story {
             story.blocks.push((block.to_owned(), body));
         }
         story.steps = story.steps(dice, 0, 2);
+        // Some count every statement, others give what is inside of one its number.
+        let counts_all = dice.throw(2) == 0;
+        let mut last = 0;
+        for step in &mut story.steps {
+            last += 1;
+            number(step, &mut last, counts_all);
+        }
         story
     }
 
@@ -116,9 +125,24 @@ impl Story {
         self.lines.push(format!("{}{text}", "  ".repeat(level)));
         Step {
             line: self.lines.len() as i64,
+            number: 0,
             text,
             name,
             what: What::Session,
         }
+    }
+}
+
+fn number(step: &mut Step, last: &mut i64, counts_all: bool) {
+    step.number = *last;
+    // A branch is its parallel's number and a letter.
+    let bodies: Vec<&mut Step> = match &mut step.what {
+        What::Loop(_, body) | What::If(body) => body.iter_mut().collect(),
+        What::Try(body, catch) => body.iter_mut().chain(catch).collect(),
+        _ => Vec::new(),
+    };
+    for inner in bodies {
+        *last += i64::from(counts_all);
+        number(inner, last, counts_all);
     }
 }

@@ -1,19 +1,13 @@
-//! Runs of programs by chance, recorded as rows, as compact logs, and as state files with bindings.
+//! Runs of programs by chance, recorded while they are carried out.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use prosescope_core::model::{Execution, Gate, Meta, Program, Run, RunStatus, Status};
+use prosescope_core::model::{Execution, Gate, Meta, Status};
 use prosescope_damage::Dice;
 
 use crate::make::{gate_of, made};
-use crate::runs::{NOW, folded, opened};
 use crate::story::{Step, Story, What};
-use crate::text::Dumped;
-
-/// Runs that are recorded in each form.
-const ROWS: u64 = 120;
-const LOGS: u64 = 100;
-const STATES: u64 = 60;
 
 /// Calls inside of each other.
 const DEEPEST: usize = 3;
@@ -21,56 +15,46 @@ const DEEPEST: usize = 3;
 /// Rows after which a run is over, whatever it has left to do.
 const MOST: usize = 200;
 
-pub(crate) fn rows() -> Vec<Dumped> {
-    (0..ROWS)
-        .map(|seed| Told::new(0x7e11_0000 + seed).into_rows(seed))
-        .collect()
-}
-
-pub(crate) fn logs() -> Vec<Dumped> {
-    (0..LOGS)
-        .flat_map(|seed| Told::new(0x1095_0000 + seed).into_log(seed))
-        .collect()
-}
-
-pub(crate) fn states() -> Vec<Dumped> {
-    (0..STATES)
-        .flat_map(|seed| Told::new(0x57a7_0000 + seed).into_state(seed))
-        .collect()
-}
-
 /// How a run writes down what it does.
-struct Habit {
+pub(crate) struct Habit {
     /// A row at the beginning, too.
-    opens: bool,
+    pub(crate) opens: bool,
     /// One row, which is changed.
-    in_place: bool,
+    pub(crate) in_place: bool,
     /// `parent_id` is written.
-    parents: bool,
+    pub(crate) parents: bool,
 }
 
 /// A run that was carried out.
-struct Told {
-    dice: Dice,
-    story: Story,
-    habit: Habit,
-    rows: Vec<Execution>,
-    gates: Vec<Gate>,
-    log: Vec<String>,
-    ids: usize,
-    status: Option<&'static str>,
+pub(crate) struct Told {
+    pub(crate) dice: Dice,
+    pub(crate) story: Story,
+    pub(crate) habit: Habit,
+    pub(crate) rows: Vec<Execution>,
+    pub(crate) gates: Vec<Gate>,
+    pub(crate) log: Vec<String>,
+    pub(crate) ids: usize,
+    pub(crate) status: Option<&'static str>,
+    /// Whether all that happened is recorded, to the end.
+    pub(crate) is_whole: bool,
+    pub(crate) truth: Truth,
 }
+
+/// What happened, by line: how often a session, a branch or a gate ended with which status.
+pub(crate) type Truth = BTreeMap<(u32, String), usize>;
 
 /// Where a statement is carried out.
 #[derive(Clone, Copy, Default)]
 struct At {
+    /// The number of the call in a log.
+    number: i64,
     parent: Option<i64>,
     frame: Option<i64>,
     depth: usize,
 }
 
 impl Told {
-    fn new(seed: u64) -> Told {
+    pub(crate) fn new(seed: u64) -> Told {
         let mut dice = Dice::new(seed);
         let story = Story::new(&mut dice);
         let in_place = dice.throw(4) == 0;
@@ -87,6 +71,8 @@ impl Told {
             log: Vec::new(),
             ids: 0,
             status: None,
+            is_whole: false,
+            truth: Truth::default(),
         };
         let steps = told.story.steps.clone();
         let went_well = told.all(&steps, At::default());
@@ -95,10 +81,13 @@ impl Told {
         match told.dice.throw(6) {
             0 | 1 => told.cut(),
             2 => told.status = None,
-            _ => told.log.push(match went_well {
-                true => "---end 2026-02-13T10:57:50Z".to_owned(),
-                false => "---error 2026-02-13T10:57:50Z it broke".to_owned(),
-            }),
+            _ => {
+                told.is_whole = told.rows.len() <= MOST;
+                told.log.push(match went_well {
+                    true => "---end 2026-02-13T10:57:50Z".to_owned(),
+                    false => "---error 2026-02-13T10:57:50Z it broke".to_owned(),
+                });
+            }
         }
         told
     }
@@ -110,101 +99,6 @@ impl Told {
         let lines = self.dice.throw(self.log.len() + 1);
         self.log.truncate(lines);
         self.status = Some("running");
-    }
-
-    fn into_rows(self, seed: u64) -> Dumped {
-        let habit = &self.habit;
-        let name = format!(
-            "rows {seed}: opens {}, in place {}, parents {}, {} statements",
-            habit.opens,
-            habit.in_place,
-            habit.parents,
-            self.story.steps.len()
-        );
-        let run = Run {
-            status: self.status.map(RunStatus::parse),
-            program: Program {
-                source: (seed % 4 != 3).then(|| self.story.lines.join("\n").into()),
-                ..Program::default()
-            },
-            executions: self.rows,
-            gates: self.gates,
-            ..Run::default()
-        };
-        folded(&name, &run, Some(NOW))
-    }
-
-    fn into_log(self, seed: u64) -> Vec<Dumped> {
-        let log = format!(
-            "# run:20260213-113205-told{seed} p.prose\n{}\n",
-            self.log.join("\n")
-        );
-        let mut files = vec![("state.md".to_owned(), log.into_bytes())];
-        if seed % 4 != 3 {
-            let program = self.story.lines.join("\n");
-            files.push(("program.prose".to_owned(), program.into_bytes()));
-        }
-        opened(&format!("log {seed}"), files)
-    }
-
-    /// A state file whose marks are those of the last row of each line, and bindings, some of which the index lacks.
-    fn into_state(mut self, seed: u64) -> Vec<Dumped> {
-        let mut files = Vec::new();
-        let mut file = |path: String, text: String| files.push((path, text.into_bytes()));
-        let (mut trace, mut index) = (String::new(), String::new());
-        for (n, line) in self.story.lines.iter().enumerate() {
-            let last = self
-                .rows
-                .iter()
-                .rfind(|row| row.index == Some(n as i64 + 1));
-            let name = line.trim().strip_prefix("let ");
-            let name = name.and_then(|rest| rest.split(' ').next());
-            let is_over = |status: &Status| {
-                matches!(status, Status::Completed | Status::Joined | Status::Exited)
-            };
-            let is_done = last.is_some_and(|row| is_over(&row.status));
-            if let Some(name) = name.filter(|_| is_done && self.dice.throw(4) > 0) {
-                let header = format!(
-                    "# {name}\n\nkind: let\n\nsource:\n```prose\n{}\n```\n",
-                    line.trim()
-                );
-                file(
-                    format!("bindings/{name}.md"),
-                    format!("{header}\n---\n\n{name}\n"),
-                );
-                if self.dice.throw(4) > 0 {
-                    index.push_str(&format!("| {name} | let | bindings/{name}.md | (root) |\n"));
-                }
-            }
-            let mark = match (last.map(|row| &row.status), name) {
-                (None, _) => String::new(),
-                (Some(status), Some(name)) if is_over(status) => {
-                    format!("  # --> bindings/{name}.md")
-                }
-                (Some(status), None) if is_over(status) => "  # (complete)".to_owned(),
-                (Some(Status::Failed), _) => "  # (failed: no wind)".to_owned(),
-                (Some(Status::Skipped), _) => "  # (skipped)".to_owned(),
-                (Some(Status::Iteration), _) => "  # iteration 1/3".to_owned(),
-                (Some(Status::Waiting), _) => "  # <-- WAITING".to_owned(),
-                (Some(_), _) => "  # <-- EXECUTING".to_owned(),
-            };
-            trace.push_str(&format!("{line}{mark}\n"));
-        }
-        let status = self
-            .status
-            .map_or_else(String::new, |word| format!("status: {word}\n"));
-        let head = format!(
-            "# Execution State\n\nrun: 20260213-113205-told{seed}\nprogram: p.prose\n{status}"
-        );
-        let table = format!("| Name | Kind | Path | Execution ID |\n|---|---|---|---|\n{index}");
-        let text = format!(
-            "{head}\n## Execution Trace\n\n```prose\n{trace}```\n\n## Index\n\n### Bindings\n\n{table}"
-        );
-        file("state.md".to_owned(), text);
-        if seed % 4 != 3 {
-            file("program.prose".to_owned(), self.story.lines.join("\n"));
-        }
-        opened(&format!("state {seed}"), files)
     }
 
     /// Carries out statements one after the other; whether all went well.
@@ -245,6 +139,7 @@ impl Told {
             if self.dice.throw(9) > 0 {
                 self.write(step, at, "", &format!("{mark}✓"));
                 self.end(begun, step, at, "completed", Meta::default());
+                self.ended(step, "completed");
                 return true;
             }
             self.write(step, at, "", &format!("{mark}✗ no wind"));
@@ -263,6 +158,7 @@ impl Told {
             }
         }
         self.end(begun, step, at, "failed", Meta::default());
+        self.ended(step, "failed");
         false
     }
 
@@ -295,6 +191,7 @@ impl Told {
             let row = self.begin(branch, inside, "executing", meta(Some(name)));
             self.write(step, at, &letter, &format!("{name} {mark}"));
             self.end(row, branch, inside, word, meta(Some(name)));
+            self.ended(branch, word);
             well &= went;
         }
         self.write(step, at, "", if well { "∥done" } else { "∥done ✗" });
@@ -360,6 +257,11 @@ impl Told {
         self.write(step, at, "", &format!("block:{block}#{}", self.ids));
         let inside = At {
             frame: Some(self.ids as i64),
+            number: if at.frame.is_some() {
+                at.number
+            } else {
+                step.number
+            },
             depth: at.depth + 1,
             ..self.inside(begun, at)
         };
@@ -395,6 +297,7 @@ impl Told {
             ));
         }
         self.end(begun, step, at, end, meta);
+        self.ended(step, end);
         well
     }
 
@@ -424,6 +327,11 @@ impl Told {
         }
     }
 
+    fn ended(&mut self, step: &Step, status: &str) {
+        let key = (step.line as u32, status.to_owned());
+        *self.truth.entry(key).or_default() += 1;
+    }
+
     fn row(&mut self, step: &Step, at: At, word: &str, meta: Meta) -> i64 {
         let id = self.rows.len() as i64 + 1;
         let parent = at.parent.filter(|_| self.habit.parents);
@@ -436,7 +344,11 @@ impl Told {
 
     fn write(&mut self, step: &Step, at: At, letter: &str, what: &str) {
         let frame = at.frame.map_or_else(String::new, |id| format!("#{id} "));
-        self.log
-            .push(format!("{}{letter}→ {frame}{what}", step.line));
+        let number = if at.frame.is_some() {
+            at.number
+        } else {
+            step.number
+        };
+        self.log.push(format!("{number}{letter}→ {frame}{what}"));
     }
 }
