@@ -73,6 +73,19 @@ pub struct Meta {
 }
 
 impl Execution {
+    /// Whether nothing follows it. What was skipped because it is *deferred* goes on later (trace.md 2).
+    pub fn is_over(&self) -> bool {
+        self.status.is_terminal() && !(self.status == Status::Skipped && self.is_deferred())
+    }
+
+    fn is_deferred(&self) -> bool {
+        let reason = self.meta.as_deref().and_then(|meta| meta.reason.as_deref());
+        [self.error.as_deref(), reason]
+            .into_iter()
+            .flatten()
+            .any(|said| said.trim_start().to_ascii_lowercase().starts_with("deferred"))
+    }
+
     /// Whether the row opens an instance that may not be over: its status is an opening word (trace.md, "Words"), and no
     /// end was written into it.
     pub fn opens(&self) -> bool {

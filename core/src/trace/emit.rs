@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::lower::Beside;
 use super::rows::{self, Ledger, NONE, Rows};
 use super::sweep::{Inst, Kind};
 use super::tree::{Slot, What};
@@ -120,22 +121,31 @@ impl<'a, 'e> Emit<'a, 'e> {
             Status::Started if row.started.is_some() => NodeStatus::Executing,
             status => word(status),
         });
+        let lowered = rows.beside(inst.last).is_some();
         let mut aliases = Vec::new();
         let mut pos = self.next_row.get(inst.first as usize).copied();
-        while let Some(row) = pos.and_then(|pos| rows.get(pos)) {
+        while let Some(row) = pos.and_then(|pos| rows.get(pos)).filter(|_| !lowered) {
             aliases.push(row.id);
             pos = pos.and_then(|pos| self.next_row.get(pos as usize).copied());
         }
         aliases.shrink_to_fit();
+        let beside = rows.beside(inst.last);
+        if let Some(said) = beside.and_then(|beside| beside.status.clone()) {
+            status = said;
+        }
         let text = match text.trim().is_empty() {
             true => self.any_text(inst.first).unwrap_or(text),
             false => text,
+        };
+        let text = match rows.beside(inst.first) {
+            Some(first) => self.told_text(inst, first),
+            None => text,
         };
         let meta = rows.meta(inst.first);
         let frame = matches!(inst.kind, Kind::Frame(_))
             || (matches!(inst.kind, Kind::Branch(_))
                 && (meta.is_some_and(|m| m.block.is_some())
-                    || matches!(words::read(&text).lead, Lead::Do(_))));
+                    || (beside.is_none() && matches!(words::read(&text).lead, Lead::Do(_)))));
         down.frames = down.frames.saturating_add(u32::from(frame));
         let kind = match inst.kind {
             Kind::Statement => NodeKind::Statement,
@@ -174,12 +184,18 @@ impl<'a, 'e> Emit<'a, 'e> {
             .program
             .and_then(|program| program.get(inst.stmt))
             .map(|statement| statement.line);
+        let id = match rows.beside(inst.first) {
+            Some(first) => first.id,
+            None => first.map(|row| row.id),
+        };
+        let row = |pos: u32| (!lowered).then(|| rows.place(pos));
         Node {
-            id: first.map(|row| row.id),
+            id,
             aliases,
             kind,
             text,
             recovered: status == NodeStatus::Completed && (inst.failed || inst.attempts > 1),
+            derived: lost || beside.is_some_and(|beside| beside.derived),
             status,
             parent: None,
             level: 0,
@@ -190,10 +206,9 @@ impl<'a, 'e> Emit<'a, 'e> {
             attempts: inst.attempts,
             max: (inst.max != NONE).then_some(inst.max),
             inferred: inst.inferred || self.placed.contains(&at),
-            derived: lost,
-            first_row: Some(rows.place(inst.first)),
-            last_row: Some(rows.place(inst.last)),
-            state_line: None,
+            first_row: row(inst.first),
+            last_row: row(inst.last),
+            state_line: beside.and_then(|beside| beside.line),
         }
     }
 
@@ -209,6 +224,18 @@ impl<'a, 'e> Emit<'a, 'e> {
             .map(|row| row.text.clone())
     }
 
+    /// The text of an instance that lines tell of: its statement's where the tie is sure, else the first words, else the
+    /// statement's, else what it is called.
+    fn told_text(&self, inst: &Inst<'a>, first: &Beside) -> Text {
+        let statement = self.program.and_then(|program| program.get(inst.stmt));
+        match (statement, self.any_text(inst.first)) {
+            (Some(statement), None) => statement.text.as_str().into(),
+            (Some(statement), _) if !inst.guessed => statement.text.as_str().into(),
+            (_, Some(words)) => words,
+            (None, None) => first.label.clone(),
+        }
+    }
+
     /// The gates table wins over the row (trace.md 7).
     fn gate_status(&mut self, at: u32, inst: &Inst<'a>, status: &mut NodeStatus) {
         let id = self.rows.id(inst.first);
@@ -218,7 +245,7 @@ impl<'a, 'e> Emit<'a, 'e> {
             .get(&at)
             .and_then(|gate| self.run.gates.get(*gate))
         else {
-            if inst.open {
+            if inst.open && self.rows.beside(inst.first).is_none() {
                 self.ledger.note(Severity::Warning, "gate-without-row", || {
                     rows::at(
                         id,
@@ -232,7 +259,7 @@ impl<'a, 'e> Emit<'a, 'e> {
             return;
         };
         let said = std::mem::replace(status, gates::status(gate));
-        if !inst.open && status.is_open() {
+        if !inst.open && status.is_open() && self.rows.beside(inst.first).is_none() {
             self.ledger.note(Severity::Warning, "gate-disagrees", || {
                 rows::at(
                     id,
@@ -284,8 +311,9 @@ impl<'a, 'e> Emit<'a, 'e> {
         let Some(gate) = self.run.gates.get(at) else {
             return derived(NodeKind::Statement, Text::from(""), NodeStatus::Pending);
         };
-        self.ledger
-            .note(Severity::Warning, "gate-without-execution", || {
+        let by_rows = self.rows.beside(0).is_none();
+        if by_rows {
+            self.ledger.note(Severity::Warning, "gate-without-execution", || {
                 rows::at(
                     0,
                     format!("no execution row speaks of gate {}", gate.id),
@@ -293,6 +321,7 @@ impl<'a, 'e> Emit<'a, 'e> {
                 )
                 .at_table("gates")
             });
+        }
         let kind = NodeKind::Gate {
             gate: gate.id.clone(),
         };

@@ -65,7 +65,7 @@ pub(super) fn tie<'a>(
     left.sort_by_key(|at| run.gates.get(*at).is_some_and(foreign));
     left.retain(|at| {
         let Some((gate, inst_at)) = run.gates.get(*at).and_then(|gate| {
-            let pos = rows.find(gate.execution_id?)?;
+            let pos = rows.find_row(gate.execution_id?)?;
             Some((gate, *of_row.get(pos as usize)?))
         }) else {
             return true;

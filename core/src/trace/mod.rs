@@ -30,24 +30,26 @@
 mod caught;
 mod emit;
 mod finish;
-mod from_log;
 pub(crate) mod from_state;
 mod gates;
+mod lower;
 mod parents;
 mod preorder;
 mod rounds;
 mod rows;
 mod shape;
+mod silence;
 mod sweep;
 mod ties;
 mod tree;
 mod verdict;
 mod words;
 
+use from_state::facts::Facts;
 use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
-use crate::model::{Form, Run, Text};
+use crate::model::{CompactLog, Form, Run, RunStatus, Text};
 use crate::program::{Listing, TiedBy};
 
 pub use from_state::from_state_file;
@@ -61,7 +63,7 @@ pub(crate) use verdict::STATE_FILE;
 /// A run that keeps no execution rows is folded from its state file or its log, a folder without one from its bindings.
 pub fn fold(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
     if let (Some(log), None, true) = (&run.log, &run.state_file, !run.told_by_rows()) {
-        return from_log::from_log(run, log, program, now);
+        return of_log(run, log, program, now);
     }
     let folder = matches!(run.form, Form::Folder { .. });
     if !run.told_by_rows() && (run.state_file.is_some() || folder) {
@@ -74,12 +76,60 @@ pub fn fold(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
         &mut ties::Ties::new(program, &run.executions),
         gates::by_row(run),
     );
-    let nodes = tree::build(run, program, &rows, instances, &mut ledger);
+    let (nodes, _) = tree::build(run, program, &rows, instances, &mut ledger);
     let mut trace = finish::finish(run, program, nodes, verdict::recorded(run), now, ledger);
     trace
         .issues
         .extend(from_state::beside::compare(run, program, &trace));
     trace
+}
+
+/// Folds a compact log.
+fn of_log(run: &Run, log: &CompactLog, program: Option<&Listing>, now: Option<i64>) -> Trace {
+    let none = Listing::default();
+    let mut ledger = rows::Ledger::default();
+    let facts = Facts::of(run, program.unwrap_or(&none), &none, false, &mut ledger);
+    let (records, beside) = lower::log::lower(log, &facts, &mut ledger);
+    let rows = rows::Rows::lowered(&records, &beside);
+    let mut ties = ties::Ties::new(program, &[]);
+    let instances = sweep::sweep(&rows, &mut ties, gates::ByRow::new());
+    let (mut nodes, told) = tree::build(run, program, &rows, instances, &mut ledger);
+    let mut claims = verdict::recorded(run);
+    let ended = claims.iter().any(|claim| claim.status.is_finished());
+    if !ended && from_state::claims::all_is_over(run, &facts, &nodes) {
+        let said = verdict::Claim::new("execution trace", RunStatus::Completed, None);
+        claims.push(said);
+    }
+    let silence = match verdict::believed(&claims).and_then(|at| claims.get(at)) {
+        Some(claim) if claim.status.is_finished() => {
+            silence::Silence::Over(claim.status.clone())
+        }
+        Some(claim) if claim.status != RunStatus::Running => silence::Silence::Open,
+        _ => silence::Silence::Unknown,
+    };
+    silence::settle(&mut nodes, &silence);
+    let mut trace = finish::finish(run, program, nodes, claims, now, ledger);
+    trace.told = told;
+    explain(log, &mut trace);
+    trace
+}
+
+/// What a log says beside its trailer's word.
+fn explain(log: &CompactLog, trace: &mut Trace) {
+    let verdict = &mut trace.verdict;
+    if verdict.source == "nothing" && log.lines.is_empty() {
+        "the log has its header alone: the run began, and nothing more is recorded"
+            .clone_into(&mut verdict.reason);
+    }
+    if verdict.source == "execution trace" {
+        "every statement is over, and nothing says otherwise".clone_into(&mut verdict.reason);
+    }
+    let said = log
+        .trailer
+        .and_then(|at| log.lines.get(at as usize)?.note.as_ref());
+    if let (Some(note), "log") = (said, verdict.source.as_str()) {
+        verdict.reason.push_str(&format!(": {note}"));
+    }
 }
 
 /// The folded trace of a run.
@@ -262,6 +312,8 @@ pub enum NodeStatus {
     Abandoned,
     /// A round that was under way when its loop was left, and in which nothing failed (derived). In words: `cut off`.
     CutOff,
+    /// It began, and nothing says whether it ended (derived).
+    Unknown,
     /// Another word, as written.
     Other(Text),
 }
@@ -284,6 +336,7 @@ impl NodeStatus {
             NodeStatus::Timeout => "timeout",
             NodeStatus::Abandoned => "abandoned",
             NodeStatus::CutOff => "cut off",
+            NodeStatus::Unknown => "unknown",
             NodeStatus::Other(word) => word,
         }
     }

@@ -6,7 +6,7 @@ use super::NodeStatus;
 use super::rows::{self, Ledger, Rows};
 use super::sweep::{Inst, Kind};
 use super::tree::{Budget, Slot, What};
-use crate::issue::Severity;
+use crate::issue::{Issue, Severity};
 use crate::model::Status;
 
 /// Makes rounds and puts the loops' children into them. Returns the children whose round is a guess.
@@ -30,7 +30,9 @@ pub(super) fn place<'a>(
             let number = meta
                 .and_then(|meta| meta.iteration)
                 .and_then(|n| u32::try_from(n).ok());
-            if row.status == Status::Iteration {
+            if let Some(n) = rows.beside(pos).and_then(|beside| beside.round) {
+                passing.begin(at, n, slots);
+            } else if row.status == Status::Iteration {
                 passing.mark(at, row.id, number, slots, ledger);
             } else if meta.is_some_and(|meta| meta.in_place) {
                 passing.counted = number.unwrap_or(0);
@@ -43,25 +45,38 @@ pub(super) fn place<'a>(
     let mut guessed = BTreeSet::new();
     for (at, passing) in loops {
         let Some(inst) = loop_at(at) else { continue };
-        let highest = passing.last.unwrap_or(0).max(passing.counted);
+        let begun = passing.begun.unwrap_or(0);
+        let highest = passing.last.unwrap_or(0).max(passing.counted).max(begun);
         if inst.max != super::rows::NONE && highest > inst.max {
             let (id, max) = (rows.id(inst.first), inst.max);
             ledger.note(Severity::Warning, "round-number", || {
-                rows::at(
-                    id,
-                    format!("execution {id} counts {highest} rounds, but its maximum is {max}"),
-                    "Both are shown as recorded; one of them is wrong.",
-                )
+                let hint = "Both are shown as recorded; one of them is wrong.";
+                match rows.beside(inst.first) {
+                    None => rows::at(
+                        id,
+                        format!("execution {id} counts {highest} rounds, but its maximum is {max}"),
+                        hint,
+                    ),
+                    Some(_) => Issue::info(
+                        "",
+                        format!("a loop counts {highest} rounds, but its maximum is {max}"),
+                    )
+                    .hint(hint),
+                }
             });
         }
         if inst.in_place && passing.last.is_none() {
             in_place(at, inst, &passing, rows, list, slots, budget, ledger);
             guessed.extend(passing.children);
-        } else if !passing.children.is_empty() {
-            let status = if inst.open {
-                NodeStatus::Started
-            } else {
-                NodeStatus::CutOff
+        } else if !passing.children.is_empty() || passing.begun.is_some() {
+            let last = rows.get(inst.last).map(|row| &row.status);
+            let status = match last {
+                _ if inst.open => NodeStatus::Started,
+                // Nothing marks the end of a round of which the beginning is marked, but that the loop was left.
+                Some(Status::Exited | Status::Completed) if passing.begun.is_some() => {
+                    NodeStatus::Completed
+                }
+                _ => NodeStatus::CutOff,
             };
             passing.close(at, passing.next(), status, slots);
         }
@@ -76,13 +91,30 @@ struct Passing {
     children: Vec<u32>,
     /// The number of the last round that ended.
     last: Option<u32>,
+    /// The number of the round that began, where beginnings are marked.
+    begun: Option<u32>,
     /// `current_iteration` of the in-place dialect.
     counted: u32,
 }
 
 impl Passing {
     fn next(&self) -> u32 {
-        self.last.unwrap_or(0).saturating_add(1)
+        self.begun
+            .unwrap_or_else(|| self.last.unwrap_or(0).saturating_add(1))
+    }
+
+    /// A record that a round begins: the one before it is over.
+    fn begin(&mut self, at: u32, n: u32, slots: &mut Vec<Slot<'_>>) {
+        if self.begun == Some(n) {
+            return;
+        }
+        if self.begun.is_some() || !self.children.is_empty() {
+            let before = self.next();
+            self.close(at, before, NodeStatus::Completed, slots);
+            self.children.clear();
+            self.last = Some(before);
+        }
+        self.begun = Some(n);
     }
 
     /// An `iteration` row: it ends a round.
@@ -114,6 +146,7 @@ impl Passing {
         self.close(at, n, NodeStatus::Completed, slots);
         self.children.clear();
         self.last = Some(n);
+        self.begun = None;
     }
 
     fn close(&self, at: u32, n: u32, status: NodeStatus, slots: &mut Vec<Slot<'_>>) {

@@ -89,6 +89,16 @@ impl<'a> Ties<'a> {
         tie
     }
 
+    /// The statement of the branch of a name in its parallel.
+    pub(super) fn named_branch(&self, (parallel, guessed): (u32, bool), name: &str) -> Option<Tie> {
+        let statement = self.program?.branch_of(parallel, name)?;
+        Some(Tie {
+            statement,
+            guessed,
+            by: TiedBy::Name,
+        })
+    }
+
     /// The statement of a branch: the one of that name in its parallel, else its row's own.
     pub(super) fn branch(
         &mut self,

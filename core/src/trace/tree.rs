@@ -53,7 +53,7 @@ pub(super) fn build<'a>(
     rows: &Rows<'a>,
     mut instances: Instances<'a>,
     ledger: &mut Ledger,
-) -> Vec<Node> {
+) -> (Vec<Node>, Vec<(u32, u32)>) {
     let ties = gates::tie(run, rows, &mut instances.list, &instances.of_row);
     parents::settle(rows, &mut instances, ledger);
     let Instances { list, of_row, .. } = instances;
@@ -76,7 +76,29 @@ pub(super) fn build<'a>(
         preorder::order(&parents)
     };
     let mut emit = Emit::new(run, program, rows, &list, &of_row, &ties, &placed, ledger);
-    emit.all(&slots, &order)
+    let nodes = emit.all(&slots, &order);
+    (nodes, told(rows, &of_row, &order))
+}
+
+/// Which lines tell of which node: node and line, ascending.
+fn told(rows: &Rows<'_>, of_row: &[u32], order: &[u32]) -> Vec<(u32, u32)> {
+    if rows.beside(0).is_none() {
+        return Vec::new();
+    }
+    let mut node_of = vec![NONE; order.len()];
+    for (node, slot) in (0_u32..).zip(order) {
+        if let Some(place) = node_of.get_mut(*slot as usize) {
+            *place = node;
+        }
+    }
+    let lines = (0_u32..).zip(of_row).filter_map(|(pos, slot)| {
+        let node = *node_of.get(*slot as usize)?;
+        Some((node, rows.beside(pos)?.line?))
+    });
+    let mut told: Vec<(u32, u32)> = lines.collect();
+    told.sort_unstable();
+    told.dedup();
+    told
 }
 
 /// Branches that a parallel announced and no row speaks of (trace.md 4).

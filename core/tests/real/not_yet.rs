@@ -3,27 +3,15 @@
 
 /// Name of the case, key of its `expect`. `notes printed` are its notes in what the commands print.
 pub(crate) const NOT_YET: &[(&str, &str)] = &[
-    (
-        "a binding names the statement that wrote it",
-        "issues_absent",
-    ),
     ("a binding names the statement that wrote it", "lines"),
     ("a condition that was false", "lines"),
-    (
-        "letters below a true condition are its steps",
-        "kinds_absent",
-    ),
     ("letters below a true condition are its steps", "lines"),
     ("gates without a name", "gates"),
     ("gates without a name", "lines"),
     ("gates without a name", "on_reject"),
-    ("numbered rounds belong to one loop", "loops"),
-    ("numbered rounds belong to one loop", "statuses_absent"),
     ("a remark is not a statement", "notes"),
     ("a remark is not a statement", "notes printed"),
-    ("a remark is not a statement", "positions"),
     ("a remark is not a statement", "status"),
-    ("a remark is not a statement", "statuses_absent"),
     ("only one branch of an if ran", "lines"),
     ("the head of vm.log.md: a list", "status"),
     ("the head of vm.log.md: front matter", "completed"),

@@ -332,6 +332,7 @@ pub(super) fn status(status: &NodeStatus) -> Status {
         NodeStatus::Rejected => Status::Other("rejected".into()),
         NodeStatus::Timeout => Status::Other("timed out".into()),
         NodeStatus::CutOff => Status::Skipped,
+        NodeStatus::Unknown => Status::Other("unknown".into()),
         NodeStatus::Other(word) => Status::Other(word.clone()),
     }
 }

@@ -37,7 +37,7 @@ fn who(run: &Run) -> &'static str {
 }
 
 /// Whether every statement at the top of the program is over, as far as statements always run.
-fn all_is_over(run: &Run, facts: &Facts<'_>, nodes: &[Node]) -> bool {
+pub(in crate::trace) fn all_is_over(run: &Run, facts: &Facts<'_>, nodes: &[Node]) -> bool {
     let file = run.state_file.as_ref();
     let elided = facts.is_trace && file.is_some_and(|f| f.trace.iter().any(|l| l.line.is_none()));
     let open = |n: &Node| n.status.is_open() && !matches!(n.kind, NodeKind::Round { .. });

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use super::gates::ByRow;
 use super::rows::{NONE, Rows};
 use super::ties::Ties;
-use super::words::{self, Lead, Words};
+use super::words::{Lead, Words};
 use crate::model::{Execution, Status};
 use crate::program::TiedBy;
 
@@ -176,7 +176,7 @@ pub(super) fn sweep<'a>(rows: &Rows<'a>, ties: &mut Ties<'a>, gates: ByRow<'a>) 
 
 impl<'a> Sweep<'a, '_> {
     fn take(&mut self, pos: u32, row: &'a Execution) {
-        let words = words::read(&row.text);
+        let words = self.rows.words(pos);
         let named = self.named(pos, row);
         let subject = self.subject(row, words, named);
         let scope = self.scope(subject.parent);
@@ -357,6 +357,14 @@ impl<'a> Sweep<'a, '_> {
             inst.kind = subject.kind;
             inst.id = subject.id;
         }
+        // A record that surely names its statement is believed before one that may.
+        if let Some(tie) = self.rows.beside(pos).and_then(|beside| beside.tie)
+            && (inst.stmt == NONE || (inst.guessed && !tie.guessed))
+        {
+            inst.stmt = tie.statement;
+            inst.guessed = tie.guessed;
+            inst.by = Some(tie.by);
+        }
         let attempt = attempt_of(row).unwrap_or(1);
         inst.attempts = match row.status {
             Status::Retry => inst.attempts.saturating_add(1).max(attempt),
@@ -371,13 +379,19 @@ impl<'a> Sweep<'a, '_> {
             Named::Inst(parent) => (parent, None),
             Named::Unseen(id) => (NONE, Some(id)),
         };
+        let beside = self.rows.beside(pos);
         let tie = match subject.kind {
+            _ if beside.is_some_and(|beside| beside.tie.is_some()) => beside.and_then(|b| b.tie),
             Kind::Branch(name) => {
                 let parallel = self
                     .inst(parent)
                     .map_or((NONE, true), |p| (p.stmt, p.guessed));
-                self.ties.branch(parallel, name, row)
+                match beside {
+                    Some(_) => self.ties.named_branch(parallel, name),
+                    None => self.ties.branch(parallel, name, row),
+                }
             }
+            _ if beside.is_some() => None,
             _ => {
                 let within = self.inst(parent).and_then(|outer| {
                     let block = match outer.kind {
@@ -411,7 +425,8 @@ impl<'a> Sweep<'a, '_> {
             },
             max: NONE,
         };
-        if !subject.by_meta
+        if beside.is_none()
+            && !subject.by_meta
             && wanted.is_none()
             && !matches!(subject.kind, Kind::Branch(_))
             && let Some(around) = self.open_loop(scope, &inst, row)
@@ -493,7 +508,7 @@ impl<'a> Sweep<'a, '_> {
 
     /// Takes over where the row leaves its instance.
     fn settle(&mut self, at: u32, row: &'a Execution, slot: (Scope, Key<'a>)) {
-        let terminal = row.status.is_terminal();
+        let terminal = row.is_over();
         let Some(inst) = self.out.list.get_mut(at as usize) else {
             return;
         };

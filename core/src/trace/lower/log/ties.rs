@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::ahead::Ahead;
+use super::Ahead;
 use crate::model::{CompactLog, LogEvent, LogLine, Text};
 use crate::program::{LogMark, StatementKind as Kind, Tie, TiedBy};
 use crate::trace::from_state::facts::Facts;

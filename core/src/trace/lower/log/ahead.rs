@@ -1,0 +1,119 @@
+//! What later lines of a log say of earlier ones: when a frame is left, which markers belong to one loop.
+
+use std::collections::BTreeMap;
+
+use crate::model::{CompactLog, LogEvent, Status};
+
+/// What is known from reading the whole log once.
+pub(super) struct Ahead {
+    /// Lines that leave a frame, by its id.
+    leaves: BTreeMap<i64, Vec<usize>>,
+    /// The last line that speaks of a frame.
+    last_of: BTreeMap<i64, usize>,
+    /// The pass that a `loop:` marker belongs to, by line.
+    pass_of: BTreeMap<usize, u32>,
+    /// The last marker of each pass.
+    ends: Vec<usize>,
+}
+
+/// A loop whose markers go by.
+struct Pass {
+    id: u32,
+    n: Option<u32>,
+    max: Option<u32>,
+}
+
+impl Ahead {
+    pub(super) fn of(log: &CompactLog) -> Ahead {
+        let mut ahead = Ahead {
+            leaves: BTreeMap::new(),
+            last_of: BTreeMap::new(),
+            pass_of: BTreeMap::new(),
+            ends: Vec::new(),
+        };
+        // Loops around a line, by frame and branch.
+        type Place<'l> = (Option<i64>, Option<&'l str>);
+        let mut passes: BTreeMap<Place<'_>, Vec<Pass>> = BTreeMap::new();
+        for (at, line) in log.lines.iter().enumerate() {
+            if let Some(id) = line.frame {
+                ahead.last_of.insert(id, at);
+            }
+            match &line.event {
+                LogEvent::Leave { .. } => {
+                    if let Some(id) = line.frame {
+                        ahead.leaves.entry(id).or_default().push(at);
+                    }
+                }
+                LogEvent::Enter {
+                    id: Some(id),
+                    status,
+                    ..
+                } => {
+                    ahead.last_of.insert(*id, at);
+                    if status.as_ref().is_some_and(Status::is_terminal) {
+                        ahead.leaves.entry(*id).or_default().push(at);
+                    }
+                }
+                LogEvent::Round { n, max, over, exit } => {
+                    let around = passes
+                        .entry((line.frame, line.branch.as_deref()))
+                        .or_default();
+                    // The number before the arrow is no part of a loop's name: writers count lines there.
+                    let ends = *exit || *over;
+                    let goes_on = |pass: &Pass| {
+                        let rises = match (n, pass.n) {
+                            (Some(n), Some(before)) => *n > before || (ends && *n == before),
+                            _ => true,
+                        };
+                        rises && (max.is_none() || pass.max.is_none() || *max == pass.max)
+                    };
+                    match around.iter().rposition(goes_on) {
+                        Some(found) => around.truncate(found + 1),
+                        None => {
+                            let id = u32::try_from(ahead.ends.len()).unwrap_or(u32::MAX);
+                            ahead.ends.push(at);
+                            around.push(Pass {
+                                id,
+                                n: None,
+                                max: None,
+                            });
+                        }
+                    }
+                    let Some(pass) = around.last_mut() else {
+                        continue;
+                    };
+                    pass.n = n.or(pass.n);
+                    pass.max = max.or(pass.max);
+                    ahead.pass_of.insert(at, pass.id);
+                    if let Some(end) = ahead.ends.get_mut(pass.id as usize) {
+                        *end = at;
+                    }
+                    if *exit {
+                        around.pop();
+                    }
+                }
+                _ => {}
+            }
+        }
+        ahead
+    }
+
+    /// The next line from `at` on that leaves a frame.
+    pub(super) fn left_at(&self, frame: i64, at: usize) -> Option<usize> {
+        let leaves = self.leaves.get(&frame)?;
+        leaves
+            .get(leaves.partition_point(|line| *line < at))
+            .copied()
+    }
+
+    /// Whether no later line speaks of a frame.
+    pub(super) fn is_last_of(&self, frame: i64, at: usize) -> bool {
+        self.last_of.get(&frame).is_none_or(|last| *last <= at)
+    }
+
+    /// The loop of the marker at a line, and the last marker of it.
+    pub(super) fn pass(&self, at: usize) -> Option<(u32, usize)> {
+        let pass = *self.pass_of.get(&at)?;
+        Some((pass, *self.ends.get(pass as usize)?))
+    }
+}
