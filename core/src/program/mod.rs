@@ -219,6 +219,7 @@ impl TiedBy {
 }
 
 pub use log::{LogMark, LogTies};
+pub(crate) use log::{fits, is_counted};
 pub use scan::{classify, scan};
 pub use tie::Ties;
 pub(crate) use tie::{REMEMBERED, Within};

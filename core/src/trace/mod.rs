@@ -89,7 +89,7 @@ fn of_log(run: &Run, log: &CompactLog, program: Option<&Listing>, now: Option<i6
     let none = Listing::default();
     let mut ledger = rows::Ledger::default();
     let facts = Facts::of(run, program.unwrap_or(&none), &none, false, &mut ledger);
-    let (records, beside) = lower::log::lower(log, &facts, &mut ledger);
+    let (records, beside) = lower::log::lower(run, log, &facts, &mut ledger);
     let rows = rows::Rows::lowered(&records, &beside);
     let mut ties = ties::Ties::new(program, &[]);
     let instances = sweep::sweep(&rows, &mut ties, gates::ByRow::new());

@@ -77,7 +77,7 @@ pub struct LogTies<'a> {
     counted: Vec<u32>,
     /// Numbers whose statement a name makes sure, with the first and the last place in `counted`.
     anchors: BTreeMap<i64, (i64, i64)>,
-    found: BTreeMap<String, Rc<Found>>,
+    words: BTreeMap<String, Rc<Found>>,
 }
 
 /// Statements of a name, or of what they refer to.
@@ -93,10 +93,10 @@ impl<'a> LogTies<'a> {
             listing,
             counted: Vec::new(),
             anchors: BTreeMap::new(),
-            found: BTreeMap::new(),
+            words: BTreeMap::new(),
         };
         let inputs = marks.iter().any(|mark| {
-            let named = ties.named(mark.label, mark.kind);
+            let named = ties.found(mark.label, mark.kind);
             mark.kind == Some(Kind::Input)
                 || mark.number.is_some()
                     && mark.kind.is_none()
@@ -105,7 +105,7 @@ impl<'a> LogTies<'a> {
         });
         ties.counted = (0..)
             .zip(&listing.statements)
-            .filter(|(_, s)| s.depth == 0 && is_counted(s.kind, inputs))
+            .filter(|(_, s)| s.depth == 0 && counts(s.kind, inputs))
             .map(|(id, _)| id)
             .collect();
         for mark in marks {
@@ -144,7 +144,7 @@ impl<'a> LogTies<'a> {
 
     /// A line that names the only statement of that name says what its number means.
     fn learn(&mut self, mark: &LogMark<'_>) {
-        let named = self.named(mark.label, mark.kind);
+        let named = self.found(mark.label, mark.kind);
         let (Some(number), None, [only]) = (mark.number, mark.block, named.statements) else {
             return;
         };
@@ -165,7 +165,7 @@ impl<'a> LogTies<'a> {
     }
 
     /// The statement of a number, and whether the named lines around it make it sure.
-    fn numbered(&self, number: u32) -> Option<(u32, bool)> {
+    pub(crate) fn numbered(&self, number: u32) -> Option<(u32, bool)> {
         let number = i64::from(number);
         let last = i64::try_from(self.counted.len().checked_sub(1)?).ok()?;
         // Before the first statement nothing is counted.
@@ -187,7 +187,16 @@ impl<'a> LogTies<'a> {
     }
 
     /// The statements that bind a name; else those that refer to it: an agent, a block, a program.
-    fn named(&self, label: &str, kind: Option<Kind>) -> Named<'a> {
+    pub(crate) fn named(&self, label: &str, kind: Option<Kind>) -> &'a [u32] {
+        self.found(label, kind).statements
+    }
+
+    /// Whether statements bind a name, rather than refer to it.
+    pub(crate) fn binds(&self, label: &str, kind: Option<Kind>) -> bool {
+        self.found(label, kind).bound
+    }
+
+    fn found(&self, label: &str, kind: Option<Kind>) -> Named<'a> {
         let keys = self.listing.keys();
         let label = label.trim();
         let none: &[u32] = &[];
@@ -220,7 +229,7 @@ impl<'a> LogTies<'a> {
     }
 
     fn by_name(&self, mark: &LogMark<'_>, scope: Option<(u32, bool)>) -> Option<Tie> {
-        let Named { statements, bound } = self.named(mark.label, mark.kind);
+        let Named { statements, bound } = self.found(mark.label, mark.kind);
         let by = match bound {
             true => TiedBy::Name,
             false => TiedBy::Target,
@@ -330,17 +339,17 @@ impl<'a> LogTies<'a> {
     }
 
     /// `exec .version`, `jj new`: words of a statement's text.
-    fn by_words(&mut self, mark: &LogMark<'_>, scope: Option<(u32, bool)>) -> Option<Tie> {
+    pub(crate) fn by_words(&mut self, mark: &LogMark<'_>, scope: Option<(u32, bool)>) -> Option<Tie> {
         let label = mark.label.trim();
         if label.is_empty() {
             return None;
         }
-        let found = match self.found.get(label) {
+        let found = match self.words.get(label) {
             Some(found) => Rc::clone(found),
             None => Rc::new(self.listing.keys().find(self.listing, label)),
         };
-        if self.found.len() < REMEMBERED {
-            self.found.insert(label.to_owned(), Rc::clone(&found));
+        if self.words.len() < REMEMBERED {
+            self.words.insert(label.to_owned(), Rc::clone(&found));
         }
         let all = found.statements.as_slice();
         let there = scope.map(|(outer, _)| inside(self.listing, all, outer));
@@ -373,13 +382,13 @@ impl Listing {
         let counted = self
             .statements
             .iter()
-            .filter(|s| s.depth == 0 && is_counted(s.kind, false));
+            .filter(|s| s.depth == 0 && counts(s.kind, false));
         counted.map(|s| s.line).collect()
     }
 }
 
 /// Whether a log gives a statement of the top level a number.
-fn is_counted(kind: Kind, inputs: bool) -> bool {
+fn counts(kind: Kind, inputs: bool) -> bool {
     match kind {
         Kind::Input => inputs,
         Kind::Catch | Kind::Finally | Kind::Elif | Kind::Else | Kind::Option => false,
@@ -387,9 +396,14 @@ fn is_counted(kind: Kind, inputs: bool) -> bool {
     }
 }
 
+/// Whether a log that counts every statement counts one of this kind.
+pub(crate) fn is_counted(kind: Kind) -> bool {
+    counts(kind, false)
+}
+
 /// Whether a statement may be what a line calls by a kind: logs have one word for all that goes in rounds, and one
 /// for all that decides.
-fn fits(kind: Option<Kind>, statement: &Statement) -> bool {
+pub(crate) fn fits(kind: Option<Kind>, statement: &Statement) -> bool {
     let is = statement.kind;
     match kind {
         None => true,

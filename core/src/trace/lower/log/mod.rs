@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use super::{At, Beside, Record, Story};
 use crate::issue::{Issue, Severity};
-use crate::model::{CompactLog, Execution, LogEvent, LogLine, Meta, RunStatus, Status, Text};
+use crate::model::{CompactLog, Execution, LogEvent, LogLine, Meta, Run, RunStatus, Status, Text};
 use crate::program::{Statement, Tie};
 use crate::trace::from_state::facts::Facts;
 use crate::trace::rows::Ledger;
@@ -34,12 +34,13 @@ type Place = Option<At>;
 
 /// Lowers a log. The ties of its lines are given back, too.
 pub(in crate::trace) fn lower(
+    run: &Run,
     log: &CompactLog,
     facts: &Facts<'_>,
     ledger: &mut Ledger,
 ) -> (Vec<Execution>, Vec<Beside>) {
     let ahead = Ahead::of(log);
-    let ties = ties::of(log, &ahead, facts);
+    let ties = ties::of(run, log, &ahead, facts);
     let mut lowering = Lowering {
         log,
         facts,
