@@ -5,9 +5,7 @@
 pub(crate) const NOT_YET: &[(&str, &str)] = &[
     ("a binding names the statement that wrote it", "lines"),
     ("a condition that was false", "lines"),
-    ("letters below a true condition are its steps", "lines"),
     ("gates without a name", "gates"),
-    ("gates without a name", "lines"),
     ("gates without a name", "on_reject"),
     ("a remark is not a statement", "notes"),
     ("a remark is not a statement", "notes printed"),
