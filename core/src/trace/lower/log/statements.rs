@@ -204,6 +204,7 @@ impl Lowering<'_, '_, '_> {
         if let Some(id) = line.frame
             && text.is_empty()
             && line.branch.is_none()
+            && self.tie(at).is_none()
             && self.ahead.is_last_of(id, at)
             && self.ahead.left_at(id, at).is_none()
             && let Some(first) = self.frame_with_id(id)

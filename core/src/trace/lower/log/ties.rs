@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ahead::Ahead;
-use crate::model::{BindingKind, CompactLog, LogEvent, LogLine, Run, Status, Text};
+use crate::model::{BindingKind, CompactLog, GateStatus, LogEvent, LogLine, Run, Status, Text};
 use crate::program::{LogMark, LogTies, Statement, StatementKind as Kind, Tie, TiedBy};
 use crate::trace::from_state::facts::Facts;
 use crate::trace::from_state::statements::is_work;
@@ -51,6 +51,8 @@ struct Place {
     last: Option<(Option<u32>, Text, Tie, Option<Status>)>,
     /// What each number was first tied to.
     numbers: BTreeMap<u32, u32>,
+    /// The parallel that began last under a number.
+    forks: BTreeMap<Option<u32>, Tie>,
 }
 
 struct Walk<'w, 'a> {
@@ -136,7 +138,12 @@ impl<'w, 'a> Walk<'w, 'a> {
     fn counting(&self, marks: &[LogMark<'_>]) -> Vec<u32> {
         let all: Vec<u32> = (0_u32..)
             .zip(&self.facts.listing.statements)
-            .filter(|(at, s)| self.block_of(*at).is_none() && crate::program::is_counted(s.kind))
+            .filter(|(at, s)| {
+                self.block_of(*at).is_none()
+                    && crate::program::is_counted(s.kind)
+                    // Branches have letters.
+                    && !self.is_branch(s)
+            })
             .map(|(at, _)| at)
             .collect();
         let (mut nested, mut against) = (0, 0);
@@ -161,6 +168,11 @@ impl<'w, 'a> Walk<'w, 'a> {
 
     fn statement(&self, at: u32) -> Option<&'a Statement> {
         self.facts.statement(at)
+    }
+
+    fn is_branch(&self, statement: &Statement) -> bool {
+        let outer = statement.parent.and_then(|p| self.statement(p));
+        outer.is_some_and(|s| s.kind == Kind::Parallel)
     }
 
     fn block_of(&self, at: u32) -> Option<u32> {
@@ -260,6 +272,9 @@ impl<'w, 'a> Walk<'w, 'a> {
             }
         }
         let place = self.place(line);
+        if let (LogEvent::Join { .. }, Some(tie)) = (&line.event, place.forks.get(&line.number)) {
+            return Some(*tie);
+        }
         // What is tried again, or was under way, is the same statement.
         if mark.label.is_empty()
             && let Some((number, _, tie, status)) = &place.last
@@ -523,6 +538,11 @@ impl<'w, 'a> Walk<'w, 'a> {
         let status = match &line.event {
             LogEvent::Statement { status, .. } => status.clone(),
             LogEvent::Retry { .. } => Some(Status::Retry),
+            LogEvent::Join { status } => Some(status.clone()),
+            LogEvent::Gate {
+                status: GateStatus::Rejected | GateStatus::Timeout,
+                ..
+            } => Some(Status::Failed),
             _ => None,
         };
         let called = match &line.event {
@@ -589,6 +609,9 @@ impl<'w, 'a> Walk<'w, 'a> {
         place.not_run.extend(others);
         place.failed.extend(tried);
         place.from = after.max(catch.unwrap_or(0));
+        if let LogEvent::Fork { .. } = &line.event {
+            place.forks.insert(number, tie);
+        }
         if let Some(number) = number.filter(|_| first) {
             place.numbers.entry(number).or_insert(at);
         }
