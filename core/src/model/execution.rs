@@ -83,7 +83,11 @@ impl Execution {
         [self.error.as_deref(), reason]
             .into_iter()
             .flatten()
-            .any(|said| said.trim_start().to_ascii_lowercase().starts_with("deferred"))
+            .any(|said| {
+                said.trim_start()
+                    .to_ascii_lowercase()
+                    .starts_with("deferred")
+            })
     }
 
     /// Whether the row opens an instance that may not be over: its status is an opening word (trace.md, "Words"), and no

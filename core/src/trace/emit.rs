@@ -313,14 +313,15 @@ impl<'a, 'e> Emit<'a, 'e> {
         };
         let by_rows = self.rows.beside(0).is_none();
         if by_rows {
-            self.ledger.note(Severity::Warning, "gate-without-execution", || {
-                rows::at(
-                    0,
-                    format!("no execution row speaks of gate {}", gate.id),
-                    "It is shown at the end.",
-                )
-                .at_table("gates")
-            });
+            self.ledger
+                .note(Severity::Warning, "gate-without-execution", || {
+                    rows::at(
+                        0,
+                        format!("no execution row speaks of gate {}", gate.id),
+                        "It is shown at the end.",
+                    )
+                    .at_table("gates")
+                });
         }
         let kind = NodeKind::Gate {
             gate: gate.id.clone(),

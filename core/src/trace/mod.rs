@@ -101,9 +101,7 @@ fn of_log(run: &Run, log: &CompactLog, program: Option<&Listing>, now: Option<i6
         claims.push(said);
     }
     let silence = match verdict::believed(&claims).and_then(|at| claims.get(at)) {
-        Some(claim) if claim.status.is_finished() => {
-            silence::Silence::Over(claim.status.clone())
-        }
+        Some(claim) if claim.status.is_finished() => silence::Silence::Over(claim.status.clone()),
         Some(claim) if claim.status != RunStatus::Running => silence::Silence::Open,
         _ => silence::Silence::Unknown,
     };

@@ -33,6 +33,7 @@ pub(super) fn settle(nodes: &mut [Node], silence: &Silence) {
             *later |= !node.derived;
         }
     }
+    join(nodes);
     for at in 0..nodes.len() {
         let parent = nodes.get(at).and_then(|node| node.parent);
         let above = parent.and_then(|p| passed.get(p as usize)).copied();
@@ -60,5 +61,26 @@ pub(super) fn settle(nodes: &mut [Node], silence: &Silence) {
             Silence::Unknown => NodeStatus::Unknown,
         };
         node.derived |= !matches!(node.kind, NodeKind::Round { .. });
+    }
+}
+
+/// A parallel all of whose branches are over has nothing more to do.
+fn join(nodes: &mut [Node]) {
+    let mut branches = vec![(0_u32, true); nodes.len()];
+    for at in (0..nodes.len()).rev() {
+        let Some(node) = nodes.get_mut(at) else {
+            continue;
+        };
+        let (count, over) = branches.get(at).copied().unwrap_or_default();
+        if node.kind == NodeKind::Parallel && node.status.is_open() && count > 0 && over {
+            node.status = NodeStatus::Completed;
+            node.derived = true;
+        }
+        let open = node.status.is_open();
+        let parent = node.parent.and_then(|p| branches.get_mut(p as usize));
+        if let Some((count, over)) = parent {
+            *count += 1;
+            *over &= !open;
+        }
     }
 }

@@ -27,8 +27,8 @@ const ROWS: Came = Came {
 };
 
 const LOGS: Came = Came {
-    right: 59,
-    partly: 6,
+    right: 60,
+    partly: 5,
     wrong: 1,
 };
 

@@ -339,7 +339,11 @@ impl<'a> LogTies<'a> {
     }
 
     /// `exec .version`, `jj new`: words of a statement's text.
-    pub(crate) fn by_words(&mut self, mark: &LogMark<'_>, scope: Option<(u32, bool)>) -> Option<Tie> {
+    pub(crate) fn by_words(
+        &mut self,
+        mark: &LogMark<'_>,
+        scope: Option<(u32, bool)>,
+    ) -> Option<Tie> {
         let label = mark.label.trim();
         if label.is_empty() {
             return None;

@@ -198,7 +198,7 @@ pub(crate) fn bound(statement: &Statement) -> Option<&str> {
     (statement.binds.is_some() || assigns()).then_some(name)
 }
 
-pub(super) fn is_there(binding: &Binding) -> bool {
+pub(crate) fn is_there(binding: &Binding) -> bool {
     matches!(binding.value, ValueAt::File { .. } | ValueAt::Row { .. }) && !binding.superseded
 }
 

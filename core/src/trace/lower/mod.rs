@@ -14,6 +14,8 @@ use crate::program::Tie;
 /// What a lowered record says beside the columns of a row.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Beside {
+    /// The position of the first record of the same thing; its own for the first.
+    pub(super) of: u32,
     /// The statement that it is tied to.
     pub(super) tie: Option<Tie>,
     /// Its status, where rows have no word for it: the decision of a gate.
@@ -35,8 +37,8 @@ pub(super) struct Beside {
 pub(super) struct Record {
     /// What lies around it.
     pub(super) parent: Option<At>,
-    /// Records of one key within one parent speak of one thing.
-    pub(super) key: i64,
+    /// The first record of the same thing; `None` for the first.
+    pub(super) of: Option<At>,
     pub(super) text: Text,
     pub(super) status: Status,
     pub(super) meta: Option<Arc<Meta>>,
@@ -85,8 +87,7 @@ impl Story {
     /// The records as rows, and what each says beside.
     pub(super) fn finish(self) -> (Vec<Execution>, Vec<Beside>) {
         let count = self.records.len();
-        let mut order: Vec<(u32, bool, u32)> =
-            (0..count as u32).map(|at| (at, true, at)).collect();
+        let mut order: Vec<(u32, bool, u32)> = (0..count as u32).map(|at| (at, true, at)).collect();
         for (at, later) in self.early {
             if let Some(slot) = order.get_mut(at.0 as usize) {
                 *slot = (later.0, false, at.0);
@@ -103,13 +104,18 @@ impl Story {
         let mut rows = Vec::with_capacity(count);
         let mut besides = Vec::with_capacity(count);
         for (id, (_, _, at)) in (1..).zip(order) {
-            let Some(record) = records.get_mut(at as usize).and_then(Option::take) else {
+            let Some(mut record) = records.get_mut(at as usize).and_then(Option::take) else {
                 continue;
             };
-            let parent = record.parent.and_then(|at| id_of.get(at.0 as usize).copied());
+            let first = record.of.map_or(at, |first| first.0);
+            let first = id_of.get(first as usize).copied().unwrap_or(id);
+            record.beside.of = u32::try_from(first - 1).unwrap_or(u32::MAX);
+            let parent = record
+                .parent
+                .and_then(|at| id_of.get(at.0 as usize).copied());
             rows.push(Execution {
                 id,
-                index: Some(record.key),
+                index: None,
                 text: record.text,
                 status: record.status,
                 parent,

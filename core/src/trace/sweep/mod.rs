@@ -181,11 +181,14 @@ impl<'a> Sweep<'a, '_> {
         let subject = self.subject(row, words, named);
         let scope = self.scope(subject.parent);
         let slot = (scope, subject.key);
-        let known = self.continued(slot, row, &subject).or_else(|| {
-            let found = self.elsewhere(&subject, scope, row, words)?;
-            self.latest.entry(slot).or_insert(found);
-            Some(found)
-        });
+        let known = match self.rows.beside(pos) {
+            Some(beside) => self.out.of_row.get(beside.of as usize).copied(),
+            None => self.continued(slot, row, &subject).or_else(|| {
+                let found = self.elsewhere(&subject, scope, row, words)?;
+                self.latest.entry(slot).or_insert(found);
+                Some(found)
+            }),
+        };
         let at = match known {
             Some(at) => {
                 self.extend(at, pos, row, &subject);

@@ -79,12 +79,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// The branch of a name; it begins when a line first speaks of it.
-    pub(super) fn branch_named(
-        &mut self,
-        at: usize,
-        key: (Place, Option<u32>),
-        name: &Text,
-    ) -> At {
+    pub(super) fn branch_named(&mut self, at: usize, key: (Place, Option<u32>), name: &Text) -> At {
         let Some(state) = self.parallels.get(&key) else {
             return At::default();
         };

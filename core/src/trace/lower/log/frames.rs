@@ -12,6 +12,7 @@ use crate::trace::from_state::facts::Facts;
 pub(super) struct Frames<'a> {
     by_id: BTreeMap<i64, At>,
     list: Vec<Entered>,
+    by_first: BTreeMap<At, Vec<usize>>,
     /// Of the same number and branch, the latest last; those that were left are dropped from the end.
     by_number: BTreeMap<(Option<u32>, Option<Text>), Vec<usize>>,
     by_block: BTreeMap<u32, Vec<usize>>,
@@ -46,10 +47,20 @@ impl<'a> Frames<'a> {
         frames
     }
 
-    fn close(&mut self, first: At) {
-        for entered in self.list.iter_mut().filter(|frame| frame.first == first) {
-            entered.over = true;
+    /// A frame is over.
+    pub(super) fn close(&mut self, first: At) {
+        let places = self.by_first.get(&first).into_iter().flatten();
+        for place in places {
+            if let Some(entered) = self.list.get_mut(*place) {
+                entered.over = true;
+            }
         }
+    }
+
+    fn is_over(&self, first: At) -> bool {
+        let places = self.by_first.get(&first).into_iter().flatten();
+        let mut frames = places.filter_map(|place| self.list.get(*place));
+        frames.all(|entered| entered.over)
     }
 
     /// The last frame of a line's number that is still open.
@@ -90,7 +101,6 @@ impl Lowering<'_, '_, '_> {
         let place = self.frame_around(at, line, None);
         let place = self.inside(at, line, place);
         let said = Said {
-            key: self.fresh(),
             label: format!("frame {id}").into(),
             meta: Meta {
                 block: Some("".into()),
@@ -122,6 +132,7 @@ impl Lowering<'_, '_, '_> {
             over: false,
         });
         let key = (line.number, line.branch.clone());
+        self.frames.by_first.entry(first).or_default().push(place);
         self.frames.by_number.entry(key).or_default().push(place);
         if let Some(block) = in_program {
             self.frames.by_block.entry(block).or_default().push(place);
@@ -130,7 +141,12 @@ impl Lowering<'_, '_, '_> {
 
     /// The open frame that a line without `#` runs in: of the same number, unless the program says otherwise; or
     /// whose block the statement lies in.
-    pub(super) fn frame_around(&mut self, at: usize, line: &LogLine, called: Option<&Text>) -> Place {
+    pub(super) fn frame_around(
+        &mut self,
+        at: usize,
+        line: &LogLine,
+        called: Option<&Text>,
+    ) -> Place {
         let tied = self.tie(at).filter(|(tie, _)| !tie.guessed);
         let block = tied.and_then(|(tie, _)| self.facts.get(tie.statement)?.block);
         if let Some(found) = self.frames.of_number(line).cloned() {
@@ -192,7 +208,8 @@ impl Lowering<'_, '_, '_> {
         let known = id.and_then(|id| self.frames.by_id.get(&id).copied());
         if let (Some(id), Some(first)) = (id, known) {
             let failed = self.has_failed(first);
-            if self.is_open(first) || failed {
+            let open = self.is_open(first) && !self.frames.is_over(first);
+            if open || failed {
                 match over {
                     Some(status) => {
                         self.go_on(Some(at), first, status.clone(), Said::default());
@@ -220,7 +237,6 @@ impl Lowering<'_, '_, '_> {
             None => Text::from(""),
         };
         let said = Said {
-            key: self.fresh(),
             text,
             label: format!("do {block}").into(),
             meta: Meta {
@@ -249,10 +265,5 @@ impl Lowering<'_, '_, '_> {
         self.go_on(Some(at), first, status.clone(), Said::default());
         self.frames.close(first);
         self.loops.remove(&Some(first));
-    }
-
-    /// A key that no other record has.
-    fn fresh(&self) -> i64 {
-        -1 - i64::try_from(self.story.len()).unwrap_or(i64::MAX - 1)
     }
 }

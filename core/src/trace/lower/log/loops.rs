@@ -40,6 +40,22 @@ impl Lowering<'_, '_, '_> {
         loops.last().map(|top| top.first)
     }
 
+    /// Leaves loops whose last marker is past, before another loop begins: that lies in one of them only where the program
+    /// has it so, or in the round that was just begun.
+    fn leave_ended(&mut self, at: usize, scope: Place) {
+        let own = self.tie(at).map(|(tie, _)| tie.statement);
+        while let Some(top) = self.loops.get(&scope).and_then(|loops| loops.last()) {
+            let inside = own
+                .zip(top.statement)
+                .is_some_and(|(own, body)| self.facts.listing.contains(body, own));
+            // A round that was just begun holds something.
+            if at <= top.end || top.empty || inside {
+                break;
+            }
+            self.leave_loop(scope);
+        }
+    }
+
     pub(super) fn leave_loop(&mut self, scope: Place) {
         if let Some(loops) = self.loops.get_mut(&scope) {
             loops.pop();
@@ -84,10 +100,10 @@ impl Lowering<'_, '_, '_> {
                 self.leave_loop(scope);
             }
         } else {
+            self.leave_ended(at, scope);
             let place = self.inside(at, line, scope);
             let id = format!("loop {pass}");
             let said = Said {
-                key: i64::from(pass),
                 label: "loop".into(),
                 round: *n,
                 meta: Meta {
@@ -109,7 +125,11 @@ impl Lowering<'_, '_, '_> {
                 numbers: BTreeSet::new(),
             });
         }
-        let Some(top) = self.loops.get_mut(&scope).and_then(|loops| loops.last_mut()) else {
+        let Some(top) = self
+            .loops
+            .get_mut(&scope)
+            .and_then(|loops| loops.last_mut())
+        else {
             return;
         };
         let first = top.first;

@@ -9,9 +9,12 @@
 
 mod ahead;
 mod branches;
+mod disk;
 mod frames;
 mod loops;
 mod statements;
+#[cfg(test)]
+mod tests;
 mod ties;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,13 +58,17 @@ pub(in crate::trace) fn lower(
         parallels: BTreeMap::new(),
         forks: BTreeMap::new(),
         loops: BTreeMap::new(),
-        keys: BTreeMap::new(),
+        newest: BTreeMap::new(),
         latest: BTreeMap::new(),
         last: None,
+        of_statement: BTreeMap::new(),
+        ended: BTreeMap::new(),
+        not_run: BTreeSet::new(),
     };
     for (at, line) in log.lines.iter().enumerate() {
         lowering.take(at, line);
     }
+    lowering.disk(run);
     lowering.story.finish()
 }
 
@@ -74,8 +81,10 @@ struct Lowering<'l, 'f, 'a> {
     story: Story,
     /// What the last record of an instance says, by its first record.
     states: BTreeMap<At, State>,
-    /// Gates by what they lie in and their key.
-    gates: BTreeMap<(Place, i64), At>,
+    /// Gates by what they lie in, their number and their name.
+    gates: BTreeMap<(Place, Option<u32>, Text), At>,
+    /// The last instance in each place.
+    newest: BTreeMap<Place, At>,
     /// What other records lie in.
     holders: BTreeSet<At>,
     frames: Frames<'a>,
@@ -83,11 +92,15 @@ struct Lowering<'l, 'f, 'a> {
     /// Where the last parallel of a number began.
     forks: BTreeMap<Option<u32>, Place>,
     loops: BTreeMap<Place, Vec<Loop>>,
-    /// Keys of statements: by number and name.
-    keys: BTreeMap<(Option<u32>, Text), i64>,
     latest: BTreeMap<(Place, Option<u32>), Latest>,
     /// The instance that the last line spoke of.
     last: Option<At>,
+    /// The last instance of each statement.
+    of_statement: BTreeMap<u32, At>,
+    /// The record that ends an instance.
+    ended: BTreeMap<At, At>,
+    /// Conditions that did not hold.
+    not_run: BTreeSet<u32>,
 }
 
 /// What the last record of an instance says.
@@ -100,7 +113,6 @@ struct State {
 /// What a line says of a site.
 #[derive(Default)]
 struct Said {
-    key: i64,
     text: Text,
     label: Text,
     meta: Meta,
@@ -152,9 +164,17 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
     fn begin(&mut self, at: usize, parent: Place, status: Status, said: Said) -> At {
         let state = State::of(&status, &said.meta);
         let record = self.record(Some(at), parent, status, said);
+        let statement = record.beside.tie.map(|tie| tie.statement);
         let first = self.story.add(record);
+        if let Some(statement) = statement {
+            self.of_statement.insert(statement, first);
+        }
         self.states.insert(first, state);
         self.holders.extend(parent);
+        // A frame after which something else ran in what it lies in is over.
+        if let Some(before) = self.newest.insert(parent, first) {
+            self.frames.close(before);
+        }
         self.last = Some(first);
         first
     }
@@ -164,7 +184,6 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         let Some(begun) = self.story.get(first) else {
             return;
         };
-        said.key = begun.key;
         let (parent, meta) = (begun.parent, begun.meta.clone());
         // What names the site is the same in all its records.
         if let Some(meta) = meta {
@@ -178,8 +197,13 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
             };
         }
         let state = State::of(&status, &said.meta);
-        let record = self.record(at, parent, status, said);
-        self.story.add(record);
+        let mut record = self.record(at, parent, status, said);
+        record.of = Some(first);
+        let over = record.status.is_terminal();
+        let added = self.story.add(record);
+        if over {
+            self.ended.insert(first, added);
+        }
         self.states.insert(first, state);
         self.last = Some(first);
     }
@@ -187,11 +211,12 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
     fn record(&self, at: Option<usize>, parent: Place, status: Status, said: Said) -> Record {
         Record {
             parent,
-            key: said.key,
+            of: None,
             text: said.text,
             status,
             meta: (said.meta != Meta::default()).then(|| Arc::new(said.meta)),
             beside: Beside {
+                of: 0,
                 tie: at.and_then(|at| self.ties.get(at).copied().flatten()),
                 status: said.gate,
                 line: at.map(|at| at as u32),

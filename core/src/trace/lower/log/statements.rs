@@ -29,12 +29,15 @@ impl Lowering<'_, '_, '_> {
             ("", None) => "gate".into(),
             (name, _) => name.into(),
         };
-        let key = self.key(line.number, &format!("gate {gate}").into());
-        let known = self.gates.get(&(place, key)).copied();
+        let slot = (place, line.number, gate.clone());
+        let known = self.gates.get(&slot).copied();
         let over = !matches!(status, GateStatus::Pending);
-        let word = if over { Status::Completed } else { Status::Pending };
+        let word = if over {
+            Status::Completed
+        } else {
+            Status::Pending
+        };
         let said = Said {
-            key,
             text: if name.is_empty() {
                 Text::from("")
             } else {
@@ -52,7 +55,7 @@ impl Lowering<'_, '_, '_> {
             Some(first) => self.go_on(Some(at), first, word, said),
             None => {
                 let first = self.begin(at, place, word, said);
-                self.gates.insert((place, key), first);
+                self.gates.insert(slot, first);
             }
         }
     }
@@ -96,6 +99,11 @@ impl Lowering<'_, '_, '_> {
         let mut meta = Meta::default();
         if *status == Status::Skipped {
             meta.reason = line.note.clone();
+            let condition = self.tie(at).filter(|(_, own)| {
+                let kinds = [StatementKind::If, StatementKind::Elif, StatementKind::Else];
+                kinds.contains(&own.kind)
+            });
+            self.not_run.extend(condition.map(|(tie, _)| tie.statement));
         }
         self.told(at, line, scope, text, status.clone(), meta);
     }
@@ -147,10 +155,7 @@ impl Lowering<'_, '_, '_> {
                 self.go_on(Some(at), first, status, Said { meta, ..said });
                 first
             }
-            None => {
-                let key = self.key(line.number, text);
-                self.begin(at, place, status, Said { key, meta, ..said })
-            }
+            None => self.begin(at, place, status, Said { meta, ..said }),
         };
         self.latest.insert(
             slot,
@@ -256,10 +261,5 @@ impl Lowering<'_, '_, '_> {
         };
         self.go_on(Some(at), first, status, Said::default());
         true
-    }
-
-    fn key(&mut self, number: Option<u32>, name: &Text) -> i64 {
-        let next = i64::try_from(self.keys.len()).unwrap_or(i64::MAX);
-        *self.keys.entry((number, name.clone())).or_insert(next)
     }
 }

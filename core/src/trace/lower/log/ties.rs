@@ -292,6 +292,7 @@ impl<'w, 'a> Walk<'w, 'a> {
             .or_else(|| self.by_count(line, mark))
             .or_else(|| self.next(line, mark))
             .or_else(|| self.by_words(line, mark))
+            .or_else(|| self.by_number(line, mark))
     }
 
     /// Whether a line may go on with what the line before it spoke of.
@@ -299,10 +300,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         match &line.event {
             LogEvent::Retry { .. } => true,
             LogEvent::Statement { .. } => {
-                let failed = matches!(
-                    self.place(line).last,
-                    Some((_, _, _, Some(Status::Failed)))
-                );
+                let failed = matches!(self.place(line).last, Some((_, _, _, Some(Status::Failed))));
                 // In a `try` what comes after a failure is its `catch`.
                 !failed || self.catching(tie.statement).is_none()
             }
@@ -359,14 +357,22 @@ impl<'w, 'a> Walk<'w, 'a> {
         let runs = |at: &&u32| here(at) && !self.is_not_run(place, **at);
         let here: Vec<u32> = all.iter().filter(runs).copied().collect();
         if let [only] = here.as_slice() {
-            let alone = all.len() == 1;
-            return Some(tie(*only, !bound || !alone));
+            let alone = bound && all.len() == 1;
+            let numbered = mark.number.filter(|_| !in_frame);
+            let numbered = numbered.and_then(|n| self.ties.numbered(n));
+            return Some(tie(*only, !alone && numbered != Some((*only, true))));
         }
         let counted = self.number(mark.number).filter(|at| here.contains(at));
+        let lettered = self.by_letter(line, mark).and_then(|tie| {
+            let in_branch = |at: &&u32| {
+                **at == tie.statement || self.facts.listing.contains(tie.statement, **at)
+            };
+            here.iter().find(in_branch).copied()
+        });
+        let counted = counted.or(lettered);
         let around = place.loops.last().and_then(|(statement, ..)| *statement);
-        let inside = |at: &&u32| {
-            around.is_none_or(|outer| **at > outer && **at < self.end_of(outer))
-        };
+        let inside =
+            |at: &&u32| around.is_none_or(|outer| **at > outer && **at < self.end_of(outer));
         let next = here.iter().filter(inside).find(|at| **at >= place.from);
         let next = next.or_else(|| here.iter().find(inside));
         let next = next.or_else(|| here.iter().find(|at| **at >= place.from));
@@ -397,7 +403,8 @@ impl<'w, 'a> Walk<'w, 'a> {
         let nth = letter.to_ascii_lowercase().checked_sub(b'a')?;
         let place = self.place(line);
         let parallel = (0..place.from).rev().take(MANY).find(|at| {
-            self.statement(*at).is_some_and(|s| s.kind == Kind::Parallel)
+            self.statement(*at)
+                .is_some_and(|s| s.kind == Kind::Parallel)
                 && self.end_of(*at) >= place.from
         });
         let numbered = || {
@@ -407,7 +414,11 @@ impl<'w, 'a> Walk<'w, 'a> {
         };
         let parallel = parallel.or_else(numbered)?;
         Some(Tie {
-            statement: self.facts.listing.children(parallel).nth(usize::from(nth))?,
+            statement: self
+                .facts
+                .listing
+                .children(parallel)
+                .nth(usize::from(nth))?,
             guessed: true,
             by: TiedBy::Number,
         })
@@ -455,9 +466,15 @@ impl<'w, 'a> Walk<'w, 'a> {
         let found = found.or_else(|| self.way(place, end, place.end, mark.kind, None))?;
         let own = self.statement(found)?;
         let is_top = top.is_some_and(|(top, _)| top == found);
+        let plain = own.name.is_none() && !own.kind.is_loop();
+        let certain = match in_frame {
+            // Nothing else in the block is without a name.
+            true => mark.kind.is_none() && self.is_only_silent(found),
+            false => sure && is_top && (mark.kind.is_some() || plain),
+        };
         Some(Tie {
             statement: found,
-            guessed: !(sure && is_top && own.name.is_none() && !own.kind.is_loop()),
+            guessed: !certain,
             by: if mark.kind.is_some() && !is_top {
                 TiedBy::Kind
             } else {
@@ -491,7 +508,9 @@ impl<'w, 'a> Walk<'w, 'a> {
             let fits = match kind {
                 Some(_) => crate::program::fits(kind, own),
                 None => {
-                    is_work(own) && !own.kind.is_loop() && !own.kind.is_declaration()
+                    is_work(own)
+                        && !own.kind.is_loop()
+                        && !own.kind.is_declaration()
                         && !matches!(own.kind, Kind::Parallel | Kind::Input | Kind::Gate)
                 }
             };
@@ -512,6 +531,18 @@ impl<'w, 'a> Walk<'w, 'a> {
         named
     }
 
+    /// Whether a statement is the only one of its block that no name would be written for.
+    fn is_only_silent(&self, at: u32) -> bool {
+        let Some(block) = self.block_of(at) else {
+            return false;
+        };
+        let silent = |at: &u32| {
+            let own = self.statement(*at);
+            own.is_some_and(|s| s.name.is_none() && is_work(s) && !s.kind.has_body())
+        };
+        (block + 1..self.end_of(block)).filter(silent).eq([at])
+    }
+
     /// Whether something failed in the `try` of a `catch`.
     fn caught(&self, place: &Place, catch: u32) -> bool {
         place
@@ -525,6 +556,22 @@ impl<'w, 'a> Walk<'w, 'a> {
             .not_run
             .iter()
             .any(|body| at > *body && at < self.end_of(*body))
+    }
+
+    /// Words that no statement has: the statement that the number counts, if no name would be written for that.
+    fn by_number(&self, line: &LogLine, mark: &LogMark<'_>) -> Option<Tie> {
+        let number = mark
+            .number
+            .filter(|_| line.frame.is_none() && mark.branch.is_none());
+        let counted = || Some(self.ties.numbered(number?)?.0);
+        let statement = self.number(number).or_else(counted)?;
+        let own = self.statement(statement)?;
+        let fits = own.name.is_none() && is_work(own) && !own.kind.has_body();
+        (fits && mark.kind.is_none()).then_some(Tie {
+            statement,
+            guessed: true,
+            by: TiedBy::Number,
+        })
     }
 
     fn by_words(&mut self, line: &LogLine, mark: &LogMark<'_>) -> Option<Tie> {
@@ -562,7 +609,9 @@ impl<'w, 'a> Walk<'w, 'a> {
             return;
         };
         let at = tie.statement;
-        let Some(own) = self.statement(at) else { return };
+        let Some(own) = self.statement(at) else {
+            return;
+        };
         let holds = |status: &Option<Status>| *status != Some(Status::Skipped);
         let is_if = matches!(own.kind, Kind::If | Kind::Elif | Kind::Else);
         let end = self.end_of(at);
