@@ -36,8 +36,14 @@ pub(super) fn settle(nodes: &mut [Node], silence: &Silence) {
     join(nodes);
     for at in 0..nodes.len() {
         let parent = nodes.get(at).and_then(|node| node.parent);
-        let above = parent.and_then(|p| passed.get(p as usize)).copied();
-        if let (Some(true), Some(passed)) = (above, passed.get_mut(at)) {
+        // What lies in something that was completed is over, too.
+        let above = parent.is_some_and(|p| {
+            passed.get(p as usize) == Some(&true)
+                || nodes
+                    .get(p as usize)
+                    .is_some_and(|node| node.status == NodeStatus::Completed)
+        });
+        if let (true, Some(passed)) = (above, passed.get_mut(at)) {
             *passed = true;
         }
         let (Some(node), Some(passed)) = (nodes.get_mut(at), passed.get(at)) else {
