@@ -6,7 +6,7 @@ use super::read::{Heading, Reader, Section, short};
 use super::table::{cell_path, cell_text};
 use crate::decode::text::is_nothing;
 use crate::issue::Issue;
-use crate::model::{AgentScope, CallFrame, IndexedAgent, IndexedBinding, Status, Text};
+use crate::model::{AgentScope, CallFrame, IndexedAgent, IndexedBinding, Status, Text, words};
 
 /// Keys of a parallel's section that are no branches.
 const PARALLEL_KEYS: [&str; 6] = [
@@ -358,16 +358,7 @@ fn frame_of_path(name: &str, path: &str) -> Option<i64> {
 /// A status word of a branch or a frame, as real files write it: `complete`, `✓ complete`, `**executing**`,
 /// `complete (bindings/a.md)`.
 pub(crate) fn read_status(raw: &str) -> Status {
-    let known = |word: &str| Some(Status::parse(word)).filter(|s| !matches!(s, Status::Other(_)));
-    let plain = raw.trim_matches(['*', '`', ' ', '✓', '✔', '✗']).trim();
-    let first = plain.split([' ', ',', ';']).next().unwrap_or(plain);
-    known(plain)
-        .or_else(|| known(first))
-        .unwrap_or_else(|| match plain.to_lowercase().as_str() {
-            "done" | "finished" => Status::Completed,
-            "running" | "in progress" => Status::Executing,
-            _ => Status::Other(unescape(raw).as_ref().into()),
-        })
+    words::leading_status(raw).unwrap_or_else(|| Status::Other(unescape(raw).as_ref().into()))
 }
 
 /// How a status is written under "Active Constructs" and in the call stack; `complete` is the form's word.
