@@ -158,11 +158,25 @@ impl Reader<'_> {
 
     fn frame(&mut self, row: Row) -> bool {
         let id = row.get(Column::Frame).map(|raw| frame(raw));
+        // A row of the root is where every stack begins: `(root)`, `-`, `0`, or nothing.
+        let is_root = match id {
+            None | Some(Ok(None)) => true,
+            Some(Ok(Some(0))) => {
+                row.get(Column::Depth).is_some_and(|depth| depth == "0")
+                    || row
+                        .get(Column::Block)
+                        .is_none_or(|block| frame(block) == Ok(None))
+            }
+            _ => false,
+        };
+        if is_root {
+            return true;
+        }
         let Some(Ok(Some(execution_id))) = id else {
             self.issue(
                 Issue::warning(
                     "unreadable-frame",
-                    "a row of the call stack has no execution id",
+                    "a row of the call stack has an execution id that is no number",
                 )
                 .hint("It is kept as text."),
             );
