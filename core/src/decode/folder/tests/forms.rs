@@ -273,14 +273,14 @@ fn records_that_contradict_or_are_torn_are_issues() {
     assert_eq!(
         messages(&[
             ("state.md", "# Run State — r9\n"),
-            ("run.json", "{\"run_id\":\"r8\",\"receipt_count\":4}"),
+            ("run.json", "{\"run_id\":\"r8\",\"receipt_count\":5}"),
             ("receipts.jsonl", &format!("{RECEIPTS}{{\"content_ha")),
         ]),
         [
             "state-file-not-read: the state file is a run state with receipts",
             "another-run: run.json speaks of run r8, the state file of r9",
             "malformed-json: the last line is cut off: EOF while parsing a string at line 1 column 12",
-            "receipt-chain: run.json counts 4 receipts, receipts.jsonl holds 3",
+            "receipt-chain: run.json counts 5 receipts, receipts.jsonl holds 3",
         ]
     );
     assert_eq!(
