@@ -1,6 +1,7 @@
 //! Which parts of a run were not read to their end, so that no shell shows them as empty.
 
 use super::Session;
+use crate::decode::folder::is_program_name;
 use crate::issue::{Issue, Location};
 use crate::schema;
 use crate::view::{Part, Unread};
@@ -64,9 +65,7 @@ fn parts(location: &Location) -> Vec<Part> {
         "gates" => vec![Part::Gates, Part::Audit],
         "imports" => vec![Part::Imports],
         "x_events.jsonl" | "x_journal.json" => vec![Part::Statements],
-        name if name == path && (name.ends_with(".prose") || name == "root.prose.md") => {
-            vec![Part::Program]
-        }
+        _ if is_program_name(path) => vec![Part::Program],
         _ => Vec::new(),
     }
 }
