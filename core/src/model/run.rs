@@ -46,6 +46,8 @@ pub struct Run {
     /// The folder's own log of form B, or of form C where it is written in the same words.
     pub log: Option<CompactLog>,
     /// What other files of the folder record of the run's status: run.json, receipts.jsonl.
+    /// The folder's state file, where it is encrypted: what it records is not readable, which is not the same as none.
+    pub sealed: Option<Text>,
     pub recorded: Vec<Recorded>,
     /// What the folder records of the run and no other field holds: keys and values of run.json.
     pub facts: Vec<(Text, Text)>,
@@ -150,6 +152,16 @@ pub struct Import {
     pub alias: Text,
     /// Where it came from.
     pub source_url: Option<Text>,
+impl Program {
+    /// Says that the run holds no program, or which file of it cannot be read (encrypted, or reading failed).
+    pub fn missing(&self) -> String {
+        match (&self.source, &self.source_from) {
+            (None, Some(file)) => format!("the program, {file}, is not readable"),
+            _ => "the run holds no program".to_owned(),
+        }
+    }
+}
+
     /// When it was fetched.
     pub fetched: Option<Stamp>,
     /// `inputs_schema` as recorded (JSON).

@@ -148,10 +148,10 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
     }
     let Some(listing) = facts.listing else {
         if !plan.stands.is_empty() {
-            plan.notes.push(
-                "the run holds no program: what lies ahead, and what that needs, is not known"
-                    .to_owned(),
-            );
+            plan.notes.push(format!(
+                "{}: what lies ahead, and what that needs, is not known",
+                facts.run.program.missing()
+            ));
         }
         return;
     };

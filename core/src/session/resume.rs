@@ -96,13 +96,17 @@ impl Session {
                 format!("the run is said to be running{ago}: make sure that nobody is at it"),
             );
         }
+        let sealed = self.run.sealed.iter();
+        view.notes.extend(sealed.map(|file| {
+            format!("{file} is not readable: it is encrypted, so what was executed is not known")
+        }));
         let decided = plan.decided.iter().filter_map(|n| self.decided_words(*n));
         view.notes.extend(decided);
         if self.listing.is_none() && listing.is_some() && view.resumable {
-            view.notes.push(
-                "the run holds no program: lines are those of its state file's trace, which may be shortened"
-                    .to_owned(),
-            );
+            view.notes.push(format!(
+                "{}: lines are those of its state file's trace, which may be shortened",
+                self.run.program.missing()
+            ));
         }
         view.headline = headline(&view);
         view.steps = resume::steps(&view);

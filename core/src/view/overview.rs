@@ -103,6 +103,12 @@ impl Overview {
 }
 
 /// How many statements have a status.
+    /// The state file, where it is encrypted.
+    pub fn sealed(&self) -> Option<&str> {
+        let sealed = self.unread.iter().find(|unread| unread.sealed)?;
+        Some(&sealed.what)
+    }
+
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct StatusCount {

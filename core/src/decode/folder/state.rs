@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::files::is_state_name;
 use super::tree::Tree;
+use crate::decode::sealed::is_sealed;
 use crate::decode::state_md::header::{header_key, run_status};
 use crate::decode::state_md::{self, lines};
 use crate::decode::{compact_log, head, receipts};
@@ -75,6 +76,13 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) -> FolderForm {
 /// no document says how a `vm.log.md` begins.
 pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, Vec<Issue>) {
     let form = match name.rsplit('/').next() {
+        _ if is_sealed(text) && !compact_log::looks_like(text) => {
+            run.sealed = Some(name.into());
+            let message = format!("{name} is not readable: it is encrypted");
+            let issue = Issue::warning("state-file-encrypted", message)
+                .hint("Decrypt it and read the run again; what ran is told from the bindings that can be read.");
+            return (FolderForm::Foreign, vec![issue]);
+        }
         Some("vm.log.md") => FolderForm::VmLog,
         _ => state_md::form(text),
     };
@@ -112,14 +120,8 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
                 .trim_start_matches(['\u{feff}', ' ', '\n', '\r'])
                 .starts_with('{') =>
         {
-            let encrypted = text.contains("\"ENC[") || text.contains("\"sops\"");
-            let what = if encrypted {
-                "an encrypted envelope"
-            } else {
-                "JSON"
-            };
             issues.push(
-                Issue::warning("state-file-foreign", format!("the state file is {what}"))
+                Issue::warning("state-file-foreign", "the state file is JSON")
                     .hint("It is shown as text; what ran is told from the bindings."),
             );
         }

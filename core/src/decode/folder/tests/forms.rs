@@ -102,7 +102,7 @@ fn other_forms_are_recognised_and_their_heads_read() {
     );
     assert_eq!(
         sealed.issues[0].message,
-        "the state file is an encrypted envelope"
+        "state.md is not readable: it is encrypted"
     );
     check(&[("state.md", "")], FolderForm::Foreign, "", None, None);
     check(
