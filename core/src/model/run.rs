@@ -5,6 +5,7 @@ use super::{
     TableInfo, Text,
 };
 use crate::issue::Issue;
+use crate::run_id::RunId;
 use crate::time::Stamp;
 
 /// A run, as decoded from its store: the rows and what is known of the values.
@@ -45,9 +46,9 @@ pub struct Run {
     pub state_file: Option<StateFile>,
     /// The folder's own log of form B, or of form C where it is written in the same words.
     pub log: Option<CompactLog>,
-    /// What other files of the folder record of the run's status: run.json, receipts.jsonl.
     /// The folder's state file, where it is encrypted: what it records is not readable, which is not the same as none.
     pub sealed: Option<Text>,
+    /// What other files of the folder record of the run's status: run.json, receipts.jsonl.
     pub recorded: Vec<Recorded>,
     /// What the folder records of the run and no other field holds: keys and values of run.json.
     pub facts: Vec<(Text, Text)>,
@@ -57,13 +58,19 @@ pub struct Run {
     pub tables: Vec<TableInfo>,
     /// Files of the folder.
     pub files: Vec<FileInfo>,
-    /// The latest time that any file of the run was changed, where the source knows it.
+    /// The latest time that any file of the run was changed, where the source knows it. No sign of life: copies and
+    /// checkouts reset it.
     pub touched: Option<Stamp>,
     /// What was odd, missing or contradictory while decoding.
     pub issues: Vec<Issue>,
 }
 
 impl Run {
+    /// When the run started, by its id (`20260115-143052-a7b3c9`): for runs that record no start.
+    pub fn started_by_id(&self) -> Option<Stamp> {
+        RunId::parse(&self.id).started().map(Stamp::At)
+    }
+
     /// Whether rows say what ran; else a state file, a log or the bindings of a folder do.
     pub fn told_by_rows(&self) -> bool {
         self.keeps_events || !self.executions.is_empty()
@@ -145,13 +152,6 @@ pub struct Program {
     pub source_from: Option<Text>,
 }
 
-/// An imported program (sqlite.md `imports`; filesystem.md, "Imports Recursive Structure").
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Import {
-    /// The handle it is used by.
-    pub alias: Text,
-    /// Where it came from.
-    pub source_url: Option<Text>,
 impl Program {
     /// Says that the run holds no program, or which file of it cannot be read (encrypted, or reading failed).
     pub fn missing(&self) -> String {
@@ -162,6 +162,13 @@ impl Program {
     }
 }
 
+/// An imported program (sqlite.md `imports`; filesystem.md, "Imports Recursive Structure").
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Import {
+    /// The handle it is used by.
+    pub alias: Text,
+    /// Where it came from.
+    pub source_url: Option<Text>,
     /// When it was fetched.
     pub fetched: Option<Stamp>,
     /// `inputs_schema` as recorded (JSON).

@@ -88,13 +88,13 @@ impl Session {
         };
         view.gates = self.gate_outcomes(facts, &plan, now);
         if view.status == "running" && !overview.stale {
-            let ago = overview
-                .last_sign_ago
-                .map_or(String::new(), |ago| format!(", {ago}"));
-            view.notes.insert(
-                0,
-                format!("the run is said to be running{ago}: make sure that nobody is at it"),
-            );
+            let note = match overview.last_sign_ago {
+                Some(ago) => format!(
+                    "the run is said to be running, with a sign of life {ago}: make sure that nobody is at it"
+                ),
+                None => "the run is said to be running, and records no time: make sure that nobody is at it".to_owned(),
+            };
+            view.notes.insert(0, note);
         }
         let sealed = self.run.sealed.iter();
         view.notes.extend(sealed.map(|file| {
