@@ -1,5 +1,5 @@
 //! Habits of real runs, in small: what `show`, `trace`, `resume` and `check` print together of each case of
-//! core/tests/fixtures/real.json. `core/tests/real` holds the facts of the same cases.
+//! core/tests/fixtures/real.json and real-more.json. `core/tests/real` holds the facts of the same cases.
 
 #[path = "../../core/tests/real/not_yet.rs"]
 mod not_yet;
@@ -52,10 +52,17 @@ fn texts<'c>(expect: &'c Value, key: &str) -> Vec<&'c str> {
 /// `PROSE_PRINTED=name` prints the whole output of the cases whose names contain that text.
 #[test]
 fn what_a_person_reads_from_real_habits_is_printed() {
-    let file: Value = serde_json::from_str(include_str!("../../core/tests/fixtures/real.json"))
-        .expect("the fixture is JSON");
+    let files = [
+        include_str!("../../core/tests/fixtures/real.json"),
+        include_str!("../../core/tests/fixtures/real-more.json"),
+    ];
+    let files: [Value; 2] =
+        files.map(|text| serde_json::from_str(text).expect("the fixture is JSON"));
     let mut problems = Vec::new();
-    for case in file["cases"].as_array().expect("it lists cases") {
+    for case in files
+        .iter()
+        .flat_map(|file| file["cases"].as_array().expect("it lists cases"))
+    {
         let (name, expect) = (case["name"].as_str().expect("a name"), &case["expect"]);
         let printed = printed(&case["files"]);
         if std::env::var("PROSE_PRINTED").is_ok_and(|part| name.contains(&part)) {

@@ -22,6 +22,8 @@ use crate::timeout::END_OF_TIME_MS;
 pub struct RunId {
     text: String,
     millis: Option<i64>,
+    /// It has a time of the day, and not the date alone.
+    timed: bool,
     well_formed: bool,
 }
 
@@ -64,6 +66,7 @@ impl RunId {
         RunId {
             text: text.to_owned(),
             millis: at.map(|at| at.and_utc().timestamp_millis()),
+            timed: time.is_some(),
             well_formed: date.is_some()
                 && time.is_some()
                 && random.is_some_and(is_random6)
@@ -81,6 +84,11 @@ impl RunId {
     /// The time in it, in milliseconds since 1970 UTC; with only a date, the midnight that the day begins with.
     pub fn millis(&self) -> Option<i64> {
         self.millis
+    }
+
+    /// The time in it where that has a time of the day: when the run started.
+    pub fn started(&self) -> Option<i64> {
+        self.millis.filter(|_| self.timed)
     }
 
     /// Whether it has the document's form.

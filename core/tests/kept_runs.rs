@@ -108,7 +108,7 @@ const OURS: &[Reading] = &[
     read("20260301-180000-sealed", "Foreign", "", 0, "4 -").told(&[
         "encrypted-value",
         "program-encrypted",
-        "state-file-foreign",
+        "state-file-encrypted",
     ]),
     // The same, but for five lines and an end that were written behind the envelope.
     read(
@@ -192,7 +192,7 @@ const READ: &[Reading] = &[
     read("20260213-121934-2a6fd3", "Foreign", "", 0, "8 -").told(&[
         "encrypted-value",
         "program-encrypted",
-        "state-file-foreign",
+        "state-file-encrypted",
     ]),
     // The same, but for five lines and an end that were written behind the envelope.
     read(

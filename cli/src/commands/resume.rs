@@ -15,7 +15,7 @@ pub(super) fn run(args: &ResumeArgs, out: &Out) -> Result<Exit, CliError> {
     }
     let session = locate::open(&args.run)?;
     // Whoever goes on would repeat what could not be read.
-    unread::own(&session)?;
+    unread::shown(&session)?;
     let view = session.resume(Some(locate::now()));
     if out.json {
         out.json(&view)?;

@@ -26,6 +26,6 @@ pub(super) fn run(args: &RunArgs, out: &Out) -> Result<Exit, CliError> {
             out.width,
         ))?;
     }
-    unread::own(&session)?;
+    unread::shown(&session)?;
     Ok(ended(&session))
 }

@@ -19,6 +19,14 @@ pub(super) fn whole(session: &Session, parts: &[Part]) -> Result<(), CliError> {
     })
 }
 
+/// Refuses to end well where a part of the run was not read, though what was read is shown; what is encrypted is shown
+/// as that.
+pub(super) fn shown(session: &Session) -> Result<(), CliError> {
+    refuse(session, |unread| {
+        !unread.around && !unread.sealed && !unread.parts.is_empty()
+    })
+}
+
 /// Refuses an answer that is true only where every part of the run was read; agents around the run are none.
 pub(super) fn own(session: &Session) -> Result<(), CliError> {
     refuse(session, |unread| !unread.around && !unread.parts.is_empty())
@@ -36,7 +44,8 @@ pub(super) fn list(
     empty: bool,
     print: impl FnOnce() -> Result<(), CliError>,
 ) -> Result<Exit, CliError> {
-    let whole = whole(session, &[part]);
+    // The view says itself what is encrypted.
+    let whole = refuse(session, |unread| !unread.sealed && unread.concerns(part));
     if whole.is_ok() || !empty {
         print()?;
     }

@@ -118,7 +118,11 @@ fn facts(out: &mut String, view: &Overview) {
     };
     fact(
         "started",
-        view.started.as_ref().map_or_else(none, ToString::to_string),
+        match (&view.started, &view.started_from) {
+            (Some(at), Some(from)) => format!("{at} (from {from})"),
+            (Some(at), None) => at.to_string(),
+            (None, _) => none(),
+        },
     );
     let sign = view.last_sign.as_ref().map_or_else(none, |at| {
         let mut words = at.to_string();
@@ -131,6 +135,12 @@ fn facts(out: &mut String, view: &Overview) {
         words
     });
     fact("last sign", sign);
+    if let Some(at) = &view.file_changed {
+        fact(
+            "file changed",
+            format!("{at} (no sign of life: copies reset it)"),
+        );
+    }
     fact("took", view.duration.clone().unwrap_or_else(none));
     fact(
         "status says",

@@ -16,10 +16,15 @@ const INDENTED: u32 = 12;
 
 /// The tree: a row a node, what is worth saying beside it where it fits, below it where not.
 pub(crate) fn trace(view: &TracePage, width: usize) -> String {
-    if view.rows.is_empty() {
-        return "nothing was executed\n".to_owned();
-    }
     let mut out = String::new();
+    if let Some(note) = &view.note {
+        let _ = writeln!(out, "{}", escape(note, false));
+    } else if view.rows.is_empty() {
+        out.push_str("nothing was executed\n");
+    }
+    if view.rows.is_empty() {
+        return out;
+    }
     let ids = view
         .rows
         .iter()

@@ -17,6 +17,7 @@ use std::borrow::Cow;
 use super::state_md::escape::unescape;
 use super::state_md::lines::{closes, fence, heading};
 use super::text::is_nothing;
+use crate::decode::sealed::is_sealed_bytes;
 use crate::issue::Issue;
 use crate::model::Text;
 use crate::time::Stamp;
@@ -96,9 +97,9 @@ pub fn parse(bytes: &[u8], whole: bool, stem: &str) -> Read {
         .get(reader.at..)
         .unwrap_or_default()
         .trim_ascii_start();
-    if text.starts_with(b"{") {
-        let envelope = |mark: &[u8]| text.windows(mark.len()).take(FIRST_PART).any(|w| w == mark);
-        reader.head.encrypted = envelope(b"\"ENC[") || envelope(b"\"sops\"");
+    let first = text.get(..FIRST_PART).unwrap_or(text);
+    reader.head.encrypted = is_sealed_bytes(first);
+    if reader.head.encrypted || text.starts_with(b"{") {
         return Read::Done(reader.head);
     }
     match reader.header(whole) {

@@ -17,6 +17,22 @@ pub(crate) fn lines(
     log: &str,
     mut take: impl FnMut(i64, Map<String, Value>) -> Result<(), String>,
 ) -> Vec<Issue> {
+    with_text(log, |number, _, object| take(number, object)).issues
+}
+
+/// What is odd about the lines of a log.
+pub(crate) struct Odd {
+    pub(crate) issues: Vec<Issue>,
+    /// The last line is no JSON and has no end: writing it was interrupted.
+    pub(crate) torn: bool,
+}
+
+/// Hands every line that is a JSON object on, with its number and its text.
+pub(crate) fn with_text(
+    log: &str,
+    mut take: impl FnMut(i64, &str, Map<String, Value>) -> Result<(), String>,
+) -> Odd {
+    let mut torn = false;
     let mut issues = Vec::new();
     let mut odd = 0_usize;
     let log = log.strip_prefix('\u{feff}').unwrap_or(log);
@@ -35,15 +51,15 @@ pub(crate) fn lines(
             break;
         }
         let why = match serde_json::from_str(line) {
-            Ok(Value::Object(object)) => take(number, object).err(),
+            Ok(Value::Object(object)) => take(number, line, object).err(),
             Ok(_) => Some("it is JSON, but not an object".to_owned()),
             Err(error) => Some(error.to_string()),
         };
         if let Some(why) = why {
             odd += 1;
+            torn = all.peek().is_none() && !log.ends_with('\n');
             if odd <= MOST_LISTED {
                 let at = u32::try_from(number).unwrap_or(u32::MAX);
-                let torn = all.peek().is_none() && !log.ends_with('\n');
                 let which = if torn {
                     "the last line is cut off"
                 } else {
@@ -58,7 +74,7 @@ pub(crate) fn lines(
             "{odd} lines are not readable; the first {MOST_LISTED} are listed"
         )));
     }
-    issues
+    Odd { issues, torn }
 }
 
 pub(super) fn malformed(message: String) -> Issue {

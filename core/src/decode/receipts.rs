@@ -6,14 +6,17 @@
 //! {"content_hash":"sha256:e22e…","prev":"sha256:28b8…","kind":"session","statement_id":"s001","status":"rendered", …}
 //! ```
 //!
-//! What is verified: that each receipt names the one before it, and that `run.json` names the last and counts them
-//! all. What a receipt's own hash is taken over no document says, so what receipts hold is shown and not verified.
+//! What is verified: that each receipt has the hash that it records (SHA-256 over the receipt as compact JSON with
+//! sorted keys, without `content_hash`), that it names the one before it, and that `run.json` names the last and counts
+//! them all. A last line that was cut off while it was written is torn, and no sign of a change.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 
-use super::jsonl::{lines, text};
+use super::jsonl::{text, with_text};
 use super::text::lossy;
 use crate::issue::Issue;
 use crate::model::{ColumnInfo, RunStatus, TableInfo, Text};
@@ -23,6 +26,8 @@ use crate::view::Cell;
 pub const FILE: &str = "receipts.jsonl";
 /// Bytes of it that are read: some hundred thousand receipts.
 pub const MOST: usize = 32 << 20;
+/// Issues of one kind that are listed one by one.
+const MOST_LISTED: usize = 20;
 /// Columns that the table has; more keys stay in the file.
 const MOST_COLUMNS: usize = 100;
 
@@ -57,6 +62,8 @@ pub struct Receipts {
     pub status: Option<RunStatus>,
     /// The hash of the last one.
     pub head: Option<Text>,
+    /// Writing the line after the last one was interrupted.
+    pub torn: bool,
 }
 
 impl Receipts {
@@ -78,7 +85,8 @@ pub fn read(log: &str) -> (Receipts, Vec<Issue>) {
     let mut keys: BTreeSet<String> = BTreeSet::new();
     let mut broken: Vec<Issue> = Vec::new();
     let mut odd = 0_usize;
-    let mut unread = lines(log, |number, object| {
+    let mut altered: Vec<Issue> = Vec::new();
+    let read = with_text(log, |number, line, object| {
         for key in object.keys() {
             if keys.len() < MOST_COLUMNS && !keys.contains(key) {
                 keys.insert(key.clone());
@@ -88,19 +96,38 @@ pub fn read(log: &str) -> (Receipts, Vec<Issue>) {
         let named = get("prev");
         if named != receipts.head {
             odd += 1;
-            if odd <= 20 {
-                broken.push(link(number, named.as_deref(), receipts.head.as_deref()));
+            if odd <= MOST_LISTED {
+                let which = which(get("statement_id").as_deref());
+                let before = receipts.head.as_deref();
+                broken.push(link(number, &which, named.as_deref(), before));
             }
+        }
+        let hash = get("content_hash");
+        if hash
+            .as_deref()
+            .is_some_and(|hash| is_sha256(hash) && !has_hash(line, hash))
+        {
+            let which = which(get("statement_id").as_deref());
+            altered.push(changed(number, &which));
         }
         receipts.count += 1;
         receipts.status = said(&object).or(receipts.status.take());
-        receipts.head = get("content_hash").or(receipts.head.take());
+        receipts.head = hash.or(receipts.head.take());
         Ok(())
     });
-    if odd > 20 {
-        let message =
-            format!("{odd} receipts do not name the one before them; the first 20 are listed");
+    if odd > MOST_LISTED {
+        let message = format!(
+            "{odd} receipts do not name the one before them; the first {MOST_LISTED} are listed"
+        );
         broken.push(chain(message));
+    }
+    let count = altered.len();
+    altered.truncate(MOST_LISTED);
+    if count > MOST_LISTED {
+        let message = format!(
+            "{count} receipts do not have the hash that they record; the first {MOST_LISTED} are listed"
+        );
+        altered.push(Issue::warning("receipt-altered", message).hint(ALTERED));
     }
     let known = COLUMNS
         .iter()
@@ -116,13 +143,21 @@ pub fn read(log: &str) -> (Receipts, Vec<Issue>) {
         known,
     };
     receipts.columns = known.chain(unknown).map(column).collect();
-    unread.extend(broken);
-    (receipts, unread)
+    receipts.torn = read.torn;
+    let mut issues = read.issues;
+    issues.extend(altered);
+    issues.extend(broken);
+    (receipts, issues)
 }
 
-/// Whether `run.json` names the last receipt and counts them all; `None` where it says nothing of it.
+/// Whether `run.json` names the last receipt and counts them all; `None` where it says nothing of it, or where what is
+/// missing is the one line that was cut off.
 pub fn anchored(receipts: &Receipts, count: Option<i64>, head: Option<&str>) -> Option<Issue> {
     let mut parts: Vec<String> = Vec::new();
+    let with_torn = receipts.count.saturating_add(1);
+    if receipts.torn && count.is_none_or(|n| u64::try_from(n) == Ok(with_torn)) {
+        return None;
+    }
     if let Some(count) = count.filter(|n| u64::try_from(*n) != Ok(receipts.count)) {
         parts.push(format!(
             "counts {count} receipts, {FILE} holds {}",
@@ -252,22 +287,106 @@ fn said(object: &Map<String, Value>) -> Option<RunStatus> {
     }
 }
 
-fn link(number: i64, named: Option<&str>, before: Option<&str>) -> Issue {
+/// A receipt by its statement.
+fn which(statement: Option<&str>) -> String {
+    match statement {
+        Some(statement) => format!("the receipt of {statement}"),
+        None => "a receipt".to_owned(),
+    }
+}
+
+/// Whether a hash, as recorded, is a SHA-256: 64 digits, perhaps after `sha256:`. Other algorithms are not checked.
+fn is_sha256(hash: &str) -> bool {
+    let hash = hash.strip_prefix("sha256:").unwrap_or(hash);
+    hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+/// Whether a receipt has this hash, with either way of writing what is not ASCII: as it is, or as `\u00e9`.
+fn has_hash(line: &str, hash: &str) -> bool {
+    let hash = hash.strip_prefix("sha256:").unwrap_or(hash);
+    [true, false].iter().any(|ascii| {
+        let mut canonical = String::with_capacity(line.len());
+        let written = write_sorted(line, *ascii, Some("content_hash"), &mut canonical);
+        let digest = Sha256::digest(canonical.as_bytes());
+        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        written.is_some() && digest.eq_ignore_ascii_case(hash)
+    })
+}
+
+/// Writes JSON without blanks and with sorted keys; numbers stay as they are written. The depth is that of a value
+/// which the JSON reader has accepted. `None`: the text is no JSON.
+fn write_sorted(text: &str, ascii: bool, without: Option<&str>, out: &mut String) -> Option<()> {
+    let text = text.trim();
+    match text.as_bytes().first()? {
+        b'{' => {
+            let object: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
+            let mut before = '{';
+            for (key, value) in object
+                .iter()
+                .filter(|(key, _)| Some(key.as_str()) != without)
+            {
+                out.push(before);
+                before = ',';
+                quote(key, ascii, out);
+                out.push(':');
+                write_sorted(value.get(), ascii, None, out)?;
+            }
+            out.push_str(if before == '{' { "{}" } else { "}" });
+        }
+        b'[' => {
+            let list: Vec<&RawValue> = serde_json::from_str(text).ok()?;
+            let mut before = '[';
+            for value in &list {
+                out.push(before);
+                before = ',';
+                write_sorted(value.get(), ascii, None, out)?;
+            }
+            out.push_str(if before == '[' { "[]" } else { "]" });
+        }
+        b'"' => quote(&serde_json::from_str::<String>(text).ok()?, ascii, out),
+        _ => out.push_str(text),
+    }
+    Some(())
+}
+
+fn quote(text: &str, ascii: bool, out: &mut String) {
+    let quoted = Value::from(text).to_string();
+    for c in quoted.chars() {
+        if ascii && !matches!(c, ' '..='~') {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            out.push(c);
+        }
+    }
+}
+
+const ALTERED: &str = "Compare it with a copy of the run: what it holds is not what was sealed. It is shown as it is.";
+
+fn changed(number: i64, which: &str) -> Issue {
+    let message =
+        format!("{which} was altered: what it holds does not have the hash that it records");
+    Issue::warning("receipt-altered", message)
+        .hint(ALTERED)
+        .at_line(u32::try_from(number).unwrap_or(u32::MAX))
+}
+
+fn link(number: i64, which: &str, named: Option<&str>, before: Option<&str>) -> Issue {
     let before = match before {
         Some(hash) => format!("the one before it is {}", short(Some(hash))),
         None => "there is none before it".to_owned(),
     };
     let message = format!(
-        "a receipt names {} as the one before it, but {before}",
+        "{which} names {} as the one before it, but {before}",
         short(named)
     );
     chain(message).at_line(u32::try_from(number).unwrap_or(u32::MAX))
 }
 
 fn chain(message: String) -> Issue {
-    Issue::warning("receipt-chain", message).hint(
-        "Receipts were changed, removed, added or reordered. What each holds is shown, and cannot be verified: no document says what its hash is taken over.",
-    )
+    Issue::warning("receipt-chain", message)
+        .hint("Receipts were changed, removed, added or reordered; what each holds is shown.")
 }
 
 fn short(hash: Option<&str>) -> String {
@@ -405,6 +524,54 @@ mod tests {
             issue.message,
             "run.json names sha256:0123456789ab… as the last, receipts.jsonl ends with sha256:3"
         );
+    }
+
+    /// The hashes were made by another program: SHA-256 of Python's `json.dumps` with `sort_keys=True` and
+    /// `separators=(",", ":")`; those of s003 with `ensure_ascii=False`.
+    #[test]
+    fn a_receipt_whose_content_was_altered_is_named_by_its_statement() {
+        let sealed = concat!(
+            r#"{"content_hash":"sha256:f871a5de2181152ede0e13fd54866b56c0f17588f93fdd03b1a150490543c94b","prev":null,"statement_id":"s001","usage":{"in":900,"out":40}}"#,
+            "\n",
+            r#"{"content_hash": "sha256:10becb9ac2d11fde1f0bec05c04415e1514e628b4d26e5f92aeade4e559cf765", "prev": "sha256:f871a5de2181152ede0e13fd54866b56c0f17588f93fdd03b1a150490543c94b", "statement_id": "s002", "who": "caf\u00e9 \u2615 \ud83d\ude00", "list": [1, {"b": 2, "a": []}]}"#,
+            "\n",
+            r#"{"content_hash":"sha256:21bb7d555585e02749eee98af215c6b12ec900280a01d92f0fa9c3f265fa6c87","prev":"sha256:10becb9ac2d11fde1f0bec05c04415e1514e628b4d26e5f92aeade4e559cf765","statement_id":"s003","cost":1.50,"who":"café ","empty":{}}"#,
+            "\n",
+        );
+        let found = |log: &str| {
+            let (_, issues) = read(log);
+            let found = issues
+                .iter()
+                .filter(|issue| issue.rule == "receipt-altered");
+            found
+                .map(|issue| (issue.message.clone(), issue.location.line))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(found(sealed), []);
+        for (from, to, statement, line) in [
+            ("\"in\":900", "\"in\":901", "s001", 1),
+            ("caf\\u00e9", "cafe", "s002", 2),
+            ("café", "cafe", "s003", 3),
+            ("1.50", "1.5", "s003", 3),
+        ] {
+            assert!(sealed.contains(from), "{from}");
+            let changed = sealed.replacen(from, to, 1);
+            let said = found(&changed);
+            assert_eq!(said.len(), 1, "{from}: {said:?}");
+            assert!(said[0].0.contains(statement), "{said:?}");
+            assert_eq!(said[0].1, Some(line));
+        }
+    }
+
+    #[test]
+    fn a_torn_last_receipt_is_no_sign_of_a_change() {
+        let cut = THREE.len() - 30;
+        let (receipts, issues) = read(&THREE[..cut]);
+        assert!(receipts.torn);
+        let rules: Vec<&str> = issues.iter().map(|issue| issue.rule.as_str()).collect();
+        assert_eq!(rules, ["malformed-json"]);
+        assert_eq!(anchored(&receipts, Some(3), Some("sha256:3")), None);
+        assert!(anchored(&receipts, Some(4), Some("sha256:4")).is_some());
     }
 
     #[test]

@@ -19,14 +19,27 @@ pub struct CompactLog {
     pub upstream: Vec<Text>,
     /// An encrypted envelope stands before the lines: what happened before them is told in there.
     pub sealed: bool,
-    /// What the last trailer says of the run; `None`: there is none, or the log goes on behind a `---resume`.
+    /// What the head says of the run: `status: failed` in front matter, `- status: complete`.
+    pub head: Option<RunStatus>,
+    /// When the run started, by the head.
+    pub started: Option<Stamp>,
+    /// Other keys of the head, and their values.
+    pub facts: Vec<(Text, Text)>,
+    /// What the last trailer says of the run, else the head; `None`: neither does, or the log goes on after its end.
     pub status: Option<RunStatus>,
-    /// When that trailer was written.
+    /// When that trailer was written, else the end that the head gives.
     pub ended: Option<Stamp>,
     /// Index into [`CompactLog::lines`] of that trailer.
     pub trailer: Option<u32>,
     /// Every line that is not the header, a fence or blank.
     pub lines: Vec<LogLine>,
+}
+
+impl CompactLog {
+    /// Whether some line is more than a remark.
+    pub fn has_events(&self) -> bool {
+        self.lines.iter().any(|line| line.event != LogEvent::Note)
+    }
 }
 
 /// A line of a compact log.
@@ -40,6 +53,13 @@ pub struct LogLine {
     pub branch: Option<Text>,
     /// The frame that it speaks of: 1 of `5→ #1 impl ✓`.
     pub frame: Option<i64>,
+    /// Whether a condition held, where the line records that: false of `if(false) skip`, `if: false (n is 4)` and
+    /// `else not executed`, true of `if: true`. The event is then a statement, skipped or completed, whose text is the
+    /// condition, and the note is the reason.
+    pub held: Option<bool>,
+    /// The statement was put off, not ended (`⊘ deferred (no key)`): its status is skipped, and a later line under its
+    /// number or name continues it.
+    pub deferred: bool,
     /// What it tells.
     pub event: LogEvent,
     /// What stands behind the marker: an error, a reason, a remark.

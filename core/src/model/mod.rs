@@ -14,6 +14,7 @@ mod run;
 mod state_file;
 mod status;
 mod table;
+pub(crate) mod words;
 
 pub use agent::{Agent, AgentScope, Segment};
 pub use binding::{Binding, BindingKind, ValueAt};

@@ -5,6 +5,7 @@ use super::{
     TableInfo, Text,
 };
 use crate::issue::Issue;
+use crate::run_id::RunId;
 use crate::time::Stamp;
 
 /// A run, as decoded from its store: the rows and what is known of the values.
@@ -45,6 +46,8 @@ pub struct Run {
     pub state_file: Option<StateFile>,
     /// The folder's own log of form B, or of form C where it is written in the same words.
     pub log: Option<CompactLog>,
+    /// The folder's state file, where it is encrypted: what it records is not readable, which is not the same as none.
+    pub sealed: Option<Text>,
     /// What other files of the folder record of the run's status: run.json, receipts.jsonl.
     pub recorded: Vec<Recorded>,
     /// What the folder records of the run and no other field holds: keys and values of run.json.
@@ -55,13 +58,19 @@ pub struct Run {
     pub tables: Vec<TableInfo>,
     /// Files of the folder.
     pub files: Vec<FileInfo>,
-    /// The latest time that any file of the run was changed, where the source knows it.
+    /// The latest time that any file of the run was changed, where the source knows it. No sign of life: copies and
+    /// checkouts reset it.
     pub touched: Option<Stamp>,
     /// What was odd, missing or contradictory while decoding.
     pub issues: Vec<Issue>,
 }
 
 impl Run {
+    /// When the run started, by its id (`20260115-143052-a7b3c9`): for runs that record no start.
+    pub fn started_by_id(&self) -> Option<Stamp> {
+        RunId::parse(&self.id).started().map(Stamp::At)
+    }
+
     /// Whether rows say what ran; else a state file, a log or the bindings of a folder do.
     pub fn told_by_rows(&self) -> bool {
         self.keeps_events || !self.executions.is_empty()
@@ -141,6 +150,16 @@ pub struct Program {
     pub source: Option<Text>,
     /// Where the source came from: `run.program_source`, `program.prose`, …
     pub source_from: Option<Text>,
+}
+
+impl Program {
+    /// Says that the run holds no program, or which file of it cannot be read (encrypted, or reading failed).
+    pub fn missing(&self) -> String {
+        match (&self.source, &self.source_from) {
+            (None, Some(file)) => format!("the program, {file}, is not readable"),
+            _ => "the run holds no program".to_owned(),
+        }
+    }
 }
 
 /// An imported program (sqlite.md `imports`; filesystem.md, "Imports Recursive Structure").

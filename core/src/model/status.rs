@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::Text;
+use super::{Text, words};
 
 /// The status of one execution row, as written.
 ///
@@ -36,22 +36,9 @@ pub enum Status {
 }
 
 impl Status {
-    /// Reads a status word; case and surrounding blanks do not matter.
+    /// Reads a status word of any form; case and surrounding blanks do not matter.
     pub fn parse(word: &str) -> Status {
-        match word.trim().to_ascii_lowercase().as_str() {
-            "pending" => Status::Pending,
-            "executing" => Status::Executing,
-            "started" => Status::Started,
-            "waiting" => Status::Waiting,
-            "iteration" => Status::Iteration,
-            "retry" => Status::Retry,
-            "completed" | "complete" => Status::Completed,
-            "failed" => Status::Failed,
-            "skipped" => Status::Skipped,
-            "joined" => Status::Joined,
-            "exited" => Status::Exited,
-            _ => Status::Other(word.trim().into()),
-        }
+        words::status(word).unwrap_or_else(|| Status::Other(word.trim().into()))
     }
 
     /// The word for this status, as the documents write it.
@@ -100,16 +87,9 @@ pub enum RunStatus {
 }
 
 impl RunStatus {
-    /// Reads a status word; case does not matter, `complete` and `COMPLETED` are `completed`.
+    /// Reads a status word of any form; case does not matter, `complete` and `COMPLETED` are `completed`.
     pub fn parse(word: &str) -> RunStatus {
-        match word.trim().to_ascii_lowercase().as_str() {
-            "running" | "executing" => RunStatus::Running,
-            "completed" | "complete" => RunStatus::Completed,
-            "failed" => RunStatus::Failed,
-            "interrupted" => RunStatus::Interrupted,
-            "waiting" => RunStatus::Waiting,
-            _ => RunStatus::Other(word.trim().into()),
-        }
+        words::run_status(word).unwrap_or_else(|| RunStatus::Other(word.trim().into()))
     }
 
     /// The word for this status.

@@ -120,8 +120,15 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
                 .is_some_and(|n| matches!(n.kind, NodeKind::Gate { .. }));
             at.push((Some(node), if gate { Stop::Gate } else { Stop::Open }));
         }
-        if at.is_empty() && !facts.trace.verdict.status.is_empty() {
+        let unknown = facts.trace.verdict.status.is_empty();
+        if at.is_empty() && !(unknown && facts.trace.nodes.is_empty()) {
             at.push((None, Stop::Between));
+            if unknown {
+                plan.notes.push(
+                    "nothing records how the run stands: what follows the last statement that is recorded is listed as ahead"
+                        .to_owned(),
+                );
+            }
         }
     }
     if at.is_empty() && !failed {
@@ -148,10 +155,10 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
     }
     let Some(listing) = facts.listing else {
         if !plan.stands.is_empty() {
-            plan.notes.push(
-                "the run holds no program: what lies ahead, and what that needs, is not known"
-                    .to_owned(),
-            );
+            plan.notes.push(format!(
+                "{}: what lies ahead, and what that needs, is not known",
+                facts.run.program.missing()
+            ));
         }
         return;
     };

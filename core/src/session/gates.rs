@@ -162,7 +162,7 @@ pub(super) fn told(run: &Run, trace: &Trace, program: Option<&Listing>) -> Vec<G
             let program = program?;
             program.get(program.statement_at(line)?)
         });
-        let asked = |key: &str| Some(Text::from(statement?.property(key)?.trim_matches('"')));
+        let asked = |key: &str| Some(Text::from(unquoted(statement?.property(key)?)));
         told.push(Gate {
             id: gate.clone(),
             run_id: None,
@@ -197,6 +197,14 @@ pub(super) fn issues(run: &Run) -> Vec<Issue> {
     issues
 }
 
+/// Removes the quotes around a text; `throw "No."` only ends with one, and keeps it.
+fn unquoted(text: &str) -> &str {
+    let inside = |quote: &str| text.strip_prefix(quote)?.strip_suffix(quote);
+    inside("\"\"\"")
+        .or_else(|| inside("\"").filter(|inner| !inner.contains('"')))
+        .unwrap_or(text)
+}
+
 /// A word for a shell: as it is when nothing in it could mean something else, else in single quotes. Names of runs and
 /// gates are untrusted, and this line is made to be pasted.
 pub(super) fn quoted(word: &str) -> String {
@@ -214,7 +222,22 @@ pub(super) fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use super::{quoted, unquoted};
+
+    #[test]
+    fn what_a_program_says_is_shown_whole() {
+        for (written, shown) in [
+            ("\"Deploy?\"", "Deploy?"),
+            ("\"\"\"Say \"yes\"\"\"\"", "Say \"yes\""),
+            ("throw \"Fix the load.\"", "throw \"Fix the load.\""),
+            ("\"a\" + \"b\"", "\"a\" + \"b\""),
+            ("[\"ops\"]", "[\"ops\"]"),
+            ("\"", "\""),
+            ("4h", "4h"),
+        ] {
+            assert_eq!(unquoted(written), shown);
+        }
+    }
 
     #[test]
     fn a_command_to_paste_runs_nothing_else() {

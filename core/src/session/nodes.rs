@@ -24,6 +24,11 @@ impl Session {
             total: 0,
             from,
             rows: Vec::new(),
+            note: self
+                .unread()
+                .iter()
+                .find(|unread| unread.sealed)
+                .map(|sealed| format!("{} is not readable: {}", sealed.what, sealed.why)),
         };
         let mut at = 0_usize;
         let mut folds = folded

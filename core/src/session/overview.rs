@@ -21,6 +21,7 @@ impl Session {
     pub fn overview(&self, now: Option<i64>) -> Overview {
         let (run, trace) = (&self.run, &self.trace);
         let verdict = &trace.verdict;
+        let (started, started_from) = super::summary::started(run);
         let mut view = Overview {
             run: match run.form {
                 // No run has given it an id: it is called by its file.
@@ -34,9 +35,14 @@ impl Session {
             status_source: verdict.source.clone(),
             status_reason: verdict.reason.clone(),
             claims: verdict.claims.clone(),
-            started: run.started.clone(),
+            started,
+            started_from,
             last_sign: verdict.last_sign.clone(),
             last_sign_from: verdict.last_sign_from.clone(),
+            file_changed: match verdict.last_sign {
+                None => run.touched.clone(),
+                Some(_) => None,
+            },
             stale: verdict.stale,
             duration_ms: super::summary::took(run, verdict),
             bindings: run.bindings.len() as u32,

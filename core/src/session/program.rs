@@ -62,7 +62,10 @@ impl Session {
         ProgramView {
             path,
             source_from: None,
-            note: Some("the run holds no program; this is the trace of its state file".to_owned()),
+            note: Some(format!(
+                "{}; this is the trace of its state file",
+                self.run.program.missing()
+            )),
             total: state.trace.len() as u32,
             from,
             lines: lines

@@ -88,21 +88,25 @@ impl Session {
         };
         view.gates = self.gate_outcomes(facts, &plan, now);
         if view.status == "running" && !overview.stale {
-            let ago = overview
-                .last_sign_ago
-                .map_or(String::new(), |ago| format!(", {ago}"));
-            view.notes.insert(
-                0,
-                format!("the run is said to be running{ago}: make sure that nobody is at it"),
-            );
+            let note = match overview.last_sign_ago {
+                Some(ago) => format!(
+                    "the run is said to be running, with a sign of life {ago}: make sure that nobody is at it"
+                ),
+                None => "the run is said to be running, and records no time: make sure that nobody is at it".to_owned(),
+            };
+            view.notes.insert(0, note);
         }
+        let sealed = self.run.sealed.iter();
+        view.notes.extend(sealed.map(|file| {
+            format!("{file} is not readable: it is encrypted, so what was executed is not known")
+        }));
         let decided = plan.decided.iter().filter_map(|n| self.decided_words(*n));
         view.notes.extend(decided);
         if self.listing.is_none() && listing.is_some() && view.resumable {
-            view.notes.push(
-                "the run holds no program: lines are those of its state file's trace, which may be shortened"
-                    .to_owned(),
-            );
+            view.notes.push(format!(
+                "{}: lines are those of its state file's trace, which may be shortened",
+                self.run.program.missing()
+            ));
         }
         view.headline = headline(&view);
         view.steps = resume::steps(&view);

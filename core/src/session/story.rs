@@ -49,6 +49,12 @@ pub(super) fn headline(view: &Overview) -> String {
             0 if view.is_unread(Part::Agents) => "Agents that could not be read".to_owned(),
             n => format!("A store of {}", count(n, "agent", "agents")),
         },
+        "" | "unknown" if view.sealed().is_some() => {
+            format!(
+                "Status unknown: {} is not readable: it is encrypted",
+                view.sealed().unwrap_or_default()
+            )
+        }
         "" | "unknown" if view.is_unread(Part::Statements) => {
             "Status unknown: the run could not be read".to_owned()
         }
@@ -69,6 +75,11 @@ pub(super) fn sentences(view: &Overview) -> Vec<String> {
 }
 
 fn progress(view: &Overview) -> Option<String> {
+    if let (0, Some(file)) = (view.statements, view.sealed()) {
+        return Some(format!(
+            "What was executed is not readable: {file} is encrypted."
+        ));
+    }
     if view.statements == 0 && view.is_unread(Part::Statements) {
         return Some("What was executed could not be read.".to_owned());
     }

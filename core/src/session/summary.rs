@@ -104,8 +104,17 @@ pub(super) fn took(run: &Run, verdict: &Verdict) -> Option<i64> {
     super::nodes::span(&run.started, until)
 }
 
+/// When a run started, and what that was read from where nothing records it.
+pub(super) fn started(run: &Run) -> (Option<Stamp>, Option<String>) {
+    match (&run.started, run.started_by_id()) {
+        (None, Some(at)) => (Some(at), Some("the run's id".to_owned())),
+        (recorded, _) => (recorded.clone(), None),
+    }
+}
+
 fn summary(run: &Run, verdict: &Verdict, place: &str) -> RunSummary {
     let duration_ms = took(run, verdict);
+    let (started, started_from) = started(run);
     let pending = run
         .gates
         .iter()
@@ -124,7 +133,8 @@ fn summary(run: &Run, verdict: &Verdict, place: &str) -> RunSummary {
         stale: verdict.stale,
         reason: verdict.reason.clone(),
         form: form_words(&run.form),
-        started: run.started.clone(),
+        started,
+        started_from,
         last_sign: verdict.last_sign.clone(),
         duration: duration_ms.map(human_duration),
         duration_ms,

@@ -1,17 +1,35 @@
 //! Which parts of a run were not read to their end, so that no shell shows them as empty.
 
 use super::Session;
+use crate::decode::folder::is_program_name;
 use crate::issue::{Issue, Location};
 use crate::schema;
 use crate::view::{Part, Unread};
 
 impl Session {
-    /// What of the run could not be read to its end, in the order in which it was met. Encrypted or odd values are not
-    /// among them: they are read, and shown as what they are. Nor is what was cut at a limit of ours: a list that was cut
-    /// is not empty.
+    /// What of the run could not be read to its end, in the order in which it was met, an encrypted state file included.
+    /// Encrypted or odd values are not among them: they are read, and shown as what they are. Nor is what was cut at a
+    /// limit of ours: a list that was cut is not empty.
     pub fn unread(&self) -> Vec<Unread> {
         let found = self.run.issues.iter().filter_map(unread);
-        found.chain(self.lost.borrow().iter().cloned()).collect()
+        let sealed = self.run.sealed.iter().map(|file| sealed(file));
+        found
+            .chain(sealed)
+            .chain(self.lost.borrow().iter().cloned())
+            .collect()
+    }
+}
+
+/// A state file that is encrypted.
+fn sealed(file: &str) -> Unread {
+    Unread {
+        what: file.to_owned(),
+        why: "it is encrypted".to_owned(),
+        next: "decrypt it and read the run again".to_owned(),
+        parts: vec![Part::Statements],
+        failed: false,
+        sealed: true,
+        around: false,
     }
 }
 
@@ -35,6 +53,7 @@ pub(super) fn unread(issue: &Issue) -> Option<Unread> {
         next: issue.hint.clone(),
         parts,
         failed,
+        sealed: false,
         around: is_agents(file),
     })
 }
@@ -64,9 +83,7 @@ fn parts(location: &Location) -> Vec<Part> {
         "gates" => vec![Part::Gates, Part::Audit],
         "imports" => vec![Part::Imports],
         "x_events.jsonl" | "x_journal.json" => vec![Part::Statements],
-        name if name == path && (name.ends_with(".prose") || name == "root.prose.md") => {
-            vec![Part::Program]
-        }
+        _ if is_program_name(path) => vec![Part::Program],
         _ => Vec::new(),
     }
 }

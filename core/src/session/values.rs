@@ -166,6 +166,7 @@ impl Session {
                     next: "Repeat the command.".to_owned(),
                     parts: vec![part],
                     failed: !matches!(error, SourceError::Database { failed: false, .. }),
+                    sealed: false,
                     around: false,
                 };
                 self.lost.borrow_mut().push(lost);

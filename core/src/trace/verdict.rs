@@ -108,23 +108,27 @@ pub(super) fn verdict(
             verdict.source.clone_from(&claim.source);
             verdict.reason = says(claim);
         }
-        None if nodes.is_empty() => {
+        // What a log without an end leaves open may be over: only rows and markers of a state file say running.
+        None if nodes.is_empty() || open == 0 || run.log.is_some() => {
             verdict.source = "nothing".to_owned();
-            verdict.reason = "nothing says how this run stands".to_owned();
+            verdict.reason = match &run.sealed {
+                Some(file) => format!("{file} is not readable: it is encrypted"),
+                None => "nothing in the run records how it stands".to_owned(),
+            };
         }
-        claim => running(&mut verdict, claim.map(|(_, claim)| claim), open, now),
+        claim => running(&mut verdict, run, claim.map(|(_, claim)| claim), now),
     }
     let rows = !run.executions.is_empty();
     compare(&mut verdict, &claims, open, rows, ledger);
     verdict
 }
 
-fn running(verdict: &mut Verdict, claim: Option<&Claim>, open: usize, now: Option<i64>) {
+fn running(verdict: &mut Verdict, run: &Run, claim: Option<&Claim>, now: Option<i64>) {
     verdict.status = "running".to_owned();
     verdict.source = match claim {
         Some(claim) => claim.source.clone(),
-        None if open > 0 => "open rows".to_owned(),
-        None => "no end is recorded".to_owned(),
+        None if run.executions.is_empty() => "execution markers".to_owned(),
+        None => "open rows".to_owned(),
     };
     const DAY: i64 = 86_400_000;
     let last = verdict.last_sign.as_ref().and_then(Stamp::millis);
@@ -146,10 +150,6 @@ fn running(verdict: &mut Verdict, claim: Option<&Claim>, open: usize, now: Optio
             (claim.source.clone(), "waiting".to_owned()),
             ("gates".to_owned(), "decided".to_owned()),
         ];
-    } else if claim.is_none() && open == 0 {
-        verdict
-            .reason
-            .push_str("; nothing is open, and no end is recorded");
     }
 }
 
@@ -272,8 +272,8 @@ enum From<'a> {
 /// What [`Verdict::last_sign_from`] says of a time in the state file.
 pub(crate) const STATE_FILE: &str = "state file";
 
-/// The latest time in any row of the run, else the file's date. Agents of the project and the user live on in
-/// other runs, so their times say nothing of this one.
+/// The latest time in any row of the run. The dates of its files are none: copies and checkouts reset them. Agents of
+/// the project and the user live on in other runs, so their times say nothing of this one.
 pub(crate) fn last_sign<'a>(run: &'a Run) -> Option<(Stamp, String)> {
     let mut latest: Option<(i64, From<'a>)> = None;
     let mut see = |stamp: &Option<Stamp>, from: From<'a>| {
@@ -314,26 +314,19 @@ pub(crate) fn last_sign<'a>(run: &'a Run) -> Option<(Stamp, String)> {
             see(&segment.timestamp, From::Agent(&agent.name));
         }
     }
-    match latest {
-        Some((ms, from)) => {
-            let from = match from {
-                From::Run if run.log.is_some() => "log".to_owned(),
-                From::Run if matches!(run.form, Form::Folder { .. }) => STATE_FILE.to_owned(),
-                From::Run => "run row".to_owned(),
-                From::StateFile => STATE_FILE.to_owned(),
-                From::Execution(id) => format!("execution {id}"),
-                From::Binding(name) => format!("binding {name}"),
-                From::Gate(id) => format!("gate {id}"),
-                From::Audit(id) => format!("audit row {id}"),
-                From::Agent(name) => format!("agent {name}"),
-            };
-            Some((Stamp::At(ms), from))
-        }
-        None => {
-            let at = run.touched.clone().filter(|at| at.millis().is_some())?;
-            Some((at, "the file's date".to_owned()))
-        }
-    }
+    let (ms, from) = latest?;
+    let from = match from {
+        From::Run if run.log.is_some() => "log".to_owned(),
+        From::Run if matches!(run.form, Form::Folder { .. }) => STATE_FILE.to_owned(),
+        From::Run => "run row".to_owned(),
+        From::StateFile => STATE_FILE.to_owned(),
+        From::Execution(id) => format!("execution {id}"),
+        From::Binding(name) => format!("binding {name}"),
+        From::Gate(id) => format!("gate {id}"),
+        From::Audit(id) => format!("audit row {id}"),
+        From::Agent(name) => format!("agent {name}"),
+    };
+    Some((Stamp::At(ms), from))
 }
 
 #[cfg(test)]
@@ -391,17 +384,11 @@ mod tests {
     }
 
     #[test]
-    fn without_a_time_in_any_row_the_files_date_is_the_last_sign() {
-        let mut run = Run {
+    fn the_date_of_a_file_is_no_sign_of_life() {
+        let run = Run {
             touched: Some(Stamp::parse("2026-01-20 00:00:00")),
             ..Run::default()
         };
-        let file = (
-            "2026-01-20T00:00:00Z".to_owned(),
-            "the file's date".to_owned(),
-        );
-        assert_eq!(sign(&run), Some(file));
-        run.touched = Some(Stamp::parse("?"));
         assert_eq!(sign(&run), None);
     }
 

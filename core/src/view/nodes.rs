@@ -54,6 +54,10 @@ pub struct TracePage {
     pub from: u32,
     /// The rows.
     pub rows: Vec<TreeRow>,
+    /// Why rows are missing, where what was executed is recorded and not readable: `state.md is not readable: it is
+    /// encrypted`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// A row of the trace.

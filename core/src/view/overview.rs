@@ -29,12 +29,19 @@ pub struct Overview {
     pub story: Vec<String>,
     /// When it started; `None`: not recorded.
     pub started: Option<Stamp>,
-    /// The last sign of life.
+    /// What that was read from where nothing records a start: `the run's id`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_from: Option<String>,
+    /// The last sign of life: the latest time that the run records.
     pub last_sign: Option<Stamp>,
     /// What that was read from.
     pub last_sign_from: Option<String>,
     /// How long ago that was, when `now` is given: `3d 4h ago`.
     pub last_sign_ago: Option<String>,
+    /// When a file of the run was last changed, where the run records no time at all. No sign of life: copies and
+    /// checkouts reset it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_changed: Option<Stamp>,
     /// Running, but a day without a sign of life.
     pub stale: bool,
     /// From the start to the last sign of life, where both are recorded; milliseconds.
@@ -96,6 +103,12 @@ pub struct Overview {
 }
 
 impl Overview {
+    /// The state file, where it is encrypted.
+    pub fn sealed(&self) -> Option<&str> {
+        let sealed = self.unread.iter().find(|unread| unread.sealed)?;
+        Some(&sealed.what)
+    }
+
     /// Whether a part of the run could not be read to its end: that it is empty must then not be said.
     pub fn is_unread(&self, part: Part) -> bool {
         self.unread.iter().any(|unread| unread.concerns(part))

@@ -42,6 +42,9 @@ pub struct RunSummary {
     pub form: String,
     /// When it started.
     pub started: Option<Stamp>,
+    /// What that was read from where nothing records a start: `the run's id`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_from: Option<String>,
     /// The last sign of life.
     pub last_sign: Option<Stamp>,
     /// From the start to the last sign of life, where both are recorded; milliseconds.

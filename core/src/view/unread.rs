@@ -49,6 +49,9 @@ pub struct Unread {
     /// Whether reading failed (no permission, a lock, an I/O error), so that another try may succeed; else what is there
     /// cannot be understood.
     pub failed: bool,
+    /// It is encrypted: nothing failed and nothing is damaged, but only its owner can read it.
+    #[serde(default)]
+    pub sealed: bool,
     /// It lies around the run, as the agents of a project do: the run itself was read.
     pub around: bool,
 }

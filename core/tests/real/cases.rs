@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::facts::{Facts, facts};
 use crate::not_yet::{NOT_YET, PRINTED, compare};
 
-/// A case of `real.json`.
+/// A case of `real.json` or `real-more.json`.
 #[derive(Clone)]
 pub(crate) struct Case {
     pub(crate) name: String,
@@ -16,22 +16,27 @@ pub(crate) struct Case {
 }
 
 pub(crate) fn cases() -> Vec<Case> {
-    let file: Value =
-        serde_json::from_str(include_str!("../fixtures/real.json")).expect("the fixture is JSON");
-    let cases = file["cases"].as_array().expect("it lists cases");
+    let files = [
+        include_str!("../fixtures/real.json"),
+        include_str!("../fixtures/real-more.json"),
+    ];
+    let files = files.map(|text| serde_json::from_str(text).expect("the fixture is JSON"));
+    let cases = files
+        .iter()
+        .flat_map(|file: &Value| file["cases"].as_array().expect("it lists cases"));
     let case = |case: &Value| Case {
         name: case["name"].as_str().expect("a name").to_owned(),
         files: serde_json::from_value(case["files"].clone()).expect("paths and texts"),
         expect: serde_json::from_value(case["expect"].clone()).expect("keys and facts"),
     };
-    cases.iter().map(case).collect()
+    cases.map(case).collect()
 }
 
 #[test]
 fn what_a_person_reads_from_real_habits_comes_out() {
     let mut problems = Vec::new();
     let cases = cases();
-    assert!(cases.len() >= 18, "{} cases", cases.len());
+    assert!(cases.len() >= 34, "{} cases", cases.len());
     for case in &cases {
         for (key, why) in check(case) {
             problems.push((case.name.clone(), key, why));

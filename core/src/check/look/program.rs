@@ -10,7 +10,7 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
     let Some(listing) = at.listing else {
         if at.run.form != Form::Agents {
             findings.add(
-                Issue::info("no-program", "the run holds no program")
+                Issue::info("no-program", at.run.program.missing())
                     .hint("Nothing is tied to lines, and what would run next is not known."),
             );
         }

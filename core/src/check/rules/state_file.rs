@@ -13,7 +13,11 @@ pub(super) const RULES: &[Rule] = &[
         .fix("The file itself shows the rest.")
         .source("reliability, untrusted files")
         .told("A trace of over 100,000 lines.", "core/src/decode/state_md/tests.rs"),
-    Rule::warning("state-file-foreign", "The state file is of no known form: JSON, an encrypted envelope, other text.")
+    Rule::warning("state-file-encrypted", "The state file is encrypted: how the run stands and what was executed are not readable.")
+        .fix("Decrypt the file and read the run again.")
+        .source("dialects, B")
+        .files(&[("state.md", "-----BEGIN AGE ENCRYPTED FILE-----\nYWdl\n-----END AGE ENCRYPTED FILE-----\n")]),
+    Rule::warning("state-file-foreign", "The state file is of no known form: JSON, other text.")
         .fix("Decrypt it, if it is yours.")
         .source("dialects, A to D")
         .files(&[("state.md", "We are about half way through.\n")]),

@@ -2,37 +2,52 @@
 
 use serde::de::IgnoredAny;
 
+use super::line;
 use super::narration::{Narrator, POSITION};
-use super::{line, words};
+use crate::decode::state_md::header::{header_key, run_status};
 use crate::decode::state_md::lines::{Lines, fence, heading};
+use crate::decode::{head, sealed};
 use crate::issue::Issue;
 use crate::model::{CompactLog, LogEvent, LogLine, RunStatus, Status, Text};
+use crate::time::Stamp;
 
 /// Lines that are held; a longer file is shown as its text.
 const MOST_LINES: usize = 200_000;
+/// Keys of the header that are kept beside those that mean something.
+const MOST_FACTS: usize = 50;
 /// Lines before the first event that may belong to the header.
 const HEADER_LINES: u32 = 40;
 
 /// Whether a text is a compact log: by its first line, or by the lines behind an envelope.
 pub fn looks_like(text: &str) -> bool {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let text = head::front_matter(text).map_or(text, |(_, rest)| rest);
     let (sealed, body) = body(text);
     let mut lines = body.lines().map(str::trim).filter(|line| !line.is_empty());
     let Some(first) = lines.next() else {
         return false;
     };
-    if title(first).is_some() || first.starts_with(POSITION) || line::is_event(first) {
+    if title(first).is_some()
+        || first.starts_with(POSITION)
+        || line::is_event(first)
+        || line::is_trailer(first)
+    {
         return true;
     }
+    // A log by its name, and its events.
+    if heading(first).is_some_and(|(_, title)| is_log_title(title)) {
+        return lines.take(HEADER_LINES as usize).any(line::is_event);
+    }
     // Behind an envelope anything may come first; a trailer or an event is a log all the same.
-    let told = |text: &str| line::is_event(text) || text.starts_with(words::TRAILER);
+    let told = |text: &str| line::is_event(text) || line::is_trailer(text);
     sealed && (told(first) || lines.take(HEADER_LINES as usize).any(told))
 }
 
 /// Reads a compact log. Never fails: what is odd is an issue (located by line, not yet by file).
 pub fn parse(text: &str) -> (CompactLog, Vec<Issue>) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let (sealed, body) = body(text);
+    let matter = head::front_matter(text);
+    let (sealed, body) = body(matter.map_or(text, |(_, rest)| rest));
     let skipped = text.len().saturating_sub(body.len());
     let before = text.get(..skipped).unwrap_or_default();
     let mut reader = Reader {
@@ -42,8 +57,15 @@ pub fn parse(text: &str) -> (CompactLog, Vec<Issue>) {
         },
         issues: Vec::new(),
         narrator: Narrator::default(),
+        resumed: false,
+        ended: None,
         cut: false,
     };
+    for line in matter.map_or("", |(head, _)| head).lines() {
+        if let Some(pair) = head::pair(line) {
+            reader.pair(&pair, true);
+        }
+    }
     if sealed {
         reader.issues.push(
             Issue::warning("log-sealed", "an encrypted envelope stands before the lines of the log")
@@ -68,8 +90,11 @@ pub fn parse(text: &str) -> (CompactLog, Vec<Issue>) {
     reader.finish()
 }
 
-/// An envelope's text ends where its JSON does; the log stands behind it.
+/// An envelope's text ends where its JSON or its armor does; the log stands behind it.
 fn body(text: &str) -> (bool, &str) {
+    if let Some(end) = sealed::armor_end(text) {
+        return (true, text.get(end..).unwrap_or_default());
+    }
     if !text.trim_start().starts_with('{') {
         return (false, text);
     }
@@ -80,11 +105,17 @@ fn body(text: &str) -> (bool, &str) {
         _ => text.rfind("\n}").map_or(0, |at| at + 2),
     };
     match text.split_at_checked(end) {
-        Some((envelope, rest)) if envelope.contains("ENC[") || envelope.contains("\"sops\"") => {
-            (true, rest)
-        }
+        Some((envelope, rest)) if sealed::is_sealed(envelope) => (true, rest),
         _ => (false, text),
     }
+}
+
+/// Whether a heading is the title of a log: `vm.log`, `VM Log`, `VM execution log`.
+pub(crate) fn is_log_title(title: &str) -> bool {
+    let title = title.to_ascii_lowercase();
+    ["vm.log", "vm log", "vm execution log"]
+        .iter()
+        .any(|name| title.starts_with(name))
 }
 
 /// What stands behind `# run:`.
@@ -100,33 +131,58 @@ struct Reader {
     log: CompactLog,
     issues: Vec<Issue>,
     narrator: Narrator,
+    /// The last trailer is a `---resume`.
+    resumed: bool,
+    /// When the last trailer was written.
+    ended: Option<Stamp>,
     cut: bool,
 }
 
 impl Reader {
     /// Takes a line of the header; `false` when it is none.
     fn header(&mut self, text: &str) -> bool {
-        let word = |text: &str| Some(text.trim()).filter(|t| !t.is_empty()).map(Text::from);
         if let Some(title) = title(text) {
             if self.log.run.is_some() {
                 return false;
             }
             let (id, program) = title.split_once(char::is_whitespace).unwrap_or((title, ""));
             self.log.run = Some(id.into());
-            self.log.program = word(program);
+            self.log.program = Some(program.trim())
+                .filter(|p| !p.is_empty())
+                .map(Text::from);
             return true;
         }
-        let Some((key, value)) = text.split_once(':') else {
+        if heading(text).is_some_and(|(_, title)| is_log_title(title)) {
+            return true;
+        }
+        if line::read(text).is_event() {
             return false;
-        };
+        }
+        head::pair(text).is_some_and(|pair| self.pair(&pair, pair.marked))
+    }
+
+    /// Takes a key of the header; `false` when it is unknown. `keep`: what is unknown is a fact of the run then.
+    fn pair(&mut self, pair: &head::Pair<'_>, keep: bool) -> bool {
+        let word = |text: &str| Some(text.trim()).filter(|t| !t.is_empty()).map(Text::from);
         // `root: x  # always present`
-        let value = value.split(" #").next().unwrap_or_default();
-        match key.trim().to_ascii_lowercase().as_str() {
-            "program" => self.log.program = self.log.program.take().or_else(|| word(value)),
-            "root" => self.log.root = word(value),
+        let value = pair.value.split(" #").next().unwrap_or_default();
+        let time = || Some(Stamp::parse(value.trim())).filter(|at| at.millis().is_some());
+        let log = &mut self.log;
+        match header_key(pair.key).unwrap_or(&*pair.key.to_ascii_lowercase()) {
+            "run" => log.run = log.run.take().or_else(|| word(value)),
+            "program" | "system" => log.program = log.program.take().or_else(|| word(value)),
+            "root" => log.root = word(value),
             "upstream" => {
                 let ids = value.trim().trim_matches(['[', ']']).split(',');
-                self.log.upstream = ids.filter_map(word).collect();
+                log.upstream = ids.filter_map(word).collect();
+            }
+            "started" => log.started = log.started.take().or_else(time),
+            "updated" | "completed" => log.ended = log.ended.take().or_else(time),
+            "status" if log.head.is_none() => {
+                log.head = word(value).map(|value| run_status(&value));
+            }
+            _ if keep && log.facts.len() < MOST_FACTS => {
+                log.facts.push((pair.key.into(), value.trim().into()));
             }
             _ => return false,
         }
@@ -165,26 +221,35 @@ impl Reader {
         let LogEvent::Trailer { status, at } = &told.event else {
             return;
         };
-        let at = at.clone();
-        (self.log.status, self.log.ended, self.log.trailer) = match status {
-            RunStatus::Running => (None, None, None),
+        self.resumed = *status == RunStatus::Running;
+        (self.log.status, self.log.trailer) = match status {
+            RunStatus::Running => (None, None),
             status => (
                 Some(status.clone()),
-                at,
                 u32::try_from(self.log.lines.len()).ok(),
             ),
         };
+        self.ended = at.clone().filter(|_| !self.resumed);
     }
 
     fn finish(mut self) -> (CompactLog, Vec<Issue>) {
-        self.after_the_end();
+        let reopened = self.after_the_end();
+        // What a head says of the time before a resumption is over, unless it names the end of it all.
+        let log = &mut self.log;
+        let completed = log.head == Some(RunStatus::Completed);
+        if log.status.is_none() && (completed || !(self.resumed || reopened)) {
+            log.status.clone_from(&log.head);
+        } else {
+            log.ended = self.ended.take();
+        }
         (self.log, self.issues)
     }
 
-    /// Statements behind `---end` or `---error`, and no `---resume` between.
-    fn after_the_end(&mut self) {
+    /// Statements behind `---end` or `---error`, and no `---resume` between: the run went on, and no end of that is
+    /// recorded.
+    fn after_the_end(&mut self) -> bool {
         let Some(trailer) = self.log.trailer else {
-            return;
+            return false;
         };
         let later = self
             .log
@@ -206,7 +271,7 @@ impl Reader {
                 }
             )
         });
-        let Some(line) = goes_on else { return };
+        let Some(line) = goes_on else { return false };
         let end = self.log.lines.get(trailer as usize).map_or("", |l| &*l.raw);
         let message = format!(
             "the log goes on behind \u{201c}{end}\u{201d}, and no ---resume stands between"
@@ -214,7 +279,9 @@ impl Reader {
         self.issues.push(
             Issue::warning("log-after-end", message)
                 .at_line(line.line)
-                .hint("The later lines are shown; the trailer is believed for the run's status."),
+                .hint("The later lines are shown; they reopen the run, and no end is recorded after them."),
         );
+        (self.log.status, self.log.trailer, self.ended) = (None, None, None);
+        true
     }
 }

@@ -1,6 +1,7 @@
 //! One line of a compact log.
 
 use super::words;
+use crate::model::words::{self as listed, DEFERRED};
 use crate::model::{GateStatus, LogEvent, LogLine, RunStatus, Status, Text};
 use crate::time::Stamp;
 
@@ -9,6 +10,7 @@ pub(super) struct Told<'t> {
     number: Option<u32>,
     branch: Option<&'t str>,
     frame: Option<i64>,
+    held: Option<bool>,
     event: LogEvent,
     note: Option<&'t str>,
 }
@@ -20,23 +22,35 @@ impl<'t> Told<'t> {
             number,
             branch: None,
             frame: None,
+            held: None,
             event,
             note,
         }
     }
 
+    /// Whether it is more than a remark.
+    pub(super) fn is_event(&self) -> bool {
+        self.event != LogEvent::Note
+    }
+
     pub(super) fn at(self, line: u32, raw: &str) -> LogLine {
+        let note = self.note.map(str::trim).filter(|n| !n.is_empty());
+        let skipped = matches!(
+            self.event,
+            LogEvent::Statement {
+                status: Some(Status::Skipped),
+                ..
+            }
+        );
         LogLine {
             line,
             number: self.number,
             branch: self.branch.map(Text::from),
             frame: self.frame,
+            held: self.held,
+            deferred: skipped && note.is_some_and(says_deferred),
             event: self.event,
-            note: self
-                .note
-                .map(str::trim)
-                .filter(|n| !n.is_empty())
-                .map(Text::from),
+            note: note.map(Text::from),
             raw: raw.into(),
         }
     }
@@ -57,7 +71,12 @@ pub(super) fn read(line: &str) -> Told<'_> {
     };
     let arrow = !std::ptr::eq(rest, item);
     let (frame, rest) = frame(rest);
-    let (event, note) = told(rest, frame.is_some());
+    let condition = condition(rest);
+    let held = condition.as_ref().map(|(held, ..)| *held);
+    let (event, note) = match condition {
+        Some((_, event, note)) => (event, note),
+        None => told(rest, frame.is_some()),
+    };
     let certain = match &event {
         _ if number.is_some() => true,
         LogEvent::Statement { text, status } => {
@@ -75,23 +94,23 @@ pub(super) fn read(line: &str) -> Told<'_> {
             number,
             branch,
             frame,
+            held,
             event,
             note,
         }
     } else {
-        Told {
-            number: None,
-            branch: None,
-            frame: None,
-            event: LogEvent::Note,
-            note: None,
-        }
+        Told::of(None, LogEvent::Note, None)
     }
 }
 
 /// Whether a line is an event with a number and an arrow.
 pub(super) fn is_event(line: &str) -> bool {
     numbered(line).is_some_and(|(number, ..)| number.is_some())
+}
+
+/// Whether a line is a trailer: `---end`, `---error …`.
+pub(super) fn is_trailer(line: &str) -> bool {
+    trailer(line).is_some()
 }
 
 /// `3a→ rest`: number, what stands behind it, and the rest. An arrow alone has no number.
@@ -142,18 +161,20 @@ fn told(text: &str, in_frame: bool) -> (LogEvent, Option<&str>) {
         .or_else(|| gate(text))
         .or_else(|| commit(text))
         .or_else(|| bracketed(text))
+        .or_else(|| remark(text))
         .unwrap_or_else(|| statement(text))
 }
 
 /// `#1 done`, `#1 failed (timeout)`. (`#1 ✓` is an anonymous statement of the frame.)
 fn leave(text: &str) -> Option<(LogEvent, Option<&str>)> {
-    let completed = |word: &str| words::status(word) == Some(Status::Completed);
+    let completed = |word: &str| listed::status(word) == Some(Status::Completed);
     let (status, note) = match marked(text) {
         Some((left, status, note)) if completed(left) => (status, note),
         Some(_) => return None,
+        // `#1 done COMPLETE`: the first word ends the frame, whatever follows.
         None => {
-            let (left, status, note) = worded(text)?;
-            (Some(status).filter(|_| left.is_empty())?, note)
+            let (word, note) = text.split_once([' ', '\t']).unwrap_or((text, ""));
+            (listed::status(word)?, Some(plain_reason(note)))
         }
     };
     matches!(status, Status::Completed | Status::Failed)
@@ -257,7 +278,7 @@ fn round(text: &str) -> Option<(LogEvent, Option<&str>)> {
     );
     let over = marked(rest)
         .is_some_and(|(left, status, _)| left.is_empty() && status == Status::Completed)
-        || words::status(word) == Some(Status::Completed);
+        || listed::status(word) == Some(Status::Completed);
     if n.is_none() && !exit && !over {
         return None;
     }
@@ -361,7 +382,7 @@ fn decision(text: &str) -> (GateStatus, &str) {
     }
     let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
     let (word, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
-    match words::gate(word) {
+    match listed::gate(word) {
         Some(status) => (status, after),
         None => (by_mark.unwrap_or(GateStatus::Pending), rest),
     }
@@ -383,14 +404,149 @@ fn commit(text: &str) -> Option<(LogEvent, Option<&str>)> {
     ))
 }
 
-/// `[outage] …` and `[input] question ✓` tell of no statement; `[eval] assertion ✓` does.
+/// `[outage] …` is a remark; the tag before a marked name (`[input] question ✓`) is no part of the name.
 fn bracketed(text: &str) -> Option<(LogEvent, Option<&str>)> {
-    let (word, _) = text.strip_prefix('[')?.split_once(']')?;
-    (!word.eq_ignore_ascii_case("eval")).then_some((LogEvent::Note, Some(text)))
+    let (_, rest) = text.strip_prefix('[')?.split_once(']')?;
+    let named = marked(rest).filter(|(name, ..)| !name.is_empty() && !name.contains([' ', '\t']));
+    Some(match named {
+        Some((name, status, note)) => {
+            let (text, status) = (name.into(), Some(status));
+            (LogEvent::Statement { text, status }, note)
+        }
+        None => (LogEvent::Note, Some(text)),
+    })
+}
+
+/// `exit_condition: every item is done`: a remark, even where it ends in a word for a status.
+fn remark(text: &str) -> Option<(LogEvent, Option<&str>)> {
+    let (key, _) = text.split_once(':')?;
+    let key = key.trim().to_ascii_lowercase().replace([' ', '-'], "_");
+    words::REMARKS
+        .contains(&&*key)
+        .then_some((LogEvent::Note, Some(text)))
+}
+
+/// `if(false) skip`, `if: false (n is 4)`, `else not executed`, `if (x) -> true`: whether the condition held, as a
+/// statement whose text is the condition, and the reason.
+fn condition(text: &str) -> Option<(bool, LogEvent, Option<&str>)> {
+    let word = words::CONDITIONS.iter().find(|word| {
+        text.strip_prefix(**word)
+            .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+    })?;
+    let rest = text.get(word.len()..)?;
+    // The condition itself: in brackets, in asterisks, or a value alone.
+    let open = rest.trim_start();
+    let end = match (open.strip_prefix('('), open.strip_prefix("**")) {
+        (Some(_), _) => rest.len() - open.len() + closing(open)?,
+        (_, Some(inner)) => rest.len() - inner.len() + inner.find("**")? + 2,
+        _ => 0,
+    };
+    let (inner, outcome) = rest.split_at_checked(end)?;
+    let inner = inner.trim().trim_matches(['(', ')']);
+    let outcome = outcome.trim_start_matches([':', '=', '-', '>', '→', '⇒', ' ', '\t']);
+    let (held, note) = match (verdict(outcome), verdict(inner)) {
+        (Some((held, note)), _) => (held, note),
+        // `if(true)`, `if(false) ✓`
+        (None, Some((held, ""))) => (held, outcome),
+        _ => return last_words(text),
+    };
+    let event = event_of(held, text.get(..word.len() + end)?);
+    let note = note.trim_start_matches(|c: char| words::mark(c).is_some());
+    Some((
+        held,
+        event,
+        Some(plain_reason(note.trim_start_matches([':', ',', ';', ' ']))),
+    ))
+}
+
+/// `if x > 3 skip (no need)`, `option "slow" not taken`, `if x > 3 -> false`: the outcome stands last.
+fn last_words(text: &str) -> Option<(bool, LogEvent, Option<&str>)> {
+    let (text, note) = match text.strip_suffix(')').and_then(|t| t.rsplit_once(" (")) {
+        Some((text, note)) => (text.trim_end(), Some(note)),
+        None => (text, None),
+    };
+    let passed = words::PASSED_OVER.iter().find_map(|word| {
+        let left = text.strip_suffix(word)?;
+        left.ends_with([' ', '\t']).then_some((left, false))
+    });
+    let (left, held) = passed.or_else(|| {
+        words::HELD.iter().find_map(|(word, held)| {
+            let left = text.strip_suffix(word)?.trim_end();
+            let marked = words::ARROWS
+                .iter()
+                .chain(&[":"])
+                .any(|mark| left.ends_with(mark));
+            marked.then_some((left, *held))
+        })
+    })?;
+    let left = left
+        .trim_end()
+        .trim_end_matches([':', '-', '>', '=', '→', ' ']);
+    Some((held, event_of(held, left), note))
+}
+
+fn event_of(held: bool, condition: &str) -> LogEvent {
+    let status = if held {
+        Status::Completed
+    } else {
+        Status::Skipped
+    };
+    LogEvent::Statement {
+        text: condition.trim().into(),
+        status: Some(status),
+    }
+}
+
+/// Whether words say that a condition held or that its body ran, and the rest.
+fn verdict(text: &str) -> Option<(bool, &str)> {
+    let text = text.trim();
+    let after = |word: &str| {
+        let (head, rest) = text.split_at_checked(word.len())?;
+        let ends = !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        (head.eq_ignore_ascii_case(word) && ends).then_some(rest.trim_start())
+    };
+    let passed = words::PASSED_OVER
+        .iter()
+        .find_map(|word| Some((false, after(word)?)));
+    passed.or_else(|| {
+        words::HELD.iter().find_map(|(word, held)| {
+            // `no tests yet` is a text.
+            let rest = after(word)?;
+            let ends = !rest.starts_with(|c: char| c.is_alphanumeric());
+            (ends || rest.starts_with("skip")).then_some((*held, rest))
+        })
+    })
+}
+
+/// The offset after the bracket that closes the one that a text begins with.
+fn closing(text: &str) -> Option<usize> {
+    let mut depth = 0_u32;
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' => depth = depth.saturating_add(1),
+            ')' if depth <= 1 => return Some(at + 1),
+            ')' => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Whether the reason of a skipped statement begins with the word `deferred`.
+fn says_deferred(note: &str) -> bool {
+    let note = note.trim_start_matches(['(', '*', ' ']);
+    let end = note
+        .find(|c: char| !c.is_alphabetic())
+        .unwrap_or(note.len());
+    note.get(..end)
+        .is_some_and(|word| word.eq_ignore_ascii_case(DEFERRED))
 }
 
 fn statement(text: &str) -> (LogEvent, Option<&str>) {
-    let (left, status, note) = match marked(text).or_else(|| worded(text)) {
+    let (left, status, note) = match marked(text)
+        .or_else(|| written(text))
+        .or_else(|| worded(text))
+    {
         Some((left, status, note)) => (left, Some(status), note),
         None => (text, None, None),
     };
@@ -432,18 +588,34 @@ fn marked(text: &str) -> Option<(&str, Status, Option<&str>)> {
     None
 }
 
-/// `if(false) skip`, `research done`: a word in the mark's place, behind one name or a condition.
+/// `draft → bindings/draft.md`, `→ bindings/draft.md`: the binding that a statement wrote, in a mark's place.
+fn written(text: &str) -> Option<(&str, Status, Option<&str>)> {
+    if text.starts_with("bindings/") {
+        return Some(("", Status::Completed, Some(text)));
+    }
+    let at = text.find(" bindings/")?;
+    let left = text.get(..at)?.trim_end();
+    let name = words::ARROWS
+        .iter()
+        .find_map(|arrow| left.strip_suffix(arrow))?;
+    let name = name.trim_end_matches(['-', ' ', '\t']);
+    (!name.contains([' ', '\t'])).then(|| (name, Status::Completed, text.get(at..)))
+}
+
+/// `research done`: a word in the mark's place, behind one name or a keyword.
 fn worded(text: &str) -> Option<(&str, Status, Option<&str>)> {
     let (text, note) = match text.strip_suffix(')').and_then(|t| t.rsplit_once(" (")) {
         Some((text, note)) => (text.trim_end(), Some(note)),
         None => (text, None),
     };
     let (left, word) = text.rsplit_once([' ', '\t']).unwrap_or(("", text));
-    let status = words::status(word)?;
+    let status = listed::status(word)?;
+    // The word alone says why: `publish deferred`.
+    let note = note.or(word.eq_ignore_ascii_case(DEFERRED).then_some(word));
     let left = left.trim();
     let lead = left.split([' ', '(']).next().unwrap_or_default();
     let named = !left.contains([' ', '\t']);
-    let known = matches!(
+    let is_keyword = matches!(
         lead,
         "if" | "elif"
             | "else"
@@ -456,7 +628,7 @@ fn worded(text: &str) -> Option<(&str, Status, Option<&str>)> {
             | "const"
             | "output"
     );
-    (named || known).then_some((left, status, note))
+    (named || is_keyword).then_some((left, status, note))
 }
 
 /// `---end 2026-02-13T10:57:50-05:00`, `---resume TS (note)`.
@@ -467,7 +639,7 @@ fn trailer(line: &str) -> Option<Told<'_>> {
         .unwrap_or(rest.len());
     let (word, after) = rest.split_at_checked(end)?;
     let after = after.trim_start_matches(':').trim();
-    let status = match (words::trailer(word), word.to_ascii_lowercase().as_str()) {
+    let status = match (listed::run_status(word), word.to_ascii_lowercase().as_str()) {
         (Some(status), _) => status,
         (None, "test") if after.to_ascii_uppercase().starts_with("FAIL") => RunStatus::Failed,
         (None, "test") if after.to_ascii_uppercase().starts_with("PASS") => RunStatus::Completed,
@@ -479,13 +651,7 @@ fn trailer(line: &str) -> Option<Told<'_>> {
         .and_then(|n| n.strip_suffix(')'))
         .unwrap_or(note);
     let event = LogEvent::Trailer { status, at };
-    Some(Told {
-        number: None,
-        branch: None,
-        frame: None,
-        event,
-        note: Some(note),
-    })
+    Some(Told::of(None, event, Some(note)))
 }
 
 /// A time at the beginning of a text, in one word or two, and the rest.

@@ -37,4 +37,5 @@ mod narration;
 mod tests;
 pub(crate) mod words;
 
+pub(crate) use file::is_log_title;
 pub use file::{looks_like, parse};

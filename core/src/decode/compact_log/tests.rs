@@ -53,6 +53,12 @@ fn words(line: &LogLine) -> String {
         ),
         LogEvent::Note => " note".to_owned(),
     });
+    if let Some(held) = line.held {
+        out.push_str(if held { " held" } else { " not held" });
+    }
+    if line.deferred {
+        out.push_str(" deferred");
+    }
     let mut out = out.trim_end().to_owned();
     if let Some(note) = &line.note {
         out.push_str(&format!(" ({note})"));
@@ -148,12 +154,50 @@ fn every_kind_of_line_is_read() {
             "6→ gate **all pass** ✗ 3 fail",
             "6 gate all pass rejected (3 fail)",
         ),
-        ("7→ if(false) skip", "7 skipped if(false)"),
+        ("7→ if(false) skip", "7 skipped if(false) not held"),
         (
             "7→ if(a b) skipped (not needed)",
-            "7 skipped if(a b) (not needed)",
+            "7 skipped if(a b) not held (not needed)",
         ),
-        ("7→ if(true)", "7 text if(true)"),
+        ("7→ if(true)", "7 completed if(true) held"),
+        ("7→ if(true) ✓", "7 completed if(true) held"),
+        (
+            "7→ if(false) ✓ n is 4",
+            "7 skipped if(false) not held (n is 4)",
+        ),
+        ("7→ if: false (n is 4)", "7 skipped if not held (n is 4)"),
+        ("7→ if: true", "7 completed if held"),
+        ("7→ if = True, all pass", "7 completed if held (all pass)"),
+        (
+            "7→ elif **it (really) rains**: no",
+            "7 skipped elif **it (really) rains** not held",
+        ),
+        ("7→ if (x) -> false", "7 skipped if (x) not held"),
+        (
+            "7→ if (f(x) > (2)) → true",
+            "7 completed if (f(x) > (2)) held",
+        ),
+        (
+            "7→ if x > 3 skip (small)",
+            "7 skipped if x > 3 not held (small)",
+        ),
+        ("7→ else not executed", "7 skipped else not held"),
+        (
+            "7→ else if(false) skipped",
+            "7 skipped else if(false) not held",
+        ),
+        (
+            "7→ else: taken (no plan)",
+            "7 completed else held (no plan)",
+        ),
+        (
+            "7→ option \"slow\" not taken",
+            "7 skipped option \"slow\" not held",
+        ),
+        ("7b→ #2 if: false", "7b#2 skipped if not held"),
+        ("7→ if: no tests yet", "7 text if: no tests yet"),
+        ("7→ iffy ✓", "7 completed iffy"),
+        ("7→ else ✓", "7 completed else"),
         ("8→ exec .version ✓", "8 completed exec .version"),
         (
             "8→ exec make test failed (2)",
@@ -164,14 +208,47 @@ fn every_kind_of_line_is_read() {
             "5→ research retry:2/3 slow",
             "5 retry 2 research of 3 (slow)",
         ),
-        ("5→ ⊘ deferred (no key)", "5 skipped (deferred (no key))"),
-        ("5→ publish ⊘ deferred", "5 skipped publish (deferred)"),
+        (
+            "5→ ⊘ deferred (no key)",
+            "5 skipped  deferred (deferred (no key))",
+        ),
+        (
+            "5→ publish ⊘ deferred",
+            "5 skipped publish deferred (deferred)",
+        ),
+        (
+            "5→ publish ⊘ (deferred: no key)",
+            "5 skipped publish deferred ((deferred: no key))",
+        ),
+        (
+            "5→ publish deferred",
+            "5 skipped publish deferred (deferred)",
+        ),
+        (
+            "5→ publish ⊘ no longer deferred",
+            "5 skipped publish (no longer deferred)",
+        ),
         ("[outage] API down for 20 min", "- note"),
         ("5→ [outage] API down", "5 note ([outage] API down)"),
-        ("1→ [input] question ✓", "1 note ([input] question ✓)"),
+        ("1→ [input] question ✓", "1 completed question"),
+        ("1→ [input] two words ✓", "1 note ([input] two words ✓)"),
+        ("12→ ALL_TASKS_COMPLETE", "12 text ALL_TASKS_COMPLETE"),
+        (
+            "9→ exit_condition: every item is done",
+            "9 note (exit_condition: every item is done)",
+        ),
+        ("9→ exit condition: done", "9 note (exit condition: done)"),
+        (
+            "3→ draft → bindings/draft.md",
+            "3 completed draft (bindings/draft.md)",
+        ),
+        ("3→ bindings/draft.md", "3 completed (bindings/draft.md)"),
+        ("5→ #1 done COMPLETE", "5#1 leave completed (COMPLETE)"),
+        ("5→ #1 finished (3 files)", "5#1 leave completed (3 files)"),
+        ("5→ #1 error_handling ✓", "5#1 completed error_handling"),
         (
             "5→ [eval] assertion ✗ too short",
-            "5 failed [eval] assertion (too short)",
+            "5 failed assertion (too short)",
         ),
         ("9→ commit:main abc123", "9 completed commit:main (abc123)"),
         (
@@ -258,6 +335,87 @@ fn the_header_is_read_as_far_as_it_goes() {
     );
 }
 
+/// The head in front matter, as a list, in bold, with marks and trailers below it.
+#[test]
+fn a_head_says_how_the_run_stands_where_no_trailer_does() {
+    use RunStatus::{Completed, Failed, Interrupted, Running};
+    for (text, status, started, ended) in [
+        (
+            "---\nrun_id: r\nstatus: failed\n---\n\n# vm.log\n\n1→ a ✓\n",
+            Some(Failed),
+            None,
+            None,
+        ),
+        (
+            "---\nstarted_at: 2026-01-04T10:15:00Z\nended_at: \"2026-01-04T10:20:00Z\"\nstatus: Done\n---\n1→ a ✓\n",
+            Some(Completed),
+            Some("2026-01-04T10:15:00Z"),
+            Some("2026-01-04T10:20:00Z"),
+        ),
+        (
+            "# VM Log\n\n- status: complete\n- output: x.md\n\n1→ a ✓\n",
+            Some(Completed),
+            None,
+            None,
+        ),
+        (
+            "# run:r p\n**Status:** paused (by hand)\n\n1→ a ✓\n",
+            Some(Interrupted),
+            None,
+            None,
+        ),
+        (
+            "# run:r p\nstatus: in_progress\n1→ a ✓\n",
+            Some(Running),
+            None,
+            None,
+        ),
+        // A trailer is newer than a head; what follows a resumption has no end yet.
+        (
+            "---\nstatus: running\n---\n1→ a ✓\n---error 2026-01-01 x\n",
+            Some(Failed),
+            None,
+            Some("2026-01-01T00:00:00Z"),
+        ),
+        (
+            "---\nstatus: failed\n---\n---error x\n---resume\n1→ a ✓\n",
+            None,
+            None,
+            None,
+        ),
+        (
+            "---\nstatus: complete\n---\n---error x\n---resume\n1→ a ✓\n",
+            Some(Completed),
+            None,
+            None,
+        ),
+        // Behind the first event there is no head.
+        ("# run:r p\n1→ a ✓\n- status: complete\n", None, None, None),
+    ] {
+        assert!(looks_like(text), "{text}");
+        let log = read(text);
+        let at = |at: &Option<crate::time::Stamp>| at.as_ref().map(|at| at.to_string());
+        assert_eq!(log.status, status, "{text}");
+        assert_eq!(
+            (at(&log.started).as_deref(), at(&log.ended).as_deref()),
+            (started, ended),
+            "{text}"
+        );
+        let events = log
+            .lines
+            .iter()
+            .map(words)
+            .filter(|line| line == "1 completed a")
+            .count();
+        assert_eq!(events, 1, "{text}: {:?}", log.lines);
+    }
+    let log =
+        read("---\nsystem: scout\nerror: searcher.NoResults\n---\n\n3→ searcher ✗ NoResults\n");
+    assert_eq!(log.program.as_deref(), Some("scout"));
+    assert_eq!(log.facts, [("error".into(), "searcher.NoResults".into())]);
+    assert_eq!(log.lines[0].line, 6);
+}
+
 #[test]
 fn the_newest_trailer_says_how_the_run_stands() {
     let at = |log: &CompactLog| log.ended.as_ref().map(|at| at.to_string());
@@ -293,12 +451,7 @@ fn the_newest_trailer_says_how_the_run_stands() {
             None,
             &[],
         ),
-        (
-            "---end\n2→ b ✓\n",
-            Some(RunStatus::Completed),
-            None,
-            &["log-after-end"],
-        ),
+        ("---end\n2→ b ✓\n", None, None, &["log-after-end"]),
         (
             "---end\n2→ b ✓\n---end\n",
             Some(RunStatus::Completed),
@@ -334,6 +487,11 @@ fn the_lines_behind_an_envelope_are_read_and_the_envelope_is_not() {
     );
     assert_eq!((log.lines[0].line, log.run), (7, None));
     assert_eq!(issues[0].rule, "log-sealed");
+    let armored = "-----BEGIN AGE ENCRYPTED FILE-----\nYWdl\n-----END AGE ENCRYPTED FILE-----\n12→ encrypt ✓\n";
+    assert!(looks_like(armored));
+    let (log, _) = parse(armored);
+    assert!(log.sealed);
+    assert_eq!((log.lines[0].line, log.lines[0].number), (4, Some(12)));
     // Nothing behind it: nobody knows what it is. And an envelope that was cut.
     assert!(!looks_like(envelope));
     assert!(!looks_like("{\"a\": 1}\n1→ a ✓\n"));

@@ -1,7 +1,7 @@
-//! The marks and words of a compact log, each with what it means: the one list for reading and for writing. The
-//! first of each is the one that is written.
+//! The marks and keywords of a compact log, each with what it means: the one list for reading and for writing. The
+//! first of each is the one that is written. Words for a status are those of every form ([`crate::model::words`]).
 
-use crate::model::{GateStatus, RunStatus, Status};
+use crate::model::Status;
 
 /// Between the statement's number and what is told of it.
 pub(crate) const ARROWS: &[&str] = &["→", "->", "-->", "⟶", "➜", "➔", "=>", "–>", "—>"];
@@ -18,6 +18,36 @@ pub(crate) const BLOCK: &[&str] = &["block", "do", "call"];
 /// Before a gate's name.
 pub(crate) const GATE: &[&str] = &["gate", "approve"];
 
+/// Before a condition.
+pub(crate) const CONDITIONS: &[&str] = &["if", "elif", "elseif", "else if", "else", "option"];
+
+/// Records that a body did not run, whatever follows.
+pub(crate) const PASSED_OVER: &[&str] = &[
+    "not executed",
+    "not taken",
+    "not entered",
+    "not run",
+    "not met",
+    "skipped",
+    "skip",
+    "⊘",
+];
+
+/// Values of a condition, and words for its body: whether the body ran.
+pub(crate) const HELD: &[(&str, bool)] = &[
+    ("false", false),
+    ("no", false),
+    ("executed", true),
+    ("taken", true),
+    ("entered", true),
+    ("met", true),
+    ("true", true),
+    ("yes", true),
+];
+
+/// Keys of remarks.
+pub(crate) const REMARKS: &[&str] = &["exit_condition", "note", "reason", "remark", "comment"];
+
 /// Begins a trailer.
 pub(crate) const TRAILER: &str = "---";
 
@@ -29,44 +59,6 @@ pub(crate) fn mark(c: char) -> Option<Status> {
         '⊘' | '⏭' => Status::Skipped,
         '⏳' | '⌛' | '⏸' | '⇒' => Status::Waiting,
         '⟳' | '↻' | '▶' => Status::Executing,
-        _ => return None,
-    })
-}
-
-/// A word in place of a mark, for writers that keep to ASCII.
-pub(crate) fn status(word: &str) -> Option<Status> {
-    Some(match word.to_ascii_lowercase().as_str() {
-        "ok" | "done" | "complete" | "completed" | "success" | "succeeded" => Status::Completed,
-        "fail" | "failed" | "error" => Status::Failed,
-        "skip" | "skipped" | "deferred" => Status::Skipped,
-        "pending" => Status::Pending,
-        "waiting" => Status::Waiting,
-        "start" | "started" | "running" | "executing" => Status::Executing,
-        _ => return None,
-    })
-}
-
-/// A word or mark behind a gate's name.
-pub(crate) fn gate(word: &str) -> Option<GateStatus> {
-    let word = word.trim_matches(|c: char| matches!(c, '(' | ')' | ',' | ':' | '.'));
-    Some(match word.to_lowercase().as_str() {
-        "approved" | "approve" | "granted" | "passed" => GateStatus::Approved,
-        "rejected" | "reject" | "denied" => GateStatus::Rejected,
-        "timeout" | "timed" | "timed_out" | "expired" => GateStatus::Timeout,
-        "pending" | "waiting" | "awaiting" => GateStatus::Pending,
-        _ => return None,
-    })
-}
-
-/// What a trailer's word says of the run; a word that is not listed says nothing.
-pub(crate) fn trailer(word: &str) -> Option<RunStatus> {
-    Some(match word.to_ascii_lowercase().as_str() {
-        "end" | "ended" | "done" | "complete" | "completed" => RunStatus::Completed,
-        "error" | "fail" | "failed" => RunStatus::Failed,
-        "resume" | "resumed" | "restart" | "continue" => RunStatus::Running,
-        "interrupt" | "interrupted" | "pause" | "paused" | "stop" | "stopped" | "abort"
-        | "aborted" | "cancel" | "cancelled" | "suspended" => RunStatus::Interrupted,
-        "waiting" => RunStatus::Waiting,
         _ => return None,
     })
 }

@@ -1,5 +1,6 @@
 //! What each file of a run folder is.
 
+use super::program::is_program_name;
 use super::tree::Tree;
 use crate::decode::memory_md::segment_number;
 use crate::model::FileInfo;
@@ -38,9 +39,8 @@ pub fn role(path: &str) -> Option<&'static str> {
             "receipts.jsonl" => "receipts",
             "manifest.md" | "forme.manifest.json" => "manifest",
             ".env" => "settings",
-            "root.prose.md" => "program",
             _ if is_state_name(top) => "state file",
-            _ if top.ends_with(".prose") => "program",
+            _ if is_program_name(top) => "program",
             _ => return None,
         });
     };

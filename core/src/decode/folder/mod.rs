@@ -50,6 +50,7 @@ pub use files::role;
 pub use history::{binding_versions, memory_versions, version_counts};
 pub use imports::import_row;
 pub use journal::as_written;
+pub(crate) use program::is_program_name;
 pub use rows::compare_with_rows;
 pub use state::STATE_FILE_MOST;
 

@@ -1,13 +1,22 @@
 //! The program that a run folder holds.
 
 use super::tree::Tree;
+use crate::decode::sealed::is_sealed;
 use crate::issue::Issue;
 use crate::model::Program;
-use crate::program::MOST_BYTES;
+use crate::program::{self, MOST_BYTES, Statement, StatementKind};
 
 /// Names that a run's own copy of its program goes by, the document's first (dialects.md: "may be missing, shortened
 /// or called `current.prose`").
 const NAMES: [&str; 3] = ["program.prose", "current.prose", "root.prose.md"];
+/// A name that a program goes by where it holds code; else the file is a text about one.
+const IN_MARKDOWN: &str = "program.md";
+
+/// Whether a file straight in the run's folder is called like a program.
+pub(crate) fn is_program_name(path: &str) -> bool {
+    let is_prose = path.ends_with(".prose") || path.ends_with(".prose.md");
+    !path.contains('/') && (is_prose || path == IN_MARKDOWN)
+}
 
 /// Finds and reads the program; `named` is what the state file or the database calls it.
 pub(super) fn read(tree: &mut Tree<'_>, named: Option<&str>) -> Program {
@@ -19,7 +28,7 @@ pub(super) fn read(tree: &mut Tree<'_>, named: Option<&str>) -> Program {
         .copied()
         .filter(|f| {
             let path = tree.relative(f);
-            !path.contains('/') && path.ends_with(".prose") && !NAMES.contains(&path)
+            is_program_name(path) && path != IN_MARKDOWN && !NAMES.contains(&path)
         })
         .collect();
     let by_name = others
@@ -27,6 +36,10 @@ pub(super) fn read(tree: &mut Tree<'_>, named: Option<&str>) -> Program {
         .find(|f| Some(tree.relative(f)) == base)
         .copied();
     let file = own.or(by_name).or_else(|| others.first().copied());
+    let file = file.or_else(|| {
+        let file = tree.get(IN_MARKDOWN)?;
+        holds_code(&tree.text(file, MOST_BYTES)?).then_some(file)
+    });
     let Some(file) = file else {
         return Program {
             path: named.map(Into::into),
@@ -46,13 +59,12 @@ pub(super) fn read(tree: &mut Tree<'_>, named: Option<&str>) -> Program {
         );
     }
     let mut source = tree.text(file, MOST_BYTES);
-    let sealed = |text: &str| text.trim_start().starts_with('{') && text.contains("\"ENC[");
-    if source.as_deref().is_some_and(sealed) {
+    if source.as_deref().is_some_and(is_sealed) {
         source = None;
         tree.issue(
             Issue::warning(
                 "program-encrypted",
-                format!("{path} is an encrypted envelope"),
+                format!("{path} is not readable: it is encrypted"),
             )
             .at_file(path)
             .hint("Nothing can be tied to its lines; the file itself shows it as it is."),
@@ -63,4 +75,10 @@ pub(super) fn read(tree: &mut Tree<'_>, named: Option<&str>) -> Program {
         source: source.map(|text| text.as_str().into()),
         source_from: Some(path.into()),
     }
+}
+
+/// Whether a text is a program, or an envelope that may hold one.
+fn holds_code(text: &str) -> bool {
+    let is_code = |statement: &Statement| statement.kind != StatementKind::Other;
+    is_sealed(text) || program::scan(text).statements.iter().any(is_code)
 }

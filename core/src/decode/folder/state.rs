@@ -4,10 +4,12 @@ use serde_json::Value;
 
 use super::files::is_state_name;
 use super::tree::Tree;
+use crate::decode::sealed::is_sealed;
+use crate::decode::state_md::header::{header_key, run_status};
 use crate::decode::state_md::{self, lines};
-use crate::decode::{compact_log, receipts};
+use crate::decode::{compact_log, head, receipts};
 use crate::issue::Issue;
-use crate::model::{FolderForm, Form, Recorded, Run, RunStatus};
+use crate::model::{CompactLog, FolderForm, Form, Recorded, Run, RunStatus};
 use crate::source::FileEntry;
 use crate::time::Stamp;
 
@@ -74,6 +76,13 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) -> FolderForm {
 /// no document says how a `vm.log.md` begins.
 pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, Vec<Issue>) {
     let form = match name.rsplit('/').next() {
+        _ if is_sealed(text) && !compact_log::looks_like(text) => {
+            run.sealed = Some(name.into());
+            let message = format!("{name} is not readable: it is encrypted");
+            let issue = Issue::warning("state-file-encrypted", message)
+                .hint("Decrypt it and read the run again; what ran is told from the bindings that can be read.");
+            return (FolderForm::Foreign, vec![issue]);
+        }
         Some("vm.log.md") => FolderForm::VmLog,
         _ => state_md::form(text),
     };
@@ -97,20 +106,22 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
             run_state(run, text);
             issues.push(recognised("a run state with receipts"));
         }
-        FolderForm::VmLog => issues.push(recognised("a VM log")),
+        FolderForm::VmLog => {
+            // A log in its own words: its head alone is read.
+            issues = log(run, name, text);
+            let has_events = run.log.as_ref().is_some_and(CompactLog::has_events);
+            if !has_events {
+                run.log = None;
+                issues.push(recognised("a VM log"));
+            }
+        }
         FolderForm::Foreign | FolderForm::Bare
             if text
                 .trim_start_matches(['\u{feff}', ' ', '\n', '\r'])
                 .starts_with('{') =>
         {
-            let encrypted = text.contains("\"ENC[") || text.contains("\"sops\"");
-            let what = if encrypted {
-                "an encrypted envelope"
-            } else {
-                "JSON"
-            };
             issues.push(
-                Issue::warning("state-file-foreign", format!("the state file is {what}"))
+                Issue::warning("state-file-foreign", "the state file is JSON")
                     .hint("It is shown as text; what ran is told from the bindings."),
             );
         }
@@ -143,7 +154,17 @@ fn log(run: &mut Run, name: &str, text: &str) -> Vec<Issue> {
     }
     run.program.path = log.program.clone().or_else(|| log.root.clone());
     run.status = log.status.clone();
+    run.started = log.started.clone();
     run.updated = log.ended.clone();
+    run.facts.extend(log.facts.iter().cloned());
+    // A head that names another end than the trailer does is a claim of its own.
+    let other = log.head.clone().filter(|head| {
+        head.is_finished() && log.status.as_ref().is_some_and(|status| status != head)
+    });
+    if let Some(status) = other {
+        let (file, at) = (name.into(), None);
+        run.recorded.push(Recorded { file, status, at });
+    }
     run.log = Some(log);
     issues
 }
@@ -158,14 +179,13 @@ fn run_state(run: &mut Run, text: &str) {
             run.id = id.into();
         } else if line.starts_with("## ") {
             break;
-        } else if let Some((key, value)) = line.replacen("**", "", 2).split_once(':') {
-            let value = value.trim();
-            match key.trim().to_lowercase().as_str() {
+        } else if let Some(head::Pair { key, value, .. }) = head::pair(line) {
+            match header_key(key).unwrap_or(&*key.to_lowercase()) {
                 "program" if run.program.path.is_none() => run.program.path = Some(value.into()),
-                "status" if run.status.is_none() => run.status = Some(RunStatus::parse(value)),
+                "status" if run.status.is_none() => run.status = Some(run_status(value)),
                 "state backend" => run.state_mode = Some(value.into()),
                 "started" => run.started = Some(Stamp::parse(value)),
-                "updated" | "completed" | "ended" => run.updated = Some(Stamp::parse(value)),
+                "updated" | "completed" => run.updated = Some(Stamp::parse(value)),
                 _ => {}
             }
         }

@@ -15,7 +15,7 @@
 //! so a writer protects a source line whose own comment looks like an annotation.
 
 use super::escape::{escape, escape_first, is_hidden, unescape};
-use crate::model::{Annotation, Status};
+use crate::model::{Annotation, Status, words};
 
 /// Comments tried from the end of a line; a line of a million `#` is no reason to read it a million times.
 const MOST_COMMENTS: usize = 64;
@@ -377,31 +377,19 @@ fn marker_annotation(text: &str) -> Option<Annotation> {
 }
 
 fn marker_status(word: &str) -> Status {
-    match word.trim().to_lowercase().as_str() {
-        "executing"
-        | "running"
-        | "in progress"
-        | "in_progress"
-        | "currently executing"
-        | "current"
-        | "here"
-        | "you are here" => Status::Executing,
-        "retrying" | "retry" => Status::Retry,
-        "waiting" | "paused" | "blocked" => Status::Waiting,
-        "complete" | "completed" | "done" => Status::Completed,
-        _ => match Status::parse(&unescape(word)) {
-            // The documents' words come from the text as it stands only: what is escaped is another word.
-            Status::Other(other) => Status::Other(other),
-            known if known == Status::parse(word) => known,
-            _ => Status::Other(unescape(word).into()),
-        },
+    match Status::parse(&unescape(word)) {
+        // Known words come from the text as it stands only: what is escaped is another word.
+        Status::Other(other) => Status::Other(other),
+        known if known == Status::parse(word) => known,
+        _ => Status::Other(unescape(word).into()),
     }
 }
 
 /// A gate's outcome is no status of a statement, but real files say it in its place.
 const DECISIONS: [&str; 3] = ["approved", "rejected", "timed out"];
 
-/// Words in brackets, longest first; what follows must be punctuation or one of a few small words.
+/// Words in brackets beside those for a status, longest first; what follows must be punctuation or one of a few small
+/// words.
 const PHRASES: &[(&str, Phrase)] = &[
     ("not yet entered", Phrase::Ahead),
     ("not yet reached", Phrase::Ahead),
@@ -413,36 +401,15 @@ const PHRASES: &[(&str, Phrase)] = &[
     ("registered", Phrase::Declared),
     ("declared", Phrase::Declared),
     ("defined", Phrase::Declared),
-    ("completed", Phrase::Is(Status::Completed)),
-    ("complete", Phrase::Is(Status::Completed)),
-    ("finished", Phrase::Is(Status::Completed)),
-    ("succeeded", Phrase::Is(Status::Completed)),
-    ("success", Phrase::Is(Status::Completed)),
-    ("done", Phrase::Is(Status::Completed)),
-    ("failed", Phrase::Is(Status::Failed)),
-    ("failure", Phrase::Is(Status::Failed)),
-    ("error", Phrase::Is(Status::Failed)),
-    ("skipped", Phrase::Is(Status::Skipped)),
-    ("deferred", Phrase::Is(Status::Skipped)),
-    ("pending", Phrase::Is(Status::Pending)),
-    ("executing", Phrase::Is(Status::Executing)),
-    ("in progress", Phrase::Is(Status::Executing)),
-    ("running", Phrase::Is(Status::Executing)),
-    ("started", Phrase::Is(Status::Started)),
-    ("waiting", Phrase::Is(Status::Waiting)),
-    ("iteration", Phrase::Is(Status::Iteration)),
-    ("retrying", Phrase::Is(Status::Retry)),
-    ("retry", Phrase::Is(Status::Retry)),
-    ("joined", Phrase::Is(Status::Joined)),
-    ("exited", Phrase::Is(Status::Exited)),
     ("approved", Phrase::Decision),
     ("rejected", Phrase::Decision),
     ("timed out", Phrase::Decision),
     ("status", Phrase::Word),
 ];
 
+#[derive(Clone, Copy)]
 enum Phrase {
-    Is(Status),
+    Is(&'static Status),
     Ahead,
     Declared,
     /// One of [`DECISIONS`].
@@ -454,9 +421,12 @@ enum Phrase {
 /// What stands inside brackets: a known word, perhaps an attempt, perhaps a message.
 fn phrase(inside: &str) -> Option<Annotation> {
     let inside = inside.trim();
+    let known = words::of_statements().map(|(word, status)| (word, Phrase::Is(status)));
     let (name, kind, rest) = PHRASES
         .iter()
-        .find_map(|(name, kind)| Some((*name, kind, strip_word(inside, name)?)))?;
+        .copied()
+        .chain(known)
+        .find_map(|(name, kind)| Some((name, kind, strip_word(inside, name)?)))?;
     let mut annotation = Annotation::default();
     let mut rest = rest;
     match kind {

@@ -6,7 +6,7 @@ use super::read::{Reader, short};
 use super::table::cell_text;
 use crate::decode::text::is_nothing;
 use crate::issue::Issue;
-use crate::model::{RunStatus, Text};
+use crate::model::{RunStatus, Text, words};
 use crate::time::Stamp;
 
 /// Bytes of a key, as it reads: beyond this a colon is one of a sentence.
@@ -86,27 +86,18 @@ pub(crate) fn header_key(raw: &str) -> Option<&'static str> {
             "program" => "program",
             "started" | "started_at" => "started",
             "updated" | "updated_at" => "updated",
-            "completed" | "completed_at" => "completed",
+            "completed" | "completed_at" | "ended" | "ended_at" | "finished" | "finished_at" => {
+                "completed"
+            }
             "status" => "status",
             _ => return None,
         },
     )
 }
 
-/// A run's status: the documents' words, those of real files, and whatever else was written.
-fn run_status(raw: &str) -> RunStatus {
-    let read = |word: &str| match word.trim().to_lowercase().as_str() {
-        "done" | "finished" | "success" | "succeeded" => RunStatus::Completed,
-        "in progress" | "in_progress" | "in-progress" | "active" => RunStatus::Running,
-        "error" | "failure" => RunStatus::Failed,
-        "paused" | "suspended" => RunStatus::Interrupted,
-        _ => RunStatus::parse(word),
-    };
-    let plain = raw.trim_matches(['*', '`', ' ']);
-    let known = |word: &str| Some(read(word)).filter(|s| !matches!(s, RunStatus::Other(_)));
-    let first = plain.split([' ', ',', ';']).next().unwrap_or(plain);
-    known(plain)
-        .or_else(|| known(first))
+/// Reads a run's status in a head that a person or a model wrote: the words that it begins with, else all of it.
+pub(crate) fn run_status(raw: &str) -> RunStatus {
+    words::leading_run_status(raw)
         .unwrap_or_else(|| RunStatus::Other(cell_text(raw).as_ref().into()))
 }
 

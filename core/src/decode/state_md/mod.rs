@@ -27,7 +27,7 @@ pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 
-use crate::decode::compact_log;
+use crate::decode::{compact_log, head};
 use crate::issue::Issue;
 use crate::model::{FolderForm, StateFile};
 
@@ -49,22 +49,23 @@ pub fn parse(text: &str) -> (StateFile, Vec<Issue>) {
 /// document says how such a log begins. [`FolderForm::Bare`] never comes out: there is a file.
 pub fn form(text: &str) -> FolderForm {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let Some(first) = text.lines().map(str::trim).find(|line| !line.is_empty()) else {
+    let body = head::front_matter(text).map_or(text, |(_, rest)| rest);
+    let Some(first) = body.lines().map(str::trim).find(|line| !line.is_empty()) else {
         return FolderForm::Foreign;
     };
     if compact_log::looks_like(text) {
         return FolderForm::CompactLog;
     }
     if let Some((_, title)) = lines::heading(first) {
+        if compact_log::is_log_title(title) {
+            return FolderForm::VmLog;
+        }
         let title = title.to_lowercase();
         if title.starts_with("execution state") {
             return FolderForm::StateMd;
         }
         if title.starts_with("run state") {
             return FolderForm::Receipts;
-        }
-        if title.starts_with("vm log") || title.starts_with("vm execution log") {
-            return FolderForm::VmLog;
         }
     }
     // A formatter or a hurried model may have lost the title; the section is unmistakable.

@@ -303,6 +303,8 @@ impl<'a> Reader<'a> {
         match self.section {
             Section::Extra(..) => self.keep(line),
             _ if text.is_empty() => self.columns = None,
+            // The rules of front matter.
+            Section::Header if text == "---" && !self.seen.title => {}
             Section::Header => self.header(text),
             Section::Trace => self.keep(line),
             _ if text.contains('|') && !text.starts_with(['-', '*', '+']) => self.row(text),

@@ -6,7 +6,7 @@ use super::read::{Heading, Reader, Section, short};
 use super::table::{cell_path, cell_text};
 use crate::decode::text::is_nothing;
 use crate::issue::Issue;
-use crate::model::{AgentScope, CallFrame, IndexedAgent, IndexedBinding, Status, Text};
+use crate::model::{AgentScope, CallFrame, IndexedAgent, IndexedBinding, Status, Text, words};
 
 /// Keys of a parallel's section that are no branches.
 const PARALLEL_KEYS: [&str; 6] = [
@@ -158,11 +158,25 @@ impl Reader<'_> {
 
     fn frame(&mut self, row: Row) -> bool {
         let id = row.get(Column::Frame).map(|raw| frame(raw));
+        // A row of the root is where every stack begins: `(root)`, `-`, `0`, or nothing.
+        let is_root = match id {
+            None | Some(Ok(None)) => true,
+            Some(Ok(Some(0))) => {
+                row.get(Column::Depth).is_some_and(|depth| depth == "0")
+                    || row
+                        .get(Column::Block)
+                        .is_none_or(|block| frame(block) == Ok(None))
+            }
+            _ => false,
+        };
+        if is_root {
+            return true;
+        }
         let Some(Ok(Some(execution_id))) = id else {
             self.issue(
                 Issue::warning(
                     "unreadable-frame",
-                    "a row of the call stack has no execution id",
+                    "a row of the call stack has an execution id that is no number",
                 )
                 .hint("It is kept as text."),
             );
@@ -358,16 +372,7 @@ fn frame_of_path(name: &str, path: &str) -> Option<i64> {
 /// A status word of a branch or a frame, as real files write it: `complete`, `✓ complete`, `**executing**`,
 /// `complete (bindings/a.md)`.
 pub(crate) fn read_status(raw: &str) -> Status {
-    let known = |word: &str| Some(Status::parse(word)).filter(|s| !matches!(s, Status::Other(_)));
-    let plain = raw.trim_matches(['*', '`', ' ', '✓', '✔', '✗']).trim();
-    let first = plain.split([' ', ',', ';']).next().unwrap_or(plain);
-    known(plain)
-        .or_else(|| known(first))
-        .unwrap_or_else(|| match plain.to_lowercase().as_str() {
-            "done" | "finished" => Status::Completed,
-            "running" | "in progress" => Status::Executing,
-            _ => Status::Other(unescape(raw).as_ref().into()),
-        })
+    words::leading_status(raw).unwrap_or_else(|| Status::Other(unescape(raw).as_ref().into()))
 }
 
 /// How a status is written under "Active Constructs" and in the call stack; `complete` is the form's word.

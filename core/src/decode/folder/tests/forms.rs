@@ -102,7 +102,7 @@ fn other_forms_are_recognised_and_their_heads_read() {
     );
     assert_eq!(
         sealed.issues[0].message,
-        "the state file is an encrypted envelope"
+        "state.md is not readable: it is encrypted"
     );
     check(&[("state.md", "")], FolderForm::Foreign, "", None, None);
     check(
@@ -178,8 +178,8 @@ fn a_log_of_form_c_in_the_words_of_form_b_is_read_and_services_write_their_outpu
         .iter()
         .map(|row| (row.text.as_str(), row.bindings.len()))
         .collect();
-    assert_eq!(wrote, [("researcher", 1), ("critic", 0)]);
-    assert_eq!(page.rows[1].error.as_deref(), Some("no-results"));
+    assert_eq!(wrote, [("question", 0), ("researcher", 1), ("critic", 0)]);
+    assert_eq!(page.rows[2].error.as_deref(), Some("no-results"));
     let facts = session.overview(None).facts;
     assert_eq!(
         facts,
@@ -273,14 +273,14 @@ fn records_that_contradict_or_are_torn_are_issues() {
     assert_eq!(
         messages(&[
             ("state.md", "# Run State — r9\n"),
-            ("run.json", "{\"run_id\":\"r8\",\"receipt_count\":4}"),
+            ("run.json", "{\"run_id\":\"r8\",\"receipt_count\":5}"),
             ("receipts.jsonl", &format!("{RECEIPTS}{{\"content_ha")),
         ]),
         [
             "state-file-not-read: the state file is a run state with receipts",
             "another-run: run.json speaks of run r8, the state file of r9",
             "malformed-json: the last line is cut off: EOF while parsing a string at line 1 column 12",
-            "receipt-chain: run.json counts 4 receipts, receipts.jsonl holds 3",
+            "receipt-chain: run.json counts 5 receipts, receipts.jsonl holds 3",
         ]
     );
     assert_eq!(

@@ -327,7 +327,8 @@ fn state_file() -> impl Strategy<Value = StateFile> {
         });
     let frame = (-9..99i64, name(), of(-9..99i64), status()).prop_map(
         |(execution_id, block, depth, status)| CallFrame {
-            execution_id,
+            // 0 is the root, which has no frame.
+            execution_id: if execution_id == 0 { 1 } else { execution_id },
             block,
             depth,
             status,

@@ -1,0 +1,121 @@
+//! The head of a file that a person or a model wrote: front matter, and keys with their values.
+
+/// Lines that front matter may have.
+const MOST_LINES: usize = 60;
+/// Bytes of a key; more before a colon is a sentence.
+const LONGEST_KEY: usize = 40;
+
+/// Returns the text between a first line `---` and the next one, and what follows, as byte offsets: `head` begins and
+/// ends at whole lines, and so does the rest.
+pub(crate) fn front_matter(text: &str) -> Option<(&str, &str)> {
+    let skipped = text.len()
+        - text
+            .trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n'])
+            .len();
+    let mut end = skipped;
+    let mut start = None;
+    for line in text.get(skipped..)?.split_inclusive('\n').take(MOST_LINES) {
+        let before = end;
+        end += line.len();
+        let line = line.trim();
+        match start {
+            None if line == "---" => start = Some(end),
+            None => return None,
+            Some(start) if line == "---" => {
+                return Some((text.get(start..before)?, text.get(end..)?));
+            }
+            // A rule above a text is none of it.
+            Some(_) if !line.is_empty() && !line.contains(':') && !line.starts_with(['-', '#']) => {
+                return None;
+            }
+            Some(_) => {}
+        }
+    }
+    None
+}
+
+/// A key and its value in a head.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Pair<'t> {
+    pub(crate) key: &'t str,
+    pub(crate) value: &'t str,
+    /// A list item, or a key in bold: not the beginning of a sentence.
+    pub(crate) marked: bool,
+}
+
+/// Reads `key: value`, `- key: value`, `**Key:** value`, `- **Key**: "value"`.
+pub(crate) fn pair(line: &str) -> Option<Pair<'_>> {
+    let line = line.trim();
+    let item = ["- ", "* ", "+ "]
+        .iter()
+        .find_map(|mark| line.strip_prefix(mark));
+    let text = item.unwrap_or(line).trim_start();
+    let bold = text.starts_with("**");
+    let (key, value) = text.split_once(':')?;
+    let key = key.trim_matches(['*', '`', ' ', '\t']);
+    let is_key = key.len() <= LONGEST_KEY
+        && key.starts_with(|c: char| c.is_alphabetic())
+        && key
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | ' '));
+    let value = value.trim();
+    let value = if bold {
+        value.trim_start_matches('*').trim_start()
+    } else {
+        value
+    };
+    let unquoted = ['"', '\'']
+        .iter()
+        .find_map(|quote| value.strip_prefix(*quote)?.strip_suffix(*quote));
+    is_key.then_some(Pair {
+        key,
+        value: unquoted.unwrap_or(value),
+        marked: item.is_some() || bold,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_read_in_any_dress() {
+        for (line, key, value, marked) in [
+            ("status: done", "status", "done", false),
+            ("- status: complete", "status", "complete", true),
+            ("**Status:** completed", "Status", "completed", true),
+            ("* **Run id**: r1", "Run id", "r1", true),
+            (
+                "started_at: \"2026-01-04\"",
+                "started_at",
+                "2026-01-04",
+                false,
+            ),
+        ] {
+            assert_eq!(pair(line), Some(Pair { key, value, marked }), "{line}");
+        }
+        for line in ["1→ gate:x ✓", "no colon", ": x", "- 2→ a: b"] {
+            assert_eq!(pair(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn front_matter_ends_at_its_second_rule() {
+        for (text, head, rest) in [
+            ("---\na: b\n---\nrest\n", "a: b\n", "rest\n"),
+            ("\n---\r\na: b\r\n- c\r\n---\r\n", "a: b\r\n- c\r\n", ""),
+            ("---\n---\nrest", "", "rest"),
+        ] {
+            assert_eq!(front_matter(text), Some((head, rest)), "{text:?}");
+        }
+        for text in [
+            "",
+            "---\n",
+            "---\na sentence\n---\n",
+            "a: b\n---\n",
+            "---end\n---\n",
+        ] {
+            assert_eq!(front_matter(text), None, "{text:?}");
+        }
+    }
+}
