@@ -98,7 +98,11 @@ impl Lowering<'_, '_, '_> {
         }
         let mut meta = Meta::default();
         if *status == Status::Skipped {
-            meta.reason = line.note.clone();
+            let note = line.note.as_deref().unwrap_or_default();
+            meta.reason = match line.deferred {
+                true => Some(format!("deferred {note}").into()),
+                false => line.note.clone(),
+            };
             let condition = self.tie(at).filter(|(_, own)| {
                 let kinds = [StatementKind::If, StatementKind::Elif, StatementKind::Else];
                 kinds.contains(&own.kind)

@@ -671,6 +671,7 @@ impl<'w, 'a> Walk<'w, 'a> {
 /// What a line says of the statement that it speaks of.
 fn mark(line: &LogLine) -> Option<LogMark<'_>> {
     let (kind, label): (Option<Kind>, &str) = match &line.event {
+        LogEvent::Statement { text, .. } if line.held.is_some() => (condition(text), ""),
         LogEvent::Statement { text, .. } | LogEvent::Retry { text, .. } => words(text),
         LogEvent::Fork { .. } | LogEvent::Join { .. } => (Some(Kind::Parallel), ""),
         LogEvent::Round { .. } => (Some(Kind::Loop), ""),
@@ -685,6 +686,14 @@ fn mark(line: &LogLine) -> Option<LogMark<'_>> {
         block: line.frame.map(|_| ""),
         kind,
         label,
+    })
+}
+
+/// What a condition belongs to: `else` has none of its own.
+fn condition(text: &str) -> Option<Kind> {
+    Some(match text.starts_with("else") {
+        true => Kind::Else,
+        false => Kind::If,
     })
 }
 
