@@ -6,7 +6,6 @@ pub(crate) const NOT_YET: &[(&str, &str)] = &[
     ("a binding names the statement that wrote it", "lines"),
     ("a condition that was false", "lines"),
     ("gates without a name", "gates"),
-    ("gates without a name", "on_reject"),
     ("a remark is not a statement", "notes"),
     ("a remark is not a statement", "notes printed"),
     ("only one branch of an if ran", "lines"),
