@@ -482,12 +482,16 @@ export type Overview = {
   story: Array<string>;
   /** When it started; `null`: not recorded. */
   started: Stamp | null;
-  /** The last sign of life. */
+  /** What that was read from where nothing records a start: `the run's id`. */
+  started_from?: string | null;
+  /** The last sign of life: the latest time that the run records. */
   last_sign: Stamp | null;
   /** What that was read from. */
   last_sign_from: string | null;
   /** How long ago that was, when `now` is given: `3d 4h ago`. */
   last_sign_ago: string | null;
+  /** When a file of the run was last changed, where the run records no time at all. No sign of life: copies and checkouts reset it. */
+  file_changed?: Stamp | null;
   /** Running, but a day without a sign of life. */
   stale: boolean;
   /** From the start to the last sign of life, where both are recorded; milliseconds. */
@@ -679,6 +683,8 @@ export type RunSummary = {
   form: string;
   /** When it started. */
   started: Stamp | null;
+  /** What that was read from where nothing records a start: `the run's id`. */
+  started_from?: string | null;
   /** The last sign of life. */
   last_sign: Stamp | null;
   /** From the start to the last sign of life, where both are recorded; milliseconds. */
@@ -793,6 +799,8 @@ export type TracePage = {
   from: number;
   /** The rows. */
   rows: Array<TreeRow>;
+  /** Why rows are missing, where what was executed is recorded and not readable: `state.md is not readable: it is encrypted`. */
+  note?: string | null;
 };
 
 /** A row of the trace. */
@@ -875,6 +883,8 @@ export type Unread = {
   parts: Array<Part>;
   /** Whether reading failed (no permission, a lock, an I/O error), so that another try may succeed; else what is there cannot be understood. */
   failed: boolean;
+  /** It is encrypted: nothing failed and nothing is damaged, but only its owner can read it. */
+  sealed: boolean;
   /** It lies around the run, as the agents of a project do: the run itself was read. */
   around: boolean;
 };

@@ -219,10 +219,13 @@ fn runs_are_filtered_sorted_and_counted() {
     );
     project.database(
         "20260104-000000-dddddd",
-        "UPDATE run SET status = 'paused';",
+        "UPDATE run SET status = 'hibernating';",
     );
-    assert_eq!(ids(&["--status", "paused"]).0, "dddddd");
-    assert_eq!(ids(&["--status", "paused", "--since", "2026-02-01"]).0, "");
+    assert_eq!(ids(&["--status", "hibernating"]).0, "dddddd");
+    assert_eq!(
+        ids(&["--status", "hibernating", "--since", "2026-02-01"]).0,
+        ""
+    );
     let (_, why) = project.expect(2, &["runs", "--since", "yesterday"]);
     assert!(why.contains("neither a time"), "{why}");
 }
