@@ -148,7 +148,7 @@ fn find(word: &str) -> Option<(&'static Option<Status>, &'static Option<RunStatu
     let known = |known: &&str| same(word, known);
     let row = WORDS
         .iter()
-        .find(|(words, ..)| words.iter().any(|word| known(word)))?;
+        .find(|(words, ..)| words.iter().any(known))?;
     Some((&row.1, &row.2))
 }
 
