@@ -34,6 +34,9 @@ pub(crate) fn trace(view: &TracePage, width: usize) -> String {
     let times = view.rows.iter().any(|r| r.duration.is_some());
     let right = ids + 2 + if times { TOOK + 2 } else { 0 };
     let room = width.saturating_sub(STATUS + 2 + right).max(16);
+    for remark in &view.remarks {
+        let _ = writeln!(out, "{FAINT}· {}{RESET}", escape(remark, false));
+    }
     for row in &view.rows {
         print_row(&mut out, row, room, ids, times, width);
     }
@@ -105,6 +108,9 @@ fn print_row(out: &mut String, row: &TreeRow, room: usize, ids: usize, times: bo
             "{below}{BAD}{}{RESET}",
             cut(&escape(error, false), left)
         );
+    }
+    for remark in &row.remarks {
+        let _ = writeln!(out, "{below}{FAINT}· {}{RESET}", escape(remark, false));
     }
 }
 

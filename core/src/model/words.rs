@@ -146,9 +146,7 @@ pub(crate) fn gate(word: &str) -> Option<GateStatus> {
 fn find(word: &str) -> Option<(&'static Option<Status>, &'static Option<RunStatus>)> {
     let word = word.trim();
     let known = |known: &&str| same(word, known);
-    let row = WORDS
-        .iter()
-        .find(|(words, ..)| words.iter().any(known))?;
+    let row = WORDS.iter().find(|(words, ..)| words.iter().any(known))?;
     Some((&row.1, &row.2))
 }
 

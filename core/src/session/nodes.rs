@@ -29,6 +29,7 @@ impl Session {
                 .iter()
                 .find(|unread| unread.sealed)
                 .map(|sealed| format!("{} is not readable: {}", sealed.what, sealed.why)),
+            remarks: self.remarks_after(None),
         };
         let mut at = 0_usize;
         let mut folds = folded
@@ -136,6 +137,7 @@ impl Session {
             kind: at.kind.word().to_owned(),
             text: short(&at.text, ROW_TEXT),
             detail: self.detail_words(node, at),
+            remarks: self.remarks_after(Some(node)),
             status: self.status_word(at).to_owned(),
             attempts: at.attempts,
             max: at.max,
@@ -421,6 +423,24 @@ impl Session {
             words.push(short(remark, NOTE));
         }
         words.join(" · ")
+    }
+}
+
+impl Session {
+    /// What a log remarks after a node, or before the first.
+    pub(crate) fn remarks_after(&self, node: Option<u32>) -> Vec<String> {
+        let Some(log) = &self.run.log else {
+            return Vec::new();
+        };
+        let all = &self.trace.remarks;
+        let from = all.partition_point(|(after, _)| *after < node);
+        let own = all
+            .iter()
+            .skip(from)
+            .take_while(|(after, _)| *after == node);
+        own.filter_map(|(_, line)| log.lines.get(*line as usize))
+            .map(|line| short(&line.raw, ROW_TEXT))
+            .collect()
     }
 }
 

@@ -57,6 +57,7 @@ pub(crate) fn finish(
         verdict,
         by_row,
         told: Vec::new(),
+        remarks: Vec::new(),
         issues: ledger.finish(),
     }
 }

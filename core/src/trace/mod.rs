@@ -89,11 +89,11 @@ fn of_log(run: &Run, log: &CompactLog, program: Option<&Listing>, now: Option<i6
     let none = Listing::default();
     let mut ledger = rows::Ledger::default();
     let facts = Facts::of(run, program.unwrap_or(&none), &none, false, &mut ledger);
-    let (records, beside) = lower::log::lower(run, log, &facts, &mut ledger);
-    let rows = rows::Rows::lowered(&records, &beside);
+    let lowered = lower::log::lower(run, log, &facts, &mut ledger);
+    let rows = rows::Rows::lowered(&lowered.records, &lowered.beside);
     let mut ties = ties::Ties::new(program, &[]);
     let instances = sweep::sweep(&rows, &mut ties, gates::ByRow::new());
-    let (mut nodes, told) = tree::build(run, program, &rows, instances, &mut ledger);
+    let (mut nodes, nodes_of) = tree::build(run, program, &rows, instances, &mut ledger);
     let mut claims = verdict::recorded(run);
     let ended = claims.iter().any(|claim| claim.status.is_finished());
     if !ended && from_state::claims::all_is_over(run, &facts, &nodes) {
@@ -107,7 +107,19 @@ fn of_log(run: &Run, log: &CompactLog, program: Option<&Listing>, now: Option<i6
     };
     silence::settle(&mut nodes, &silence);
     let mut trace = finish::finish(run, program, nodes, claims, now, ledger);
-    trace.told = told;
+    let lines = nodes_of.iter().zip(&lowered.beside);
+    trace.told = lines
+        .filter_map(|(node, beside)| Some((*node, beside.line?)))
+        .collect();
+    trace.told.sort_unstable();
+    trace.told.dedup();
+    let node_of = |pos: u32| nodes_of.get(pos as usize).copied();
+    trace.remarks = lowered
+        .remarks
+        .iter()
+        .map(|(after, line)| (after.and_then(node_of), *line))
+        .collect();
+    trace.remarks.sort_unstable();
     explain(log, &mut trace);
     trace
 }
@@ -147,6 +159,9 @@ pub struct Trace {
     pub by_row: Vec<(i64, u32)>,
     /// `(index into nodes, index into the log's lines)`, ascending: which lines of a compact log tell of which node.
     pub told: Vec<(u32, u32)>,
+    /// Lines of a compact log that record no statement, ascending: the node that the line before speaks of, and the index
+    /// into the log's lines.
+    pub remarks: Vec<(Option<u32>, u32)>,
     /// Orphans, cycles, contradicting parents, abandoned instances, rows and gates that disagree.
     pub issues: Vec<Issue>,
 }

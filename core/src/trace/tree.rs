@@ -46,14 +46,14 @@ impl Budget {
     }
 }
 
-/// Builds the nodes in preorder.
+/// Builds the nodes in preorder; also, of records that are no rows, the node of each by its position.
 pub(super) fn build<'a>(
     run: &'a Run,
     program: Option<&Listing>,
     rows: &Rows<'a>,
     mut instances: Instances<'a>,
     ledger: &mut Ledger,
-) -> (Vec<Node>, Vec<(u32, u32)>) {
+) -> (Vec<Node>, Vec<u32>) {
     let ties = gates::tie(run, rows, &mut instances.list, &instances.of_row);
     parents::settle(rows, &mut instances, ledger);
     let Instances { list, of_row, .. } = instances;
@@ -77,28 +77,25 @@ pub(super) fn build<'a>(
     };
     let mut emit = Emit::new(run, program, rows, &list, &of_row, &ties, &placed, ledger);
     let nodes = emit.all(&slots, &order);
-    (nodes, told(rows, &of_row, &order))
+    let nodes_of = match rows.beside(0) {
+        Some(_) => nodes_of_rows(&of_row, &order),
+        None => Vec::new(),
+    };
+    (nodes, nodes_of)
 }
 
-/// Which lines tell of which node: node and line, ascending.
-fn told(rows: &Rows<'_>, of_row: &[u32], order: &[u32]) -> Vec<(u32, u32)> {
-    if rows.beside(0).is_none() {
-        return Vec::new();
-    }
+/// The node of each record, by its position.
+fn nodes_of_rows(of_row: &[u32], order: &[u32]) -> Vec<u32> {
     let mut node_of = vec![NONE; order.len()];
     for (node, slot) in (0_u32..).zip(order) {
         if let Some(place) = node_of.get_mut(*slot as usize) {
             *place = node;
         }
     }
-    let lines = (0_u32..).zip(of_row).filter_map(|(pos, slot)| {
-        let node = *node_of.get(*slot as usize)?;
-        Some((node, rows.beside(pos)?.line?))
-    });
-    let mut told: Vec<(u32, u32)> = lines.collect();
-    told.sort_unstable();
-    told.dedup();
-    told
+    let nodes = of_row
+        .iter()
+        .map(|slot| node_of.get(*slot as usize).copied().unwrap_or(NONE));
+    nodes.collect()
 }
 
 /// Branches that a parallel announced and no row speaks of (trace.md 4).

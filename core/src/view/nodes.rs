@@ -58,6 +58,9 @@ pub struct TracePage {
     /// encrypted`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// Lines of the log before the first statement that record none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
 }
 
 /// A row of the trace.
@@ -86,6 +89,9 @@ pub struct TreeRow {
     pub text: String,
     /// What is worth saying beside it: `all · 3 branches`, `round 2 of 5`, `frame 43 · depth 3`, `attempt 2 of 3`.
     pub detail: String,
+    /// Lines of the log after it that record no statement, as they stand there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
     /// Its status in words.
     pub status: String,
     /// Attempts, 1 without a retry.

@@ -6,14 +6,7 @@ pub(crate) const NOT_YET: &[(&str, &str)] = &[
     ("a binding names the statement that wrote it", "lines"),
     ("a condition that was false", "lines"),
     ("gates without a name", "gates"),
-    ("a remark is not a statement", "notes"),
-    ("a remark is not a statement", "notes printed"),
     ("only one branch of an if ran", "lines"),
-    ("a run that was interrupted and taken up again", "notes"),
-    (
-        "a run that was interrupted and taken up again",
-        "notes printed",
-    ),
     ("rounds told by bindings", "loops"),
     ("rounds told by bindings", "text_absent"),
 ];

@@ -84,8 +84,8 @@ impl Story {
         self.records.len()
     }
 
-    /// The records as rows, and what each says beside.
-    pub(super) fn finish(self) -> (Vec<Execution>, Vec<Beside>) {
+    /// The records as rows, and what each says beside; and the position of each.
+    pub(super) fn finish(self) -> (Vec<Execution>, Vec<Beside>, Positions) {
         let count = self.records.len();
         let mut order: Vec<(u32, bool, u32)> = (0..count as u32).map(|at| (at, true, at)).collect();
         for (at, later) in self.early {
@@ -126,6 +126,16 @@ impl Story {
             });
             besides.push(record.beside);
         }
-        (rows, besides)
+        (rows, besides, Positions(id_of))
+    }
+}
+
+/// Where the records of a story lie among its rows.
+pub(super) struct Positions(Vec<i64>);
+
+impl Positions {
+    pub(super) fn get(&self, at: At) -> Option<u32> {
+        let id = self.0.get(at.0 as usize)?;
+        u32::try_from(id - 1).ok()
     }
 }

@@ -336,6 +336,7 @@ fn draw_row(tree: Tree, row: &TreeRow) -> AnyView {
             {twisty}{deep}
             <span class="text">{row.text.clone()}</span>
             {(!row.detail.is_empty()).then(|| view! { <em>{row.detail.clone()}</em> })}
+            {(!row.remarks.is_empty()).then(|| view! { <em title=row.remarks.join("\n")>{row.remarks.join(" · ")}</em> })}
             {hidden}{cause}{place}
             {row.error.clone().map(|error| view! { <em class="error-words">{error}</em> })}
         </span>

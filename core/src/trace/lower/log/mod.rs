@@ -35,13 +35,21 @@ use statements::Latest;
 /// What a record lies in: a frame or a branch; `None` is the root.
 type Place = Option<At>;
 
-/// Lowers a log. The ties of its lines are given back, too.
+/// A log as records.
+pub(in crate::trace) struct Lowered {
+    pub(in crate::trace) records: Vec<Execution>,
+    pub(in crate::trace) beside: Vec<Beside>,
+    /// Lines that record no statement: the position of the record before each, and the line.
+    pub(in crate::trace) remarks: Vec<(Option<u32>, u32)>,
+}
+
+/// Lowers a log.
 pub(in crate::trace) fn lower(
     run: &Run,
     log: &CompactLog,
     facts: &Facts<'_>,
     ledger: &mut Ledger,
-) -> (Vec<Execution>, Vec<Beside>) {
+) -> Lowered {
     let ahead = Ahead::of(log);
     let ties = ties::of(run, log, &ahead, facts);
     let mut lowering = Lowering {
@@ -64,12 +72,21 @@ pub(in crate::trace) fn lower(
         of_statement: BTreeMap::new(),
         ended: BTreeMap::new(),
         not_run: BTreeSet::new(),
+        remarks: Vec::new(),
     };
     for (at, line) in log.lines.iter().enumerate() {
         lowering.take(at, line);
     }
     lowering.disk(run);
-    lowering.story.finish()
+    let (records, beside, positions) = lowering.story.finish();
+    let remarks = lowering.remarks.into_iter();
+    Lowered {
+        records,
+        beside,
+        remarks: remarks
+            .map(|(after, line)| (after.and_then(|at| positions.get(at)), line))
+            .collect(),
+    }
 }
 
 struct Lowering<'l, 'f, 'a> {
@@ -101,6 +118,8 @@ struct Lowering<'l, 'f, 'a> {
     ended: BTreeMap<At, At>,
     /// Conditions that did not hold.
     not_run: BTreeSet<u32>,
+    /// Lines that record no statement, after the first record of what the line before spoke of.
+    remarks: Vec<(Option<At>, u32)>,
 }
 
 /// What the last record of an instance says.
@@ -136,8 +155,14 @@ impl State {
 impl<'l, 'a> Lowering<'l, '_, 'a> {
     fn take(&mut self, at: usize, line: &'l LogLine) {
         let scope = match &line.event {
-            LogEvent::Note => return,
-            LogEvent::Trailer { status, .. } => return self.trailer(at, status),
+            LogEvent::Note => return self.remark(at),
+            LogEvent::Trailer { status, .. } => {
+                // The last trailer is the run's; the others are remarks in their place.
+                if self.log.trailer != Some(at as u32) {
+                    self.remark(at);
+                }
+                return self.trailer(at, status);
+            }
             LogEvent::Leave { status } => return self.leave(at, line, status),
             LogEvent::Enter { block, .. } => self.scope(at, line, Some(block)),
             _ => self.scope(at, line, None),
@@ -158,6 +183,11 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
             }
             LogEvent::Leave { .. } | LogEvent::Trailer { .. } | LogEvent::Note => {}
         }
+    }
+
+    /// A line that records no statement is kept at its place.
+    fn remark(&mut self, at: usize) {
+        self.remarks.push((self.last, at as u32));
     }
 
     /// Adds a record of a new instance.

@@ -90,6 +90,8 @@ impl Lowering<'_, '_, '_> {
             let named = self.tie(at).is_some_and(|(tie, _)| !tie.guessed);
             if named && !text.is_empty() {
                 self.told(at, line, scope, text, Status::Executing, Meta::default());
+            } else {
+                self.remark(at);
             }
             return;
         };
