@@ -232,9 +232,13 @@ fn recorded(tried: &Tried<'_>) -> Verdict {
         // one run are recorded, and another could not be read.
         Some(5 | 6)
             if now == *tried.after
-                && ["is what is left of a run", "and is now .trash-", "skipped: "]
-                    .iter()
-                    .any(|says| said.contains(says)) =>
+                && [
+                    "is what is left of a run",
+                    "and is now .trash-",
+                    "skipped: ",
+                ]
+                .iter()
+                .any(|says| said.contains(says)) =>
         {
             Verdict::Done
         }
