@@ -82,7 +82,7 @@ impl FolderStore {
         })
     }
 
-    /// Takes the bytes of a value that is too long to be held: the next commands copy them where a [`Content::Staged`]
+    /// Takes the bytes of a value that is too long to be held: the next commands copy them where a `Content::Staged`
     /// goes.
     pub fn stage(&mut self, file: File) {
         self.staged = Some(file);

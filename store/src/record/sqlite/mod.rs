@@ -166,7 +166,7 @@ impl SqliteStore {
         })
     }
 
-    /// Takes the bytes of a value that is too long to be held: the next commands copy them where a [`Content::Staged`]
+    /// Takes the bytes of a value that is too long to be held: the next commands copy them where a `Content::Staged`
     /// goes.
     pub fn stage(&mut self, file: File) {
         self.staged = Some(file);

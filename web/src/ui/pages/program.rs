@@ -67,7 +67,7 @@ pub(super) fn draw() -> AnyView {
     let nothing = Memo::new(move |_| pages.total.get() == Some(0));
     let list = move || {
         if nothing.get() {
-            return view! { <EmptyPart part=Part::Program what="No program in this run" why=about.get().note.unwrap_or_default()/> }
+            return view! { <EmptyPart part=Part::Program what="No program in this run" why=about.get().note/> }
                 .into_any();
         }
         view! {
