@@ -285,6 +285,12 @@ impl Disk {
         self.file(path)
             .ok_or_else(|| SourceError::NotFound(path.to_owned()))
     }
+
+    /// Notes that reading a place failed, which is not the same as finding nothing there.
+    fn note_failed(&self, path: &str, cause: &dyn std::fmt::Display) {
+        let message = format!("{} cannot be read: {cause}", self.path_of(path).display());
+        self.failed.borrow_mut().push((path.to_owned(), message));
+    }
 }
 
 impl Source for Disk {
@@ -299,9 +305,7 @@ impl Source for Disk {
     fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {
         self.entry(path)?;
         let unreadable = |e: std::io::Error| {
-            let shown = self.path_of(path);
-            let message = format!("{} cannot be read: {e}", shown.display());
-            self.failed.borrow_mut().push((path.to_owned(), message));
+            self.note_failed(path, &e);
             SourceError::Unreadable {
                 path: path.to_owned(),
                 cause: e.to_string(),
@@ -316,9 +320,7 @@ impl Source for Disk {
         self.entry(path)?;
         let opened = crate::database::open(&self.path_of(path)).map_err(|e| {
             if e.is_failed() {
-                let shown = self.path_of(path);
-                let message = format!("{} cannot be read: {e}", shown.display());
-                self.failed.borrow_mut().push((path.to_owned(), message));
+                self.note_failed(path, &e);
             }
             SourceError::Database {
                 path: path.to_owned(),

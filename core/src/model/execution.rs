@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::{Status, Text};
+use super::{Status, Text, words};
 use crate::time::Stamp;
 
 /// One row of the `execution` table, or one event of a folder, in the order written.
@@ -83,11 +83,7 @@ impl Execution {
         [self.error.as_deref(), reason]
             .into_iter()
             .flatten()
-            .any(|said| {
-                said.trim_start()
-                    .to_ascii_lowercase()
-                    .starts_with("deferred")
-            })
+            .any(words::says_deferred)
     }
 
     /// Whether the row opens an instance that may not be over: its status is an opening word (trace.md, "Words"), and no

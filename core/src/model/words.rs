@@ -5,7 +5,7 @@ use super::{GateStatus, RunStatus, Status};
 
 /// Words, how a statement stands that bears one of them, and how a run stands. In lower case; `_` and `-` count as
 /// blanks.
-const WORDS: &[(&[&str], Option<Status>, Option<RunStatus>)] = &[
+const WORDS: &[Row] = &[
     (&["pending"], Some(Status::Pending), None),
     (
         &["executing", "running", "in progress", "active"],
@@ -80,46 +80,61 @@ const WORDS: &[(&[&str], Option<Status>, Option<RunStatus>)] = &[
     ),
 ];
 
+/// Words of one meaning.
+type Row = (&'static [&'static str], Option<Status>, Option<RunStatus>);
+
 /// A kind of skipping that does not end a statement (trace.md 2).
 pub(crate) const DEFERRED: &str = "deferred";
 
+/// Returns whether the reason of a skipped statement begins with that word.
+pub(crate) fn says_deferred(reason: &str) -> bool {
+    let reason = reason.trim_start_matches(['(', '*', ' ']);
+    let end = reason
+        .find(|c: char| !c.is_alphabetic())
+        .unwrap_or(reason.len());
+    reason
+        .get(..end)
+        .is_some_and(|word| word.eq_ignore_ascii_case(DEFERRED))
+}
+
 /// Returns how a statement stands, by one word (or the few of `in progress`) alone.
 pub(crate) fn status(word: &str) -> Option<Status> {
-    find(word).and_then(|(status, _)| status.clone())
+    find(word).and_then(|(_, status, _)| status.clone())
 }
 
 /// Returns how a run stands, by one word alone.
 pub(crate) fn run_status(word: &str) -> Option<RunStatus> {
-    find(word).and_then(|(_, status)| status.clone())
+    find(word).and_then(|(.., status)| status.clone())
 }
 
 /// Returns how a statement stands and the rest, by the words that a text begins with: `complete (bindings/a.md)`,
 /// `✓ done`, `**executing**`.
 pub(crate) fn leading_status(text: &str) -> Option<Status> {
-    let text = plain(text);
-    status(text).or_else(|| {
-        WORDS.iter().find_map(|(words, status, _)| {
-            let status = status.as_ref()?;
-            words
-                .iter()
-                .any(|word| begins(text, word))
-                .then(|| status.clone())
-        })
-    })
+    leading(text, |(_, status, _)| status.as_ref()).cloned()
 }
 
 /// Returns how a run stands, by the words that a text begins with.
 pub(crate) fn leading_run_status(text: &str) -> Option<RunStatus> {
+    leading(text, |(.., status)| status.as_ref()).cloned()
+}
+
+/// Returns what a text means that is a word of the table, or else begins with one; words that do not mean anything of that
+/// kind are passed over.
+fn leading<T>(
+    text: &str,
+    meaning: impl Fn(&'static Row) -> Option<&'static T>,
+) -> Option<&'static T> {
     let text = plain(text);
-    run_status(text).or_else(|| {
-        WORDS.iter().find_map(|(words, _, status)| {
-            let status = status.as_ref()?;
-            words
+    let begins = || {
+        WORDS.iter().find_map(|row| {
+            let meaning = meaning(row)?;
+            row.0
                 .iter()
                 .any(|word| begins(text, word))
-                .then(|| status.clone())
+                .then_some(meaning)
         })
-    })
+    };
+    find(text).and_then(&meaning).or_else(begins)
 }
 
 /// Returns each word for how a statement stands, with its meaning.
@@ -143,11 +158,10 @@ pub(crate) fn gate(word: &str) -> Option<GateStatus> {
     })
 }
 
-fn find(word: &str) -> Option<(&'static Option<Status>, &'static Option<RunStatus>)> {
+fn find(word: &str) -> Option<&'static Row> {
     let word = word.trim();
     let known = |known: &&str| same(word, known);
-    let row = WORDS.iter().find(|(words, ..)| words.iter().any(known))?;
-    Some((&row.1, &row.2))
+    WORDS.iter().find(|(words, ..)| words.iter().any(known))
 }
 
 /// Whether a text is a word of the table; `in_progress` is `in progress`.

@@ -259,16 +259,21 @@ impl Writes {
     }
 }
 
+/// The node of a binding's frame, which the root does not have; `None` where the trace has no such frame.
+fn frame_of(trace: &Trace, binding: &Binding) -> Option<Option<u32>> {
+    match binding.execution_id {
+        Some(id) => node_of_row(trace, id).map(Some),
+        None => Some(None),
+    }
+}
+
 /// The nodes that may have written a binding, and what they are found by.
 fn nodes_of<'a, 'n>(
     trace: &Trace,
     named: &'n BTreeMap<Key<'a>, Vec<u32>>,
     binding: &'a Binding,
 ) -> Option<(Key<'a>, &'n Vec<u32>)> {
-    let frame = match binding.execution_id {
-        Some(id) => Some(node_of_row(trace, id)?),
-        None => None,
-    };
+    let frame = frame_of(trace, binding)?;
     let name: &str = &binding.name;
     // `researcher/findings` is an output of the service `researcher`.
     let service = name.split_once('/').map(|(service, _)| service);
@@ -284,10 +289,7 @@ fn unnamed_of<'a, 'n>(
     unnamed: &'n BTreeMap<Key<'a>, Vec<u32>>,
     binding: &'a Binding,
 ) -> Option<(Key<'a>, &'n Vec<u32>)> {
-    let frame = match binding.execution_id {
-        Some(id) => Some(node_of_row(trace, id)?),
-        None => None,
-    };
+    let frame = frame_of(trace, binding)?;
     let source = binding.source.as_deref()?.trim();
     // A trace may show the first line of a longer statement.
     let first = source.lines().next().unwrap_or_default().trim();

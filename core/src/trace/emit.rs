@@ -121,7 +121,7 @@ impl<'a, 'e> Emit<'a, 'e> {
             Status::Started if row.started.is_some() => NodeStatus::Executing,
             status => word(status),
         });
-        let lowered = rows.beside(inst.last).is_some();
+        let lowered = rows.are_lowered();
         let mut aliases = Vec::new();
         let mut pos = self.next_row.get(inst.first as usize).copied();
         while let Some(row) = pos.and_then(|pos| rows.get(pos)).filter(|_| !lowered) {
@@ -245,7 +245,7 @@ impl<'a, 'e> Emit<'a, 'e> {
             .get(&at)
             .and_then(|gate| self.run.gates.get(*gate))
         else {
-            if inst.open && self.rows.beside(inst.first).is_none() {
+            if inst.open && !self.rows.are_lowered() {
                 self.ledger.note(Severity::Warning, "gate-without-row", || {
                     rows::at(
                         id,
@@ -259,7 +259,7 @@ impl<'a, 'e> Emit<'a, 'e> {
             return;
         };
         let said = std::mem::replace(status, gates::status(gate));
-        if !inst.open && status.is_open() && self.rows.beside(inst.first).is_none() {
+        if !inst.open && status.is_open() && !self.rows.are_lowered() {
             self.ledger.note(Severity::Warning, "gate-disagrees", || {
                 rows::at(
                     id,
@@ -311,8 +311,7 @@ impl<'a, 'e> Emit<'a, 'e> {
         let Some(gate) = self.run.gates.get(at) else {
             return derived(NodeKind::Statement, Text::from(""), NodeStatus::Pending);
         };
-        let by_rows = self.rows.beside(0).is_none();
-        if by_rows {
+        if !self.rows.are_lowered() {
             self.ledger
                 .note(Severity::Warning, "gate-without-execution", || {
                     rows::at(

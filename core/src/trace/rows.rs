@@ -14,8 +14,8 @@ pub(super) const NONE: u32 = u32::MAX;
 pub(super) struct Rows<'a> {
     list: &'a [Execution],
     order: Option<Vec<u32>>,
-    /// What records that are no rows say beside, one each; empty for rows.
-    beside: &'a [Beside],
+    /// What records that are no rows say beside, one each.
+    beside: Option<&'a [Beside]>,
 }
 
 impl<'a> Rows<'a> {
@@ -32,7 +32,7 @@ impl<'a> Rows<'a> {
         Rows {
             list,
             order,
-            beside: &[],
+            beside: None,
         }
     }
 
@@ -41,13 +41,18 @@ impl<'a> Rows<'a> {
         Rows {
             list,
             order: None,
-            beside,
+            beside: Some(beside),
         }
+    }
+
+    /// Whether these are records of a form that has no rows.
+    pub(super) fn are_lowered(&self) -> bool {
+        self.beside.is_some()
     }
 
     /// What a record says beside the columns of a row; `None` for a row.
     pub(super) fn beside(&self, pos: u32) -> Option<&'a Beside> {
-        self.beside.get(pos as usize)
+        self.beside?.get(pos as usize)
     }
 
     /// What the text of a row says. Of a record it is known without.
@@ -99,7 +104,7 @@ impl<'a> Rows<'a> {
 
     /// Position of the first row with an id that other tables name: records that are no rows have none.
     pub(super) fn find_row(&self, id: i64) -> Option<u32> {
-        self.beside.is_empty().then(|| self.find(id)).flatten()
+        self.find(id).filter(|_| !self.are_lowered())
     }
 
     /// Position of the first row with that id.

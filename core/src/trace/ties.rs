@@ -90,9 +90,15 @@ impl<'a> Ties<'a> {
     }
 
     /// The statement of the branch of a name in its parallel.
-    pub(super) fn named_branch(&self, (parallel, guessed): (u32, bool), name: &str) -> Option<Tie> {
-        let statement = self.program?.branch_of(parallel, name)?;
-        Some(Tie {
+    pub(super) fn named_branch(
+        &mut self,
+        (parallel, guessed): (u32, bool),
+        name: &'a str,
+    ) -> Option<Tie> {
+        let program = self.program?;
+        let named = self.branches.entry((parallel, name));
+        let statement = *named.or_insert_with(|| program.branch_of(parallel, name));
+        statement.map(|statement| Tie {
             statement,
             guessed,
             by: TiedBy::Name,
@@ -102,26 +108,14 @@ impl<'a> Ties<'a> {
     /// The statement of a branch: the one of that name in its parallel, else its row's own.
     pub(super) fn branch(
         &mut self,
-        (parallel, guessed): (u32, bool),
+        parallel: (u32, bool),
         name: &'a str,
         row: &'a Execution,
     ) -> Option<Tie> {
-        let program = self.program?;
-        let named = *self
-            .branches
-            .entry((parallel, name))
-            .or_insert_with(|| program.branch_of(parallel, name));
-        match named {
-            Some(statement) => Some(Tie {
-                statement,
-                guessed,
-                by: TiedBy::Name,
-            }),
-            None => {
-                let within = self.within(parallel, None, guessed);
-                self.row(row, within)
-            }
-        }
+        self.named_branch(parallel, name).or_else(|| {
+            let within = self.within(parallel.0, None, parallel.1);
+            self.row(row, within)
+        })
     }
 
     /// Whether a statement lies in a loop's body (trace.md 5): as the program has it; without one, it has the

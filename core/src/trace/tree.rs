@@ -77,9 +77,9 @@ pub(super) fn build<'a>(
     };
     let mut emit = Emit::new(run, program, rows, &list, &of_row, &ties, &placed, ledger);
     let nodes = emit.all(&slots, &order);
-    let nodes_of = match rows.beside(0) {
-        Some(_) => nodes_of_rows(&of_row, &order),
-        None => Vec::new(),
+    let nodes_of = match rows.are_lowered() {
+        true => nodes_of_rows(&of_row, &order),
+        false => Vec::new(),
     };
     (nodes, nodes_of)
 }

@@ -1,7 +1,7 @@
 //! One line of a compact log.
 
 use super::words;
-use crate::model::words::{self as listed, DEFERRED};
+use crate::model::words::{self as listed, DEFERRED, says_deferred};
 use crate::model::{GateStatus, LogEvent, LogLine, RunStatus, Status, Text};
 use crate::time::Stamp;
 
@@ -530,16 +530,6 @@ fn closing(text: &str) -> Option<usize> {
         }
     }
     None
-}
-
-/// Whether the reason of a skipped statement begins with the word `deferred`.
-fn says_deferred(note: &str) -> bool {
-    let note = note.trim_start_matches(['(', '*', ' ']);
-    let end = note
-        .find(|c: char| !c.is_alphabetic())
-        .unwrap_or(note.len());
-    note.get(..end)
-        .is_some_and(|word| word.eq_ignore_ascii_case(DEFERRED))
 }
 
 fn statement(text: &str) -> (LogEvent, Option<&str>) {

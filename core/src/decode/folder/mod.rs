@@ -43,7 +43,7 @@ use crate::model::{
 use crate::source::{Source, SourceError};
 use tree::Tree;
 
-pub(crate) use tree::is_workings;
+pub use tree::is_workings;
 
 pub use bindings::{binding_of, head_of, in_order_of_index, scoped};
 pub use files::role;

@@ -24,7 +24,7 @@ pub(super) struct Tree<'a> {
 }
 
 /// What a writer needs while it writes, and no part of a run: the lock file, and files that are not yet in their place.
-pub(crate) fn is_workings(path: &str) -> bool {
+pub fn is_workings(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     name == ".lock" || name.starts_with(".tmp-") || name.starts_with(".new-")
 }

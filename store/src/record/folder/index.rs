@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use prosescope_core::decode::binding_md::Head;
-use prosescope_core::decode::folder::{binding_of, head_of};
+use prosescope_core::decode::folder::{binding_of, head_of, is_workings};
 use prosescope_core::model::{Binding, BindingKind, ValueAt};
 use serde::{Deserialize, Serialize};
 
@@ -120,14 +120,9 @@ pub(super) fn names(root: &Dir, below: &str) -> io::Result<Vec<(String, bool)>> 
     };
     Ok(names
         .into_iter()
-        .filter(|(name, kind)| !is_working(name) && (kind.is_file() || kind.is_dir()))
+        .filter(|(name, kind)| !is_workings(name) && (kind.is_file() || kind.is_dir()))
         .map(|(name, kind)| (name, kind.is_dir()))
         .collect())
-}
-
-/// Whether a name is of a file that only writers need.
-fn is_working(name: &str) -> bool {
-    name == ".lock" || name.starts_with(".tmp-") || name.starts_with(".new-")
 }
 
 struct Listing<'a> {
@@ -139,7 +134,7 @@ struct Listing<'a> {
 impl Listing<'_> {
     fn below(&mut self, dir: &Dir, folder: &str, deep: usize) -> io::Result<()> {
         for entry in dir.entries()? {
-            let Some(name) = entry.name.to_str().filter(|name| !is_working(name)) else {
+            let Some(name) = entry.name.to_str().filter(|name| !is_workings(name)) else {
                 continue;
             };
             let path = format!("{folder}/{name}");

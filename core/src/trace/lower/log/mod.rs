@@ -22,7 +22,9 @@ use std::sync::Arc;
 
 use super::{At, Beside, Record, Story};
 use crate::issue::{Issue, Severity};
-use crate::model::{CompactLog, Execution, LogEvent, LogLine, Meta, Run, RunStatus, Status, Text};
+use crate::model::{
+    CompactLog, Execution, LogEvent, LogLine, Meta, Run, RunStatus, Status, Text, words,
+};
 use crate::program::{Statement, Tie};
 use crate::trace::from_state::facts::Facts;
 use crate::trace::rows::Ledger;
@@ -143,11 +145,10 @@ struct Said {
 
 impl State {
     fn of(status: &Status, meta: &Meta) -> State {
-        let said = meta.reason.as_deref().unwrap_or_default().trim_start();
+        let deferred = meta.reason.as_deref().is_some_and(words::says_deferred);
         State {
             status: status.clone(),
-            deferred: *status == Status::Skipped
-                && said.to_ascii_lowercase().starts_with("deferred"),
+            deferred: *status == Status::Skipped && deferred,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Statements and gates of a log: which lines speak of the same one.
 
 use super::{At, Lowering, Place, Said};
+use crate::model::words::DEFERRED;
 use crate::model::{GateStatus, LogLine, Meta, Status, Text};
 use crate::program::StatementKind;
 use crate::trace::gates::status_word;
@@ -102,7 +103,7 @@ impl Lowering<'_, '_, '_> {
         if *status == Status::Skipped {
             let note = line.note.as_deref().unwrap_or_default();
             meta.reason = match line.deferred {
-                true => Some(format!("deferred {note}").into()),
+                true => Some(format!("{DEFERRED} {note}").into()),
                 false => line.note.clone(),
             };
             let condition = self.tie(at).filter(|(_, own)| {
