@@ -801,6 +801,8 @@ export type TracePage = {
   rows: Array<TreeRow>;
   /** Why rows are missing, where what was executed is recorded and not readable: `state.md is not readable: it is encrypted`. */
   note?: string | null;
+  /** Lines of the log before the first statement that record none. */
+  remarks?: Array<string>;
 };
 
 /** A row of the trace. */
@@ -827,6 +829,8 @@ export type TreeRow = {
   text: string;
   /** What is worth saying beside it: `all · 3 branches`, `round 2 of 5`, `frame 43 · depth 3`, `attempt 2 of 3`. */
   detail: string;
+  /** Lines of the log after it that record no statement, as they stand there. */
+  remarks?: Array<string>;
   /** Its status in words. */
   status: string;
   /** Attempts, 1 without a retry. */

@@ -18,6 +18,8 @@ use crate::trace::from_state::statements::is_work;
 const TEACHERS: usize = 8;
 /// Statements of one name that are looked at.
 const MANY: usize = 256;
+/// Constructs around a statement that are looked at.
+const DEEP: usize = 64;
 
 /// The tie of each line.
 pub(super) fn of(
@@ -37,6 +39,8 @@ pub(super) fn of(
 /// Where the root, or a frame, has come to.
 #[derive(Default, Clone)]
 struct Place {
+    /// The beginning of what runs here.
+    begin: u32,
     /// The next statement may be this one.
     from: u32,
     /// The end of what runs here.
@@ -45,7 +49,7 @@ struct Place {
     loops: Vec<(Option<u32>, u32, usize)>,
     /// Bodies that do not run: until their end nothing is tied.
     not_run: BTreeSet<u32>,
-    /// A `try` in which something failed: its `catch` may run.
+    /// The `catch` of each `try` in which something failed: it may run.
     failed: BTreeSet<u32>,
     /// What the line before was tied to: its number, its name, and how it stands.
     last: Option<(Option<u32>, Text, Tie, Option<Status>)>,
@@ -310,7 +314,7 @@ impl<'w, 'a> Walk<'w, 'a> {
 
     /// The innermost `try` around a statement that has a `catch`.
     fn catching(&self, at: u32) -> Option<u32> {
-        let mut outer = self.facts.listing.enclosing(at);
+        let mut outer = self.facts.listing.enclosing(at).take(DEEP);
         outer.find(|outer| self.facts.listing.catch_of(*outer).is_some())
     }
 
@@ -331,7 +335,7 @@ impl<'w, 'a> Walk<'w, 'a> {
             })
             .collect();
         let here = |at: &u32| match in_frame {
-            true => *at >= self.begin_of(line) && *at < place.end,
+            true => *at >= place.begin && *at < place.end,
             false => self.block_of(*at).is_none(),
         };
         let by = match bound {
@@ -381,19 +385,6 @@ impl<'w, 'a> Walk<'w, 'a> {
             return Some(tie(found, true));
         }
         all.first().map(|first| tie(*first, true))
-    }
-
-    fn begin_of(&self, line: &LogLine) -> u32 {
-        let block = line.frame.and_then(|id| self.frames.get(&id));
-        let end = block.map_or(0, |place| place.end);
-        // The block that ends there.
-        (0..end)
-            .rev()
-            .find(|at| {
-                self.end_of(*at) == end
-                    && self.statement(*at).is_some_and(|s| s.kind == Kind::Block)
-            })
-            .unwrap_or(0)
     }
 
     /// `3b→ ✓`: the second branch of the parallel on the way.
@@ -540,22 +531,18 @@ impl<'w, 'a> Walk<'w, 'a> {
             let own = self.statement(*at);
             own.is_some_and(|s| s.name.is_none() && is_work(s) && !s.kind.has_body())
         };
-        (block + 1..self.end_of(block)).filter(silent).eq([at])
+        let inside = (block + 1..self.end_of(block)).take(MANY);
+        inside.filter(silent).take(2).eq([at])
     }
 
     /// Whether something failed in the `try` of a `catch`.
     fn caught(&self, place: &Place, catch: u32) -> bool {
-        place
-            .failed
-            .iter()
-            .any(|tried| self.facts.listing.catch_of(*tried) == Some(catch))
+        place.failed.contains(&catch)
     }
 
     fn is_not_run(&self, place: &Place, at: u32) -> bool {
-        place
-            .not_run
-            .iter()
-            .any(|body| at > *body && at < self.end_of(*body))
+        let mut around = self.facts.listing.enclosing(at).take(DEEP);
+        around.any(|body| place.not_run.contains(&body))
     }
 
     /// Words that no statement has: the statement that the number counts, if no name would be written for that.
@@ -598,6 +585,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         };
         if let Some((id, block)) = called {
             let place = Place {
+                begin: block,
                 from: block + 1,
                 end: self.end_of(block),
                 ..Place::default()
@@ -656,7 +644,7 @@ impl<'w, 'a> Walk<'w, 'a> {
             };
         }
         place.not_run.extend(others);
-        place.failed.extend(tried);
+        place.failed.extend(catch);
         place.from = after.max(catch.unwrap_or(0));
         if let LogEvent::Fork { .. } = &line.event {
             place.forks.insert(number, tie);
