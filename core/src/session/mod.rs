@@ -24,6 +24,7 @@ mod open;
 mod overview;
 mod program;
 mod resume;
+mod silent;
 mod state;
 mod story;
 mod stray;

@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use super::Session;
 use super::index::short;
 use super::nodes::count;
+use super::silent::Silent;
 use crate::program::{Property, Statement, Value};
 use crate::trace::{Node, NodeStatus};
 use crate::view::{ProgramLine, ProgramView, PropertyView};
@@ -24,6 +25,7 @@ impl Session {
                 .enumerate()
                 .skip(from as usize)
                 .take(len as usize);
+            let silent = Silent::of(self);
             return ProgramView {
                 path,
                 source_from: self.run.program.source_from.as_deref().map(str::to_owned),
@@ -40,6 +42,10 @@ impl Session {
                         let kind = begins.map_or_else(String::new, |s| word(&s.kind));
                         let mut line = self.line(number, &line.text, kind, word(&line.role));
                         line.properties = begins.map_or_else(Vec::new, properties);
+                        let own = begins.and_then(|_| listing.statement_at(number));
+                        if let Some(at) = own.filter(|_| line.node_count == 0) {
+                            line.status = silent.word(listing, at).to_owned();
+                        }
                         line
                     })
                     .collect(),
