@@ -187,8 +187,10 @@ const HOLDS: [&str; 9] = [
     "SELECT +value = '007' AND typeof(value) = 'text' FROM bindings WHERE name = 'Note' COLLATE BINARY",
     "SELECT +value = '1e3' AND typeof(value) = 'text' FROM bindings WHERE name = 'draft' COLLATE BINARY",
     "SELECT count(*) > 0 FROM execution WHERE statement_index = 2 AND status = 'executing'",
-    "SELECT count(*) > 0 FROM execution WHERE statement_index = 1 AND status = 'completed'",
-    "SELECT count(*) > 0 FROM execution WHERE statement_index = 1 AND status = 'failed'",
+    "SELECT count(*) > 0 FROM execution JOIN execution AS ended ON execution.statement_index IS ended.statement_index
+     WHERE ended.id = 1 AND execution.status = 'completed'",
+    "SELECT count(*) > 0 FROM execution JOIN execution AS ended ON execution.statement_index IS ended.statement_index
+     WHERE ended.id = 1 AND execution.status = 'failed'",
     "SELECT status = 'approved' FROM gates WHERE id = 'publish' COLLATE BINARY",
     "SELECT status = 'rejected' FROM gates WHERE id = 'publish' COLLATE BINARY",
     "SELECT count(*) = 1 FROM gates WHERE id = 'extra' COLLATE BINARY AND status = 'pending'",
