@@ -45,6 +45,7 @@ impl Session {
                         let own = begins.and_then(|_| listing.statement_at(number));
                         if let Some(at) = own.filter(|_| line.node_count == 0) {
                             line.status = silent.word(listing, at).to_owned();
+                            line.annotation.clone_from(&line.status);
                         }
                         line
                     })

@@ -202,9 +202,11 @@ pub struct ProgramLine {
     pub kind: String,
     /// `statement`, `property`, `continuation`, `comment`, `blank`.
     pub role: String,
-    /// What happened here, in words: `completed`, `failed`, `3 × completed, 1 × failed`; empty when nothing did.
+    /// What happened here, in words: `completed`, `failed`, `3 × completed, 1 × failed`. Where no record names the line:
+    /// `not run` (its condition did not hold), `not recorded` (before the farthest record, or in a completed run) or
+    /// `not reached`; empty where nothing is known, and for what does not run.
     pub annotation: String,
-    /// The status to colour it by, in words; empty when nothing happened.
+    /// The status to colour it by, in words; empty where `annotation` is.
     pub status: String,
     /// Nodes of the trace that are tied to this line (the first 50).
     pub nodes: Vec<u32>,
