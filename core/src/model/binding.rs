@@ -74,6 +74,19 @@ pub struct Binding {
     pub superseded: bool,
 }
 
+impl Binding {
+    /// Whether its value is there, and no later version of it took its place.
+    pub fn is_written(&self) -> bool {
+        matches!(self.value, ValueAt::File { .. } | ValueAt::Row { .. }) && !self.superseded
+    }
+
+    /// The first line of the source that its header quotes.
+    pub fn first_line(&self) -> Option<&str> {
+        let first = self.source.as_deref()?.trim().lines().next()?.trim_end();
+        (!first.is_empty()).then_some(first)
+    }
+}
+
 /// Where a value lies.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ValueAt {

@@ -46,7 +46,44 @@ impl StatementKind {
     }
 }
 
+impl StatementKind {
+    /// Whether running the program runs it: it neither declares nor receives something.
+    pub fn runs(self) -> bool {
+        !self.is_declaration() && self != StatementKind::Input
+    }
+
+    /// Whether running it does something that a state file would mark.
+    pub fn is_work(self) -> bool {
+        use StatementKind as K;
+        !matches!(
+            self,
+            K::If
+                | K::Elif
+                | K::Else
+                | K::Choice
+                | K::Option
+                | K::Try
+                | K::Catch
+                | K::Finally
+                | K::Throw
+                | K::Return
+                | K::Assign
+                | K::Other
+        )
+    }
+}
+
 impl Statement {
+    /// The name that running it binds.
+    pub fn bound(&self) -> Option<&str> {
+        let name = self.name.as_deref()?;
+        let assigns = || {
+            let rest = self.text.strip_prefix(name);
+            rest.is_some_and(|rest| rest.trim_start().starts_with('='))
+        };
+        (self.binds.is_some() || assigns()).then_some(name)
+    }
+
     /// What the first property of that name says.
     pub fn property(&self, name: &str) -> Option<&str> {
         self.find(name).map(|property| property.text.as_str())

@@ -5,7 +5,7 @@ use super::values::Table;
 use crate::model::{Gate, GateStatus};
 use crate::program::{Listing, scan};
 use crate::resume::{self, Ahead, Facts, MemoryState, Need, NeedState, Plan, Stand, Stop};
-use crate::trace::{NodeKind, NodeStatus, from_state};
+use crate::trace::{NodeKind, NodeStatus, source_of_trace};
 use crate::view::{
     AheadView, CautionView, DoneView, GateOutcomeView, MemoryNeedView, NeedView, PositionView,
     ResumeView,
@@ -24,7 +24,7 @@ impl Session {
             (Some(listing), _) => Some(listing),
             // Without a program, a state file's trace is read as one; lines are those of the trace.
             (None, true) if self.run.state_file.is_some() => {
-                told = scan(&from_state::source_of_trace(&self.run));
+                told = scan(&source_of_trace(&self.run));
                 Some(&told).filter(|t| !t.statements.is_empty())
             }
             _ => None,

@@ -205,7 +205,9 @@ impl<'a, 'e> Emit<'a, 'e> {
             line,
             attempts: inst.attempts,
             max: (inst.max != NONE).then_some(inst.max),
-            inferred: inst.inferred || self.placed.contains(&at),
+            inferred: inst.inferred
+                || self.placed.contains(&at)
+                || beside.is_some_and(|beside| beside.inferred),
             first_row: row(inst.first),
             last_row: row(inst.last),
             state_line: beside.and_then(|beside| beside.line),

@@ -106,19 +106,38 @@ fn abandon(nodes: &mut [Node], believed: &Option<RunStatus>, ledger: &mut Ledger
         }
         let said = std::mem::replace(&mut node.status, NodeStatus::Abandoned);
         node.derived = true;
-        ledger.note(Severity::Warning, "abandoned", || {
-            let what = match node.id {
-                Some(id) => format!("execution {id}"),
-                None => format!("`{}`", node.text),
-            };
-            let message = format!("{what} still says {}, but the run is {run}", said.word());
-            let issue =
-                Issue::info("", message).hint("It was never closed; it is shown as abandoned.");
-            match node.id {
-                Some(id) => issue.at_row("execution", id),
-                None => issue,
-            }
-        });
+        note_open(
+            node,
+            &said,
+            run,
+            "It was never closed; it is shown as abandoned.",
+            ledger,
+        );
+    }
+}
+
+/// Notes what stands open in a run that is over.
+fn note_open(node: &Node, said: &NodeStatus, run: &str, hint: &str, ledger: &mut Ledger) {
+    ledger.note(Severity::Warning, "abandoned", || {
+        let what = match node.id {
+            Some(id) => format!("execution {id}"),
+            None => format!("`{}`", node.text),
+        };
+        let message = format!("{what} still says {}, but the run is {run}", said.word());
+        let issue = Issue::info("", message).hint(hint);
+        match node.id {
+            Some(id) => issue.at_row("execution", id),
+            None => issue,
+        }
+    });
+}
+
+/// Notes what a state file marks as under way though the run is over: it ended with the run.
+pub(super) fn note_marks(nodes: &[Node], run: &RunStatus, ledger: &mut Ledger) {
+    let gate = |node: &Node| matches!(node.kind, NodeKind::Gate { .. });
+    for node in nodes.iter().filter(|n| stands_open(n) && !gate(n)) {
+        let hint = "It is shown as what ended with the run.";
+        note_open(node, &node.status, run.word(), hint, ledger);
     }
 }
 

@@ -28,9 +28,9 @@
 //! - A status word that no document lists stands open while the run does, and is kept when it is over.
 
 mod caught;
+mod claims;
 mod emit;
 mod finish;
-pub(crate) mod from_state;
 mod gates;
 mod lower;
 mod parents;
@@ -45,14 +45,18 @@ mod tree;
 mod verdict;
 mod words;
 
-use from_state::facts::Facts;
 use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
-use crate::model::{CompactLog, Form, Run, RunStatus, Text};
-use crate::program::{Listing, TiedBy};
+use crate::model::{CompactLog, Execution, Form, Run, RunStatus, Text};
+use crate::program::{Listing, TiedBy, scan};
+use lower::Beside;
+use lower::disk::Stale;
+use lower::facts::Facts;
+use lower::state::Told;
+use rows::Ledger;
+use silence::Silence;
 
-pub use from_state::from_state_file;
 pub use shape::{Shape, frame_block, shape};
 pub(crate) use verdict::STATE_FILE;
 
@@ -62,14 +66,15 @@ pub(crate) use verdict::STATE_FILE;
 /// body and in a `try`. `now` is milliseconds since 1970: with it, a run without a sign of life for a day says so.
 /// A run that keeps no execution rows is folded from its state file or its log, a folder without one from its bindings.
 pub fn fold(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
-    if let (Some(log), None, true) = (&run.log, &run.state_file, !run.told_by_rows()) {
-        return of_log(run, log, program, now);
-    }
     let folder = matches!(run.form, Form::Folder { .. });
-    if !run.told_by_rows() && (run.state_file.is_some() || folder) {
-        return from_state_file(run, program, now);
+    match (&run.log, &run.state_file) {
+        _ if run.told_by_rows() => {}
+        (Some(log), None) => return of_log(run, log, program, now),
+        (_, Some(_)) => return of_state_file(run, program, now),
+        _ if folder => return of_state_file(run, program, now),
+        _ => {}
     }
-    let mut ledger = rows::Ledger::default();
+    let mut ledger = Ledger::default();
     let rows = rows::Rows::new(&run.executions);
     let instances = sweep::sweep(
         &rows,
@@ -80,30 +85,28 @@ pub fn fold(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
     let mut trace = finish::finish(run, program, nodes, verdict::recorded(run), now, ledger);
     trace
         .issues
-        .extend(from_state::beside::compare(run, program, &trace));
+        .extend(lower::state::beside::compare(run, program, &trace));
     trace
 }
 
 /// Folds a compact log.
 fn of_log(run: &Run, log: &CompactLog, program: Option<&Listing>, now: Option<i64>) -> Trace {
     let none = Listing::default();
-    let mut ledger = rows::Ledger::default();
-    let facts = Facts::of(run, program.unwrap_or(&none), &none, false, &mut ledger);
+    let listing = program.unwrap_or(&none);
+    let mut ledger = Ledger::default();
+    let facts = Facts::of(run, listing, &none, false, &mut ledger);
     let lowered = lower::log::lower(run, log, &facts, &mut ledger);
-    let rows = rows::Rows::lowered(&lowered.records, &lowered.beside);
-    let mut ties = ties::Ties::new(program, &[]);
-    let instances = sweep::sweep(&rows, &mut ties, gates::ByRow::new());
-    let (mut nodes, nodes_of) = tree::build(run, program, &rows, instances, &mut ledger);
-    let mut claims = verdict::recorded(run);
-    let ended = claims.iter().any(|claim| claim.status.is_finished());
-    if !ended && from_state::claims::all_is_over(run, &facts, &nodes) {
-        let said = verdict::Claim::new("execution trace", RunStatus::Completed, None);
-        claims.push(said);
-    }
-    let silence = match verdict::believed(&claims).and_then(|at| claims.get(at)) {
-        Some(claim) if claim.status.is_finished() => silence::Silence::Over(claim.status.clone()),
-        Some(claim) if claim.status != RunStatus::Running => silence::Silence::Open,
-        _ => silence::Silence::Unknown,
+    let stale = Stale {
+        unmarked: lowered.unmarked,
+        ..Stale::default()
+    };
+    let records = (&*lowered.records, &*lowered.beside);
+    let (mut nodes, nodes_of) = built(run, program, records, &mut ledger);
+    let claims = claims::of(run, &facts, &nodes, &stale);
+    let silence = match ending(&claims) {
+        Some(status) if status.is_finished() => Silence::Over(status),
+        Some(status) if status != RunStatus::Running => Silence::Open,
+        _ => Silence::Unknown,
     };
     silence::settle(&mut nodes, &silence);
     let mut trace = finish::finish(run, program, nodes, claims, now, ledger);
@@ -120,26 +123,58 @@ fn of_log(run: &Run, log: &CompactLog, program: Option<&Listing>, now: Option<i6
         .map(|(after, line)| (after.and_then(node_of), *line))
         .collect();
     trace.remarks.sort_unstable();
-    explain(log, &mut trace);
+    claims::explain(run, &stale, &mut trace);
     trace
 }
 
-/// What a log says beside its trailer's word.
-fn explain(log: &CompactLog, trace: &mut Trace) {
-    let verdict = &mut trace.verdict;
-    if verdict.source == "nothing" && log.lines.is_empty() {
-        "the log has its header alone: the run began, and nothing more is recorded"
-            .clone_into(&mut verdict.reason);
+/// Folds a state file, or the bindings of a folder that has none. Without a program the lines of the file's trace are read
+/// as one; then [`Node::line`] counts them.
+fn of_state_file(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
+    let scanned = scan(&source_of_trace(run));
+    let listing = program.unwrap_or(&scanned);
+    let mut ledger = Ledger::default();
+    let mut told = Told::of(run, listing, &scanned, program.is_none(), &mut ledger);
+    told.believe_gates(run);
+    let stale = lower::disk::compare(run, &mut told.facts, &told.frames, &mut ledger);
+    let (records, beside) = lower::state::lower(run, &told);
+    let (mut nodes, _) = built(run, Some(listing), (&records, &beside), &mut ledger);
+    let claims = claims::of(run, &told.facts, &nodes, &stale);
+    if let Some(status) = ending(&claims).filter(RunStatus::is_finished) {
+        finish::note_marks(&nodes, &status, &mut ledger);
+        silence::settle(&mut nodes, &Silence::Over(status));
     }
-    if verdict.source == "execution trace" {
-        "every statement is over, and nothing says otherwise".clone_into(&mut verdict.reason);
+    let mut trace = finish::finish(run, Some(listing), nodes, claims, now, ledger);
+    claims::explain(run, &stale, &mut trace);
+    trace
+}
+
+/// The tree of records that are no rows; and the node of each.
+fn built(
+    run: &Run,
+    program: Option<&Listing>,
+    (records, beside): (&[Execution], &[Beside]),
+    ledger: &mut Ledger,
+) -> (Vec<Node>, Vec<u32>) {
+    let rows = rows::Rows::lowered(records, beside);
+    let mut ties = ties::Ties::new(program, &[]);
+    let instances = sweep::sweep(&rows, &mut ties, gates::ByRow::new());
+    tree::build(run, program, &rows, instances, ledger)
+}
+
+/// What is believed of how the run ended, or where it is.
+fn ending(claims: &[verdict::Claim]) -> Option<RunStatus> {
+    let claim = claims.get(verdict::believed(claims)?)?;
+    Some(claim.status.clone())
+}
+
+/// The lines of the state file's trace as one text: what is read where there is no program.
+pub(crate) fn source_of_trace(run: &Run) -> String {
+    let mut text = String::new();
+    for line in run.state_file.iter().flat_map(|file| &file.trace) {
+        text.push_str(&line.text);
+        text.push('\n');
     }
-    let said = log
-        .trailer
-        .and_then(|at| log.lines.get(at as usize)?.note.as_ref());
-    if let (Some(note), "log") = (said, verdict.source.as_str()) {
-        verdict.reason.push_str(&format!(": {note}"));
-    }
+    text
 }
 
 /// The folded trace of a run.

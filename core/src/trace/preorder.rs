@@ -91,36 +91,6 @@ pub(super) fn measure(nodes: &mut [Node]) {
     }
 }
 
-/// Brings nodes into preorder. `parent` holds indices into `nodes` as given, in any order; children keep their
-/// order. Cycles are cut. Sets `parent`, `level` and `descendants`.
-pub(crate) fn arrange(nodes: Vec<Node>) -> Vec<Node> {
-    let mut parents: Vec<u32> = nodes
-        .iter()
-        .map(|node| node.parent.unwrap_or(NONE))
-        .collect();
-    cut_cycles(&mut parents);
-    let order = order(&parents);
-    let mut place = vec![NONE; nodes.len()];
-    for (new, old) in order.iter().enumerate() {
-        if let Some(slot) = place.get_mut(*old as usize) {
-            *slot = new as u32;
-        }
-    }
-    let mut pool: Vec<Option<Node>> = nodes.into_iter().map(Some).collect();
-    let mut out = Vec::with_capacity(pool.len());
-    for old in order {
-        if let Some(mut node) = pool.get_mut(old as usize).and_then(Option::take) {
-            node.parent = parents
-                .get(old as usize)
-                .and_then(|parent| place.get(*parent as usize))
-                .copied();
-            out.push(node);
-        }
-    }
-    measure(&mut out);
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,40 +128,5 @@ mod tests {
         ring[0] = 299_999;
         assert_eq!(cut_cycles(&mut ring).len(), 1);
         assert_eq!(ring[0], NONE);
-    }
-
-    #[test]
-    fn nodes_given_in_any_order_are_arranged() {
-        let node = |name: &str, parent| Node {
-            parent,
-            ..super::super::emit::derived(
-                super::super::NodeKind::Statement,
-                name.into(),
-                super::super::NodeStatus::Completed,
-            )
-        };
-        let nodes = arrange(vec![
-            node("c", Some(2)),
-            node("d", Some(9)),
-            node("a", None),
-            node("b", Some(0)),
-            node("e", Some(5)),
-            node("f", Some(4)),
-        ]);
-        let told: Vec<_> = nodes
-            .iter()
-            .map(|n| (&*n.text, n.parent, n.level, n.descendants))
-            .collect();
-        assert_eq!(
-            told,
-            [
-                ("d", None, 0, 0),
-                ("a", None, 0, 2),
-                ("c", Some(1), 1, 1),
-                ("b", Some(2), 2, 0),
-                ("e", None, 0, 1),
-                ("f", Some(4), 1, 0),
-            ]
-        );
     }
 }

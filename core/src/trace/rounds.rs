@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::NodeStatus;
+use super::lower::Round;
 use super::rows::{self, Ledger, Rows};
 use super::sweep::{Inst, Kind};
 use super::tree::{Budget, Slot, What};
@@ -30,8 +31,8 @@ pub(super) fn place<'a>(
             let number = meta
                 .and_then(|meta| meta.iteration)
                 .and_then(|n| u32::try_from(n).ok());
-            if let Some(n) = rows.beside(pos).and_then(|beside| beside.round) {
-                passing.begin(at, n, slots);
+            if let Some(round) = rows.beside(pos).and_then(|beside| beside.round) {
+                passing.begin(at, round, slots);
             } else if row.status == Status::Iteration {
                 passing.mark(at, row.id, number, slots, ledger);
             } else if meta.is_some_and(|meta| meta.in_place) {
@@ -45,7 +46,7 @@ pub(super) fn place<'a>(
     let mut guessed = BTreeSet::new();
     for (at, passing) in loops {
         let Some(inst) = loop_at(at) else { continue };
-        let begun = passing.begun.unwrap_or(0);
+        let begun = passing.begun.map_or(0, |round| round.n);
         let highest = passing.last.unwrap_or(0).max(passing.counted).max(begun);
         if inst.max != super::rows::NONE && highest > inst.max {
             let (id, max) = (rows.id(inst.first), inst.max);
@@ -68,7 +69,10 @@ pub(super) fn place<'a>(
         if inst.in_place && passing.last.is_none() {
             in_place(at, inst, &passing, rows, list, slots, budget, ledger);
             guessed.extend(passing.children);
-        } else if !passing.children.is_empty() || passing.begun.is_some() {
+        } else if passing.begun.is_some()
+            || !passing.children.is_empty() && (!rows.are_lowered() || passing.last.is_some())
+        {
+            // Of a loop that is told by no round nobody knows in which one something ran.
             let last = rows.get(inst.last).map(|row| &row.status);
             let status = match last {
                 _ if inst.open => NodeStatus::Started,
@@ -92,20 +96,20 @@ struct Passing {
     /// The number of the last round that ended.
     last: Option<u32>,
     /// The number of the round that began, where beginnings are marked.
-    begun: Option<u32>,
+    begun: Option<Round>,
     /// `current_iteration` of the in-place dialect.
     counted: u32,
 }
 
 impl Passing {
     fn next(&self) -> u32 {
-        self.begun
-            .unwrap_or_else(|| self.last.unwrap_or(0).saturating_add(1))
+        let begun = self.begun.map(|round| round.n);
+        begun.unwrap_or_else(|| self.last.unwrap_or(0).saturating_add(1))
     }
 
     /// A record that a round begins: the one before it is over.
-    fn begin(&mut self, at: u32, n: u32, slots: &mut Vec<Slot<'_>>) {
-        if self.begun == Some(n) {
+    fn begin(&mut self, at: u32, round: Round, slots: &mut Vec<Slot<'_>>) {
+        if self.begun.is_some_and(|begun| begun.n == round.n) {
             return;
         }
         if self.begun.is_some() || !self.children.is_empty() {
@@ -114,7 +118,7 @@ impl Passing {
             self.children.clear();
             self.last = Some(before);
         }
-        self.begun = Some(n);
+        self.begun = Some(round);
     }
 
     /// An `iteration` row: it ends a round.
@@ -156,7 +160,7 @@ impl Passing {
             what: What::Round {
                 n,
                 status,
-                derived: false,
+                derived: self.begun.is_some_and(|round| round.derived),
             },
         });
         for child in &self.children {

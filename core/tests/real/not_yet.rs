@@ -3,7 +3,6 @@
 
 /// Name of the case, key of its `expect`. `notes printed` are its notes in what the commands print.
 pub(crate) const NOT_YET: &[(&str, &str)] = &[
-    ("only one branch of an if ran", "lines"),
     ("rounds told by bindings", "loops"),
     ("rounds told by bindings", "text_absent"),
 ];

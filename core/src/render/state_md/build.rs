@@ -8,8 +8,7 @@ use crate::model::{
     StateFile, Status, Text, TraceLine, ValueAt,
 };
 use crate::program::{Listing, Statement, StatementKind, scan};
-use crate::trace::from_state::source_of_trace;
-use crate::trace::from_state::statements::{is_work, runs};
+use crate::trace::source_of_trace;
 use crate::trace::{NodeKind, NodeStatus, Trace};
 
 /// Lines ahead of what ran: at least so many, and so many at most.
@@ -167,7 +166,7 @@ impl Window {
                             .node(p)
                             .is_some_and(|n| n.status.is_open() && n.status != NodeStatus::Pending),
                     });
-            let declared = !runs(statement) || !is_work(statement);
+            let declared = !statement.kind.runs() || !statement.kind.is_work();
             statement.line > last
                 && statement.line <= end
                 && marks.node(*at).is_none()
@@ -307,6 +306,7 @@ fn constructs(marks: &Marks<'_>, window: &Window, file: &mut StateFile) {
             _ => {}
         }
     }
+    unplaced(marks, file);
     for at in &window.ahead {
         if let Some(statement) = marks.listing.get(*at).filter(|s| s.kind.is_loop()) {
             file.loops.push(looped(
@@ -318,6 +318,38 @@ fn constructs(marks: &Marks<'_>, window: &Window, file: &mut StateFile) {
             ));
         }
     }
+}
+
+/// Keeps the sections of the run's own file on blocks that several open frames run: nobody knows of which frame they speak,
+/// so the trace does not have them.
+fn unplaced(marks: &Marks<'_>, file: &mut StateFile) {
+    let own = marks.run.state_file.as_ref();
+    let Some(own) = own.filter(|_| !marks.run.told_by_rows()) else {
+        return;
+    };
+    let mut frames: BTreeMap<&str, usize> = BTreeMap::new();
+    for frame in &own.call_stack {
+        *frames.entry(&frame.block).or_default() += 1;
+    }
+    let shared = |lines: Option<(u32, u32)>| {
+        let at = lines.and_then(|(line, _)| marks.listing.statement_at(line));
+        let block = at.and_then(|at| marks.listing.get(marks.listing.block_of(at)?));
+        let name = block.and_then(|block| block.name.as_deref());
+        name.and_then(|name| frames.get(name))
+            .is_some_and(|n| *n > 1)
+    };
+    let written: BTreeSet<_> = file.parallels.iter().map(|p| p.lines).collect();
+    let kept = own
+        .parallels
+        .iter()
+        .filter(|p| shared(p.lines) && !written.contains(&p.lines));
+    file.parallels.extend(kept.cloned());
+    let written: BTreeSet<_> = file.loops.iter().map(|l| l.lines).collect();
+    let kept = own
+        .loops
+        .iter()
+        .filter(|l| shared(l.lines) && !written.contains(&l.lines));
+    file.loops.extend(kept.cloned());
 }
 
 /// A branch that has begun is executing; `started` is a word for whole constructs.

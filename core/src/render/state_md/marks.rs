@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::model::{Annotation, Binding, Run, Status, Text, ValueAt};
 use crate::program::{Listing, StatementKind};
-use crate::trace::from_state::disk::bound;
 use crate::trace::{Node, NodeKind, NodeStatus, Trace};
 
 /// The current node of each statement, and where values were written.
 pub(super) struct Marks<'a> {
-    run: &'a Run,
+    pub(super) run: &'a Run,
     pub(super) trace: &'a Trace,
     pub(super) listing: &'a Listing,
     /// By statement: an index into the trace's nodes.
@@ -187,7 +186,7 @@ impl<'a> Marks<'a> {
             let statement = self.listing.get(*at);
             let session = statement.is_some_and(|s| {
                 matches!(s.kind, StatementKind::Session | StatementKind::Resume)
-                    && bound(s).is_none()
+                    && s.bound().is_none()
             });
             session
                 && self.node(*at).is_some_and(|n| {
@@ -213,7 +212,7 @@ impl<'a> Marks<'a> {
         let name = match node.map(|n| &n.kind) {
             Some(NodeKind::Branch { branch }) => Some(&**branch),
             _ if own.kind == StatementKind::Input => own.name.as_deref(),
-            _ => bound(own),
+            _ => own.bound(),
         };
         let named = name.and_then(|name| self.bindings.get(&(name, frame)));
         if let Some(binding) = named.or_else(|| self.anonymous.get(&statement)) {
@@ -230,7 +229,7 @@ impl<'a> Marks<'a> {
         let at = *self.outer.get(&statement)?;
         let frame = self.above.get(at as usize).copied().flatten()?;
         let id = self.trace.nodes.get(frame as usize)?.id?;
-        let name = bound(self.listing.get(statement)?)?;
+        let name = self.listing.get(statement)?.bound()?;
         let binding = self.bindings.get(&(name, Some(id)))?;
         Some(self.paths.of(binding))
     }
@@ -339,7 +338,7 @@ pub(super) fn status(status: &NodeStatus) -> Status {
 
 /// Where bindings lie.
 pub(super) struct Paths<'a> {
-    run: &'a Run,
+    pub(super) run: &'a Run,
     /// What the index of a state file says, by name and frame; the first of two counts.
     indexed: BTreeMap<(&'a str, Option<i64>), &'a Text>,
 }

@@ -3,7 +3,10 @@
 //! Lowering parses and names: which record speaks of which site, and what it says of it. It decides nothing; what a
 //! record means is the fold's to find.
 
+pub(super) mod disk;
+pub(super) mod facts;
 pub(super) mod log;
+pub(crate) mod state;
 
 use std::sync::Arc;
 
@@ -25,11 +28,24 @@ pub(super) struct Beside {
     /// The id by which bindings name it.
     pub(super) id: Option<i64>,
     /// The round of a loop that begins here.
-    pub(super) round: Option<u32>,
+    pub(super) round: Option<Round>,
     /// No line says it: it follows from another record.
     pub(super) derived: bool,
+    /// Its place was inferred, not recorded.
+    pub(super) inferred: bool,
+    /// It is tied by where it stands: nothing names its statement.
+    pub(super) by_place: bool,
     /// What it is called where it has no text.
     pub(super) label: Text,
+}
+
+/// A round of a loop.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Round {
+    /// Its number, from 1.
+    pub(super) n: u32,
+    /// Nothing but its number is known.
+    pub(super) derived: bool,
 }
 
 /// A record under construction.

@@ -416,7 +416,9 @@ impl<'a> Sweep<'a, '_> {
             id: subject.id,
             stmt: tie.map_or(NONE, |t| t.statement),
             guessed: tie.is_some_and(|t| t.guessed),
-            by: tie.map(|t| t.by),
+            by: tie
+                .map(|t| t.by)
+                .filter(|_| !beside.is_some_and(|b| b.by_place)),
             open: true,
             failing: false,
             failed: false,

@@ -498,7 +498,14 @@ fn of_rows(
     // What was rendered is a run again, and says the same.
     let mut files = vec![("state.md", text.as_str())];
     files.extend(program.map(|p| ("program.prose", p)));
-    assert_eq!(rendered(&files), text);
+    let again = rendered(&files);
+    if matches!(status, "completed" | "failed") {
+        // What is marked as under way ended with the run: that is told from the second time on.
+        files[0].1 = &again;
+        assert_eq!(rendered(&files), again);
+    } else {
+        assert_eq!(again, text);
+    }
     text
 }
 

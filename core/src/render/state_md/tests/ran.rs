@@ -1,5 +1,6 @@
 //! Programs of any shape, run up to any point: what state.md carries of their rows comes back (state-md.md, "Carried").
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use proptest::prelude::*;
@@ -522,6 +523,19 @@ fn upward(trace: &Trace, at: usize) -> impl Iterator<Item = usize> {
     std::iter::successors(parent(at), move |at| parent(*at))
 }
 
+/// Ids and blocks of the frames that stand open.
+fn open_frames(trace: &Trace) -> BTreeSet<(i64, String)> {
+    let open = trace.nodes.iter().enumerate().filter(|(at, node)| {
+        let over = |at: usize| !trace.nodes[at].status.is_open();
+        node.status.is_open() && node.status != NodeStatus::Pending && !upward(trace, *at).any(over)
+    });
+    open.filter_map(|(_, node)| match &node.kind {
+        NodeKind::Frame { block, .. } => Some((node.id?, block.to_string())),
+        _ => None,
+    })
+    .collect()
+}
+
 fn rendered(run: &Run, listing: &Listing) -> (Trace, String) {
     let trace = fold(run, Some(listing), None);
     let text = from_run(run, &trace, Some(listing), &RenderOptions::default());
@@ -545,6 +559,13 @@ proptest! {
         let (trace, text) = rendered(&run, &listing);
         let read = again(&text, &source, &run.gates);
         let (trace_again, text_again) = rendered(&read, &listing);
+        // Of several open frames of a block nobody knows which one a mark or a section speaks of (one-fold.md, rule 9).
+        let open = open_frames(&trace);
+        prop_assert_eq!(&open_frames(&trace_again), &open, "{}", text);
+        let blocks: BTreeSet<&str> = open.iter().map(|(_, block)| block.as_str()).collect();
+        if blocks.len() < open.len() {
+            return Ok(());
+        }
         prop_assert_eq!(carried(&trace_again, &listing), carried(&trace, &listing), "{}", text);
         prop_assert_eq!(text_again, text);
     }

@@ -1,73 +1,30 @@
 //! Bindings on disk whose statements no line of the log tells of: they ran all the same.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::{At, Lowering, Said};
-use crate::issue::{Issue, Severity};
-use crate::model::{Binding, BindingKind, Meta, Run, Status, Text};
+use crate::model::{Meta, Run, Status, Text};
 use crate::program::{StatementKind, Tie, TiedBy};
-use crate::trace::from_state::disk::{bound, is_there};
+use crate::trace::lower::disk;
 
 impl Lowering<'_, '_, '_> {
-    pub(super) fn disk(&mut self, run: &Run) {
-        let mut binders: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
-        for (at, statement) in (0_u32..).zip(&self.facts.listing.statements) {
-            let in_block = self.facts.get(at).is_some_and(|fact| fact.block.is_some());
-            if let Some(name) = bound(statement).filter(|_| !in_block) {
-                binders.entry(name).or_default().push(at);
-            }
-        }
-        let mut found: BTreeMap<u32, TiedBy> = BTreeMap::new();
-        let root = |b: &&Binding| b.execution_id.is_none() && b.kind != BindingKind::Input;
-        for binding in run.bindings.iter().filter(|b| is_there(b)).filter(root) {
-            let all = binders.get(&*binding.name).map_or(&[][..], Vec::as_slice);
-            let first = binding
-                .source
-                .as_deref()
-                .and_then(|s| s.trim().lines().next());
-            let quoted = |at: &&u32| {
-                let own = self.facts.statement(**at);
-                own.is_some_and(|s| Some(s.text.as_str()) == first.map(str::trim_end))
-            };
-            let mut by_source = all.iter().filter(quoted);
-            let one = match (by_source.next(), by_source.next(), all) {
-                (Some(one), None, _) => Some((*one, TiedBy::Text)),
-                // Whichever of them it was has a line, or nothing tells which it was.
-                (_, _, [one]) => Some((*one, TiedBy::Name)),
-                _ => None,
-            };
-            found.extend(one);
-        }
+    /// How many there are.
+    pub(super) fn disk(&mut self, run: &Run) -> usize {
         let told: BTreeSet<u32> = self
             .ties
             .iter()
             .flatten()
             .map(|tie| tie.statement)
             .collect();
-        let mut count = 0_usize;
-        for (statement, by) in found {
-            if !told.contains(&statement) && !self.lies_in_not_run(statement) {
+        let mut count = 0;
+        for ((statement, frame), (_, by)) in disk::written(run, self.facts) {
+            if frame.is_none() && !told.contains(&statement) && !self.lies_in_not_run(statement) {
                 count += 1;
                 self.written(statement, by);
             }
         }
-        if count > 0 && !self.log.sealed {
-            let file = self.log.file.to_string();
-            self.ledger
-                .note(Severity::Warning, "state-file-behind", || {
-                    let message = match count {
-                        1 => {
-                            "a binding is written whose statement the log does not mark".to_owned()
-                        }
-                        n => format!(
-                            "{n} bindings are written whose statements the log does not mark"
-                        ),
-                    };
-                    Issue::info("", message).at_file(file).hint(
-                        "Their statements are shown as completed: nothing else writes a binding.",
-                    )
-                });
-        }
+        disk::unmarked(run, count, self.ledger);
+        count
     }
 
     /// Whether a statement lies in a body whose condition did not hold.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{At, Lowering, Place, Said};
 use crate::model::{LogEvent, LogLine, Meta, Status, Text};
 use crate::program::StatementKind;
-use crate::trace::from_state::facts::Facts;
+use crate::trace::lower::facts::Facts;
 
 /// The frames that were entered.
 #[derive(Default)]

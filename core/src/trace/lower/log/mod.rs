@@ -20,13 +20,13 @@ mod ties;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{At, Beside, Record, Story};
+use super::facts::Facts;
+use super::{At, Beside, Record, Round, Story};
 use crate::issue::{Issue, Severity};
 use crate::model::{
     CompactLog, Execution, LogEvent, LogLine, Meta, Run, RunStatus, Status, Text, words,
 };
 use crate::program::{Statement, Tie};
-use crate::trace::from_state::facts::Facts;
 use crate::trace::rows::Ledger;
 use ahead::Ahead;
 use branches::Parallel;
@@ -43,6 +43,8 @@ pub(in crate::trace) struct Lowered {
     pub(in crate::trace) beside: Vec<Beside>,
     /// Lines that record no statement: the position of the record before each, and the line.
     pub(in crate::trace) remarks: Vec<(Option<u32>, u32)>,
+    /// Statements that nothing but their binding tells of.
+    pub(in crate::trace) unmarked: usize,
 }
 
 /// Lowers a log.
@@ -79,7 +81,7 @@ pub(in crate::trace) fn lower(
     for (at, line) in log.lines.iter().enumerate() {
         lowering.take(at, line);
     }
-    lowering.disk(run);
+    let unmarked = lowering.disk(run);
     let (records, beside, positions) = lowering.story.finish();
     let remarks = lowering.remarks.into_iter();
     Lowered {
@@ -88,6 +90,7 @@ pub(in crate::trace) fn lower(
         remarks: remarks
             .map(|(after, line)| (after.and_then(|at| positions.get(at)), line))
             .collect(),
+        unmarked,
     }
 }
 
@@ -252,9 +255,10 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
                 status: said.gate,
                 line: at.map(|at| at as u32),
                 id: said.id,
-                round: said.round,
+                round: said.round.map(|n| Round { n, derived: false }),
                 derived: said.derived,
                 label: said.label,
+                ..Beside::default()
             },
         }
     }

@@ -1,6 +1,6 @@
 use crate::model::Run;
 use crate::trace::Trace;
-use crate::trace::from_state::tests::{check, folded, rules};
+use crate::trace::lower::state::tests::{check, folded, rules};
 
 const PROGRAM: &str = "\
 input topic: \"What\"
@@ -345,6 +345,23 @@ fn bindings_on_disk_tell_what_the_log_does_not() {
     assert_eq!(
         trace.issues[0].message,
         "2 bindings are written whose statements the log does not mark"
+    );
+    let claims: Vec<(&str, &str)> = trace
+        .verdict
+        .claims
+        .iter()
+        .map(|(source, says)| (source.as_str(), says.as_str()))
+        .collect();
+    assert_eq!(
+        claims,
+        [
+            ("log", "no status"),
+            ("execution markers", "none at what is written"),
+            (
+                "bindings on disk",
+                "2 of the statements have written their binding"
+            ),
+        ]
     );
     // The header alone, and nothing on disk: nobody knows.
     let (_, trace) = folded(&[

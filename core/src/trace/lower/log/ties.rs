@@ -11,8 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::ahead::Ahead;
 use crate::model::{BindingKind, CompactLog, GateStatus, LogEvent, LogLine, Run, Status, Text};
 use crate::program::{LogMark, LogTies, Statement, StatementKind as Kind, Tie, TiedBy};
-use crate::trace::from_state::facts::Facts;
-use crate::trace::from_state::statements::is_work;
+use crate::trace::lower::facts::Facts;
 
 /// How many branches of a parallel teach what its number means.
 const TEACHERS: usize = 8;
@@ -499,7 +498,7 @@ impl<'w, 'a> Walk<'w, 'a> {
             let fits = match kind {
                 Some(_) => crate::program::fits(kind, own),
                 None => {
-                    is_work(own)
+                    own.kind.is_work()
                         && !own.kind.is_loop()
                         && !own.kind.is_declaration()
                         && !matches!(own.kind, Kind::Parallel | Kind::Input | Kind::Gate)
@@ -529,7 +528,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         };
         let silent = |at: &u32| {
             let own = self.statement(*at);
-            own.is_some_and(|s| s.name.is_none() && is_work(s) && !s.kind.has_body())
+            own.is_some_and(|s| s.name.is_none() && s.kind.is_work() && !s.kind.has_body())
         };
         let inside = (block + 1..self.end_of(block)).take(MANY);
         inside.filter(silent).take(2).eq([at])
@@ -553,7 +552,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         let counted = || Some(self.ties.numbered(number?)?.0);
         let statement = self.number(number).or_else(counted)?;
         let own = self.statement(statement)?;
-        let fits = own.name.is_none() && is_work(own) && !own.kind.has_body();
+        let fits = own.name.is_none() && own.kind.is_work() && !own.kind.has_body();
         (fits && mark.kind.is_none()).then_some(Tie {
             statement,
             guessed: true,

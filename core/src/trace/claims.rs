@@ -1,22 +1,16 @@
 //! What each source says of the run's status, and why one is believed (trace.md 10).
 
-use super::disk::Stale;
-use super::facts::Facts;
-use super::statements::{is_work, runs};
+use super::lower::disk::Stale;
+use super::lower::facts::Facts;
+use super::verdict::{Claim, recorded};
+use super::{Node, NodeKind, NodeStatus, Trace};
 use crate::model::{Run, RunStatus};
-use crate::trace::verdict::{Claim, recorded};
-use crate::trace::{Node, NodeKind, NodeStatus, Trace};
 
 /// What is recorded; and where nothing recorded says that the run ended, that every statement of it is over.
 ///
 /// A file that says `running` is believed, all its lines done or not: there may be more to come. Only where the
 /// disk is ahead of its markers is the word as old as they are.
-pub(in crate::trace) fn of(
-    run: &Run,
-    facts: &Facts<'_>,
-    nodes: &[Node],
-    stale: &Stale,
-) -> Vec<Claim> {
+pub(super) fn of(run: &Run, facts: &Facts<'_>, nodes: &[Node], stale: &Stale) -> Vec<Claim> {
     let mut claims = recorded(run);
     let ended = claims
         .iter()
@@ -37,7 +31,7 @@ fn who(run: &Run) -> &'static str {
 }
 
 /// Whether every statement at the top of the program is over, as far as statements always run.
-pub(in crate::trace) fn all_is_over(run: &Run, facts: &Facts<'_>, nodes: &[Node]) -> bool {
+pub(super) fn all_is_over(run: &Run, facts: &Facts<'_>, nodes: &[Node]) -> bool {
     let file = run.state_file.as_ref();
     let elided = facts.is_trace && file.is_some_and(|f| f.trace.iter().any(|l| l.line.is_none()));
     let open = |n: &Node| n.status.is_open() && !matches!(n.kind, NodeKind::Round { .. });
@@ -54,7 +48,7 @@ pub(in crate::trace) fn all_is_over(run: &Run, facts: &Facts<'_>, nodes: &[Node]
         .listing
         .statements
         .iter()
-        .filter(|s| s.parent.is_none() && runs(s) && is_work(s));
+        .filter(|s| s.parent.is_none() && s.kind.runs() && s.kind.is_work());
     let mut any = false;
     for statement in top {
         any = true;
@@ -66,13 +60,25 @@ pub(in crate::trace) fn all_is_over(run: &Run, facts: &Facts<'_>, nodes: &[Node]
 }
 
 /// Names all sources in the verdict where the disk overruled the markers of the state file, or of the log.
-pub(in crate::trace) fn explain(run: &Run, stale: &Stale, trace: &mut Trace) {
+pub(super) fn explain(run: &Run, stale: &Stale, trace: &mut Trace) {
     let (told_by, status) = match (&run.state_file, &run.log) {
         (Some(file), _) => ("state file", &file.status),
         (None, Some(log)) => ("log", &log.status),
         (None, None) => return,
     };
     let verdict = &mut trace.verdict;
+    if let (None, Some(log)) = (&run.state_file, &run.log) {
+        if verdict.source == "nothing" && log.lines.is_empty() {
+            "the log has its header alone: the run began, and nothing more is recorded"
+                .clone_into(&mut verdict.reason);
+        }
+        // What the trailer says beside its word.
+        let trailer = log.trailer.and_then(|at| log.lines.get(at as usize));
+        let said = trailer.and_then(|line| line.note.as_ref());
+        if let (Some(note), "log") = (said, verdict.source.as_str()) {
+            verdict.reason.push_str(&format!(": {note}"));
+        }
+    }
     if verdict.source == who(run) {
         verdict.reason = "every statement is over, and nothing says otherwise".to_owned();
         if status.is_some() {

@@ -36,9 +36,9 @@ fn check_with(program: &str, text: &str, bindings: &[(String, String)], expected
     check(&files, expected);
 }
 
-/// The outer frame waits in the loop, the innermost one has not come so far; what is over was called in a round.
+/// The section is of the frame that waits in the loop, which one that is nobody says (one-fold.md, rule 9).
 #[test]
-fn an_outer_frame_has_the_loop_that_it_waits_in() {
+fn what_frames_of_one_block_ran_is_told_by_their_bindings() {
     let marked = CALLS_ITSELF
         .replace("\"Cost\"", "\"Cost\"   # <-- EXECUTING")
         .replace(
@@ -73,13 +73,10 @@ fn an_outer_frame_has_the_loop_that_it_waits_in() {
         frame estimate#1 at 1: waiting @9
           let cost = session \"Cost\": completed derived @2
           let variants = session \"Variants\": completed @4
-          loop: started @5
-            round 1: completed derived
-              frame estimate#2 at 2: completed derived inferred @6
-                let cost = session \"Cost\": completed derived @2
-            round 2: started derived
-              frame estimate#3 at 2: executing @6
-                let cost = session \"Cost\": executing @2 <
+          frame estimate#2 at 2: completed derived @6
+            let cost = session \"Cost\": completed derived @2
+          frame estimate#3 at 2: executing @6
+            let cost = session \"Cost\": executing @2 <
     ";
     let text = |stack: &str| state("status: running", &marked, &format!("{constructs}{stack}"));
     check_with(CALLS_ITSELF, &text(&stack(&stacks)), &bindings, expected);
@@ -95,9 +92,8 @@ fn an_outer_frame_has_the_loop_that_it_waits_in() {
     check_with(CALLS_ITSELF, &text(&stack(&stacks)), &without, expected);
 }
 
-/// Both frames are in the loop: each has a section, the outermost first; one section alone is the innermost's.
 #[test]
-fn sections_of_one_loop_go_to_its_frames() {
+fn of_several_frames_of_a_block_nobody_knows_which_one_a_section_speaks_of() {
     let marked = CALLS_ITSELF.replace(
         "do estimate(variant)",
         "do estimate(variant)   # <-- EXECUTING",
@@ -109,47 +105,44 @@ fn sections_of_one_loop_go_to_its_frames() {
         (5, "estimate", 2, "waiting"),
         (1, "estimate", 1, "waiting"),
     ]);
-    let both = format!(
-        "## Active Constructs\n\n{}{}{stacks}",
-        section(3),
-        section(2)
-    );
-    check_with(
-        CALLS_ITSELF,
-        &state("", &marked, &both),
-        &[],
-        "
-        frame estimate#1 at 1: waiting @9
-          loop: started @5
-            round 1: completed derived
-            round 2: completed derived
-            round 3: started derived
+    for sections in [section(2), section(3) + &section(2)] {
+        let sections = format!("## Active Constructs\n\n{sections}{stacks}");
+        check_with(
+            CALLS_ITSELF,
+            &state("", &marked, &sections),
+            &[],
+            "
+            frame estimate#1 at 1: waiting @9
               frame estimate#5 at 2: waiting @6
-                loop: started @5
-                  round 1: completed derived
-                  round 2: started derived
-                    frame estimate#9 at 3: executing @6 <
-        ",
+                frame estimate#9 at 3: executing @6 <
+            ",
+        );
+    }
+    // A mark in the loop is of the innermost, and so is the section.
+    let inside = CALLS_ITSELF.replace(
+        "      do estimate(variant)",
+        "      session \"Look\"\n      do estimate(variant)",
     );
-    let one = format!("## Active Constructs\n\n{}{stacks}", section(2));
+    let marked = inside.replace("\"Look\"", "\"Look\"   # <-- EXECUTING");
+    let sections = format!("## Active Constructs\n\n{}{stacks}", section(2));
     check_with(
-        CALLS_ITSELF,
-        &state("", &marked, &one),
+        &inside,
+        &state("", &marked, &sections),
         &[],
         "
-        frame estimate#1 at 1: waiting @9
-          loop: started derived @5
-            frame estimate#5 at 2: waiting @6
+        frame estimate#1 at 1: waiting @10
+          frame estimate#5 at 2: waiting @7
+            frame estimate#9 at 3: executing @7
               loop: started @5
                 round 1: completed derived
                 round 2: started derived
-                  frame estimate#9 at 3: executing @6 <
+                  session \"Look\": executing @6 <
         ",
     );
 }
 
 #[test]
-fn a_frame_in_a_branch_of_an_outer_frame_hangs_there() {
+fn of_several_calls_that_may_have_made_a_frame_none_is_guessed() {
     let program = "\
 block split(x):
   parallel:
@@ -176,14 +169,9 @@ parallel:
         parallel: started @7
           branch whole: executing @8
             frame split#1 at 1: waiting @8
-              parallel: started derived @2
-                branch right: executing derived @4
-                  frame split#2 at 2: waiting @4
-                    parallel: started @2
-                      branch left: completed @3
-                      branch right: executing derived @4
-                        frame split#3 at 3: executing @4
-                          session \"Merge\": executing @5 <
+              frame split#2 at 2: waiting
+                frame split#3 at 3: executing
+                  session \"Merge\": executing @5 <
           branch other: completed @9
         ",
     );

@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::facts::Facts;
-use super::stack::Stack;
-use super::{elsewhere, opened, source_of_trace};
+use super::Told;
 use crate::issue::Issue;
 use crate::model::Run;
 use crate::program::{Listing, scan};
@@ -24,14 +22,10 @@ pub(in crate::trace) fn compare(
     run.state_file
         .as_ref()
         .filter(|file| !file.trace.is_empty())?;
-    let told = scan(&source_of_trace(run));
+    let told = scan(&crate::trace::source_of_trace(run));
     let listing = program.unwrap_or(&told);
     let mut unsaid = Ledger::default();
-    let mut facts = Facts::of(run, listing, &told, program.is_none(), &mut unsaid);
-    let sections = opened::find(run, &facts);
-    let mut stack = Stack::of(run, &facts, &sections.active(run, &facts));
-    elsewhere::part(run, &mut facts, &stack);
-    opened::read(run, &mut facts, &sections, &mut stack);
+    let facts = Told::of(run, listing, &told, program.is_none(), &mut unsaid).facts;
     // Of several rounds the last row counts.
     let mut by_line: BTreeMap<u32, &Node> = BTreeMap::new();
     let mut by_text: BTreeMap<&str, &Node> = BTreeMap::new();

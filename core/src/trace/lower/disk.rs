@@ -1,12 +1,13 @@
-//! Bindings on disk against the markers of the state file (trace.md 10; dialects.md: "often stale").
+//! Bindings on disk: which statement wrote each, and where the marks of a state file say otherwise (trace.md 10;
+//! dialects.md: "often stale").
 
 use std::collections::BTreeMap;
 
 use super::facts::{Fact, Facts};
-use super::stack::Stack;
+use super::state::frames::Frames;
 use crate::issue::{Issue, Severity};
-use crate::model::{Binding, Run, ValueAt};
-use crate::program::{Statement, StatementKind};
+use crate::model::{Binding, BindingKind, Run};
+use crate::program::{StatementKind, TiedBy};
 use crate::trace::NodeStatus;
 use crate::trace::rows::Ledger;
 
@@ -28,61 +29,77 @@ impl Stale {
     }
 }
 
-/// Completes statements whose binding is written, and notes where a marker says otherwise.
+/// What is written, by the statement that wrote it and the frame that it ran in; and by what it is tied to it (one-fold.md,
+/// rule 2): by the source that its header quotes, else by a name that one statement alone binds.
+pub(in crate::trace) fn written<'r>(
+    run: &'r Run,
+    facts: &Facts<'_>,
+) -> BTreeMap<(u32, Option<i64>), (&'r Binding, TiedBy)> {
+    let mut binders: BTreeMap<(&str, bool), Vec<u32>> = BTreeMap::new();
+    for (at, statement) in (0_u32..).zip(&facts.listing.statements) {
+        if let (Some(name), Some(fact)) = (statement.bound(), facts.get(at)) {
+            let of = binders.entry((name, fact.block.is_some())).or_default();
+            of.push(at);
+        }
+    }
+    let mut ties = facts.listing.ties();
+    let mut found = BTreeMap::new();
+    let all = run.bindings.iter().filter(|b| b.is_written());
+    for binding in all.filter(|b| b.kind != BindingKind::Input) {
+        let frame = binding.execution_id;
+        let binders = binders.get(&(&*binding.name, frame.is_some()));
+        let binders = binders.map_or(&[][..], Vec::as_slice);
+        let first = binding.first_line();
+        let quoted = |at: &&u32| {
+            let own = facts.statement(**at);
+            own.is_some_and(|s| Some(s.text.as_str()) == first)
+        };
+        let mut by_source = binders.iter().filter(quoted);
+        let one = match (by_source.next(), by_source.next(), binders) {
+            (Some(one), None, _) => Some((*one, TiedBy::Text)),
+            // Nothing tells which of several it was.
+            (_, _, [one]) => Some((*one, TiedBy::Name)),
+            (_, _, []) if frame.is_none() => first
+                .and_then(|first| ties.tie(first, None))
+                .filter(|tie| !tie.guessed)
+                .map(|tie| (tie.statement, tie.by)),
+            _ => None,
+        };
+        if let Some((statement, by)) = one {
+            found.insert((statement, frame), (binding, by));
+        }
+    }
+    found
+}
+
+/// Completes statements whose binding is written, and notes where a mark says otherwise.
 pub(in crate::trace) fn compare(
     run: &Run,
     facts: &mut Facts<'_>,
-    stack: &Stack<'_>,
+    frames: &Frames<'_>,
     ledger: &mut Ledger,
 ) -> Stale {
     let mut stale = Stale::default();
     rounds(run, facts, &mut stale, ledger);
-    let mut there: BTreeMap<(&str, Option<i64>), &Binding> = BTreeMap::new();
-    for binding in run.bindings.iter().filter(|b| is_there(b)) {
-        there.insert((&binding.name, binding.execution_id), binding);
-    }
-    let mut ties = facts.listing.ties();
-    let mut anonymous: BTreeMap<u32, &Binding> = BTreeMap::new();
-    let unnamed = |b: &&&Binding| b.name.starts_with("anon_") && b.execution_id.is_none();
-    for binding in there.values().filter(unnamed) {
-        let first = binding
-            .source
-            .as_deref()
-            .and_then(|s| s.lines().next())
-            .unwrap_or_default();
-        let tie = (!first.trim().is_empty())
-            .then(|| ties.tie(first, None))
-            .flatten();
-        if let Some(tie) = tie {
-            anonymous.insert(tie.statement, binding);
-        }
-    }
-    let mut behind: Option<(u32, &Binding)> = None;
-    for (at, statement) in (0_u32..).zip(&facts.listing.statements) {
-        use StatementKind as K;
-        if statement.kind.is_declaration() || statement.kind == K::Input {
-            continue;
-        }
-        let Some(fact) = facts.get(at) else { continue };
-        // In a block's body the markers speak of the innermost frame that runs it.
-        let frame = match fact.block {
-            None => None,
-            Some(block) => match stack.innermost.get(&block) {
-                Some(place) => stack.frames.get(*place).map(|f| f.row.execution_id),
-                None => continue,
-            },
-        };
-        let named = bound(statement).and_then(|name| there.get(&(name, frame)));
-        let Some(binding) = named.or_else(|| anonymous.get(&at)) else {
+    let mut last: Option<(u32, &Binding)> = None;
+    for ((at, frame), (binding, by)) in written(run, facts) {
+        let (Some(statement), Some(fact)) = (facts.statement(at), facts.get(at)) else {
             continue;
         };
-        if fact.is_over() || !proves(facts, fact) {
+        // In a block's body the marks speak of the innermost frame that runs it.
+        let spoken_of = match fact.block {
+            None => frame.is_none(),
+            Some(block) => frame.is_some() && frames.innermost(block).map(|f| f.id) == frame,
+        };
+        if !spoken_of || !statement.kind.runs() || fact.is_over() || !proves(facts, fact) {
             continue;
         }
         let marked = fact.status.clone();
         if let Some(fact) = facts.of.get_mut(at as usize) {
             fact.status = Some(NodeStatus::Completed);
-            fact.derived = marked.is_none();
+            if marked.is_none() {
+                (fact.derived, fact.by) = (true, Some(by));
+            }
             fact.ahead = false;
         }
         match marked {
@@ -97,32 +114,36 @@ pub(in crate::trace) fn compare(
             }
             None => {
                 stale.unmarked += 1;
-                if facts.get(at).is_some_and(|f| f.block.is_none()) {
-                    behind = Some((at, binding));
+                if frame.is_none() {
+                    last = Some((at, binding));
                 }
             }
         }
     }
-    if let Some((last, binding)) = behind {
-        passed(run, facts, (last, binding), &mut stale, ledger);
+    if let Some(last) = last {
+        passed(run, facts, last, &mut stale, ledger);
     }
+    unmarked(run, stale.unmarked, ledger);
+    stale
+}
+
+/// Notes how many bindings are written of which nothing is told.
+pub(in crate::trace) fn unmarked(run: &Run, count: usize, ledger: &mut Ledger) {
     // What stands in an envelope may well tell of them.
     let told = run.state_file.is_some() || run.log.as_ref().is_some_and(|log| !log.sealed);
-    if stale.unmarked > 0 && told {
-        let (n, (file, teller)) = (stale.unmarked, teller(run));
-        ledger.note(Severity::Warning, "state-file-behind", || {
-            let message = match n {
-                1 => format!("a binding is written whose statement the {teller} does not mark"),
-                n => {
-                    format!("{n} bindings are written whose statements the {teller} does not mark")
-                }
-            };
-            Issue::info("", message)
-                .at_file(file)
-                .hint("Their statements are shown as completed: nothing else writes a binding.")
-        });
+    if count == 0 || !told {
+        return;
     }
-    stale
+    let (file, teller) = teller(run);
+    ledger.note(Severity::Warning, "state-file-behind", || {
+        let message = match count {
+            1 => format!("a binding is written whose statement the {teller} does not mark"),
+            n => format!("{n} bindings are written whose statements the {teller} does not mark"),
+        };
+        Issue::info("", message)
+            .at_file(file)
+            .hint("Their statements are shown as completed: nothing else writes a binding.")
+    });
 }
 
 /// Completes what is marked as under way in front of a statement that has written: statements of a program run one
@@ -186,26 +207,10 @@ fn proves(facts: &Facts<'_>, fact: &Fact) -> bool {
     }
 }
 
-/// The name that running the statement binds.
-pub(crate) fn bound(statement: &Statement) -> Option<&str> {
-    let name = statement.name.as_deref()?;
-    let assigns = || {
-        statement
-            .text
-            .strip_prefix(name)
-            .is_some_and(|rest| rest.trim_start().starts_with('='))
-    };
-    (statement.binds.is_some() || assigns()).then_some(name)
-}
-
-pub(crate) fn is_there(binding: &Binding) -> bool {
-    matches!(binding.value, ValueAt::File { .. } | ValueAt::Row { .. }) && !binding.superseded
-}
-
 /// Files of a later round than the state file says: `verify_round4` while it stands at round 1.
 fn rounds(run: &Run, facts: &mut Facts<'_>, stale: &mut Stale, ledger: &mut Ledger) {
     let mut names: BTreeMap<&str, (u32, &str)> = BTreeMap::new();
-    for binding in run.bindings.iter().filter(|b| is_there(b)) {
+    for binding in run.bindings.iter().filter(|b| b.is_written()) {
         if let Some((base, round)) = round_of(&binding.name) {
             let known = names.entry(base).or_insert((round, &binding.name));
             if round > known.0 {

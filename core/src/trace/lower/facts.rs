@@ -48,7 +48,7 @@ pub(in crate::trace) struct Fact {
     /// Nothing but a binding on disk says so.
     pub(in crate::trace) derived: bool,
     /// What "Active Constructs" says of it: an index into the file's parallels or loops.
-    pub(in crate::trace) construct: Option<u32>,
+    pub(in crate::trace) construct: Option<usize>,
     /// The round of a loop: what the state file says, or the disk where that is further.
     pub(in crate::trace) round: Option<u32>,
     /// The block whose body it lies in.
@@ -103,6 +103,34 @@ impl<'a> Facts<'a> {
 
     pub(in crate::trace) fn statement(&self, statement: u32) -> Option<&'a Statement> {
         self.listing.get(statement)
+    }
+
+    /// Takes out what speaks of another frame than the innermost of its block: `# --> bindings/parts__41.md` while frame 43
+    /// runs. What stays is of the innermost frames.
+    pub(in crate::trace) fn part(&mut self, run: &Run, innermost: &BTreeMap<u32, i64>) {
+        let Some(file) = run.state_file.as_ref().filter(|_| !innermost.is_empty()) else {
+            return;
+        };
+        let indexed: BTreeMap<&str, i64> = file
+            .bindings
+            .iter()
+            .filter_map(|row| Some((&*row.path, row.execution_id?)))
+            .collect();
+        for (at, fact) in (0_u32..).zip(&mut self.of) {
+            let said = fact.state_line.and_then(|line| {
+                let annotation = file.trace.get(line as usize)?.annotation.as_ref()?;
+                Some((line, annotation.path.as_deref()?))
+            });
+            let current = fact.block.and_then(|block| innermost.get(&block));
+            let Some(((line, path), current)) = said.zip(current) else {
+                continue;
+            };
+            let frame = indexed.get(path).copied().or_else(|| frame_of(path));
+            if let Some(frame) = frame.filter(|frame| frame != current) {
+                self.elsewhere.insert((frame, at), line);
+                fact.take(Fact::default());
+            }
+        }
     }
 
     fn tie(&mut self, run: &Run, told: &Listing, ledger: &mut Ledger) {
@@ -204,11 +232,6 @@ impl Fact {
         };
     }
 
-    /// Forgets what was said, and keeps what surrounds the statement.
-    pub(in crate::trace) fn forget(&mut self) {
-        self.take(Fact::default());
-    }
-
     /// Whether it is said to have begun.
     pub(in crate::trace) fn ran(&self) -> bool {
         self.status.is_some()
@@ -304,4 +327,12 @@ fn surroundings(listing: &Listing) -> Vec<Fact> {
         });
     }
     of
+}
+
+/// `bindings/parts__41.md` is of frame 41.
+fn frame_of(path: &str) -> Option<i64> {
+    let stem = path.rsplit('/').next()?;
+    let (name, digits) = stem.strip_suffix(".md").unwrap_or(stem).rsplit_once("__")?;
+    let plain = !name.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    digits.parse().ok().filter(|_| plain)
 }

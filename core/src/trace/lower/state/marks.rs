@@ -1,0 +1,102 @@
+//! Which statements have a record: those that are marked, those that an open frame runs in, and the parallels and loops
+//! around both.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::frames::Frames;
+use crate::model::Run;
+use crate::program::StatementKind;
+use crate::trace::lower::facts::Facts;
+use crate::trace::verdict::recorded;
+
+/// What is marked, by statement.
+pub(super) struct Marks {
+    kept: Vec<bool>,
+    /// Something inside has a record.
+    holds: Vec<bool>,
+    /// It is under way, or something inside is.
+    open: Vec<bool>,
+    /// The last statement with a record, by block.
+    last: BTreeMap<Option<u32>, u32>,
+    finished: bool,
+}
+
+impl Marks {
+    pub(super) fn of(run: &Run, facts: &Facts<'_>, frames: &Frames<'_>) -> Marks {
+        let count = facts.listing.statements.len();
+        let mut marks = Marks {
+            kept: vec![false; count],
+            holds: vec![false; count],
+            open: vec![false; count],
+            last: BTreeMap::new(),
+            finished: recorded(run).iter().any(|claim| claim.status.is_finished()),
+        };
+        // Calls of frames, and whether one of these is open.
+        let mut calls: BTreeMap<u32, bool> = BTreeMap::new();
+        for ((_, call), places) in &frames.called {
+            let open = |place: &usize| frames.list.get(*place).is_some_and(|frame| frame.open);
+            if let Some(call) = call {
+                *calls.entry(*call).or_default() |= places.iter().any(open);
+            }
+        }
+        let blocks: BTreeSet<u32> = facts.blocks.values().copied().collect();
+        for at in (0..count as u32).rev() {
+            let (Some(statement), Some(fact)) = (facts.statement(at), facts.get(at)) else {
+                continue;
+            };
+            let (i, frame) = (at as usize, calls.get(&at));
+            // A mark on a call in a block speaks of the frame that it made.
+            let is_frames = statement.kind == StatementKind::Do
+                && fact.block.is_some()
+                && !fact.is_over()
+                && frame.is_none();
+            let ran = fact.ran() && statement.kind.runs() && !is_frames;
+            let holds = marks.holds.get(i) == Some(&true);
+            let around = statement.kind == StatementKind::Parallel || statement.kind.is_loop();
+            let keep = ran || frame.is_some() || (around && holds);
+            if keep {
+                marks.last.entry(fact.block).or_insert(at);
+            }
+            let open = (ran && !fact.is_over())
+                || frame == Some(&true)
+                || marks.open.get(i) == Some(&true);
+            set(&mut marks.kept, i, keep);
+            set(&mut marks.open, i, open);
+            if let Some(outer) = statement.parent.filter(|p| !blocks.contains(p)) {
+                set(&mut marks.holds, outer as usize, keep || holds);
+                set(&mut marks.open, outer as usize, (keep || holds) && open);
+            }
+        }
+        marks
+    }
+
+    pub(super) fn is_kept(&self, at: u32) -> bool {
+        self.kept.get(at as usize) == Some(&true)
+    }
+
+    pub(super) fn is_under_way(&self, at: u32) -> bool {
+        self.open.get(at as usize) == Some(&true)
+    }
+
+    pub(super) fn holds(&self, at: u32) -> bool {
+        self.holds.get(at as usize) == Some(&true)
+    }
+
+    /// Whether what nothing marks is over all the same: the run went on after it.
+    pub(super) fn passed(&self, facts: &Facts<'_>, at: u32) -> bool {
+        let block = facts.get(at).and_then(|fact| fact.block);
+        let end = facts.statement(at).map_or(0, |s| s.end);
+        let last = self
+            .last
+            .get(&block)
+            .and_then(|last| facts.statement(*last));
+        let later = last.is_some_and(|s| s.line > end);
+        !self.is_under_way(at) && (later || self.finished)
+    }
+}
+
+fn set(list: &mut [bool], at: usize, holds: bool) {
+    if let Some(slot) = list.get_mut(at).filter(|_| holds) {
+        *slot = true;
+    }
+}

@@ -1,0 +1,246 @@
+//! A state file, or the bindings of a folder that has none, as records (trace.md 10: the newest evidence of progress is
+//! believed).
+//!
+//! ```text
+//! annotated lines ──► tied to statements ─┐
+//! Active Constructs, Call Stack ──────────┼─► what ran, and how it stands ──► a record of each, in the program's order
+//! bindings and gates on disk ─────────────┘
+//! ```
+//!
+//! A state file is a picture of one moment, and often stale: `<-- EXECUTING` with its binding on disk. Then the disk is
+//! believed, all sources are named in the verdict, and an issue says so. What no source speaks of has no record.
+
+pub(in crate::trace) mod beside;
+mod body;
+pub(in crate::trace) mod frames;
+mod marks;
+mod next;
+mod sections;
+#[cfg(test)]
+pub(in crate::trace) mod tests;
+mod unplaced;
+mod written;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::facts::Facts;
+use super::{At, Beside, Story};
+use crate::gate::visit;
+use crate::model::{Execution, Gate, Run, Status, Text};
+use crate::program::{Listing, StatementKind};
+use crate::trace::NodeStatus;
+use crate::trace::gates::status as gate_status;
+use crate::trace::rows::Ledger;
+use frames::Frames;
+use sections::Unplaced;
+
+/// What a record lies in; `None` is the root.
+type Place = Option<At>;
+
+/// What a state file and the disk tell of a run.
+pub(in crate::trace) struct Told<'a, 'r> {
+    pub(in crate::trace) facts: Facts<'a>,
+    pub(in crate::trace) frames: Frames<'r>,
+    unplaced: Unplaced,
+}
+
+impl<'a, 'r> Told<'a, 'r> {
+    /// Reads it. `listing` is the program; where there is none, it is the trace of the file, scanned, as `told` is.
+    pub(in crate::trace) fn of(
+        run: &'r Run,
+        listing: &'a Listing,
+        told: &Listing,
+        is_trace: bool,
+        ledger: &mut Ledger,
+    ) -> Told<'a, 'r> {
+        let mut facts = Facts::of(run, listing, told, is_trace, ledger);
+        let mut open: BTreeMap<u32, usize> = BTreeMap::new();
+        let mut innermost: BTreeMap<u32, i64> = BTreeMap::new();
+        for row in frames::rows(run) {
+            if let Some(block) = facts.blocks.get(&*row.block) {
+                *open.entry(*block).or_default() += 1;
+                innermost.insert(*block, row.execution_id);
+            }
+        }
+        facts.part(run, &innermost);
+        let unplaced = sections::read(run, &mut facts, &open);
+        let frames = Frames::of(run, &facts);
+        Told {
+            facts,
+            frames,
+            unplaced,
+        }
+    }
+
+    /// Believes the gates' own records before marks (errata: "Where the gates table and the execution row disagree"). Which of
+    /// a block's frames met a gate that is decided, or in which round, they do not say.
+    pub(in crate::trace) fn believe_gates(&mut self, run: &Run) {
+        for (at, gates) in gates_of(run, self.facts.listing) {
+            if let (Some(fact), Some(last)) = (self.facts.of.get_mut(at as usize), gates.last()) {
+                let status = gate_status(last);
+                let again = fact.block.is_some() || fact.in_loop.is_some();
+                if fact.ran() || status.is_open() || !again {
+                    fact.gate = Some(last.id.clone());
+                    fact.status = Some(status);
+                }
+            }
+        }
+    }
+}
+
+/// The visits of each gate of the program, in the order in which the store lists them.
+fn gates_of<'r>(run: &'r Run, listing: &Listing) -> BTreeMap<u32, Vec<&'r Gate>> {
+    let mut by_name: BTreeMap<&str, u32> = BTreeMap::new();
+    for (at, statement) in (0_u32..).zip(&listing.statements) {
+        if let (StatementKind::Gate, Some(name)) = (statement.kind, statement.name.as_deref()) {
+            by_name.entry(name).or_insert(at);
+        }
+    }
+    let mut of: BTreeMap<u32, Vec<&Gate>> = BTreeMap::new();
+    for gate in &run.gates {
+        if let Some(at) = by_name.get(visit(&gate.id).0) {
+            of.entry(*at).or_default().push(gate);
+        }
+    }
+    of
+}
+
+/// Lowers what is told.
+pub(in crate::trace) fn lower(run: &Run, told: &Told<'_, '_>) -> (Vec<Execution>, Vec<Beside>) {
+    let count = told.facts.listing.statements.len();
+    let mut lowering = Lowering {
+        run,
+        facts: &told.facts,
+        frames: &told.frames,
+        story: Story::default(),
+        gates: gates_of(run, told.facts.listing),
+        marks: marks::Marks::of(run, &told.facts, &told.frames),
+        bodies: BTreeMap::new(),
+        holder: vec![None; count],
+        status: vec![None; count],
+        said: BTreeMap::new(),
+        frame_at: BTreeMap::new(),
+        queue: VecDeque::new(),
+        walked: BTreeSet::new(),
+        calls: BTreeMap::new(),
+        strays: BTreeMap::new(),
+        announced: BTreeMap::new(),
+        rounds_left: body::MOST_ROUNDS,
+        stands: false,
+    };
+    lowering.all(&told.unplaced);
+    let (records, beside, _) = lowering.story.finish();
+    (records, beside)
+}
+
+struct Lowering<'f, 'a, 'r> {
+    run: &'r Run,
+    facts: &'f Facts<'a>,
+    frames: &'f Frames<'r>,
+    story: Story,
+    gates: BTreeMap<u32, Vec<&'r Gate>>,
+    marks: marks::Marks,
+    /// Statements by the block whose body they lie in, in order; `None` is the root.
+    bodies: BTreeMap<Option<u32>, Vec<u32>>,
+    /// What a statement's children lie in.
+    holder: Vec<Place>,
+    /// How the record of each statement stands, where it has one.
+    status: Vec<Option<NodeStatus>>,
+    /// The records of statements, by the frame's record that they ran in.
+    said: BTreeMap<(Place, u32), At>,
+    /// The records of frames, by their place in the list.
+    frame_at: BTreeMap<usize, At>,
+    /// Frames of which it is not told yet what ran in them.
+    queue: VecDeque<usize>,
+    /// Blocks whose bodies were told.
+    walked: BTreeSet<u32>,
+    /// Records of calls of a block that no open frame of the call stack runs.
+    calls: BTreeMap<u32, Vec<Call>>,
+    /// Annotated lines that no statement is like, by the statement before them.
+    strays: BTreeMap<Option<u32>, Vec<usize>>,
+    /// Branches that a section names and no line marks, by statement: their parallel, name and status.
+    announced: BTreeMap<u32, ((At, Text), Text, Status)>,
+    rounds_left: u32,
+    /// Something stands open, or failed.
+    stands: bool,
+}
+
+/// The record of a call, and its frame where that is known.
+struct Call {
+    at: At,
+    frame: Option<usize>,
+}
+
+impl Lowering<'_, '_, '_> {
+    fn all(&mut self, unplaced: &Unplaced) {
+        for (at, fact) in (0_u32..).zip(&self.facts.of) {
+            self.bodies.entry(fact.block).or_default().push(at);
+        }
+        for (at, stray) in self.facts.strays.iter().enumerate() {
+            let place = stray.after.max(stray.inside);
+            self.strays.entry(place).or_default().push(at);
+        }
+        self.strays_after(None);
+        self.body(None, None, None, false);
+        self.rest();
+        // Frames that name each other as their callers.
+        for place in 0..self.frames.list.len() {
+            if !self.frame_at.contains_key(&place) {
+                self.frame(place, None, None);
+                self.rest();
+            }
+        }
+        let blocks: Vec<u32> = self.bodies.keys().copied().flatten().collect();
+        for block in blocks {
+            if self.is_told(block) {
+                self.body(Some(block), None, None, true);
+                self.rest();
+            }
+        }
+        let left: Vec<Option<u32>> = self.strays.keys().copied().collect();
+        for after in left {
+            self.strays_after(after);
+        }
+        self.written();
+        self.constructs(unplaced);
+        self.decided_gates();
+        self.next();
+    }
+
+    /// Whether marks speak of a block's body that was not told yet.
+    fn is_told(&self, block: u32) -> bool {
+        let body = self.bodies.get(&Some(block)).map_or(&[][..], Vec::as_slice);
+        !self.walked.contains(&block) && body.iter().any(|at| self.marks.is_kept(*at))
+    }
+
+    /// What ran in the frames that are known by now; and in blocks whose calls are recorded, but no open frame of them: their
+    /// marks speak of the last call; where something in them is under way, of the last that is, too.
+    fn rest(&mut self) {
+        loop {
+            while let Some(place) = self.queue.pop_front() {
+                self.in_frame(place);
+            }
+            let told = self.calls.iter().filter(|(block, _)| self.is_told(**block));
+            let Some((block, calls)) = told.min_by_key(|(_, calls)| calls.len()) else {
+                break;
+            };
+            let body = self
+                .bodies
+                .get(&Some(*block))
+                .map_or(&[][..], Vec::as_slice);
+            let under_way = body.iter().any(|at| self.marks.is_under_way(*at));
+            let fits = |call: &&Call| {
+                let status = self.status_of(call.at);
+                status.is_some_and(|status| status.is_open()) == under_way
+            };
+            let mut fit = calls.iter().filter(fits);
+            let (call, sure) = match (fit.next_back(), fit.next_back(), calls.last()) {
+                (Some(last), before, _) => (last, before.is_none()),
+                (None, _, Some(last)) => (last, calls.len() == 1),
+                (None, _, None) => break,
+            };
+            let (block, at, frame) = (*block, call.at, call.frame);
+            self.body(Some(block), frame, Some(at), !sure);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Which statement comes next, where nothing is marked as under way.
+
+use super::Lowering;
+use crate::program::{StatementKind, Tie, TiedBy};
+use crate::trace::NodeStatus;
+use crate::trace::lower::Beside;
+use crate::trace::lower::facts::Facts;
+use crate::trace::verdict::recorded;
+
+/// The statement after the last at the top of the program that ran. `status` says how a statement's record stands;
+/// `None`: it has none.
+fn statement(facts: &Facts<'_>, status: &[Option<NodeStatus>]) -> Option<u32> {
+    let count = facts.of.len() as u32;
+    let status = |at: u32| status.get(at as usize).and_then(Option::as_ref);
+    let top = |at: u32| facts.get(at).is_some_and(|f| f.block.is_none());
+    let last = (0..count)
+        .rev()
+        .find(|at| top(*at) && status(*at).is_some());
+    let from = last.map_or(0, |at| at + 1);
+    let comes = |at: &u32| {
+        let (Some(statement), Some(fact)) = (facts.statement(*at), facts.get(*at)) else {
+            return false;
+        };
+        let inside = match statement.parent {
+            None => true,
+            Some(outer) => status(outer).is_some_and(NodeStatus::is_open),
+        };
+        let spoken_of = fact.ahead || !fact.may_not_run;
+        let works = statement.kind.runs() && statement.kind.is_work();
+        top(*at) && !fact.is_over() && inside && spoken_of && works
+    };
+    (from..count).find(comes)
+}
+
+impl Lowering<'_, '_, '_> {
+    /// Where a run stands that nothing is marked in: before the statement after the last that ran.
+    pub(super) fn next(&mut self) {
+        let Some(file) = &self.run.state_file else {
+            return;
+        };
+        let finished = recorded(self.run)
+            .iter()
+            .any(|claim| claim.status.is_finished());
+        if finished || file.trace.is_empty() || self.stands {
+            return;
+        }
+        let Some(at) = statement(self.facts, &self.status) else {
+            return;
+        };
+        let Some(own) = self.facts.statement(at) else {
+            return;
+        };
+        let outer = own.parent;
+        let parent = outer.and_then(|at| self.holder.get(at as usize).copied().flatten());
+        let fact = self.facts.get(at);
+        let beside = Beside {
+            tie: Some(Tie {
+                statement: at,
+                guessed: false,
+                by: TiedBy::default(),
+            }),
+            line: fact.and_then(|fact| fact.state_line),
+            inferred: true,
+            by_place: true,
+            ..Beside::default()
+        };
+        let text = own.text.as_str().into();
+        // A gate that was not reached was not created: nobody waits at it.
+        let branch = outer.is_some_and(|p| self.is_parallel(p)) && own.kind != StatementKind::Gate;
+        let meta = self.site(at, own, branch);
+        self.add(parent, text, NodeStatus::Pending, meta, beside);
+    }
+}

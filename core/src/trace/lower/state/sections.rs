@@ -1,0 +1,207 @@
+//! "Active Constructs": which parallel and which loop of the program each section speaks of, and what it says.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{LoopState, ParallelState, Run};
+use crate::program::StatementKind;
+use crate::trace::NodeStatus;
+use crate::trace::emit::word;
+use crate::trace::lower::facts::Facts;
+use crate::trace::verdict::recorded;
+
+/// Sections of which nobody knows the statement: indices into the state file's.
+#[derive(Default)]
+pub(super) struct Unplaced {
+    pub(super) parallels: Vec<usize>,
+    pub(super) loops: Vec<usize>,
+}
+
+/// Takes the sections into the facts. `open` counts the open frames of each block: of several, a section speaks of the
+/// innermost where a mark inside it says so, else of one that nobody knows (one-fold.md, rule 9).
+pub(super) fn read(run: &Run, facts: &mut Facts<'_>, open: &BTreeMap<u32, usize>) -> Unplaced {
+    let mut unplaced = Unplaced::default();
+    let Some(file) = &run.state_file else {
+        return unplaced;
+    };
+    let finished = recorded(run).iter().any(|claim| claim.status.is_finished());
+    let last = last_ran(facts);
+    let inside = under_way_inside(facts);
+    let tellable = |facts: &Facts<'_>, at: u32| {
+        let block = facts.get(at).and_then(|fact| fact.block);
+        let frames = block.and_then(|block| open.get(&block));
+        frames.is_none_or(|count| *count <= 1) || inside.get(at as usize) == Some(&true)
+    };
+    let parallels = of_kind(facts, |kind| kind == StatementKind::Parallel);
+    let found = {
+        let line = |i: usize| file.parallels.get(i)?.lines.map(|lines| lines.0);
+        let fits = |i: usize, at: u32| {
+            let branches = file.parallels.get(i).map(|state| &state.branches);
+            let named = |name: &str| branches.is_some_and(|all| all.iter().any(|b| *b.0 == *name));
+            let mut inside = facts.listing.children(at);
+            inside.any(|c| {
+                facts
+                    .statement(c)
+                    .and_then(|s| s.name.as_deref())
+                    .is_some_and(named)
+            })
+        };
+        place(facts, file.parallels.len(), &parallels, line, fits)
+    };
+    let last_of = lasts(&found);
+    for (index, (state, at)) in file.parallels.iter().zip(found).enumerate() {
+        match at {
+            Some(at) if last_of.get(&at) != Some(&index) || !tellable(facts, at) => {}
+            Some(at) => {
+                let end = facts.statement(at).map_or(0, |s| s.end);
+                let later = facts.get(at).and_then(|fact| last.get(&fact.block));
+                let later = later.and_then(|last| facts.statement(*last));
+                let passed = finished || later.is_some_and(|s| s.line > end);
+                parallel(facts, at, index, state, passed);
+            }
+            None => unplaced.parallels.push(index),
+        }
+    }
+    let loops = of_kind(facts, StatementKind::is_loop);
+    let found = {
+        let line = |i: usize| file.loops.get(i)?.lines.map(|lines| lines.0);
+        let fits = |i: usize, at: u32| {
+            let said = file
+                .loops
+                .get(i)
+                .and_then(|state| state.condition.as_deref());
+            let condition = facts.statement(at).and_then(|s| s.property("condition"));
+            said.is_some() && said == condition || loops.len() == 1 && file.loops.len() == 1
+        };
+        place(facts, file.loops.len(), &loops, line, fits)
+    };
+    let last_of = lasts(&found);
+    for (index, (state, at)) in file.loops.iter().zip(found).enumerate() {
+        match at {
+            Some(at) if last_of.get(&at) != Some(&index) || !tellable(facts, at) => {}
+            Some(at) => looped(facts, at, index, state),
+            None => unplaced.loops.push(index),
+        }
+    }
+    unplaced
+}
+
+/// The statement of each section: by the line that it names, else the first free one that fits.
+fn place(
+    facts: &Facts<'_>,
+    count: usize,
+    all: &[u32],
+    line: impl Fn(usize) -> Option<u32>,
+    fits: impl Fn(usize, u32) -> bool,
+) -> Vec<Option<u32>> {
+    let mut taken: BTreeSet<u32> = BTreeSet::new();
+    let found = (0..count).map(|index| {
+        let line_of = |at: &u32| facts.statement(*at).map_or(0, |s| s.line);
+        let named = line(index).and_then(|line| all.binary_search_by_key(&line, line_of).ok());
+        let named = named.and_then(|found| all.get(found).copied());
+        let mut free = all.iter().copied().filter(|at| !taken.contains(at));
+        let at = named.or_else(|| free.find(|at| fits(index, *at)));
+        taken.extend(at);
+        at
+    });
+    found.collect()
+}
+
+/// Of several sections on one statement the last counts: it is of the innermost frame.
+fn lasts(found: &[Option<u32>]) -> BTreeMap<u32, usize> {
+    let placed = found.iter().enumerate();
+    placed
+        .filter_map(|(index, at)| Some(((*at)?, index)))
+        .collect()
+}
+
+/// Whether a marker inside a statement says that something is under way there.
+fn under_way_inside(facts: &Facts<'_>) -> Vec<bool> {
+    let mut inside = vec![false; facts.of.len()];
+    let statements = facts.listing.statements.iter().zip(&facts.of);
+    for (at, (statement, fact)) in statements.enumerate().rev() {
+        // A marker on a call speaks of the frame that it made.
+        let own = fact.ran() && !fact.is_over() && statement.kind != StatementKind::Do;
+        if (own || inside.get(at) == Some(&true))
+            && statement.kind != StatementKind::Block
+            && let Some(slot) = statement.parent.and_then(|p| inside.get_mut(p as usize))
+        {
+            *slot = true;
+        }
+    }
+    inside
+}
+
+/// By block, and for what lies in none: the last statement that is said to have begun.
+fn last_ran(facts: &Facts<'_>) -> BTreeMap<Option<u32>, u32> {
+    let ran = (0_u32..).zip(&facts.of).filter(|(_, fact)| fact.ran());
+    ran.map(|(at, fact)| (fact.block, at)).collect()
+}
+
+fn of_kind(facts: &Facts<'_>, wanted: impl Fn(StatementKind) -> bool) -> Vec<u32> {
+    let all = (0..).zip(&facts.listing.statements);
+    all.filter(|(_, s)| wanted(s.kind))
+        .map(|(at, _)| at)
+        .collect()
+}
+
+fn parallel(facts: &mut Facts<'_>, at: u32, index: usize, state: &ParallelState, passed: bool) {
+    // All branches over, and listed as active: it is about to be joined, unless the run went on.
+    let mut open = state.branches.is_empty() || !passed;
+    for (name, status) in &state.branches {
+        let status = word(status);
+        open |= status.is_open();
+        let branch = facts.listing.branch_of(at, name);
+        let Some(fact) = branch.and_then(|b| facts.of.get_mut(b as usize)) else {
+            continue;
+        };
+        // An end is newer than a marker of progress, whichever of the two places has it.
+        let newer = match &fact.status {
+            None => status != NodeStatus::Pending,
+            Some(said) => said.is_open() && !status.is_open(),
+        };
+        if newer {
+            fact.status = Some(status);
+            fact.ahead = false;
+        }
+    }
+    if let Some(fact) = facts.of.get_mut(at as usize) {
+        fact.construct = Some(index);
+        if !fact.is_over() {
+            fact.status = Some(if open {
+                NodeStatus::Started
+            } else {
+                NodeStatus::Completed
+            });
+        }
+    }
+}
+
+fn looped(facts: &mut Facts<'_>, at: u32, index: usize, state: &LoopState) {
+    let Some(fact) = facts.of.get_mut(at as usize) else {
+        return;
+    };
+    fact.construct = Some(index);
+    fact.round = state.iteration.filter(|n| *n > 0);
+    if is_ahead(state) || fact.is_over() {
+        return;
+    }
+    fact.status = Some(status_of(state));
+    fact.ahead = false;
+}
+
+/// Whether the loop was not entered yet.
+pub(super) fn is_ahead(state: &LoopState) -> bool {
+    let said = state.status.trim().to_lowercase();
+    ["not yet", "not entered", "not started", "pending"]
+        .iter()
+        .any(|word| said.starts_with(word))
+}
+
+/// How a section says that its loop stands.
+pub(super) fn status_of(state: &LoopState) -> NodeStatus {
+    let status = word(&crate::decode::state_md::rows::read_status(&state.status));
+    match status.is_open() {
+        true => NodeStatus::Started,
+        false => status,
+    }
+}

@@ -1,0 +1,80 @@
+//! What the state file tells of and no statement of the program is: annotated lines, open constructs.
+
+use super::sections::{Unplaced, is_ahead, status_of};
+use super::{Lowering, body};
+use crate::model::{Meta, Text};
+use crate::trace::NodeStatus;
+use crate::trace::lower::Beside;
+
+impl Lowering<'_, '_, '_> {
+    /// Annotated lines that no statement is like, after the one before them.
+    pub(super) fn strays_after(&mut self, after: Option<u32>) {
+        for at in self.strays.remove(&after).unwrap_or_default() {
+            let Some(stray) = self.facts.strays.get(at) else {
+                continue;
+            };
+            let Some(status) = stray.fact.status.clone() else {
+                continue;
+            };
+            let (attempt, max) = stray.fact.attempt.unzip();
+            let meta = Meta {
+                gate_id: stray.fact.gate.clone(),
+                attempt: attempt.map(i64::from),
+                max: max.flatten().map(i64::from),
+                ..Meta::default()
+            };
+            let inside = stray.inside;
+            let parent = inside.and_then(|at| self.holder.get(at as usize).copied().flatten());
+            let beside = Beside {
+                line: stray.fact.state_line,
+                ..Beside::default()
+            };
+            self.add(parent, stray.text.clone(), status, meta, beside);
+        }
+    }
+
+    /// Open constructs that fit no statement of the program.
+    pub(super) fn constructs(&mut self, unplaced: &Unplaced) {
+        let Some(file) = &self.run.state_file else {
+            return;
+        };
+        for index in &unplaced.parallels {
+            let Some(state) = file.parallels.get(*index) else {
+                continue;
+            };
+            let mut branches = state.branches.iter();
+            let open = state.branches.is_empty() || branches.any(|(_, s)| !s.is_terminal());
+            let status = match open {
+                true => NodeStatus::Started,
+                false => NodeStatus::Completed,
+            };
+            let id = body::parallel_id(self.story.len() as u32 + self.holder.len() as u32);
+            let meta = Meta {
+                parallel_id: Some(id.clone()),
+                ..Meta::default()
+            };
+            let made = self.add(None, "parallel".into(), status, meta, Beside::default());
+            for (name, status) in &state.branches {
+                self.branch((made, id.clone()), name, status, None);
+            }
+        }
+        for index in &unplaced.loops {
+            let Some(state) = file.loops.get(*index).filter(|state| !is_ahead(state)) else {
+                continue;
+            };
+            let text: Text = match &state.condition {
+                Some(condition) => format!("loop **{condition}**").into(),
+                None => "loop".into(),
+            };
+            let meta = Meta {
+                loop_id: Some(format!("unplaced {index}").into()),
+                max: state.max.map(i64::from),
+                ..Meta::default()
+            };
+            let made = self.add(None, text, status_of(state), meta, Beside::default());
+            if let Some(total) = state.iteration.filter(|n| *n > 0) {
+                self.count_rounds(made, total);
+            }
+        }
+    }
+}
