@@ -21,6 +21,7 @@ mod tests;
 mod tie;
 mod uses;
 mod value;
+mod ways;
 
 use std::sync::OnceLock;
 
@@ -225,6 +226,7 @@ pub use tie::Ties;
 pub(crate) use tie::{REMEMBERED, Within};
 pub use uses::{Given, NameUse};
 pub use value::{Property, Value};
+pub use ways::Ways;
 
 /// What a listing says; what was prepared for ties does not count.
 impl PartialEq for Listing {

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
-use crate::model::Run;
+use crate::model::{Binding, Run};
 use crate::trace::Trace;
 
 pub use parents::{Bend, Parents, Walk, parents};
@@ -187,7 +187,7 @@ fn current(run: &Run, claims: impl DoubleEndedIterator<Item = usize> + Clone) ->
     claims.rev().find(|at| !marked(at)).or(last)
 }
 
-/// The bindings that a name may mean, in store order, and the scopes of all others; one pass over all of them.
+/// The bindings that a name may mean, and the scopes of all.
 fn candidates(
     run: &Run,
     name: &str,
@@ -195,30 +195,57 @@ fn candidates(
     scopes: &mut BTreeSet<i64>,
     issues: &mut Vec<Issue>,
 ) -> Vec<(usize, Option<i64>)> {
-    let mut exact = Vec::new();
     let mut last = None;
-    for (at, binding) in run.bindings.iter().enumerate() {
+    for binding in &run.bindings {
         // Bindings of one frame are mostly written one after another.
         if binding.execution_id != last {
             last = binding.execution_id;
             scopes.extend(last.map(|id| parents.instance(id)));
         }
-        if *binding.name == *name {
-            exact.push((at, binding.execution_id));
-        }
     }
-    if exact.is_empty() {
+    let found = named(run, name);
+    if found.is_empty() {
         issues.extend(in_import(run, name));
     }
-    exact
+    found
 }
 
-/// The bindings of a name, in store order.
+/// The bindings of a name, in store order; where there is none, those that rounds of a loop wrote of it, the last round
+/// last.
 fn named(run: &Run, name: &str) -> Vec<(usize, Option<i64>)> {
-    let all = run.bindings.iter().enumerate();
-    all.filter(|(_, binding)| *binding.name == *name)
+    let all = || run.bindings.iter().enumerate();
+    let exact: Vec<_> = all()
+        .filter(|(_, binding)| *binding.name == *name)
         .map(|(at, binding)| (at, binding.execution_id))
+        .collect();
+    if !exact.is_empty() {
+        return exact;
+    }
+    let of_round = |(at, binding): (usize, &Binding)| {
+        let (_, round) = round_of(binding).filter(|(base, _)| *base == name)?;
+        Some((round, at, binding.execution_id))
+    };
+    let mut rounds: Vec<_> = all().filter_map(of_round).collect();
+    rounds.sort_unstable();
+    rounds
+        .into_iter()
+        .map(|(_, at, frame)| (at, frame))
         .collect()
+}
+
+/// What a binding is that a round of a loop wrote under a name of its own: `verify_round2_final` is `verify` in round 2. A
+/// header that quotes a source which binds another name says otherwise.
+pub(crate) fn round_of(binding: &Binding) -> Option<(&str, u32)> {
+    let (base, rest) = binding.name.split_once("_round")?;
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let round = rest.get(..digits)?.parse().ok()?;
+    let binds = |line: &str| {
+        let listing = crate::program::scan(line);
+        let statement = listing.statements.first();
+        statement.and_then(|s| s.bound()) == Some(base)
+    };
+    let said = binding.first_line().is_none_or(binds);
+    (!base.is_empty() && said).then_some((base, round))
 }
 
 /// `research.findings` may be the binding `findings` of the import `research` (errata B12): in its own run, which

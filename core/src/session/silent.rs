@@ -1,9 +1,9 @@
 //! Lines of the program that no record speaks of, and what is known of them all the same (one-fold.md, rule 3).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::Session;
-use crate::program::{Listing, StatementKind as Kind};
+use crate::program::{Listing, StatementKind as Kind, Ways};
 use crate::trace::NodeStatus;
 
 /// A statement of a body whose condition did not hold, or the branch of an `if` that was not taken.
@@ -44,7 +44,7 @@ impl Silent {
             *skipped &= node.status == NodeStatus::Skipped;
         }
         let state = |at: u32| named.get(at as usize).copied().unwrap_or_default();
-        let ways = Ways::of(listing, |at| state(at) == (true, false));
+        let ways = Taken::of(listing, |at| state(at) == (true, false));
         for at in 0..count {
             let Some(statement) = listing.get(at) else {
                 break;
@@ -54,7 +54,7 @@ impl Silent {
                 .parent
                 .is_some_and(|p| silent.not_run.contains(&p));
             let untaken = !is_named && ways.is_untaken(at);
-            let refused = is_named && skipped && is_way(statement.kind);
+            let refused = is_named && skipped && statement.kind.is_way();
             if outer || untaken || refused {
                 silent.not_run.insert(at);
             } else if is_named && !in_block(listing, at) {
@@ -90,55 +90,31 @@ impl Silent {
     }
 }
 
-/// Whether a statement is one of several ways.
-fn is_way(kind: Kind) -> bool {
-    matches!(kind, Kind::If | Kind::Elif | Kind::Else | Kind::Option)
-}
-
-/// The ways of each `if` and each choice, and which of them a record says was taken.
-struct Ways {
-    /// The first of them, by statement; of an option, the choice.
-    chain: Vec<Option<u32>>,
+/// The ways of each choice that a record says were taken.
+struct Taken {
+    ways: Ways,
     taken: BTreeSet<(u32, u32)>,
 }
 
-impl Ways {
-    fn of(listing: &Listing, ran: impl Fn(u32) -> bool) -> Ways {
-        let count = listing.statements.len();
-        let mut chain: Vec<Option<u32>> = Vec::with_capacity(count);
-        // The last statement so far, by what it lies in.
-        let mut last: BTreeMap<Option<u32>, u32> = BTreeMap::new();
-        for (at, statement) in (0_u32..).zip(&listing.statements) {
-            let before = last.insert(statement.parent, at);
-            chain.push(match statement.kind {
-                Kind::If => Some(at),
-                Kind::Elif | Kind::Else => {
-                    before.and_then(|before| chain.get(before as usize)?.as_ref().copied())
-                }
-                Kind::Option => statement.parent,
-                _ => None,
-            });
-        }
+impl Taken {
+    fn of(listing: &Listing, ran: impl Fn(u32) -> bool) -> Taken {
+        let ways = listing.ways();
         let mut taken = BTreeSet::new();
-        for at in (0..count as u32).filter(|at| ran(*at)) {
+        for at in (0..listing.statements.len() as u32).filter(|at| ran(*at)) {
             // Programs do not nest deeper; the bound keeps hostile ones cheap.
             let around = std::iter::once(at).chain(listing.enclosing(at)).take(64);
-            for way in around {
-                if let Some(chain) = chain.get(way as usize).copied().flatten() {
-                    taken.insert((chain, way));
-                }
-            }
+            taken.extend(around.filter_map(|way| Some((ways.choice(way)?, way))));
         }
-        Ways { chain, taken }
+        Taken { ways, taken }
     }
 
     /// Whether another way than this was taken, and this one was not.
     fn is_untaken(&self, way: u32) -> bool {
-        let Some(chain) = self.chain.get(way as usize).copied().flatten() else {
+        let Some(choice) = self.ways.choice(way) else {
             return false;
         };
-        let mut taken = self.taken.range((chain, 0)..=(chain, u32::MAX));
-        !self.taken.contains(&(chain, way)) && taken.next().is_some()
+        let mut taken = self.taken.range((choice, 0)..=(choice, u32::MAX));
+        !self.taken.contains(&(choice, way)) && taken.next().is_some()
     }
 }
 

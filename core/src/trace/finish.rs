@@ -6,7 +6,7 @@
 use super::rows::Ledger;
 use super::verdict::{self, Claim};
 use super::words::{self, Lead};
-use super::{Node, NodeKind, NodeStatus, Trace, caught};
+use super::{Node, NodeKind, NodeStatus, Trace, caught, ways};
 use crate::issue::{Issue, Severity};
 use crate::model::{Run, RunStatus};
 use crate::program::Listing;
@@ -30,6 +30,7 @@ pub(crate) fn finish(
         abandon(&mut nodes, &believed, &mut ledger);
     }
     caught::recover(&mut nodes, program);
+    ways::compare(&nodes, program, &mut ledger);
     let rows = Order { run };
     let (first_cause, because_of) = match believed {
         Some(RunStatus::Completed) => (None, Vec::new()),

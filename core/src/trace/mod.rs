@@ -43,6 +43,7 @@ mod sweep;
 mod ties;
 mod tree;
 mod verdict;
+mod ways;
 mod words;
 
 use serde::{Deserialize, Serialize};

@@ -16,6 +16,10 @@ pub(super) const RULES: &[Rule] = &[
             "INSERT INTO run (id, status) VALUES ('r1', 'completed');",
             &[("state.md", "# Execution State\n\nrun: r1\nprogram: p.prose\nstatus: running\n")],
         )),
+    Rule::warning("condition-contradicted", "Something is recorded in a body whose condition did not hold, or in two ways of which one runs.")
+        .fix("Correct the record that is wrong; both are shown as they are.")
+        .source("one-fold.md, rule 3")
+        .sql("INSERT INTO run (id, program_source) VALUES ('r1', 'if **it rains**:\n  session \"Stay in\"\nelse:\n  session \"Go out\"');\nINSERT INTO execution (statement_index, statement_text, status) VALUES\n  (2, 'session \"Stay in\"', 'completed'),\n  (4, 'session \"Go out\"', 'completed');"),
     Rule::warning("orphan-parent", "A row names a parent that does not exist.")
         .fix("Write the parent's row id into parent_id, not its statement index.")
         .source("errata X2")

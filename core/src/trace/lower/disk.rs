@@ -1,13 +1,14 @@
 //! Bindings on disk: which statement wrote each, and where the marks of a state file say otherwise (trace.md 10;
 //! dialects.md: "often stale").
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::facts::{Fact, Facts};
 use super::state::frames::Frames;
 use crate::issue::{Issue, Severity};
 use crate::model::{Binding, BindingKind, Run};
 use crate::program::{StatementKind, TiedBy};
+use crate::scope::round_of;
 use crate::trace::NodeStatus;
 use crate::trace::rows::Ledger;
 
@@ -207,11 +208,32 @@ fn proves(facts: &Facts<'_>, fact: &Fact) -> bool {
     }
 }
 
+/// Statements outside of blocks of which a binding tells in which round of a loop they wrote it, by the loop and the round.
+pub(super) fn in_rounds(run: &Run, facts: &Facts<'_>) -> BTreeMap<(u32, u32), BTreeSet<u32>> {
+    let mut names: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
+    for binding in run.bindings.iter().filter(|b| b.is_written()) {
+        if let (Some((base, round)), None) = (round_of(binding), binding.execution_id) {
+            names.entry(base).or_default().insert(round);
+        }
+    }
+    let mut of: BTreeMap<(u32, u32), BTreeSet<u32>> = BTreeMap::new();
+    for (at, statement) in (0_u32..).zip(&facts.listing.statements) {
+        let rounds = statement.bound().and_then(|name| names.get(name));
+        let fact = facts.get(at).filter(|fact| fact.block.is_none());
+        if let (Some(rounds), Some(looped)) = (rounds, fact.and_then(|fact| fact.in_loop)) {
+            for round in rounds {
+                of.entry((looped, *round)).or_default().insert(at);
+            }
+        }
+    }
+    of
+}
+
 /// Files of a later round than the state file says: `verify_round4` while it stands at round 1.
 fn rounds(run: &Run, facts: &mut Facts<'_>, stale: &mut Stale, ledger: &mut Ledger) {
     let mut names: BTreeMap<&str, (u32, &str)> = BTreeMap::new();
     for binding in run.bindings.iter().filter(|b| b.is_written()) {
-        if let Some((base, round)) = round_of(&binding.name) {
+        if let Some((base, round)) = round_of(binding) {
             let known = names.entry(base).or_insert((round, &binding.name));
             if round > known.0 {
                 *known = (round, &binding.name);
@@ -245,23 +267,14 @@ fn rounds(run: &Run, facts: &mut Facts<'_>, stale: &mut Stale, ledger: &mut Ledg
         if run.state_file.is_some() || run.log.is_some() {
             stale.rounds.push(format!("round {round} ({name})"));
             ledger.note(Severity::Warning, "round-behind-disk", || {
-                Issue::info(
-                    "",
-                    format!("the {teller} is at round {said} of a loop, but {name} is written"),
-                )
-                .at_file(file)
-                .hint(format!(
+                let message = match said {
+                    0 => format!("the {teller} counts no round of a loop, but {name} is written"),
+                    n => format!("the {teller} is at round {n} of a loop, but {name} is written"),
+                };
+                Issue::info("", message).at_file(file).hint(format!(
                     "The disk is the newer evidence: the loop is shown in round {round}."
                 ))
             });
         }
     }
-}
-
-/// `verify_round2_final` is `verify` in round 2.
-fn round_of(name: &str) -> Option<(&str, u32)> {
-    let (base, rest) = name.split_once("_round")?;
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    let round = rest.get(..digits)?.parse().ok()?;
-    (!base.is_empty()).then_some((base, round))
 }

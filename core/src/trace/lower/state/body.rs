@@ -186,7 +186,8 @@ impl<'a> Lowering<'_, 'a, '_> {
         if looped {
             let file = self.run.state_file.as_ref();
             let state = fact.construct.and_then(|at| file?.loops.get(at));
-            most = state.map(|state| state.max);
+            let said = state.and_then(|state| state.max);
+            most = Some(said.or_else(|| own.number("max")));
         }
         let meta = Meta {
             attempt: attempt.map(i64::from),
@@ -335,11 +336,11 @@ impl<'a> Lowering<'_, 'a, '_> {
         // Entered, and nothing says how often: what ran in it ran in the first round.
         let entered = fact.construct.is_some() && self.marks.holds(at);
         if let Some(total) = fact.round.or(entered.then_some(1)) {
-            self.count_rounds(looped, total);
+            self.count_rounds(looped, total, Some(at));
         }
     }
 
-    pub(super) fn count_rounds(&mut self, looped: At, total: u32) {
+    pub(super) fn count_rounds(&mut self, looped: At, total: u32, statement: Option<u32>) {
         let Some(begun) = self.story.get(looped).cloned() else {
             return;
         };
@@ -350,7 +351,38 @@ impl<'a> Lowering<'_, 'a, '_> {
             record.of = Some(looped);
             record.beside.round = Some(Round { n, derived: true });
             self.story.add(record);
+            let written = statement.and_then(|at| self.in_rounds.remove(&(at, n)));
+            for inner in written.into_iter().flatten() {
+                // The marks speak of the last round.
+                if n < total || !self.marks.is_kept(inner) {
+                    self.written_in_round(looped, inner);
+                }
+            }
         }
+    }
+
+    /// The record of a statement that a binding tells of: `verify_round2` is what `verify` wrote in round 2.
+    fn written_in_round(&mut self, looped: At, at: u32) {
+        let Some(own) = self.facts.statement(at) else {
+            return;
+        };
+        let beside = Beside {
+            tie: Some(Tie {
+                statement: at,
+                guessed: false,
+                by: TiedBy::Name,
+            }),
+            derived: true,
+            ..Beside::default()
+        };
+        let text = own.text.as_str().into();
+        self.add(
+            Some(looped),
+            text,
+            NodeStatus::Completed,
+            Meta::default(),
+            beside,
+        );
     }
 
     /// A parallel all of whose branches are over; of a loop that says nothing.

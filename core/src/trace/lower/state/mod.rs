@@ -23,6 +23,7 @@ mod written;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use super::disk;
 use super::facts::Facts;
 use super::{At, Beside, Story};
 use crate::gate::visit;
@@ -125,6 +126,7 @@ pub(in crate::trace) fn lower(run: &Run, told: &Told<'_, '_>) -> (Vec<Execution>
         calls: BTreeMap::new(),
         strays: BTreeMap::new(),
         announced: BTreeMap::new(),
+        in_rounds: disk::in_rounds(run, &told.facts),
         rounds_left: body::MOST_ROUNDS,
         stands: false,
     };
@@ -160,6 +162,8 @@ struct Lowering<'f, 'a, 'r> {
     strays: BTreeMap<Option<u32>, Vec<usize>>,
     /// Branches that a section names and no line marks, by statement: their parallel, name and status.
     announced: BTreeMap<u32, ((At, Text), Text, Status)>,
+    /// Statements that wrote in a round of a loop, by the loop and the round.
+    in_rounds: BTreeMap<(u32, u32), BTreeSet<u32>>,
     rounds_left: u32,
     /// Something stands open, or failed.
     stands: bool,

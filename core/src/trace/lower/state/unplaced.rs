@@ -73,7 +73,7 @@ impl Lowering<'_, '_, '_> {
             };
             let made = self.add(None, text, status_of(state), meta, Beside::default());
             if let Some(total) = state.iteration.filter(|n| *n > 0) {
-                self.count_rounds(made, total);
+                self.count_rounds(made, total, None);
             }
         }
     }
