@@ -423,6 +423,19 @@ impl<'w, 'a> Walk<'w, 'a> {
     fn by_count(&self, line: &LogLine, mark: &LogMark<'_>) -> Option<Tie> {
         let statement = self.number(mark.number).filter(|_| line.frame.is_none())?;
         let own = self.statement(statement)?;
+        // The way leads back in a loop alone, and into no body that does not run.
+        let place = self.place(line);
+        let again = |outer: &(Option<u32>, u32, usize)| {
+            let body = |outer| self.facts.listing.contains(outer, statement);
+            outer.0.is_some_and(body)
+        };
+        let reached = statement >= place.from || place.loops.iter().any(again);
+        // A number that told of a condition tells of its body next.
+        let number = mark.number.and_then(|n| place.numbers.get(&n));
+        let told = mark.kind.is_none() && !own.kind.is_work() && number == Some(&statement);
+        if !reached || told || self.is_not_run(place, statement) {
+            return None;
+        }
         (mark.label.is_empty() && crate::program::fits(mark.kind, own)).then_some(Tie {
             statement,
             guessed: false,

@@ -187,7 +187,8 @@ impl<'a> Lowering<'_, 'a, '_> {
             let file = self.run.state_file.as_ref();
             let state = fact.construct.and_then(|at| file?.loops.get(at));
             let said = state.and_then(|state| state.max);
-            most = Some(said.or_else(|| own.number("max")));
+            let counted = || own.number("max").or_else(|| own.number("count"));
+            most = Some(said.or_else(counted));
         }
         let meta = Meta {
             attempt: attempt.map(i64::from),
