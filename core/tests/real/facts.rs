@@ -1,5 +1,4 @@
-//! The plain facts of a session that the cases speak of. A fact that a session cannot give is missing here, and its
-//! cases are listed in `not_yet.rs`.
+//! The plain facts of a session that the cases speak of.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

@@ -5,4 +5,3 @@ mod cases;
 mod facts;
 mod mutate;
 mod mutated;
-mod not_yet;

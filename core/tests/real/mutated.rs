@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use crate::cases::{Case, cases, check};
 use crate::mutate::{self, SHIFT, names_of_log, names_of_program, renamed, renamed_json};
-use crate::not_yet::NOT_YET;
 
 const PROGRAM: &str = "program.prose";
 const LOGS: [&str; 2] = ["state.md", "vm.log.md"];
@@ -70,8 +69,7 @@ fn facts_do_not_depend_on_blank_lines_in_a_log() {
     });
 }
 
-/// Fails where a fact that comes out of a case as it is written does not come out after a change. The facts that
-/// `not_yet.rs` lists are left out until they come out.
+/// Fails where a fact does not come out after a change.
 #[track_caller]
 fn check_mutated(change: impl Fn(&Case) -> Case) {
     let mut changes = 0;
@@ -80,10 +78,8 @@ fn check_mutated(change: impl Fn(&Case) -> Case) {
         let changed = change(case);
         changes += usize::from(changed.files != case.files);
         for (key, why) in check(&changed) {
-            if !NOT_YET.contains(&(&case.name, &key)) {
-                let files = &changed.files;
-                wrong.push(format!("{}: {key}: {why}\n{files:#?}", case.name));
-            }
+            let files = &changed.files;
+            wrong.push(format!("{}: {key}: {why}\n{files:#?}", case.name));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
