@@ -401,7 +401,7 @@ fn numbers_that_skip_and_repeat_are_tied_by_what_has_a_name() {
             .collect();
         assert_eq!(found, ties, "{log}");
     };
-    // Between two names the number is sure; behind the last it is a guess.
+    // Between two names the number is sure; after the last it is a guess.
     lines(
         &[
             ("let plan = session: writer", Some(11), false),

@@ -1,0 +1,48 @@
+//! What a line says of the statement that it speaks of.
+
+use crate::model::{LogEvent, LogLine};
+use crate::program::{LogMark, StatementKind as Kind};
+
+/// What a line says; `None` for what speaks of no statement.
+pub(super) fn mark(line: &LogLine) -> Option<LogMark<'_>> {
+    let (kind, label): (Option<Kind>, &str) = match &line.event {
+        LogEvent::Statement { text, .. } if line.held.is_some() => (condition(text), ""),
+        LogEvent::Statement { text, .. } | LogEvent::Retry { text, .. } => words(text),
+        LogEvent::Fork { .. } | LogEvent::Join { .. } => (Some(Kind::Parallel), ""),
+        LogEvent::Round { .. } => (Some(Kind::Loop), ""),
+        LogEvent::Enter { block, .. } => (Some(Kind::Do), block),
+        LogEvent::Gate { gate, .. } => (Some(Kind::Gate), gate),
+        LogEvent::Leave { .. } | LogEvent::Trailer { .. } | LogEvent::Note => return None,
+    };
+    Some(LogMark {
+        number: line.number,
+        branch: line.branch.as_deref(),
+        // A line of a frame says nothing of what its number means.
+        block: line.frame.map(|_| ""),
+        kind,
+        label,
+    })
+}
+
+/// What a condition belongs to: `else` has none of its own.
+fn condition(text: &str) -> Option<Kind> {
+    Some(match text.starts_with("else") {
+        true => Kind::Else,
+        false => Kind::If,
+    })
+}
+
+/// `exec .version` and `if(false)` say what they are.
+fn words(text: &str) -> (Option<Kind>, &str) {
+    let end = text
+        .find(|c: char| !c.is_ascii_alphabetic())
+        .unwrap_or(text.len());
+    let (lead, rest) = text.split_at_checked(end).unwrap_or((text, ""));
+    match lead {
+        "exec" if rest.starts_with(' ') => (Some(Kind::Exec), rest.trim_start()),
+        "if" | "elif" | "else" | "choice" | "option" if !rest.starts_with(['_', '-']) => {
+            (Some(Kind::If), "")
+        }
+        _ => (None, text),
+    }
+}
