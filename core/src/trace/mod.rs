@@ -1,17 +1,23 @@
-//! From rows to what happened (design: trace.md; cases: golden/trace.json).
+//! From records to what happened (design: trace.md, one-fold.md; cases: golden/trace.json and real.json).
 //!
 //! ```text
-//! rows in order of id ──► instances ──► parents, branches, rounds, frames ──► status, failure, positions
+//! execution rows ───────────────────┐
+//! a compact log    ──► lower/log    ├─► records in order ──► instances ──► parents, branches, rounds, frames ──► meaning
+//! a state.md, disk ──► lower/state  ┘
 //! ```
+//!
+//! There is one fold. A form that has no rows is lowered to records first; lowering parses and names, the fold decides.
 //!
 //! Order is always by row id; times never order. No recursion on the stack: 100,000 levels are legal.
 //!
 //! | step | module | rules of trace.md |
 //! |---|---|---|
+//! | files to records | `lower` | one-fold.md, rules 1, 2, 6 |
+//! | what a missing end means | `silence` | 7, 10 |
 //! | rows to instances | `sweep`, `words`, `ties` | 1–4, and what lies in a loop's body (5) |
 //! | parents, rounds, branches, gates to slots | `tree`, `parents`, `rounds`, `gates` | 4, 5, 11 |
 //! | slots to nodes in preorder | `preorder`, `emit` | 6, 7 |
-//! | what it means | `finish`, `caught`, `verdict` | 7–10 |
+//! | what it means | `finish`, `caught`, `ways`, `claims`, `verdict` | 7–10 |
 //!
 //! Where the rules are silent, this reads as follows:
 //!

@@ -4,6 +4,7 @@
 use std::ops::ControlFlow;
 
 use proptest::prelude::*;
+use prosescope_test_support::chance::cases;
 
 use super::folder_state;
 use crate::decode::gates_json::events;
@@ -390,10 +391,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150,
-        failure_persistence: None,
-        // The same cases everywhere; another seed looks for more.
-        rng_seed: proptest::test_runner::RngSeed::Fixed(20_261_121), ..ProptestConfig::default() })]
+    #![proptest_config(cases(150, 20_261_121))]
 
     #[test]
     fn what_was_kept_tells_the_same(steps in steps()) {

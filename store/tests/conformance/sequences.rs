@@ -12,6 +12,7 @@ use prosescope_core::write::{
     ExpireGates, Finish, How, Insist, Iterate, Join, Named, Put, Record, Remember, Reopen,
     ResolveGate, Retry, Run, RunParallel, RunStore, WriteError, record,
 };
+use prosescope_test_support::chance::cases;
 
 use super::{FORMS, Form, Recorded, open, told};
 
@@ -393,12 +394,7 @@ fn goes_on(run: &mut Recorded) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 48,
-        rng_seed: proptest::test_runner::RngSeed::Fixed(9),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(48, 9))]
 
     #[test]
     fn no_order_of_commands_locks_a_run_or_loses_a_value(steps in prop::collection::vec(step(), 1..40)) {

@@ -1,4 +1,5 @@
 //! What the tests of every crate share: what they need of the machine, and how they measure work.
 
+pub mod chance;
 pub mod needs;
 pub mod work;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use proptest::prelude::*;
+use prosescope_test_support::chance::cases;
 use serde_json::{Value, json};
 
 use crate::decode::{folder, gates_json};
@@ -499,7 +500,9 @@ fn carried(trace: &Trace, listing: &Listing) -> String {
         }
         let lines = |at: usize| trace.nodes[at].line;
         match &node.kind {
-            NodeKind::Frame { block, depth } if node.status != NodeStatus::Pending => {
+            NodeKind::Frame { block, depth }
+                if node.status != NodeStatus::Pending && node.id.is_some() =>
+            {
                 let _ = writeln!(out, "frame {:?} {block} {depth} {:?}", node.id, node.line);
             }
             NodeKind::Loop if node.status != NodeStatus::Pending => {
@@ -524,7 +527,7 @@ fn upward(trace: &Trace, at: usize) -> impl Iterator<Item = usize> {
 }
 
 /// Ids and blocks of the frames that stand open.
-fn open_frames(trace: &Trace) -> BTreeSet<(i64, String)> {
+fn open_frames(trace: &Trace) -> Vec<(i64, String)> {
     let open = trace.nodes.iter().enumerate().filter(|(at, node)| {
         let over = |at: usize| !trace.nodes[at].status.is_open();
         node.status.is_open() && node.status != NodeStatus::Pending && !upward(trace, *at).any(over)
@@ -536,6 +539,15 @@ fn open_frames(trace: &Trace) -> BTreeSet<(i64, String)> {
     .collect()
 }
 
+/// Whether several frames ran one block.
+fn is_called_again(trace: &Trace) -> bool {
+    let mut seen = BTreeSet::new();
+    trace.nodes.iter().any(|node| match &node.kind {
+        NodeKind::Frame { block, .. } => !seen.insert(block),
+        _ => false,
+    })
+}
+
 fn rendered(run: &Run, listing: &Listing) -> (Trace, String) {
     let trace = fold(run, Some(listing), None);
     let text = from_run(run, &trace, Some(listing), &RenderOptions::default());
@@ -543,9 +555,7 @@ fn rendered(run: &Run, listing: &Listing) -> (Trace, String) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400,
-        failure_persistence: None,
-        rng_seed: proptest::test_runner::RngSeed::Fixed(20_260_213), ..ProptestConfig::default() })]
+    #![proptest_config(cases(400, 20_260_213))]
 
     #[test]
     fn a_run_cut_anywhere_comes_back_from_its_state_file(
@@ -559,11 +569,9 @@ proptest! {
         let (trace, text) = rendered(&run, &listing);
         let read = again(&text, &source, &run.gates);
         let (trace_again, text_again) = rendered(&read, &listing);
-        // Of several open frames of a block nobody knows which one a mark or a section speaks of (one-fold.md, rule 9).
-        let open = open_frames(&trace);
-        prop_assert_eq!(&open_frames(&trace_again), &open, "{}", text);
-        let blocks: BTreeSet<&str> = open.iter().map(|(_, block)| block.as_str()).collect();
-        if blocks.len() < open.len() {
+        prop_assert_eq!(open_frames(&trace_again), open_frames(&trace), "{}", text);
+        // Of several frames of a block nobody knows which one a mark speaks of (one-fold.md, rule 9).
+        if is_called_again(&trace) {
             return Ok(());
         }
         prop_assert_eq!(carried(&trace_again, &listing), carried(&trace, &listing), "{}", text);

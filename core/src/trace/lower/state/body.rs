@@ -122,6 +122,24 @@ impl<'a> Lowering<'_, 'a, '_> {
         Some(at)
     }
 
+    /// What a branch called runs in a frame inside the branch.
+    pub(super) fn frame_in_branch(&mut self, branch: At, block: u32) -> Option<At> {
+        let record = self.story.get(branch)?;
+        record.meta.as_ref()?.branch.as_ref()?;
+        let beside = Beside {
+            derived: true,
+            ..record.beside.clone()
+        };
+        let text = record.text.clone();
+        let status = self.status_of(branch)?;
+        let name = self.facts.statement(block)?.name.as_deref();
+        let meta = Meta {
+            block: name.map(Text::from),
+            ..Meta::default()
+        };
+        Some(self.add(Some(branch), text, status, meta, beside))
+    }
+
     pub(super) fn is_parallel(&self, at: u32) -> bool {
         self.facts
             .statement(at)

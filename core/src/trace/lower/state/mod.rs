@@ -243,7 +243,8 @@ impl Lowering<'_, '_, '_> {
                 (None, _, Some(last)) => (last, calls.len() == 1),
                 (None, _, None) => break,
             };
-            let (block, at, frame) = (*block, call.at, call.frame);
+            let (block, frame, at) = (*block, call.frame, call.at);
+            let at = self.frame_in_branch(at, block).unwrap_or(at);
             self.body(Some(block), frame, Some(at), !sure);
         }
     }
