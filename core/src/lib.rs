@@ -27,6 +27,7 @@
 )]
 
 pub mod check;
+pub mod database;
 pub mod decode;
 pub mod gate;
 pub mod issue;

@@ -176,7 +176,7 @@ fn database(damaged: &Damaged<'_>, path: &str, to: &Dir) -> Result<Vec<Done>, Fa
 
 fn open(damaged: &Damaged<'_>, path: &str) -> Result<Connection, Fault> {
     let unreadable = |message: String| Fault::new(FaultKind::Damaged, message);
-    let mut from = damaged.disk.database(path).map_err(|error| match error {
+    let mut from = damaged.disk.connection(path).map_err(|error| match error {
         SourceError::Database {
             path,
             cause,

@@ -5,11 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::Connection;
-
-use super::bindings::{Kinds, length, stored_kind};
-use super::error::DecodeError;
-use super::scan::{Cells, Reader, Want};
+use super::reader::{Cells, Reader};
+use crate::database::{Database, DecodeError, Want};
 use crate::model::{BindingKind, Text, ValueAt};
 use crate::schema;
 use crate::time::Stamp;
@@ -36,7 +33,7 @@ pub struct Version {
 /// Earlier values by the name and the frame of their binding.
 pub type Versions = BTreeMap<(Text, Option<i64>), Vec<Version>>;
 
-const BINDINGS: &[Want] = &[
+const BINDINGS: &[Want<'static>] = &[
     Want::short("name"),
     Want::short("execution_id"),
     Want::short("kind"),
@@ -45,12 +42,14 @@ const BINDINGS: &[Want] = &[
     Want::short("updated_at"),
     Want::short("replaced_at"),
     Want::short("attachment_path"),
+    Want::size("value"),
 ];
 
-const MEMORIES: &[Want] = &[
+const MEMORIES: &[Want<'static>] = &[
     Want::short("agent_name"),
     Want::short("updated_at"),
     Want::short("replaced_at"),
+    Want::size("memory"),
 ];
 
 /// Earlier values of a binding, the oldest first.
@@ -58,22 +57,16 @@ const MEMORIES: &[Want] = &[
 /// # Errors
 /// When the database cannot be read.
 pub fn binding_versions(
-    conn: &Connection,
+    db: &dyn Database,
     name: &str,
     execution_id: Option<i64>,
 ) -> Result<Vec<Version>, DecodeError> {
     let mut versions = Vec::new();
-    walk(
-        conn,
-        schema::BINDING_HISTORY,
-        BINDINGS,
-        "value",
-        |cells, value| {
-            if cells.text(0).as_deref() == Some(name) && cells.int(1) == execution_id {
-                versions.push(of_binding(cells, value));
-            }
-        },
-    )?;
+    walk(db, schema::BINDING_HISTORY, BINDINGS, |cells| {
+        if cells.text(0).as_deref() == Some(name) && cells.int(1) == execution_id {
+            versions.push(of_binding(cells));
+        }
+    })?;
     Ok(versions)
 }
 
@@ -81,23 +74,16 @@ pub fn binding_versions(
 ///
 /// # Errors
 /// When the database cannot be read.
-pub fn all_binding_versions(conn: &Connection) -> Result<Versions, DecodeError> {
+pub fn all_binding_versions(db: &dyn Database) -> Result<Versions, DecodeError> {
     let mut versions: BTreeMap<_, Vec<Version>> = BTreeMap::new();
-    walk(
-        conn,
-        schema::BINDING_HISTORY,
-        BINDINGS,
-        "value",
-        |cells, value| {
-            let key = (cells.text(0).unwrap_or_else(|| "".into()), cells.int(1));
-            let version = of_binding(cells, value);
-            versions.entry(key).or_default().push(version);
-        },
-    )?;
+    walk(db, schema::BINDING_HISTORY, BINDINGS, |cells| {
+        let key = (cells.text(0).unwrap_or_else(|| "".into()), cells.int(1));
+        versions.entry(key).or_default().push(of_binding(cells));
+    })?;
     Ok(versions)
 }
 
-fn of_binding(cells: &mut Cells<'_, '_>, value: ValueAt) -> Version {
+fn of_binding(cells: &mut Cells<'_>) -> Version {
     Version {
         kind: BindingKind::parse(&cells.text(2).unwrap_or_else(|| "".into())),
         source: cells.text(3),
@@ -105,7 +91,7 @@ fn of_binding(cells: &mut Cells<'_, '_>, value: ValueAt) -> Version {
         updated: cells.stamp(5),
         replaced: cells.stamp(6),
         attachment: cells.text(7),
-        value,
+        value: cells.value_at(8),
     }
 }
 
@@ -113,8 +99,8 @@ fn of_binding(cells: &mut Cells<'_, '_>, value: ValueAt) -> Version {
 ///
 /// # Errors
 /// When the database cannot be read.
-pub fn memory_versions(conn: &Connection, agent: &str) -> Result<Vec<Version>, DecodeError> {
-    let mut all = all_memory_versions(conn)?;
+pub fn memory_versions(db: &dyn Database, agent: &str) -> Result<Vec<Version>, DecodeError> {
+    let mut all = all_memory_versions(db)?;
     Ok(all.remove(agent).unwrap_or_default())
 }
 
@@ -122,27 +108,21 @@ pub fn memory_versions(conn: &Connection, agent: &str) -> Result<Vec<Version>, D
 ///
 /// # Errors
 /// When the database cannot be read.
-pub fn all_memory_versions(conn: &Connection) -> Result<BTreeMap<Text, Vec<Version>>, DecodeError> {
+pub fn all_memory_versions(db: &dyn Database) -> Result<BTreeMap<Text, Vec<Version>>, DecodeError> {
     let mut versions: BTreeMap<Text, Vec<Version>> = BTreeMap::new();
-    walk(
-        conn,
-        schema::AGENT_MEMORY_HISTORY,
-        MEMORIES,
-        "memory",
-        |cells, value| {
-            let name = cells.text(0).unwrap_or_else(|| "".into());
-            let version = Version {
-                kind: BindingKind::Other("".into()),
-                source: None,
-                created: None,
-                updated: cells.stamp(1),
-                replaced: cells.stamp(2),
-                attachment: None,
-                value,
-            };
-            versions.entry(name).or_default().push(version);
-        },
-    )?;
+    walk(db, schema::AGENT_MEMORY_HISTORY, MEMORIES, |cells| {
+        let name = cells.text(0).unwrap_or_else(|| "".into());
+        let version = Version {
+            kind: BindingKind::Other("".into()),
+            source: None,
+            created: None,
+            updated: cells.stamp(1),
+            replaced: cells.stamp(2),
+            attachment: None,
+            value: cells.value_at(3),
+        };
+        versions.entry(name).or_default().push(version);
+    })?;
     Ok(versions)
 }
 
@@ -151,42 +131,28 @@ pub fn all_memory_versions(conn: &Connection) -> Result<BTreeMap<Text, Vec<Versi
 /// # Errors
 /// When the database cannot be read.
 pub fn version_counts(
-    conn: &Connection,
+    db: &dyn Database,
 ) -> Result<BTreeMap<(Text, Option<i64>), u32>, DecodeError> {
+    const WANTS: &[Want<'static>] = &[Want::short("name"), Want::short("execution_id")];
     let mut counts = BTreeMap::new();
-    walk(
-        conn,
-        schema::BINDING_HISTORY,
-        BINDINGS.get(..2).unwrap_or(BINDINGS),
-        "value",
-        |cells, _| {
-            if let Some(name) = cells.text(0) {
-                *counts.entry((name, cells.int(1))).or_insert(0) += 1;
-            }
-        },
-    )?;
+    walk(db, schema::BINDING_HISTORY, WANTS, |cells| {
+        if let Some(name) = cells.text(0) {
+            *counts.entry((name, cells.int(1))).or_insert(0) += 1;
+        }
+    })?;
     Ok(counts)
 }
 
 fn walk(
-    conn: &Connection,
+    db: &dyn Database,
     table: &'static str,
-    wants: &[Want],
-    column: &str,
-    mut each: impl FnMut(&mut Cells<'_, '_>, ValueAt),
+    wants: &[Want<'static>],
+    each: impl FnMut(&mut Cells<'_>),
 ) -> Result<(), DecodeError> {
-    let mut reader = match Reader::of_table(conn, table, "") {
+    let mut reader = match Reader::of_table(db, table, "") {
         Err(DecodeError::NotFound(_)) => return Ok(()),
         other => other?,
     };
-    let Some(found) = reader.shape.table(table) else {
-        return Ok(());
-    };
-    let extra = [stored_kind(found, column), length(found, column)];
-    let kinds = Kinds::new();
-    reader.scan(table, wants, &extra, |cells| {
-        let value = kinds.value(cells.at, cells.extra(0), cells.extra_int(1));
-        each(cells, value);
-    });
+    reader.scan(table, wants, each);
     reader.failed.take().map_or(Ok(()), Err)
 }

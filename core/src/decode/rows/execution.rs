@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::meta::Metas;
-use super::scan::{Reader, Want};
+use super::reader::Reader;
+use crate::database::Want;
 use crate::issue::Issue;
 use crate::model::{Dialect, Execution, Status, Text};
 use crate::schema;
 
-const WANTS: &[Want] = &[
+const WANTS: &[Want<'static>] = &[
     Want::short("id"),
     Want::short("statement_index"),
     Want::long("statement_text"),
@@ -26,11 +27,10 @@ pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Execution>, Dialect) {
     let mut metas = Metas::default();
     let mut evidence = Evidence::default();
     let has_id = reader
-        .shape
         .table(schema::EXECUTION)
         .is_some_and(|t| t.column("id").is_some());
     let empty: Text = "".into();
-    reader.scan(schema::EXECUTION, WANTS, &[], |cells| {
+    reader.scan(schema::EXECUTION, WANTS, |cells| {
         let id = if has_id { cells.int(0) } else { Some(cells.at) };
         let id = id.unwrap_or_else(|| {
             cells.notes.add(

@@ -1,0 +1,286 @@
+//! Rows of a store's tables as a [`Run`]: of a `state.db`, an `agents.db`, or whatever else is a [`Database`].
+//!
+//! ```text
+//! Source::database ──► Database ──► decode ──► Run: rows, lengths of values, issues
+//!                         │
+//!                         └─► later, for what a person opens: value_bytes, binding_tail, row, table_rows
+//! ```
+//!
+//! Nothing is assumed of the schema: what is missing reads as empty, what no document lists is listed in [`Run::tables`].
+//! A list never reads a large value (build.md, "Lazy lists").
+
+mod agents;
+mod bindings;
+pub(crate) mod cells;
+mod execution;
+mod gates;
+mod history;
+pub(crate) mod meta;
+mod named;
+mod notes;
+mod page;
+mod reader;
+mod run;
+
+pub use agents::{AGENT_EAGER, agent_tail, segment};
+pub use bindings::{binding_tail, binding_tails};
+pub use execution::dialect_of;
+pub use history::{
+    Version, Versions, all_binding_versions, all_memory_versions, binding_versions,
+    memory_versions, version_counts,
+};
+pub use meta::meta_of;
+pub use named::{Named, bindings_named};
+pub use page::{execution_row, row, table_rows};
+
+use crate::database::{CellAt, Database, DecodeError, Snapshot};
+use crate::issue::Issue;
+use crate::model::{Form, Run, TableInfo, ValueAt};
+use crate::schema::{self, Found};
+use reader::Reader;
+
+/// What a database was decoded into.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decoded {
+    /// The run; what was odd is in its issues.
+    pub run: Run,
+    /// Ids of other runs in the same file, sorted; [`decode`] reads one when it is named.
+    pub other_runs: Vec<String>,
+}
+
+/// Decodes a database: the run in it, or the agents.
+///
+/// `name` is the database's path inside its source, for issues and for [`crate::model::Agent::store`]. `wanted`
+/// is the id of one run of several; without it the one that started last is read.
+///
+/// # Errors
+/// When it cannot be read at all, holds none of the documents' tables, or not the run that was asked for.
+/// Everything else is an issue.
+pub fn decode(db: &dyn Database, name: &str, wanted: Option<&str>) -> Result<Decoded, DecodeError> {
+    // A writer may be busy beside us.
+    let snapshot = Snapshot::of(db);
+    let mut reader = Reader::new(db, name)?;
+    let mut run = Run {
+        form: form(&reader.tables)?,
+        ..Run::default()
+    };
+    reader.notes.extend(if run.form == Form::Agents {
+        schema::check_agents(&reader.tables)
+    } else {
+        schema::check(&reader.tables)
+    });
+    reader.notes.extend(db.notes());
+
+    let others = run::read_run(&mut reader, &mut run, wanted)?;
+    let (executions, dialect) = execution::read(&mut reader);
+    run.executions = executions;
+    if run.form != Form::Agents {
+        run.form = Form::Sqlite { dialect };
+    }
+    run.bindings = bindings::read(&mut reader, &run.executions);
+    run.agents = agents::read(&mut reader, name);
+    run.imports = run::read_imports(&mut reader);
+    let id = std::sync::Arc::clone(&run.id);
+    let runs = gates::Runs {
+        chosen: &id,
+        others: &others,
+    };
+    run.gates = gates::read_gates(&mut reader, &runs);
+    run.audit = gates::read_audit(&mut reader, &runs);
+    run.tables = tables(&reader);
+    drop(snapshot);
+    if reader.texts.shortened > 0 {
+        reader.notes.add(
+            Issue::warning(
+                "long-text",
+                format!(
+                    "the texts of this run take more than can be held; {} are shown in their first 200 bytes",
+                    reader.texts.shortened
+                ),
+            )
+            .hint("Open the row under files and tables to read one whole."),
+        );
+    }
+    run.issues = reader.notes.finish();
+    Ok(Decoded {
+        run,
+        other_runs: others.into_iter().collect(),
+    })
+}
+
+/// A run's head: enough for a line in a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Head {
+    /// The run without bindings, agents, imports, audit log and tables; without executions where they are left out.
+    pub run: Run,
+    /// About how many rows of `execution` were left out; `None`: all were read.
+    pub left_out: Option<u64>,
+}
+
+/// Decodes the head of a run's database: its run row, its gates, and its executions where they
+/// are no more than `most` says of the run row. Its values and lists are not touched, however large the file is.
+///
+/// # Errors
+/// As [`decode`].
+pub fn head(
+    db: &dyn Database,
+    name: &str,
+    most: impl FnOnce(&Run) -> u64,
+) -> Result<Head, DecodeError> {
+    let snapshot = Snapshot::of(db);
+    let mut reader = Reader::new(db, name)?;
+    let mut run = Run {
+        form: form(&reader.tables)?,
+        ..Run::default()
+    };
+    let others = run::read_run(&mut reader, &mut run, None)?;
+    let rows = reader.about(schema::EXECUTION);
+    let left_out = (rows > most(&run)).then_some(rows);
+    if left_out.is_none() {
+        let (executions, dialect) = execution::read(&mut reader);
+        run.executions = executions;
+        if run.form != Form::Agents {
+            run.form = Form::Sqlite { dialect };
+        }
+    }
+    let id = std::sync::Arc::clone(&run.id);
+    let runs = gates::Runs {
+        chosen: &id,
+        others: &others,
+    };
+    run.gates = gates::read_gates(&mut reader, &runs);
+    drop(snapshot);
+    run.issues = reader.notes.finish();
+    Ok(Head { run, left_out })
+}
+
+/// Decodes what is known of one agent in a database: the run's own row, with its program, and the
+/// agents of that name without their segments. What ran and what was bound is not touched.
+///
+/// # Errors
+/// As [`decode`].
+pub fn agents_named(db: &dyn Database, store: &str, name: &str) -> Result<Run, DecodeError> {
+    let snapshot = Snapshot::of(db);
+    let mut reader = Reader::new(db, store)?;
+    let mut run = Run {
+        form: form(&reader.tables)?,
+        ..Run::default()
+    };
+    if run.form != Form::Agents {
+        run::read_run(&mut reader, &mut run, None)?;
+    }
+    run.agents = agents::read_named(&mut reader, store, name);
+    drop(snapshot);
+    run.issues = reader.notes.finish();
+    Ok(run)
+}
+
+/// Tells a run's database from one of agents only, and from somebody else's.
+fn form(tables: &[Found]) -> Result<Form, DecodeError> {
+    let has = |name: &str| {
+        tables
+            .iter()
+            .any(|t| t.is_table() && t.info.name.eq_ignore_ascii_case(name))
+    };
+    let of_agents = [schema::AGENTS, schema::AGENT_SEGMENTS];
+    let of_runs = schema::TABLES.iter().map(|t| t.name);
+    if of_runs.filter(|t| !of_agents.contains(t)).any(has) {
+        return Ok(Form::Sqlite {
+            dialect: crate::model::Dialect::Undecided,
+        });
+    }
+    if of_agents.into_iter().any(has) {
+        return Ok(Form::Agents);
+    }
+    let names: Vec<String> = tables
+        .iter()
+        .take(8)
+        .map(|t| match t.info.kind.as_str() {
+            "table" => t.info.name.clone(),
+            kind => format!("{} ({kind})", t.info.name),
+        })
+        .collect();
+    Err(DecodeError::NoTables(match tables.len() {
+        0 => "it has no tables at all".into(),
+        n if n > names.len() => format!("it has {n} tables, among them {}", names.join(", ")),
+        _ => format!("it has the tables {}", names.join(", ")),
+    }))
+}
+
+/// Lists all tables with their rows, as far as counting them is cheap.
+fn tables(reader: &Reader<'_>) -> Vec<TableInfo> {
+    // Pages that many tables share are counted again for each: all counting together is bounded.
+    const MOST: u64 = 500_000;
+    let mut left = MOST;
+    let info = |found: &Found| {
+        let mut info = found.info.clone();
+        let walked = schema::table_spec(&info.name).and_then(|t| reader.counts.get(t.name));
+        info.rows = match walked {
+            Some(rows) => Some(*rows),
+            None if found.is_table() && left > 0 => {
+                let rows = reader.db.count(found, left);
+                left = left.saturating_sub(rows.unwrap_or(MOST / 4));
+                rows
+            }
+            None => None,
+        };
+        info
+    };
+    reader.tables.iter().map(info).collect()
+}
+
+/// Bytes of a value from `offset`, at most `len`; fewer at its end. Numbers are given as text.
+///
+/// `bindings` hold theirs in `value`, `agents` in `memory`.
+///
+/// # Errors
+/// When there is no such row, or it cannot be read.
+pub fn value_bytes(
+    db: &dyn Database,
+    table: &str,
+    column: &str,
+    value: &ValueAt,
+    offset: u64,
+    len: usize,
+) -> Result<Vec<u8>, DecodeError> {
+    let mut bytes = Vec::new();
+    let end = offset.saturating_add(len as u64);
+    db.pieces(&cell_of(table, column, value)?, offset..end, &mut |piece| {
+        bytes.extend_from_slice(piece);
+        true
+    })?;
+    Ok(bytes)
+}
+
+/// Gives a value to `each` in pieces, from its beginning to its end, holding no more than a piece.
+///
+/// Much faster than [`value_bytes`] in a loop for values of hundreds of megabytes: the way to a place deep in
+/// a value is walked once.
+///
+/// # Errors
+/// When there is no such row, or it cannot be read. `each` stops the walk by returning `false`.
+pub fn value_pieces(
+    db: &dyn Database,
+    table: &str,
+    column: &str,
+    value: &ValueAt,
+    each: &mut dyn FnMut(&[u8]) -> bool,
+) -> Result<(), DecodeError> {
+    db.pieces(&cell_of(table, column, value)?, 0..u64::MAX, each)
+}
+
+fn cell_of<'a>(
+    table: &'a str,
+    column: &'a str,
+    value: &ValueAt,
+) -> Result<CellAt<'a>, DecodeError> {
+    let ValueAt::Row { rowid, stored, .. } = value else {
+        return Err(DecodeError::NotFound("value in the database".into()));
+    };
+    Ok(CellAt {
+        table,
+        column,
+        at: *rowid,
+        stored: Some(*stored),
+    })
+}
