@@ -639,6 +639,20 @@ fn a_value_beyond_the_limit_is_listed_and_read_in_parts() {
 
 const SCHEMA_OF_BINDINGS: &str = "CREATE TABLE bindings(name, value, kind, source_statement);";
 
+/// A row without a rowid is found by its place among all rows, not among those of its run.
+#[test]
+fn a_value_of_one_run_of_several_is_its_own_without_rowids() {
+    let db = Db::of(
+        "CREATE TABLE run(id TEXT, started_at TEXT);
+         INSERT INTO run VALUES ('r1', '2026-01-15 10:00:00'), ('r2', '2026-01-15 11:00:00');
+         CREATE TABLE bindings(name TEXT, run_id TEXT, kind TEXT, value TEXT, PRIMARY KEY (run_id, name)) WITHOUT ROWID;
+         INSERT INTO bindings VALUES ('a', 'r1', 'let', 'first'), ('a', 'r2', 'let', 'second')",
+    );
+    let run = db.read();
+    assert_eq!((&*run.id, run.bindings.len()), ("r2", 1));
+    assert_eq!(value(&db.open(), &run.bindings[0]), "second");
+}
+
 /// Bytes of a cell of unknown type.
 fn cell(
     db: &dyn Database,
