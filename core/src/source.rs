@@ -5,8 +5,8 @@
 //! for a whole large file.
 
 use crate::database::{Database, DecodeError, Limits};
-use crate::decode::sqlite::{self, Sqlite};
 use crate::issue::Issue;
+use crate::sqlite::{self, Sqlite};
 use crate::time::Stamp;
 use crate::upkeep::clean::TRASH;
 

@@ -1,9 +1,9 @@
 //! The audit chain over rows as a database holds them (errata G7): sealed, read back, changed by other tools.
 
 use prosescope_core::decode::rows;
-use prosescope_core::decode::sqlite::{Guard, Sqlite};
 use prosescope_core::gate::audit::{Chain, ChainReport, ChainState, seal, verify, with_chain};
 use prosescope_core::model::AuditEvent;
+use prosescope_core::sqlite::{Guard, Sqlite};
 use rusqlite::{Connection, params};
 
 const RUN: &str = "20260125-125506-002755";

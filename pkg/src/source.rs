@@ -4,9 +4,9 @@ use std::rc::Rc;
 
 use js_sys::Uint8Array;
 use prosescope_core::database::{Database, Limits};
-use prosescope_core::decode::sqlite::Sqlite;
 use prosescope_core::issue::Issue;
 use prosescope_core::source::{FileEntry, Source, SourceError};
+use prosescope_core::sqlite::Sqlite;
 use prosescope_vfs::{Files, Mount};
 
 /// Files with their bytes.

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use prosescope_core::database::{Database, Limits};
-use prosescope_core::decode::sqlite::Sqlite;
 use prosescope_core::issue::Issue;
 use prosescope_core::source::{self, FileEntry, Source, SourceError};
+use prosescope_core::sqlite::Sqlite;
 use prosescope_core::time::Stamp;
 use rusqlite::Connection;
 

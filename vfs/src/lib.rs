@@ -14,9 +14,9 @@ mod sqlite;
 use std::rc::Rc;
 
 use prosescope_core::database::DecodeError;
-use prosescope_core::decode::sqlite::{HEAD, Header, probe, wal_missing};
 use prosescope_core::issue::Issue;
 use prosescope_core::source::{FileEntry, SourceError};
+use prosescope_core::sqlite::{HEAD, Header, probe, wal_missing};
 use rusqlite::{Connection, OpenFlags};
 
 /// A `-wal` of fewer bytes holds nothing.

@@ -1,8 +1,8 @@
 //! Reading rows from any store: the one door through which decoding and sessions read a database.
 //!
 //! ```text
-//! SQLite file ──► decode::sqlite ─┐
-//! PostgreSQL, memory, … ──────────┴─► Database: tables, rows, bytes of a cell ──► decode::rows ──► Run
+//! SQLite file ──► sqlite ─┐
+//! PostgreSQL, memory … ───┴─► Database: tables, rows, bytes of a cell ──► decode::rows ──► Run
 //! ```
 //!
 //! A store says which tables and columns there are, hands out rows, and streams the bytes of a cell. It knows nothing of
@@ -255,10 +255,11 @@ pub struct Cell<'a> {
     pub len: u64,
 }
 
-/// A cell's value.
-#[derive(Debug, Clone, PartialEq)]
+/// A cell's value, byte for byte.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub enum Value<'a> {
     /// NULL.
+    #[default]
     Null,
     /// A whole number.
     Integer(i64),
@@ -290,6 +291,51 @@ impl<'a> Cell<'a> {
 }
 
 impl Value<'_> {
+    /// A text.
+    pub fn text(text: &str) -> Value<'static> {
+        Value::Text(text.as_bytes().to_vec().into())
+    }
+
+    /// The text, when it is one.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Value::Text(bytes) => std::str::from_utf8(bytes).ok(),
+            _ => None,
+        }
+    }
+
+    /// The whole number, when it is one.
+    pub fn as_integer(&self) -> Option<i64> {
+        match self {
+            Value::Integer(n) => Some(*n),
+            _ => None,
+        }
+    }
+
+    /// Whether it is NULL.
+    pub fn is_null(&self) -> bool {
+        matches!(self, Value::Null)
+    }
+
+    /// The bytes that [`Database::pieces`] gives of it.
+    pub fn into_bytes(self) -> Vec<u8> {
+        match self {
+            Value::Text(bytes) | Value::Blob(bytes) => bytes.into_owned(),
+            other => other.lossy().unwrap_or_default().into_owned().into_bytes(),
+        }
+    }
+
+    /// The same, held by itself.
+    pub fn into_owned(self) -> Value<'static> {
+        match self {
+            Value::Null => Value::Null,
+            Value::Integer(n) => Value::Integer(n),
+            Value::Real(x) => Value::Real(x),
+            Value::Text(bytes) => Value::Text(bytes.into_owned().into()),
+            Value::Blob(bytes) => Value::Blob(bytes.into_owned().into()),
+        }
+    }
+
     /// Any value as text, with replacement characters for what is none; `None` for NULL.
     pub fn lossy(&self) -> Option<Cow<'_, str>> {
         Some(match self {

@@ -11,6 +11,5 @@ pub mod memory_md;
 pub mod receipts;
 pub mod rows;
 pub(crate) mod sealed;
-pub mod sqlite;
 pub mod state_md;
 pub mod text;

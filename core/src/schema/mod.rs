@@ -2,7 +2,7 @@
 //!
 //! [`STATE_SQL`] and [`AGENTS_SQL`] are what our own writer makes; [`check`] says where a database that was
 //! found differs from the documents. Reading needs none of it to hold: columns are discovered
-//! ([`crate::decode::sqlite`]).
+//! ([`crate::sqlite`]).
 
 mod check;
 mod found;

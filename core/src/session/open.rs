@@ -5,11 +5,12 @@ use super::stray::{has_stray_database, kept_in_files};
 use super::summary::last_part;
 use super::survey::{join, split};
 use super::{Around, NodeIndex, Options, Session, Store};
-use crate::decode::{dotenv, folder, rows, sqlite, state_md};
+use crate::decode::{dotenv, folder, rows, state_md};
 use crate::issue::Issue;
 use crate::model::{Agent, AgentScope, FolderForm, Form, Run, Text};
 use crate::program;
 use crate::source::{NAMES_HIDDEN, Source, SourceError, is_hidden_name};
+use crate::sqlite;
 use crate::trace;
 
 /// Why a place could not be opened: what was found, why that is no run, and what to do next.

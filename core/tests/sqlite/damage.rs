@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use prosescope_core::database::DecodeError;
 use prosescope_core::decode::rows;
-use prosescope_core::decode::sqlite::{self, Guard, Sqlite};
 use prosescope_core::schema::STATE_SQL;
+use prosescope_core::sqlite::{self, Guard, Sqlite};
 use prosescope_test_support::work::spent;
 use rusqlite::Connection;
 

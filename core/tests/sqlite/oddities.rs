@@ -2,11 +2,11 @@
 
 use prosescope_core::database::{CellAt, Database, DecodeError, Limits};
 use prosescope_core::decode::rows;
-use prosescope_core::decode::sqlite::{Guard, Sqlite};
 use prosescope_core::issue::Severity;
 use prosescope_core::model::{Binding, Dialect, Form, Run, Stored, ValueAt};
 use prosescope_core::schema::{AGENTS_SQL, STATE_SQL};
 use prosescope_core::source::{MemorySource, Source};
+use prosescope_core::sqlite::{Guard, Sqlite};
 use rusqlite::Connection;
 
 use crate::support::{Db, assert_said, said, value};

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use prosescope_core::decode::rows::{self, Decoded};
-use prosescope_core::decode::sqlite::{Guard, Sqlite};
 use prosescope_core::issue::Issue;
 use prosescope_core::model::{Binding, Run};
+use prosescope_core::sqlite::{Guard, Sqlite};
 use prosescope_test_support::needs::skip;
 use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;

@@ -104,6 +104,27 @@ fn below(dir: &Path) -> Vec<(String, Vec<u8>)> {
     files
 }
 
+#[test]
+fn only_the_module_of_sqlite_knows_its_library_and_decoding_knows_no_store() {
+    let src = needs::root().join("core/src");
+    let mut read = 0;
+    for (path, bytes) in below(&src) {
+        let text = String::from_utf8(bytes).unwrap_or_default();
+        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+        if path.starts_with("sqlite/") || path.contains("/tests") {
+            continue;
+        }
+        read += 1;
+        assert!(!text.contains("rusqlite"), "core/src/{path} names rusqlite");
+        let decodes = path.starts_with("decode/");
+        assert!(
+            !decodes || !text.contains("crate::sqlite"),
+            "core/src/{path} names a store"
+        );
+    }
+    assert!(read > 200, "{read}");
+}
+
 /// A source of many runs in one store; its databases have no bytes.
 struct Many {
     files: Vec<FileEntry>,

@@ -117,21 +117,11 @@ fn rows_of(db: &dyn Database, found: &Found) -> Result<Vec<(i64, Cells)>, Decode
     };
     let mut rows = Vec::new();
     db.scan(&scan, &mut |row| {
-        let cell = |i| owned(row.cell(i).unwrap().value);
+        let cell = |i| row.cell(i).unwrap().value.into_owned();
         rows.push((row.at(), (0..wants.len()).map(cell).collect()));
         true
     })?;
     Ok(rows)
-}
-
-fn owned(value: Value<'_>) -> Value<'static> {
-    match value {
-        Value::Null => Value::Null,
-        Value::Integer(n) => Value::Integer(n),
-        Value::Real(x) => Value::Real(x),
-        Value::Text(bytes) => Value::Text(bytes.into_owned().into()),
-        Value::Blob(bytes) => Value::Blob(bytes.into_owned().into()),
-    }
 }
 
 struct OfRun {
@@ -236,12 +226,7 @@ impl Database for OfRun {
         let (_, row) = rows
             .find(|(at, _)| *at == cell.at)
             .ok_or_else(|| missing(format!("row {}", cell.at)))?;
-        let value = &row[column];
-        let text = value.lossy().unwrap_or_default();
-        let bytes = match value {
-            Value::Text(bytes) | Value::Blob(bytes) => bytes,
-            _ => text.as_bytes(),
-        };
+        let bytes = row[column].clone().into_bytes();
         let at = |at: u64| usize::try_from(at).map_or(bytes.len(), |at| at.min(bytes.len()));
         // Small pieces, so that whoever reads them must put them together.
         for piece in bytes[at(range.start)..at(range.end)].chunks(7) {

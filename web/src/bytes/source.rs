@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use prosescope_core::database::{Database, Limits};
-use prosescope_core::decode::sqlite::Sqlite;
+use prosescope_core::sqlite::Sqlite;
 use prosescope_vfs::{Files as _, Mount};
 use wasm_bindgen::{JsCast as _, JsValue};
 

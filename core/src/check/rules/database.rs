@@ -163,6 +163,6 @@ pub(super) const RULES: &[Rule] = &[
     .source("reliability, untrusted files")
     .told(
         "A database so large that looking through it takes longer than is allowed.",
-        "core/src/decode/sqlite/intact.rs",
+        "core/src/sqlite/intact.rs",
     ),
 ];

@@ -324,11 +324,7 @@ impl Row for OfStatement<'_, '_> {
         let cell = match self.row.get_ref(slot).unwrap_or(ValueRef::Null) {
             ValueRef::Null if size.is_some() => self.beginning(i)?,
             ValueRef::Null if self.flag(TOO_LONG) => self.cut(i)?,
-            ValueRef::Null => Cell::NULL,
-            ValueRef::Integer(n) => Cell::whole(Value::Integer(n)),
-            ValueRef::Real(x) => Cell::whole(Value::Real(x)),
-            ValueRef::Text(bytes) => Cell::whole(Value::Text(Cow::Borrowed(bytes))),
-            ValueRef::Blob(bytes) => Cell::whole(Value::Blob(Cow::Borrowed(bytes))),
+            value => Cell::whole(value.into()),
         };
         // Rows whose sizes are asked for are looked at one by one, or a second time.
         if size.is_none() {

@@ -5,7 +5,8 @@
 //! columns are discovered.
 //!
 //! ```
-//! use prosescope_core::decode::{rows, sqlite::{self, Guard, Sqlite}};
+//! use prosescope_core::decode::rows;
+//! use prosescope_core::sqlite::{self, Guard, Sqlite};
 //! # let path = tempfile::NamedTempFile::new().unwrap();
 //! # let made = rusqlite::Connection::open(path.path()).unwrap();
 //! # made.execute_batch(prosescope_core::schema::STATE_SQL).unwrap();
@@ -19,12 +20,15 @@
 //! # Ok::<(), prosescope_core::database::DecodeError>(())
 //! ```
 
+pub mod agents;
 mod bytes;
+mod cell;
 mod error;
 mod foreign;
 mod guard;
 mod header;
 mod intact;
+mod repaired;
 mod select;
 mod shape;
 mod value;
@@ -39,6 +43,7 @@ pub use bytes::{from_bytes, from_bytes_with_wal};
 pub use foreign::{Unfit, fit_for_writing, runs_foreign};
 pub use guard::{Guard, exclusive, guard, probe};
 pub use header::{HEAD, Header, not_sqlite, wal_missing};
+pub use repaired::copy_repaired;
 
 use crate::database::{CellAt, Database, DecodeError, Limits, Row, Scan};
 use crate::issue::Issue;

@@ -4,11 +4,10 @@ use std::ops::Range;
 
 use rusqlite::Connection;
 use rusqlite::blob::Blob;
-use rusqlite::types::ValueRef;
 
 use super::select::order;
 use super::shape::{find, has_plain_rowid, is_utf8, pragma, quoted};
-use crate::database::{CellAt, DecodeError, bytes_in_words};
+use crate::database::{CellAt, DecodeError, Value, bytes_in_words};
 use crate::model::Stored;
 use crate::schema::Found;
 
@@ -190,12 +189,7 @@ fn whole_cell(
 ) -> Result<Vec<u8>, DecodeError> {
     let sql = one_cell(&quoted(column), found);
     conn.query_row(&sql, [at, 1], |r| {
-        Ok(match r.get_ref(0)? {
-            ValueRef::Null => Vec::new(),
-            ValueRef::Integer(n) => n.to_string().into_bytes(),
-            ValueRef::Real(x) => format!("{x:?}").into_bytes(),
-            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.to_vec(),
-        })
+        Ok(Value::from(r.get_ref(0)?).into_bytes())
     })
     .map_err(|e| no_row(e, found, at))
 }

@@ -301,8 +301,8 @@ fn is_audit_trigger(conn: &Connection, name: &str) -> Result<bool, DecodeError> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decode::sqlite::intact::quick_check;
-    use crate::decode::sqlite::{Guard, guard};
+    use crate::sqlite::intact::quick_check;
+    use crate::sqlite::{Guard, guard};
 
     /// A run's database with something done to its schema, guarded.
     fn changed(sql: &str) -> Connection {
