@@ -16,6 +16,7 @@
 //! - **Everything is bounded** by the [`Limits`] with which the store was opened.
 
 mod error;
+mod found;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -24,10 +25,10 @@ use std::time::Duration;
 
 pub use error::DecodeError;
 pub(crate) use error::bytes_in_words;
+pub use found::Found;
 
 use crate::issue::Issue;
 use crate::model::Stored;
-use crate::schema::Found;
 
 /// A question that a store asks while it reads: `true` stops it.
 pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
@@ -183,6 +184,9 @@ pub struct Want<'a> {
 pub(crate) const LONG_TEXT: u32 = 64 << 10;
 /// Longest name, kind, status, time.
 pub(crate) const SHORT_TEXT: u32 = 4 << 10;
+
+/// A list shows what lies behind no more than so many bytes in its row.
+pub const NEAR: u32 = 2048;
 
 impl<'a> Want<'a> {
     /// A column, cut at `most` bytes.

@@ -5,12 +5,10 @@
 //! ([`crate::sqlite`]).
 
 mod check;
-mod found;
 mod names;
 mod triggers;
 
 pub use check::{check, check_agents};
-pub use found::Found;
 pub use names::{
     AGENT_MEMORY_HISTORY, AGENT_SEGMENTS, AGENTS, BINDING_HISTORY, BINDINGS, EXECUTION,
     GATE_AUDIT_LOG, GATES, IMPORTS, RUN, TABLES, TableSpec, known_column, known_table, table_spec,

@@ -1,5 +1,5 @@
 use super::{Session, Store};
-use crate::database::DecodeError;
+use crate::database::{DecodeError, NEAR};
 use crate::decode::rows;
 use crate::model::{Agent, Binding, Text, ValueAt};
 use crate::source::SourceError;
@@ -131,7 +131,7 @@ impl Session {
 
     /// Times of an agent: from the model where they were read, else from its row, behind a large memory.
     pub(super) fn agent_tail(&self, agent: &Agent) -> Agent {
-        let large = agent.memory.len().unwrap_or(0) > u64::from(rows::AGENT_EAGER);
+        let large = agent.memory.len().unwrap_or(0) > u64::from(NEAR);
         let known = agent.created.is_some() || agent.updated.is_some();
         Table::Agents(agent.store.clone())
             .store(self)

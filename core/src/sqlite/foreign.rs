@@ -13,7 +13,8 @@ use rusqlite::types::ValueRef;
 
 use super::shape::{discover, quoted};
 use crate::database::DecodeError;
-use crate::schema::{self, Found};
+use crate::database::Found;
+use crate::schema;
 
 /// Why a run is not written to: what its schema has, as the object of "it has …".
 pub type Unfit = String;

@@ -45,9 +45,9 @@ pub use guard::{Guard, exclusive, guard, probe};
 pub use header::{HEAD, Header, not_sqlite, wal_missing};
 pub use repaired::copy_repaired;
 
+use crate::database::Found;
 use crate::database::{CellAt, Database, DecodeError, Limits, Row, Scan};
 use crate::issue::Issue;
-use crate::schema::Found;
 use crate::source::SourceError;
 use shape::quoted;
 

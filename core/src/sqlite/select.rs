@@ -14,9 +14,9 @@ use super::Sqlite;
 use super::guard::LONGEST_VALUE;
 use super::shape::{is_utf8, quoted};
 use super::value::{self, file_len};
+use crate::database::Found;
 use crate::database::{Cell, CellAt, DecodeError, Key, Row, Rows, Scan, Value, Want};
 use crate::model::Stored;
-use crate::schema::Found;
 
 /// Bytes that a row takes on its page at least: two that point to it, its length, its key, the length of its header.
 const SMALLEST_ROW: u64 = 5;

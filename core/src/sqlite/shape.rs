@@ -4,8 +4,9 @@ use rusqlite::Connection;
 use rusqlite::types::FromSql;
 
 use crate::database::DecodeError;
+use crate::database::Found;
 use crate::model::{ColumnInfo, TableInfo};
-use crate::schema::{Found, known_column, known_table};
+use crate::schema::{known_column, known_table};
 
 /// All tables and views but SQLite's own, in order of name.
 pub(super) fn discover(conn: &Connection) -> Result<Vec<Found>, DecodeError> {

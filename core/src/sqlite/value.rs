@@ -7,9 +7,9 @@ use rusqlite::blob::Blob;
 
 use super::select::order;
 use super::shape::{find, has_plain_rowid, is_utf8, pragma, quoted};
+use crate::database::Found;
 use crate::database::{CellAt, DecodeError, Value, bytes_in_words};
 use crate::model::Stored;
-use crate::schema::Found;
 
 /// A piece of a value.
 const PIECE: usize = 1 << 20;

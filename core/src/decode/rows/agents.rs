@@ -11,25 +11,6 @@ use crate::model::{Agent, AgentScope, Segment, Text, ValueAt};
 use crate::schema;
 use crate::time::Stamp;
 
-/// Times that lie behind a memory of up to this size are read in the list; [`agent_tail`] reads the others.
-pub const AGENT_EAGER: u32 = 2048;
-
-const WANTS: &[Want<'static>] = &[
-    Want::short("name"),
-    Want::short("scope"),
-    Want::short("created_at").within(AGENT_EAGER),
-    Want::short("updated_at").within(AGENT_EAGER),
-    Want::size("memory"),
-];
-
-const SEGMENTS: &[Want<'static>] = &[
-    Want::short("agent_name"),
-    Want::short("segment_number"),
-    Want::short("timestamp"),
-    Want::long("prompt"),
-    Want::long("summary"),
-];
-
 /// Texts of segments that are held in one run, in bytes; beyond it only their beginnings.
 const HELD: usize = 16 << 20;
 /// That beginning.
@@ -105,7 +86,7 @@ fn segment_row(reader: &mut Reader<'_>, agent: &str, number: Option<i64>) -> Opt
         Want::size("summary"),
     ];
     let mut last: Option<SegmentRow> = None;
-    reader.scan(schema::AGENT_SEGMENTS, WANTS, |cells| {
+    reader.scan_some(schema::AGENT_SEGMENTS, WANTS, |cells| {
         let own = cells.text(0).is_some_and(|name| *name == *agent);
         let at = cells.int(1).unwrap_or(0);
         let wanted = number.map_or_else(
@@ -138,8 +119,8 @@ fn without_memory(name: Text, store: Text) -> Agent {
 
 fn read_agents(reader: &mut Reader<'_>, store: &Text) -> Vec<Agent> {
     let mut agents: Vec<Agent> = Vec::new();
-    reader.scan(schema::AGENTS, WANTS, |cells| {
-        let mut memory = cells.value_at(4);
+    reader.scan(schema::AGENTS, |cells| {
+        let mut memory = cells.value_at(2);
         if memory.len().is_none() {
             memory = ValueAt::Missing;
         }
@@ -150,8 +131,8 @@ fn read_agents(reader: &mut Reader<'_>, store: &Text) -> Vec<Agent> {
                 None => AgentScope::Execution,
             },
             memory,
-            created: cells.stamp(2),
-            updated: cells.stamp(3),
+            created: cells.stamp(3),
+            updated: cells.stamp(4),
             segments: Vec::new(),
             store: Text::clone(store),
         });
@@ -167,8 +148,8 @@ fn read_segments(reader: &mut Reader<'_>, agents: &mut Vec<Agent>, store: &Text)
     }
     let mut held = 0_usize;
     let mut shortened = 0_u64;
-    reader.scan(schema::AGENT_SEGMENTS, SEGMENTS, |cells| {
-        let name = cells.text(0).unwrap_or_else(|| "".into());
+    reader.scan(schema::AGENT_SEGMENTS, |cells| {
+        let name = cells.text(1).unwrap_or_else(|| "".into());
         let place = *by_name.entry(Text::clone(&name)).or_insert_with(|| {
             // A1: foreign keys are off in the sqlite3 program, so a segment may come before its agent.
             cells.notes.add(
@@ -193,8 +174,8 @@ fn read_segments(reader: &mut Reader<'_>, agents: &mut Vec<Agent>, store: &Text)
             held += text.len();
             Some(text.into())
         };
-        let (prompt, summary) = (text(3), text(4));
-        let number = cells.int(1).unwrap_or_else(|| {
+        let (prompt, summary) = (text(4), text(5));
+        let number = cells.int(2).unwrap_or_else(|| {
             cells.notes.add(
                 Issue::warning(
                     "unnumbered-segment",
@@ -209,7 +190,7 @@ fn read_segments(reader: &mut Reader<'_>, agents: &mut Vec<Agent>, store: &Text)
         if let Some(agent) = agents.get_mut(place) {
             agent.segments.push(Segment {
                 number,
-                timestamp: cells.stamp(2),
+                timestamp: cells.stamp(3),
                 prompt,
                 summary,
             });
@@ -230,19 +211,18 @@ fn read_segments(reader: &mut Reader<'_>, agents: &mut Vec<Agent>, store: &Text)
     }
 }
 
-/// Reads what a list left out of an agent whose memory is larger than [`AGENT_EAGER`]: its times.
+/// Reads what a list left out of an agent whose memory is larger than [`crate::database::NEAR`]: its times.
 ///
 /// # Errors
 /// When there is no such row, or it cannot be read.
 pub fn agent_tail(db: &dyn Database, agent: &Agent) -> Result<Agent, DecodeError> {
-    const TAIL: &[Want<'static>] = &[Want::short("created_at"), Want::short("updated_at")];
     let mut full = agent.clone();
     let ValueAt::Row { rowid, .. } = &agent.memory else {
         return Ok(full);
     };
-    Reader::of_table(db, schema::AGENTS, "")?.scan_row(schema::AGENTS, TAIL, *rowid, |cells| {
-        full.created = cells.stamp(0);
-        full.updated = cells.stamp(1);
+    Reader::of_table(db, schema::AGENTS, "")?.scan_row(schema::AGENTS, *rowid, |cells| {
+        full.created = cells.stamp(3);
+        full.updated = cells.stamp(4);
     })?;
     Ok(full)
 }

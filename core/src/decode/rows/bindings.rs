@@ -4,38 +4,15 @@ use std::collections::BTreeMap;
 
 use super::notes::Notes;
 use super::reader::Reader;
-use crate::database::{Database, DecodeError, Want};
+use crate::database::{Database, DecodeError};
 use crate::issue::Issue;
 use crate::model::{Binding, BindingKind, Execution, Text, ValueAt};
 use crate::schema;
 
-/// The rest of a row is read in a list where the value before it is no longer than this.
-pub(super) const SMALL: u32 = 2048;
-
-const WANTS: &[Want<'static>] = &[
-    // Without these three a row means nothing: they are read wherever they stand.
-    Want::short("name"),
-    Want::short("execution_id"),
-    Want::short("kind"),
-    Want::long("source_statement").within(SMALL),
-    Want::short("created_at").within(SMALL),
-    Want::short("updated_at").within(SMALL),
-    Want::short("attachment_path").within(SMALL),
-    Want::size("value"),
-];
-
-/// The same without conditions, for one row that somebody opened.
-const TAIL: &[Want<'static>] = &[
-    Want::long("source_statement"),
-    Want::short("created_at"),
-    Want::short("updated_at"),
-    Want::short("attachment_path"),
-];
-
 /// Reads all bindings: names, kinds and lengths; the rest where it does not lie behind a large value.
 pub(super) fn read(reader: &mut Reader<'_>, executions: &[Execution]) -> Vec<Binding> {
     let mut bindings: Vec<Binding> = Vec::with_capacity(reader.room_for(schema::BINDINGS));
-    reader.scan(schema::BINDINGS, WANTS, |cells| {
+    reader.scan(schema::BINDINGS, |cells| {
         let name = cells.text(0).unwrap_or_else(|| {
             cells.notes.add(
                 Issue::warning("unnamed-binding", "a binding has no name")
@@ -49,11 +26,11 @@ pub(super) fn read(reader: &mut Reader<'_>, executions: &[Execution]) -> Vec<Bin
             name,
             execution_id: cells.int(1),
             kind: BindingKind::parse(&cells.text(2).unwrap_or_else(|| "".into())),
-            value: cells.value_at(7),
-            source: cells.text(3),
-            created: cells.stamp(4),
-            updated: cells.stamp(5),
-            attachment: cells.text(6),
+            value: cells.value_at(3),
+            source: cells.text(4),
+            created: cells.stamp(5),
+            updated: cells.stamp(6),
+            attachment: cells.text(7),
             fields: Box::default(),
             tail_known: cells.row.reached(),
             parent_execution_id: None,
@@ -102,11 +79,11 @@ pub fn binding_tails(db: &dyn Database, bindings: &mut [Binding]) -> Result<(), 
         let ValueAt::Row { rowid, .. } = binding.value else {
             continue;
         };
-        reader.scan_row(schema::BINDINGS, TAIL, rowid, |cells| {
-            binding.source = cells.text(0);
-            binding.created = cells.stamp(1);
-            binding.updated = cells.stamp(2);
-            binding.attachment = cells.text(3);
+        reader.scan_row(schema::BINDINGS, rowid, |cells| {
+            binding.source = cells.text(4);
+            binding.created = cells.stamp(5);
+            binding.updated = cells.stamp(6);
+            binding.attachment = cells.text(7);
             binding.tail_known = true;
         })?;
     }

@@ -4,22 +4,9 @@ use std::collections::BTreeMap;
 
 use super::meta::Metas;
 use super::reader::Reader;
-use crate::database::Want;
 use crate::issue::Issue;
 use crate::model::{Dialect, Execution, Status, Text};
 use crate::schema;
-
-const WANTS: &[Want<'static>] = &[
-    Want::short("id"),
-    Want::short("statement_index"),
-    Want::long("statement_text"),
-    Want::short("status"),
-    Want::short("started_at"),
-    Want::short("completed_at"),
-    Want::long("error_message"),
-    Want::short("parent_id"),
-    Want::long("metadata"),
-];
 
 /// Reads all rows and decides the dialect.
 pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Execution>, Dialect) {
@@ -30,7 +17,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Execution>, Dialect) {
         .table(schema::EXECUTION)
         .is_some_and(|t| t.column("id").is_some());
     let empty: Text = "".into();
-    reader.scan(schema::EXECUTION, WANTS, |cells| {
+    reader.scan(schema::EXECUTION, |cells| {
         let id = if has_id { cells.int(0) } else { Some(cells.at) };
         let id = id.unwrap_or_else(|| {
             cells.notes.add(

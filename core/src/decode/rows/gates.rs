@@ -12,34 +12,6 @@ use crate::issue::Issue;
 use crate::model::{AuditEvent, AuditKind, Gate, GateStatus, Text};
 use crate::schema;
 
-const GATES: &[Want<'static>] = &[
-    Want::short("id"),
-    Want::short("run_id"),
-    Want::short("execution_id"),
-    Want::long("prompt"),
-    Want::long("allow"),
-    Want::short("timeout"),
-    Want::short("timeout_at"),
-    Want::long("on_reject"),
-    Want::short("status"),
-    Want::short("created_at"),
-    Want::short("resolved_at"),
-    Want::short("resolved_by"),
-    Want::long("resolution_comment"),
-    Want::long("metadata"),
-];
-
-const AUDIT: &[Want<'static>] = &[
-    Want::short("id"),
-    Want::short("gate_id"),
-    Want::short("run_id"),
-    Want::short("event_type"),
-    Want::short("principal"),
-    Want::long("comment"),
-    Want::short("timestamp"),
-    Want::long("metadata"),
-];
-
 /// The runs of a database, as far as its gates need to know them.
 pub(super) struct Runs<'a> {
     /// The run that is read; empty when there is no run row.
@@ -60,7 +32,7 @@ pub(super) fn read_gates(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<Gate> 
     let mut gates: Vec<Gate> = Vec::new();
     // Gates are chosen by their own run_id below: those of no recorded run stay.
     let only_run = reader.only_run.take();
-    reader.scan(schema::GATES, GATES, |cells| {
+    reader.scan(schema::GATES, |cells| {
         let run_id = cells.text(1);
         if runs.elsewhere(run_id.as_deref()) {
             return;
@@ -130,7 +102,7 @@ pub(super) fn read_audit(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<AuditE
     let only_run = reader.only_run.take();
     let mut events: Vec<AuditEvent> = Vec::new();
     let mut addresses: Vec<i64> = Vec::new();
-    reader.scan(schema::GATE_AUDIT_LOG, AUDIT, |cells| {
+    reader.scan(schema::GATE_AUDIT_LOG, |cells| {
         let run_id = cells.text(2).unwrap_or_else(|| "".into());
         if runs.elsewhere(Some(&run_id)) {
             return;

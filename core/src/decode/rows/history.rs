@@ -153,6 +153,6 @@ fn walk(
         Err(DecodeError::NotFound(_)) => return Ok(()),
         other => other?,
     };
-    reader.scan(table, wants, each);
+    reader.scan_some(table, wants, each);
     reader.failed.take().map_or(Ok(()), Err)
 }

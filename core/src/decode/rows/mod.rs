@@ -22,7 +22,7 @@ mod page;
 mod reader;
 mod run;
 
-pub use agents::{AGENT_EAGER, agent_tail, segment};
+pub use agents::{agent_tail, segment};
 pub use bindings::{binding_tail, binding_tails};
 pub use execution::dialect_of;
 pub use history::{
@@ -33,10 +33,11 @@ pub use meta::meta_of;
 pub use named::{Named, bindings_named};
 pub use page::{execution_row, row, table_rows};
 
+use crate::database::Found;
 use crate::database::{CellAt, Database, DecodeError, Snapshot};
 use crate::issue::Issue;
 use crate::model::{Form, Run, TableInfo, ValueAt};
-use crate::schema::{self, Found};
+use crate::schema;
 use reader::Reader;
 
 /// What a database was decoded into.

@@ -1,8 +1,8 @@
 //! Rows of `bindings` of one name, by the table's index: no other row is looked at.
 
-use super::bindings::{SMALL, supersede};
+use super::bindings::supersede;
 use super::reader::Reader;
-use crate::database::{Database, DecodeError, Key, Rows, SHORT_TEXT, Want};
+use crate::database::{Database, DecodeError, Key, NEAR, Rows, SHORT_TEXT, Want};
 use crate::issue::Issue;
 use crate::model::{Binding, BindingKind};
 use crate::schema;
@@ -11,7 +11,7 @@ use crate::schema;
 const WANTS: &[Want<'static>] = &[
     Want::short("name"),
     Want::short("execution_id"),
-    Want::short("attachment_path").within(SMALL),
+    Want::short("attachment_path").within(NEAR),
     Want::size("value"),
 ];
 

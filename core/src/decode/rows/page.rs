@@ -1,13 +1,11 @@
 //! Rows as they are stored, for a person who looks at a table: known to the documents or not.
 
 use super::reader::whole_characters;
-use crate::database::{self, Database, DecodeError, Key, Rows, Scan, Value, Want};
+use crate::database::{self, Database, DecodeError, Key, NEAR, Rows, Scan, Value, Want};
 use crate::model::Stored;
 use crate::schema;
 use crate::view::{Cell, TableRows};
 
-/// A page shows a cell when no more than this lies before it in its row.
-const NEAR: u32 = 2048;
 /// Columns that a scan asks for. A table may have 2,000, and nobody looks at so many side by side.
 const COLUMNS: usize = 100;
 

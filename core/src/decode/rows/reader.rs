@@ -5,10 +5,11 @@ use std::rc::Rc;
 
 use super::cells::{At, Texts, int_of, stamp_of, text_from, text_of};
 use super::notes::Notes;
+use crate::database::Found;
 use crate::database::{Cell, Database, DecodeError, Row, Rows, Scan, Value, Want, bytes_in_words};
 use crate::issue::Issue;
 use crate::model::{Text, ValueAt};
-use crate::schema::Found;
+use crate::schema;
 use crate::time::Stamp;
 
 /// Rows of one table that are held.
@@ -67,6 +68,11 @@ fn table<'a>(tables: &'a [Found], name: &str) -> Option<&'a Found> {
         .find(|t| t.info.name.eq_ignore_ascii_case(name) && t.is_table())
 }
 
+/// How the columns of one of the documents' tables are read.
+fn columns(table: &str) -> &'static [Want<'static>] {
+    schema::table_spec(table).map_or(&[], |spec| spec.columns)
+}
+
 /// Says that something was not read to its end, and why.
 pub(super) fn not_read(error: &DecodeError, message: String) -> Issue {
     let rule = match error {
@@ -89,9 +95,14 @@ pub(super) struct Cells<'a> {
 }
 
 impl Reader<'_> {
-    /// Walks over a table in its order: all rows, or those of the one run. Does nothing where there is no such table; what
-    /// stops the walk is an issue.
-    pub(super) fn scan(
+    /// Walks over one of the documents' tables in its order: all rows, or those of the one run. Cells are numbered as the
+    /// columns of [`schema::TABLES`]. Does nothing where there is no such table; what stops the walk is an issue.
+    pub(super) fn scan(&mut self, table: &'static str, each: impl FnMut(&mut Cells<'_>)) {
+        self.scan_some(table, columns(table), each);
+    }
+
+    /// The same for these columns of any table.
+    pub(super) fn scan_some(
         &mut self,
         table: &'static str,
         wants: &[Want<'static>],
@@ -153,18 +164,24 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads one row by its address.
+    /// Reads all columns of one row by its address: also those behind a large value.
     pub(super) fn scan_row(
         &mut self,
         table: &'static str,
-        wants: &[Want<'static>],
         at: i64,
         mut each: impl FnMut(&mut Cells<'_>),
     ) -> Result<(), DecodeError> {
         let tables = Rc::clone(&self.tables);
         let found = self::table(&tables, table)
             .ok_or_else(|| DecodeError::NotFound(format!("table {table}")))?;
-        self.walk((table, found), Rows::At(at), wants, |cells| {
+        let wants: Vec<Want<'static>> = columns(table)
+            .iter()
+            .map(|want| Want {
+                within: None,
+                ..*want
+            })
+            .collect();
+        self.walk((table, found), Rows::At(at), &wants, |cells| {
             each(cells);
             false
         })

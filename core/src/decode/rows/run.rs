@@ -4,28 +4,11 @@ use std::collections::BTreeSet;
 
 use super::execution::malformed;
 use super::reader::{Reader, not_read, whole_characters};
-use crate::database::{CellAt, DecodeError, Want};
+use crate::database::{CellAt, DecodeError};
 use crate::issue::Issue;
 use crate::model::{Import, Program, Run, RunStatus, Text};
 use crate::schema;
 use crate::time::Stamp;
-
-const RUNS: &[Want<'static>] = &[
-    Want::short("id"),
-    Want::short("started_at"),
-    Want::short("program_path"),
-    Want::short("updated_at"),
-    Want::short("status"),
-    Want::short("state_mode"),
-];
-
-const IMPORTS: &[Want<'static>] = &[
-    Want::short("alias"),
-    Want::short("source_url"),
-    Want::short("fetched_at"),
-    Want::long("inputs_schema"),
-    Want::long("outputs_schema"),
-];
 
 /// The longest program that is read whole.
 const PROGRAM: usize = 4 << 20;
@@ -51,15 +34,15 @@ pub(super) fn read_run(
     wanted: Option<&str>,
 ) -> Result<BTreeSet<String>, DecodeError> {
     let mut rows: Vec<RunRow> = Vec::new();
-    reader.scan(schema::RUN, RUNS, |cells| {
+    reader.scan(schema::RUN, |cells| {
         rows.push(RunRow {
             at: cells.at,
             id: cells.text(0),
-            started: cells.stamp(1),
-            path: cells.text(2),
-            updated: cells.stamp(3),
-            status: cells.text(4),
-            state_mode: cells.text(5),
+            path: cells.text(1),
+            started: cells.stamp(3),
+            updated: cells.stamp(4),
+            status: cells.text(5),
+            state_mode: cells.text(6),
         });
     });
     let chosen = match wanted {
@@ -190,7 +173,7 @@ fn read_source(reader: &mut Reader<'_>, program: &mut Program, at: i64) {
 /// Reads the imports.
 pub(super) fn read_imports(reader: &mut Reader<'_>) -> Vec<Import> {
     let mut imports = Vec::new();
-    reader.scan(schema::IMPORTS, IMPORTS, |cells| {
+    reader.scan(schema::IMPORTS, |cells| {
         let import = Import {
             alias: cells.text(0).unwrap_or_else(|| "".into()),
             source_url: cells.text(1),
