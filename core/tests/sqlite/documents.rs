@@ -314,7 +314,8 @@ fn b6_earlier_values_are_found_where_they_were_kept() {
          INSERT INTO x_binding_history(name, execution_id, value) VALUES ('tide', 7, 'in a frame')"
     ));
     let conn = db.open();
-    let versions = rows::binding_versions(&conn, "tide", None).unwrap();
+    let all = rows::all_binding_versions(&conn).unwrap();
+    let versions = &all[&("tide".into(), None)];
     let values: Vec<String> = versions
         .iter()
         .map(|v| {
@@ -584,7 +585,7 @@ fn a1_agents_that_outlive_a_run() {
     assert_eq!(&*run.agents[0].store, "state.db");
     assert_eq!(said(&run.issues), [] as [&str; 0]);
     let conn = db.open();
-    let earlier = rows::memory_versions(&conn, "captain").unwrap();
+    let earlier = &rows::all_memory_versions(&conn).unwrap()["captain"];
     let bytes = rows::value_bytes(
         &conn,
         "x_agent_memory_history",

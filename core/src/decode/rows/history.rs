@@ -52,24 +52,6 @@ const MEMORIES: &[Want<'static>] = &[
     Want::size("memory"),
 ];
 
-/// Earlier values of a binding, the oldest first.
-///
-/// # Errors
-/// When the database cannot be read.
-pub fn binding_versions(
-    db: &dyn Database,
-    name: &str,
-    execution_id: Option<i64>,
-) -> Result<Vec<Version>, DecodeError> {
-    let mut versions = Vec::new();
-    walk(db, schema::BINDING_HISTORY, BINDINGS, |cells| {
-        if cells.text(0).as_deref() == Some(name) && cells.int(1) == execution_id {
-            versions.push(of_binding(cells));
-        }
-    })?;
-    Ok(versions)
-}
-
 /// Earlier values of all bindings by name and frame, the oldest first, in one walk.
 ///
 /// # Errors
@@ -93,15 +75,6 @@ fn of_binding(cells: &mut Cells<'_>) -> Version {
         attachment: cells.text(7),
         value: cells.value_at(8),
     }
-}
-
-/// Earlier memories of an agent, the oldest first.
-///
-/// # Errors
-/// When the database cannot be read.
-pub fn memory_versions(db: &dyn Database, agent: &str) -> Result<Vec<Version>, DecodeError> {
-    let mut all = all_memory_versions(db)?;
-    Ok(all.remove(agent).unwrap_or_default())
 }
 
 /// Earlier memories of all agents by name, the oldest first, in one walk.
