@@ -27,6 +27,7 @@
 )]
 
 pub mod check;
+pub mod database;
 pub mod decode;
 pub mod gate;
 pub mod issue;
@@ -40,6 +41,7 @@ pub mod schema;
 pub mod scope;
 pub mod session;
 pub mod source;
+pub mod sqlite;
 pub mod time;
 pub mod timeout;
 pub mod trace;

@@ -4,10 +4,9 @@
 //! server. The core decides what the files are and which to read; it never writes, and it asks for parts, never
 //! for a whole large file.
 
-use rusqlite::Connection;
-
-use crate::decode::sqlite;
+use crate::database::{Database, DecodeError, Limits};
 use crate::issue::Issue;
+use crate::sqlite::{self, Sqlite};
 use crate::time::Stamp;
 use crate::upkeep::clean::TRASH;
 
@@ -54,6 +53,18 @@ pub enum SourceError {
     },
 }
 
+impl SourceError {
+    /// Why a database is not read.
+    pub fn of_database(path: &str, error: &DecodeError) -> SourceError {
+        SourceError::Database {
+            path: path.to_owned(),
+            cause: error.to_string(),
+            next: error.next_step().to_owned(),
+            failed: error.is_failed(),
+        }
+    }
+}
+
 /// A set of files that can be read in parts, and databases among them that can be opened.
 pub trait Source {
     /// What to call it to a person: a path, a dropped folder's name.
@@ -84,12 +95,13 @@ pub trait Source {
     /// When the file is not there, changed, or cannot be read.
     fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError>;
 
-    /// Opens a database read-only and without a trace: the file and its folder stay as they are, byte for byte.
-    /// The connection is not yet guarded; the core does that (see [`crate::decode::sqlite::guard`]).
+    /// Opens a database read-only, bounded by `limits`, and without a trace: the file and its folder stay as they are, byte
+    /// for byte. Of a SQLite file, the shell opens a connection and gives [`Sqlite::of_source`]. A store that keeps many runs
+    /// gives a reader that sees the rows of the run at this path alone.
     ///
     /// # Errors
     /// When it cannot be opened without writing, with what to do next.
-    fn database(&self, path: &str) -> Result<Connection, SourceError>;
+    fn database(&self, path: &str, limits: &Limits) -> Result<Box<dyn Database>, SourceError>;
 
     /// What the shell had to do to open the database, when a person should know (an empty `-wal` was assumed,
     /// a hot journal was rolled back in a copy). Asked after [`Source::database`].
@@ -295,15 +307,12 @@ impl Source for MemorySource {
         Ok(bytes[start..start.saturating_add(len).min(bytes.len())].to_vec())
     }
 
-    fn database(&self, path: &str) -> Result<Connection, SourceError> {
+    fn database(&self, path: &str, limits: &Limits) -> Result<Box<dyn Database>, SourceError> {
         let bytes = self.whole(path)?;
         let wal = self.whole(&format!("{path}-wal")).unwrap_or_default();
-        sqlite::from_bytes_with_wal(bytes, wal).map_err(|e| SourceError::Database {
-            path: path.to_owned(),
-            cause: e.to_string(),
-            next: e.next_step().to_owned(),
-            failed: e.is_failed(),
-        })
+        let conn = sqlite::from_bytes_with_wal(bytes, wal)
+            .map_err(|error| SourceError::of_database(path, &error))?;
+        Sqlite::of_source(conn, path, limits)
     }
 
     fn notes(&self, path: &str) -> Vec<Issue> {

@@ -1,8 +1,9 @@
 //! The audit chain over rows as a database holds them (errata G7): sealed, read back, changed by other tools.
 
-use prosescope_core::decode::sqlite;
+use prosescope_core::decode::rows;
 use prosescope_core::gate::audit::{Chain, ChainReport, ChainState, seal, verify, with_chain};
 use prosescope_core::model::AuditEvent;
+use prosescope_core::sqlite::{Guard, Sqlite};
 use rusqlite::{Connection, params};
 
 const RUN: &str = "20260125-125506-002755";
@@ -30,8 +31,20 @@ fn database() -> Connection {
     db
 }
 
+fn copy(db: &Connection) -> Connection {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    db.execute("VACUUM INTO ?", [path.to_str()]).unwrap();
+    let bytes = std::fs::read(path).unwrap();
+    let mut copy = Connection::open_in_memory().unwrap();
+    copy.deserialize_read_exact("main", bytes.as_slice(), bytes.len(), false)
+        .unwrap();
+    copy
+}
+
 fn log(db: &Connection) -> Vec<AuditEvent> {
-    sqlite::decode(db, "state.db", Some(RUN)).unwrap().run.audit
+    let db = Sqlite::new(copy(db), Guard::default()).unwrap();
+    rows::decode(&db, "state.db", Some(RUN)).unwrap().run.audit
 }
 
 fn seal_all(db: &Connection) -> Chain {
@@ -108,12 +121,11 @@ fn a_sealed_log_is_consistent_until_somebody_touches_it_g7() {
             "row 1 was changed after it was sealed",
         ),
     ] {
-        db.execute_batch("SAVEPOINT change").unwrap();
-        assert_eq!(db.execute(change, []).unwrap(), 1, "{change}");
-        let report = check(&db);
+        let changed = copy(&db);
+        assert_eq!(changed.execute(change, []).unwrap(), 1, "{change}");
+        let report = check(&changed);
         assert_eq!(report.state, ChainState::Broken, "{change}");
         assert_eq!(report.findings[0].message, found, "{change}");
-        db.execute_batch("ROLLBACK TO change").unwrap();
     }
     db.execute("DELETE FROM gate_audit_log WHERE id >= 3", [])
         .unwrap();

@@ -2,7 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use prosescope_core::decode::sqlite::{self, DecodeError, Guard};
+use prosescope_core::database::DecodeError;
+use prosescope_core::decode::rows;
+use prosescope_core::sqlite::{self, Guard, Sqlite};
 
 fuzz_target!(|bytes: &[u8]| {
     let _ = read(bytes);
@@ -12,25 +14,25 @@ fn read(bytes: &[u8]) -> Result<(), DecodeError> {
     // What begins a -wal ends the database: mutations of either reach both.
     let magic = bytes.windows(4).rposition(|w| w == [0x37, 0x7f, 6, 0x83] || w == [0x37, 0x7f, 6, 0x82]);
     let (database, wal) = bytes.split_at(magic.unwrap_or(bytes.len()));
-    let mut conn = sqlite::from_bytes_with_wal(database, wal)?;
+    let conn = sqlite::from_bytes_with_wal(database, wal)?;
     // Fewer steps than a shell gives: a hostile file is tried sooner.
     let guard = Guard {
         steps: 500_000,
         ..Guard::default()
     };
-    sqlite::guard(&mut conn, guard)?;
-    let run = sqlite::decode(&conn, "state.db", None)?.run;
+    let conn = Sqlite::new(conn, guard)?;
+    let run = rows::decode(&conn, "state.db", None)?.run;
     for table in run.tables.iter().take(16) {
-        let _ = sqlite::table_rows(&conn, &table.name, 0, 20, 100);
-        let _ = sqlite::row(&conn, &table.name, 1, 100);
+        let _ = rows::table_rows(&conn, &table.name, 0, 20, 100);
+        let _ = rows::row(&conn, &table.name, 1, 100);
     }
     for binding in run.bindings.iter().take(16) {
-        let _ = sqlite::value_bytes(&conn, "bindings", "value", &binding.value, 0, 1 << 16);
-        let _ = sqlite::binding_tail(&conn, binding);
+        let _ = rows::value_bytes(&conn, "bindings", "value", &binding.value, 0, 1 << 16);
+        let _ = rows::binding_tail(&conn, binding);
     }
     for execution in run.executions.iter().take(16) {
-        let _ = sqlite::execution_row(&conn, execution.id, 1 << 10);
+        let _ = rows::execution_row(&conn, execution.id, 1 << 10);
     }
-    let _ = sqlite::version_counts(&conn);
+    let _ = rows::version_counts(&conn);
     Ok(())
 }

@@ -3,10 +3,11 @@
 use std::rc::Rc;
 
 use js_sys::Uint8Array;
+use prosescope_core::database::{Database, Limits};
 use prosescope_core::issue::Issue;
 use prosescope_core::source::{FileEntry, Source, SourceError};
+use prosescope_core::sqlite::Sqlite;
 use prosescope_vfs::{Files, Mount};
-use rusqlite::Connection;
 
 /// Files with their bytes.
 pub(crate) struct JsSource {
@@ -50,8 +51,8 @@ impl Source for JsSource {
         Ok(bytes)
     }
 
-    fn database(&self, path: &str) -> Result<Connection, SourceError> {
-        self.mount.open(path)
+    fn database(&self, path: &str, limits: &Limits) -> Result<Box<dyn Database>, SourceError> {
+        Sqlite::of_source(self.mount.open(path)?, path, limits)
     }
 
     fn notes(&self, path: &str) -> Vec<Issue> {

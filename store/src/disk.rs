@@ -5,8 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use prosescope_core::database::{Database, Limits};
 use prosescope_core::issue::Issue;
 use prosescope_core::source::{self, FileEntry, Source, SourceError};
+use prosescope_core::sqlite::Sqlite;
 use prosescope_core::time::Stamp;
 use rusqlite::Connection;
 
@@ -287,6 +289,27 @@ impl Disk {
     }
 
     /// Notes that reading a place failed, which is not the same as finding nothing there.
+    /// A connection to a database, opened as [`Source::database`] promises and not yet guarded.
+    pub(crate) fn connection(&self, path: &str) -> Result<Connection, SourceError> {
+        self.entry(path)?;
+        let opened = crate::database::open(&self.path_of(path)).map_err(|e| {
+            if e.is_failed() {
+                self.note_failed(path, &e);
+            }
+            SourceError::Database {
+                path: path.to_owned(),
+                cause: e.to_string(),
+                next: e.next().to_owned(),
+                failed: e.is_failed(),
+            }
+        })?;
+        self.notes
+            .borrow_mut()
+            .insert(path.to_owned(), (opened.notes, opened.watch));
+        self.aside.borrow_mut().extend(opened.aside);
+        Ok(opened.conn)
+    }
+
     fn note_failed(&self, path: &str, cause: &dyn std::fmt::Display) {
         let message = format!("{} cannot be read: {cause}", self.path_of(path).display());
         self.failed.borrow_mut().push((path.to_owned(), message));
@@ -316,24 +339,8 @@ impl Source for Disk {
             .map_err(unreadable)
     }
 
-    fn database(&self, path: &str) -> Result<Connection, SourceError> {
-        self.entry(path)?;
-        let opened = crate::database::open(&self.path_of(path)).map_err(|e| {
-            if e.is_failed() {
-                self.note_failed(path, &e);
-            }
-            SourceError::Database {
-                path: path.to_owned(),
-                cause: e.to_string(),
-                next: e.next().to_owned(),
-                failed: e.is_failed(),
-            }
-        })?;
-        self.notes
-            .borrow_mut()
-            .insert(path.to_owned(), (opened.notes, opened.watch));
-        self.aside.borrow_mut().extend(opened.aside);
-        Ok(opened.conn)
+    fn database(&self, path: &str, limits: &Limits) -> Result<Box<dyn Database>, SourceError> {
+        Sqlite::of_source(self.connection(path)?, path, limits)
     }
 
     fn notes(&self, path: &str) -> Vec<Issue> {

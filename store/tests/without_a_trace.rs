@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Instant, SystemTime};
 
-use prosescope_core::decode::sqlite::{self, Guard};
+use prosescope_core::database::Limits;
+use prosescope_core::decode::rows;
 use prosescope_core::issue::Issue;
 use prosescope_core::model::Run;
 use prosescope_core::schema::STATE_SQL;
@@ -49,14 +50,14 @@ fn names(dir: &Path) -> Vec<String> {
 fn read(path: &Path) -> (Run, Vec<Issue>) {
     let disk = Disk::open(path).unwrap();
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
-    let mut conn = disk.database(&name).unwrap();
-    sqlite::guard(&mut conn, Guard::default()).unwrap();
-    let run = sqlite::decode(&conn, &name, None).unwrap().run;
+    let db = disk.database(&name, &Limits::default()).unwrap();
+    let db = db.as_ref();
+    let run = rows::decode(db, &name, None).unwrap().run;
     for binding in &run.bindings {
-        sqlite::value_bytes(&conn, "bindings", "value", &binding.value, 0, 1 << 20).unwrap();
-        sqlite::binding_tail(&conn, binding).unwrap();
+        rows::value_bytes(db, "bindings", "value", &binding.value, 0, 1 << 20).unwrap();
+        rows::binding_tail(db, binding).unwrap();
     }
-    sqlite::table_rows(&conn, "execution", 0, 50, 200).unwrap();
+    rows::table_rows(db, "execution", 0, 50, 200).unwrap();
     let notes = disk.notes(&name);
     (run, notes)
 }
@@ -155,7 +156,7 @@ fn a_wal_that_its_writer_removed_is_no_warning() {
     ] {
         let dir = in_wal_mode(parts);
         let disk = Disk::open(&dir.path().join("state.db")).unwrap();
-        disk.database("state.db").unwrap();
+        disk.database("state.db", &Limits::default()).unwrap();
         let found: Vec<Severity> = disk.notes("state.db").iter().map(|i| i.severity).collect();
         assert_eq!(found, [severity], "{parts:?}");
     }
@@ -267,7 +268,7 @@ fn somebody_who_writes_where_no_lock_tells_is_noticed() {
     let dir = in_wal_mode(&[""]);
     let path = dir.path().join("state.db");
     let disk = Disk::open(&path).unwrap();
-    let conn = disk.database("state.db").unwrap();
+    let conn = disk.database("state.db", &Limits::default()).unwrap();
     assert_eq!(rules(&disk.notes("state.db")), ["wal-missing"]);
     add(&Connection::open(&path).unwrap(), 1);
     let notes = disk.notes("state.db");
@@ -304,7 +305,11 @@ fn what_cannot_be_opened_says_why_and_what_next() {
         let path = dir.path().join(name);
         fs::write(&path, bytes).unwrap();
         let before = trace(dir.path());
-        let error = Disk::open(&path).unwrap().database(name).unwrap_err();
+        let error = Disk::open(&path)
+            .unwrap()
+            .database(name, &Limits::default())
+            .map(drop)
+            .unwrap_err();
         let SourceError::Database {
             path,
             cause: said,

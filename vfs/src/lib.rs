@@ -13,9 +13,10 @@ mod sqlite;
 
 use std::rc::Rc;
 
-use prosescope_core::decode::sqlite::{DecodeError, HEAD, Header, probe, wal_missing};
+use prosescope_core::database::DecodeError;
 use prosescope_core::issue::Issue;
 use prosescope_core::source::{FileEntry, SourceError};
+use prosescope_core::sqlite::{HEAD, Header, probe, wal_missing};
 use rusqlite::{Connection, OpenFlags};
 
 /// A `-wal` of fewer bytes holds nothing.
@@ -68,7 +69,7 @@ impl Mount {
         }
     }
 
-    /// Opens a database read-only; what [`prosescope_core::source::Source::database`] promises.
+    /// Opens a database read-only, as [`prosescope_core::source::Source::database`] promises; it is not yet guarded.
     ///
     /// # Errors
     /// When there is no such file, its last write was cut off, or SQLite refuses it.

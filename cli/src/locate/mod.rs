@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use prosescope_core::decode::sqlite::DEADLINE;
+use prosescope_core::database::{DEADLINE, Limits};
 use prosescope_core::model::AgentScope;
 use prosescope_core::session::{Around, Lookup, Options, Session, has_stray_database};
 use prosescope_core::source::Source;
@@ -122,7 +122,7 @@ pub(crate) fn open_on_disk(run: &str) -> Result<Opened, CliError> {
 pub(crate) fn open_alone(run: &str) -> Result<Opened, CliError> {
     let options = Options {
         now: None,
-        stop: None,
+        limits: Limits::default(),
         ..bounded()
     };
     opened(locate(run)?, options)
@@ -131,7 +131,10 @@ pub(crate) fn open_alone(run: &str) -> Result<Opened, CliError> {
 fn opened(located: Located, options: Options) -> Result<Opened, CliError> {
     let options = Options {
         // A value is copied whole; the limit of the process cannot be raised later.
-        heap: Some(COPYING),
+        limits: Limits {
+            heap: Some(COPYING),
+            ..options.limits
+        },
         ..options
     };
     let disk = Rc::clone(&located.disk);
@@ -235,7 +238,10 @@ pub(crate) fn bounded() -> Options {
     let begun = Instant::now();
     Options {
         now: Some(now()),
-        stop: Some(std::sync::Arc::new(move || begun.elapsed() > DEADLINE)),
+        limits: Limits {
+            stop: Some(std::sync::Arc::new(move || begun.elapsed() > DEADLINE)),
+            ..Limits::default()
+        },
         ..Options::default()
     }
 }

@@ -14,8 +14,8 @@
 use serde_json::{Map, Value};
 
 use super::jsonl::{integer, lines, malformed, text};
-use super::sqlite::cells::Texts;
-use super::sqlite::meta::Metas;
+use super::rows::cells::Texts;
+use super::rows::meta::Metas;
 use crate::issue::Issue;
 use crate::model::{AuditEvent, AuditKind, Execution, Gate, GateStatus, Status, Text};
 use crate::time::Stamp;

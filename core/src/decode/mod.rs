@@ -9,7 +9,7 @@ pub(crate) mod head;
 pub(crate) mod jsonl;
 pub mod memory_md;
 pub mod receipts;
+pub mod rows;
 pub(crate) mod sealed;
-pub mod sqlite;
 pub mod state_md;
 pub mod text;

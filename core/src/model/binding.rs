@@ -92,12 +92,12 @@ impl Binding {
 pub enum ValueAt {
     /// A row of `bindings`, by rowid (or its place in key order where the table has no rowid).
     Row {
-        /// The row's rowid.
+        /// The row's rowid, or what its store finds it by.
         rowid: i64,
         /// Bytes; `None` when the value is NULL.
         len: Option<u64>,
-        /// `text`, `blob`, `integer`, `real` or `null`: how SQLite stores it.
-        stored: Text,
+        /// How it is stored.
+        stored: Stored,
     },
     /// A part of a file of the run: from `start` to the end.
     File {
@@ -110,6 +110,34 @@ pub enum ValueAt {
     },
     /// Named in an index (state.md), but there is no such row or file.
     Missing,
+}
+
+/// The type with which a cell is stored, whatever its column declares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stored {
+    /// NULL.
+    Null,
+    /// A whole number.
+    Integer,
+    /// A number.
+    Real,
+    /// A text.
+    Text,
+    /// Bytes.
+    Blob,
+}
+
+impl Stored {
+    /// Its name, as SQLite's `typeof` has it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Stored::Null => "null",
+            Stored::Integer => "integer",
+            Stored::Real => "real",
+            Stored::Text => "text",
+            Stored::Blob => "blob",
+        }
+    }
 }
 
 impl ValueAt {

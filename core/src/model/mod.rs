@@ -17,7 +17,7 @@ mod table;
 pub(crate) mod words;
 
 pub use agent::{Agent, AgentScope, Segment};
-pub use binding::{Binding, BindingKind, ValueAt};
+pub use binding::{Binding, BindingKind, Stored, ValueAt};
 pub use compact_log::{CompactLog, LogEvent, LogLine};
 pub use execution::{Execution, Meta};
 pub use gate::{AuditEvent, AuditKind, Gate, GateStatus};

@@ -1,6 +1,6 @@
 //! What `prose check --fix` changes of a damaged run, decided without I/O.
 //!
-//! [`copy_repaired`] reads the damaged database row by row, asks [`Repair::row`] what the row is to be, and writes that
+//! [`crate::sqlite::copy_repaired`] reads the damaged database row by row, asks [`Repair::row`] what the row is to be, and writes that
 //! into a new database of the corrected schema, which the store opened; nothing is ever changed in place. What is replaced stays in `x_repaired`, and a
 //! row that no table takes in `x_unplaced`: nothing is thrown away.
 //!
@@ -16,17 +16,15 @@
 //! | two files for one name in one frame | the one that counts stays, the others go to `x_history/` |
 //! | no run row, gates without a run, ids that are none | filled in |
 
-mod copy;
 mod plan;
 mod row;
-mod value;
 
 use serde::{Deserialize, Serialize};
 
-pub use copy::copy_repaired;
+use crate::database::Value;
+
 pub use plan::{Repair, StaleState, plan, stale_state_file, superseded_files};
 pub use row::{Placed, Row, as_json};
-pub use value::Cell;
 
 /// The table in which what was replaced is kept.
 pub const REPAIRED: &str = "x_repaired";
@@ -48,10 +46,10 @@ pub struct Note {
     pub did: &'static str,
     /// What stood there.
     #[serde(skip)]
-    pub before: Cell,
+    pub before: Value<'static>,
     /// What stands there now.
     #[serde(skip)]
-    pub after: Cell,
+    pub after: Value<'static>,
 }
 
 /// What was repaired, and how often.

@@ -1,6 +1,7 @@
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value as Json, json};
 
-use super::{Cell, Note, Repair};
+use super::{Note, Repair};
+use crate::database::Value;
 use crate::gate::allow::Allow;
 use crate::schema::{BINDING_HISTORY, BINDINGS, EXECUTION, GATES, IMPORTS, RUN};
 
@@ -10,7 +11,7 @@ pub struct Row {
     /// Its rowid.
     pub rowid: i64,
     /// Its columns.
-    pub cells: Vec<(String, Cell)>,
+    pub cells: Vec<(String, Value<'static>)>,
 }
 
 impl Row {
@@ -21,16 +22,16 @@ impl Row {
     }
 
     /// The value of a column.
-    pub fn get(&self, column: &str) -> Option<&Cell> {
+    pub fn get(&self, column: &str) -> Option<&Value<'static>> {
         self.cells.get(self.at(column)?).map(|(_, cell)| cell)
     }
 
-    fn set(&mut self, column: &str, cell: Cell) -> Cell {
+    fn set(&mut self, column: &str, cell: Value<'static>) -> Value<'static> {
         match self.at(column).and_then(|at| self.cells.get_mut(at)) {
             Some((_, old)) => std::mem::replace(old, cell),
             None => {
                 self.cells.push((column.to_owned(), cell));
-                Cell::Null
+                Value::Null
             }
         }
     }
@@ -51,18 +52,18 @@ impl Repair {
     /// The run's row, for a database that has none.
     pub fn missing_run(&self) -> Placed {
         let (path, source, status) = &self.missing_run;
-        let text = |text: &Option<String>| text.as_deref().map_or(Cell::Null, Cell::text);
+        let text = |text: &Option<String>| text.as_deref().map_or(Value::Null, Value::text);
         let mut row = Row {
             rowid: 1,
             cells: Vec::new(),
         };
-        row.set("id", Cell::text(&self.run));
+        row.set("id", Value::text(&self.run));
         row.set("program_path", text(path));
         row.set("program_source", text(source));
         // When it began is not known: a default would claim that it was now.
-        row.set("started_at", Cell::Null);
-        row.set("updated_at", Cell::text(&self.at));
-        row.set("status", Cell::text(status));
+        row.set("started_at", Value::Null);
+        row.set("updated_at", Value::text(&self.at));
+        row.set("status", Value::text(status));
         let did = "made the run's row, with what is known";
         let note = note(
             "no-run-row",
@@ -70,8 +71,8 @@ impl Repair {
             1,
             "",
             did,
-            Cell::Null,
-            Cell::text(&self.run),
+            Value::Null,
+            Value::text(&self.run),
         );
         Placed {
             table: RUN.to_owned(),
@@ -106,9 +107,9 @@ impl Repair {
 
     fn run_row(&self, row: &mut Row) -> Vec<Note> {
         let mut notes = Vec::new();
-        let named = |cell: &Cell| cell.as_text().is_some_and(|id| !id.trim().is_empty());
+        let named = |cell: &Value<'_>| cell.as_text().is_some_and(|id| !id.trim().is_empty());
         if !row.get("id").is_some_and(named) && !self.run.is_empty() {
-            let after = Cell::text(&self.run);
+            let after = Value::text(&self.run);
             let before = row.set("id", after.clone());
             let did = "gave the run its folder's name as id";
             notes.push(note(
@@ -121,9 +122,9 @@ impl Repair {
                 after,
             ));
         }
-        let own = row.get("id").and_then(Cell::as_text) == Some(&*self.run);
+        let own = row.get("id").and_then(Value::as_text) == Some(&*self.run);
         if let Some(status) = self.status.as_ref().filter(|_| own) {
-            let after = Cell::text(status);
+            let after = Value::text(status);
             let before = row.set("status", after.clone());
             let did = "set the status to what the evidence says";
             notes.push(note(
@@ -141,10 +142,10 @@ impl Repair {
 
     fn execution(&self, row: &mut Row) -> Vec<Note> {
         let mut notes = Vec::new();
-        let id = match row.get("id").and_then(Cell::as_integer) {
+        let id = match row.get("id").and_then(Value::as_integer) {
             Some(id) => id,
             None => {
-                let after = Cell::Integer(row.rowid);
+                let after = Value::Integer(row.rowid);
                 let before = row.set("id", after.clone());
                 let did = "gave the row its place in the table as id";
                 notes.push(note(
@@ -160,7 +161,7 @@ impl Repair {
             }
         };
         if let Some((parent, rule)) = self.parents.get(&id) {
-            let after = parent.map_or(Cell::Null, Cell::Integer);
+            let after = parent.map_or(Value::Null, Value::Integer);
             let before = row.set("parent_id", after.clone());
             let did = "set the parent to where the row belongs";
             notes.push(note(rule, EXECUTION, id, "parent_id", did, before, after));
@@ -171,7 +172,7 @@ impl Repair {
 
     /// A binding that a later row took the place of.
     fn history(&self, row: &mut Row) -> Note {
-        row.set("replaced_at", Cell::text(&self.at));
+        row.set("replaced_at", Value::text(&self.at));
         let known = [
             "name",
             "execution_id",
@@ -188,18 +189,18 @@ impl Repair {
             .cells
             .iter()
             .filter(|(name, _)| !known.contains(&name.to_ascii_lowercase().as_str()));
-        let rest: Map<String, Value> = rest
+        let rest: Map<String, Json> = rest
             .map(|(name, cell)| (name.clone(), shown(cell)))
             .collect();
         let before = match rest.is_empty() {
-            true => Cell::Null,
-            false => Cell::text(&Value::Object(rest).to_string()),
+            true => Value::Null,
+            false => Value::text(&Json::Object(rest).to_string()),
         };
         row.cells
             .retain(|(name, _)| known.contains(&name.to_ascii_lowercase().as_str()));
         let name = row.get("name").cloned().unwrap_or_default();
         if name.is_null() {
-            row.set("name", Cell::text(""));
+            row.set("name", Value::text(""));
         }
         let did = "moved the earlier of two rows for one name to the history";
         note(
@@ -215,8 +216,8 @@ impl Repair {
 
     fn gate(&self, row: &mut Row) -> Vec<Note> {
         let mut notes = Vec::new();
-        if row.get("run_id").is_none_or(Cell::is_null) {
-            let after = Cell::text(&self.run);
+        if row.get("run_id").is_none_or(Value::is_null) {
+            let after = Value::text(&self.run);
             let before = row.set("run_id", after.clone());
             let did = "gave the gate the run's id";
             notes.push(note(
@@ -231,16 +232,16 @@ impl Repair {
         }
         // G4: what cannot be read admits nobody, before and after.
         let unreadable = match row.get("allow") {
-            None | Some(Cell::Null) => false,
+            None | Some(Value::Null) => false,
             Some(cell) => cell
                 .as_text()
                 .is_none_or(|text| Allow::parse(Some(text)).is_err()),
         };
         if unreadable {
-            let before = row.set("allow", Cell::text("[]"));
+            let before = row.set("allow", Value::text("[]"));
             let is_json = before
                 .as_text()
-                .is_some_and(|text| serde_json::from_str::<Value>(text).is_ok());
+                .is_some_and(|text| serde_json::from_str::<Json>(text).is_ok());
             let rule = if is_json {
                 "gate-allow-unreadable"
             } else {
@@ -254,7 +255,7 @@ impl Repair {
                 "allow",
                 did,
                 before,
-                Cell::text("[]"),
+                Value::text("[]"),
             ));
         }
         notes.extend(wrapped(GATES, row, "metadata", true));
@@ -269,24 +270,24 @@ fn wrapped(table: &'static str, row: &mut Row, column: &str, object: bool) -> Op
         return None;
     }
     let text = match cell {
-        Cell::Text(bytes) | Cell::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-        Cell::Integer(n) => n.to_string(),
-        Cell::Real(x) => x.to_string(),
-        Cell::Null => String::new(),
+        Value::Text(bytes) | Value::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        Value::Integer(n) => n.to_string(),
+        Value::Real(x) => x.to_string(),
+        Value::Null => String::new(),
     };
-    if text.trim().is_empty() && matches!(cell, Cell::Text(_)) {
+    if text.trim().is_empty() && matches!(cell, Value::Text(_)) {
         return None;
     }
     let fine = cell
         .as_text()
-        .is_some_and(|text| match serde_json::from_str::<Value>(text) {
+        .is_some_and(|text| match serde_json::from_str::<Json>(text) {
             Ok(value) => value.is_object() || !object,
             Err(_) => false,
         });
     if fine {
         return None;
     }
-    let after = Cell::text(&json!({ "x_malformed": text }).to_string());
+    let after = Value::text(&json!({ "x_malformed": text }).to_string());
     let before = row.set(column, after.clone());
     let did = "put a text that is no JSON into an object";
     Some(note(
@@ -306,8 +307,8 @@ fn note(
     row: i64,
     column: &str,
     did: &'static str,
-    before: Cell,
-    after: Cell,
+    before: Value<'static>,
+    after: Value<'static>,
 ) -> Note {
     Note {
         rule,
@@ -321,22 +322,22 @@ fn note(
 }
 
 /// A value as JSON shows it.
-fn shown(cell: &Cell) -> Value {
+fn shown(cell: &Value<'_>) -> Json {
     match cell {
-        Cell::Null => Value::Null,
-        Cell::Integer(n) => Value::from(*n),
-        Cell::Real(x) => Value::from(*x),
-        Cell::Text(bytes) => Value::from(String::from_utf8_lossy(bytes).into_owned()),
-        Cell::Blob(bytes) => Value::from(String::from_utf8_lossy(bytes).into_owned()),
+        Value::Null => Json::Null,
+        Value::Integer(n) => Json::from(*n),
+        Value::Real(x) => Json::from(*x),
+        Value::Text(bytes) => Json::from(String::from_utf8_lossy(bytes).into_owned()),
+        Value::Blob(bytes) => Json::from(String::from_utf8_lossy(bytes).into_owned()),
     }
 }
 
 /// A whole row as JSON: what is kept of one that no table takes.
 pub fn as_json(row: &Row) -> String {
-    let object: Map<String, Value> = row
+    let object: Map<String, Json> = row
         .cells
         .iter()
         .map(|(name, cell)| (name.clone(), shown(cell)))
         .collect();
-    Value::Object(object).to_string()
+    Json::Object(object).to_string()
 }

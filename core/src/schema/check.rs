@@ -1,6 +1,7 @@
 //! Deviations of a schema that was found from the documents.
 
-use super::{Found, TABLES, TableSpec, table_spec};
+use super::{TABLES, TableSpec, table_spec};
+use crate::database::Found;
 use crate::issue::Issue;
 
 /// Says where the tables of a `state.db` differ from sqlite.md and sqlite-earlier.md.
@@ -119,7 +120,7 @@ fn missing_columns(table: &Found, spec: &TableSpec) -> Option<Issue> {
             .iter()
             .any(|f| f.name.eq_ignore_ascii_case(c))
     };
-    let missing: Vec<&str> = spec.columns.iter().copied().filter(|c| !has(c)).collect();
+    let missing: Vec<&str> = spec.names().filter(|c| !has(c)).collect();
     if missing.is_empty() {
         return None;
     }
@@ -271,7 +272,7 @@ mod tests {
     fn whole() -> Vec<Found> {
         TABLES
             .iter()
-            .map(|t| table(t.name, "table", t.columns, &["id"]))
+            .map(|t| table(t.name, "table", &t.names().collect::<Vec<_>>(), &["id"]))
             .collect()
     }
 
@@ -350,7 +351,7 @@ mod tests {
             (
                 "bindings",
                 "table",
-                TABLES[2].columns.to_vec(),
+                TABLES[2].names().collect(),
                 vec!["name", "execution_id"],
                 (
                     "odd-key",

@@ -2,15 +2,13 @@
 //!
 //! [`STATE_SQL`] and [`AGENTS_SQL`] are what our own writer makes; [`check`] says where a database that was
 //! found differs from the documents. Reading needs none of it to hold: columns are discovered
-//! ([`crate::decode::sqlite`]).
+//! ([`crate::sqlite`]).
 
 mod check;
-mod found;
 mod names;
 mod triggers;
 
 pub use check::{check, check_agents};
-pub use found::Found;
 pub use names::{
     AGENT_MEMORY_HISTORY, AGENT_SEGMENTS, AGENTS, BINDING_HISTORY, BINDINGS, EXECUTION,
     GATE_AUDIT_LOG, GATES, IMPORTS, RUN, TABLES, TableSpec, known_column, known_table, table_spec,

@@ -1,4 +1,6 @@
-//! The documents' tables and columns, as data.
+//! The documents' tables and columns, as data: what is looked for, what is missing, and how rows are read.
+
+use crate::database::{NEAR, Want};
 
 /// `run`: one row a run.
 pub const RUN: &str = "run";
@@ -26,10 +28,17 @@ pub const AGENT_MEMORY_HISTORY: &str = "x_agent_memory_history";
 pub struct TableSpec {
     /// Its name.
     pub name: &'static str,
-    /// Its columns, in the document's order.
-    pub columns: &'static [&'static str],
+    /// Its columns, in the document's order, and how a list reads each. One that is missing reads as empty.
+    pub columns: &'static [Want<'static>],
     /// Whether the earlier document (`sqlite-earlier.md`) has it too.
     pub earlier: bool,
+}
+
+impl TableSpec {
+    /// The names of its columns.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.columns.iter().map(|want| want.column)
+    }
 }
 
 /// All tables of sqlite.md and sqlite-earlier.md, in the order in which the document creates them.
@@ -37,104 +46,110 @@ pub const TABLES: &[TableSpec] = &[
     TableSpec {
         name: RUN,
         columns: &[
-            "id",
-            "program_path",
-            "program_source",
-            "started_at",
-            "updated_at",
-            "status",
-            "state_mode",
+            Want::short("id"),
+            Want::short("program_path"),
+            Want::size("program_source"),
+            Want::short("started_at"),
+            Want::short("updated_at"),
+            Want::short("status"),
+            Want::short("state_mode"),
         ],
         earlier: true,
     },
     TableSpec {
         name: EXECUTION,
         columns: &[
-            "id",
-            "statement_index",
-            "statement_text",
-            "status",
-            "started_at",
-            "completed_at",
-            "error_message",
-            "parent_id",
-            "metadata",
+            Want::short("id"),
+            Want::short("statement_index"),
+            Want::long("statement_text"),
+            Want::short("status"),
+            Want::short("started_at"),
+            Want::short("completed_at"),
+            Want::long("error_message"),
+            Want::short("parent_id"),
+            Want::long("metadata"),
         ],
         earlier: true,
     },
     TableSpec {
         name: BINDINGS,
         columns: &[
-            "name",
-            "execution_id",
-            "kind",
-            "value",
-            "source_statement",
-            "created_at",
-            "updated_at",
-            "attachment_path",
+            Want::short("name"),
+            Want::short("execution_id"),
+            Want::short("kind"),
+            Want::size("value"),
+            Want::long("source_statement").within(NEAR),
+            Want::short("created_at").within(NEAR),
+            Want::short("updated_at").within(NEAR),
+            Want::short("attachment_path").within(NEAR),
         ],
         earlier: true,
     },
     TableSpec {
         name: AGENTS,
-        columns: &["name", "scope", "memory", "created_at", "updated_at"],
+        columns: &[
+            Want::short("name"),
+            Want::short("scope"),
+            Want::size("memory"),
+            Want::short("created_at").within(NEAR),
+            Want::short("updated_at").within(NEAR),
+        ],
         earlier: true,
     },
     TableSpec {
         name: AGENT_SEGMENTS,
         columns: &[
-            "id",
-            "agent_name",
-            "segment_number",
-            "timestamp",
-            "prompt",
-            "summary",
+            Want::short("id"),
+            Want::short("agent_name"),
+            Want::short("segment_number"),
+            Want::short("timestamp"),
+            Want::long("prompt"),
+            Want::long("summary"),
         ],
         earlier: true,
     },
     TableSpec {
         name: IMPORTS,
         columns: &[
-            "alias",
-            "source_url",
-            "fetched_at",
-            "inputs_schema",
-            "outputs_schema",
+            Want::short("alias"),
+            Want::short("source_url"),
+            Want::short("fetched_at"),
+            Want::long("inputs_schema"),
+            Want::long("outputs_schema"),
         ],
         earlier: true,
     },
     TableSpec {
         name: GATES,
         columns: &[
-            "id",
-            "run_id",
-            "execution_id",
-            "prompt",
-            "allow",
-            "timeout",
-            "timeout_at",
-            "on_reject",
-            "status",
-            "created_at",
-            "resolved_at",
-            "resolved_by",
-            "resolution_comment",
-            "metadata",
+            Want::short("id"),
+            Want::short("run_id"),
+            Want::short("execution_id"),
+            Want::long("prompt"),
+            Want::long("allow"),
+            Want::short("timeout"),
+            Want::short("timeout_at"),
+            Want::long("on_reject"),
+            Want::short("status"),
+            Want::short("created_at"),
+            Want::short("resolved_at"),
+            Want::short("resolved_by"),
+            Want::long("resolution_comment"),
+            Want::long("metadata"),
         ],
         earlier: false,
     },
     TableSpec {
         name: GATE_AUDIT_LOG,
         columns: &[
-            "id",
-            "gate_id",
-            "run_id",
-            "event_type",
-            "principal",
-            "comment",
-            "timestamp",
-            "metadata",
+            Want::short("id"),
+            Want::short("gate_id"),
+            Want::short("run_id"),
+            Want::short("event_type"),
+            Want::short("principal"),
+            Want::long("comment"),
+            Want::short("timestamp"),
+            Want::long("metadata"),
         ],
         earlier: false,
     },
@@ -152,5 +167,5 @@ pub fn known_table(table: &str) -> bool {
 
 /// Whether a document defines this column of this table. Column names have no case in SQLite.
 pub fn known_column(table: &str, column: &str) -> bool {
-    table_spec(table).is_some_and(|t| t.columns.iter().any(|c| c.eq_ignore_ascii_case(column)))
+    table_spec(table).is_some_and(|t| t.names().any(|c| c.eq_ignore_ascii_case(column)))
 }

@@ -74,7 +74,7 @@ impl Session {
             kind: at.kind.word().to_owned(),
             len: at.value.len(),
             stored: match &at.value {
-                ValueAt::Row { stored, .. } => stored.to_string(),
+                ValueAt::Row { stored, .. } => stored.word().to_owned(),
                 ValueAt::File { .. } => "file".to_owned(),
                 ValueAt::Missing => "missing".to_owned(),
             },

@@ -3,7 +3,6 @@ use std::collections::BTreeMap;
 use super::Session;
 use super::values::inside;
 use crate::check::look::{Findings, Looked, in_program, look};
-use crate::decode::sqlite;
 use crate::gate::audit::{self, Finding};
 use crate::issue::Issue;
 use crate::model::{Binding, FileInfo, RunStatus, ValueAt};
@@ -224,48 +223,12 @@ impl Session {
         }
     }
 
-    /// SQLite's own look at the file.
+    /// The store's own look at itself.
     fn check_database(&self, findings: &mut Findings) {
-        let Some(db) = &self.db else { return };
-        let at = |issue: Issue| issue.at_file(db.name.to_string());
-        match sqlite::odd_schema(&db.conn) {
-            Ok(Some(odd)) => findings.add(at(Issue::error(
-                "disguised-schema",
-                format!("{} has {odd}", db.name),
-            )
-            .hint("No tool writes such a schema: somebody changed it by hand. Do not trust this file."))),
-            Ok(None) => {}
-            Err(error) => findings.add(at(not_looked_through(&error))),
-        }
-        match sqlite::foreign_triggers(&db.conn) {
-            Ok(triggers) => {
-                for trigger in triggers {
-                    findings.add(at(Issue::warning(
-                        "foreign-trigger",
-                        format!("{} has {trigger}", db.name),
-                    )
-                    .hint("Other writers run it: it may change what they record, a decision too. `prose` never does, and refuses to write here.")));
-                }
-            }
-            Err(error) => findings.add(at(not_looked_through(&error))),
-        }
-        let (found, ended) = sqlite::quick_check(&db.conn);
-        for found in found {
-            findings.add(
-                Issue::error("database-damaged", found)
-                    .at_file(db.name.to_string())
-                    .hint("Pages of the file contradict each other: rows may be missing or wrong."),
-            );
-        }
-        if let Some(error) = ended {
-            findings.add(at(not_looked_through(&error)));
+        for issue in self.db.iter().flat_map(|db| db.db.look_through(&db.name)) {
+            findings.add(issue);
         }
     }
-}
-
-fn not_looked_through(error: &sqlite::DecodeError) -> Issue {
-    Issue::info("database-not-looked-through", error.to_string())
-        .hint("Whether its pages agree with each other is not known.")
 }
 
 fn without_result(alias: &str) -> Issue {

@@ -119,9 +119,8 @@ fn is_place(source: &dyn Source, name: &str) -> bool {
 mod tests {
     use std::cell::RefCell;
 
-    use rusqlite::Connection;
-
     use super::*;
+    use crate::database::{Database, Limits};
     use crate::source::{FileEntry, MemorySource, SourceError};
 
     fn source(files: &[&str]) -> Rc<dyn Source> {
@@ -190,9 +189,13 @@ mod tests {
                 self.1.borrow_mut().push(path.to_owned());
                 self.0.read(path, from, len)
             }
-            fn database(&self, path: &str) -> Result<Connection, SourceError> {
+            fn database(
+                &self,
+                path: &str,
+                limits: &Limits,
+            ) -> Result<Box<dyn Database>, SourceError> {
                 self.1.borrow_mut().push(path.to_owned());
-                self.0.database(path)
+                self.0.database(path, limits)
             }
         }
         let state = |id: &str| format!("# Execution State\n\nrun: {id}\n").into_bytes();
@@ -235,8 +238,8 @@ mod tests {
         fn read(&self, path: &str, from: u64, len: usize) -> Result<Vec<u8>, SourceError> {
             self.0.read(path, from, len)
         }
-        fn database(&self, path: &str) -> Result<Connection, SourceError> {
-            self.0.database(path)
+        fn database(&self, path: &str, limits: &Limits) -> Result<Box<dyn Database>, SourceError> {
+            self.0.database(path, limits)
         }
         fn made(&self, place: &str) -> Option<i128> {
             let name = place.rsplit('/').next();

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use super::Session;
 use super::index::node_of_row;
 use crate::check::{self, Rule};
-use crate::decode::{receipts, sqlite};
+use crate::decode::{receipts, rows};
 use crate::issue::{Issue, Location};
 use crate::model::TableInfo;
 use crate::source::SourceError;
@@ -13,7 +13,7 @@ use crate::view::{Counts, FilesView, IssueView, IssuesView, TableRows};
 const PIECE: usize = 1 << 20;
 
 /// How much of a cell a table shows, in bytes.
-const CELL: usize = 512;
+const CELL: u32 = 512;
 
 impl Session {
     /// Every file and every table.
@@ -42,7 +42,7 @@ impl Session {
         if !self.run.tables.iter().any(|t| t.name == table) {
             return Err(SourceError::NotFound(format!("{}, table {table}", db.name)));
         }
-        let mut rows = sqlite::table_rows(&db.conn, table, from, len, CELL).map_err(|e| {
+        let mut rows = rows::table_rows(db.db.as_ref(), table, from, len, CELL).map_err(|e| {
             SourceError::Unreadable {
                 path: db.name.to_string(),
                 cause: e.to_string(),
@@ -59,7 +59,7 @@ impl Session {
 
     fn receipts(&self, info: &TableInfo, from: u64, len: u32) -> Result<TableRows, SourceError> {
         let path = format!("{}{}", self.root, receipts::FILE);
-        let mut window = receipts::Window::new(&info.columns, from, len, CELL);
+        let mut window = receipts::Window::new(&info.columns, from, len, CELL as usize);
         let mut read = 0;
         while read < receipts::MOST {
             let piece = self.source.read(&path, read as u64, PIECE)?;

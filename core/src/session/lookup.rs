@@ -16,7 +16,7 @@ use std::rc::Rc;
 use super::survey::{join, split};
 use super::unread::unread;
 use super::{NodeIndex, OpenError, Options, Session, Store, ValueOf, open};
-use crate::decode::{folder, sqlite};
+use crate::decode::{folder, rows};
 use crate::issue::{Issue, Severity};
 use crate::model::{Run, ValueAt};
 use crate::program;
@@ -150,11 +150,11 @@ fn narrow(
     if !listed(&path) {
         return None;
     }
-    let mut conn = source.database(&path).ok()?;
-    sqlite::guard(&mut conn, options.guard()).ok()?;
-    sqlite::snapshot(&conn).ok()?;
+    let db = source.database(&path, &options.limits).ok()?;
+    // What is read of the value later is of the same moment.
+    db.begin().ok()?;
     let (dir, file) = split(&path);
-    let sqlite::Named { bindings, issues } = sqlite::bindings_named(&conn, file, name).ok()??;
+    let rows::Named { bindings, issues } = rows::bindings_named(db.as_ref(), file, name).ok()??;
     let at_root = bindings
         .iter()
         .all(|binding| binding.execution_id.is_none());
@@ -163,7 +163,7 @@ fn narrow(
     let from = from.filter(|_| !at_root);
     if from.is_some() {
         // Which frame lies in which is told by the rows of execution, as the whole fold reads them.
-        run = sqlite::head(&conn, file, |_| u64::MAX).ok()?.run;
+        run = rows::head(db.as_ref(), file, |_| u64::MAX).ok()?.run;
         if run.executions.is_empty() {
             return None;
         }
@@ -187,7 +187,7 @@ fn narrow(
             root,
             db: Some(Store {
                 name: file.into(),
-                conn,
+                db,
             }),
             agent_stores: Vec::new(),
             folders: Vec::new(),
@@ -283,24 +283,19 @@ mod tests {
     }
 
     #[test]
-    fn tables_of_other_shapes_are_read_whole_where_an_index_cannot_tell() {
+    fn tables_of_other_shapes_give_the_same_value() {
         let table = |columns: &str, end: &str| {
             format!("CREATE TABLE bindings({columns}, execution_id INTEGER, kind TEXT, value TEXT){end};
                 CREATE TABLE run(id TEXT); INSERT INTO run VALUES ('r');")
         };
         let rows = "INSERT INTO bindings(name, value) VALUES ('a', 'first'), ('7', 'seven'), (x'61', 'a blob'), ('A', 'other');";
-        for (columns, end, short, seven) in [
-            ("name TEXT", "", true, true),
-            ("name VARCHAR(20) COLLATE NOCASE", "", true, true),
-            ("name", "", false, false),
-            ("name POINT", "", false, false),
-            ("name TEXT, run_id TEXT", "", false, false),
-            (
-                "key INTEGER PRIMARY KEY, name TEXT",
-                " WITHOUT ROWID",
-                false,
-                false,
-            ),
+        for (columns, end, short) in [
+            ("name TEXT", "", true),
+            ("name VARCHAR(20) COLLATE NOCASE", "", true),
+            ("name", "", true),
+            ("name POINT", "", true),
+            ("name TEXT, run_id TEXT", "", false),
+            ("key INTEGER PRIMARY KEY, name TEXT", " WITHOUT ROWID", true),
         ] {
             let rows = match end {
                 "" => rows.to_owned(),
@@ -319,7 +314,7 @@ mod tests {
             );
             assert_eq!(
                 check(&source, "7", None),
-                (Some("seven".to_owned()), seven),
+                (Some("seven".to_owned()), short),
                 "{columns}"
             );
         }

@@ -39,9 +39,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use rusqlite::Connection;
-
-use crate::decode::sqlite;
+use crate::database::{Database, Limits};
 use crate::model::{AgentScope, Run, Text};
 use crate::program::Listing;
 use crate::source::Source;
@@ -87,7 +85,7 @@ pub struct Session {
 /// A database of this session and the name its rows go by.
 struct Store {
     name: Text,
-    conn: Connection,
+    db: Box<dyn Database>,
 }
 
 /// What a shell knows beside the run itself.
@@ -99,21 +97,8 @@ pub struct Options {
     pub around: Vec<Around>,
     /// Which run of a database that holds several; the latest without it.
     pub run_id: Option<String>,
-    /// Asked now and then while a database is read; `true` stops it. Deadlines and cancel buttons.
-    pub stop: Option<sqlite::Stop>,
-    /// Bytes that SQLite may hold in the whole process; the core's default without it.
-    pub heap: Option<u64>,
-}
-
-impl Options {
-    fn guard(&self) -> sqlite::Guard {
-        let default = sqlite::Guard::default();
-        sqlite::Guard {
-            stop: self.stop.clone(),
-            heap: self.heap.or(default.heap),
-            ..default
-        }
-    }
+    /// How far reading a database may go.
+    pub limits: Limits,
 }
 
 /// A `.prose` folder whose agents a run may use.

@@ -13,7 +13,7 @@ use super::survey::{join, split};
 use super::unread::unread;
 use super::values::{Table, unreadable};
 use super::{Around, NodeIndex, Options, Session, Store};
-use crate::decode::{folder, sqlite};
+use crate::decode::{folder, rows};
 use crate::model::{Agent, AgentScope, Run, Segment, Text};
 use crate::program;
 use crate::source::{Source, SourceError};
@@ -49,7 +49,7 @@ impl Session {
             return Ok(None);
         };
         if let Some(store) = Table::Agents(Text::clone(&agent.store)).store(self) {
-            return sqlite::segment(&store.conn, &store.name, &agent.name, number)
+            return rows::segment(store.db.as_ref(), &store.name, &agent.name, number)
                 .map_err(|error| unreadable(store, &error));
         }
         let around = self.folders.iter().find(|(name, _)| *name == agent.store);
@@ -95,7 +95,7 @@ fn narrow(source: &Rc<dyn Source>, place: &str, options: &Options, name: &str) -
     let (mut run, root, db) = if listed(&path) {
         let (dir, file) = split(&path);
         let store = store(source.as_ref(), &path, file, options)?;
-        let run = sqlite::agents_named(&store.conn, file, name).ok()?;
+        let run = rows::agents_named(store.db.as_ref(), file, name).ok()?;
         (run, join(dir, ""), Some(store))
     } else {
         let mut run = Run::default();
@@ -152,7 +152,7 @@ impl Session {
         let path = format!("{}agents.db", around.prefix);
         if source.file(&path).is_some() {
             let store = store(source, &path, &format!("{word}: {path}"), options)?;
-            let found = sqlite::agents_named(&store.conn, &store.name, name).ok()?;
+            let found = rows::agents_named(store.db.as_ref(), &store.name, name).ok()?;
             if found.issues.iter().any(|issue| unread(issue).is_some()) {
                 return None;
             }
@@ -179,10 +179,9 @@ impl Session {
 }
 
 fn store(source: &dyn Source, path: &str, name: &str, options: &Options) -> Option<Store> {
-    let mut conn = source.database(path).ok()?;
-    sqlite::guard(&mut conn, options.guard()).ok()?;
+    let db = source.database(path, &options.limits).ok()?;
     let name = name.into();
-    Some(Store { name, conn })
+    Some(Store { name, db })
 }
 
 #[cfg(test)]

@@ -5,11 +5,12 @@ use super::stray::{has_stray_database, kept_in_files};
 use super::summary::last_part;
 use super::survey::{join, split};
 use super::{Around, NodeIndex, Options, Session, Store};
-use crate::decode::{dotenv, folder, sqlite, state_md};
+use crate::decode::{dotenv, folder, rows, state_md};
 use crate::issue::Issue;
 use crate::model::{Agent, AgentScope, FolderForm, Form, Run, Text};
 use crate::program;
 use crate::source::{NAMES_HIDDEN, Source, SourceError, is_hidden_name};
+use crate::sqlite;
 use crate::trace;
 
 /// Why a place could not be opened: what was found, why that is no run, and what to do next.
@@ -115,7 +116,7 @@ impl Session {
             let name = split(root.trim_end_matches('/')).1;
             run.id = last_part(&source.label(), name).into();
         }
-        let counts = db.as_ref().map(|db| sqlite::version_counts(&db.conn));
+        let counts = db.as_ref().map(|db| rows::version_counts(db.db.as_ref()));
         let earlier = match counts {
             Some(counts) => counts.unwrap_or_default(),
             None => folder::version_counts(source.as_ref(), &root),
@@ -146,17 +147,6 @@ impl Session {
             lost: RefCell::default(),
         })
     }
-}
-
-/// Why a database is not read.
-fn refused(path: &str, error: &sqlite::DecodeError) -> OpenError {
-    let error = SourceError::Database {
-        path: path.to_owned(),
-        cause: error.to_string(),
-        next: error.next_step().to_owned(),
-        failed: error.is_failed(),
-    };
-    error.into()
 }
 
 struct Opened {
@@ -195,7 +185,7 @@ fn open_file(source: &Rc<dyn Source>, path: &str, options: &Options) -> Result<O
         ));
     }
     // Not a database and not a state file: the SQLite decoder knows how to say what it is instead.
-    let error = sqlite::DecodeError::not_sqlite(&head, len);
+    let error = sqlite::not_sqlite(&head, len);
     Err(OpenError::Database {
         path: path.to_owned(),
         cause: error.to_string(),
@@ -209,11 +199,10 @@ fn open_database(
     root: String,
     options: &Options,
 ) -> Result<Opened, OpenError> {
-    let refused = |e: sqlite::DecodeError| refused(path, &e);
-    let mut conn = source.database(path)?;
-    sqlite::guard(&mut conn, options.guard()).map_err(refused)?;
+    let db = source.database(path, &options.limits)?;
     let name = split(path).1;
-    let decoded = sqlite::decode(&conn, name, options.run_id.as_deref()).map_err(refused)?;
+    let decoded = rows::decode(db.as_ref(), name, options.run_id.as_deref())
+        .map_err(|error| SourceError::of_database(path, &error))?;
     let mut run = decoded.run;
     run.issues.extend(source.notes(path));
     if run.form != Form::Agents {
@@ -223,7 +212,7 @@ fn open_database(
     }
     let db = Some(Store {
         name: name.into(),
-        conn,
+        db,
     });
     Ok(Opened {
         run,
@@ -443,11 +432,10 @@ fn agents_of_database(
     scope: &AgentScope,
     options: &Options,
 ) -> Result<(Vec<Agent>, Vec<Issue>, Store), OpenError> {
-    let refused = |e: sqlite::DecodeError| refused(path, &e);
-    let mut conn = source.database(path)?;
-    sqlite::guard(&mut conn, options.guard()).map_err(refused)?;
+    let db = source.database(path, &options.limits)?;
     let name: std::sync::Arc<str> = format!("{}: {path}", scope.word()).into();
-    let decoded = sqlite::decode(&conn, &name, None).map_err(refused)?;
+    let decoded = rows::decode(db.as_ref(), &name, None)
+        .map_err(|error| SourceError::of_database(path, &error))?;
     // Its other issues are for whoever opens the store itself.
     let issues = decoded.run.issues.into_iter();
     let issues = issues.map(|issue| issue.at_file(path));
@@ -463,7 +451,7 @@ fn agents_of_database(
         unread.collect(),
         Store {
             name: std::sync::Arc::clone(&name),
-            conn,
+            db,
         },
     ))
 }

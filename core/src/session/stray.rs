@@ -2,8 +2,8 @@
 //! program.
 
 use super::survey::join;
-use crate::decode::folder;
-use crate::decode::sqlite::{self, DecodeError};
+use crate::database::{DecodeError, Limits};
+use crate::decode::{folder, rows};
 use crate::source::Source;
 
 /// Returns whether a folder keeps its run in files and its `state.db` holds no table of a run: reading and writing then
@@ -30,9 +30,8 @@ fn holds_no_run(source: &dyn Source, path: &str) -> bool {
         return len("-wal") == 0;
     }
     let head = || {
-        let mut conn = source.database(path).ok()?;
-        sqlite::guard(&mut conn, sqlite::Guard::default()).ok()?;
-        sqlite::head(&conn, path, |_| 0).err()
+        let db = source.database(path, &Limits::default()).ok()?;
+        rows::head(db.as_ref(), path, |_| 0).err()
     };
     matches!(head(), Some(DecodeError::NoTables(_)))
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::overview::{form_words, status_word};
 use super::survey::{Found, FoundKind, join, split};
 use super::{Options, Session};
-use crate::decode::{folder, sqlite};
+use crate::decode::{folder, rows};
 use crate::model::{Form, GateStatus, Run, RunStatus};
 use crate::program;
 use crate::source::Source;
@@ -58,9 +58,8 @@ pub(super) fn of_head(
     };
     let (dir, name) = split(&path);
     source.file(&path).filter(|file| file.len >= LARGE)?;
-    let mut conn = source.database(&path).ok()?;
-    sqlite::guard(&mut conn, options.guard()).ok()?;
-    let sqlite::Head { mut run, left_out } = sqlite::head(&conn, name, most_rows).ok()?;
+    let db = source.database(&path, &options.limits).ok()?;
+    let rows::Head { mut run, left_out } = rows::head(db.as_ref(), name, most_rows).ok()?;
     if run.form == Form::Agents {
         return None;
     }

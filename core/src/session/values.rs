@@ -1,5 +1,6 @@
 use super::{Session, Store};
-use crate::decode::sqlite;
+use crate::database::{DecodeError, NEAR};
+use crate::decode::rows;
 use crate::model::{Agent, Binding, Text, ValueAt};
 use crate::source::SourceError;
 use crate::view::{Part, RowView, Unread, ValueFormat, ValueView};
@@ -21,9 +22,9 @@ pub enum ValueOf {
 const PIECE: usize = 1 << 20;
 
 /// Bytes of a cell of a row that somebody opened; of one among many, after this much was read.
-const CELL: usize = 64 << 10;
+const CELL: u32 = 64 << 10;
 const ROWS: usize = 1 << 20;
-const CUT: usize = 512;
+const CUT: u32 = 512;
 
 /// Cells of a node's rows.
 const CELLS: usize = 4_000;
@@ -98,7 +99,7 @@ impl Session {
         if let At::Value(table, at @ ValueAt::Row { len: Some(_), .. }) = &place.at
             && let Some(store) = table.store(self)
         {
-            return sqlite::value_pieces(&store.conn, table.name(), table.column(), at, each)
+            return rows::value_pieces(store.db.as_ref(), table.name(), table.column(), at, each)
                 .map_err(|e| unreadable(store, &e));
         }
         let mut offset = 0;
@@ -124,18 +125,18 @@ impl Session {
     pub(super) fn binding_tails(&self, bindings: &mut [Binding]) {
         if let Some(db) = &self.db {
             // What cannot be read stays unknown.
-            let _ = sqlite::binding_tails(&db.conn, bindings);
+            let _ = rows::binding_tails(db.db.as_ref(), bindings);
         }
     }
 
     /// Times of an agent: from the model where they were read, else from its row, behind a large memory.
     pub(super) fn agent_tail(&self, agent: &Agent) -> Agent {
-        let large = agent.memory.len().unwrap_or(0) > u64::from(sqlite::AGENT_EAGER);
+        let large = agent.memory.len().unwrap_or(0) > u64::from(NEAR);
         let known = agent.created.is_some() || agent.updated.is_some();
         Table::Agents(agent.store.clone())
             .store(self)
             .filter(|_| large && !known)
-            .and_then(|store| sqlite::agent_tail(&store.conn, agent).ok())
+            .and_then(|store| rows::agent_tail(store.db.as_ref(), agent).ok())
             .unwrap_or_else(|| agent.clone())
     }
 
@@ -317,14 +318,21 @@ impl Session {
                         "the database of this value".to_owned(),
                     ));
                 };
-                sqlite::value_bytes(&store.conn, table.name(), table.column(), at, offset, len)
-                    .map_err(|e| unreadable(store, &e))
+                rows::value_bytes(
+                    store.db.as_ref(),
+                    table.name(),
+                    table.column(),
+                    at,
+                    offset,
+                    len,
+                )
+                .map_err(|e| unreadable(store, &e))
             }
         }
     }
 }
 
-pub(super) fn unreadable(store: &Store, error: &sqlite::DecodeError) -> SourceError {
+pub(super) fn unreadable(store: &Store, error: &DecodeError) -> SourceError {
     SourceError::Unreadable {
         path: store.name.to_string(),
         cause: error.to_string(),
@@ -344,7 +352,7 @@ pub(super) fn execution_rows(session: &Session, ids: &[i64]) -> Vec<RowView> {
             break;
         }
         let most = if read > ROWS { CUT } else { CELL };
-        if let Ok(Some(columns)) = sqlite::execution_row(&db.conn, id, most) {
+        if let Ok(Some(columns)) = rows::execution_row(db.db.as_ref(), id, most) {
             read += columns
                 .iter()
                 .map(|(_, cell)| cell.text.len())

@@ -1,5 +1,4 @@
 //! Keeping house: what may go, and what a place is like to work in. Facts come from a shell, the judgement is here.
 
-pub mod agents;
 pub mod clean;
 pub mod doctor;

@@ -8,7 +8,7 @@ use super::{
     AgentFact, At, AuditTail, BindingFact, Change, ExecutionRow, ExecutionUpdate, Facts, Fault,
     ImportFact, Place, Plan, Record, RunFact, Style, WriteError,
 };
-use crate::decode::sqlite::meta_of;
+use crate::decode::rows::meta_of;
 use crate::model::{AuditKind, BindingKind, Execution, Gate, Status};
 use crate::time::Stamp;
 

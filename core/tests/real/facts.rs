@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use prosescope_core::database::{Database, Limits};
 use prosescope_core::issue::Issue;
 use prosescope_core::session::{Options, Session};
 use prosescope_core::source::{FileEntry, MemorySource, Source, SourceError};
 use prosescope_core::time::Stamp;
 use prosescope_core::trace::NodeKind;
-use rusqlite::Connection;
 
 /// The folder that the files of a case lie in.
 pub(crate) const FOLDER: &str = ".prose/runs/20260104-101500-case01";
@@ -153,7 +153,7 @@ impl Source for Copied {
         self.memory.read(path, offset, len)
     }
 
-    fn database(&self, path: &str) -> Result<Connection, SourceError> {
-        self.memory.database(path)
+    fn database(&self, path: &str, limits: &Limits) -> Result<Box<dyn Database>, SourceError> {
+        self.memory.database(path, limits)
     }
 }

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use prosescope_core::decode::sqlite::{self, DecodeError, Guard};
+use prosescope_core::database::DecodeError;
+use prosescope_core::decode::rows;
 use prosescope_core::schema::STATE_SQL;
+use prosescope_core::sqlite::{self, Guard, Sqlite};
 use prosescope_test_support::work::spent;
 use rusqlite::Connection;
 
@@ -44,9 +46,9 @@ fn damage_in_one_table_leaves_the_others() {
     let mut broken = whole;
     broken[100..512].fill(0xa5);
     std::fs::write(db.path(), broken).unwrap();
-    let mut conn = Connection::open(db.path()).unwrap();
-    let answer = sqlite::guard(&mut conn, Guard::default())
-        .and_then(|()| sqlite::decode(&conn, "state.db", None).map(|_| ()));
+    let conn = Connection::open(db.path()).unwrap();
+    let answer = Sqlite::new(conn, Guard::default())
+        .and_then(|db| rows::decode(&db, "state.db", None).map(|_| ()));
     let error = answer.unwrap_err();
     assert!(matches!(error, DecodeError::Damaged(_)), "{error:?}");
     assert!(error.next_step().contains(".recover"));
@@ -58,8 +60,8 @@ fn rows_that_come_again_end_the_table() {
     let rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
         INSERT INTO execution(id, status, statement_text) SELECT i, 'completed', 'session ' || i FROM n";
     let db = Db::of(&format!("PRAGMA page_size=512; {STATE_SQL} {rows}"));
-    let root: u32 = db
-        .open()
+    let root: u32 = Connection::open(db.path())
+        .unwrap()
         .query_row(
             "SELECT rootpage FROM sqlite_schema WHERE name = 'execution'",
             [],
@@ -122,12 +124,12 @@ fn a_value_longer_than_the_file_is_refused() {
     let run = db.read();
     let value = &run.bindings[0].value;
     let conn = db.open();
-    let error = sqlite::value_bytes(&conn, "bindings", "value", value, 0, 100).unwrap_err();
+    let error = rows::value_bytes(&conn, "bindings", "value", value, 0, 100).unwrap_err();
     assert!(
         error.to_string().contains("more than the whole file"),
         "{error}"
     );
-    let error = sqlite::value_pieces(&conn, "bindings", "value", value, &mut |_| true).unwrap_err();
+    let error = rows::value_pieces(&conn, "bindings", "value", value, &mut |_| true).unwrap_err();
     assert!(matches!(error, DecodeError::Damaged(_)), "{error}");
 }
 
@@ -145,22 +147,22 @@ impl Dice {
 
 /// Does with a database what the shells do; any answer is fine.
 fn use_it(bytes: &[u8], wal: Option<&[u8]>) -> Result<(), DecodeError> {
-    let mut conn = match wal {
+    let conn = match wal {
         Some(wal) => sqlite::from_bytes_with_wal(bytes, wal)?,
         None => sqlite::from_bytes(bytes)?,
     };
-    sqlite::guard(&mut conn, Guard::default())?;
-    let run = sqlite::decode(&conn, "state.db", None)?.run;
+    let conn = Sqlite::new(conn, Guard::default())?;
+    let run = rows::decode(&conn, "state.db", None)?.run;
     for table in &run.tables {
-        let _ = sqlite::table_rows(&conn, &table.name, 0, 20, 100);
-        let _ = sqlite::row(&conn, &table.name, 1, 100);
+        let _ = rows::table_rows(&conn, &table.name, 0, 20, 100);
+        let _ = rows::row(&conn, &table.name, 1, 100);
     }
     for binding in &run.bindings {
-        let _ = sqlite::value_bytes(&conn, "bindings", "value", &binding.value, 0, 1 << 20);
-        let _ = sqlite::binding_tail(&conn, binding);
+        let _ = rows::value_bytes(&conn, "bindings", "value", &binding.value, 0, 1 << 20);
+        let _ = rows::binding_tail(&conn, binding);
     }
     for execution in &run.executions {
-        let _ = sqlite::execution_row(&conn, execution.id, 1 << 16);
+        let _ = rows::execution_row(&conn, execution.id, 1 << 16);
     }
     Ok(())
 }

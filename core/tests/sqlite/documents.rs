@@ -1,6 +1,6 @@
 //! The documents' own SQL, run by the `sqlite3` program, read by us.
 
-use prosescope_core::decode::sqlite;
+use prosescope_core::decode::rows;
 use prosescope_core::model::{
     AgentScope, AuditKind, BindingKind, Dialect, Form, GateStatus, Run, RunStatus, Status, ValueAt,
 };
@@ -216,9 +216,9 @@ fn both_dialects_in_one_file() {
     );
     assert_eq!(decoded.other_runs, ["20260116-143052-a7b3c9"]);
     assert_said(&decoded.run, "several-runs", "this database holds 2 runs");
-    let other = sqlite::decode(&db.open(), "state.db", Some("20260116-143052-a7b3c9")).unwrap();
+    let other = rows::decode(&db.open(), "state.db", Some("20260116-143052-a7b3c9")).unwrap();
     assert_eq!(&*other.run.id, "20260116-143052-a7b3c9");
-    let none = sqlite::decode(&db.open(), "state.db", Some("nobody")).unwrap_err();
+    let none = rows::decode(&db.open(), "state.db", Some("nobody")).unwrap_err();
     assert_eq!(none.to_string(), "there is no run nobody in this database");
 }
 
@@ -314,12 +314,13 @@ fn b6_earlier_values_are_found_where_they_were_kept() {
          INSERT INTO x_binding_history(name, execution_id, value) VALUES ('tide', 7, 'in a frame')"
     ));
     let conn = db.open();
-    let versions = sqlite::binding_versions(&conn, "tide", None).unwrap();
+    let all = rows::all_binding_versions(&conn).unwrap();
+    let versions = &all[&("tide".into(), None)];
     let values: Vec<String> = versions
         .iter()
         .map(|v| {
             let bytes =
-                sqlite::value_bytes(&conn, "x_binding_history", "value", &v.value, 0, 100).unwrap();
+                rows::value_bytes(&conn, "x_binding_history", "value", &v.value, 0, 100).unwrap();
             String::from_utf8(bytes).unwrap()
         })
         .collect();
@@ -329,7 +330,7 @@ fn b6_earlier_values_are_found_where_they_were_kept() {
         versions[1].replaced.as_ref().unwrap().to_string(),
         "2026-01-15T10:02:00Z"
     );
-    let counts = sqlite::version_counts(&conn).unwrap();
+    let counts = rows::version_counts(&conn).unwrap();
     let counts: Vec<(&str, Option<i64>, u32)> = counts
         .iter()
         .map(|((name, id), n)| (&**name, *id, *n))
@@ -462,7 +463,7 @@ fn g1_either_key_of_gates_is_read() {
         [Some("one")],
         "the other run's gate is the other run's"
     );
-    let other = sqlite::decode(&ours.open(), "state.db", Some("r2"))
+    let other = rows::decode(&ours.open(), "state.db", Some("r2"))
         .unwrap()
         .run;
     assert_eq!(other.gates[0].prompt.as_deref(), Some("two"));
@@ -559,7 +560,7 @@ fn a1_agents_and_their_segments() {
     assert_eq!(numbers, [1, 3]);
     assert_eq!(captain.segments[1].summary.as_deref(), Some("Checked it"));
     let memory =
-        sqlite::value_bytes(&db.open(), "agents", "memory", &captain.memory, 0, 100).unwrap();
+        rows::value_bytes(&db.open(), "agents", "memory", &captain.memory, 0, 100).unwrap();
     assert_eq!(memory, b"Reefs to the east and north.");
     assert!(captain.updated.is_some());
     let mate = &run.agents[1];
@@ -584,8 +585,8 @@ fn a1_agents_that_outlive_a_run() {
     assert_eq!(&*run.agents[0].store, "state.db");
     assert_eq!(said(&run.issues), [] as [&str; 0]);
     let conn = db.open();
-    let earlier = sqlite::memory_versions(&conn, "captain").unwrap();
-    let bytes = sqlite::value_bytes(
+    let earlier = &rows::all_memory_versions(&conn).unwrap()["captain"];
+    let bytes = rows::value_bytes(
         &conn,
         "x_agent_memory_history",
         "memory",
@@ -617,7 +618,7 @@ fn extensions_are_kept_and_shown() {
         "bindings has a column that no document lists: token_count",
     );
     assert!(!said(&run.issues).iter().any(|i| i.contains("x_metrics")));
-    let rows = sqlite::table_rows(&db.open(), "x_metrics", 0, 10, 100).unwrap();
+    let rows = rows::table_rows(&db.open(), "x_metrics", 0, 10, 100).unwrap();
     let texts: Vec<&str> = rows.rows[0]
         .iter()
         .take(3)

@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use prosescope_core::decode::sqlite;
+use prosescope_core::decode::rows;
 use prosescope_core::schema::STATE_SQL;
 use prosescope_core::session::{Options, Session};
 use prosescope_core::source::{MemorySource, Source};
@@ -106,8 +106,8 @@ fn a_hundred_thousand_rows_open_in_little_memory() {
     let work = || {
         let before = memory();
         let conn = open(&path);
-        let run = sqlite::decode(&conn, "state.db", None).unwrap().run;
-        let page = sqlite::table_rows(&conn, "bindings", 0, 50, 160).unwrap();
+        let run = rows::decode(&conn, "state.db", None).unwrap().run;
+        let page = rows::table_rows(&conn, "bindings", 0, 50, 160).unwrap();
         grown = memory()
             .zip(before)
             .map_or(0, |(after, before)| after.saturating_sub(before));

@@ -1,7 +1,7 @@
 //! A list never reads a large value (build.md, "Lazy lists"): shown by taking the values' pages away.
 
-use prosescope_core::decode::sqlite;
-use prosescope_core::model::{Agent, Binding, Run, ValueAt};
+use prosescope_core::decode::rows;
+use prosescope_core::model::{Agent, Binding, Run, Stored, ValueAt};
 use prosescope_core::schema::STATE_SQL;
 use rusqlite::Connection;
 
@@ -102,7 +102,7 @@ fn a_list_touches_no_page_of_a_value() {
         for (shape, schema) in shapes() {
             let db = with_values(page_size, &schema);
             let before = db.read();
-            let list = sqlite::table_rows(&db.open(), "bindings", 0, 100, 40).unwrap();
+            let list = rows::table_rows(&db.open(), "bindings", 0, 100, 40).unwrap();
             assert_eq!(
                 (before.bindings.len(), before.agents.len()),
                 (24, 24),
@@ -114,13 +114,13 @@ fn a_list_touches_no_page_of_a_value() {
             // The beginning of a value lies in the row's own page where that has 489 bytes for it; a table without
             // rowids has no handles.
             if page_size >= 4096 && shape != WITHOUT_ROWID {
-                let again = sqlite::table_rows(&db.open(), "bindings", 0, 100, 40).unwrap();
+                let again = rows::table_rows(&db.open(), "bindings", 0, 100, 40).unwrap();
                 assert_eq!(again, list, "{shape}, pages of {page_size}");
             }
             // The values themselves are gone: what was compared was not a copy in some cache.
             let conn = db.open();
             let large = &after.bindings[3];
-            let read = sqlite::value_bytes(&conn, "bindings", "value", &large.value, 0, 400_000);
+            let read = rows::value_bytes(&conn, "bindings", "value", &large.value, 0, 400_000);
             assert!(
                 read.is_err() || read.is_ok_and(|b| b.contains(&0xa5)),
                 "{shape}"
@@ -136,7 +136,7 @@ fn the_beginning_of_a_value_costs_its_rows_page_only() {
     let (conn, run) = (db.open(), db.read());
     for binding in &run.bindings {
         let preview =
-            sqlite::value_bytes(&conn, "bindings", "value", &binding.value, 0, 160).unwrap();
+            rows::value_bytes(&conn, "bindings", "value", &binding.value, 0, 160).unwrap();
         assert!(
             preview.iter().all(|b| *b == b'0') && preview.len() >= 100,
             "{}",
@@ -155,7 +155,7 @@ fn what_lies_behind_a_large_value_is_read_when_the_row_is_opened() {
     assert_eq!(known(&run), [true, false, false, false]);
     for binding in &run.bindings {
         assert_eq!(binding.source.is_some(), binding.tail_known);
-        let full: Binding = sqlite::binding_tail(&conn, binding).unwrap();
+        let full: Binding = rows::binding_tail(&conn, binding).unwrap();
         assert!(full.tail_known);
         assert_eq!(full.source.as_deref(), Some("let b = session"));
         assert_eq!(full.updated.unwrap().to_string(), "2026-01-15T10:00:01Z");
@@ -165,7 +165,7 @@ fn what_lies_behind_a_large_value_is_read_when_the_row_is_opened() {
         agents.iter().take(4).map(|a| a.updated.is_some()).collect()
     };
     assert_eq!(times(&run.agents), [true, false, false, false]);
-    let full = sqlite::agent_tail(&conn, &run.agents[3]).unwrap();
+    let full = rows::agent_tail(&conn, &run.agents[3]).unwrap();
     assert!(full.updated.is_some() && full.created.is_some());
 
     // Our own schema has its values last: nothing is left out.
@@ -185,12 +185,12 @@ fn a_tail_of_a_row_that_is_gone_is_an_error() {
     binding.value = ValueAt::Row {
         rowid: 4711,
         len: None,
-        stored: "text".into(),
+        stored: Stored::Text,
     };
-    let error = sqlite::binding_tail(&db.open(), &binding).unwrap_err();
+    let error = rows::binding_tail(&db.open(), &binding).unwrap_err();
     assert_eq!(error.to_string(), "there is no row 4711 in bindings");
     binding.value = ValueAt::Missing;
-    let error = sqlite::binding_tail(&db.open(), &binding).unwrap_err();
+    let error = rows::binding_tail(&db.open(), &binding).unwrap_err();
     assert_eq!(error.to_string(), "there is no row of this binding");
 }
 
@@ -202,8 +202,8 @@ fn opening_reads_a_small_part_of_a_large_file() {
     let path = db.path();
     let Some(read) = bytes_read(|| {
         let conn = open(&path);
-        sqlite::decode(&conn, "state.db", None).unwrap();
-        sqlite::table_rows(&conn, "bindings", 0, 50, 160).unwrap();
+        rows::decode(&conn, "state.db", None).unwrap();
+        rows::table_rows(&conn, "bindings", 0, 50, 160).unwrap();
     }) else {
         return;
     };

@@ -1,10 +1,12 @@
 //! Tables of any shape, rows of any type, and files that are no database of ours.
 
-use prosescope_core::decode::sqlite::{self, Guard};
+use prosescope_core::database::{CellAt, Database, DecodeError, Limits};
+use prosescope_core::decode::rows;
 use prosescope_core::issue::Severity;
-use prosescope_core::model::{Binding, Dialect, Form, Run, ValueAt};
+use prosescope_core::model::{Binding, Dialect, Form, Run, Stored, ValueAt};
 use prosescope_core::schema::{AGENTS_SQL, STATE_SQL};
 use prosescope_core::source::{MemorySource, Source};
+use prosescope_core::sqlite::{Guard, Sqlite};
 use rusqlite::Connection;
 
 use crate::support::{Db, assert_said, said, value};
@@ -63,7 +65,7 @@ fn any_shape_of_table_is_read() {
         let expected = [("a", "one"), ("b", "three")].map(|(n, v)| (n.to_owned(), v.to_owned()));
         assert_eq!(found, expected, "{shape}");
         for binding in &run.bindings {
-            let full = sqlite::binding_tail(&conn, binding).unwrap();
+            let full = rows::binding_tail(&conn, binding).unwrap();
             assert!(full.tail_known, "{shape}");
             assert_eq!((full.updated, full.source), (binding.updated.clone(), None), "{shape}");
         }
@@ -119,7 +121,7 @@ fn executions_without_ids_of_their_own_are_known_by_their_rowid() {
             .collect();
         assert_eq!(found, rules, "{sql}");
         for execution in &run.executions {
-            let row = sqlite::execution_row(&db.open(), execution.id, 1 << 16)
+            let row = rows::execution_row(&db.open(), execution.id, 1 << 16)
                 .unwrap()
                 .unwrap();
             assert!(row.iter().any(|(name, _)| name == "status"));
@@ -153,8 +155,8 @@ fn any_type_in_any_column_is_shown() {
         panic!()
     };
     assert_eq!(
-        (&**stored, *len),
-        ("text", Some(3)),
+        (*stored, *len),
+        (Stored::Text, Some(3)),
         "the column makes a text of it"
     );
     assert_eq!(run.bindings[1].value.len(), None, "NULL is no value");
@@ -219,7 +221,7 @@ fn a_utf16_database_reads_like_any_other() {
         assert_eq!(value(&conn, &run.bindings[0]), long);
         assert_eq!(run.agents[0].memory.len(), Some(5));
         assert_said(&run, "utf16", "the database stores its texts as UTF-16");
-        let part = sqlite::value_bytes(&conn, "bindings", "value", &run.bindings[0].value, 9, 9);
+        let part = rows::value_bytes(&conn, "bindings", "value", &run.bindings[0].value, 9, 9);
         assert_eq!(part.unwrap(), "ä€😀".as_bytes());
     }
 }
@@ -251,7 +253,7 @@ fn a_view_under_a_documents_name_is_not_read() {
     );
     let view = run.tables.iter().find(|t| t.name == "run").unwrap();
     assert_eq!((view.kind.as_str(), view.rows), ("view", None));
-    let error = sqlite::table_rows(&db.open(), "run", 0, 10, 100).unwrap_err();
+    let error = rows::table_rows(&db.open(), "run", 0, 10, 100).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the database asks for something that reading never needs: run is a view, whose rows the file's own SQL \
@@ -284,7 +286,7 @@ fn virtual_tables_and_computed_columns_are_not_read() {
         (&*run.executions[0].text, run.executions[0].error.as_deref()),
         ("", Some("kept"))
     );
-    let rows = sqlite::table_rows(&db.open(), "execution", 0, 10, 100).unwrap();
+    let rows = rows::table_rows(&db.open(), "execution", 0, 10, 100).unwrap();
     assert_eq!(rows.columns, ["id", "status", "error_message"]);
 }
 
@@ -305,9 +307,9 @@ fn long_texts_are_cut_and_the_row_has_the_rest() {
         "statement_text takes 200 KB; its first 66 KB are shown",
     );
     let conn = db.open();
-    let tail = sqlite::cell_bytes(&conn, "execution", "statement_text", 5, 199_998, 100).unwrap();
+    let tail = cell(&conn, ("execution", "statement_text"), 5, 199_998..200_098).unwrap();
     assert_eq!(tail, "ä".as_bytes());
-    let row = sqlite::execution_row(&conn, 5, 1 << 16).unwrap().unwrap();
+    let row = rows::execution_row(&conn, 5, 1 << 16).unwrap().unwrap();
     let cell = &row
         .iter()
         .find(|(name, _)| name == "statement_text")
@@ -317,7 +319,7 @@ fn long_texts_are_cut_and_the_row_has_the_rest() {
         (cell.len, cell.cut, cell.text.len()),
         (200_000, true, 65_536)
     );
-    assert_eq!(sqlite::execution_row(&conn, 6, 1 << 16).unwrap(), None);
+    assert_eq!(rows::execution_row(&conn, 6, 1 << 16).unwrap(), None);
 }
 
 #[test]
@@ -329,7 +331,7 @@ fn values_of_any_kind_are_read_in_parts() {
     );
     let (conn, run) = (db.open(), db.read());
     let part = |b: &Binding, offset, len| {
-        sqlite::value_bytes(&conn, "bindings", "value", &b.value, offset, len).unwrap()
+        rows::value_bytes(&conn, "bindings", "value", &b.value, offset, len).unwrap()
     };
     let whole: Vec<Vec<u8>> = run.bindings.iter().map(|b| part(b, 0, 100)).collect();
     assert_eq!(
@@ -354,13 +356,13 @@ fn values_of_any_kind_are_read_in_parts() {
     let gone = ValueAt::Row {
         rowid: 99,
         len: None,
-        stored: "text".into(),
+        stored: Stored::Text,
     };
-    let error = sqlite::value_bytes(&conn, "bindings", "value", &gone, 0, 1).unwrap_err();
+    let error = rows::value_bytes(&conn, "bindings", "value", &gone, 0, 1).unwrap_err();
     assert_eq!(error.to_string(), "there is no row 99 in bindings");
-    let error = sqlite::cell_bytes(&conn, "nothing", "value", 1, 0, 1).unwrap_err();
+    let error = cell(&conn, ("nothing", "value"), 1, 0..1).unwrap_err();
     assert_eq!(error.to_string(), "there is no table nothing");
-    let error = sqlite::cell_bytes(&conn, "bindings", "mood", 1, 0, 1).unwrap_err();
+    let error = cell(&conn, ("bindings", "mood"), 1, 0..1).unwrap_err();
     assert_eq!(error.to_string(), "there is no column mood in bindings");
 }
 
@@ -372,7 +374,7 @@ fn a_value_is_given_in_pieces() {
     let pieces = |i: usize, stop_after: usize| {
         let mut seen = Vec::new();
         let value: &ValueAt = &run.bindings[i].value;
-        sqlite::value_pieces(&conn, "bindings", "value", value, &mut |piece| {
+        rows::value_pieces(&conn, "bindings", "value", value, &mut |piece| {
             seen.push(piece.len());
             seen.len() < stop_after
         })
@@ -393,7 +395,7 @@ fn a_page_of_a_table_is_cut_cell_by_cell() {
            (3, hex(zeroblob(100000)), 'behind it'), (4, 'last', 'one')",
     );
     let conn = db.open();
-    let page = sqlite::table_rows(&conn, "X_ANY", 0, 3, 10).unwrap();
+    let page = rows::table_rows(&conn, "X_ANY", 0, 3, 10).unwrap();
     assert_eq!(
         (page.columns.join(","), page.rows.len()),
         ("a,b,c".into(), 3)
@@ -419,20 +421,20 @@ fn a_page_of_a_table_is_cut_cell_by_cell() {
         ]
     );
     // One row by itself is read whole.
-    let one = sqlite::table_rows(&conn, "x_any", 2, 1, 20).unwrap();
+    let one = rows::table_rows(&conn, "x_any", 2, 1, 20).unwrap();
     assert_eq!(
         (one.rows[0][2].text.as_str(), one.rows[0][2].cut),
         ("behind it", false)
     );
     assert_eq!(
-        sqlite::table_rows(&conn, "x_any", 3, 10, 10)
+        rows::table_rows(&conn, "x_any", 3, 10, 10)
             .unwrap()
             .rows
             .len(),
         1
     );
     assert_eq!(
-        sqlite::table_rows(&conn, "x_any", u64::MAX, 10, 10)
+        rows::table_rows(&conn, "x_any", u64::MAX, 10, 10)
             .unwrap()
             .rows
             .len(),
@@ -449,7 +451,7 @@ fn rows_of_one_run_where_tables_name_their_run() {
          INSERT INTO execution(status, run_id) VALUES ('failed', 'old'), ('completed', 'new'), ('started', NULL)"
     ));
     let statuses = |run: Option<&str>| -> Vec<String> {
-        let run = sqlite::decode(&db.open(), "state.db", run).unwrap().run;
+        let run = rows::decode(&db.open(), "state.db", run).unwrap().run;
         run.executions
             .iter()
             .map(|e| e.status.word().to_owned())
@@ -474,7 +476,7 @@ fn databases_of_somebody_else_are_refused_with_what_they_hold() {
         ),
     ] {
         let db = Db::of(sql);
-        let error = sqlite::decode(&db.open(), "state.db", None).unwrap_err();
+        let error = rows::decode(&db.open(), "state.db", None).unwrap_err();
         assert_eq!(error.to_string(), expected);
         assert!(error.next_step().starts_with("Open the state.db of a run"));
     }
@@ -514,13 +516,13 @@ fn reading_that_takes_too_long_gives_what_was_read_and_says_so() {
         ));
     }
     db.run(&format!("{rows} COMMIT;"));
-    let mut conn = Connection::open(db.path()).unwrap();
+    let conn = Connection::open(db.path()).unwrap();
     let guard = Guard {
         steps: 40_000,
         ..Guard::default()
     };
-    sqlite::guard(&mut conn, guard).unwrap();
-    let run = sqlite::decode(&conn, "state.db", None).unwrap().run;
+    let conn = Sqlite::new(conn, guard).unwrap();
+    let run = rows::decode(&conn, "state.db", None).unwrap().run;
     assert!(
         (100..3000).contains(&run.executions.len()),
         "{}",
@@ -537,14 +539,14 @@ fn reading_that_takes_too_long_gives_what_was_read_and_says_so() {
 fn one_snapshot_for_all_tables_and_none_is_left_open() {
     let db = Db::of(STATE_SQL);
     let conn = db.open();
-    sqlite::decode(&conn, "state.db", None).unwrap();
-    assert!(
-        conn.is_autocommit(),
-        "a reader that stays in a transaction blocks every writer"
-    );
+    rows::decode(&conn, "state.db", None).unwrap();
+    // A reader that stays in a transaction blocks every writer.
+    conn.begin().unwrap();
+    assert!(conn.begin().is_err());
+    conn.end();
     db.run("INSERT INTO run(id) VALUES ('later')");
     assert_eq!(
-        &*sqlite::decode(&conn, "state.db", None).unwrap().run.id,
+        &*rows::decode(&conn, "state.db", None).unwrap().run.id,
         "later"
     );
 }
@@ -562,9 +564,8 @@ fn bytes_in_memory_with_and_without_their_wal() {
     let db = std::fs::read(&path).unwrap();
     let wal = std::fs::read(dir.path().join("state.db-wal")).unwrap();
     let rows = |source: &MemorySource| {
-        let mut conn = source.database("run/state.db").unwrap();
-        sqlite::guard(&mut conn, Guard::default()).unwrap();
-        sqlite::decode(&conn, "state.db", None)
+        let db = source.database("run/state.db", &Limits::default()).unwrap();
+        rows::decode(db.as_ref(), "state.db", None)
             .unwrap()
             .run
             .executions
@@ -589,8 +590,9 @@ fn bytes_in_memory_with_and_without_their_wal() {
     assert_eq!(rows(&both), 1);
     assert_eq!(both.notes("run/state.db"), []);
     let text = MemorySource::new("memory", [("a.db".to_owned(), b"hello".to_vec())]);
+    let opened = text.database("a.db", &Limits::default()).map(drop);
     assert_eq!(
-        text.database("a.db").unwrap_err().to_string(),
+        opened.unwrap_err().to_string(),
         "a.db: this is not a SQLite database: 5 bytes, beginning with \"hello\" (text)"
     );
 }
@@ -617,18 +619,17 @@ fn a_value_beyond_the_limit_is_listed_and_read_in_parts() {
         (huge.value.len(), huge.tail_known),
         (Some(70_000_000), false)
     );
-    let end =
-        sqlite::value_bytes(&conn, "bindings", "value", &huge.value, 69_999_990, 100).unwrap();
+    let end = rows::value_bytes(&conn, "bindings", "value", &huge.value, 69_999_990, 100).unwrap();
     assert_eq!(end, [0; 10]);
-    let tail = sqlite::binding_tail(&conn, huge).unwrap();
+    let tail = rows::binding_tail(&conn, huge).unwrap();
     assert_eq!(tail.source.as_deref(), Some("let huge = session"));
-    let row = sqlite::table_rows(&conn, "bindings", 0, 1, 20).unwrap();
+    let row = rows::table_rows(&conn, "bindings", 0, 1, 20).unwrap();
     assert_eq!(
         (row.rows[0][1].len, row.rows[0][3].text.as_str()),
         (70_000_000, "let huge = session")
     );
     let mut total = 0;
-    sqlite::value_pieces(&conn, "bindings", "value", &huge.value, &mut |piece| {
+    rows::value_pieces(&conn, "bindings", "value", &huge.value, &mut |piece| {
         total += piece.len();
         true
     })
@@ -637,3 +638,39 @@ fn a_value_beyond_the_limit_is_listed_and_read_in_parts() {
 }
 
 const SCHEMA_OF_BINDINGS: &str = "CREATE TABLE bindings(name, value, kind, source_statement);";
+
+/// A row without a rowid is found by its place among all rows, not among those of its run.
+#[test]
+fn a_value_of_one_run_of_several_is_its_own_without_rowids() {
+    let db = Db::of(
+        "CREATE TABLE run(id TEXT, started_at TEXT);
+         INSERT INTO run VALUES ('r1', '2026-01-15 10:00:00'), ('r2', '2026-01-15 11:00:00');
+         CREATE TABLE bindings(name TEXT, run_id TEXT, kind TEXT, value TEXT, PRIMARY KEY (run_id, name)) WITHOUT ROWID;
+         INSERT INTO bindings VALUES ('a', 'r1', 'let', 'first'), ('a', 'r2', 'let', 'second')",
+    );
+    let run = db.read();
+    assert_eq!((&*run.id, run.bindings.len()), ("r2", 1));
+    assert_eq!(value(&db.open(), &run.bindings[0]), "second");
+}
+
+/// Bytes of a cell of unknown type.
+fn cell(
+    db: &dyn Database,
+    (table, column): (&str, &str),
+    at: i64,
+    range: std::ops::Range<u64>,
+) -> Result<Vec<u8>, DecodeError> {
+    let stored = None;
+    let cell = CellAt {
+        table,
+        column,
+        at,
+        stored,
+    };
+    let mut bytes = Vec::new();
+    db.pieces(&cell, range, &mut |piece| {
+        bytes.extend_from_slice(piece);
+        true
+    })?;
+    Ok(bytes)
+}

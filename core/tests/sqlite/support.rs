@@ -4,9 +4,10 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use prosescope_core::decode::sqlite::{self, Decoded, Guard};
+use prosescope_core::decode::rows::{self, Decoded};
 use prosescope_core::issue::Issue;
 use prosescope_core::model::{Binding, Run};
+use prosescope_core::sqlite::{Guard, Sqlite};
 use prosescope_test_support::needs::skip;
 use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
@@ -93,12 +94,12 @@ impl Db {
         Answer::of(child.wait_with_output().unwrap())
     }
 
-    pub(crate) fn open(&self) -> Connection {
+    pub(crate) fn open(&self) -> Sqlite {
         open(&self.path())
     }
 
     pub(crate) fn decode(&self) -> Decoded {
-        sqlite::decode(&self.open(), "state.db", None).unwrap()
+        rows::decode(&self.open(), "state.db", None).unwrap()
     }
 
     pub(crate) fn read(&self) -> Run {
@@ -117,10 +118,9 @@ impl Answer {
 }
 
 /// Opens read-only and guarded, as shells do.
-pub(crate) fn open(path: &Path) -> Connection {
-    let mut conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
-    sqlite::guard(&mut conn, Guard::default()).unwrap();
-    conn
+pub(crate) fn open(path: &Path) -> Sqlite {
+    let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    Sqlite::new(conn, Guard::default()).unwrap()
 }
 
 /// `rule: message` of every issue.
@@ -144,10 +144,9 @@ pub(crate) fn assert_said(run: &Run, rule: &str, words: &str) {
 }
 
 /// The value of a binding.
-pub(crate) fn value(conn: &Connection, binding: &Binding) -> String {
+pub(crate) fn value(db: &Sqlite, binding: &Binding) -> String {
     let len = binding.value.len().unwrap_or(0) as usize;
-    let bytes =
-        sqlite::value_bytes(conn, "bindings", "value", &binding.value, 0, len + 10).unwrap();
+    let bytes = rows::value_bytes(db, "bindings", "value", &binding.value, 0, len + 10).unwrap();
     String::from_utf8(bytes).unwrap()
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use prosescope_core::decode::sqlite::DecodeError;
+use prosescope_core::database::DecodeError;
 use prosescope_core::write::{Fault, FaultKind};
 
 /// A fault of a file or a folder: `what` says what cannot be done with it.

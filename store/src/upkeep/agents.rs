@@ -1,7 +1,7 @@
 use std::io;
 use std::path::Path;
 
-use prosescope_core::upkeep::agents;
+use prosescope_core::sqlite::agents;
 use prosescope_core::upkeep::clean::TRASH;
 use prosescope_core::write::{Fault, FaultKind};
 

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use prosescope_core::decode::sqlite::{HEAD, Header};
+use prosescope_core::sqlite::{HEAD, Header};
 use prosescope_core::upkeep::doctor::{DatabaseFacts, Git, Tool, mounts};
 
 /// Asks a program for its version.

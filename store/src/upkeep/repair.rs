@@ -6,11 +6,11 @@ use std::io;
 use std::path::Path;
 use std::rc::Rc;
 
-use prosescope_core::decode::sqlite::{Guard, guard};
 use prosescope_core::model::TableInfo;
-use prosescope_core::repair::{Done, Repair, copy_repaired, stale_state_file, superseded_files};
+use prosescope_core::repair::{Done, Repair, stale_state_file, superseded_files};
 use prosescope_core::session::{Options, Session};
 use prosescope_core::source::{Source, SourceError};
+use prosescope_core::sqlite::{Guard, copy_repaired, guard};
 use prosescope_core::write::{Fault, FaultKind};
 use rusqlite::Connection;
 use rusqlite::limits::Limit;
@@ -176,7 +176,7 @@ fn database(damaged: &Damaged<'_>, path: &str, to: &Dir) -> Result<Vec<Done>, Fa
 
 fn open(damaged: &Damaged<'_>, path: &str) -> Result<Connection, Fault> {
     let unreadable = |message: String| Fault::new(FaultKind::Damaged, message);
-    let mut from = damaged.disk.database(path).map_err(|error| match error {
+    let mut from = damaged.disk.connection(path).map_err(|error| match error {
         SourceError::Database {
             path,
             cause,

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
+use prosescope_core::database::{Database, Limits};
+use prosescope_core::sqlite::Sqlite;
 use prosescope_vfs::{Files as _, Mount};
-use rusqlite::Connection;
 use wasm_bindgen::{JsCast as _, JsValue};
 
 use prosescope_core::issue::Issue;
@@ -212,8 +213,9 @@ impl Source for WebSource {
         self.listed.clone()
     }
 
-    fn database(&self, path: &str) -> Result<Connection, SourceError> {
+    fn database(&self, path: &str, limits: &Limits) -> Result<Box<dyn Database>, SourceError> {
         let opened = self.mount.open(path);
+        let opened = opened.and_then(|conn| Sqlite::of_source(conn, path, limits));
         opened.map_err(|error| self.take_fault().unwrap_or(error))
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use prosescope_core::decode::sqlite::DEADLINE;
+use prosescope_core::database::{DEADLINE, Limits};
 use prosescope_core::session::{OpenError, Options, Session};
 use prosescope_core::source::{Source, SourceError};
 use prosescope_core::view::RunList;
@@ -179,7 +179,10 @@ pub(super) fn options() -> Options {
     let late = || now().saturating_sub(ASKED.get()) > DEADLINE.as_millis() as i64;
     Options {
         now: Some(now()),
-        stop: Some(Arc::new(late)),
+        limits: Limits {
+            stop: Some(Arc::new(late)),
+            ..Limits::default()
+        },
         ..Options::default()
     }
 }

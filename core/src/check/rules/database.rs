@@ -51,7 +51,7 @@ pub(super) const RULES: &[Rule] = &[
     .source("reliability, many writers")
     .told(
         "A database that a program holds a lock on while it is read.",
-        "core/src/decode/sqlite/scan.rs",
+        "core/src/decode/rows/reader.rs",
     ),
     Rule::error(
         "reading-stopped",
@@ -71,7 +71,7 @@ pub(super) const RULES: &[Rule] = &[
     .source("reliability, untrusted files")
     .told(
         "An `execution` table of 1,000,001 rows.",
-        "core/src/decode/sqlite/scan.rs",
+        "core/src/decode/rows/reader.rs",
     ),
     Rule::info(
         "wal-missing",
@@ -163,6 +163,6 @@ pub(super) const RULES: &[Rule] = &[
     .source("reliability, untrusted files")
     .told(
         "A database so large that looking through it takes longer than is allowed.",
-        "core/src/session/check.rs",
+        "core/src/sqlite/intact.rs",
     ),
 ];

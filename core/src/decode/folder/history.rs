@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::bindings::{head_of, scoped};
-use crate::decode::sqlite::Version;
+use crate::decode::rows::Version;
 use crate::model::{BindingKind, Text, ValueAt};
 use crate::source::{FileEntry, Source};
 

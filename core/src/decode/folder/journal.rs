@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use rusqlite::Connection;
-
+use crate::database::{Database, Limits};
 use crate::issue::Issue;
 use crate::source::{FileEntry, Source, SourceError};
 use crate::write::{FileChange, JOURNAL};
@@ -118,8 +117,8 @@ impl Source for Written {
         Ok(bytes)
     }
 
-    fn database(&self, path: &str) -> Result<Connection, SourceError> {
-        self.source.database(path)
+    fn database(&self, path: &str, limits: &Limits) -> Result<Box<dyn Database>, SourceError> {
+        self.source.database(path, limits)
     }
 
     fn notes(&self, path: &str) -> Vec<Issue> {

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Carry, Session, Table, damaged, names_a_file, stamp, text};
-use crate::decode::sqlite::{self, Version};
+use crate::decode::rows::{self, Version};
 use crate::decode::{folder, memory_md};
 use crate::model::{Agent, AgentScope, Segment, Text, ValueAt};
 use crate::render::segment_md;
@@ -12,7 +12,7 @@ impl Carry<'_, '_> {
     pub(super) fn agents(&mut self) -> Result<(), WriteError> {
         let session = self.session;
         let mut versions: BTreeMap<Text, Vec<Version>> = match &session.db {
-            Some(db) => sqlite::all_memory_versions(&db.conn)
+            Some(db) => rows::all_memory_versions(db.db.as_ref())
                 .map_err(|error| damaged(&error.to_string()))?,
             None => BTreeMap::new(),
         };

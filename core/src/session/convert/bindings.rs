@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Carry, Session, Table, damaged, stamp, text};
 use crate::decode::folder;
-use crate::decode::sqlite::{self, Version, Versions};
+use crate::decode::rows::{self, Version, Versions};
 use crate::decode::text::is_plain_path;
 use crate::model::{Binding, IndexedBinding, Text, ValueAt};
 use crate::render::binding_md;
@@ -234,7 +234,7 @@ impl Session {
     /// The earlier values of every binding, the oldest first.
     fn all_versions(&self) -> Result<Versions, WriteError> {
         if let Some(db) = &self.db {
-            return sqlite::all_binding_versions(&db.conn)
+            return rows::all_binding_versions(db.db.as_ref())
                 .map_err(|error| damaged(&error.to_string()));
         }
         let (source, root) = (self.source.as_ref(), &self.root);

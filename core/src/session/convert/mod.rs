@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Session;
 use super::values::Table;
-use crate::decode::sqlite;
+use crate::decode;
 use crate::decode::text::is_plain_path;
 use crate::model::{Text, ValueAt};
 use crate::source::SourceError;
@@ -130,7 +130,7 @@ impl Carry<'_, '_> {
     ) -> Result<Vec<u8>, WriteError> {
         let mut bytes = Vec::new();
         if let (ValueAt::Row { len: Some(_), .. }, Some(db)) = (at, &self.session.db) {
-            sqlite::value_pieces(&db.conn, table, column, at, &mut |piece| {
+            decode::rows::value_pieces(db.db.as_ref(), table, column, at, &mut |piece| {
                 bytes.extend_from_slice(piece);
                 true
             })

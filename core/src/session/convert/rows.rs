@@ -1,9 +1,10 @@
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use rusqlite::Connection;
 use serde_json::{Map, Value};
 
 use super::{Carry, ROWS, damaged, stamp, text};
+use crate::database::{self, Database, DecodeError, Row, Rows, Scan, Want};
 use crate::decode::jsonl;
 use crate::model::Execution;
 use crate::schema;
@@ -84,7 +85,7 @@ impl Carry<'_, '_> {
         }
         let mut raw: BTreeMap<i64, Raw> = BTreeMap::new();
         match &session.db {
-            Some(db) => raw_rows(&db.conn, &mut raw)
+            Some(db) => raw_rows(db.db.as_ref(), &mut raw)
                 .map_err(|error| damaged(&format!("execution: {error}")))?,
             None => self.raw_events(&mut raw),
         }
@@ -160,43 +161,28 @@ impl Carry<'_, '_> {
     }
 }
 
-fn raw_rows(conn: &Connection, into: &mut BTreeMap<i64, Raw>) -> rusqlite::Result<()> {
-    // Columns may be missing, and a name that is no column's must not be read as a text.
-    let mut columns = conn.prepare("SELECT * FROM execution LIMIT 0")?;
-    let _ = columns.query([])?;
-    let has = |name: &str| {
-        let mut names = columns.column_names();
-        names.any(|column| column.eq_ignore_ascii_case(name))
+fn raw_rows(db: &dyn Database, into: &mut BTreeMap<i64, Raw>) -> Result<(), DecodeError> {
+    let scan = Scan {
+        table: &db.table(schema::EXECUTION)?,
+        wants: &["id", "status", "metadata"].map(|column| Want::of(column, u32::MAX)),
+        rows: Rows::All,
     };
-    let of = |name: &str| match has(name) {
-        true => format!("CAST(\"{name}\" AS TEXT)"),
-        false => "NULL".to_owned(),
-    };
-    if !has("id") {
-        return Ok(());
-    }
-    let sql = format!(
-        "SELECT id, {}, {} FROM execution",
-        of("status"),
-        of("metadata")
-    );
-    let mut rows = conn.prepare(&sql)?;
-    let mut rows = rows.query([])?;
-    let lossy = |row: &rusqlite::Row<'_>, at: usize| -> rusqlite::Result<Option<String>> {
-        let bytes = row.get_ref(at)?.as_bytes_or_null()?;
-        Ok(bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
-    };
-    while let Some(row) = rows.next()? {
+    let text =
+        |row: &dyn Row, i| Ok::<_, DecodeError>(row.cell(i)?.value.lossy().map(Cow::into_owned));
+    let mut raw = |row: &dyn Row| -> Result<(), DecodeError> {
         // An id that is no number is none.
-        if let Ok(id) = row.get_ref(0)?.as_i64() {
-            let raw = Raw {
-                status: lossy(row, 1)?,
-                metadata: lossy(row, 2)?,
-            };
-            into.insert(id, raw);
+        if let database::Value::Integer(id) = row.cell(0)?.value {
+            let (status, metadata) = (text(row, 1)?, text(row, 2)?);
+            into.insert(id, Raw { status, metadata });
         }
-    }
-    Ok(())
+        Ok(())
+    };
+    let mut read = Ok(());
+    db.scan(&scan, &mut |row| {
+        read = raw(row);
+        read.is_ok()
+    })?;
+    read
 }
 
 fn execution(

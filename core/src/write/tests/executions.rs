@@ -1,5 +1,5 @@
 use super::Memory;
-use crate::decode::sqlite::meta_of;
+use crate::decode::rows::meta_of;
 use crate::model::{AgentScope, Execution, RunStatus, Status};
 use crate::write::{
     AddImport, Begin, BeginLoop, BeginParallel, Branch, Close, CreateGate, How, Insist, Join,

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use prosescope_core::decode::sqlite::{Guard, fit_for_writing, guard};
 use prosescope_core::schema;
+use prosescope_core::sqlite::{Guard, fit_for_writing, guard};
 use prosescope_core::write::{Fault, FaultKind};
 use rusqlite::Connection;
 

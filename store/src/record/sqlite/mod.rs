@@ -17,9 +17,10 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use prosescope_core::decode::sqlite::{dialect_of, runs_foreign};
+use prosescope_core::decode::rows::dialect_of;
 use prosescope_core::model::Dialect;
 use prosescope_core::schema;
+use prosescope_core::sqlite::runs_foreign;
 use prosescope_core::write::{Change, Fault, FaultKind, RunStore, Style, Work, WriteError};
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};

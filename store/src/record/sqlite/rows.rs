@@ -1,6 +1,6 @@
 //! Rows of a database as the core's plain data.
 
-use prosescope_core::decode::sqlite::meta_of;
+use prosescope_core::decode::rows::meta_of;
 use prosescope_core::model::{Execution, Gate, GateStatus, Status, Text};
 use prosescope_core::time::Stamp;
 use rusqlite::types::{Type, ValueRef};

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::path::Path;
 
-use prosescope_core::decode::sqlite::runs_foreign;
+use prosescope_core::sqlite::runs_foreign;
 use prosescope_core::write::WriteError;
 use rusqlite::{Connection, Params};
 

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use super::*;
+use crate::database::{Database, Limits};
 use crate::decode::folder::bindings::head_of;
 use crate::source::{FileEntry, Source, SourceError};
 
@@ -27,7 +28,7 @@ impl Source for Endless {
         Ok(vec![b'x'; len.min(100 << 20)])
     }
 
-    fn database(&self, path: &str) -> Result<rusqlite::Connection, SourceError> {
+    fn database(&self, path: &str, _: &Limits) -> Result<Box<dyn Database>, SourceError> {
         Err(SourceError::NotFound(path.to_owned()))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Source: SQLite, "Database File Format", 1.3 "The Database Header".
 
-use super::error::{DecodeError, bytes_in_words};
+use crate::database::{DecodeError, bytes_in_words};
 use crate::issue::Issue;
 
 /// How many bytes [`Header::read`] wants to see; fewer are fine, if that is all there is.
@@ -168,7 +168,8 @@ const GUESSES: &[(&[u8], &str)] = &[
     ),
 ];
 
-pub(super) fn not_sqlite(head: &[u8], len: u64) -> DecodeError {
+/// Says what a file is that is no SQLite database, from its first bytes and its length.
+pub fn not_sqlite(head: &[u8], len: u64) -> DecodeError {
     if len == 0 {
         return DecodeError::Empty;
     }

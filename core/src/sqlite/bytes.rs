@@ -4,9 +4,9 @@ use std::io::Read;
 
 use rusqlite::Connection;
 
-use super::error::{DecodeError, bytes_in_words};
 use super::header::{HEAD, Header};
 use super::wal;
+use crate::database::{DecodeError, bytes_in_words};
 
 /// Opens a database from its bytes, read-only.
 ///

@@ -5,22 +5,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
 
 use prosescope_authorizer::{Action, authorize};
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 
-use super::error::DecodeError;
-use super::read::file_len;
-
-/// A question that SQLite asks while it reads: `true` stops it.
-pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
-
-/// How long a shell lets reading take before its `stop` says so, for a command or a question: long enough for
-/// gigabytes, and an end for a hostile file.
-pub const DEADLINE: Duration = Duration::from_secs(60);
+use super::value::file_len;
+use crate::database::{DecodeError, Limits, Stop};
 
 /// How far reading may go.
 pub struct Guard {
@@ -44,6 +36,17 @@ impl Default for Guard {
             stop: None,
             heap: Some(HEAP),
             writes: false,
+        }
+    }
+}
+
+impl From<&Limits> for Guard {
+    fn from(limits: &Limits) -> Guard {
+        let default = Guard::default();
+        Guard {
+            stop: limits.stop.clone(),
+            heap: limits.heap.or(default.heap),
+            ..default
         }
     }
 }
@@ -78,15 +81,6 @@ pub fn exclusive(conn: &Connection) -> Result<(), DecodeError> {
 /// What SQLite says of the file: locked, damaged, encrypted, a hot journal that cannot be rolled back.
 pub fn probe(conn: &Connection) -> Result<(), DecodeError> {
     Ok(conn.query_row("PRAGMA schema_version", [], |_| Ok(()))?)
-}
-
-/// Begins a snapshot that lasts as long as the connection: what is read after it is of one moment, and the file is
-/// locked and looked at once instead of with every statement.
-///
-/// # Errors
-/// When SQLite refuses.
-pub fn snapshot(conn: &Connection) -> Result<(), DecodeError> {
-    Ok(conn.execute_batch("BEGIN")?)
 }
 
 /// Guards a connection before anything is read through it; see the module for what it forbids.

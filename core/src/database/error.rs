@@ -1,5 +1,3 @@
-use rusqlite::ErrorCode;
-
 /// Why a database could not be read at all. What is odd in a part of it is an [`crate::issue::Issue`].
 ///
 /// The message says what was found and why; [`DecodeError::next_step`] what to do.
@@ -70,11 +68,6 @@ pub enum DecodeError {
 }
 
 impl DecodeError {
-    /// Says what a file is that is no SQLite database, from its first bytes and its length.
-    pub fn not_sqlite(head: &[u8], len: u64) -> DecodeError {
-        super::header::not_sqlite(head, len)
-    }
-
     /// What to do next, in one sentence.
     pub fn next_step(&self) -> &'static str {
         match self {
@@ -126,46 +119,8 @@ impl DecodeError {
     }
 }
 
-impl From<rusqlite::Error> for DecodeError {
-    fn from(error: rusqlite::Error) -> DecodeError {
-        let said = plain(&error);
-        match error.sqlite_error_code() {
-            Some(ErrorCode::OperationInterrupted) => DecodeError::Stopped,
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => DecodeError::Locked,
-            Some(ErrorCode::NotADatabase) => DecodeError::NotSqlite {
-                size: "a file".into(),
-                head: "no header of a database".into(),
-                guess: String::new(),
-            },
-            Some(ErrorCode::DatabaseCorrupt) => DecodeError::Damaged(said),
-            // A VFS in a browser reports a file that changed as a failed read; build.md, "A changed file".
-            Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => DecodeError::Io(said),
-            Some(ErrorCode::TooBig | ErrorCode::OutOfMemory) => DecodeError::TooBig(said),
-            Some(ErrorCode::AuthorizationForStatementDenied | ErrorCode::ReadOnly) => {
-                DecodeError::Refused(said)
-            }
-            _ if said.contains("malformed database schema") => DecodeError::Damaged(said),
-            _ if said.contains("prohibited") || said.contains("not authorized") => {
-                DecodeError::Refused(said)
-            }
-            _ => DecodeError::Sqlite(said),
-        }
-    }
-}
-
-/// SQLite's own words, without the SQL that was run.
-fn plain(error: &rusqlite::Error) -> String {
-    match error {
-        rusqlite::Error::SqliteFailure(code, None) => code.to_string(),
-        rusqlite::Error::SqliteFailure(_, Some(said)) => said.clone(),
-        rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
-        rusqlite::Error::QueryReturnedNoRows => "such row".into(),
-        other => other.to_string(),
-    }
-}
-
 /// `1 byte`, `12 bytes`, `3.4 MB`: for messages.
-pub(super) fn bytes_in_words(n: u64) -> String {
+pub(crate) fn bytes_in_words(n: u64) -> String {
     match n {
         1 => "1 byte".into(),
         0..=9_999 => format!("{n} bytes"),

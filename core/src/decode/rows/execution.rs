@@ -3,22 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::meta::Metas;
-use super::scan::{Reader, Want};
+use super::reader::Reader;
 use crate::issue::Issue;
 use crate::model::{Dialect, Execution, Status, Text};
 use crate::schema;
-
-const WANTS: &[Want] = &[
-    Want::short("id"),
-    Want::short("statement_index"),
-    Want::long("statement_text"),
-    Want::short("status"),
-    Want::short("started_at"),
-    Want::short("completed_at"),
-    Want::long("error_message"),
-    Want::short("parent_id"),
-    Want::long("metadata"),
-];
 
 /// Reads all rows and decides the dialect.
 pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Execution>, Dialect) {
@@ -26,11 +14,10 @@ pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Execution>, Dialect) {
     let mut metas = Metas::default();
     let mut evidence = Evidence::default();
     let has_id = reader
-        .shape
         .table(schema::EXECUTION)
         .is_some_and(|t| t.column("id").is_some());
     let empty: Text = "".into();
-    reader.scan(schema::EXECUTION, WANTS, &[], |cells| {
+    reader.scan(schema::EXECUTION, |cells| {
         let id = if has_id { cells.int(0) } else { Some(cells.at) };
         let id = id.unwrap_or_else(|| {
             cells.notes.add(

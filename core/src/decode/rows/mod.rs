@@ -1,75 +1,41 @@
-//! A `state.db` or an `agents.db`, through a connection that the shell opened, or from bytes.
+//! Rows of a store's tables as a [`Run`]: of a `state.db`, an `agents.db`, or whatever else is a [`Database`].
 //!
 //! ```text
-//! shell opens ──► guard ──► decode ──► Run: rows, lengths of values, issues
-//!                             │
-//!                             └─► later, for what a person opens: value_bytes, binding_tail, row, table_rows
+//! Source::database ──► Database ──► decode ──► Run: rows, lengths of values, issues
+//!                         │
+//!                         └─► later, for what a person opens: value_bytes, binding_tail, row, table_rows
 //! ```
 //!
-//! Nothing is assumed of the schema: tables and columns are discovered, what is missing reads as empty, what no
-//! document lists is listed in [`Run::tables`]. A list never reads a large value (build.md, "Lazy lists").
-//!
-//! ```
-//! use prosescope_core::decode::sqlite;
-//! # let path = tempfile::NamedTempFile::new().unwrap();
-//! # let made = rusqlite::Connection::open(path.path()).unwrap();
-//! # made.execute_batch(prosescope_core::schema::STATE_SQL).unwrap();
-//! # made.execute_batch("INSERT INTO run(id) VALUES ('r1'); INSERT INTO bindings(name, value) VALUES ('a', 'text')").unwrap();
-//! # let bytes = std::fs::read(path.path()).unwrap();
-//! let mut conn = sqlite::from_bytes(&bytes)?;
-//! sqlite::guard(&mut conn, sqlite::Guard::default())?;
-//! let run = sqlite::decode(&conn, "state.db", None)?.run;
-//! assert_eq!(&*run.id, "r1");
-//! let value = &run.bindings[0].value;
-//! assert_eq!(sqlite::value_bytes(&conn, "bindings", "value", value, 0, 100)?, b"text");
-//! # Ok::<(), sqlite::DecodeError>(())
-//! ```
+//! Nothing is assumed of the schema: what is missing reads as empty, what no document lists is listed in [`Run::tables`].
+//! A list never reads a large value (build.md, "Lazy lists").
 
 mod agents;
 mod bindings;
-mod bytes;
 pub(crate) mod cells;
-mod error;
 mod execution;
-mod foreign;
 mod gates;
-mod guard;
-mod header;
 mod history;
-mod intact;
 pub(crate) mod meta;
 mod named;
 mod notes;
-mod read;
-mod run_rows;
-mod scan;
-mod shape;
-mod wal;
+mod page;
+mod reader;
+mod run;
 
-use rusqlite::Connection;
-
-pub use agents::{AGENT_EAGER, agent_tail, segment};
+pub use agents::{agent_tail, segment};
 pub use bindings::{binding_tail, binding_tails};
-pub use bytes::{from_bytes, from_bytes_with_wal};
-pub use error::DecodeError;
 pub use execution::dialect_of;
-pub use foreign::{Unfit, fit_for_writing, foreign_triggers, odd_schema, runs_foreign};
-pub use guard::{DEADLINE, Guard, Stop, exclusive, guard, probe, snapshot};
-pub use header::{HEAD, Header, wal_missing};
-pub use history::{
-    Version, Versions, all_binding_versions, all_memory_versions, binding_versions,
-    memory_versions, version_counts,
-};
-pub use intact::quick_check;
+pub use history::{Version, Versions, all_binding_versions, all_memory_versions, version_counts};
 pub use meta::meta_of;
 pub use named::{Named, bindings_named};
-pub use read::{cell_bytes, execution_row, row, table_rows, value_bytes, value_pieces};
+pub use page::{execution_row, row, table_rows};
 
+use crate::database::Found;
+use crate::database::{CellAt, Database, DecodeError, Snapshot};
 use crate::issue::Issue;
-use crate::model::{Form, Run, TableInfo};
-use crate::schema::{self, Found};
-use scan::Reader;
-use shape::quoted;
+use crate::model::{Form, Run, TableInfo, ValueAt};
+use crate::schema;
+use reader::Reader;
 
 /// What a database was decoded into.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,7 +46,7 @@ pub struct Decoded {
     pub other_runs: Vec<String>,
 }
 
-/// Decodes a database that [`guard`] guards: the run in it, or the agents.
+/// Decodes a database: the run in it, or the agents.
 ///
 /// `name` is the database's path inside its source, for issues and for [`crate::model::Agent::store`]. `wanted`
 /// is the id of one run of several; without it the one that started last is read.
@@ -88,27 +54,22 @@ pub struct Decoded {
 /// # Errors
 /// When it cannot be read at all, holds none of the documents' tables, or not the run that was asked for.
 /// Everything else is an issue.
-pub fn decode(conn: &Connection, name: &str, wanted: Option<&str>) -> Result<Decoded, DecodeError> {
-    // One snapshot for all tables: a writer may be busy beside us. Within a caller's transaction there is one.
-    let snapshot = conn.unchecked_transaction().ok();
-    let mut reader = Reader::new(conn, name)?;
+pub fn decode(db: &dyn Database, name: &str, wanted: Option<&str>) -> Result<Decoded, DecodeError> {
+    // A writer may be busy beside us.
+    let snapshot = Snapshot::of(db);
+    let mut reader = Reader::new(db, name)?;
     let mut run = Run {
-        form: form(&reader.shape.tables)?,
+        form: form(&reader.tables)?,
         ..Run::default()
     };
     reader.notes.extend(if run.form == Form::Agents {
-        schema::check_agents(&reader.shape.tables)
+        schema::check_agents(&reader.tables)
     } else {
-        schema::check(&reader.shape.tables)
+        schema::check(&reader.tables)
     });
-    if !reader.shape.utf8 {
-        reader.notes.add(
-            Issue::info("utf16", "the database stores its texts as UTF-16")
-                .hint("Values are read whole to know their lengths; opening is slower."),
-        );
-    }
+    reader.notes.extend(db.notes());
 
-    let others = run_rows::read_run(&mut reader, &mut run, wanted)?;
+    let others = run::read_run(&mut reader, &mut run, wanted)?;
     let (executions, dialect) = execution::read(&mut reader);
     run.executions = executions;
     if run.form != Form::Agents {
@@ -116,7 +77,7 @@ pub fn decode(conn: &Connection, name: &str, wanted: Option<&str>) -> Result<Dec
     }
     run.bindings = bindings::read(&mut reader, &run.executions);
     run.agents = agents::read(&mut reader, name);
-    run.imports = run_rows::read_imports(&mut reader);
+    run.imports = run::read_imports(&mut reader);
     let id = std::sync::Arc::clone(&run.id);
     let runs = gates::Runs {
         chosen: &id,
@@ -124,7 +85,7 @@ pub fn decode(conn: &Connection, name: &str, wanted: Option<&str>) -> Result<Dec
     };
     run.gates = gates::read_gates(&mut reader, &runs);
     run.audit = gates::read_audit(&mut reader, &runs);
-    run.tables = tables(&reader)?;
+    run.tables = tables(&reader);
     drop(snapshot);
     if reader.texts.shortened > 0 {
         reader.notes.add(
@@ -154,24 +115,24 @@ pub struct Head {
     pub left_out: Option<u64>,
 }
 
-/// Decodes the head of a run's database that [`guard`] guards: its run row, its gates, and its executions where they
+/// Decodes the head of a run's database: its run row, its gates, and its executions where they
 /// are no more than `most` says of the run row. Its values and lists are not touched, however large the file is.
 ///
 /// # Errors
 /// As [`decode`].
 pub fn head(
-    conn: &Connection,
+    db: &dyn Database,
     name: &str,
     most: impl FnOnce(&Run) -> u64,
 ) -> Result<Head, DecodeError> {
-    let snapshot = conn.unchecked_transaction().ok();
-    let mut reader = Reader::new(conn, name)?;
+    let snapshot = Snapshot::of(db);
+    let mut reader = Reader::new(db, name)?;
     let mut run = Run {
-        form: form(&reader.shape.tables)?,
+        form: form(&reader.tables)?,
         ..Run::default()
     };
-    let others = run_rows::read_run(&mut reader, &mut run, None)?;
-    let rows = reader.span(schema::EXECUTION);
+    let others = run::read_run(&mut reader, &mut run, None)?;
+    let rows = reader.about(schema::EXECUTION);
     let left_out = (rows > most(&run)).then_some(rows);
     if left_out.is_none() {
         let (executions, dialect) = execution::read(&mut reader);
@@ -191,20 +152,20 @@ pub fn head(
     Ok(Head { run, left_out })
 }
 
-/// Decodes what is known of one agent in a database that [`guard`] guards: the run's own row, with its program, and the
+/// Decodes what is known of one agent in a database: the run's own row, with its program, and the
 /// agents of that name without their segments. What ran and what was bound is not touched.
 ///
 /// # Errors
 /// As [`decode`].
-pub fn agents_named(conn: &Connection, store: &str, name: &str) -> Result<Run, DecodeError> {
-    let snapshot = conn.unchecked_transaction().ok();
-    let mut reader = Reader::new(conn, store)?;
+pub fn agents_named(db: &dyn Database, store: &str, name: &str) -> Result<Run, DecodeError> {
+    let snapshot = Snapshot::of(db);
+    let mut reader = Reader::new(db, store)?;
     let mut run = Run {
-        form: form(&reader.shape.tables)?,
+        form: form(&reader.tables)?,
         ..Run::default()
     };
     if run.form != Form::Agents {
-        run_rows::read_run(&mut reader, &mut run, None)?;
+        run::read_run(&mut reader, &mut run, None)?;
     }
     run.agents = agents::read_named(&mut reader, store, name);
     drop(snapshot);
@@ -245,36 +206,79 @@ fn form(tables: &[Found]) -> Result<Form, DecodeError> {
 }
 
 /// Lists all tables with their rows, as far as counting them is cheap.
-fn tables(reader: &Reader<'_>) -> Result<Vec<TableInfo>, DecodeError> {
-    // A row may cost a page: in a large file fewer are counted. Pages that many tables share are counted again
-    // for each: all counting together is bounded.
-    let large = read::file_len(reader.conn)? > 64 << 20;
-    let most: u64 = if large { 20_000 } else { 500_000 };
-    let mut left = most;
-    let mut tables = Vec::with_capacity(reader.shape.tables.len());
-    for found in &reader.shape.tables {
+fn tables(reader: &Reader<'_>) -> Vec<TableInfo> {
+    // Pages that many tables share are counted again for each: all counting together is bounded.
+    const MOST: u64 = 500_000;
+    let mut left = MOST;
+    let info = |found: &Found| {
         let mut info = found.info.clone();
         let walked = schema::table_spec(&info.name).and_then(|t| reader.counts.get(t.name));
         info.rows = match walked {
             Some(rows) => Some(*rows),
             None if found.is_table() && left > 0 => {
-                let rows = count(reader.conn, found, left);
-                left = left.saturating_sub(rows.unwrap_or(most / 4));
+                let rows = reader.db.count(found, left);
+                left = left.saturating_sub(rows.unwrap_or(MOST / 4));
                 rows
             }
             None => None,
         };
-        tables.push(info);
-    }
-    Ok(tables)
+        info
+    };
+    reader.tables.iter().map(info).collect()
 }
 
-fn count(conn: &Connection, found: &Found, most: u64) -> Option<u64> {
-    let sql = format!(
-        "SELECT count(*) FROM (SELECT 1 FROM {} LIMIT {})",
-        quoted(&found.info.name),
-        most + 1
-    );
-    let rows: i64 = conn.query_row(&sql, [], |r| r.get(0)).ok()?;
-    u64::try_from(rows).ok().filter(|n| *n <= most)
+/// Bytes of a value from `offset`, at most `len`; fewer at its end. Numbers are given as text.
+///
+/// `bindings` hold theirs in `value`, `agents` in `memory`.
+///
+/// # Errors
+/// When there is no such row, or it cannot be read.
+pub fn value_bytes(
+    db: &dyn Database,
+    table: &str,
+    column: &str,
+    value: &ValueAt,
+    offset: u64,
+    len: usize,
+) -> Result<Vec<u8>, DecodeError> {
+    let mut bytes = Vec::new();
+    let end = offset.saturating_add(len as u64);
+    db.pieces(&cell_of(table, column, value)?, offset..end, &mut |piece| {
+        bytes.extend_from_slice(piece);
+        true
+    })?;
+    Ok(bytes)
+}
+
+/// Gives a value to `each` in pieces, from its beginning to its end, holding no more than a piece.
+///
+/// Much faster than [`value_bytes`] in a loop for values of hundreds of megabytes: the way to a place deep in
+/// a value is walked once.
+///
+/// # Errors
+/// When there is no such row, or it cannot be read. `each` stops the walk by returning `false`.
+pub fn value_pieces(
+    db: &dyn Database,
+    table: &str,
+    column: &str,
+    value: &ValueAt,
+    each: &mut dyn FnMut(&[u8]) -> bool,
+) -> Result<(), DecodeError> {
+    db.pieces(&cell_of(table, column, value)?, 0..u64::MAX, each)
+}
+
+fn cell_of<'a>(
+    table: &'a str,
+    column: &'a str,
+    value: &ValueAt,
+) -> Result<CellAt<'a>, DecodeError> {
+    let ValueAt::Row { rowid, stored, .. } = value else {
+        return Err(DecodeError::NotFound("value in the database".into()));
+    };
+    Ok(CellAt {
+        table,
+        column,
+        at: *rowid,
+        stored: Some(*stored),
+    })
 }

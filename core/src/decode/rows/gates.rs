@@ -2,46 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::types::ValueRef;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value as Json};
 
-use super::cells::real_in_words;
-use super::error::DecodeError;
 use super::execution::malformed;
-use super::scan::{LONG_TEXT, MOST_ROWS, Reader, Want, not_read, order};
-use super::shape::quoted;
+use super::reader::{Reader, not_read};
+use crate::database::{Cell, DecodeError, LONG_TEXT, Rows, Scan, Value, Want};
 use crate::gate::audit::is_sealed;
 use crate::issue::Issue;
 use crate::model::{AuditEvent, AuditKind, Gate, GateStatus, Text};
 use crate::schema;
-
-const GATES: &[Want] = &[
-    Want::short("id"),
-    Want::short("run_id"),
-    Want::short("execution_id"),
-    Want::long("prompt"),
-    Want::long("allow"),
-    Want::short("timeout"),
-    Want::short("timeout_at"),
-    Want::long("on_reject"),
-    Want::short("status"),
-    Want::short("created_at"),
-    Want::short("resolved_at"),
-    Want::short("resolved_by"),
-    Want::long("resolution_comment"),
-    Want::long("metadata"),
-];
-
-const AUDIT: &[Want] = &[
-    Want::short("id"),
-    Want::short("gate_id"),
-    Want::short("run_id"),
-    Want::short("event_type"),
-    Want::short("principal"),
-    Want::long("comment"),
-    Want::short("timestamp"),
-    Want::long("metadata"),
-];
 
 /// The runs of a database, as far as its gates need to know them.
 pub(super) struct Runs<'a> {
@@ -63,7 +32,7 @@ pub(super) fn read_gates(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<Gate> 
     let mut gates: Vec<Gate> = Vec::new();
     // Gates are chosen by their own run_id below: those of no recorded run stay.
     let only_run = reader.only_run.take();
-    reader.scan(schema::GATES, GATES, &[], |cells| {
+    reader.scan(schema::GATES, |cells| {
         let run_id = cells.text(1);
         if runs.elsewhere(run_id.as_deref()) {
             return;
@@ -133,7 +102,7 @@ pub(super) fn read_audit(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<AuditE
     let only_run = reader.only_run.take();
     let mut events: Vec<AuditEvent> = Vec::new();
     let mut addresses: Vec<i64> = Vec::new();
-    reader.scan(schema::GATE_AUDIT_LOG, AUDIT, &[], |cells| {
+    reader.scan(schema::GATE_AUDIT_LOG, |cells| {
         let run_id = cells.text(2).unwrap_or_else(|| "".into());
         if runs.elsewhere(Some(&run_id)) {
             return;
@@ -181,25 +150,9 @@ pub(super) fn read_audit(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<AuditE
     events
 }
 
-/// Says so when triggers that keep the log append-only are gone, or are not what they were (errata G7).
+/// Says so when what keeps the log append-only is gone, or is not what it was (errata G7).
 fn unguarded(reader: &Reader<'_>) -> Result<Option<Issue>, DecodeError> {
-    let mut statement = reader
-        .conn
-        .prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")?;
-    let mut rows = statement.query([])?;
-    let mut there = BTreeSet::new();
-    while let Some(row) = rows.next()? {
-        if let (ValueRef::Text(name), ValueRef::Text(sql)) = (row.get_ref(0)?, row.get_ref(1)?) {
-            let name = String::from_utf8_lossy(name).to_ascii_lowercase();
-            if schema::is_audit_trigger(&name, &String::from_utf8_lossy(sql)) {
-                there.insert(name);
-            }
-        }
-    }
-    let gone: Vec<&str> = schema::audit_triggers()
-        .map(|(name, _)| name)
-        .filter(|name| !there.contains(*name))
-        .collect();
+    let gone = reader.db.unguarded()?;
     if gone.is_empty() {
         return Ok(None);
     }
@@ -226,6 +179,9 @@ fn not_json(text: &str) -> Option<String> {
 /// Bytes of all rows of the audit log that are held as JSON.
 const WHOLE: usize = 32 << 20;
 
+/// The longest cell of these rows.
+const LONGEST: u32 = 16 * LONG_TEXT;
+
 /// Gives every event its row as JSON: all columns, in the types in which they are stored, keys sorted, no blanks.
 /// A BLOB is `{"blob":"hex"}`, as is a text that is no UTF-8. The hash chain is taken over this (errata G7).
 fn add_whole_rows(
@@ -233,62 +189,44 @@ fn add_whole_rows(
     events: &mut [AuditEvent],
     addresses: &[i64],
 ) -> Result<(), DecodeError> {
-    let Some(found) = reader.shape.table(schema::GATE_AUDIT_LOG) else {
+    let Some(found) = reader.table(schema::GATE_AUDIT_LOG) else {
         return Ok(());
     };
     // Sorted here: whether a JSON object sorts its keys is a feature that any crate may switch.
-    let mut columns: Vec<&str> = found.stored_order();
+    let mut columns: Vec<&str> = found.read_columns();
     columns.sort_unstable();
-    let list: Vec<String> = columns.iter().map(|c| quoted(c)).collect();
-    let sizes: Vec<String> = list
-        .iter()
-        .map(|c| format!("coalesce(octet_length({c}), 0) <= {}", 16 * LONG_TEXT))
-        .collect();
-    let guarded: Vec<String> = list
-        .iter()
-        .zip(&sizes)
-        .map(|(c, small)| format!("CASE WHEN {small} THEN {c} END"))
-        .collect();
-    if list.is_empty() || columns.len() > 200 {
+    if columns.is_empty() || columns.len() > 200 {
         return Ok(());
     }
-    let sql = format!(
-        "SELECT {}, {}, {} FROM {} NOT INDEXED{}",
-        found.rowid_name().unwrap_or("NULL"),
-        sizes.join(" AND "),
-        guarded.join(", "),
-        quoted(&found.info.name),
-        order(found),
-    );
-    let by_rowid = found.rowid_name().is_some();
+    let wants: Vec<Want<'_>> = columns
+        .iter()
+        .map(|column| Want::of(column, LONGEST).sized())
+        .collect();
+    let scan = Scan {
+        table: found,
+        wants: &wants,
+        rows: Rows::All,
+    };
     let (mut held, mut left_out) = (0_usize, 0_u64);
     let mut wanted = addresses.iter().zip(events).peekable();
-    let mut statement = reader.conn.prepare(&sql)?;
-    let mut rows = statement.query([])?;
-    let mut place = 0_i64;
-    while let Some(row) = rows.next()? {
-        if place >= MOST_ROWS as i64 {
-            break;
+    reader.db.scan(&scan, &mut |row| {
+        if let Some((_, event)) = wanted.next_if(|(at, _)| **at == row.at()) {
+            let long = |i| row.size(i).1 > Some(u64::from(LONGEST));
+            if held > WHOLE || (0..wants.len()).any(long) {
+                left_out += 1;
+            } else {
+                let mut object = Map::new();
+                for (i, column) in columns.iter().enumerate() {
+                    let value = row.cell(i).unwrap_or(Cell::NULL).value;
+                    object.insert((*column).to_owned(), json(&value));
+                }
+                let text = Json::Object(object).to_string();
+                held += text.len();
+                event.row_json = Some(Text::from(text));
+            }
         }
-        let at: i64 = if by_rowid { row.get(0)? } else { place };
-        place += 1;
-        let Some((_, event)) = wanted.next_if(|(a, _)| **a == at) else {
-            continue;
-        };
-        if !row.get::<_, bool>(1)? || held > WHOLE {
-            left_out += 1;
-            continue;
-        }
-        let mut object = Map::new();
-        for (i, column) in columns.iter().enumerate() {
-            object.insert((*column).to_owned(), json(row.get_ref(i + 2)?));
-        }
-        let text = Value::Object(object).to_string();
-        held += text.len();
-        event.row_json = Some(Text::from(text));
-    }
-    drop(rows);
-    drop(statement);
+        wanted.peek().is_some()
+    })?;
     if left_out > 0 {
         reader.notes.add(
             Issue::warning(
@@ -302,21 +240,21 @@ fn add_whole_rows(
     Ok(())
 }
 
-fn json(value: ValueRef<'_>) -> Value {
+fn json(value: &Value<'_>) -> Json {
     match value {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(n) => n.into(),
-        ValueRef::Real(x) => serde_json::Number::from_f64(x)
-            .map_or_else(|| Value::String(real_in_words(x)), Value::Number),
-        ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
+        Value::Null => Json::Null,
+        Value::Integer(n) => (*n).into(),
+        Value::Real(x) => serde_json::Number::from_f64(*x)
+            .map_or_else(|| Json::String(format!("{x:?}")), Json::Number),
+        Value::Text(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => text.into(),
             Err(_) => hex(bytes),
         },
-        ValueRef::Blob(bytes) => hex(bytes),
+        Value::Blob(bytes) => hex(bytes),
     }
 }
 
-fn hex(bytes: &[u8]) -> Value {
+fn hex(bytes: &[u8]) -> Json {
     let text: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
     serde_json::json!({ "blob": text })
 }

@@ -2,31 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::error::DecodeError;
 use super::execution::malformed;
-use super::read;
-use super::scan::{Reader, Want, not_read, whole_characters};
+use super::reader::{Reader, not_read, whole_characters};
+use crate::database::{CellAt, DecodeError};
 use crate::issue::Issue;
 use crate::model::{Import, Program, Run, RunStatus, Text};
 use crate::schema;
 use crate::time::Stamp;
-
-const RUNS: &[Want] = &[
-    Want::short("id"),
-    Want::short("started_at"),
-    Want::short("program_path"),
-    Want::short("updated_at"),
-    Want::short("status"),
-    Want::short("state_mode"),
-];
-
-const IMPORTS: &[Want] = &[
-    Want::short("alias"),
-    Want::short("source_url"),
-    Want::short("fetched_at"),
-    Want::long("inputs_schema"),
-    Want::long("outputs_schema"),
-];
 
 /// The longest program that is read whole.
 const PROGRAM: usize = 4 << 20;
@@ -52,15 +34,15 @@ pub(super) fn read_run(
     wanted: Option<&str>,
 ) -> Result<BTreeSet<String>, DecodeError> {
     let mut rows: Vec<RunRow> = Vec::new();
-    reader.scan(schema::RUN, RUNS, &[], |cells| {
+    reader.scan(schema::RUN, |cells| {
         rows.push(RunRow {
             at: cells.at,
             id: cells.text(0),
-            started: cells.stamp(1),
-            path: cells.text(2),
-            updated: cells.stamp(3),
-            status: cells.text(4),
-            state_mode: cells.text(5),
+            path: cells.text(1),
+            started: cells.stamp(3),
+            updated: cells.stamp(4),
+            status: cells.text(5),
+            state_mode: cells.text(6),
         });
     });
     let chosen = match wanted {
@@ -132,7 +114,7 @@ pub(super) fn read_run(
 }
 
 fn no_row(reader: &mut Reader<'_>) {
-    if reader.shape.table(schema::RUN).is_some() {
+    if reader.table(schema::RUN).is_some() {
         reader.notes.add(
             Issue::warning("no-run-row", "the table run is empty")
                 .at_table(schema::RUN)
@@ -142,30 +124,44 @@ fn no_row(reader: &mut Reader<'_>) {
 }
 
 fn read_source(reader: &mut Reader<'_>, program: &mut Program, at: i64) {
-    let Some(found) = reader.shape.table(schema::RUN) else {
+    let Some(found) = reader.table(schema::RUN) else {
         return;
     };
     let Some(column) = found.column("program_source") else {
         return;
     };
-    match read::prefix(reader.conn, found, column, at, PROGRAM as u32) {
-        Ok(Some((bytes, total))) if total > 0 => {
-            if total > PROGRAM as u64 {
-                reader.notes.add(
-                    Issue::warning(
-                        "long-text",
-                        "the program takes more than 4 MB; the rest is not shown",
-                    )
-                    .at_row(schema::RUN, at)
-                    .at_column("program_source")
-                    .hint("The rest is under files and tables."),
-                );
-            }
+    let cell = CellAt {
+        table: &found.info.name,
+        column,
+        at,
+        stored: None,
+    };
+    let mut bytes = Vec::new();
+    let read = reader
+        .db
+        .pieces(&cell, 0..PROGRAM as u64 + 1, &mut |piece| {
+            bytes.extend_from_slice(piece);
+            true
+        });
+    if bytes.len() > PROGRAM {
+        bytes.truncate(PROGRAM);
+        reader.notes.add(
+            Issue::warning(
+                "long-text",
+                "the program takes more than 4 MB; the rest is not shown",
+            )
+            .at_row(schema::RUN, at)
+            .at_column("program_source")
+            .hint("The rest is under files and tables."),
+        );
+    }
+    match read {
+        Ok(()) if !bytes.is_empty() => {
             let text = String::from_utf8_lossy(whole_characters(&bytes));
             program.source = Some(text.into());
             program.source_from = Some("run.program_source".into());
         }
-        Ok(_) => {}
+        Ok(()) => {}
         Err(error) => reader.notes.add(
             not_read(&error, format!("the program cannot be read: {error}"))
                 .at_row(schema::RUN, at)
@@ -177,7 +173,7 @@ fn read_source(reader: &mut Reader<'_>, program: &mut Program, at: i64) {
 /// Reads the imports.
 pub(super) fn read_imports(reader: &mut Reader<'_>) -> Vec<Import> {
     let mut imports = Vec::new();
-    reader.scan(schema::IMPORTS, IMPORTS, &[], |cells| {
+    reader.scan(schema::IMPORTS, |cells| {
         let import = Import {
             alias: cells.text(0).unwrap_or_else(|| "".into()),
             source_url: cells.text(1),

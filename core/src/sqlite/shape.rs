@@ -3,37 +3,15 @@
 use rusqlite::Connection;
 use rusqlite::types::FromSql;
 
-use super::error::DecodeError;
+use crate::database::DecodeError;
+use crate::database::Found;
 use crate::model::{ColumnInfo, TableInfo};
-use crate::schema::{self, Found, known_column, known_table};
+use crate::schema::{known_column, known_table};
 
-/// A database's tables, and how it encodes text.
-#[derive(Debug, Clone)]
-pub(super) struct Shape {
-    /// All tables and views but SQLite's own, in order of name.
-    pub(super) tables: Vec<Found>,
-    /// Whether text is stored as UTF-8, so that stored bytes are the text's bytes.
-    pub(super) utf8: bool,
-}
-
-impl Shape {
-    pub(super) fn discover(conn: &Connection) -> Result<Shape, DecodeError> {
-        let mut tables = Vec::new();
-        for listed in list(conn)? {
-            tables.push(describe(conn, listed)?);
-        }
-        Ok(Shape {
-            tables,
-            utf8: is_utf8(conn)?,
-        })
-    }
-
-    /// A table by name, when there is one and it can be read.
-    pub(super) fn table(&self, name: &str) -> Option<&Found> {
-        self.tables
-            .iter()
-            .find(|t| t.info.name.eq_ignore_ascii_case(name) && t.is_table())
-    }
+/// All tables and views but SQLite's own, in order of name.
+pub(super) fn discover(conn: &Connection) -> Result<Vec<Found>, DecodeError> {
+    let listed = list(conn)?.into_iter();
+    listed.map(|listed| describe(conn, listed)).collect()
 }
 
 /// Columns of `table_xinfo`: cid, name, type, notnull, dflt_value, pk, hidden. By their places, since looking a name
@@ -49,36 +27,31 @@ pub(super) fn find(conn: &Connection, name: &str) -> Result<Found, DecodeError> 
     describe(conn, listed)
 }
 
-/// Which of the documents' tables have no rows; asked of all in one statement.
-pub(super) fn empty_tables(
-    conn: &Connection,
-    shape: &Shape,
-) -> Result<Vec<&'static str>, DecodeError> {
-    let names = schema::TABLES.iter().map(|table| table.name);
-    let there: Vec<(&'static str, &Found)> = names
-        .filter_map(|name| Some((name, shape.table(name)?)))
+/// Notes which of the documents' tables have no rows, asked of all in one statement: making the statement that walks over
+/// one costs more than many a table's rows.
+pub(super) fn note_empty(conn: &Connection, tables: &mut [Found]) -> Result<(), DecodeError> {
+    let mut known: Vec<&mut Found> = tables
+        .iter_mut()
+        .filter(|found| found.is_table() && known_table(&found.info.name))
         .collect();
-    let asked: Vec<String> = there
+    let asked: Vec<String> = known
         .iter()
-        .map(|(_, found)| {
+        .map(|found| {
             let table = quoted(&found.info.name);
             format!("EXISTS(SELECT 1 FROM {table} NOT INDEXED)")
         })
         .collect();
     if asked.is_empty() {
-        return Ok(Vec::new());
+        return Ok(());
     }
     let sql = format!("SELECT {}", asked.join(", "));
-    let empty = conn.query_row(&sql, [], |row| {
-        let mut empty = Vec::new();
-        for (i, (name, _)) in there.iter().enumerate() {
-            if !row.get::<_, bool>(i)? {
-                empty.push(*name);
-            }
-        }
-        Ok(empty)
+    let there: Vec<bool> = conn.query_row(&sql, [], |row| {
+        (0..asked.len()).map(|i| row.get(i)).collect()
     })?;
-    Ok(empty)
+    for (found, there) in known.iter_mut().zip(there) {
+        found.info.rows = (!there).then_some(0);
+    }
+    Ok(())
 }
 
 /// Whether the database stores text as UTF-8.

@@ -2,54 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::Connection;
-use rusqlite::types::ValueRef;
-
-use super::error::DecodeError;
 use super::notes::Notes;
-use super::read;
-use super::scan::{Reader, Want, before};
-use super::shape::quoted;
+use super::reader::Reader;
+use crate::database::{Database, DecodeError};
 use crate::issue::Issue;
 use crate::model::{Binding, BindingKind, Execution, Text, ValueAt};
-use crate::schema::{self, Found};
-
-/// The rest of a row is read in a list where the value before it is no longer than this.
-pub(super) const SMALL: u32 = 2048;
-
-const WANTS: &[Want] = &[
-    // Without these three a row means nothing: they are read wherever they stand.
-    Want::short("name"),
-    Want::short("execution_id"),
-    Want::short("kind"),
-    Want::long("source_statement").within(SMALL),
-    Want::short("created_at").within(SMALL),
-    Want::short("updated_at").within(SMALL),
-    Want::short("attachment_path").within(SMALL),
-];
-
-/// The same without conditions, for one row that somebody opened.
-const TAIL: &[Want] = &[
-    Want::long("source_statement"),
-    Want::short("created_at"),
-    Want::short("updated_at"),
-    Want::short("attachment_path"),
-];
+use crate::schema;
 
 /// Reads all bindings: names, kinds and lengths; the rest where it does not lie behind a large value.
 pub(super) fn read(reader: &mut Reader<'_>, executions: &[Execution]) -> Vec<Binding> {
-    let Some(found) = reader.shape.table(schema::BINDINGS) else {
-        return Vec::new();
-    };
-    let extra = [
-        stored_kind(found, "value"),
-        length(found, "value"),
-        reached(found, &WANTS[3..]),
-    ];
     let mut bindings: Vec<Binding> = Vec::with_capacity(reader.room_for(schema::BINDINGS));
-    let kinds = Kinds::new();
-    reader.scan(schema::BINDINGS, WANTS, &extra, |cells| {
-        let value = kinds.value(cells.at, cells.extra(0), cells.extra_int(1));
+    reader.scan(schema::BINDINGS, |cells| {
         let name = cells.text(0).unwrap_or_else(|| {
             cells.notes.add(
                 Issue::warning("unnamed-binding", "a binding has no name")
@@ -63,13 +26,13 @@ pub(super) fn read(reader: &mut Reader<'_>, executions: &[Execution]) -> Vec<Bin
             name,
             execution_id: cells.int(1),
             kind: BindingKind::parse(&cells.text(2).unwrap_or_else(|| "".into())),
-            value,
-            source: cells.text(3),
-            created: cells.stamp(4),
-            updated: cells.stamp(5),
-            attachment: cells.text(6),
+            value: cells.value_at(3),
+            source: cells.text(4),
+            created: cells.stamp(5),
+            updated: cells.stamp(6),
+            attachment: cells.text(7),
             fields: Box::default(),
-            tail_known: cells.extra_int(2) == Some(1),
+            tail_known: cells.row.reached(),
             parent_execution_id: None,
             superseded: false,
         };
@@ -77,31 +40,21 @@ pub(super) fn read(reader: &mut Reader<'_>, executions: &[Execution]) -> Vec<Bin
         bindings.push(binding);
     });
     bindings.shrink_to_fit();
-    finish(reader, &mut bindings);
+    supersede(&mut bindings, &mut reader.notes);
     bindings
-}
-
-/// What takes all bindings of a name.
-pub(super) fn finish(reader: &mut Reader<'_>, bindings: &mut [Binding]) {
-    if !reader.shape.utf8 {
-        // Stored bytes are not the text's bytes: nothing for it but to read the values.
-        let values = bindings.iter_mut().map(|binding| &mut binding.value);
-        recount(reader, schema::BINDINGS, "value", values);
-    }
-    supersede(bindings, &mut reader.notes);
 }
 
 /// Reads what a list left out of a binding: its statement, times and attachment.
 ///
 /// # Errors
 /// When there is no such row, or it cannot be read.
-pub fn binding_tail(conn: &Connection, binding: &Binding) -> Result<Binding, DecodeError> {
+pub fn binding_tail(db: &dyn Database, binding: &Binding) -> Result<Binding, DecodeError> {
     let mut full = [Binding {
         fields: Box::default(),
         tail_known: false,
         ..binding.clone()
     }];
-    binding_tails(conn, &mut full)?;
+    binding_tails(db, &mut full)?;
     let [full] = full;
     if full.tail_known {
         return Ok(full);
@@ -116,104 +69,25 @@ pub fn binding_tail(conn: &Connection, binding: &Binding) -> Result<Binding, Dec
 ///
 /// # Errors
 /// When a row cannot be read.
-pub fn binding_tails(conn: &Connection, bindings: &mut [Binding]) -> Result<(), DecodeError> {
+pub fn binding_tails(db: &dyn Database, bindings: &mut [Binding]) -> Result<(), DecodeError> {
     if bindings.iter().all(|b| b.tail_known) {
         return Ok(());
     }
     // What the table looks like is asked once for all.
-    let mut reader = Reader::of_table(conn, schema::BINDINGS, "")?;
+    let mut reader = Reader::of_table(db, schema::BINDINGS, "")?;
     for binding in bindings.iter_mut().filter(|b| !b.tail_known) {
         let ValueAt::Row { rowid, .. } = binding.value else {
             continue;
         };
-        reader.scan_row(schema::BINDINGS, TAIL, rowid, |cells| {
-            binding.source = cells.text(0);
-            binding.created = cells.stamp(1);
-            binding.updated = cells.stamp(2);
-            binding.attachment = cells.text(3);
+        reader.scan_row(schema::BINDINGS, rowid, |cells| {
+            binding.source = cells.text(4);
+            binding.created = cells.stamp(5);
+            binding.updated = cells.stamp(6);
+            binding.attachment = cells.text(7);
             binding.tail_known = true;
         })?;
     }
     Ok(())
-}
-
-/// `typeof` of a column, which looks at the row's header only.
-pub(super) fn stored_kind(found: &Found, column: &str) -> String {
-    match found.column(column) {
-        Some(column) => format!("typeof({})", quoted(column)),
-        None => "'null'".into(),
-    }
-}
-
-/// A column's length in bytes, from the row's header.
-pub(super) fn length(found: &Found, column: &str) -> String {
-    match found.column(column) {
-        Some(column) => format!("octet_length({})", quoted(column)),
-        None => "NULL".into(),
-    }
-}
-
-/// Whether every one of these columns is near enough to the row's beginning to have been read.
-pub(super) fn reached(found: &Found, wants: &[Want]) -> String {
-    let conditions: Vec<String> = wants
-        .iter()
-        .filter_map(|w| {
-            let column = found.column(w.column)?;
-            Some(format!("{} <= {}", before(found, column)?, w.within?))
-        })
-        .collect();
-    if conditions.is_empty() {
-        "1".into()
-    } else {
-        conditions.join(" AND ")
-    }
-}
-
-/// The five words of `typeof`, held once.
-pub(super) struct Kinds([Text; 5]);
-
-impl Kinds {
-    pub(super) fn new() -> Kinds {
-        Kinds(["text", "blob", "integer", "real", "null"].map(Text::from))
-    }
-
-    pub(super) fn value(&self, at: i64, kind: ValueRef<'_>, len: Option<i64>) -> ValueAt {
-        let word = kind.as_str().unwrap_or("null");
-        let [.., null] = &self.0;
-        let stored = self.0.iter().find(|k| &***k == word).unwrap_or(null);
-        ValueAt::Row {
-            rowid: at,
-            len: len.and_then(|n| u64::try_from(n).ok()),
-            stored: Text::clone(stored),
-        }
-    }
-}
-
-/// The lengths of values as UTF-8, in a database that stores UTF-16.
-///
-/// Honest values take no more than their file. Where they claim to, what is left keeps the length that it is stored
-/// with.
-pub(super) fn recount<'a>(
-    reader: &Reader<'_>,
-    table: &str,
-    column: &str,
-    values: impl Iterator<Item = &'a mut ValueAt>,
-) {
-    let mut left = read::file_len(reader.conn).unwrap_or(0);
-    for value in values {
-        left = left.saturating_sub(value.len().unwrap_or(0));
-        if left == 0 {
-            break;
-        }
-        let mut total = 0;
-        let counted = read::value_pieces(reader.conn, table, column, value, &mut |piece| {
-            total += piece.len() as u64;
-            true
-        });
-        if let (Ok(()), ValueAt::Row { len: Some(len), .. }) = (counted, value) {
-            *len = total;
-        }
-    }
 }
 
 fn check(binding: &Binding, row: i64, executions: &[Execution], notes: &mut Notes) {
@@ -280,7 +154,7 @@ fn odd_name(name: &str) -> Option<&'static str> {
 }
 
 /// Of two rows that claim one name and frame the later one counts (errata S2, B5).
-fn supersede(bindings: &mut [Binding], notes: &mut Notes) {
+pub(super) fn supersede(bindings: &mut [Binding], notes: &mut Notes) {
     let mut last: BTreeMap<(Text, Option<i64>), usize> = BTreeMap::new();
     let mut earlier: Vec<(usize, usize)> = Vec::new();
     for (i, binding) in bindings.iter().enumerate() {

@@ -9,10 +9,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use prosescope_authorizer::{Action, authorize_during};
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
+use rusqlite::types::ValueRef;
 
-use super::error::DecodeError;
-use super::shape::{Shape, quoted};
-use crate::schema::{self, Found};
+use super::shape::{discover, quoted};
+use crate::database::DecodeError;
+use crate::database::Found;
+use crate::schema;
 
 /// Why a run is not written to: what its schema has, as the object of "it has …".
 pub type Unfit = String;
@@ -27,9 +29,9 @@ pub fn fit_for_writing(conn: &Connection) -> Result<Result<Vec<String>, Unfit>, 
     if let Some(odd) = odd_schema(conn)? {
         return Ok(Err(odd));
     }
-    let shape = Shape::discover(conn)?;
+    let tables = discover(conn)?;
     let mut there = Vec::new();
-    for found in shape.tables.iter().filter(|found| is_written(found)) {
+    for found in tables.iter().filter(|found| is_written(found)) {
         let name = &found.info.name;
         if found.info.kind != "table" {
             let kind = match found.info.kind.as_str() {
@@ -48,7 +50,7 @@ pub fn fit_for_writing(conn: &Connection) -> Result<Result<Vec<String>, Unfit>, 
         there.push(name.to_ascii_lowercase());
     }
     let triggers = match may_have_foreign_triggers(conn)? {
-        true => triggers_of(conn, &shape)?,
+        true => triggers_of(conn, &tables)?,
         false => Vec::new(),
     };
     Ok(match triggers.first() {
@@ -62,15 +64,15 @@ pub fn fit_for_writing(conn: &Connection) -> Result<Result<Vec<String>, Unfit>, 
 ///
 /// # Errors
 /// When the schema cannot be read.
-pub fn foreign_triggers(conn: &Connection) -> Result<Vec<String>, DecodeError> {
-    triggers_of(conn, &Shape::discover(conn)?)
+pub(super) fn foreign_triggers(conn: &Connection) -> Result<Vec<String>, DecodeError> {
+    triggers_of(conn, &discover(conn)?)
 }
 
 /// Returns what is disguised in the schema's own rows: no tool writes such rows, `PRAGMA writable_schema` does.
 ///
 /// # Errors
 /// When the schema cannot be read.
-pub fn odd_schema(conn: &Connection) -> Result<Option<String>, DecodeError> {
+pub(super) fn odd_schema(conn: &Connection) -> Result<Option<String>, DecodeError> {
     let odd: Option<i64> = conn.query_row(
         "SELECT min(rowid) FROM main.sqlite_schema
          WHERE type NOT IN ('table', 'index', 'view', 'trigger') OR typeof(type) <> 'text'
@@ -189,7 +191,7 @@ fn is_written(found: &Found) -> bool {
         || [schema::BINDING_HISTORY, schema::AGENT_MEMORY_HISTORY].contains(&name.as_str())
 }
 
-fn triggers_of(conn: &Connection, shape: &Shape) -> Result<Vec<String>, DecodeError> {
+fn triggers_of(conn: &Connection, tables: &[Found]) -> Result<Vec<String>, DecodeError> {
     let mut foreign = Vec::new();
     // Each statement compiles every trigger that it would fire.
     let objects: i64 =
@@ -200,7 +202,7 @@ fn triggers_of(conn: &Connection, shape: &Shape) -> Result<Vec<String>, DecodeEr
         )]);
     }
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, true)?;
-    for found in &shape.tables {
+    for found in tables {
         if is_written(found) && found.info.kind == "table" {
             foreign.push(compiled(conn, found));
         }
@@ -262,6 +264,27 @@ fn compiled(conn: &Connection, found: &Found) -> Result<Vec<String>, DecodeError
     Ok(foreign)
 }
 
+/// Returns the triggers that keep the audit log append-only (errata G7) and are gone, or are not what they were.
+///
+/// # Errors
+/// When the schema cannot be read.
+pub(super) fn audit_triggers_gone(conn: &Connection) -> Result<Vec<&'static str>, DecodeError> {
+    let mut statement =
+        conn.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")?;
+    let mut rows = statement.query([])?;
+    let mut there = BTreeSet::new();
+    while let Some(row) = rows.next()? {
+        if let (ValueRef::Text(name), ValueRef::Text(sql)) = (row.get_ref(0)?, row.get_ref(1)?) {
+            let name = String::from_utf8_lossy(name).to_ascii_lowercase();
+            if schema::is_audit_trigger(&name, &String::from_utf8_lossy(sql)) {
+                there.insert(name);
+            }
+        }
+    }
+    let triggers = schema::audit_triggers().map(|(name, _)| name);
+    Ok(triggers.filter(|name| !there.contains(*name)).collect())
+}
+
 fn is_audit_trigger(conn: &Connection, name: &str) -> Result<bool, DecodeError> {
     let sql = conn.query_row(
         "SELECT sql FROM main.sqlite_schema WHERE type = 'trigger' AND name = ?1 COLLATE NOCASE",
@@ -279,7 +302,8 @@ fn is_audit_trigger(conn: &Connection, name: &str) -> Result<bool, DecodeError> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decode::sqlite::{Guard, guard, quick_check};
+    use crate::sqlite::intact::quick_check;
+    use crate::sqlite::{Guard, guard};
 
     /// A run's database with something done to its schema, guarded.
     fn changed(sql: &str) -> Connection {

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, ErrorCode, params, params_from_iter};
 
-use super::{Cell, Done, Note, Placed, REPAIRED, Repair, Row, UNPLACED, as_json};
+use super::shape::quoted;
+use crate::database::Value;
 use crate::model::TableInfo;
+use crate::repair::{Done, Note, Placed, REPAIRED, Repair, Row, UNPLACED, as_json};
 use crate::schema::{STATE_SQL, TABLES, known_column, known_table};
 
 /// Fills `to`, an empty database, with what the rows of `from` are to be; `from` is guarded and only read. Says what
@@ -128,10 +130,13 @@ impl Copy<'_> {
             nth += 1;
             let mut cells = Vec::with_capacity(columns.len());
             for (at, column) in columns.iter().enumerate() {
-                cells.push((column.clone(), row.get_ref(at + 1)?.into()));
+                cells.push((
+                    column.clone(),
+                    Value::from(row.get_ref(at + 1)?).into_owned(),
+                ));
             }
             for column in &absent {
-                cells.push((column.clone(), Cell::Null));
+                cells.push((column.clone(), Value::Null));
             }
             let rowid = row.get::<_, Option<i64>>(0)?.unwrap_or(nth);
             let placed = self.repair.row(name, Row { rowid, cells });
@@ -238,7 +243,7 @@ impl Copy<'_> {
                 .and_then(|id| id.as_text().map(str::to_owned))
                 .unwrap_or_default();
             for visit in 2..=100 {
-                let again = Cell::text(&format!("{id}#{visit}"));
+                let again = Value::text(&format!("{id}#{visit}"));
                 if let Some((_, cell)) = row
                     .cells
                     .iter_mut()
@@ -401,10 +406,6 @@ fn columns_of(conn: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
         .collect::<rusqlite::Result<_>>()?;
     let stored = listed.into_iter().filter(|(_, hidden)| *hidden == 0);
     Ok(stored.map(|(name, _)| name).collect())
-}
-
-fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 /// A declared type, when it is one: the file chose it.

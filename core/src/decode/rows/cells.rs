@@ -1,10 +1,10 @@
 //! One row's cells as the model wants them, whatever type they were stored with.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use rusqlite::types::ValueRef;
-
 use super::notes::Notes;
+use crate::database::Value;
 use crate::issue::Issue;
 use crate::model::Text;
 use crate::time::Stamp;
@@ -18,8 +18,6 @@ pub(crate) struct Texts {
     held: usize,
     /// Texts that were cut because too much was held.
     pub(crate) shortened: u64,
-    /// Bytes of all texts that were read, known or not.
-    pub(crate) read: u64,
 }
 
 /// Bytes of texts that are held; beyond it only their beginnings.
@@ -59,19 +57,15 @@ impl At {
 }
 
 /// A cell as text: numbers as SQLite writes them, blobs and broken UTF-8 with replacement characters.
-pub(super) fn text_of(value: ValueRef<'_>, at: At, notes: &mut Notes) -> Option<String> {
+pub(super) fn text_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<String> {
     match value {
-        ValueRef::Null => None,
-        ValueRef::Text(bytes) => Some(text_from(bytes, at, notes)),
-        ValueRef::Integer(n) => {
+        Value::Null => None,
+        Value::Text(bytes) => Some(text_from(bytes, at, notes)),
+        Value::Integer(_) | Value::Real(_) => {
             notes.add(number_in_text(at));
-            Some(n.to_string())
+            value.lossy().map(Cow::into_owned)
         }
-        ValueRef::Real(x) => {
-            notes.add(number_in_text(at));
-            Some(real_in_words(x))
-        }
-        ValueRef::Blob(bytes) => {
+        Value::Blob(bytes) => {
             notes.add(
                 at.place(Issue::info(
                     "blob-in-text",
@@ -105,11 +99,6 @@ pub(super) fn text_from(bytes: &[u8], at: At, notes: &mut Notes) -> String {
     }
 }
 
-/// A number as SQLite's `CAST … AS TEXT` writes it, near enough to be recognised: `3.0`, not `3`.
-pub(super) fn real_in_words(x: f64) -> String {
-    format!("{x:?}")
-}
-
 fn number_in_text(at: At) -> Issue {
     at.place(Issue::info(
         "number-in-text",
@@ -119,7 +108,7 @@ fn number_in_text(at: At) -> Issue {
 }
 
 /// A cell as a whole number.
-pub(super) fn int_of(value: ValueRef<'_>, at: At, notes: &mut Notes) -> Option<i64> {
+pub(super) fn int_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<i64> {
     let odd = |notes: &mut Notes, what: &str| {
         notes.add(
             at.place(Issue::warning(
@@ -131,12 +120,12 @@ pub(super) fn int_of(value: ValueRef<'_>, at: At, notes: &mut Notes) -> Option<i
         None
     };
     match value {
-        ValueRef::Null => None,
-        ValueRef::Integer(n) => Some(n),
-        ValueRef::Real(x) if x.fract() == 0.0 && x.abs() < 9e15 => Some(x as i64),
-        ValueRef::Real(x) => odd(notes, &real_in_words(x)),
-        ValueRef::Blob(_) => odd(notes, "a BLOB"),
-        ValueRef::Text(bytes) => {
+        Value::Null => None,
+        Value::Integer(n) => Some(*n),
+        Value::Real(x) if x.fract() == 0.0 && x.abs() < 9e15 => Some(*x as i64),
+        Value::Real(x) => odd(notes, &format!("{x:?}")),
+        Value::Blob(_) => odd(notes, "a BLOB"),
+        Value::Text(bytes) => {
             let text = String::from_utf8_lossy(bytes);
             match text.trim() {
                 "" => None,
@@ -154,7 +143,7 @@ pub(super) fn int_of(value: ValueRef<'_>, at: At, notes: &mut Notes) -> Option<i
 
 /// A cell as a time: the forms of [`Stamp::parse`], and the numbers that SQLite's date functions take (seconds
 /// or milliseconds since 1970, Julian days).
-pub(super) fn stamp_of(value: ValueRef<'_>, at: At, notes: &mut Notes) -> Option<Stamp> {
+pub(super) fn stamp_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<Stamp> {
     let from_number = |x: f64| -> Option<i64> {
         // 2001 to 2286 in seconds and in milliseconds, 1995 to 2407 in Julian days: no two overlap.
         if (1e9..1e10).contains(&x) {
@@ -167,13 +156,7 @@ pub(super) fn stamp_of(value: ValueRef<'_>, at: At, notes: &mut Notes) -> Option
             None
         }
     };
-    let text = match value {
-        ValueRef::Null => return None,
-        ValueRef::Text(bytes) => String::from_utf8_lossy(bytes),
-        ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes),
-        ValueRef::Integer(n) => n.to_string().into(),
-        ValueRef::Real(x) => real_in_words(x).into(),
-    };
+    let text = value.lossy()?;
     if text.trim().is_empty() {
         return None;
     }
@@ -213,6 +196,14 @@ mod tests {
         column: "started_at",
     };
 
+    fn text(bytes: &'static [u8]) -> Value<'static> {
+        Value::Text(bytes.into())
+    }
+
+    fn blob(bytes: &'static [u8]) -> Value<'static> {
+        Value::Blob(bytes.into())
+    }
+
     fn rules(notes: Notes) -> Vec<String> {
         notes.finish().into_iter().map(|i| i.rule).collect()
     }
@@ -233,20 +224,20 @@ mod tests {
     #[test]
     fn any_stored_type_reads_as_text() {
         for (value, expected, rule) in [
-            (ValueRef::Null, None, None),
-            (ValueRef::Text(b"plain"), Some("plain"), None),
-            (ValueRef::Text(b"nul\0inside"), Some("nul\0inside"), None),
+            (Value::Null, None, None),
+            (text(b"plain"), Some("plain"), None),
+            (text(b"nul\0inside"), Some("nul\0inside"), None),
             (
-                ValueRef::Text(b"bad \xff byte"),
+                text(b"bad \xff byte"),
                 Some("bad \u{fffd} byte"),
                 Some("invalid-utf8"),
             ),
-            (ValueRef::Integer(-3), Some("-3"), Some("number-in-text")),
-            (ValueRef::Real(3.0), Some("3.0"), Some("number-in-text")),
-            (ValueRef::Blob(b"blob"), Some("blob"), Some("blob-in-text")),
+            (Value::Integer(-3), Some("-3"), Some("number-in-text")),
+            (Value::Real(3.0), Some("3.0"), Some("number-in-text")),
+            (blob(b"blob"), Some("blob"), Some("blob-in-text")),
         ] {
             let mut notes = Notes::new("state.db");
-            assert_eq!(text_of(value, AT, &mut notes).as_deref(), expected);
+            assert_eq!(text_of(&value, AT, &mut notes).as_deref(), expected);
             assert_eq!(rules(notes), Vec::from_iter(rule.map(str::to_owned)));
         }
     }
@@ -254,18 +245,18 @@ mod tests {
     #[test]
     fn any_stored_type_reads_as_a_whole_number() {
         for (value, expected, rule) in [
-            (ValueRef::Null, None, None),
-            (ValueRef::Integer(43), Some(43), None),
-            (ValueRef::Real(43.0), Some(43), None),
-            (ValueRef::Text(b" 43 "), Some(43), None),
-            (ValueRef::Text(b""), None, None),
-            (ValueRef::Real(4.5), None, Some("not-a-number")),
-            (ValueRef::Real(1e300), None, Some("not-a-number")),
-            (ValueRef::Text(b"root"), None, Some("not-a-number")),
-            (ValueRef::Blob(b"1"), None, Some("not-a-number")),
+            (Value::Null, None, None),
+            (Value::Integer(43), Some(43), None),
+            (Value::Real(43.0), Some(43), None),
+            (text(b" 43 "), Some(43), None),
+            (text(b""), None, None),
+            (Value::Real(4.5), None, Some("not-a-number")),
+            (Value::Real(1e300), None, Some("not-a-number")),
+            (text(b"root"), None, Some("not-a-number")),
+            (blob(b"1"), None, Some("not-a-number")),
         ] {
             let mut notes = Notes::new("state.db");
-            assert_eq!(int_of(value, AT, &mut notes), expected, "{value:?}");
+            assert_eq!(int_of(&value, AT, &mut notes), expected, "{value:?}");
             assert_eq!(rules(notes), Vec::from_iter(rule.map(str::to_owned)));
         }
     }
@@ -274,47 +265,35 @@ mod tests {
     fn times_in_every_form_that_sqlite_writes() {
         let at = Some(Stamp::At(1_768_487_452_000));
         for (value, expected, rule) in [
-            (ValueRef::Null, None, None),
-            (ValueRef::Text(b""), None, None),
-            (ValueRef::Text(b"2026-01-15 14:30:52"), at.clone(), None),
+            (Value::Null, None, None),
+            (text(b""), None, None),
+            (text(b"2026-01-15 14:30:52"), at.clone(), None),
+            (text(b"2026-01-15T15:30:52+01:00"), at.clone(), None),
             (
-                ValueRef::Text(b"2026-01-15T15:30:52+01:00"),
-                at.clone(),
-                None,
-            ),
-            (
-                ValueRef::Integer(1_768_487_452),
+                Value::Integer(1_768_487_452),
                 at.clone(),
                 Some("numeric-time"),
             ),
+            (text(b"1768487452"), at.clone(), Some("numeric-time")),
             (
-                ValueRef::Text(b"1768487452"),
+                Value::Integer(1_768_487_452_000),
                 at.clone(),
                 Some("numeric-time"),
             ),
+            (Value::Real(2_461_056.104_768_519), at, Some("numeric-time")),
             (
-                ValueRef::Integer(1_768_487_452_000),
-                at.clone(),
-                Some("numeric-time"),
-            ),
-            (
-                ValueRef::Real(2_461_056.104_768_519),
-                at,
-                Some("numeric-time"),
-            ),
-            (
-                ValueRef::Text(b"soon"),
+                text(b"soon"),
                 Some(Stamp::Odd("soon".into())),
                 Some("unreadable-time"),
             ),
             (
-                ValueRef::Integer(12),
+                Value::Integer(12),
                 Some(Stamp::Odd("12".into())),
                 Some("unreadable-time"),
             ),
         ] {
             let mut notes = Notes::new("state.db");
-            assert_eq!(stamp_of(value, AT, &mut notes), expected, "{value:?}");
+            assert_eq!(stamp_of(&value, AT, &mut notes), expected, "{value:?}");
             assert_eq!(rules(notes), Vec::from_iter(rule.map(str::to_owned)));
         }
     }

@@ -2,35 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::Connection;
-
-use super::bindings::{Kinds, length, recount, stored_kind};
-use super::error::DecodeError;
-use super::read::value_bytes;
-use super::scan::{Reader, Want};
+use super::reader::Reader;
+use super::value_bytes;
+use crate::database::{Database, DecodeError, Want};
 use crate::decode::text::lossy;
 use crate::issue::Issue;
 use crate::model::{Agent, AgentScope, Segment, Text, ValueAt};
 use crate::schema;
 use crate::time::Stamp;
-
-/// Times that lie behind a memory of up to this size are read in the list; [`agent_tail`] reads the others.
-pub const AGENT_EAGER: u32 = 2048;
-
-const WANTS: &[Want] = &[
-    Want::short("name"),
-    Want::short("scope"),
-    Want::short("created_at").within(AGENT_EAGER),
-    Want::short("updated_at").within(AGENT_EAGER),
-];
-
-const SEGMENTS: &[Want] = &[
-    Want::short("agent_name"),
-    Want::short("segment_number"),
-    Want::short("timestamp"),
-    Want::long("prompt"),
-    Want::long("summary"),
-];
 
 /// Texts of segments that are held in one run, in bytes; beyond it only their beginnings.
 const HELD: usize = 16 << 20;
@@ -64,12 +43,12 @@ pub(super) fn read_named(reader: &mut Reader<'_>, store: &str, name: &str) -> Ve
 /// # Errors
 /// When there is no such table, or it cannot be read.
 pub fn segment(
-    conn: &Connection,
+    db: &dyn Database,
     store: &str,
     agent: &str,
     number: Option<i64>,
 ) -> Result<Option<Segment>, DecodeError> {
-    let mut reader = Reader::of_table(conn, schema::AGENT_SEGMENTS, store)?;
+    let mut reader = Reader::of_table(db, schema::AGENT_SEGMENTS, store)?;
     let found = segment_row(&mut reader, agent, number);
     if let Some(error) = reader.failed.take() {
         return Err(error);
@@ -79,7 +58,7 @@ pub fn segment(
         if at.len().is_none() {
             return Ok(None);
         }
-        let bytes = value_bytes(conn, schema::AGENT_SEGMENTS, column, at, 0, usize::MAX)?;
+        let bytes = value_bytes(db, schema::AGENT_SEGMENTS, column, at, 0, usize::MAX)?;
         Ok(Some(lossy(&bytes).0.into()))
     };
     Ok(Some(Segment {
@@ -99,21 +78,15 @@ struct SegmentRow {
 }
 
 fn segment_row(reader: &mut Reader<'_>, agent: &str, number: Option<i64>) -> Option<SegmentRow> {
-    const WANTS: &[Want] = &[
+    const WANTS: &[Want<'static>] = &[
         Want::short("agent_name"),
         Want::short("segment_number"),
         Want::short("timestamp"),
+        Want::size("prompt"),
+        Want::size("summary"),
     ];
-    let found = reader.shape.table(schema::AGENT_SEGMENTS).cloned()?;
-    let extra = [
-        stored_kind(&found, "prompt"),
-        length(&found, "prompt"),
-        stored_kind(&found, "summary"),
-        length(&found, "summary"),
-    ];
-    let kinds = Kinds::new();
     let mut last: Option<SegmentRow> = None;
-    reader.scan(schema::AGENT_SEGMENTS, WANTS, &extra, |cells| {
+    reader.scan_some(schema::AGENT_SEGMENTS, WANTS, |cells| {
         let own = cells.text(0).is_some_and(|name| *name == *agent);
         let at = cells.int(1).unwrap_or(0);
         let wanted = number.map_or_else(
@@ -124,8 +97,8 @@ fn segment_row(reader: &mut Reader<'_>, agent: &str, number: Option<i64>) -> Opt
             last = Some(SegmentRow {
                 number: at,
                 timestamp: cells.stamp(2),
-                prompt: kinds.value(cells.at, cells.extra(0), cells.extra_int(1)),
-                summary: kinds.value(cells.at, cells.extra(2), cells.extra_int(3)),
+                prompt: cells.value_at(3),
+                summary: cells.value_at(4),
             });
         }
     });
@@ -145,14 +118,9 @@ fn without_memory(name: Text, store: Text) -> Agent {
 }
 
 fn read_agents(reader: &mut Reader<'_>, store: &Text) -> Vec<Agent> {
-    let Some(found) = reader.shape.table(schema::AGENTS).cloned() else {
-        return Vec::new();
-    };
-    let extra = [stored_kind(&found, "memory"), length(&found, "memory")];
-    let kinds = Kinds::new();
     let mut agents: Vec<Agent> = Vec::new();
-    reader.scan(schema::AGENTS, WANTS, &extra, |cells| {
-        let mut memory = kinds.value(cells.at, cells.extra(0), cells.extra_int(1));
+    reader.scan(schema::AGENTS, |cells| {
+        let mut memory = cells.value_at(2);
         if memory.len().is_none() {
             memory = ValueAt::Missing;
         }
@@ -163,16 +131,12 @@ fn read_agents(reader: &mut Reader<'_>, store: &Text) -> Vec<Agent> {
                 None => AgentScope::Execution,
             },
             memory,
-            created: cells.stamp(2),
-            updated: cells.stamp(3),
+            created: cells.stamp(3),
+            updated: cells.stamp(4),
             segments: Vec::new(),
             store: Text::clone(store),
         });
     });
-    if !reader.shape.utf8 {
-        let memories = agents.iter_mut().map(|agent| &mut agent.memory);
-        recount(reader, schema::AGENTS, "memory", memories);
-    }
     agents
 }
 
@@ -184,8 +148,8 @@ fn read_segments(reader: &mut Reader<'_>, agents: &mut Vec<Agent>, store: &Text)
     }
     let mut held = 0_usize;
     let mut shortened = 0_u64;
-    reader.scan(schema::AGENT_SEGMENTS, SEGMENTS, &[], |cells| {
-        let name = cells.text(0).unwrap_or_else(|| "".into());
+    reader.scan(schema::AGENT_SEGMENTS, |cells| {
+        let name = cells.text(1).unwrap_or_else(|| "".into());
         let place = *by_name.entry(Text::clone(&name)).or_insert_with(|| {
             // A1: foreign keys are off in the sqlite3 program, so a segment may come before its agent.
             cells.notes.add(
@@ -210,8 +174,8 @@ fn read_segments(reader: &mut Reader<'_>, agents: &mut Vec<Agent>, store: &Text)
             held += text.len();
             Some(text.into())
         };
-        let (prompt, summary) = (text(3), text(4));
-        let number = cells.int(1).unwrap_or_else(|| {
+        let (prompt, summary) = (text(4), text(5));
+        let number = cells.int(2).unwrap_or_else(|| {
             cells.notes.add(
                 Issue::warning(
                     "unnumbered-segment",
@@ -226,7 +190,7 @@ fn read_segments(reader: &mut Reader<'_>, agents: &mut Vec<Agent>, store: &Text)
         if let Some(agent) = agents.get_mut(place) {
             agent.segments.push(Segment {
                 number,
-                timestamp: cells.stamp(2),
+                timestamp: cells.stamp(3),
                 prompt,
                 summary,
             });
@@ -247,24 +211,18 @@ fn read_segments(reader: &mut Reader<'_>, agents: &mut Vec<Agent>, store: &Text)
     }
 }
 
-/// Reads what a list left out of an agent whose memory is larger than [`AGENT_EAGER`]: its times.
+/// Reads what a list left out of an agent whose memory is larger than [`crate::database::NEAR`]: its times.
 ///
 /// # Errors
 /// When there is no such row, or it cannot be read.
-pub fn agent_tail(conn: &Connection, agent: &Agent) -> Result<Agent, DecodeError> {
-    const TAIL: &[Want] = &[Want::short("created_at"), Want::short("updated_at")];
+pub fn agent_tail(db: &dyn Database, agent: &Agent) -> Result<Agent, DecodeError> {
     let mut full = agent.clone();
     let ValueAt::Row { rowid, .. } = &agent.memory else {
         return Ok(full);
     };
-    Reader::of_table(conn, schema::AGENTS, "")?.scan_row(
-        schema::AGENTS,
-        TAIL,
-        *rowid,
-        |cells| {
-            full.created = cells.stamp(0);
-            full.updated = cells.stamp(1);
-        },
-    )?;
+    Reader::of_table(db, schema::AGENTS, "")?.scan_row(schema::AGENTS, *rowid, |cells| {
+        full.created = cells.stamp(3);
+        full.updated = cells.stamp(4);
+    })?;
     Ok(full)
 }

@@ -1,0 +1,131 @@
+//! Earlier values: our extension tables `x_binding_history` (errata B6) and `x_agent_memory_history` (A1).
+//!
+//! The documents overwrite a binding and a memory; where our writer kept what was there before, it is found here.
+//! Databases of other writers have no such tables, and then there are no earlier values.
+
+use std::collections::BTreeMap;
+
+use super::reader::{Cells, Reader};
+use crate::database::{Database, DecodeError, Want};
+use crate::model::{BindingKind, Text, ValueAt};
+use crate::schema;
+use crate::time::Stamp;
+
+/// What a binding or a memory was before it was written again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Version {
+    /// The kind that a binding had; empty for a memory.
+    pub kind: BindingKind,
+    /// The statement that had made a binding.
+    pub source: Option<Text>,
+    /// When a binding was first written.
+    pub created: Option<Stamp>,
+    /// When this value was written.
+    pub updated: Option<Stamp>,
+    /// When it was replaced.
+    pub replaced: Option<Stamp>,
+    /// The attachment that a binding had.
+    pub attachment: Option<Text>,
+    /// Where the value lies: in `value` of `x_binding_history`, or in `memory` of `x_agent_memory_history`.
+    pub value: ValueAt,
+}
+
+/// Earlier values by the name and the frame of their binding.
+pub type Versions = BTreeMap<(Text, Option<i64>), Vec<Version>>;
+
+const BINDINGS: &[Want<'static>] = &[
+    Want::short("name"),
+    Want::short("execution_id"),
+    Want::short("kind"),
+    Want::long("source_statement"),
+    Want::short("created_at"),
+    Want::short("updated_at"),
+    Want::short("replaced_at"),
+    Want::short("attachment_path"),
+    Want::size("value"),
+];
+
+const MEMORIES: &[Want<'static>] = &[
+    Want::short("agent_name"),
+    Want::short("updated_at"),
+    Want::short("replaced_at"),
+    Want::size("memory"),
+];
+
+/// Earlier values of all bindings by name and frame, the oldest first, in one walk.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn all_binding_versions(db: &dyn Database) -> Result<Versions, DecodeError> {
+    let mut versions: BTreeMap<_, Vec<Version>> = BTreeMap::new();
+    walk(db, schema::BINDING_HISTORY, BINDINGS, |cells| {
+        let key = (cells.text(0).unwrap_or_else(|| "".into()), cells.int(1));
+        versions.entry(key).or_default().push(of_binding(cells));
+    })?;
+    Ok(versions)
+}
+
+fn of_binding(cells: &mut Cells<'_>) -> Version {
+    Version {
+        kind: BindingKind::parse(&cells.text(2).unwrap_or_else(|| "".into())),
+        source: cells.text(3),
+        created: cells.stamp(4),
+        updated: cells.stamp(5),
+        replaced: cells.stamp(6),
+        attachment: cells.text(7),
+        value: cells.value_at(8),
+    }
+}
+
+/// Earlier memories of all agents by name, the oldest first, in one walk.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn all_memory_versions(db: &dyn Database) -> Result<BTreeMap<Text, Vec<Version>>, DecodeError> {
+    let mut versions: BTreeMap<Text, Vec<Version>> = BTreeMap::new();
+    walk(db, schema::AGENT_MEMORY_HISTORY, MEMORIES, |cells| {
+        let name = cells.text(0).unwrap_or_else(|| "".into());
+        let version = Version {
+            kind: BindingKind::Other("".into()),
+            source: None,
+            created: None,
+            updated: cells.stamp(1),
+            replaced: cells.stamp(2),
+            attachment: None,
+            value: cells.value_at(3),
+        };
+        versions.entry(name).or_default().push(version);
+    })?;
+    Ok(versions)
+}
+
+/// How many earlier values each binding has, by name and frame. Bindings without any are not listed.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn version_counts(
+    db: &dyn Database,
+) -> Result<BTreeMap<(Text, Option<i64>), u32>, DecodeError> {
+    const WANTS: &[Want<'static>] = &[Want::short("name"), Want::short("execution_id")];
+    let mut counts = BTreeMap::new();
+    walk(db, schema::BINDING_HISTORY, WANTS, |cells| {
+        if let Some(name) = cells.text(0) {
+            *counts.entry((name, cells.int(1))).or_insert(0) += 1;
+        }
+    })?;
+    Ok(counts)
+}
+
+fn walk(
+    db: &dyn Database,
+    table: &'static str,
+    wants: &[Want<'static>],
+    each: impl FnMut(&mut Cells<'_>),
+) -> Result<(), DecodeError> {
+    let mut reader = match Reader::of_table(db, table, "") {
+        Err(DecodeError::NotFound(_)) => return Ok(()),
+        other => other?,
+    };
+    reader.scan_some(table, wants, each);
+    reader.failed.take().map_or(Ok(()), Err)
+}

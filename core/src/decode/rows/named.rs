@@ -1,0 +1,76 @@
+//! Rows of `bindings` of one name, by the table's index: no other row is looked at.
+
+use super::bindings::supersede;
+use super::reader::Reader;
+use crate::database::{Database, DecodeError, Key, NEAR, Rows, SHORT_TEXT, Want};
+use crate::issue::Issue;
+use crate::model::{Binding, BindingKind};
+use crate::schema;
+
+/// What a value takes; the rest of a row is not asked for.
+const WANTS: &[Want<'static>] = &[
+    Want::short("name"),
+    Want::short("execution_id"),
+    Want::short("attachment_path").within(NEAR),
+    Want::size("value"),
+];
+
+/// What the rows of one name say.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Named {
+    /// In the order in which they are stored.
+    pub bindings: Vec<Binding>,
+    /// What was odd about them.
+    pub issues: Vec<Issue>,
+}
+
+/// The bindings of one name, found by the table's index. Their kinds, statements and times are not read.
+///
+/// `None` where it takes the whole table to know which they are: there are none, rows of several runs share it, or it cannot
+/// be read to its end.
+///
+/// # Errors
+/// When there is no such table.
+pub fn bindings_named(
+    db: &dyn Database,
+    file: &str,
+    name: &str,
+) -> Result<Option<Named>, DecodeError> {
+    let mut reader = Reader::of_table(db, schema::BINDINGS, file)?;
+    let Some(found) = reader.table(schema::BINDINGS) else {
+        return Ok(None);
+    };
+    // A text that is none, or is cut, reads as another than is stored.
+    let plain = name.len() < SHORT_TEXT as usize && !name.contains(['\0', '\u{fffd}']);
+    if !plain || found.column("name").is_none() || found.column("run_id").is_some() {
+        return Ok(None);
+    }
+    let mut bindings: Vec<Binding> = Vec::new();
+    let asked = Rows::Holding("name", Key::Text(name));
+    reader.scan_rows(schema::BINDINGS, asked, WANTS, |cells| {
+        if let Some(found) = cells.text(0).filter(|found| **found == *name) {
+            bindings.push(Binding {
+                name: found,
+                execution_id: cells.int(1),
+                kind: BindingKind::parse(""),
+                value: cells.value_at(3),
+                source: None,
+                created: None,
+                updated: None,
+                attachment: cells.text(2),
+                fields: Box::default(),
+                tail_known: cells.row.reached(),
+                parent_execution_id: None,
+                superseded: false,
+            });
+        }
+    });
+    if bindings.is_empty() || reader.failed.is_some() {
+        return Ok(None);
+    }
+    supersede(&mut bindings, &mut reader.notes);
+    Ok(Some(Named {
+        bindings,
+        issues: reader.notes.finish(),
+    }))
+}

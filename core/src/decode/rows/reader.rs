@@ -1,0 +1,320 @@
+//! Walking over the tables of a store: rows as the model wants them, and what was odd about them.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::cells::{At, Texts, int_of, stamp_of, text_from, text_of};
+use super::notes::Notes;
+use crate::database::Found;
+use crate::database::{Cell, Database, DecodeError, Row, Rows, Scan, Value, Want, bytes_in_words};
+use crate::issue::Issue;
+use crate::model::{Text, ValueAt};
+use crate::schema;
+use crate::time::Stamp;
+
+/// Rows of one table that are held.
+const MOST_ROWS: usize = 1_000_000;
+
+/// What a scan works with: the store, what is known of it, and what was found odd.
+pub(super) struct Reader<'d> {
+    pub(super) db: &'d dyn Database,
+    /// Shared, so that a table can be looked at while its rows are read.
+    pub(super) tables: Rc<[Found]>,
+    pub(super) notes: Notes,
+    pub(super) texts: Texts,
+    /// Where several runs share the tables: rows of others, by a `run_id`, are left out.
+    pub(super) only_run: Option<Text>,
+    /// Rows of the tables that were walked over from end to end.
+    pub(super) counts: BTreeMap<&'static str, u64>,
+    /// What stopped the last walk that was stopped; it is in the notes as well.
+    pub(super) failed: Option<DecodeError>,
+}
+
+impl<'d> Reader<'d> {
+    pub(super) fn new(db: &'d dyn Database, name: &str) -> Result<Reader<'d>, DecodeError> {
+        Ok(Reader::of(db, db.tables()?, name))
+    }
+
+    /// A reader that knows one table only.
+    pub(super) fn of_table(
+        db: &'d dyn Database,
+        table: &str,
+        name: &str,
+    ) -> Result<Reader<'d>, DecodeError> {
+        Ok(Reader::of(db, vec![db.table(table)?], name))
+    }
+
+    fn of(db: &'d dyn Database, tables: Vec<Found>, name: &str) -> Reader<'d> {
+        Reader {
+            db,
+            tables: tables.into(),
+            notes: Notes::new(name),
+            texts: Texts::default(),
+            only_run: None,
+            counts: BTreeMap::new(),
+            failed: None,
+        }
+    }
+
+    /// A table by name, when there is one and it can be read.
+    pub(super) fn table(&self, name: &str) -> Option<&Found> {
+        table(&self.tables, name)
+    }
+}
+
+fn table<'a>(tables: &'a [Found], name: &str) -> Option<&'a Found> {
+    tables
+        .iter()
+        .find(|t| t.info.name.eq_ignore_ascii_case(name) && t.is_table())
+}
+
+/// How the columns of one of the documents' tables are read.
+fn columns(table: &str) -> &'static [Want<'static>] {
+    schema::table_spec(table).map_or(&[], |spec| spec.columns)
+}
+
+/// Says that something was not read to its end, and why.
+pub(super) fn not_read(error: &DecodeError, message: String) -> Issue {
+    let rule = match error {
+        _ if error.is_stopped() => "reading-stopped",
+        _ if error.is_failed() => "reading-failed",
+        _ => "table-damaged",
+    };
+    Issue::error(rule, message).hint(error.next_step())
+}
+
+/// One row of a scan.
+pub(super) struct Cells<'a> {
+    pub(super) row: &'a dyn Row,
+    table: &'static str,
+    wants: &'a [Want<'static>],
+    /// The row's address.
+    pub(super) at: i64,
+    pub(super) notes: &'a mut Notes,
+    pub(super) texts: &'a mut Texts,
+}
+
+impl Reader<'_> {
+    /// Walks over one of the documents' tables in its order: all rows, or those of the one run. Cells are numbered as the
+    /// columns of [`schema::TABLES`]. Does nothing where there is no such table; what stops the walk is an issue.
+    pub(super) fn scan(&mut self, table: &'static str, each: impl FnMut(&mut Cells<'_>)) {
+        self.scan_some(table, columns(table), each);
+    }
+
+    /// The same for these columns of any table.
+    pub(super) fn scan_some(
+        &mut self,
+        table: &'static str,
+        wants: &[Want<'static>],
+        each: impl FnMut(&mut Cells<'_>),
+    ) {
+        let run = self.only_run.clone();
+        let rows = run.as_deref().map_or(Rows::All, Rows::OfRun);
+        self.scan_rows(table, rows, wants, each);
+    }
+
+    /// The same for these rows.
+    pub(super) fn scan_rows(
+        &mut self,
+        table: &'static str,
+        rows: Rows<'_>,
+        wants: &[Want<'static>],
+        mut each: impl FnMut(&mut Cells<'_>),
+    ) {
+        let tables = Rc::clone(&self.tables);
+        let Some(found) = self::table(&tables, table) else {
+            return;
+        };
+        if found.info.rows == Some(0) {
+            self.counts.insert(table, 0);
+            return;
+        }
+        let mut count = 0_usize;
+        let walked = self.walk((table, found), rows, wants, |cells| {
+            count += 1;
+            let more = count <= MOST_ROWS;
+            if more {
+                each(cells);
+            }
+            more
+        });
+        let is_whole = match rows {
+            Rows::All => true,
+            Rows::OfRun(_) => found.column("run_id").is_none(),
+            _ => false,
+        };
+        match walked {
+            Ok(()) if count > MOST_ROWS => self.notes.add(
+                Issue::error(
+                    "too-many-rows",
+                    format!("{table} has more than {MOST_ROWS} rows; the others are not shown"),
+                )
+                .at_table(table)
+                .hint("Look at the table itself under files and tables."),
+            ),
+            Ok(()) if is_whole => {
+                self.counts.insert(table, count as u64);
+            }
+            Ok(()) => {}
+            Err(error) => {
+                let message = format!("{table} was read up to row {count}: {error}");
+                self.notes.add(not_read(&error, message).at_table(table));
+                self.failed = Some(error);
+            }
+        }
+    }
+
+    /// Reads all columns of one row by its address: also those behind a large value.
+    pub(super) fn scan_row(
+        &mut self,
+        table: &'static str,
+        at: i64,
+        mut each: impl FnMut(&mut Cells<'_>),
+    ) -> Result<(), DecodeError> {
+        let tables = Rc::clone(&self.tables);
+        let found = self::table(&tables, table)
+            .ok_or_else(|| DecodeError::NotFound(format!("table {table}")))?;
+        let wants: Vec<Want<'static>> = columns(table)
+            .iter()
+            .map(|want| Want {
+                within: None,
+                ..*want
+            })
+            .collect();
+        self.walk((table, found), Rows::At(at), &wants, |cells| {
+            each(cells);
+            false
+        })
+    }
+
+    /// How many rows to make room for, so that a long list is not moved while it grows (in wasm, memory that was
+    /// held once is never given back). A guess, and capped.
+    pub(super) fn room_for(&self, table: &str) -> usize {
+        const MOST: u64 = 1 << 17;
+        self.about(table).min(MOST) as usize
+    }
+
+    /// About how many rows a table has; 0 where that is not known.
+    pub(super) fn about(&self, table: &str) -> u64 {
+        self.table(table).map_or(0, |found| self.db.about(found))
+    }
+
+    /// Runs a scan; `each` says whether to go on.
+    fn walk(
+        &mut self,
+        (table, found): (&'static str, &Found),
+        rows: Rows<'_>,
+        wants: &[Want<'static>],
+        mut each: impl FnMut(&mut Cells<'_>) -> bool,
+    ) -> Result<(), DecodeError> {
+        let scan = Scan {
+            table: found,
+            wants,
+            rows,
+        };
+        let (notes, texts) = (&mut self.notes, &mut self.texts);
+        self.db.scan(&scan, &mut |row| {
+            each(&mut Cells {
+                row,
+                table,
+                wants,
+                at: row.at(),
+                notes,
+                texts,
+            })
+        })
+    }
+}
+
+impl<'a> Cells<'a> {
+    fn place(&self, i: usize) -> At {
+        At {
+            table: self.table,
+            row: self.at,
+            column: self.wants.get(i).map_or("", |w| w.column),
+        }
+    }
+
+    /// The i-th wanted cell; NULL where the beginning of a long one cannot be read.
+    fn cell(&self, i: usize) -> Cell<'a> {
+        self.row.cell(i).unwrap_or(Cell::NULL)
+    }
+
+    /// The i-th wanted column as text.
+    pub(super) fn string(&mut self, i: usize) -> Option<String> {
+        self.string_of(i, &self.cell(i))
+    }
+
+    fn string_of(&mut self, i: usize, cell: &Cell<'_>) -> Option<String> {
+        let at = self.place(i);
+        if !cell.is_cut() {
+            return text_of(&cell.value, at, self.notes);
+        }
+        let bytes = cell.value.bytes();
+        let message = format!(
+            "{} takes {}; its first {} are shown",
+            at.column,
+            bytes_in_words(cell.len),
+            bytes_in_words(bytes.len() as u64)
+        );
+        self.notes.add(
+            Issue::info("long-text", message)
+                .at_row(at.table, at.row)
+                .at_column(at.column)
+                .hint("The rest is read when the row is opened."),
+        );
+        Some(text_from(whole_characters(bytes), at, self.notes))
+    }
+
+    /// The i-th wanted column as a text that other rows may share.
+    pub(super) fn text(&mut self, i: usize) -> Option<Text> {
+        let cell = self.cell(i);
+        // The usual case takes no copy.
+        if let Value::Text(bytes) = &cell.value
+            && !cell.is_cut()
+            && let Ok(text) = std::str::from_utf8(bytes)
+        {
+            return Some(self.texts.share(text));
+        }
+        let text = self.string_of(i, &cell)?;
+        Some(self.texts.share(&text))
+    }
+
+    /// The i-th wanted column as a whole number.
+    pub(super) fn int(&mut self, i: usize) -> Option<i64> {
+        int_of(&whole(self.cell(i)), self.place(i), self.notes)
+    }
+
+    /// The i-th wanted column as a time.
+    pub(super) fn stamp(&mut self, i: usize) -> Option<Stamp> {
+        stamp_of(&whole(self.cell(i)), self.place(i), self.notes)
+    }
+
+    /// Where the value of the i-th wanted column lies, and how long it is.
+    pub(super) fn value_at(&self, i: usize) -> ValueAt {
+        let (stored, len) = self.row.size(i);
+        ValueAt::Row {
+            rowid: self.at,
+            len,
+            stored,
+        }
+    }
+}
+
+/// A cell's value where all of it was read.
+fn whole(cell: Cell<'_>) -> Value<'_> {
+    match cell.is_cut() {
+        true => Value::Null,
+        false => cell.value,
+    }
+}
+
+/// Without a character that was cut in two at the end.
+pub(super) fn whole_characters(bytes: &[u8]) -> &[u8] {
+    match std::str::from_utf8(bytes) {
+        Err(error) if error.error_len().is_none() => {
+            bytes.get(..error.valid_up_to()).unwrap_or(bytes)
+        }
+        _ => bytes,
+    }
+}

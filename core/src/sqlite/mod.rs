@@ -1,0 +1,177 @@
+//! A SQLite file as a [`Database`], through a connection that the shell opened, or from bytes.
+//!
+//! All that is SQLite's own is here: what a file's header and its `-wal` say, what a connection may do ([`Guard`]), which
+//! statements read a table lazily, and how far a schema is to be trusted. Nothing is assumed of the schema: tables and
+//! columns are discovered.
+//!
+//! ```
+//! use prosescope_core::decode::rows;
+//! use prosescope_core::sqlite::{self, Guard, Sqlite};
+//! # let path = tempfile::NamedTempFile::new().unwrap();
+//! # let made = rusqlite::Connection::open(path.path()).unwrap();
+//! # made.execute_batch(prosescope_core::schema::STATE_SQL).unwrap();
+//! # made.execute_batch("INSERT INTO run(id) VALUES ('r1'); INSERT INTO bindings(name, value) VALUES ('a', 'text')").unwrap();
+//! # let bytes = std::fs::read(path.path()).unwrap();
+//! let db = Sqlite::new(sqlite::from_bytes(&bytes)?, Guard::default())?;
+//! let run = rows::decode(&db, "state.db", None)?.run;
+//! assert_eq!(&*run.id, "r1");
+//! let value = &run.bindings[0].value;
+//! assert_eq!(rows::value_bytes(&db, "bindings", "value", value, 0, 100)?, b"text");
+//! # Ok::<(), prosescope_core::database::DecodeError>(())
+//! ```
+
+pub mod agents;
+mod bytes;
+mod cell;
+mod error;
+mod foreign;
+mod guard;
+mod header;
+mod intact;
+mod repaired;
+mod select;
+mod shape;
+mod value;
+mod wal;
+
+use std::cell::Cell;
+use std::ops::Range;
+
+use rusqlite::Connection;
+
+pub use bytes::{from_bytes, from_bytes_with_wal};
+pub use foreign::{Unfit, fit_for_writing, runs_foreign};
+pub use guard::{Guard, exclusive, guard, probe};
+pub use header::{HEAD, Header, not_sqlite, wal_missing};
+pub use repaired::copy_repaired;
+
+use crate::database::Found;
+use crate::database::{CellAt, Database, DecodeError, Limits, Row, Scan};
+use crate::issue::Issue;
+use crate::source::SourceError;
+use shape::quoted;
+
+/// A guarded connection to a SQLite file.
+pub struct Sqlite {
+    conn: Connection,
+    /// Bytes of cells of unknown size that were handed out in this snapshot, or in this scan outside of one.
+    handed: Cell<u64>,
+}
+
+impl Sqlite {
+    /// Guards a connection; nothing may have been read through it.
+    ///
+    /// # Errors
+    /// See [`guard()`].
+    pub fn new(mut conn: Connection, options: Guard) -> Result<Sqlite, DecodeError> {
+        guard(&mut conn, options)?;
+        Ok(Sqlite {
+            conn,
+            handed: Cell::new(0),
+        })
+    }
+
+    /// What a shell gives for the file at `path` that it opened; see [`crate::source::Source::database`].
+    ///
+    /// # Errors
+    /// See [`guard()`].
+    pub fn of_source(
+        conn: Connection,
+        path: &str,
+        limits: &Limits,
+    ) -> Result<Box<dyn Database>, SourceError> {
+        let db = Sqlite::new(conn, limits.into());
+        let db = db.map_err(|error| SourceError::of_database(path, &error))?;
+        Ok(Box::new(db))
+    }
+}
+
+impl Database for Sqlite {
+    fn begin(&self) -> Result<(), DecodeError> {
+        self.conn.execute_batch("BEGIN")?;
+        self.handed.set(0);
+        Ok(())
+    }
+
+    fn end(&self) {
+        // There is nothing to undo: a reader's transaction only ends.
+        let _ = self.conn.execute_batch("ROLLBACK");
+    }
+
+    fn tables(&self) -> Result<Vec<Found>, DecodeError> {
+        let mut tables = shape::discover(&self.conn)?;
+        // What is damaged says so when it is walked over.
+        let _ = shape::note_empty(&self.conn, &mut tables);
+        Ok(tables)
+    }
+
+    fn table(&self, name: &str) -> Result<Found, DecodeError> {
+        shape::find(&self.conn, name)
+    }
+
+    fn scan(
+        &self,
+        scan: &Scan<'_>,
+        each: &mut dyn FnMut(&dyn Row) -> bool,
+    ) -> Result<(), DecodeError> {
+        if self.conn.is_autocommit() {
+            self.handed.set(0);
+        }
+        select::scan(self, scan, each)
+    }
+
+    /// A row may cost a page: in a large file fewer are counted.
+    fn count(&self, table: &Found, most: u64) -> Option<u64> {
+        let large = value::file_len(&self.conn).ok()? > 64 << 20;
+        let most = if large { most.min(20_000) } else { most };
+        let sql = format!(
+            "SELECT count(*) FROM (SELECT 1 FROM {} LIMIT {})",
+            quoted(&table.info.name),
+            most + 1
+        );
+        let rows: i64 = self.conn.query_row(&sql, [], |r| r.get(0)).ok()?;
+        u64::try_from(rows).ok().filter(|n| *n <= most)
+    }
+
+    /// By the ids at its ends, which is two steps down the tree.
+    fn about(&self, table: &Found) -> u64 {
+        let Some(rowid) = table.rowid_name() else {
+            return 0;
+        };
+        let name = quoted(&table.info.name);
+        let sql = format!(
+            "SELECT (SELECT max({rowid}) FROM {name}) - (SELECT min({rowid}) FROM {name}) + 1"
+        );
+        let span = self
+            .conn
+            .query_row(&sql, [], |row| row.get::<_, Option<i64>>(0));
+        u64::try_from(span.ok().flatten().unwrap_or(0)).unwrap_or(0)
+    }
+
+    fn pieces(
+        &self,
+        cell: &CellAt<'_>,
+        range: Range<u64>,
+        each: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Result<(), DecodeError> {
+        value::pieces(&self.conn, cell, range, each)
+    }
+
+    fn notes(&self) -> Vec<Issue> {
+        match shape::is_utf8(&self.conn) {
+            Ok(false) => vec![
+                Issue::info("utf16", "the database stores its texts as UTF-16")
+                    .hint("Values are read whole to know their lengths; opening is slower."),
+            ],
+            _ => Vec::new(),
+        }
+    }
+
+    fn unguarded(&self) -> Result<Vec<&'static str>, DecodeError> {
+        foreign::audit_triggers_gone(&self.conn)
+    }
+
+    fn look_through(&self, name: &str) -> Vec<Issue> {
+        intact::look_through(&self.conn, name)
+    }
+}

@@ -1,0 +1,455 @@
+//! Statements for tables whose shape is not known, that never read a large value.
+//!
+//! A statement is made for the columns that are there. SQLite reads a row's columns in order, and a column
+//! behind a large value costs that value's pages (build.md, "Lazy lists"); `octet_length` and `typeof` look at
+//! the row's header only. So each text is asked for under a condition on its length, and a column that may lie
+//! behind a large one under a condition on what lies before it.
+
+use std::borrow::Cow;
+use std::cell::Cell as Once;
+
+use rusqlite::types::ValueRef;
+
+use super::Sqlite;
+use super::guard::LONGEST_VALUE;
+use super::shape::{is_utf8, quoted};
+use super::value::{self, file_len};
+use crate::database::Found;
+use crate::database::{Cell, CellAt, DecodeError, Key, Row, Rows, Scan, Value, Want};
+use crate::model::Stored;
+
+/// Bytes that a row takes on its page at least: two that point to it, its length, its key, the length of its header.
+const SMALLEST_ROW: u64 = 5;
+/// How many times its file's bytes a database's texts may take: UTF-16 takes fewer bytes than UTF-8 at best by half.
+const MOST_READ: u64 = 2;
+
+/// Runs a scan; see [`crate::database::Database::scan`].
+pub(super) fn scan(
+    db: &Sqlite,
+    scan: &Scan<'_>,
+    each: &mut dyn FnMut(&dyn Row) -> bool,
+) -> Result<(), DecodeError> {
+    let found = scan.table;
+    let by_rowid = found.rowid_name().is_some();
+    let plan = Plan::of(scan);
+    let file_len = file_len(&db.conn)?;
+    let measured = scan.wants.iter().any(|want| want.most == 0);
+    let left = (measured && !is_utf8(&db.conn)?).then(|| Once::new(file_len));
+    let ascends = !matches!(scan.rows, Rows::At(_) | Rows::Page(..));
+    // Where a row's address is its place, rows that are not wanted are counted, too.
+    let mut place = match scan.rows {
+        Rows::At(at) => at,
+        Rows::Page(from, _) => i64::try_from(from).unwrap_or(i64::MAX),
+        _ => 0,
+    };
+    let counted = scan.wants.iter().any(|want| !want.sized);
+    let mut walked = 0_u64;
+    let mut before: Option<i64> = None;
+    let mut statement = db.conn.prepare(&plan.sql)?;
+    let mut rows = statement.query(rusqlite::params_from_iter(&plan.parameters))?;
+    while let Some(row) = rows.next()? {
+        let at = if by_rowid { row.get(0)? } else { place };
+        place = place.saturating_add(1);
+        walked += 1;
+        if ascends && by_rowid && before.is_some_and(|before| at <= before) {
+            return Err(out_of_order(at));
+        }
+        before = Some(at);
+        let too_much = counted && db.handed.get() > MOST_READ * file_len;
+        if too_much || walked > file_len / SMALLEST_ROW {
+            return Err(more_than_the_file());
+        }
+        if !row.get::<_, Option<bool>>(1)?.unwrap_or(false) {
+            continue;
+        }
+        let row = OfStatement {
+            db,
+            plan: &plan,
+            scan,
+            row,
+            at,
+            left: left.as_ref(),
+        };
+        if !each(&row) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A statement, and which of its columns are what.
+struct Plan {
+    sql: String,
+    parameters: Vec<rusqlite::types::Value>,
+    slots: Vec<Slot>,
+}
+
+/// Columns of a statement: address, whether the row is wanted, whether a text is too long, whether all were near enough,
+/// then for each want its type and length, and its value.
+const TOO_LONG: usize = 2;
+const REACHED: usize = 3;
+const FIRST: usize = 4;
+
+/// Where a wanted cell's type and length stand in the statement's row, and its value.
+#[derive(Clone, Copy)]
+struct Slot {
+    size: Option<usize>,
+    value: Option<usize>,
+}
+
+impl Plan {
+    fn of(scan: &Scan<'_>) -> Plan {
+        let found = scan.table;
+        let (condition, mut parameters) = condition(found, scan.rows);
+        // An address that is a place counts all rows.
+        let (kept, filter) = match condition {
+            Some(condition) if found.rowid_name().is_none() => (condition, String::new()),
+            Some(condition) => ("1".to_owned(), format!(" WHERE {condition}")),
+            None => ("1".to_owned(), String::new()),
+        };
+        let mut sql = format!(
+            "SELECT {}, {kept}, {}, {}",
+            found.rowid_name().unwrap_or("NULL"),
+            too_long(found, scan.wants),
+            reached(found, scan.wants)
+        );
+        let mut next = FIRST;
+        let mut slots = Vec::with_capacity(scan.wants.len());
+        let stored = found.stored_order();
+        for want in scan.wants {
+            let mut slot = Slot {
+                size: None,
+                value: None,
+            };
+            if let Some(column) = found.column(want.column) {
+                let name = quoted(column);
+                if want.sized {
+                    sql.push_str(&format!(", typeof({name}), octet_length({name})"));
+                    slot.size = Some(next);
+                    next += 2;
+                }
+                if want.most > 0 {
+                    let near = want
+                        .within
+                        .and_then(|bytes| {
+                            Some(format!(" AND {} <= {bytes}", before(&stored, column)?))
+                        })
+                        .unwrap_or_default();
+                    sql.push_str(&format!(
+                        ", CASE WHEN octet_length({name}) <= {}{near} THEN {name} END",
+                        want.most
+                    ));
+                    slot.value = Some(next);
+                    next += 1;
+                }
+            }
+            slots.push(slot);
+        }
+        sql.push_str(&format!(" FROM {}", quoted(&found.info.name)));
+        if !matches!(scan.rows, Rows::Holding(..)) {
+            // What an index says is not asked: of a damaged file the table itself is believed.
+            sql.push_str(" NOT INDEXED");
+        }
+        sql.push_str(&filter);
+        match scan.rows {
+            Rows::All | Rows::OfRun(_) | Rows::Holding(..) => sql.push_str(&order(found)),
+            Rows::At(at) => {
+                sql.push_str(&value::address(found));
+                parameters = vec![at.into(), 1.into()];
+            }
+            Rows::Page(from, len) => {
+                sql.push_str(&order(found));
+                sql.push_str(" LIMIT ?2 OFFSET ?1");
+                let from = i64::try_from(from).unwrap_or(i64::MAX);
+                parameters = vec![from.into(), i64::from(len).into()];
+            }
+        }
+        Plan {
+            sql,
+            parameters,
+            slots,
+        }
+    }
+}
+
+/// What rows are chosen by, and its parameter.
+fn condition(found: &Found, rows: Rows<'_>) -> (Option<String>, Vec<rusqlite::types::Value>) {
+    match rows {
+        Rows::OfRun(run) => match found.column("run_id") {
+            Some(column) => {
+                let column = quoted(column);
+                let condition = format!("({column} IS NULL OR {column} = ?1)");
+                (Some(condition), vec![run.to_owned().into()])
+            }
+            None => (None, Vec::new()),
+        },
+        Rows::Holding(column, key) => {
+            // A column that is not there holds nothing.
+            let Some(column) = found.column(column) else {
+                return (Some("0".to_owned()), Vec::new());
+            };
+            let name = quoted(column);
+            match key {
+                Key::Int(n) => (Some(format!("{name} = ?1")), vec![n.into()]),
+                // A text may be stored as a BLOB.
+                Key::Text(text) if is_text(found, column) => (
+                    Some(format!("{name} IN (?1, CAST(?1 AS BLOB))")),
+                    vec![text.to_owned().into()],
+                ),
+                // Nor is a number made a text in such a column.
+                Key::Text(text) => (
+                    Some(format!("CAST({name} AS TEXT) = ?1")),
+                    vec![text.to_owned().into()],
+                ),
+            }
+        }
+        Rows::All | Rows::At(_) | Rows::Page(..) => (None, Vec::new()),
+    }
+}
+
+/// Whether a column has the affinity of a text (SQLite, "Determination Of Column Affinity"): what is written into it is
+/// made one, so that no number stands for a name.
+fn is_text(found: &Found, column: &str) -> bool {
+    let declared = found.info.columns.iter().find(|c| c.name == column);
+    let declared = declared.map_or_else(String::new, |c| c.declared.to_ascii_uppercase());
+    let has = |word: &str| declared.contains(word);
+    !has("INT") && (has("CHAR") || has("CLOB") || has("TEXT"))
+}
+
+/// An expression that is true where a text is longer than is wanted, and its beginning is to be had.
+fn too_long(found: &Found, wants: &[Want<'_>]) -> String {
+    let terms: Vec<String> = wants
+        .iter()
+        .filter(|want| want.within.is_none() && !want.sized)
+        .filter_map(|want| {
+            let column = quoted(found.column(want.column)?);
+            Some(format!(
+                "coalesce(octet_length({column}) > {}, 0)",
+                want.most
+            ))
+        })
+        .collect();
+    match terms.as_slice() {
+        [] => "0".to_owned(),
+        terms => terms.join(" + "),
+    }
+}
+
+/// Whether every one of these columns is near enough to the row's beginning to be read.
+fn reached(found: &Found, wants: &[Want<'_>]) -> String {
+    let stored = found.stored_order();
+    let conditions: Vec<String> = wants
+        .iter()
+        .filter(|want| !want.sized)
+        .filter_map(|want| {
+            let column = found.column(want.column)?;
+            Some(format!("{} <= {}", before(&stored, column)?, want.within?))
+        })
+        .collect();
+    match conditions.as_slice() {
+        [] => "1".to_owned(),
+        conditions => conditions.join(" AND "),
+    }
+}
+
+/// The order in which rows are stored, spelled out.
+pub(super) fn order(found: &Found) -> String {
+    match found.rowid_name() {
+        Some(rowid) => format!(" ORDER BY {rowid}"),
+        None if found.without_rowid => {
+            let key: Vec<String> = found.key.iter().map(|k| quoted(k)).collect();
+            format!(" ORDER BY {}", key.join(", "))
+        }
+        None => String::new(),
+    }
+}
+
+/// An expression for the bytes that lie before a column in its row, by the columns in the order in which they are stored;
+/// `None` when it is the first. Behind [`MOST_BEFORE`] columns nobody adds up: it is taken to be far away.
+fn before(stored: &[&str], column: &str) -> Option<String> {
+    let columns: Vec<&&str> = stored
+        .iter()
+        .take_while(|c| **c != column)
+        .take(MOST_BEFORE + 1)
+        .collect();
+    if columns.len() > MOST_BEFORE {
+        return Some(i64::MAX.to_string());
+    }
+    let lengths: Vec<String> = columns
+        .iter()
+        .map(|c| format!("coalesce(octet_length({}), 0)", quoted(c)))
+        .collect();
+    balanced(&lengths)
+}
+
+/// Columns whose lengths are added up for each row. A table may have 2,000.
+const MOST_BEFORE: usize = 64;
+
+/// A sum as a balanced tree: SQLite bounds an expression's depth.
+fn balanced(terms: &[String]) -> Option<String> {
+    match terms {
+        [] => None,
+        [one] => Some(one.clone()),
+        many => {
+            let (left, right) = many.split_at(many.len() / 2);
+            Some(format!("({} + {})", balanced(left)?, balanced(right)?))
+        }
+    }
+}
+
+/// A row of a [`Plan`]'s statement.
+struct OfStatement<'a, 'r> {
+    db: &'a Sqlite,
+    plan: &'a Plan,
+    scan: &'a Scan<'a>,
+    row: &'a rusqlite::Row<'r>,
+    at: i64,
+    /// Bytes of values that may still be read to know their lengths, where they are stored as UTF-16.
+    left: Option<&'a Once<u64>>,
+}
+
+impl Row for OfStatement<'_, '_> {
+    fn at(&self) -> i64 {
+        self.at
+    }
+
+    fn cell(&self, i: usize) -> Result<Cell<'_>, DecodeError> {
+        let Some(Slot {
+            size,
+            value: Some(slot),
+        }) = self.plan.slots.get(i).copied()
+        else {
+            return Ok(Cell::NULL);
+        };
+        let cell = match self.row.get_ref(slot).unwrap_or(ValueRef::Null) {
+            ValueRef::Null if size.is_some() => self.beginning(i)?,
+            ValueRef::Null if self.flag(TOO_LONG) => self.cut(i)?,
+            value => Cell::whole(value.into()),
+        };
+        // Rows whose sizes are asked for are looked at one by one, or a second time.
+        if size.is_none() {
+            let handed = &self.db.handed;
+            handed.set(handed.get() + cell.value.bytes().len() as u64);
+        }
+        Ok(cell)
+    }
+
+    fn size(&self, i: usize) -> (Stored, Option<u64>) {
+        let Some(slot) = self.plan.slots.get(i).and_then(|slot| slot.size) else {
+            return (Stored::Null, None);
+        };
+        let word = self.row.get_ref(slot).unwrap_or(ValueRef::Null);
+        let stored = match word.as_str().unwrap_or_default() {
+            "integer" => Stored::Integer,
+            "real" => Stored::Real,
+            "text" => Stored::Text,
+            "blob" => Stored::Blob,
+            _ => Stored::Null,
+        };
+        let len: Option<i64> = self.row.get(slot + 1).ok().flatten();
+        let len = len.and_then(|n| u64::try_from(n).ok());
+        let whole = self.scan.wants.get(i).is_some_and(|want| want.most == 0);
+        match (self.left, len) {
+            (Some(left), Some(len)) if whole => (stored, Some(self.as_utf8(i, len, left))),
+            _ => (stored, len),
+        }
+    }
+
+    fn reached(&self) -> bool {
+        self.flag(REACHED)
+    }
+}
+
+impl OfStatement<'_, '_> {
+    fn flag(&self, slot: usize) -> bool {
+        self.row.get::<_, Option<i64>>(slot).ok().flatten() > Some(0)
+    }
+
+    /// The i-th wanted column, as the table spells it.
+    fn column(&self, i: usize) -> Option<(&Want<'_>, &str)> {
+        let want = self.scan.wants.get(i)?;
+        Some((want, self.scan.table.column(want.column)?))
+    }
+
+    /// The beginning of a text that is too long to be read whole, if this is the one.
+    fn cut(&self, i: usize) -> Result<Cell<'_>, DecodeError> {
+        let Some((want, column)) = self.column(i).filter(|(want, _)| want.within.is_none()) else {
+            return Ok(Cell::NULL);
+        };
+        let prefix = value::prefix(&self.db.conn, self.scan.table, column, self.at, want.most)?;
+        Ok(prefix.map_or(Cell::NULL, |(bytes, len)| Cell {
+            value: Value::Text(Cow::Owned(bytes)),
+            len,
+        }))
+    }
+
+    /// The beginning of a cell of known length, where it is near enough.
+    fn beginning(&self, i: usize) -> Result<Cell<'_>, DecodeError> {
+        let (Some((want, column)), (stored, Some(len))) = (self.column(i), self.size(i)) else {
+            return Ok(Cell::NULL);
+        };
+        let found = self.scan.table;
+        let is_near = want
+            .within
+            .is_none_or(|most| self.before(column) <= u64::from(most));
+        // Without a handle a value is read whole or not at all.
+        let in_reach = found.rowid_name().is_some() || len <= LONGEST_VALUE as u64 / 4;
+        let value = match (is_near && in_reach).then_some(stored) {
+            None | Some(Stored::Null) => Value::Null,
+            Some(kind) => {
+                let most = u64::from(want.most);
+                let bytes = value::part(&self.db.conn, found, column, self.at, 0..most)?;
+                match kind {
+                    Stored::Blob => Value::Blob(bytes.into()),
+                    _ => Value::Text(bytes.into()),
+                }
+            }
+        };
+        Ok(Cell { value, len })
+    }
+
+    /// Bytes that lie before a column in its row, of those whose lengths are known.
+    fn before(&self, column: &str) -> u64 {
+        let stored = self.scan.table.stored_order();
+        let before = stored.iter().take_while(|c| **c != column);
+        let len = |column: &str| {
+            let mut wants = self.scan.wants.iter();
+            let i = wants.position(|want| want.column.eq_ignore_ascii_case(column))?;
+            self.size(i).1
+        };
+        before.filter_map(|column| len(column)).sum()
+    }
+
+    /// The length of a text as UTF-8, where it is stored as UTF-16: nothing for it but to read it. Honest values take no
+    /// more than their file; where they claim to, what is left keeps the length that it is stored with.
+    fn as_utf8(&self, i: usize, len: u64, left: &Once<u64>) -> u64 {
+        left.set(left.get().saturating_sub(len));
+        let Some((_, column)) = self.column(i).filter(|_| left.get() > 0) else {
+            return len;
+        };
+        let at = CellAt {
+            table: &self.scan.table.info.name,
+            column,
+            at: self.at,
+            stored: None,
+        };
+        let mut total = 0;
+        let counted = value::pieces(&self.db.conn, &at, 0..u64::MAX, &mut |piece| {
+            total += piece.len() as u64;
+            true
+        });
+        counted.map_or(len, |()| total)
+    }
+}
+
+/// Rowids ascend, unless pages point back or to each other's children: such a tree may have more rows than can be
+/// counted.
+fn out_of_order(at: i64) -> DecodeError {
+    DecodeError::Damaged(format!(
+        "row {at} comes after a later one, so the table's pages point to each other"
+    ))
+}
+
+fn more_than_the_file() -> DecodeError {
+    DecodeError::Damaged("its rows claim more than the file holds, so they share pages".to_owned())
+}

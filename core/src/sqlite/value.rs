@@ -1,0 +1,204 @@
+//! The bytes of a cell, without the rest of its row.
+
+use std::ops::Range;
+
+use rusqlite::Connection;
+use rusqlite::blob::Blob;
+
+use super::select::order;
+use super::shape::{find, has_plain_rowid, is_utf8, pragma, quoted};
+use crate::database::Found;
+use crate::database::{CellAt, DecodeError, Value, bytes_in_words};
+use crate::model::Stored;
+
+/// A piece of a value.
+const PIECE: usize = 1 << 20;
+
+/// See [`crate::database::Database::pieces`].
+pub(super) fn pieces(
+    conn: &Connection,
+    cell: &CellAt<'_>,
+    range: Range<u64>,
+    each: &mut dyn FnMut(&[u8]) -> bool,
+) -> Result<(), DecodeError> {
+    // Of a value whose type is known the table need not be looked at first: a list asks for the beginning of every value
+    // that is on screen.
+    let known = matches!(cell.stored, Some(Stored::Text | Stored::Blob));
+    if known
+        && is_utf8(conn)?
+        && has_plain_rowid(conn, cell.table)?
+        && let Ok(blob) = handle(conn, cell.table, cell.column, cell.at)
+    {
+        return of_blob(&blob, range, each);
+    }
+    let found = find(conn, cell.table)?;
+    let column = found.column(cell.column).ok_or_else(|| {
+        DecodeError::NotFound(format!("column {} in {}", cell.column, found.info.name))
+    })?;
+    of_cell(conn, &found, column, cell.at, range, each)
+}
+
+/// A part of a cell; fewer bytes at its end.
+pub(super) fn part(
+    conn: &Connection,
+    found: &Found,
+    column: &str,
+    at: i64,
+    range: Range<u64>,
+) -> Result<Vec<u8>, DecodeError> {
+    let mut bytes = Vec::new();
+    of_cell(conn, found, column, at, range, &mut |piece| {
+        bytes.extend_from_slice(piece);
+        true
+    })?;
+    Ok(bytes)
+}
+
+/// The first `most` bytes of a cell and its whole length; `None` for NULL.
+pub(super) fn prefix(
+    conn: &Connection,
+    found: &Found,
+    column: &str,
+    at: i64,
+    most: u32,
+) -> Result<Option<(Vec<u8>, u64)>, DecodeError> {
+    let sql = one_cell(&format!("octet_length({})", quoted(column)), found);
+    let total: Option<i64> = conn.query_row(&sql, [at, 1], |r| r.get(0))?;
+    let Some(total) = total.and_then(|n| u64::try_from(n).ok()) else {
+        return Ok(None);
+    };
+    let bytes = part(conn, found, column, at, 0..u64::from(most))?;
+    Ok(Some((bytes, total)))
+}
+
+/// `WHERE` or `LIMIT` that finds the row of address `?1`; `?2` is 1.
+pub(super) fn address(found: &Found) -> String {
+    match found.rowid_name() {
+        Some(rowid) => format!(" WHERE {rowid} = ?1 LIMIT ?2"),
+        None => format!("{} LIMIT ?2 OFFSET ?1", order(found)),
+    }
+}
+
+/// Bytes of the database, those in its `-wal` included.
+pub(super) fn file_len(conn: &Connection) -> Result<u64, DecodeError> {
+    let of = |sql: &str| pragma::<i64>(conn, sql);
+    let bytes = of("PRAGMA page_count")?.saturating_mul(of("PRAGMA page_size")?);
+    Ok(u64::try_from(bytes).unwrap_or(0))
+}
+
+fn one_cell(expression: &str, found: &Found) -> String {
+    format!(
+        "SELECT {expression} FROM {} NOT INDEXED{}",
+        quoted(&found.info.name),
+        address(found)
+    )
+}
+
+fn of_cell(
+    conn: &Connection,
+    found: &Found,
+    column: &str,
+    at: i64,
+    range: Range<u64>,
+    each: &mut dyn FnMut(&[u8]) -> bool,
+) -> Result<(), DecodeError> {
+    if let Some(blob) = open_blob(conn, found, column, at)? {
+        return of_blob(&blob, range, each);
+    }
+    let whole = whole_cell(conn, found, column, at)?;
+    let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(whole.len());
+    let part = whole.get(place(range.start)..place(range.end));
+    for piece in part.unwrap_or_default().chunks(PIECE) {
+        if !each(piece) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn of_blob(
+    blob: &Blob<'_>,
+    range: Range<u64>,
+    each: &mut dyn FnMut(&[u8]) -> bool,
+) -> Result<(), DecodeError> {
+    let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(blob.len());
+    let (mut done, end) = (place(range.start), place(range.end));
+    let mut piece = vec![0; PIECE.min(end.saturating_sub(done))];
+    while done < end {
+        piece.truncate(end - done);
+        let n = blob.read_at(&mut piece, done)?;
+        if n == 0 || !each(piece.get(..n).unwrap_or(&[])) {
+            break;
+        }
+        done += n;
+    }
+    Ok(())
+}
+
+/// A handle on a value; one that claims to be longer than the whole file is refused: its pages would be read in a
+/// circle.
+fn handle<'c>(
+    conn: &'c Connection,
+    table: &str,
+    column: &str,
+    at: i64,
+) -> Result<Blob<'c>, DecodeError> {
+    let blob = conn.blob_open(c"main", table, column, at, true)?;
+    if blob.len() as u64 > file_len(conn)? {
+        return Err(DecodeError::Damaged(format!(
+            "row {at} of {table} claims a value of {}, more than the whole file",
+            bytes_in_words(blob.len() as u64)
+        )));
+    }
+    Ok(blob)
+}
+
+/// A handle on a text or blob of a row; `None` where there can be none: no rowid, a number, UTF-16, a computed
+/// column beside it.
+fn open_blob<'c>(
+    conn: &'c Connection,
+    found: &Found,
+    column: &str,
+    at: i64,
+) -> Result<Option<Blob<'c>>, DecodeError> {
+    if found.rowid_name().is_none() || !is_utf8(conn)? {
+        return Ok(None);
+    }
+    let sql = one_cell(&format!("typeof({})", quoted(column)), found);
+    let kind: String = conn
+        .query_row(&sql, [at, 1], |r| r.get(0))
+        .map_err(|e| no_row(e, found, at))?;
+    if kind != "text" && kind != "blob" {
+        return Ok(None);
+    }
+    let name = found.info.name.as_str();
+    match handle(conn, name, column, at) {
+        Ok(blob) => Ok(Some(blob)),
+        // SQLite opens none on a table that has a computed column anywhere.
+        Err(_) if !found.computed.is_empty() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// A whole cell as bytes of UTF-8; numbers as SQLite writes them.
+fn whole_cell(
+    conn: &Connection,
+    found: &Found,
+    column: &str,
+    at: i64,
+) -> Result<Vec<u8>, DecodeError> {
+    let sql = one_cell(&quoted(column), found);
+    conn.query_row(&sql, [at, 1], |r| {
+        Ok(Value::from(r.get_ref(0)?).into_bytes())
+    })
+    .map_err(|e| no_row(e, found, at))
+}
+
+fn no_row(error: rusqlite::Error, found: &Found, at: i64) -> DecodeError {
+    match error {
+        rusqlite::Error::QueryReturnedNoRows => {
+            DecodeError::NotFound(format!("row {at} in {}", found.info.name))
+        }
+        other => other.into(),
+    }
+}

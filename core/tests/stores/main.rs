@@ -1,0 +1,269 @@
+//! What a run tells is the same from any store: one conformance check, asked of SQLite and of a store in memory.
+
+mod memory;
+mod pages;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use memory::{Handed, Memory};
+use prosescope_core::database::{Database, Limits, Value};
+use prosescope_core::session::{Options, Session, survey};
+use prosescope_core::source::{FileEntry, MemorySource, Source, SourceError};
+use prosescope_test_support::needs;
+
+/// The files of another source, whose databases are copied into memory.
+struct Copied(Rc<dyn Source>);
+
+impl Source for Copied {
+    fn label(&self) -> String {
+        self.0.label()
+    }
+
+    fn files(&self) -> &[FileEntry] {
+        self.0.files()
+    }
+
+    fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {
+        // A lone database is known by its first bytes.
+        assert!(!path.ends_with(".db") || len <= 4096, "{path} is no file");
+        self.0.read(path, offset, len)
+    }
+
+    fn database(&self, path: &str, limits: &Limits) -> Result<Box<dyn Database>, SourceError> {
+        let db = self.0.database(path, limits)?;
+        let memory = Memory::copy_of(db.as_ref(), "r");
+        let memory = memory.map_err(|error| SourceError::of_database(path, &error))?;
+        Ok(Arc::new(memory).reader("r", limits))
+    }
+
+    fn notes(&self, path: &str) -> Vec<prosescope_core::issue::Issue> {
+        self.0.notes(path)
+    }
+}
+
+/// Compares what the runs of a source tell with what they tell once their databases are in memory.
+fn conforms(name: &str, source: Rc<dyn Source>) -> usize {
+    let copied: Rc<dyn Source> = Rc::new(Copied(Rc::clone(&source)));
+    let mut databases = 0;
+    for found in survey(source.as_ref()).found {
+        let open = |source: &Rc<dyn Source>| {
+            Session::open(Rc::clone(source), &found.place, &Options::default())
+        };
+        let (Ok(sqlite), Ok(memory)) = (open(&source), open(&copied)) else {
+            continue;
+        };
+        // How a file stores its texts is not told by a copy.
+        if sqlite.issues().any(|issue| issue.rule == "utf16") {
+            continue;
+        }
+        databases += usize::from(!sqlite.run().tables.is_empty());
+        let of = |session: &Session, source: &Rc<dyn Source>| pages::all(session, source);
+        let (one, other) = (of(&sqlite, &source), of(&memory, &copied));
+        for ((page, one), (_, other)) in one.iter().zip(&other) {
+            let mut lines = one.lines().zip(other.lines());
+            let differs = lines.find(|(one, other)| one != other);
+            assert_eq!(differs, None, "{name}, {}: {page}", found.place);
+            assert_eq!(one.len(), other.len(), "{name}, {}: {page}", found.place);
+        }
+        assert_eq!(one.len(), other.len());
+    }
+    databases
+}
+
+#[test]
+fn a_run_tells_the_same_from_any_store() {
+    let examples = below(&needs::root().join("examples"));
+    assert!(conforms("examples", Rc::new(MemorySource::new("examples", examples))) >= 3);
+    let fixtures = below(&needs::fixtures("runs"));
+    conforms("fixtures", Rc::new(MemorySource::new("runs", fixtures)));
+    let cases = prosescope_damage::healthy();
+    let databases: usize = cases
+        .map(|case| conforms(&case.name.clone(), Rc::new(case.in_memory())))
+        .sum();
+    assert!(databases > 10, "{databases}");
+}
+
+/// Files below a folder, by their paths in it.
+fn below(dir: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files = Vec::new();
+    let mut folders = vec![dir.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(dir).unwrap().to_str().unwrap();
+                files.push((name.to_owned(), std::fs::read(&path).unwrap()));
+            }
+        }
+    }
+    files
+}
+
+#[test]
+fn only_the_module_of_sqlite_knows_its_library_and_decoding_knows_no_store() {
+    let src = needs::root().join("core/src");
+    let mut read = 0;
+    for (path, bytes) in below(&src) {
+        let text = String::from_utf8(bytes).unwrap_or_default();
+        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+        if path.starts_with("sqlite/") || path.contains("/tests") {
+            continue;
+        }
+        read += 1;
+        assert!(!text.contains("rusqlite"), "core/src/{path} names rusqlite");
+        let decodes = path.starts_with("decode/");
+        assert!(
+            !decodes || !text.contains("crate::sqlite"),
+            "core/src/{path} names a store"
+        );
+    }
+    assert!(read > 200, "{read}");
+}
+
+/// A source of many runs in one store; its databases have no bytes.
+struct Many {
+    files: Vec<FileEntry>,
+    memory: Arc<Memory>,
+}
+
+const RUNS: usize = 1_000;
+const FIRST: &str = "20260125-125506-p7r2mx";
+/// The length of every value and memory.
+const LARGE: usize = 100_000;
+
+fn run_name(n: usize) -> String {
+    format!("20260126-{:02}{:02}00-a{n:05}", n / 60, n % 60)
+}
+
+impl Many {
+    /// An example of ours, a thousand times, with large values.
+    fn new() -> Many {
+        let dir = needs::root().join("examples/.prose/runs").join(FIRST);
+        let database = std::fs::read(dir.join("state.db")).unwrap();
+        let sqlite = MemorySource::new("one", [("state.db".to_owned(), database)]);
+        let db = sqlite.database("state.db", &Limits::default()).unwrap();
+        let mut memory = Memory::copy_of(db.as_ref(), FIRST).unwrap();
+        let large: &'static [u8] = vec![b'x'; LARGE].leak();
+        memory.set(FIRST, &["bindings.value", "agents.memory"], large);
+        for n in 0..RUNS {
+            let name = run_name(n);
+            memory.add(FIRST, &name, |value| {
+                if matches!(value, Value::Text(text) if **text == *FIRST.as_bytes()) {
+                    *value = Value::Text(name.clone().into_bytes().into());
+                }
+            });
+        }
+        let file = |n| FileEntry {
+            path: format!("runs/{}/state.db", run_name(n)),
+            len: LARGE as u64,
+            modified: None,
+        };
+        Many {
+            files: (0..RUNS).map(file).collect(),
+            memory: Arc::new(memory),
+        }
+    }
+
+    fn handed(&self) -> Handed {
+        self.memory.take_handed()
+    }
+}
+
+impl Source for Many {
+    fn label(&self) -> String {
+        "many".to_owned()
+    }
+
+    fn files(&self) -> &[FileEntry] {
+        &self.files
+    }
+
+    fn read(&self, path: &str, _: u64, _: usize) -> Result<Vec<u8>, SourceError> {
+        panic!("{path} is no file")
+    }
+
+    fn database(&self, path: &str, limits: &Limits) -> Result<Box<dyn Database>, SourceError> {
+        let run = path.split('/').nth(1).unwrap_or_default();
+        Ok(self.memory.reader(run, limits))
+    }
+}
+
+#[test]
+fn a_run_among_a_thousand_costs_its_own_rows_and_no_value() {
+    let many = Rc::new(Many::new());
+    let source: Rc<dyn Source> = Rc::<Many>::clone(&many);
+    let run = run_name(500);
+    let session = Session::open(
+        Rc::clone(&source),
+        &format!("runs/{run}"),
+        &Options::default(),
+    )
+    .unwrap();
+    assert_eq!(*session.run().id, *run);
+    assert!(session.run().bindings.len() > 3);
+    let handed = many.handed();
+    let rows: Vec<&String> = handed.rows.keys().collect();
+    assert_eq!(rows, [&run]);
+    // The audit log is read once more, as it is stored.
+    let own = many.memory.len(&run);
+    assert!(
+        handed.rows[&run] <= own + session.run().audit.len() as u64,
+        "{handed:?}, {own}"
+    );
+    let program = session
+        .run()
+        .program
+        .source
+        .as_ref()
+        .map_or(0, |text| text.len() as u64);
+    assert_eq!((handed.large, handed.pieces), (0, program));
+
+    // Of each value on screen its beginning is shown.
+    let page = session.bindings_page(0, 50);
+    let shown = page.rows.len() as u64;
+    assert!(shown > 3);
+    let handed = many.handed();
+    assert_eq!(handed.large, 0);
+    assert!(handed.pieces <= shown * 640, "{handed:?}");
+}
+
+#[test]
+fn a_list_of_runs_hands_out_no_value() {
+    let many = Rc::new(Many::new());
+    let source: Rc<dyn Source> = Rc::<Many>::clone(&many);
+    let list = Session::list(&source, &Options::default());
+    assert_eq!((list.runs.len(), list.issues.len()), (RUNS, 0));
+    assert!(list.runs.iter().all(|run| run.error.is_none()));
+    let handed = many.handed();
+    let most: BTreeMap<String, u64> = handed.rows.clone();
+    assert_eq!(most.len(), RUNS);
+    assert_eq!(handed.large, 0);
+}
+
+#[test]
+fn a_store_that_is_asked_to_stop_gives_what_was_read_and_says_so() {
+    let many = Many::new();
+    let asked = std::sync::atomic::AtomicU64::new(0);
+    let limits = Limits {
+        stop: Some(Arc::new(move || {
+            asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) > 10
+        })),
+        ..Limits::default()
+    };
+    let options = Options {
+        limits,
+        ..Options::default()
+    };
+    let place = format!("runs/{}", run_name(1));
+    let session = Session::open(Rc::new(many), &place, &options).unwrap();
+    assert!(!session.run().executions.is_empty());
+    let stopped = session
+        .issues()
+        .find(|issue| issue.rule == "reading-stopped");
+    assert!(stopped.is_some_and(|issue| issue.message.contains("was read up to row")));
+}
