@@ -7,7 +7,7 @@ use crate::model::RunStatus;
 use crate::trace::{Node, NodeKind};
 
 /// Statements that are looked ahead.
-pub(super) const MOST: usize = 4_000;
+pub const MOST: usize = 4_000;
 /// Frames on the way out of a position that are looked at from the inside, and as many from the outside.
 pub(super) const FRAMES: usize = 64;
 
@@ -108,7 +108,7 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
             Some(cause) => at.push((Some(cause), Stop::Failed)),
             None => plan
                 .notes
-                .push("the run failed, and no row says where".to_owned()),
+                .push("the run failed, and no record says where".to_owned()),
         }
     } else {
         for &position in &facts.trace.positions {

@@ -33,7 +33,7 @@ use crate::model::{Run, RunStatus};
 use crate::program::Listing;
 use crate::trace::{Node, NodeKind, Trace};
 
-pub use ahead::{Ahead, How, Stand, Stop};
+pub use ahead::{Ahead, How, MOST, Stand, Stop};
 pub use caution::{Caution, Risk};
 pub use memories::{Memory, MemoryState};
 pub use needs::{Need, NeedState};
@@ -73,14 +73,19 @@ pub struct Plan {
 
 /// Plans how to go on with a run. Linear in the trace; at most some thousand statements are looked ahead.
 pub fn plan(facts: Facts<'_>) -> Plan {
-    let mut plan = Plan::default();
-    if facts.trace.verdict.status == RunStatus::Completed.word() {
-        return plan;
-    }
-    ahead::look(facts, &mut plan);
+    let mut plan = ahead(facts);
     needs::look(facts, &mut plan);
     memories::look(facts, &mut plan);
     caution::look(facts, &mut plan);
+    plan
+}
+
+/// The same, without what the statements ahead need and what may have happened already.
+pub fn ahead(facts: Facts<'_>) -> Plan {
+    let mut plan = Plan::default();
+    if facts.trace.verdict.status != RunStatus::Completed.word() {
+        ahead::look(facts, &mut plan);
+    }
     plan
 }
 

@@ -276,6 +276,7 @@ impl Session {
             status: self.status_word(at).to_owned(),
             path: path.join(" › "),
             line: at.line,
+            line_guessed: at.line.is_some() && at.line_guessed,
             error: self.error_of(at).map(|e| short(e, ROW_TEXT)),
         })
     }

@@ -21,6 +21,9 @@ pub struct NodeRef {
     pub path: String,
     /// Line in the program.
     pub line: Option<u32>,
+    /// The tie to the line is a guess.
+    #[serde(default)]
+    pub line_guessed: bool,
     /// Its last error, cut at 400 characters; also that of an attempt that is being retried.
     #[serde(default)]
     pub error: Option<String>,
