@@ -575,7 +575,7 @@ export type ProgramLine = {
   kind: string;
   /** `statement`, `property`, `continuation`, `comment`, `blank`. */
   role: string;
-  /** What happened here, in words: `completed`, `failed`, `3 × completed, 1 × failed`. Where no record names the line: `not run` (its condition did not hold), `not recorded` (before the farthest record, or in a completed run) or `not reached`; empty where nothing is known, and for what does not run. */
+  /** What happened here, in words: `completed`, `failed`, `3 × completed, 1 × failed`. Where no record names the line: `not run` (its condition did not hold), `not recorded` (before the farthest record, or in a completed run), `not reached`, or the word of a branch that its parallel announced; empty where nothing is known, and for what does not run. */
   annotation: string;
   /** The status to colour it by, in words; empty where `annotation` is. */
   status: string;

@@ -7,7 +7,7 @@ use crate::model::RunStatus;
 use crate::trace::{Node, NodeKind};
 
 /// Statements that are looked ahead.
-pub const MOST: usize = 4_000;
+pub(super) const MOST: usize = 4_000;
 /// Frames on the way out of a position that are looked at from the inside, and as many from the outside.
 pub(super) const FRAMES: usize = 64;
 
@@ -183,6 +183,7 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
             "only the first {MOST} statements ahead were looked at"
         ));
     }
+    plan.cut = walk.cut || walk.ahead.len() >= MOST;
     plan.ahead = walk.ahead;
     plan.notes.extend(walk.notes);
     plan.notes.dedup();

@@ -33,7 +33,7 @@ use crate::model::{Run, RunStatus};
 use crate::program::Listing;
 use crate::trace::{Node, NodeKind, Trace};
 
-pub use ahead::{Ahead, How, MOST, Stand, Stop};
+pub use ahead::{Ahead, How, Stand, Stop};
 pub use caution::{Caution, Risk};
 pub use memories::{Memory, MemoryState};
 pub use needs::{Need, NeedState};
@@ -59,6 +59,8 @@ pub struct Plan {
     pub stands: Vec<Stand>,
     /// The statements ahead, position by position, each once a frame.
     pub ahead: Vec<Ahead>,
+    /// Whether more lies ahead, or may, than is known: a note says why.
+    pub cut: bool,
     /// The names that these statements use.
     pub needs: Vec<Need>,
     /// The agents whose memory they read.

@@ -7,7 +7,7 @@ use super::overview::AGENTS;
 use super::program::{may_run, statements};
 use crate::model::{BindingKind, Run};
 use crate::program::{Listing, StatementKind};
-use crate::resume::{Facts, How, MOST, Plan, Stand, Stop};
+use crate::resume::{Facts, How, Plan, Stand, Stop};
 use crate::view::{Overview, Part};
 
 /// Adds the two lines; `name` is what commands call the run.
@@ -61,11 +61,12 @@ fn left(view: &Overview, facts: Facts<'_>, plan: &Plan) -> String {
         .all(|ahead| matches!(ahead.how, How::Here | How::Next));
     let words = statements(ahead.len() as u32);
     match ahead.len() {
-        0 if plan.ahead.is_empty() && stand.stop != Stop::Between => {
-            "not known: its place in the program is not recorded".to_owned()
+        0 if plan.cut => "not known: its place in the program is not recorded".to_owned(),
+        0 if stand.stop == Stop::Refused => {
+            "what the program does where a gate is turned down".to_owned()
         }
-        0 => "nothing: no statement of the program follows".to_owned(),
-        _ if plan.ahead.len() >= MOST => format!("at least {words}{from}"),
+        0 => "no statement of the program".to_owned(),
+        _ if plan.cut => format!("at least {words}{from}"),
         _ if sure => format!("{words}{from}"),
         _ => format!("up to {words}{from}"),
     }

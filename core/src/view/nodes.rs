@@ -206,8 +206,8 @@ pub struct ProgramLine {
     /// `statement`, `property`, `continuation`, `comment`, `blank`.
     pub role: String,
     /// What happened here, in words: `completed`, `failed`, `3 × completed, 1 × failed`. Where no record names the line:
-    /// `not run` (its condition did not hold), `not recorded` (before the farthest record, or in a completed run) or
-    /// `not reached`; empty where nothing is known, and for what does not run.
+    /// `not run` (its condition did not hold), `not recorded` (before the farthest record, or in a completed run),
+    /// `not reached`, or the word of a branch that its parallel announced; empty where nothing is known, and for what does not run.
     pub annotation: String,
     /// The status to colour it by, in words; empty where `annotation` is.
     pub status: String,

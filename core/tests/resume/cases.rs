@@ -550,3 +550,41 @@ fn a_folder_without_a_program_has_the_trace_of_its_state_file() {
          note: the run holds no program: lines are those of its state file's trace, which may be shortened\n"
     );
 }
+
+/// A log without an end leaves its blocks open or over, nobody knows: the run goes on after the last mark.
+#[test]
+fn a_log_without_an_end_goes_on_after_its_last_mark() {
+    let program = "loop until **done** (max: 2):\n  let draft = session \"Draft\"\n  let note = session \"Note\"\nsession \"Report\"\n";
+    for (log, next) in [
+        ("1→ loop:1/2\n2→ draft ✓\n", Some(3)),
+        (
+            "1→ loop:1/2\n2→ draft ✓\n3→ note ✓\n1→ loop:2/2\n2→ draft ✓\n",
+            Some(3),
+        ),
+        ("1→ loop:1/2\n2→ draft ✓\n3→ note ✓\n", Some(1)),
+        ("1→ loop:1/2 exit(**done**)\n", Some(4)),
+    ] {
+        let text = format!("# run:20260104-101500-log001 p.prose\n\n{log}");
+        let view = files(vec![
+            ("state.md".to_owned(), text.into_bytes()),
+            ("program.prose".to_owned(), program.as_bytes().to_vec()),
+        ])
+        .resume(Some(NOW));
+        let at = view.positions[0].next.as_ref().map(|next| next.line);
+        assert_eq!(at, next, "{log}");
+    }
+}
+
+#[test]
+fn a_handler_comes_next_only_after_a_failure() {
+    let program = "try:\n  session \"A\"\ncatch:\n  session \"B\"\nsession \"C\"\n";
+    for (status, next) in [("completed", 5), ("failed", 3)] {
+        let row = format!(
+            "INSERT INTO execution (id, statement_index, statement_text, status) VALUES (1, 2, 'session \"A\"', '{status}');"
+        );
+        let view = database(program, "running", &row).resume(Some(NOW));
+        let at = view.positions[0].next.as_ref().map(|next| next.line);
+        assert_eq!(at, Some(next), "{status}");
+        assert!(view.ahead.iter().any(|a| a.line == 4), "{status}");
+    }
+}
