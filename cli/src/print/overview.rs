@@ -143,16 +143,18 @@ fn answer(view: &Overview, width: usize) -> String {
 }
 
 /// Why the status is believed. A run that is said to be running has its idleness in the headline, which is not repeated.
-fn reason(view: &Overview) -> &str {
+fn reason(view: &Overview) -> String {
     let restated = format!("the {} says {}", view.status_source, view.status);
     if view.status_reason == restated {
-        return "";
+        return String::new();
     }
-    match (view.status.as_str(), view.status_reason.split_once("; ")) {
-        ("running", Some((_, more))) => more,
-        ("running", None) => "",
-        _ => &view.status_reason,
-    }
+    let idle = |clause: &&str| clause.starts_with("running") || *clause == "no time is recorded";
+    let mut clauses = view.status_reason.split("; ").peekable();
+    while clauses
+        .next_if(|clause| view.status == "running" && idle(clause))
+        .is_some()
+    {}
+    clauses.collect::<Vec<_>>().join("; ")
 }
 
 fn facts(out: &mut String, view: &Overview, width: usize) {
@@ -187,7 +189,7 @@ fn facts(out: &mut String, view: &Overview, width: usize) {
         );
     }
     fact("took", view.duration.clone().unwrap_or_else(none));
-    let because = match reason(view) {
+    let because = match &*reason(view) {
         "" => view.status_source.clone(),
         reason => format!("{}: {reason}", view.status_source),
     };

@@ -151,6 +151,10 @@ impl<'a> Walk<'a> {
             Some((node, ended)) if self.may_be_open(node) => return Some((node, ended)),
             Some((node, ended)) => {
                 let own = self.facts.node(node);
+                if own.is_some_and(|n| n.status == NodeStatus::Unknown) {
+                    // Its last mark is no end: an attempt that began, an option that was announced.
+                    self.subtree(ended, How::Next, around);
+                }
                 self.failed = own.is_some_and(|n| n.status == NodeStatus::Failed);
                 if self.goes_on(node) {
                     self.behind(ended, around);

@@ -106,7 +106,7 @@ impl Session {
                 error: trace
                     .nodes
                     .get(cause)
-                    .and_then(|n| self.error_of(n))
+                    .and_then(|n| self.error_of(cause as u32, n))
                     .map(str::to_owned),
                 because_of: trace
                     .because_of

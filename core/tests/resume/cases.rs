@@ -563,6 +563,7 @@ fn a_log_without_an_end_goes_on_after_its_last_mark() {
         ),
         ("1→ loop:1/2\n2→ draft ✓\n3→ note ✓\n", Some(1)),
         ("1→ loop:1/2 exit(**done**)\n", Some(4)),
+        ("1→ loop:1/2\n2→ draft ✗ no wind\n2→ retry:2/3\n", Some(2)),
     ] {
         let text = format!("# run:20260104-101500-log001 p.prose\n\n{log}");
         let view = files(vec![
@@ -587,4 +588,24 @@ fn a_handler_comes_next_only_after_a_failure() {
         assert_eq!(at, Some(next), "{status}");
         assert!(view.ahead.iter().any(|a| a.line == 4), "{status}");
     }
+}
+
+#[test]
+fn an_attempt_that_a_log_repeats_shows_the_last_error() {
+    let log = "# run:20260104-101500-log001 p.prose\n\n1→ draft ✗ no wind\n1→ retry:2/3\n1→ draft ✗ no sea\n1→ retry:3/3\n---interrupted 2026-01-04T10:20:00Z\n";
+    let session = files(vec![
+        ("state.md".to_owned(), log.as_bytes().to_vec()),
+        (
+            "program.prose".to_owned(),
+            b"let draft = session \"Draft\"\n  retry: 3\n".to_vec(),
+        ),
+    ]);
+    let (show, resume) = (session.overview(Some(NOW)), session.resume(Some(NOW)));
+    assert_eq!(show.positions[0].error.as_deref(), Some("no sea"));
+    assert_eq!(resume.positions[0].error.as_deref(), Some("no sea"));
+    assert!(
+        show.story
+            .join(" ")
+            .contains("Its last attempt failed: no sea.")
+    );
 }
