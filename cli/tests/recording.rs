@@ -154,7 +154,7 @@ fn a_finished_run_is_made_small_as_often_as_one_wants() {
         }
         project.prose(2, &["finish", "r"]);
         assert!(
-            project.prose(0, &["show", "r"]).contains("completed"),
+            project.prose(0, &["show", "r"]).contains("Completed"),
             "{form}"
         );
     }

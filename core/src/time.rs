@@ -153,6 +153,15 @@ pub fn human_duration(ms: i64) -> String {
     }
 }
 
+/// A duration in its largest unit, for columns: `322d`, `5h`, `12m`, `40s`.
+pub fn rough_duration(ms: i64) -> String {
+    let words = human_duration(ms.max(0) / 1000 * 1000);
+    match words.split(' ').next() {
+        None | Some("0ms") => "0s".to_owned(),
+        Some(largest) => largest.to_owned(),
+    }
+}
+
 fn two(big: i64, big_unit: &str, small: i64, small_unit: &str) -> String {
     if small == 0 {
         format!("{big}{big_unit}")

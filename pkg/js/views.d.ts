@@ -227,8 +227,10 @@ export type Failure = {
   cause: NodeRef;
   /** Its error; `null`: no message was recorded. */
   error: string | null;
-  /** Failed or stopped because of it, from the inside out. */
+  /** Failed or stopped because of it, from the inside out (the first 20). */
   because_of: Array<NodeRef>;
+  /** How many that are in all. */
+  because_of_count: number;
 };
 
 /** A file of the run folder. */
@@ -451,6 +453,8 @@ export type NodeRef = {
   path: string;
   /** Line in the program. */
   line: number | null;
+  /** The tie to the line is a guess. */
+  line_guessed: boolean;
   /** Its last error, cut at 400 characters; also that of an attempt that is being retried. */
   error: string | null;
 };
@@ -476,8 +480,14 @@ export type Overview = {
   status_reason: string;
   /** What each source says, when they disagree. */
   claims: Array<[string, string]>;
-  /** One line: `Waiting for an approval since 13:04`. */
+  /** One line: `Waiting at gate deploy since 13:04`. */
   headline: string;
+  /** What is left to do, as a clause: `up to 13 statements, from line 32 on`; empty for a store of agents. */
+  left: string;
+  /** What to do next, as a clause: `go on at line 32`; empty for a store of agents. */
+  next: string;
+  /** The command that does it, or shows how; `null` where there is none. */
+  next_command: string | null;
   /** Three sentences on what happened. */
   story: Array<string>;
   /** When it started; `null`: not recorded. */
@@ -512,8 +522,10 @@ export type Overview = {
   retried: number;
   /** Nodes that failed and were recovered. */
   recovered: number;
-  /** Where the run stands. */
+  /** Where the run stands (the first 20). */
   positions: Array<NodeRef>;
+  /** How many places that are in all. */
+  position_count: number;
   /** The first cause of a failure. */
   failure: Failure | null;
   /** Gates that wait for a decision. */
@@ -563,9 +575,9 @@ export type ProgramLine = {
   kind: string;
   /** `statement`, `property`, `continuation`, `comment`, `blank`. */
   role: string;
-  /** What happened here, in words: `completed`, `failed`, `3 × completed, 1 × failed`; empty when nothing did. */
+  /** What happened here, in words: `completed`, `failed`, `3 × completed, 1 × failed`. Where no record names the line: `not run` (its condition did not hold), `not recorded` (before the farthest record, or in a completed run), `not reached`, or the word of a branch that its parallel announced; empty where nothing is known, and for what does not run. */
   annotation: string;
-  /** The status to colour it by, in words; empty when nothing happened. */
+  /** The status to colour it by, in words; empty where `annotation` is. */
   status: string;
   /** Nodes of the trace that are tied to this line (the first 50). */
   nodes: Array<number>;
@@ -685,8 +697,12 @@ export type RunSummary = {
   started: Stamp | null;
   /** What that was read from where nothing records a start: `the run's id`. */
   started_from?: string | null;
-  /** The last sign of life. */
+  /** How long ago it started, in the largest unit, when `now` is given: `322d`. */
+  age?: string | null;
+  /** The last sign of life: the latest time that the run records. */
   last_sign: Stamp | null;
+  /** When a file of the run was last changed, where the run records no time at all. No sign of life: copies and checkouts reset it. */
+  file_changed?: Stamp | null;
   /** From the start to the last sign of life, where both are recorded; milliseconds. */
   duration_ms: number | null;
   /** The same in words. */

@@ -131,7 +131,8 @@ pub(crate) enum Command {
 pub(crate) struct RunsArgs {
     /// A `.prose` folder or another folder that contains runs [default: the nearest `.prose`]
     pub(crate) path: Option<String>,
-    /// Only runs of these statuses, separated by commas: completed, failed, waiting, running, interrupted, unreadable …
+    /// Only runs of these statuses, separated by commas: completed, failed, waiting, running, silent (running, no sign of
+    /// life for a day), interrupted, unreadable …
     #[arg(long, value_name = "STATUS", value_delimiter = ',')]
     pub(crate) status: Vec<String>,
     /// Only runs that began since a time (`2026-01-25`, RFC 3339) or within a duration (`7d`, `2h30m`)

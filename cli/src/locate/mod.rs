@@ -68,8 +68,19 @@ pub(crate) fn now() -> i64 {
 /// Opens the run that `run` names.
 pub(crate) fn open(run: &str) -> Result<Session, CliError> {
     let located = locate(run)?;
-    let options = options(located.prose.as_deref())?;
+    let options = Options {
+        called: called(run, &located),
+        ..options(located.prose.as_deref())?
+    };
     Ok(Session::open(located.disk, &located.place, &options)?)
+}
+
+/// What commands call a run that does not lie straight in the project's `runs`: its id alone would not find it.
+fn called(run: &str, located: &Located) -> Option<String> {
+    let full = located.base.join(&located.place).canonicalize().ok()?;
+    let is_run = |runs: PathBuf| full.parent().is_some_and(|dir| is_same(dir, &runs));
+    let found_by_id = project().is_ok_and(|project| is_run(project.join("runs")));
+    (!found_by_id && !is_latest(run)).then(|| run.to_owned())
 }
 
 /// Resolves a name in the run that `run` names: what lies around the run says nothing of its values.

@@ -3,8 +3,9 @@ use std::fmt::Write as _;
 use anstyle::Style;
 use prosescope_core::issue::Severity;
 use prosescope_core::render::text::escape;
-use prosescope_core::time::Stamp;
-use prosescope_core::view::{ImportsView, IssuesView, Overview, RunList};
+use prosescope_core::session::SILENT;
+use prosescope_core::view::{ImportsView, IssuesView, Overview, Part, RunList, RunSummary, icon};
+use unicode_width::UnicodeWidthStr as _;
 
 use super::style::{BAD, BOLD, FAINT, RESET, WAIT, of, status};
 use super::table::{Fit, Table, cut};
@@ -19,18 +20,12 @@ pub(crate) fn overview(
     issues: &IssuesView,
     width: usize,
 ) -> String {
-    let mut out = run_line(view.program.as_deref(), &view.run);
-    let tone = of(&view.status);
-    let _ = writeln!(
-        out,
-        "{tone}{}{RESET}  {BOLD}{}{RESET}",
-        escape(&status(&view.status), false),
-        escape(&cut(&view.headline, width.saturating_sub(14)), false)
-    );
+    let mut out = answer(view, width);
     out.push('\n');
+    out.push_str(&run_line(view.program.as_deref(), &view.run));
     out.push_str(&wrap(&view.story.join(" "), width.min(88), ""));
     out.push('\n');
-    facts(&mut out, view);
+    facts(&mut out, view, width);
     section(
         &mut out,
         "Where it stands",
@@ -39,6 +34,7 @@ pub(crate) fn overview(
             std::iter::once(node_line(node, width)).chain(error)
         }),
     );
+    more(&mut out, view.position_count, view.positions.len());
     if let Some(failure) = &view.failure {
         let first = std::iter::once(node_line(&failure.cause, width));
         let error = failure.error.iter().map(|e| error_line(e, width));
@@ -48,6 +44,7 @@ pub(crate) fn overview(
             "Because of it",
             failure.because_of.iter().map(|n| node_line(n, width)),
         );
+        more(&mut out, failure.because_of_count, failure.because_of.len());
     }
     section(
         &mut out,
@@ -111,10 +108,60 @@ pub(crate) fn overview(
     out
 }
 
-fn facts(out: &mut String, view: &Overview) {
+/// The three lines that answer first: how the run stands, what is left, what to do next.
+fn answer(view: &Overview, width: usize) -> String {
+    let mut out = String::new();
+    let _ = writeln!(
+        out,
+        "{}{}{RESET} {BOLD}{}{RESET}",
+        of(&view.status),
+        icon(&view.status),
+        cut(&escape(&view.headline, false), width.saturating_sub(2))
+    );
+    if view.left.is_empty() {
+        return out;
+    }
+    let mut line = |name: &str, text: String| {
+        let _ = writeln!(out, "  {FAINT}{name}{RESET}  {text}");
+    };
+    let room = width.saturating_sub(8);
+    line("left", cut(&escape(&view.left, false), room));
+    let next = escape(&view.next, false);
+    let Some(command) = &view.next_command else {
+        line("next", cut(&next, room));
+        return out;
+    };
+    // A command is copied: it stands whole, and the reason takes what room is left.
+    let command = escape(command, false);
+    let room = room.saturating_sub(command.width() + 4);
+    let reason = match room {
+        ..20 => String::new(),
+        _ => format!("  {FAINT}# {}{RESET}", cut(&next, room)),
+    };
+    line("next", format!("{command}{reason}"));
+    out
+}
+
+/// Why the status is believed. A run that is said to be running has its idleness in the headline, which is not repeated.
+fn reason(view: &Overview) -> String {
+    let restated = format!("the {} says {}", view.status_source, view.status);
+    if view.status_reason == restated {
+        return String::new();
+    }
+    let idle = |clause: &&str| clause.starts_with("running") || *clause == "no time is recorded";
+    let mut clauses = view.status_reason.split("; ").peekable();
+    while clauses
+        .next_if(|clause| view.status == "running" && idle(clause))
+        .is_some()
+    {}
+    clauses.collect::<Vec<_>>().join("; ")
+}
+
+fn facts(out: &mut String, view: &Overview, width: usize) {
     let none = || "not recorded".to_owned();
     let mut fact = |name: &str, value: String| {
-        let _ = writeln!(out, "  {FAINT}{name:<15}{RESET}{}", escape(&value, false));
+        let value = wrap(&value, width, &" ".repeat(17));
+        let _ = writeln!(out, "  {FAINT}{name:<15}{RESET}{}", value.trim());
     };
     fact(
         "started",
@@ -142,20 +189,13 @@ fn facts(out: &mut String, view: &Overview) {
         );
     }
     fact("took", view.duration.clone().unwrap_or_else(none));
-    fact(
-        "status says",
-        format!(
-            "{}{}",
-            view.status_source,
-            if view.status_reason.is_empty() {
-                String::new()
-            } else {
-                format!(": {}", view.status_reason)
-            }
-        ),
-    );
+    let because = match &*reason(view) {
+        "" => view.status_source.clone(),
+        reason => format!("{}: {reason}", view.status_source),
+    };
+    fact("status by", because);
     for (source, word) in &view.claims {
-        fact("", format!("{source} says {word}"));
+        fact("", format!("{source}: {word}"));
     }
     let counts: Vec<String> = view
         .by_status
@@ -164,15 +204,18 @@ fn facts(out: &mut String, view: &Overview) {
         .collect();
     fact(
         "statements",
-        if counts.is_empty() {
-            "none".to_owned()
-        } else {
-            counts.join(", ")
+        match (counts.is_empty(), view.is_unread(Part::Statements)) {
+            (true, true) => "not read".to_owned(),
+            (true, false) => none(),
+            (false, _) => counts.join(", "),
         },
     );
     fact(
         "bindings",
-        format!("{} ({})", view.bindings, bytes(view.bindings_bytes)),
+        match (view.bindings, view.is_unread(Part::Bindings)) {
+            (0, true) => "not read".to_owned(),
+            (n, _) => format!("{n} ({})", bytes(view.bindings_bytes)),
+        },
     );
     fact("read as", view.form.clone());
     for (key, value) in &view.facts {
@@ -221,14 +264,22 @@ fn section(out: &mut String, title: &str, lines: impl Iterator<Item = String>) {
     }
 }
 
+/// How many lines a list lacks.
+fn more(out: &mut String, all: u32, shown: usize) {
+    if let Some(more @ 1..) = (all as usize).checked_sub(shown) {
+        let _ = writeln!(out, "  {FAINT}… and {more} more{RESET}");
+    }
+}
+
 fn node_line(node: &prosescope_core::view::NodeRef, width: usize) -> String {
     let tone = of(&node.status);
     let id = node.id.map(|id| format!(" #{id}")).unwrap_or_default();
+    let guess = if node.line_guessed { "?" } else { "" };
     let place = match (node.path.as_str(), node.line) {
         ("", None) => String::new(),
-        ("", Some(line)) => format!("line {line}"),
+        ("", Some(line)) => format!("line {line}{guess}"),
         (path, None) => format!("in {path}"),
-        (path, Some(line)) => format!("line {line}, in {path}"),
+        (path, Some(line)) => format!("line {line}{guess}, in {path}"),
     };
     let room = width.saturating_sub(8 + id.len());
     let text = cut(&escape(&node.text, false), room);
@@ -259,37 +310,16 @@ pub(crate) fn runs(list: &RunList, width: usize) -> String {
             all => format!("no run in {label} matches (of {all})\n"),
         };
     }
-    let mut table = Table::new(&[
-        ("STATUS", Fit::Fixed),
-        ("RUN", Fit::Fixed),
-        ("PROGRAM", Fit::Shrinks),
-        ("STARTED", Fit::Fixed),
-        ("TOOK", Fit::Right),
-        ("GATES", Fit::Right),
-        ("ISSUES", Fit::Right),
-    ]);
-    let plain = Style::new();
-    for run in &list.runs {
-        let some = |n: u32| if n == 0 { String::new() } else { n.to_string() };
-        let (word, tone) = match run.error {
-            Some(_) => ("unreadable", BAD),
-            None => (run.status.as_str(), of(&run.status)),
-        };
-        let issue = if run.issues.error > 0 { BAD } else { WAIT };
-        table.row(vec![
-            (status(word), tone),
-            (run.title(), BOLD),
-            (run.program.clone().unwrap_or_default(), plain),
-            (
-                run.started.as_ref().map(Stamp::minute).unwrap_or_default(),
-                FAINT,
-            ),
-            (run.duration.clone().unwrap_or_default(), plain),
-            (some(run.pending_gates), WAIT),
-            (some(run.issues.error + run.issues.warning), issue),
-        ]);
-    }
+    let mut shapes = (0..=3).map(|left_out| table_of(&list.runs, left_out));
+    let table = shapes.find(|table| table.least() <= width);
+    let table = table.unwrap_or_else(|| table_of(&list.runs, 3));
     let mut out = table.print(width);
+    if list.runs.iter().any(|run| run.started_from.is_some()) {
+        let _ = writeln!(
+            out,
+            "{FAINT}* the start is not recorded: it is the time in the run's id{RESET}"
+        );
+    }
     if list.runs.len() < list.total as usize {
         let _ = writeln!(
             out,
@@ -312,4 +342,165 @@ pub(crate) fn runs(list: &RunList, width: usize) -> String {
         }
     }
     out
+}
+
+/// The table of runs. A narrow terminal leaves out the ids of runs whose folder has another name, then the time of day,
+/// then how long a run took.
+fn table_of(runs: &[RunSummary], left_out: u32) -> Table {
+    let (ids, time, took) = (left_out < 1, left_out < 2, left_out < 3);
+    let mut table = Table::new(&[
+        ("STATUS", Fit::Fixed),
+        ("RUN", if ids { Fit::Fixed } else { Fit::Down(22) }),
+        ("PROGRAM", Fit::Down(6)),
+        ("STARTED", Fit::Fixed),
+        ("AGE", Fit::Right),
+        ("TOOK", Fit::Right),
+        ("GATES", Fit::Right),
+        ("ISSUES", Fit::Right),
+    ]);
+    let plain = Style::new();
+    let some = |n: u32| if n == 0 { String::new() } else { n.to_string() };
+    for run in runs {
+        let (word, tone) = match run.error {
+            Some(_) => ("unreadable", BAD),
+            None if run.stale => (SILENT, WAIT),
+            None => (run.status.as_str(), of(&run.status)),
+        };
+        let issue = if run.issues.error > 0 { BAD } else { WAIT };
+        let started = match (&run.started, &run.error) {
+            (Some(at), _) => {
+                let minute = at.minute();
+                let shown = match minute.split_once(' ') {
+                    Some((day, _)) if !time => day.to_owned(),
+                    _ => minute,
+                };
+                let mark = if run.started_from.is_some() { "*" } else { "" };
+                format!("{shown}{mark}")
+            }
+            (None, None) => "unknown".to_owned(),
+            (None, Some(_)) => String::new(),
+        };
+        let lasted = run.duration.clone().filter(|_| took);
+        let run_name = match ids || run.name.is_empty() {
+            true => run.title(),
+            false => run.name.clone(),
+        };
+        table.row(vec![
+            (status(word), tone),
+            (run_name, BOLD),
+            (run.program.clone().unwrap_or_default(), plain),
+            (started, FAINT),
+            (run.age.clone().unwrap_or_default(), plain),
+            (lasted.unwrap_or_default(), plain),
+            (some(run.pending_gates), WAIT),
+            (some(run.issues.error + run.issues.warning), issue),
+        ]);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use prosescope_core::time::Stamp;
+
+    fn plain(text: &str) -> String {
+        anstream::adapter::strip_str(text).to_string()
+    }
+
+    #[test]
+    fn a_list_fits_a_terminal_and_keeps_what_commands_take() {
+        let run = |id: &str, name: &str| RunSummary {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            program: Some("a-program-with-a-long-name.prose".to_owned()),
+            status: "interrupted".to_owned(),
+            started: Some(Stamp::parse("2026-01-15 14:30:52")),
+            started_from: Some("the run's id".to_owned()),
+            age: Some("311d".to_owned()),
+            duration: Some("39m 33s".to_owned()),
+            pending_gates: 1,
+            issues: prosescope_core::view::Counts {
+                error: 2,
+                ..Default::default()
+            },
+            ..RunSummary::default()
+        };
+        let list = RunList {
+            runs: vec![
+                run("20260115-143052-a7b3c9", "20260115-143052-a7b3c9"),
+                run("20260115-143052-a7b3c9", "copy"),
+            ],
+            total: 2,
+            ..RunList::default()
+        };
+        for (width, has) in [
+            (80, &["2026-01-15* ", "311d"][..]),
+            (
+                140,
+                &[
+                    "copy (20260115-143052-a7b3c9)",
+                    "2026-01-15 14:30*",
+                    "39m 33s",
+                ],
+            ),
+        ] {
+            let shown = plain(&runs(&list, width));
+            for line in shown.lines() {
+                assert!(line.width() <= width, "{}: {line}", line.width());
+            }
+            for text in has.iter().chain(&["20260115-143052-a7b3c9 "]) {
+                assert!(shown.contains(text), "{text}: {shown}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_answer_takes_three_lines_and_never_cuts_a_command() {
+        let command = format!("prose resume {}", "a/long/path/".repeat(9));
+        for next_command in [None, Some("prose resume r".to_owned()), Some(command)] {
+            let view = Overview {
+                headline: "Failed at line 3: ".to_owned() + &"word ".repeat(40),
+                left: "up to 14 statements, ".repeat(9),
+                next: "change what made it fail ".repeat(9),
+                next_command: next_command.clone(),
+                ..Overview::default()
+            };
+            let shown = plain(&answer(&view, 80));
+            assert_eq!(shown.lines().count(), 3, "{shown}");
+            let whole = next_command.unwrap_or_default();
+            assert!(shown.contains(&whole), "{shown}");
+            for line in shown.lines().filter(|line| !line.contains("/long/")) {
+                assert!(line.width() <= 80, "{}: {line}", line.width());
+            }
+        }
+    }
+
+    #[test]
+    fn what_could_not_be_read_is_not_said_to_be_none() {
+        use prosescope_core::view::Unread;
+        let shown = |unread: Vec<Unread>| {
+            let view = Overview {
+                unread,
+                ..Overview::default()
+            };
+            let mut out = String::new();
+            facts(&mut out, &view, 80);
+            plain(&out)
+        };
+        let lacking = Unread {
+            parts: Part::ALL.to_vec(),
+            ..Unread::default()
+        };
+        for (unread, statements, bindings) in [
+            (vec![], "not recorded", "0 (0 B)"),
+            (vec![lacking], "not read", "not read"),
+        ] {
+            let shown = shown(unread);
+            for (name, value) in [("statements", statements), ("bindings", bindings)] {
+                let line = format!("  {name:<15}{value}");
+                assert!(shown.lines().any(|l| l == line), "{line}: {shown}");
+            }
+        }
+    }
 }

@@ -266,9 +266,10 @@ fn ahead(out: &mut String, view: &ResumeView, width: usize) {
             _ => "?",
         };
         let line = format!("{:>4}", at.line);
-        let room = width.saturating_sub(line.len() + 5);
+        let indent = " ".repeat((at.indent as usize).min(width / 2));
+        let room = width.saturating_sub(line.len() + 5 + indent.len());
         let text = cut(&escape(&at.text, false), room);
-        let _ = writeln!(out, "  {FAINT}{line}{RESET} {how} {text}");
+        let _ = writeln!(out, "  {FAINT}{line}{RESET} {how} {indent}{text}");
     }
     if let Some(more @ 1..) = all.len().checked_sub(AHEAD) {
         let _ = writeln!(out, "  {FAINT}… and {more} more{RESET}");

@@ -11,8 +11,10 @@ use super::style::RESET;
 pub(crate) enum Fit {
     /// Keeps its width.
     Fixed,
-    /// Gives way: cut with an ellipsis.
+    /// Gives way, down to eight columns: cut with an ellipsis.
     Shrinks,
+    /// Gives way, down to so many columns.
+    Down(usize),
     /// Keeps its width, aligned to the right.
     Right,
 }
@@ -46,14 +48,7 @@ impl Table {
 
     /// The table as text, no line wider than `width`; columns that are empty in every row are left out.
     pub(crate) fn print(&self, width: usize) -> String {
-        let used: Vec<usize> = (0..self.fits.len())
-            .filter(|&c| {
-                self.rows
-                    .iter()
-                    .skip(1)
-                    .any(|row| row.get(c).is_some_and(|(t, _)| !t.is_empty()))
-            })
-            .collect();
+        let used = self.used();
         let widths = self.widths(&used, width);
         let mut out = String::new();
         for row in &self.rows {
@@ -88,6 +83,22 @@ impl Table {
         out
     }
 
+    /// The width below which the table cannot shrink.
+    pub(crate) fn least(&self) -> usize {
+        let used = self.used();
+        let widths = self.widths(&used, 0);
+        widths.iter().sum::<usize>() + gaps(&used)
+    }
+
+    /// The columns that are not empty in every row.
+    fn used(&self) -> Vec<usize> {
+        let is_used = |c: &usize| {
+            let mut rows = self.rows.iter().skip(1);
+            rows.any(|row| row.get(*c).is_some_and(|(t, _)| !t.is_empty()))
+        };
+        (0..self.fits.len()).filter(is_used).collect()
+    }
+
     fn widths(&self, used: &[usize], width: usize) -> Vec<usize> {
         let natural = |c: usize| {
             self.rows
@@ -97,22 +108,28 @@ impl Table {
                 .max()
                 .unwrap_or(0)
         };
-        let mut widths: Vec<usize> = used.iter().map(|&c| natural(c)).collect();
-        let gaps = 2 * used.len().saturating_sub(1);
-        // The widest of those that may shrink gives way, one step at a time, down to eight columns each.
-        while widths.iter().sum::<usize>() + gaps > width {
-            let shrinks =
-                |at: &usize| used.get(*at).and_then(|&c| self.fits.get(c)) == Some(&Fit::Shrinks);
-            let widest = (0..widths.len())
-                .filter(shrinks)
-                .max_by_key(|&at| widths[at]);
-            match widest {
-                Some(at) if widths[at] > 8 => widths[at] -= 1,
-                _ => break,
+        let least = |c: usize| match self.fits.get(c) {
+            Some(Fit::Shrinks) => 8,
+            Some(Fit::Down(least)) => *least,
+            _ => usize::MAX,
+        };
+        let mut columns: Vec<(usize, usize)> =
+            used.iter().map(|&c| (natural(c), least(c))).collect();
+        // The widest of those that may shrink gives way, one step at a time.
+        while columns.iter().map(|(wide, _)| wide).sum::<usize>() + gaps(used) > width {
+            let shrinks = columns.iter_mut().filter(|(wide, least)| wide > least);
+            match shrinks.max_by_key(|(wide, _)| *wide) {
+                Some((wide, _)) => *wide -= 1,
+                None => break,
             }
         }
-        widths
+        columns.into_iter().map(|(wide, _)| wide).collect()
     }
+}
+
+/// Columns between the columns.
+fn gaps(used: &[usize]) -> usize {
+    2 * used.len().saturating_sub(1)
 }
 
 /// A text cut to `most` columns, with an ellipsis where something is gone.

@@ -113,6 +113,17 @@ impl Listing {
         self.statements.get(usize::try_from(statement).ok()?)
     }
 
+    /// How many columns a line (from 1) is indented; a tab ends at the next multiple of four.
+    pub fn indent(&self, line: u32) -> u32 {
+        let at = line.checked_sub(1).and_then(|at| usize::try_from(at).ok());
+        let text = at.and_then(|at| self.lines.get(at)).map_or("", |l| &l.text);
+        let blanks = text.chars().take_while(|c| matches!(c, ' ' | '\t'));
+        blanks.fold(0, |columns: u32, c| match c {
+            '\t' => (columns / 4 + 1).saturating_mul(4),
+            _ => columns.saturating_add(1),
+        })
+    }
+
     /// The innermost statement that the line (from 1) belongs to.
     pub fn statement_at(&self, line: u32) -> Option<u32> {
         let at = usize::try_from(line).ok()?.checked_sub(1)?;

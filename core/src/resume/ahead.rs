@@ -108,7 +108,7 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
             Some(cause) => at.push((Some(cause), Stop::Failed)),
             None => plan
                 .notes
-                .push("the run failed, and no row says where".to_owned()),
+                .push("the run failed, and no record says where".to_owned()),
         }
     } else {
         for &position in &facts.trace.positions {
@@ -183,6 +183,7 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
             "only the first {MOST} statements ahead were looked at"
         ));
     }
+    plan.cut = walk.cut || walk.ahead.len() >= MOST;
     plan.ahead = walk.ahead;
     plan.notes.extend(walk.notes);
     plan.notes.dedup();

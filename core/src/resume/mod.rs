@@ -59,6 +59,8 @@ pub struct Plan {
     pub stands: Vec<Stand>,
     /// The statements ahead, position by position, each once a frame.
     pub ahead: Vec<Ahead>,
+    /// Whether more lies ahead, or may, than is known: a note says why.
+    pub cut: bool,
     /// The names that these statements use.
     pub needs: Vec<Need>,
     /// The agents whose memory they read.
@@ -73,14 +75,19 @@ pub struct Plan {
 
 /// Plans how to go on with a run. Linear in the trace; at most some thousand statements are looked ahead.
 pub fn plan(facts: Facts<'_>) -> Plan {
-    let mut plan = Plan::default();
-    if facts.trace.verdict.status == RunStatus::Completed.word() {
-        return plan;
-    }
-    ahead::look(facts, &mut plan);
+    let mut plan = ahead(facts);
     needs::look(facts, &mut plan);
     memories::look(facts, &mut plan);
     caution::look(facts, &mut plan);
+    plan
+}
+
+/// The same, without what the statements ahead need and what may have happened already.
+pub fn ahead(facts: Facts<'_>) -> Plan {
+    let mut plan = Plan::default();
+    if facts.trace.verdict.status != RunStatus::Completed.word() {
+        ahead::look(facts, &mut plan);
+    }
     plan
 }
 

@@ -17,6 +17,10 @@ pub(super) struct Walk<'a> {
     pub(super) first: Option<usize>,
     pub(super) ahead: Vec<Ahead>,
     pub(super) notes: Vec<String>,
+    /// Whether more lies ahead, or may, than is known.
+    pub(super) cut: bool,
+    /// Whether what the present position goes on behind failed.
+    failed: bool,
     pub(super) stand: usize,
     /// The gate that was decided last where the present position goes on, and whether the program does not simply go
     /// on behind it.
@@ -43,6 +47,8 @@ impl<'a> Walk<'a> {
             first: None,
             ahead: Vec::new(),
             notes: Vec::new(),
+            cut: false,
+            failed: false,
             stand: 0,
             decided: None,
             calls: VecDeque::new(),
@@ -59,6 +65,8 @@ impl<'a> Walk<'a> {
 
     /// What is ahead of a node, itself included; of nothing, what is behind all that ended.
     pub(super) fn from(&mut self, node: Option<u32>) {
+        let status = node.and_then(|at| self.facts.node(at)).map(|n| &n.status);
+        self.failed = status == Some(&NodeStatus::Failed);
         let Some((at, own)) = node.and_then(|n| Some((n, self.facts.node(n)?))) else {
             return self.resume(None, None);
         };
@@ -79,13 +87,19 @@ impl<'a> Walk<'a> {
                 self.resume(Some(at), statement);
             }
             (None, true) => {
-                self.notes.push(format!(
+                self.unknown(format!(
                     "`{}` is tied to no line of the program: what follows it there is not known",
                     super::short(&own.text, 60)
                 ));
                 self.out_of(own.parent);
             }
         }
+    }
+
+    /// Notes from where on it is not known what lies ahead.
+    fn unknown(&mut self, note: String) {
+        self.notes.push(note);
+        self.cut = true;
     }
 
     /// The bodies of the blocks that are called ahead, and of those that these call.
@@ -99,8 +113,17 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Goes on inside of a node (or of the program), behind what ended last in it.
+    /// Goes on inside of a node (or of the program), behind what was recorded last in it.
     fn resume(&mut self, node: Option<u32>, statement: Option<u32>) {
+        let mut at = (node, statement);
+        while let Some((node, statement)) = self.resume_in(at.0, at.1) {
+            at = (Some(node), Some(statement));
+        }
+    }
+
+    /// The same, one level of it: returns what came last where no record says whether that is over. The run then goes
+    /// on inside of it.
+    fn resume_in(&mut self, node: Option<u32>, statement: Option<u32>) -> Option<(u32, u32)> {
         let around = self.inside(node);
         let own = node.and_then(|n| self.facts.node(n));
         if own.is_some_and(|n| n.kind == NodeKind::Parallel) {
@@ -108,7 +131,7 @@ impl<'a> Walk<'a> {
                 self.branches(statement, node, around);
                 self.behind(statement, self.inside(own.and_then(|n| n.parent)));
             }
-            return;
+            return None;
         }
         // Of a loop the last round counts; a round that is over is followed by the next.
         let last = self.facts.children(node).last();
@@ -125,7 +148,14 @@ impl<'a> Walk<'a> {
             .and_then(|n| self.latest_sibling(n))
             .and_then(|n| Some((n, self.facts.statement(n)?)));
         match ended {
+            Some((node, ended)) if self.may_be_open(node) => return Some((node, ended)),
             Some((node, ended)) => {
+                let own = self.facts.node(node);
+                if own.is_some_and(|n| n.status == NodeStatus::Unknown) {
+                    // Its last mark is no end: an attempt that began, an option that was announced.
+                    self.subtree(ended, How::Next, around);
+                }
+                self.failed = own.is_some_and(|n| n.status == NodeStatus::Failed);
                 if self.goes_on(node) {
                     self.behind(ended, around);
                 } else if let Some(handler) = self
@@ -152,6 +182,19 @@ impl<'a> Walk<'a> {
                 }
             }
         }
+        None
+    }
+
+    /// Whether no record says that a block is over: a log without an end leaves what it opened unknown.
+    fn may_be_open(&self, node: u32) -> bool {
+        let block = |kind: &NodeKind| {
+            matches!(
+                kind,
+                NodeKind::Loop | NodeKind::Parallel | NodeKind::Frame { .. }
+            )
+        };
+        let own = self.facts.node(node);
+        own.is_some_and(|n| n.status == NodeStatus::Unknown && block(&n.kind))
     }
 
     /// Whether the program simply goes on behind what ended: not behind a gate that was turned down, unless it says so.
@@ -261,7 +304,13 @@ impl<'a> Walk<'a> {
         if around.called.is_some() {
             return None;
         }
-        let mut frame = self.facts.frame(around.node)?;
+        let Some(mut frame) = self.facts.frame(around.node) else {
+            self.unknown(
+                "no record says what called the block: what follows the call is not known"
+                    .to_owned(),
+            );
+            return None;
+        };
         if frames == FRAMES {
             let outer: Vec<u32> = self
                 .facts
@@ -285,8 +334,9 @@ impl<'a> Walk<'a> {
             .upward(Some(frame))
             .find_map(|n| Some((n, self.facts.statement(n)?)));
         let Some((node, call)) = tied else {
-            self.notes
-                .push("a frame's call is tied to no line: what follows it is not known".to_owned());
+            self.unknown(
+                "a frame's call is tied to no line: what follows it is not known".to_owned(),
+            );
             return None;
         };
         let outer = self.inside(self.facts.node(node).and_then(|n| n.parent));
@@ -324,7 +374,14 @@ impl<'a> Walk<'a> {
             }
             match kind(next) {
                 Some(Kind::Elif | Kind::Else) if decided => {}
-                Some(Kind::Catch) => self.subtree(next, How::Maybe, around),
+                Some(Kind::Catch) => {
+                    // The run does not go on at a handler unless what it handles failed.
+                    let first = self.first;
+                    self.subtree(next, How::Maybe, around);
+                    if !self.failed {
+                        self.first = first;
+                    }
+                }
                 _ => {
                     decided = false;
                     self.subtree(next, How::Next, around);

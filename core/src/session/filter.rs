@@ -43,15 +43,19 @@ pub enum Order {
 }
 
 /// The words for how a run may stand that our own reading gives; a run may record any other.
-pub const RUN_STATUSES: [&str; 7] = [
+pub const RUN_STATUSES: [&str; 8] = [
     "completed",
     "failed",
     "interrupted",
     "running",
+    SILENT,
     "unknown",
     "unreadable",
     "waiting",
 ];
+
+/// What lists show for `running` where a day passed without a sign of life; both words find such a run.
+pub const SILENT: &str = "silent";
 
 /// A status was asked for that no run has or will have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -85,7 +89,13 @@ impl Filter {
     /// Whether a run is to be shown.
     pub fn wants(&self, run: &RunSummary) -> bool {
         let status = status(run);
-        let has = |word: &String| word.eq_ignore_ascii_case(status);
+        let silent = run.stale.then_some(SILENT);
+        let has = |word: &String| {
+            [Some(status), silent]
+                .into_iter()
+                .flatten()
+                .any(|own| word.eq_ignore_ascii_case(own))
+        };
         let program = run.program.as_deref().unwrap_or_default().to_lowercase();
         let named = |part: &String| program.contains(&part.to_lowercase());
         (self.status.is_empty() || self.status.iter().any(has))

@@ -184,6 +184,7 @@ fn narrow(
         session: Session {
             source: Rc::clone(source),
             place: place.to_owned(),
+            called: None,
             root,
             db: Some(Store {
                 name: file.into(),

@@ -6,6 +6,7 @@
 //! a shell only shows it. `now` is passed in where it matters, in milliseconds since 1970 UTC.
 
 mod agents;
+mod answer;
 mod audit;
 mod bindings;
 mod carry;
@@ -51,7 +52,7 @@ pub use audit::{AuditFilter, audit_stats, audit_timeouts, longest_first};
 pub use carry::Carried;
 pub use choose::{ChooseError, choose};
 pub use convert::{Each, Files, Left};
-pub use filter::{Filter, Order, RUN_STATUSES, UnknownStatus};
+pub use filter::{Filter, Order, RUN_STATUSES, SILENT, UnknownStatus};
 pub use index::NodeIndex;
 pub use lookup::Lookup;
 pub use open::OpenError;
@@ -63,6 +64,7 @@ pub use values::ValueOf;
 pub struct Session {
     source: Rc<dyn Source>,
     place: String,
+    called: Option<String>,
     /// The run folder's path inside the source, ending in `/`, or empty.
     root: String,
     db: Option<Store>,
@@ -97,6 +99,8 @@ pub struct Options {
     pub around: Vec<Around>,
     /// Which run of a database that holds several; the latest without it.
     pub run_id: Option<String>,
+    /// What commands call the run, where its own name does not find it: a path.
+    pub called: Option<String>,
     /// How far reading a database may go.
     pub limits: Limits,
 }
@@ -120,6 +124,9 @@ impl Session {
     /// Returns the name that commands take for the run: that of its folder among the runs of a project, else its id. A
     /// copied folder has the id of the run that it was copied from.
     pub fn name(&self) -> String {
+        if let Some(called) = &self.called {
+            return called.clone();
+        }
         let path = format!("{}/{}", self.source.label(), self.root);
         let mut parts = path.trim_end_matches('/').rsplit(['/', '\\']);
         match (parts.next(), parts.next()) {

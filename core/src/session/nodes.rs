@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use super::index::{node_of_row, short};
 use super::{Session, values};
 use crate::issue::Location;
-use crate::model::{Execution, LogLine};
+use crate::model::{Execution, LogEvent, LogLine, Status};
 use crate::time::{Stamp, human_duration};
 use crate::trace::{Node, NodeKind};
 use crate::view::{BindingRef, Cell, NodeDetail, NodeRef, RowView, TracePage, TreeRow};
@@ -149,7 +149,7 @@ impl Session {
             duration_ms,
             started,
             ended,
-            error: self.error_of(at).map(|e| short(e, ROW_TEXT)),
+            error: self.error_of(node, at).map(|e| short(e, ROW_TEXT)),
             bindings: self.wrote(node),
             line: at.line,
             line_guessed: at.line_guessed,
@@ -192,7 +192,7 @@ impl Session {
                 .filter_map(|n| self.node_ref(n))
                 .collect(),
             text: at.text.to_string(),
-            error: self.error_of(at).map(str::to_owned),
+            error: self.error_of(node, at).map(str::to_owned),
             frame,
             line_why: at
                 .line_by
@@ -276,7 +276,8 @@ impl Session {
             status: self.status_word(at).to_owned(),
             path: path.join(" › "),
             line: at.line,
-            error: self.error_of(at).map(|e| short(e, ROW_TEXT)),
+            line_guessed: at.line.is_some() && at.line_guessed,
+            error: self.error_of(node, at).map(|e| short(e, ROW_TEXT)),
         })
     }
 
@@ -319,8 +320,8 @@ impl Session {
         }
     }
 
-    /// The error of a node: that of its last row which has one.
-    pub(super) fn error_of(&self, node: &Node) -> Option<&str> {
+    /// The error of a node: that of its last row, or line of the log, which has one.
+    pub(super) fn error_of(&self, at: u32, node: &Node) -> Option<&str> {
         let last = self
             .execution(node.last_row)
             .and_then(|e| e.error.as_deref());
@@ -338,7 +339,22 @@ impl Session {
                     .and_then(|e| e.error.as_deref())
             })
             .or_else(|| node.error(&self.run).map(|error| &**error))
+            .or_else(|| self.failed_line(at))
             .filter(|e| !e.trim().is_empty())
+    }
+
+    /// What the last line of a log that says that a node failed says of it.
+    fn failed_line(&self, at: u32) -> Option<&str> {
+        let failed = self.told(at).filter(|line| {
+            matches!(
+                line.event,
+                LogEvent::Statement {
+                    status: Some(Status::Failed),
+                    ..
+                }
+            )
+        });
+        failed.last()?.note.as_deref()
     }
 
     fn detail_words(&self, index: u32, node: &Node) -> String {

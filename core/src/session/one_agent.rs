@@ -116,6 +116,7 @@ fn narrow(source: &Rc<dyn Source>, place: &str, options: &Options, name: &str) -
     let mut session = Session {
         source: Rc::clone(source),
         place: place.to_owned(),
+        called: options.called.clone(),
         root,
         db,
         agent_stores: Vec::new(),

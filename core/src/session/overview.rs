@@ -2,8 +2,9 @@ use std::collections::BTreeMap;
 
 use super::index::short;
 use super::summary::last_part;
-use super::{Session, story};
+use super::{Session, answer, story};
 use crate::model::{Dialect, FolderForm, Form, GateStatus, Run, Status};
+use crate::resume;
 use crate::time::human_duration;
 use crate::trace::{NodeKind, NodeStatus, Verdict};
 use crate::view::{Failure, Overview, StatusCount};
@@ -19,6 +20,18 @@ const FACT: usize = 200;
 impl Session {
     /// What happened, where it stopped and why.
     pub fn overview(&self, now: Option<i64>) -> Overview {
+        let told = self.told_listing();
+        let facts = self.facts(told.as_ref());
+        self.overview_of(now, facts, &resume::ahead(facts))
+    }
+
+    /// The same, where it is known what lies ahead.
+    pub(super) fn overview_of(
+        &self,
+        now: Option<i64>,
+        facts: resume::Facts<'_>,
+        plan: &resume::Plan,
+    ) -> Overview {
         let (run, trace) = (&self.run, &self.trace);
         let verdict = &trace.verdict;
         let (started, started_from) = super::summary::started(run);
@@ -39,10 +52,7 @@ impl Session {
             started_from,
             last_sign: verdict.last_sign.clone(),
             last_sign_from: verdict.last_sign_from.clone(),
-            file_changed: match verdict.last_sign {
-                None => run.touched.clone(),
-                Some(_) => None,
-            },
+            file_changed: super::summary::file_changed(run, verdict),
             stale: verdict.stale,
             duration_ms: super::summary::took(run, verdict),
             bindings: run.bindings.len() as u32,
@@ -65,7 +75,7 @@ impl Session {
                 .iter()
                 .map(|(k, v)| (k.to_string(), v.to_string()))
                 .collect(),
-            facts: facts(run),
+            facts: recorded_facts(run),
             other_runs: self.other_runs.clone(),
             statements_in_program: self.runnable_statements(),
             ..Overview::default()
@@ -89,13 +99,14 @@ impl Session {
             .take(LINKS)
             .filter_map(|&n| self.node_ref(n as u32))
             .collect();
+        view.position_count = trace.positions.len() as u32;
         view.failure = trace.first_cause.and_then(|cause| {
             Some(Failure {
                 cause: self.node_ref(cause as u32)?,
                 error: trace
                     .nodes
                     .get(cause)
-                    .and_then(|n| self.error_of(n))
+                    .and_then(|n| self.error_of(cause as u32, n))
                     .map(str::to_owned),
                 because_of: trace
                     .because_of
@@ -103,12 +114,14 @@ impl Session {
                     .take(LINKS)
                     .filter_map(|&n| self.node_ref(n as u32))
                     .collect(),
+                because_of_count: trace.because_of.len() as u32,
             })
         });
         view.pending_gates = self.gate_views(now, |gate| gate.status == GateStatus::Pending);
         view.missing = self.missing_words();
         view.headline = story::headline(&view);
         view.story = story::sentences(&view);
+        answer::add(&mut view, facts, plan, &self.name());
         view
     }
 
@@ -184,7 +197,7 @@ pub(super) fn status_word(verdict: &Verdict) -> &str {
 }
 
 /// What the run's own records say that no other field holds.
-fn facts(run: &Run) -> Vec<(String, String)> {
+fn recorded_facts(run: &Run) -> Vec<(String, String)> {
     let mut facts: Vec<(String, String)> = Vec::new();
     let mut add = |key: &str, value: &str| facts.push((key.to_owned(), short(value, FACT)));
     if let Some(log) = &run.log {
@@ -282,7 +295,7 @@ mod tests {
         assert!(by_status.contains(&("failed", 1)), "{by_status:?}");
         assert!(by_status.contains(&("completed", 1)), "{by_status:?}");
         assert!(
-            view.story[0].starts_with("1 of 2 started statements finished"),
+            view.story[0].starts_with("1 statement finished."),
             "{:?}",
             view.story
         );

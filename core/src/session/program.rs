@@ -4,7 +4,7 @@ use super::Session;
 use super::index::short;
 use super::nodes::count;
 use super::silent::Silent;
-use crate::program::{Property, Statement, Value};
+use crate::program::{Property, Statement, StatementKind, Value};
 use crate::trace::{Node, NodeStatus};
 use crate::view::{ProgramLine, ProgramView, PropertyView};
 
@@ -149,26 +149,29 @@ impl Session {
 
     /// How many statements of the program may run: declarations and clauses are not counted.
     pub(super) fn runnable_statements(&self) -> Option<u32> {
-        use crate::program::StatementKind as K;
         let listing = self.listing.as_ref()?;
-        let runs = |kind: K| {
-            !matches!(
-                kind,
-                K::Use
-                    | K::Input
-                    | K::Agent
-                    | K::Block
-                    | K::Label
-                    | K::Catch
-                    | K::Finally
-                    | K::Else
-                    | K::Elif
-                    | K::Option
-                    | K::Other
-            )
-        };
-        Some(listing.statements.iter().filter(|s| runs(s.kind)).count() as u32)
+        let runs = listing.statements.iter().filter(|s| may_run(s.kind));
+        Some(runs.count() as u32)
     }
+}
+
+/// Whether a statement may run: declarations and clauses do not.
+pub(super) fn may_run(kind: StatementKind) -> bool {
+    use StatementKind as K;
+    !matches!(
+        kind,
+        K::Use
+            | K::Input
+            | K::Agent
+            | K::Block
+            | K::Label
+            | K::Catch
+            | K::Finally
+            | K::Else
+            | K::Elif
+            | K::Option
+            | K::Other
+    )
 }
 
 /// What a statement says of itself. Names of ours for what its head plainly shows are left out.

@@ -19,23 +19,11 @@ impl Session {
     /// What going on with the run takes: where it stands, what lies ahead and needs, what must not be repeated.
     /// Reads previews of the values that are needed, and no value whole.
     pub fn resume(&self, now: Option<i64>) -> ResumeView {
-        let told;
-        let listing = match (&self.listing, !self.run.told_by_rows()) {
-            (Some(listing), _) => Some(listing),
-            // Without a program, a state file's trace is read as one; lines are those of the trace.
-            (None, true) if self.run.state_file.is_some() => {
-                told = scan(&source_of_trace(&self.run));
-                Some(&told).filter(|t| !t.statements.is_empty())
-            }
-            _ => None,
-        };
-        let facts = Facts {
-            run: &self.run,
-            trace: &self.trace,
-            listing,
-        };
+        let told = self.told_listing();
+        let facts = self.facts(told.as_ref());
+        let listing = facts.listing;
         let plan = resume::plan(facts);
-        let overview = self.overview(now);
+        let overview = self.overview_of(now, facts, &plan);
         let mut view = ResumeView {
             run: overview.run,
             program: overview.program,
@@ -90,9 +78,9 @@ impl Session {
         if view.status == "running" && !overview.stale {
             let note = match overview.last_sign_ago {
                 Some(ago) => format!(
-                    "the run is said to be running, with a sign of life {ago}: make sure that nobody is at it"
+                    "the last sign of life was {ago}: make sure that nothing carries the run out"
                 ),
-                None => "the run is said to be running, and records no time: make sure that nobody is at it".to_owned(),
+                None => "the run records no time: make sure that nothing carries it out".to_owned(),
             };
             view.notes.insert(0, note);
         }
@@ -111,6 +99,24 @@ impl Session {
         view.headline = headline(&view);
         view.steps = resume::steps(&view);
         view
+    }
+
+    /// The trace of a state file, read as a program; `None` where there is a program, or rows.
+    pub(super) fn told_listing(&self) -> Option<Listing> {
+        if self.listing.is_some() || self.run.told_by_rows() || self.run.state_file.is_none() {
+            return None;
+        }
+        let told = scan(&source_of_trace(&self.run));
+        Some(told).filter(|told| !told.statements.is_empty())
+    }
+
+    /// What a plan is made of; without a program, lines are those of the trace of a state file.
+    pub(super) fn facts<'s>(&'s self, told: Option<&'s Listing>) -> Facts<'s> {
+        Facts {
+            run: &self.run,
+            trace: &self.trace,
+            listing: self.listing.as_ref().or(told),
+        }
     }
 
     fn ended_last(&self) -> Vec<crate::view::NodeRef> {
@@ -299,9 +305,11 @@ impl Session {
 }
 
 fn ahead_view(ahead: &Ahead, listing: Option<&Listing>) -> Option<AheadView> {
-    let statement = listing?.get(ahead.statement)?;
+    let listing = listing?;
+    let statement = listing.get(ahead.statement)?;
     Some(AheadView {
         line: statement.line,
+        indent: listing.indent(statement.line),
         text: short(&statement.text, LISTED),
         how: ahead.how.word().to_owned(),
         frame: ahead.scope,
@@ -319,10 +327,8 @@ fn headline(view: &ResumeView) -> String {
     let failed = Stop::Failed.word();
     match (view.status.as_str(), view.positions.as_slice()) {
         ("completed", _) => "Completed: nothing to resume".to_owned(),
-        ("failed", []) => {
-            "Failed, and no row says where: it cannot be told how to go on".to_owned()
-        }
-        (_, []) => "Nothing says where this run stands".to_owned(),
+        ("failed", []) => "Failed, and no record says where: how to go on is not known".to_owned(),
+        (_, []) => "No record says where this run stands".to_owned(),
         (_, [one]) if one.how == failed => format!("Failed; it can begin again at {}", at(one)),
         (_, [one]) if one.how == "gate" => match view.gates.first() {
             Some(gate) if gate.gate.overdue => {

@@ -1,10 +1,10 @@
 //! Lines of the program that no record speaks of, and what is known of them all the same (one-fold.md, rule 3).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Session;
 use crate::program::{Listing, StatementKind as Kind, Ways};
-use crate::trace::NodeStatus;
+use crate::trace::{Node, NodeKind, NodeStatus};
 
 /// A statement of a body whose condition did not hold, or the branch of an `if` that was not taken.
 pub(super) const NOT_RUN: &str = "not run";
@@ -21,6 +21,8 @@ pub(super) struct Silent {
     /// The farthest statement of the top level, and what lies in it, that a record names.
     farthest: Option<u32>,
     completed: bool,
+    /// Branches that a parallel announced and of which no record has a line, with their word.
+    announced: BTreeMap<u32, &'static str>,
 }
 
 impl Silent {
@@ -33,23 +35,33 @@ impl Silent {
             return silent;
         };
         let count = listing.statements.len() as u32;
-        // By statement: whether a record names it, and whether all of them say that it was skipped.
-        let mut named = vec![(false, true); count as usize];
+        // By statement: whether a record names it, and whether all of them say that it was skipped, or completed.
+        let mut named = vec![Named::default(); count as usize];
         for node in &session.trace.nodes {
+            if let Some(at) = announced(session, listing, node) {
+                let word = match node.status {
+                    NodeStatus::Skipped => "skipped",
+                    _ => "pending",
+                };
+                silent.announced.insert(at, word);
+            }
             let at = node.line.and_then(|line| listing.statement_at(line));
-            let Some((is_named, skipped)) = at.and_then(|at| named.get_mut(at as usize)) else {
+            let Some(named) = at.and_then(|at| named.get_mut(at as usize)) else {
                 continue;
             };
-            *is_named = true;
-            *skipped &= node.status == NodeStatus::Skipped;
+            named.records += 1;
+            named.skipped += u32::from(node.status == NodeStatus::Skipped);
+            named.completed += u32::from(node.status == NodeStatus::Completed);
         }
         let state = |at: u32| named.get(at as usize).copied().unwrap_or_default();
-        let ways = Taken::of(listing, |at| state(at) == (true, false));
+        let ways = Taken::of(listing, |at| state(at).records > state(at).skipped);
         for at in 0..count {
             let Some(statement) = listing.get(at) else {
                 break;
             };
-            let (is_named, skipped) = state(at);
+            let named = state(at);
+            let is_named = named.records > 0;
+            let skipped = named.skipped == named.records;
             let outer = statement
                 .parent
                 .is_some_and(|p| silent.not_run.contains(&p));
@@ -57,8 +69,20 @@ impl Silent {
             let refused = is_named && skipped && statement.kind.is_way();
             if outer || untaken || refused {
                 silent.not_run.insert(at);
-            } else if is_named && !in_block(listing, at) {
-                silent.farthest = Some(at);
+            }
+            // A record that it was skipped is a record of how far the run came.
+            if is_named && !in_block(listing, at) {
+                // What completed is over with all that lies in it.
+                let inside =
+                    match named.completed > 0 && named.completed + named.skipped == named.records {
+                        true => listing
+                            .statements
+                            .partition_point(|s| s.line <= statement.end),
+                        false => 0,
+                    };
+                let last = u32::try_from(inside).unwrap_or_default();
+                let last = last.saturating_sub(1).max(at);
+                silent.farthest = silent.farthest.max(Some(last));
             }
         }
         silent
@@ -77,17 +101,42 @@ impl Silent {
         if self.not_run.contains(&at) {
             return NOT_RUN;
         }
+        if let Some(word) = self.announced.get(&at) {
+            return word;
+        }
         // How far a block came depends on its calls.
         if in_block(listing, at) {
             return "";
         }
         match self.farthest {
             _ if self.completed => NOT_RECORDED,
-            Some(farthest) if at < farthest => NOT_RECORDED,
+            Some(farthest) if at <= farthest => NOT_RECORDED,
             Some(_) => NOT_REACHED,
             None => "",
         }
     }
+}
+
+/// How many records name a statement, and how many of them say that it was skipped, or completed.
+#[derive(Debug, Clone, Copy, Default)]
+struct Named {
+    records: u32,
+    skipped: u32,
+    completed: u32,
+}
+
+/// The statement of a branch that follows from what its parallel announced: no record names its line, so its name ties it.
+fn announced(session: &Session, listing: &Listing, node: &Node) -> Option<u32> {
+    let NodeKind::Branch { branch } = &node.kind else {
+        return None;
+    };
+    if !node.derived || node.line.is_some() {
+        return None;
+    }
+    let parallel = session.trace.nodes.get(node.parent? as usize)?;
+    let branches = listing.branches(listing.statement_at(parallel.line?)?);
+    let own = branches.into_iter().find(|(name, _)| **name == **branch)?;
+    Some(own.1)
 }
 
 /// The ways of each choice that a record says were taken.

@@ -8,43 +8,46 @@ use crate::view::{NodeRef, Overview, Part};
 
 /// One line that answers before any table.
 pub(super) fn headline(view: &Overview) -> String {
-    let at = |node: &NodeRef| short(&node.text, 60);
     match view.status.as_str() {
-        "completed" => match &view.duration {
-            Some(took) => format!("Completed in {took}"),
-            None => "Completed".to_owned(),
-        },
+        "completed" => {
+            let completed = match is_guess(view) {
+                true => "Probably completed",
+                false => "Completed",
+            };
+            match &view.duration {
+                Some(took) => format!("{completed} in {took}"),
+                None => completed.to_owned(),
+            }
+        }
         "failed" => match &view.failure {
             Some(failure) => format!("Failed at {}", at(&failure.cause)),
-            None => "Failed; no row says where".to_owned(),
+            None => "Failed; no record says where".to_owned(),
         },
-        "waiting" => match view.pending_gates.first() {
-            Some(gate) => match &gate.created {
-                Some(since) if since.millis().is_some() => {
-                    format!("Waiting for an approval since {} UTC", since.minute())
-                }
-                Some(since) => format!("Waiting for an approval since {since}"),
-                None => format!("Waiting for an approval of {}", gate.id),
-            },
-            None => "Waiting".to_owned(),
+        "waiting" => match view.pending_gates.as_slice() {
+            [] => "Waiting".to_owned(),
+            [gate] => {
+                let since = match (&gate.remaining, &gate.created) {
+                    (Some(remaining), _) if gate.overdue => format!(", which {remaining}"),
+                    (_, Some(since)) if since.millis().is_some() => {
+                        format!(" since {} UTC", since.minute())
+                    }
+                    (_, Some(since)) => format!(" since {since}"),
+                    (_, None) => String::new(),
+                };
+                format!("Waiting at gate {}{since}", gate.id)
+            }
+            many => format!("Waiting at {} gates", many.len()),
         },
-        "interrupted" => match view.positions.first() {
-            Some(position) => format!("Interrupted at {}", at(position)),
-            None => "Interrupted".to_owned(),
-        },
-        "running" if view.stale => match view
-            .last_sign_ago
-            .as_deref()
-            .map(|ago| ago.trim_end_matches(" ago"))
-        {
-            Some(silent) => format!("Running, but no sign of life for {silent}"),
-            None => "Running, but without a sign of life for over a day".to_owned(),
-        },
-        "running" => match view.positions.as_slice() {
-            [] => "Running".to_owned(),
-            [one] => format!("Running: {}", at(one)),
-            many => format!("Running in {} places", many.len()),
-        },
+        "interrupted" => format!("Interrupted{}", places(view, " at ", " in ")),
+        "running" if view.stale => {
+            let silent = match &view.last_sign_ago {
+                Some(ago) => ago.trim_end_matches(" ago"),
+                None => "over a day",
+            };
+            let places = places(view, ", at ", ", in ");
+            format!("Running, silent for {silent}{places}")
+        }
+        "running" => format!("Running{}", places(view, " at ", " in ")),
         _ if view.form == AGENTS => match view.agents {
             0 if view.is_unread(Part::Agents) => "Agents that could not be read".to_owned(),
             n => format!("A store of {}", count(n, "agent", "agents")),
@@ -63,7 +66,31 @@ pub(super) fn headline(view: &Overview) -> String {
     }
 }
 
-/// Three sentences: how much ran, what went wrong, where it stands.
+/// A statement by its line, where that is known.
+fn at(node: &NodeRef) -> String {
+    let text = short(&node.text, 60);
+    match (node.line, node.line_guessed) {
+        (Some(line), false) => format!("line {line}: {text}"),
+        (Some(line), true) => format!("{text} (line {line}?)"),
+        (None, _) => text,
+    }
+}
+
+/// Where a run stands, after one of two words; empty where no record says it.
+fn places(view: &Overview, one: &str, several: &str) -> String {
+    match view.positions.as_slice() {
+        [] => String::new(),
+        [place] => format!("{one}{}", at(place)),
+        _ => format!("{several}{} places", view.position_count),
+    }
+}
+
+/// Whether no record names the status: it follows from what ran.
+fn is_guess(view: &Overview) -> bool {
+    matches!(&*view.status_source, "execution trace" | "disk")
+}
+
+/// Up to three sentences: how much ran, what went wrong, what the headline does not say of where it stands.
 pub(super) fn sentences(view: &Overview) -> Vec<String> {
     if view.form == AGENTS {
         return vec!["Agents outlive runs: this file holds their memories and no run.".to_owned()];
@@ -96,20 +123,14 @@ fn progress(view: &Overview) -> Option<String> {
             ),
         });
     }
-    let ran = format!(
-        "{} of {} finished",
-        view.statements_done,
-        count(view.statements, "started statement", "started statements"),
-    );
+    let done = view.statements_done;
     let unread = match view.is_unread(Part::Statements) {
         true => "; others could not be read",
         false => "",
     };
-    let ran = format!("{ran}{unread}");
-    Some(match (&view.duration, view.times_recorded) {
-        (Some(took), _) => format!("{ran}, from start to last sign of life in {took}."),
-        (None, false) => format!("{ran}; times were not recorded."),
-        (None, true) => format!("{ran}."),
+    Some(match done {
+        0 => format!("No statement finished{unread}."),
+        _ => format!("{} finished{unread}.", statements(done)),
     })
 }
 
@@ -125,7 +146,7 @@ fn trouble(view: &Overview) -> Option<String> {
             Some(error) => format!(": {}", short(error, 160).trim_end_matches('.')),
             None => ", without a message".to_owned(),
         };
-        let more = match failure.because_of.len() {
+        let more = match failure.because_of_count {
             0 => String::new(),
             n => format!("; {} failed or stopped because of it", n),
         };
@@ -154,21 +175,16 @@ fn standing(view: &Overview) -> Option<String> {
         view.pending_gates.first(),
         matches!(view.status.as_str(), "completed" | "failed"),
     ) {
-        let until = match &gate.remaining {
-            Some(words) => format!(", which {words}"),
-            None => ", which has no deadline".to_owned(),
-        };
-        let reject = match &gate.on_reject {
-            Some(action) => format!("; on a rejection it does {}", code(action, 80)),
-            None => String::new(),
-        };
-        return Some(format!("It stands at gate {}{until}{reject}.", gate.id));
+        let action = gate.on_reject.as_deref()?;
+        return Some(format!("On a rejection it does {}.", code(action, 80)));
     }
     match view.status.as_str() {
         "completed" if view.bindings == 0 && view.is_unread(Part::Bindings) => {
             Some("Its bindings could not be read.".to_owned())
         }
         "completed" if view.bindings == 0 => Some("It left no bindings.".to_owned()),
+        // The bindings were named already.
+        "completed" if view.statements == 0 => None,
         "completed" => Some(format!(
             "It left {}.",
             count(view.bindings, "binding", "bindings")
@@ -176,14 +192,15 @@ fn standing(view: &Overview) -> Option<String> {
         "failed" => None,
         _ => match view.positions.as_slice() {
             [] => None,
-            [one] => Some(format!(
-                "It stands at {}{}.",
-                code(&one.text, 80),
-                inside(one)
-            )),
+            // The headline says where.
+            [one] => {
+                let error = short(one.error.as_deref()?, 160);
+                let error = error.trim_end_matches('.');
+                Some(format!("Its last attempt failed: {error}."))
+            }
             many => Some(format!(
                 "It stands in {} places: {}{}.",
-                many.len(),
+                view.position_count,
                 many.iter()
                     .take(3)
                     .map(|n| code(&n.text, 40))
@@ -241,14 +258,14 @@ mod tests {
         };
         assert_eq!(
             headline(&view),
-            "Waiting for an approval since 2026-01-25 13:04 UTC"
+            "Waiting at gate production_deploy since 2026-01-25 13:04 UTC"
         );
         assert_eq!(
             sentences(&view),
             [
-                "28 of 29 started statements finished; times were not recorded.",
+                "28 statements finished.",
                 "1 statement needed more than one attempt; 1 failure was recovered.",
-                "It stands at gate production_deploy, which expires in 3h 12m; on a rejection it does `throw \"Deployment cancelled\"`.",
+                "On a rejection it does `throw \"Deployment cancelled\"`.",
             ]
         );
     }
@@ -264,6 +281,7 @@ mod tests {
                 cause: node("session \"Process chunk\"", "loop › do process(half)"),
                 error: Some("Connection timeout".to_owned()),
                 because_of: vec![node("do process(half)", "")],
+                because_of_count: 1,
             }),
             ..Overview::default()
         };
@@ -282,7 +300,7 @@ mod tests {
             last_sign_ago: Some("3d 4h ago".to_owned()),
             ..Overview::default()
         };
-        assert_eq!(headline(&view), "Running, but no sign of life for 3d 4h");
+        assert_eq!(headline(&view), "Running, silent for 3d 4h");
         assert_eq!(sentences(&view), ["No statement is recorded yet."]);
     }
 

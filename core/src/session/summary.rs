@@ -9,7 +9,7 @@ use crate::decode::{folder, rows};
 use crate::model::{Form, GateStatus, Run, RunStatus};
 use crate::program;
 use crate::source::Source;
-use crate::time::{Stamp, human_duration};
+use crate::time::{Stamp, human_duration, rough_duration};
 use crate::trace::{self, STATE_FILE, Verdict};
 use crate::view::{Counts, RunSummary};
 
@@ -111,6 +111,21 @@ pub(super) fn started(run: &Run) -> (Option<Stamp>, Option<String>) {
     }
 }
 
+/// When a file of the run was last changed, where the run records no time at all (one-fold.md, rule 4).
+pub(super) fn file_changed(run: &Run, verdict: &Verdict) -> Option<Stamp> {
+    match verdict.last_sign {
+        None => run.touched.clone(),
+        Some(_) => None,
+    }
+}
+
+/// How long ago a run started.
+pub(super) fn age(line: &RunSummary, now: Option<i64>) -> Option<String> {
+    let at = line.started.as_ref().and_then(Stamp::millis)?;
+    now.filter(|now| *now >= at)
+        .map(|now| rough_duration(now - at))
+}
+
 fn summary(run: &Run, verdict: &Verdict, place: &str) -> RunSummary {
     let duration_ms = took(run, verdict);
     let (started, started_from) = started(run);
@@ -135,6 +150,7 @@ fn summary(run: &Run, verdict: &Verdict, place: &str) -> RunSummary {
         started,
         started_from,
         last_sign: verdict.last_sign.clone(),
+        file_changed: file_changed(run, verdict),
         duration: duration_ms.map(human_duration),
         duration_ms,
         pending_gates: pending.count() as u32,

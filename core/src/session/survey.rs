@@ -231,7 +231,7 @@ fn list(
         if !filter.may_want(&place.name) {
             continue;
         }
-        let line = match known(&place) {
+        let mut line = match known(&place) {
             Some(line) => line,
             None => {
                 // One at a time.
@@ -241,6 +241,7 @@ fn list(
                 line
             }
         };
+        line.age = super::summary::age(&line, options.now);
         if filter.wants(&line) {
             list.runs.push(line);
         }

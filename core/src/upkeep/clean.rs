@@ -234,14 +234,9 @@ fn judge(request: &Request, entry: &Entry, by_name: bool) -> Judged {
     if !ended && (run.status == "waiting" || run.pending_gates > 0) {
         return forced(request, "it waits at a gate");
     }
-    let last = last_sign(entry, &run);
-    let silent = last.map(|at| request.now.saturating_sub(at));
-    if !ended && silent.is_none_or(|ms| ms < RECENT) {
-        let since = silent.map_or_else(
-            || "and no time of it is known".to_owned(),
-            |ms| format!("with a sign of life {} ago", rough(ms)),
-        );
-        return forced(request, &format!("it is {} {since}", run.status));
+    let silent = last_sign(entry.run.as_ref()).map(|at| request.now.saturating_sub(at));
+    if let Some(why) = unended(request, entry, &run.status, silent).filter(|_| !ended) {
+        return forced(request, &why);
     }
     Judged::Remove(match silent {
         Some(ms) if !ended => format!("{}, silent for {}", run.status, human_duration(ms)),
@@ -256,7 +251,31 @@ fn forced(request: &Request, why: &str) -> Judged {
     }
 }
 
-/// What is known of the run, with a time where its own records have none.
+/// Why a run stays that no record says ended.
+///
+/// The date of a file is no sign of life: copies and checkouts reset it, archives set it to anything. So it neither
+/// makes such a run old, nor live where its records are silent. But a removed run does not come back, and a writer may
+/// record no time: a file that changed today holds the removal back, for what it is.
+fn unended(request: &Request, entry: &Entry, status: &str, silent: Option<i64>) -> Option<String> {
+    let Some(silent) = silent else {
+        return Some(format!("it is {status} and records no time"));
+    };
+    if silent < RECENT {
+        let ago = rough(silent);
+        return Some(format!("it is {status} with a sign of life {ago} ago"));
+    }
+    let changed = request.now.saturating_sub(entry.newest?);
+    (changed < RECENT).then(|| {
+        format!(
+            "it is {status}, its records are silent for {}, and a file of it changed {} ago, as in a copy",
+            human_duration(silent),
+            rough(changed)
+        )
+    })
+}
+
+/// What the age of a run is judged by: where it records no time, nothing of it changed since the date of its newest
+/// file.
 fn known(entry: &Entry) -> Option<RunSummary> {
     let mut run = entry.run.clone()?;
     if run.last_sign.is_none() && run.started.is_none() {
@@ -265,16 +284,15 @@ fn known(entry: &Entry) -> Option<RunSummary> {
     Some(run)
 }
 
-/// The last sign of life: recorded, or of a file that was changed since.
-fn last_sign(entry: &Entry, run: &RunSummary) -> Option<i64> {
-    let recorded = run.last_sign.as_ref().or(run.started.as_ref());
-    recorded.and_then(Stamp::millis).max(entry.newest)
+/// The last sign of life that the run records; else its start.
+fn last_sign(run: Option<&RunSummary>) -> Option<i64> {
+    let recorded = run.and_then(|run| run.last_sign.as_ref().or(run.started.as_ref()));
+    recorded.and_then(Stamp::millis)
 }
 
 fn line(request: &Request, entry: &Entry, named: bool, why: String) -> CleanRun {
-    let run = known(entry).unwrap_or_default();
-    let last_sign = run.last_sign.clone().or_else(|| run.started.clone());
-    let age = last_sign.as_ref().and_then(Stamp::millis);
+    let run = entry.run.clone().unwrap_or_default();
+    let age = last_sign(Some(&run));
     CleanRun {
         run: entry.name.clone(),
         status: match run.error {
@@ -282,7 +300,7 @@ fn line(request: &Request, entry: &Entry, named: bool, why: String) -> CleanRun 
             None => run.status,
         },
         age: age.map(|at| rough(request.now.saturating_sub(at))),
-        last_sign,
+        last_sign: run.last_sign.or(run.started),
         bytes: entry.bytes,
         files: entry.files,
         why,
@@ -467,15 +485,53 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_changed_is_a_sign_of_life_too() {
-        let mut run = entry("r", "running", 40);
-        run.newest = Some(NOW - 1000);
-        let plan = plan(&ask(&["r"], &[], None, false), &[run]).unwrap();
-        assert_eq!(names(&plan.keep), "r");
-        assert_eq!(
-            plan.keep[0].why,
-            "it is running with a sign of life less than 1m ago; --force takes it all the same"
-        );
+    fn the_date_of_a_file_makes_no_run_old_and_none_live() {
+        // Recorded, in days ago; the date of the newest file; whether the run goes, and why.
+        for (status, recorded, changed, goes, why) in [
+            ("running", Some(40), 40, true, "running, silent for 40d"),
+            (
+                "running",
+                Some(40),
+                0,
+                false,
+                "it is running, its records are silent for 40d, and a file of it changed less than 1m ago, as in a copy; --force takes it all the same",
+            ),
+            (
+                "running",
+                Some(0),
+                40,
+                false,
+                "it is running with a sign of life less than 1m ago; --force takes it all the same",
+            ),
+            (
+                "unknown",
+                None,
+                40,
+                false,
+                "it is unknown and records no time; --force takes it all the same",
+            ),
+            ("completed", Some(40), 0, true, "completed"),
+            ("completed", None, 0, true, "completed"),
+        ] {
+            let mut run = entry("r", status, changed);
+            let sign = recorded.map(|days| Stamp::At(NOW - days * DAY));
+            run.run.as_mut().unwrap().last_sign = sign.clone();
+            let plan = plan(&ask(&["r"], &[], None, false), &[run]).unwrap();
+            let judged = if goes { &plan.remove } else { &plan.keep };
+            assert_eq!(judged[0].why, why, "{status} {recorded:?} {changed}");
+            assert_eq!(judged[0].last_sign, sign, "{status} {recorded:?} {changed}");
+        }
+    }
+
+    #[test]
+    fn a_recorded_time_decides_how_old_a_run_is() {
+        // A run of today whose files are dated long ago, and an old one that was copied today.
+        for (recorded, changed, goes) in [(0, 40, false), (40, 0, true), (40, 40, true)] {
+            let mut run = entry("r", "completed", changed);
+            run.run.as_mut().unwrap().last_sign = Some(Stamp::At(NOW - recorded * DAY));
+            let plan = plan(&ask(&[], &["completed"], Some(30), false), &[run]).unwrap();
+            assert_eq!(plan.remove.len() == 1, goes, "{recorded} {changed}");
+        }
     }
 
     #[test]

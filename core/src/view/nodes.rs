@@ -21,6 +21,9 @@ pub struct NodeRef {
     pub path: String,
     /// Line in the program.
     pub line: Option<u32>,
+    /// The tie to the line is a guess.
+    #[serde(default)]
+    pub line_guessed: bool,
     /// Its last error, cut at 400 characters; also that of an attempt that is being retried.
     #[serde(default)]
     pub error: Option<String>,
@@ -203,8 +206,8 @@ pub struct ProgramLine {
     /// `statement`, `property`, `continuation`, `comment`, `blank`.
     pub role: String,
     /// What happened here, in words: `completed`, `failed`, `3 × completed, 1 × failed`. Where no record names the line:
-    /// `not run` (its condition did not hold), `not recorded` (before the farthest record, or in a completed run) or
-    /// `not reached`; empty where nothing is known, and for what does not run.
+    /// `not run` (its condition did not hold), `not recorded` (before the farthest record, or in a completed run),
+    /// `not reached`, or the word of a branch that its parallel announced; empty where nothing is known, and for what does not run.
     pub annotation: String,
     /// The status to colour it by, in words; empty where `annotation` is.
     pub status: String,

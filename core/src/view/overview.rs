@@ -23,8 +23,17 @@ pub struct Overview {
     pub status_reason: String,
     /// What each source says, when they disagree.
     pub claims: Vec<(String, String)>,
-    /// One line: `Waiting for an approval since 13:04`.
+    /// One line: `Waiting at gate deploy since 13:04`.
     pub headline: String,
+    /// What is left to do, as a clause: `up to 13 statements, from line 32 on`; empty for a store of agents.
+    #[serde(default)]
+    pub left: String,
+    /// What to do next, as a clause: `go on at line 32`; empty for a store of agents.
+    #[serde(default)]
+    pub next: String,
+    /// The command that does it, or shows how; `None` where there is none.
+    #[serde(default)]
+    pub next_command: Option<String>,
     /// Three sentences on what happened.
     pub story: Vec<String>,
     /// When it started; `None`: not recorded.
@@ -62,8 +71,11 @@ pub struct Overview {
     pub retried: u32,
     /// Nodes that failed and were recovered.
     pub recovered: u32,
-    /// Where the run stands.
+    /// Where the run stands (the first 20).
     pub positions: Vec<NodeRef>,
+    /// How many places that are in all.
+    #[serde(default)]
+    pub position_count: u32,
     /// The first cause of a failure.
     pub failure: Option<Failure>,
     /// Gates that wait for a decision.
@@ -176,6 +188,9 @@ pub struct Failure {
     pub cause: NodeRef,
     /// Its error; `None`: no message was recorded.
     pub error: Option<String>,
-    /// Failed or stopped because of it, from the inside out.
+    /// Failed or stopped because of it, from the inside out (the first 20).
     pub because_of: Vec<NodeRef>,
+    /// How many that are in all.
+    #[serde(default)]
+    pub because_of_count: u32,
 }

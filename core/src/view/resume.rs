@@ -106,6 +106,9 @@ pub struct AheadView {
     pub line: u32,
     /// The first line of its text.
     pub text: String,
+    /// How many columns the program indents the line.
+    #[serde(default)]
+    pub indent: u32,
     /// `here`, `next`, `again` (another round), `maybe` (a condition decides), `called` (in a block that is called).
     pub how: String,
     /// The frame that its names are resolved from; `None` is the root.

@@ -45,8 +45,15 @@ pub struct RunSummary {
     /// What that was read from where nothing records a start: `the run's id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_from: Option<String>,
-    /// The last sign of life.
+    /// How long ago it started, in the largest unit, when `now` is given: `322d`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub age: Option<String>,
+    /// The last sign of life: the latest time that the run records.
     pub last_sign: Option<Stamp>,
+    /// When a file of the run was last changed, where the run records no time at all. No sign of life: copies and
+    /// checkouts reset it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_changed: Option<Stamp>,
     /// From the start to the last sign of life, where both are recorded; milliseconds.
     pub duration_ms: Option<i64>,
     /// The same in words.

@@ -19,6 +19,22 @@ pub(crate) fn bytes(count: u64) -> String {
     format!("{value:.digits$} {}", UNITS[unit])
 }
 
+/// Clauses one after the other; empty ones are left out.
+pub(crate) fn joined<const N: usize>(parts: [impl AsRef<str>; N]) -> String {
+    let mut out = String::new();
+    for part in parts
+        .iter()
+        .map(AsRef::as_ref)
+        .filter(|part| !part.is_empty())
+    {
+        if !out.is_empty() {
+            out.push_str(", ");
+        }
+        out.push_str(part);
+    }
+    out
+}
+
 /// A count with thin spaces between thousands: `50 000`.
 pub(crate) fn count(number: u64) -> String {
     let digits = number.to_string();

@@ -228,6 +228,15 @@ fn Table(
     }
 }
 
+/// How long ago a run started, and by what where nothing records it. The date of a file is no start.
+fn age(run: &RunSummary) -> String {
+    let ago = run.age.as_ref().map(|age| format!("{age} ago"));
+    let by = run.started_from.as_ref().map(|from| format!("by {from}"));
+    let changed = run.file_changed.as_ref().filter(|_| run.started.is_none());
+    let changed = changed.map(|at| format!("a file changed on {}", words::day(at)));
+    words::joined([ago, by, changed].map(Option::unwrap_or_default))
+}
+
 fn draw(_: u64, run: &RunSummary) -> AnyView {
     let name = run.program.clone().unwrap_or_else(|| run.title());
     let mut to_do = Vec::new();
@@ -258,7 +267,7 @@ fn draw(_: u64, run: &RunSummary) -> AnyView {
         </span>
         <span role="gridcell">{status}</span>
         <span role="gridcell" class="wide mono cut" title=run.place.clone()>{run.title()}</span>
-        <span role="gridcell" class="wide"><When stamp=run.started.clone()/></span>
+        <span role="gridcell" class="wide two"><When stamp=run.started.clone()/><small>{age(run)}</small></span>
         <span role="gridcell" class="wide num">{run.duration.clone().unwrap_or_else(|| "–".to_owned())}</span>
         <span role="gridcell" class="wide">{to_do.join(", ")}</span>
     }

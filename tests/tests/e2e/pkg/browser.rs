@@ -11,7 +11,7 @@ use prosescope_tests::needs;
 use super::{Project, readme};
 
 const RUN: &str = "examples/.prose/runs/20260118-201530-z4t9wa";
-const HEADLINE: &str = "Failed at draft = session: translator";
+const HEADLINE: &str = "Failed at line 38: draft = session: translator";
 
 /// The README's example, in one HTML file that was opened from disk: a person chooses a folder.
 #[test]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use prosescope_tests::{build, needs};
 use serde_json::json;
 
+use super::screenshots::shoot;
 use super::{FAILED, FINISHED, Viewer, WAITING, example, examples};
 
 /// A database with a run and what these statements add.
@@ -400,5 +401,43 @@ fn a_saved_value_never_has_the_ending_of_a_program() {
     viewer.click_text(".detail button", "Download");
     let saved = viewer.downloaded("invoice.exe.txt");
     assert_eq!(fs::read_to_string(saved).unwrap(), "plain words");
+    viewer.assert_quiet();
+}
+
+/// A copy resets the dates of files: they are shown for what they are, never as a start or a sign of life.
+#[test]
+fn a_start_says_what_it_is_from_and_a_files_date_is_no_sign_of_life() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let run = |id: &str| {
+        let run = folder.path().join(".prose/runs").join(id);
+        fs::create_dir_all(&run).unwrap();
+        let log = format!("# run:{id} p.prose\n\n1→ a ✓\n");
+        fs::write(run.join("state.md"), log).unwrap();
+        let program = "let a = session \"A\"\nif **it is due**:\n  session \"B\"\nsession \"C\"\n";
+        fs::write(run.join("program.prose"), program).unwrap();
+        run
+    };
+    let (dated, nameless) = (run("20260104-101500-log001"), run("mine"));
+    viewer.drop_files(&[&folder.path().join(".prose")]);
+    viewer.wait_text("2 runs");
+    viewer.wait_text("by the run's id");
+    viewer.wait_text("a file changed on");
+    shoot(&mut viewer, "honest-runs");
+    for (run, started) in [(&dated, "by the run's id"), (&nameless, "not recorded")] {
+        viewer.drop_run(&[run]);
+        viewer.wait_text("Left: up to 2 statements, from line 2 on.");
+        viewer.wait_text("a file changed on");
+        viewer.wait_text(started);
+        let ago = viewer.eval("document.querySelector('.facts').textContent.includes(' ago')");
+        assert_eq!(ago, false, "nothing is said to be a sign of life");
+    }
+    shoot(&mut viewer, "honest-overview");
+    viewer.key("2");
+    viewer.wait_page("Program");
+    viewer.wait_text("not reached");
+    shoot(&mut viewer, "honest-program");
     viewer.assert_quiet();
 }

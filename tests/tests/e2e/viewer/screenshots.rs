@@ -15,7 +15,7 @@ fn folder() -> PathBuf {
 }
 
 /// Takes the page as it is, in every size and scheme.
-fn shoot(viewer: &mut Viewer, name: &str) {
+pub(super) fn shoot(viewer: &mut Viewer, name: &str) {
     for (width, height) in SIZES {
         for dark in [false, true] {
             let scheme = if dark { "dark" } else { "light" };

@@ -3,6 +3,7 @@
 mod go_on;
 
 use leptos::prelude::*;
+use prosescope_core::time::Stamp;
 use prosescope_core::view::{Failure, GateView, NodeRef, Overview, Part, RunSummary};
 
 use crate::route::Page;
@@ -27,17 +28,31 @@ pub(super) fn draw() -> AnyView {
 fn Meanwhile(line: RunSummary) -> impl IntoView {
     let missing = || "not recorded".to_owned();
     let (started, last) = (line.started.as_ref(), line.last_sign.as_ref());
-    let day = |of: Option<&prosescope_core::time::Stamp>| of.map_or_else(String::new, words::day);
+    let day = |of: Option<&Stamp>| of.map_or_else(String::new, words::day);
     view! {
         <h1>{words::first_upper(&line.status)}</h1>
         <p class="lede">{words::first_upper(&line.reason)}". All else is being read."</p>
         <dl class="facts meanwhile">
-            <Fact name="Started" value=started.map_or_else(missing, words::clock) more=day(started)/>
-            <Fact name="Last sign of life" value=last.map_or_else(missing, words::clock) more=day(last)/>
+            <Fact name="Started" value=started.map_or_else(missing, words::clock)
+                more=words::joined([&day(started), &by(line.started_from.as_deref())])/>
+            <Fact name="Last sign of life" value=last.map_or_else(missing, words::clock)
+                more=words::joined([&day(last), &changed(line.file_changed.as_ref())])/>
             <Fact name="Took" value=line.duration.clone().unwrap_or_else(missing) more=""/>
             <Fact name="Read as" value=line.form.clone() more=""/>
         </dl>
     }
+}
+
+/// What a time was read from.
+fn by(from: Option<&str>) -> String {
+    from.map_or_else(String::new, |from| format!("by {from}"))
+}
+
+/// The date of a file: no sign of life, for copies reset it.
+fn changed(at: Option<&Stamp>) -> String {
+    at.map_or_else(String::new, |at| {
+        format!("a file changed on {}, which a copy resets", words::day(at))
+    })
 }
 
 #[component]
@@ -57,14 +72,16 @@ fn Answer(overview: Overview) -> impl IntoView {
         .failure
         .clone()
         .map(|failure| view! { <Cause failure/> });
-    let positions = (!overview.positions.is_empty() && overview.pending_gates.is_empty())
-        .then(|| view! { <Positions nodes=overview.positions.clone()/> });
+    let positions = (!overview.positions.is_empty() && overview.pending_gates.is_empty()).then(
+        || view! { <Positions nodes=overview.positions.clone() many=overview.position_count/> },
+    );
     let goes_on = !overview.positions.is_empty() || overview.failure.is_some();
     let claims =
         (!overview.claims.is_empty()).then(|| view! { <Claims overview=overview.clone()/> });
     view! {
         <h1>{overview.headline.clone()}</h1>
         <p class="lede">{story}</p>
+        <WhatNext overview=overview.clone()/>
         {missing}
         {gates}
         {failure}
@@ -97,6 +114,24 @@ fn Answer(overview: Overview) -> impl IntoView {
             <Go to=run.page(Page::Files)>"Files and tables"</Go>
         </p>
     }
+}
+
+/// What is left of the run, and what to do next.
+#[component]
+fn WhatNext(overview: Overview) -> impl IntoView {
+    // A gate that waits has its own command below.
+    let at_gate = !overview.pending_gates.is_empty() && overview.status != "completed";
+    let command = overview.next_command.filter(|_| !at_gate).map(|command| {
+        view! {
+            <code>{command.clone()}</code>" "<Copy text=Signal::stored(command) label="Copy command"/>
+        }
+    });
+    (!overview.left.is_empty()).then(|| {
+        view! {
+            <p class="next">"Left: "{overview.left}"."</p>
+            <p class="next">"Next: "{overview.next}". "{command}</p>
+        }
+    })
 }
 
 /// A sentence whose parts between backquotes are code.
@@ -155,8 +190,8 @@ fn Cause(failure: Failure) -> impl IntoView {
         cause,
         error,
         because_of,
+        because_of_count: many,
     } = failure;
-    let many = because_of.len();
     view! {
         <section class="note bad" aria-label="First cause">
             <Pill status="failed" words="first cause"/>
@@ -166,8 +201,8 @@ fn Cause(failure: Failure) -> impl IntoView {
                 <p class="error">{error.unwrap_or_else(|| "No message was recorded.".to_owned())}</p>
                 {(many > 0).then(|| view! {
                     <details>
-                        <summary>{words::counted(many as u64, "other", "others")}" failed or stopped because of it"</summary>
-                        <ul class="nodes">{because_of.into_iter().take(50).map(|node| view! { <li>{node_link(&node)}</li> }).collect_view()}</ul>
+                        <summary>{words::counted(many.into(), "other", "others")}" failed or stopped because of it"</summary>
+                        <ul class="nodes">{because_of.into_iter().map(|node| view! { <li>{node_link(&node)}</li> }).collect_view()}</ul>
                     </details>
                 })}
             </div>
@@ -176,17 +211,17 @@ fn Cause(failure: Failure) -> impl IntoView {
 }
 
 #[component]
-fn Positions(nodes: Vec<NodeRef>) -> impl IntoView {
-    let many = nodes.len();
+fn Positions(nodes: Vec<NodeRef>, many: u32) -> impl IntoView {
+    let more = (many as usize).saturating_sub(nodes.len());
     view! {
         <h2>{if many == 1 { "Where it stands".to_owned() } else { format!("Where it stands: {many} places") }}</h2>
         <ul class="nodes boxed">
-            {nodes.into_iter().take(20).map(|node| {
+            {nodes.into_iter().map(|node| {
                 let error = node.error.clone().map(|error| view! { <p class="error">{error}</p> });
                 view! { <li>{node_link(&node)}{error}</li> }
             }).collect_view()}
         </ul>
-        {(many > 20).then(|| view! { <p class="faint">"and "{many - 20}" more"</p> })}
+        {(more > 0).then(|| view! { <p class="faint">"and "{more}" more"</p> })}
     }
 }
 
@@ -235,26 +270,21 @@ fn Glance(overview: Overview) -> impl IntoView {
     }
     let started = overview.started.as_ref();
     let last = overview.last_sign.as_ref();
-    let last_more = [
-        last.map(words::day)
-            .filter(|day| started.is_none_or(|s| words::day(s) != *day))
-            .unwrap_or_default(),
-        overview.last_sign_ago.clone().unwrap_or_default(),
-        overview
-            .last_sign_from
-            .clone()
-            .map(|from| format!("by {from}"))
-            .unwrap_or_default(),
-    ];
-    let last_more: Vec<String> = last_more
-        .into_iter()
-        .filter(|part| !part.is_empty())
-        .collect();
+    let started_more = started.map_or_else(String::new, |s| format!("{}, UTC", words::day(s)));
+    let started_more = words::joined([&started_more, &by(overview.started_from.as_deref())]);
+    let last_day = last
+        .map(words::day)
+        .filter(|day| started.is_none_or(|s| words::day(s) != *day));
+    let last_more = words::joined([
+        &last_day.unwrap_or_default(),
+        overview.last_sign_ago.as_deref().unwrap_or_default(),
+        &by(overview.last_sign_from.as_deref()),
+        &changed(overview.file_changed.as_ref()),
+    ]);
     view! {
         <dl class="facts">
-            <Fact name="Started" value=started.map_or_else(missing, words::clock)
-                more=started.map_or_else(String::new, |s| format!("{}, UTC", words::day(s)))/>
-            <Fact name="Last sign of life" value=last.map_or_else(missing, words::clock) more=last_more.join(", ")/>
+            <Fact name="Started" value=started.map_or_else(missing, words::clock) more=started_more/>
+            <Fact name="Last sign of life" value=last.map_or_else(missing, words::clock) more=last_more/>
             <Fact name="Took" value=overview.duration.clone().unwrap_or_else(missing)
                 more=if overview.times_recorded { "" } else { "statements carry no times" }/>
             <Fact name="Statements finished" value=statements

@@ -1,0 +1,227 @@
+//! The first three lines of `prose show`: how a run stands, what is left, what to do next.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+const FORMS: [&str; 2] = ["filesystem", "sqlite"];
+
+const PROGRAM: &str = "session \"Plan\"\napprove deploy:\n  allow: [\"ops\"]\n  on_reject: throw \"Stopped\"\nloop until **it is good** (max: 3):\n  session \"Build\"\noutput report = session \"Report\"\n";
+
+/// Runs `prose` in a folder two hours after noon; `args` are split at blanks.
+fn prose(dir: &Path, args: &str) -> (Option<i32>, String) {
+    let out = Command::new(env!("CARGO_BIN_EXE_prose"))
+        .args(args.split_whitespace())
+        .current_dir(dir)
+        .env("HOME", dir)
+        .env("PROSE_NOW", "2026-01-15T14:00:00Z")
+        .env_remove("PROSE_RUN")
+        .output()
+        .expect("prose runs");
+    let text = [out.stdout, out.stderr].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    (out.status.code(), text)
+}
+
+#[track_caller]
+fn done(dir: &Path, args: &str) -> String {
+    let (code, text) = prose(dir, args);
+    assert_eq!(code, Some(0), "{args}: {text}");
+    text
+}
+
+/// A folder with a run `r` of these commands. `$n` in them is what the n-th printed.
+fn project(form: &str, commands: &[&str]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a folder");
+    fs::write(dir.path().join("p.prose"), PROGRAM).expect("written");
+    done(dir.path(), &format!("init p.prose --id r --state {form}"));
+    let mut printed: Vec<String> = Vec::new();
+    for command in commands {
+        let run = match command.starts_with("finish") {
+            true => "r",
+            false => "--run r",
+        };
+        let mut command = format!("{command} {run}");
+        for (nth, text) in printed.iter().enumerate() {
+            command = command.replace(&format!("${}", nth + 1), text.trim());
+        }
+        printed.push(done(dir.path(), &command));
+    }
+    dir
+}
+
+/// What is done before a run stands at its gate.
+const PLANNED: [&str; 2] = ["exec begin --line 1", "exec complete $1"];
+
+#[test]
+fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
+    let gate = "gate create deploy --prompt Deploy? --allow ops";
+    let cases: [(&[&str], [&str; 3]); 7] = [
+        (
+            &[],
+            [
+                "● Running",
+                "4 statements, from line 1 on",
+                "prose resume r  # make sure that nothing carries it out, then go on at line 1",
+            ],
+        ),
+        (
+            &["exec begin --line 1"],
+            [
+                "● Running at line 1: session \"Plan\"",
+                "4 statements, from line 1 on",
+                "prose resume r  # make sure that nothing carries it out, then go on at line 1",
+            ],
+        ),
+        (
+            &[PLANNED[0], PLANNED[1], gate],
+            [
+                "◷ Waiting at gate deploy since 2026-01-15 14:00 UTC",
+                "3 statements, from line 2 on",
+                "prose approve r deploy --as NAME  # have gate deploy decided by ops",
+            ],
+        ),
+        (
+            &[
+                PLANNED[0],
+                "exec fail $1 --error lost",
+                "finish --status failed",
+            ],
+            [
+                "✗ Failed at line 1: session \"Plan\"",
+                "4 statements, from line 1 on",
+                "prose resume r  # change what made it fail, then begin again at line 1",
+            ],
+        ),
+        (
+            &[PLANNED[0], "finish --status interrupted"],
+            [
+                "◷ Interrupted at line 1: session \"Plan\"",
+                "4 statements, from line 1 on",
+                "prose resume r  # go on at line 1",
+            ],
+        ),
+        (
+            &[PLANNED[0], PLANNED[1], "finish --status completed --force"],
+            ["✓ Completed", "nothing", "nothing"],
+        ),
+        (
+            &[
+                PLANNED[0],
+                PLANNED[1],
+                "put report --file p.prose",
+                "finish --status completed --force",
+            ],
+            [
+                "✓ Completed",
+                "nothing",
+                "prose get report --run r  # read its output",
+            ],
+        ),
+    ];
+    for form in FORMS {
+        for (commands, expected) in &cases {
+            let dir = project(form, commands);
+            let shown = done(dir.path(), "show r");
+            let lines: Vec<&str> = shown.lines().take(3).collect();
+            let [headline, left, next] = expected;
+            let expected = [
+                (*headline).to_owned(),
+                format!("  left  {left}"),
+                format!("  next  {next}"),
+            ];
+            assert_eq!(lines, expected, "{form}: {commands:?}");
+        }
+    }
+}
+
+/// The command of the third line, without its reason.
+fn command(shown: &str) -> String {
+    let next = shown.lines().nth(2).expect("a third line");
+    let next = next.trim().strip_prefix("next").expect("what to do next");
+    let command = next.split("  #").next().unwrap_or_default().trim();
+    let args = command.strip_prefix("prose ").expect("a command");
+    args.to_owned()
+}
+
+/// A run is also given by a path, from where its id does not find it.
+#[test]
+fn the_command_to_copy_works_where_it_was_printed() {
+    for form in FORMS {
+        let dir = project(form, &PLANNED);
+        let outside = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join(".prose/runs/r");
+        let path = path.to_str().expect("a name in UTF-8");
+        for (here, named) in [
+            (dir.path(), "r"),
+            (dir.path(), "latest"),
+            (dir.path(), ".prose/runs/r"),
+            (outside.path(), path),
+        ] {
+            let next = command(&done(here, &format!("show {named}")));
+            assert!(next.starts_with("resume "), "{next}");
+            assert!(done(here, &next).contains("line 2"), "{form}: {next}");
+        }
+    }
+}
+
+#[test]
+fn a_list_says_how_old_each_run_is_and_where_its_start_is_from() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let write = |id: &str, text: &str| {
+        let run = dir.path().join(".prose/runs").join(id);
+        fs::create_dir_all(&run).expect("made");
+        fs::write(run.join("state.md"), text).expect("written");
+    };
+    let log = |id: &str| format!("# run:{id} p.prose\n\n1→ a ✓\n");
+    write("20260115-110000-logged", &log("20260115-110000-logged"));
+    write("mine", "# run:mine p.prose\n\n1→ a ✓\n");
+    write(
+        "20260101-110000-silent",
+        "# Execution State\n\nrun: 20260101-110000-silent\nprogram: p.prose\nstarted: 2026-01-01T12:00:00Z\nstatus: running\n",
+    );
+    let listed = done(dir.path(), "runs");
+    let line = |part: &str| {
+        let line = listed.lines().find(|line| line.contains(part));
+        let words: Vec<&str> = line.unwrap_or_default().split_whitespace().collect();
+        words.join(" ")
+    };
+    assert_eq!(
+        line("logged"),
+        "· unknown 20260115-110000-logged p.prose 2026-01-15 11:00* 3h"
+    );
+    assert_eq!(
+        line("20260101"),
+        "· silent 20260101-110000-silent p.prose 2026-01-01 12:00 14d"
+    );
+    // What its file's date says is no start.
+    assert_eq!(line("mine"), "· unknown mine p.prose unknown");
+    assert!(
+        listed.ends_with("* the start is not recorded: it is the time in the run's id\n"),
+        "{listed}"
+    );
+    let silent = done(dir.path(), "runs --status silent");
+    assert!(
+        silent.contains("20260101") && !silent.contains("mine"),
+        "{silent}"
+    );
+}
+
+#[test]
+fn what_lies_ahead_is_indented_as_in_the_program() {
+    let dir = project("sqlite", &PLANNED);
+    let shown = done(dir.path(), "resume r");
+    let (_, ahead) = shown
+        .split_once("The program from there on\n")
+        .expect("what lies ahead");
+    let lines: Vec<&str> = ahead.lines().take(4).collect();
+    assert_eq!(
+        lines,
+        [
+            "     2 → approve deploy:",
+            "     5 → loop until **it is good** (max: 3):",
+            "     6 →   session \"Build\"",
+            "     7 → output report = session \"Report\"",
+        ]
+    );
+}

@@ -1,0 +1,150 @@
+//! What is left of a run and what to do next: the two lines below the headline, taken from where `resume` says that the
+//! run stands, so that the two never differ.
+
+use super::gates::quoted;
+use super::nodes::count;
+use super::overview::AGENTS;
+use super::program::{may_run, statements};
+use crate::model::{BindingKind, Run};
+use crate::program::{Listing, StatementKind};
+use crate::resume::{Facts, How, Plan, Stand, Stop};
+use crate::view::{Overview, Part};
+
+/// Adds the two lines; `name` is what commands call the run.
+pub(super) fn add(view: &mut Overview, facts: Facts<'_>, plan: &Plan, name: &str) {
+    if view.form == AGENTS {
+        return;
+    }
+    view.left = left(view, facts, plan);
+    let (next, command) = next(view, facts, plan, &quoted(name));
+    view.next = next;
+    view.next_command = command.filter(|command| !command.is_empty());
+}
+
+fn left(view: &Overview, facts: Facts<'_>, plan: &Plan) -> String {
+    if view.status == "completed" {
+        return "nothing".to_owned();
+    }
+    if let Some(file) = view.sealed() {
+        return format!("not readable: {file} is encrypted");
+    }
+    let Some(stand) = plan.stands.first() else {
+        return match (view.is_unread(Part::Statements), view.status.as_str()) {
+            (true, _) => "not known: what was executed could not be read".to_owned(),
+            (false, "failed") => "not known: no record says where it failed".to_owned(),
+            (false, _) => "not known: no record says what ran".to_owned(),
+        };
+    };
+    let Some(listing) = facts.listing else {
+        return format!("not known: {}", facts.run.program.missing());
+    };
+    // As in what finished, a block around others does not count.
+    let is_step = |at: u32| {
+        let is_gate = |kind| kind == StatementKind::Gate;
+        listing.get(at).is_some_and(|s| {
+            may_run(s.kind) && (is_gate(s.kind) || listing.children(at).next().is_none())
+        })
+    };
+    let ahead = plan.ahead.iter().map(|ahead| ahead.statement);
+    let mut ahead: Vec<u32> = ahead.filter(|at| is_step(*at)).collect();
+    ahead.sort_unstable();
+    ahead.dedup();
+    let from = match (plan.stands.len(), line(plan, listing, stand)) {
+        (1, Some(line)) if ahead.len() == 1 => format!(", at line {line}"),
+        (1, Some(line)) => format!(", from line {line} on"),
+        (1, None) => String::new(),
+        (many, _) => format!(", from {many} places on"),
+    };
+    let sure = plan
+        .ahead
+        .iter()
+        .all(|ahead| matches!(ahead.how, How::Here | How::Next));
+    let words = statements(ahead.len() as u32);
+    match ahead.len() {
+        0 if plan.cut => "not known: its place in the program is not recorded".to_owned(),
+        0 if stand.stop == Stop::Refused => {
+            "what the program does where a gate is turned down".to_owned()
+        }
+        0 => "no statement of the program".to_owned(),
+        _ if plan.cut => format!("at least {words}{from}"),
+        _ if sure => format!("{words}{from}"),
+        _ => format!("up to {words}{from}"),
+    }
+}
+
+/// The line where the run goes on.
+fn line(plan: &Plan, listing: &Listing, stand: &Stand) -> Option<u32> {
+    let next = stand.next.and_then(|at| plan.ahead.get(at))?;
+    Some(listing.get(next.statement)?.line)
+}
+
+fn next(view: &Overview, facts: Facts<'_>, plan: &Plan, name: &str) -> (String, Option<String>) {
+    let command = |words: &str| Some(format!("prose {words} {name}"));
+    if view.status == "completed" {
+        return results(view, facts.run, name);
+    }
+    if let Some(file) = view.sealed() {
+        return (format!("decrypt {file} and read the run again"), None);
+    }
+    let Some(stand) = plan.stands.first() else {
+        return match (view.is_unread(Part::Statements), view.status.as_str()) {
+            (true, _) => ("see what could not be read".to_owned(), command("check")),
+            (false, "failed") => ("look for the failure".to_owned(), command("trace")),
+            (false, _) => ("look at its files".to_owned(), command("view")),
+        };
+    };
+    let at = facts.listing.and_then(|listing| line(plan, listing, stand));
+    let at = at.map_or(String::new(), |line| format!(" at line {line}"));
+    if let (Stop::Gate, Some(gate)) = (stand.stop, view.pending_gates.first()) {
+        return match &gate.expire_command {
+            Some(expire) => (
+                format!("record that gate {} timed out", gate.id),
+                Some(expire.clone()),
+            ),
+            None => (
+                format!("have gate {} decided by {}", gate.id, gate.allow_words),
+                Some(gate.approve_command.clone()),
+            ),
+        };
+    }
+    if plan.ahead.is_empty() && stand.stop == Stop::Between {
+        return ("look at what ran last".to_owned(), command("trace"));
+    }
+    let next = match (stand.stop, view.status.as_str()) {
+        (Stop::Failed, _) => format!("change what made it fail, then begin again{at}"),
+        (Stop::Refused, _) => "act on the gate that was turned down".to_owned(),
+        (_, "running") => format!("make sure that nothing carries it out, then go on{at}"),
+        (_, "interrupted" | "waiting") => format!("go on{at}"),
+        _ => format!("check what ran, then go on{at}"),
+    };
+    (next, command("resume"))
+}
+
+/// Where the results of a completed run are.
+fn results(view: &Overview, run: &Run, name: &str) -> (String, Option<String>) {
+    let check = |what: String| (what, Some(format!("prose check {name}")));
+    if view.issues.error > 0 {
+        let errors = count(view.issues.error, "error", "errors");
+        return check(format!("look at {errors} found in its records"));
+    }
+    let mut outputs = run
+        .bindings
+        .iter()
+        .filter(|binding| binding.kind == BindingKind::Output && binding.execution_id.is_none());
+    match (outputs.next(), outputs.next()) {
+        (Some(one), None) => (
+            "read its output".to_owned(),
+            Some(format!("prose get {} --run {name}", quoted(&one.name))),
+        ),
+        _ if view.bindings > 0 => (
+            "read its bindings".to_owned(),
+            Some(format!("prose bindings {name}")),
+        ),
+        _ if view.is_unread(Part::Bindings) => check("see what could not be read".to_owned()),
+        _ if view.issues.warning > 0 => {
+            let warnings = count(view.issues.warning, "warning", "warnings");
+            check(format!("look at {warnings} found in its records"))
+        }
+        _ => ("nothing".to_owned(), None),
+    }
+}
