@@ -44,6 +44,13 @@ const C_COVERAGE: &str = "-fsanitize-coverage=inline-8bit-counters,pc-table,trac
 /// The longest input that is tried: a database of some pages.
 const LONGEST: &str = "16384";
 
+/// Properties that hold for any case.
+const PROPERTIES: [&str; 3] = [
+    "any_run_renders_to_a_run_that_renders_the_same",
+    "a_run_cut_anywhere_comes_back_from_its_state_file",
+    "what_was_kept_tells_the_same",
+];
+
 /// Seconds after which an input hangs. An opened file may take two seconds of processor time; libFuzzer counts wall time,
 /// of which a busy machine takes more, and counting takes its part.
 const SLOWEST: &str = "60";
@@ -93,7 +100,21 @@ pub(crate) fn run_fuzz(root: &Path, args: &Args) -> Result<()> {
             fuzz(root, &folder, name, args)
         })?;
     }
-    Ok(())
+    match args.target {
+        None => step("Trying the properties of runs", || properties(root, args)),
+        Some(_) => Ok(()),
+    }
+}
+
+/// Tries the core's properties with cases that its tests do not have: 10,000 of each in the usual minute.
+fn properties(root: &Path, args: &Args) -> Result<()> {
+    let cases = args.seconds.saturating_mul(167).to_string();
+    let seed = args.seed.map(|seed| ("PROSE_SEED", seed.to_string()));
+    run(cargo(root)
+        .args(["test", "--package", "prosescope-core", "--lib", "--"])
+        .args(PROPERTIES)
+        .env("PROSE_CASES", cases)
+        .envs(seed))
 }
 
 fn build(root: &Path, folder: &Path) -> Result<()> {

@@ -2,17 +2,21 @@
 
 use proptest::test_runner::{Config, RngSeed};
 
-/// The same cases everywhere; with `PROSE_CASES=N` as many others, which differ each time.
+/// The same cases everywhere; with `PROSE_CASES=N` as many others, which `PROSE_SEED` chooses, else chance.
 pub fn cases(count: u32, seed: u64) -> Config {
-    let asked = std::env::var("PROSE_CASES").ok();
-    let asked = asked.and_then(|text| text.parse::<u32>().ok());
+    let asked = number("PROSE_CASES").and_then(|count| u32::try_from(count).ok());
     Config {
         cases: asked.unwrap_or(count),
-        rng_seed: match asked {
-            Some(_) => RngSeed::Random,
-            None => RngSeed::Fixed(seed),
+        rng_seed: match (asked, number("PROSE_SEED")) {
+            (_, Some(seed)) => RngSeed::Fixed(seed),
+            (Some(_), None) => RngSeed::Random,
+            (None, None) => RngSeed::Fixed(seed),
         },
         failure_persistence: None,
         ..Config::default()
     }
+}
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
 }

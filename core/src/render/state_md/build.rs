@@ -440,7 +440,8 @@ fn call_stack(trace: &Trace) -> Vec<CallFrame> {
     let is_open = |at: usize| {
         let node = trace.nodes.get(at)?;
         match &node.kind {
-            NodeKind::Frame { block, depth } if node.status.is_open() => {
+            // A frame without an id has no row in the table.
+            NodeKind::Frame { block, depth } if node.status.is_open() && node.id.is_some() => {
                 Some((node, block, *depth))
             }
             _ => None,

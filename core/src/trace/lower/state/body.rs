@@ -44,7 +44,8 @@ impl<'a> Lowering<'_, 'a, '_> {
                 }
             }
             if let Some((parallel, name, status)) = self.announced.remove(&at) {
-                self.branch(parallel, &name, &status, Some(at));
+                let made = self.branch(parallel, &name, &status, Some(at));
+                self.calls_from(made, statement);
             }
             if let Some(slot) = self.holder.get_mut(at as usize) {
                 *slot = own.or(outer);
@@ -167,11 +168,8 @@ impl<'a> Lowering<'_, 'a, '_> {
             }
         }
         let made = self.marked(at, own, outer, branch);
-        if let (true, Some(block)) = (called.is_empty(), self.called_block(own)) {
-            self.calls.entry(block).or_default().push(Call {
-                at: made,
-                frame: None,
-            });
+        if called.is_empty() {
+            self.calls_from(made, own);
         }
         for place in called {
             self.frame(place, None, Some(made));
@@ -265,9 +263,16 @@ impl<'a> Lowering<'_, 'a, '_> {
         }
     }
 
-    fn called_block(&self, own: &Statement) -> Option<u32> {
-        (own.kind == StatementKind::Do).then_some(())?;
-        self.facts.blocks.get(own.target.as_deref()?).copied()
+    /// Remembers the record of a call whose frame is not known.
+    fn calls_from(&mut self, at: At, own: &Statement) {
+        let target = own
+            .target
+            .as_deref()
+            .filter(|_| own.kind == StatementKind::Do);
+        if let Some(block) = target.and_then(|name| self.facts.blocks.get(name)) {
+            let call = Call { at, frame: None };
+            self.calls.entry(*block).or_default().push(call);
+        }
     }
 
     /// Visits of a gate of which no mark tells.
@@ -315,7 +320,9 @@ impl<'a> Lowering<'_, 'a, '_> {
                     let branch = ((parallel, id), name.clone(), status.clone());
                     self.announced.insert(known, branch);
                 }
-                None => self.branch((parallel, id), name, status, None),
+                None => {
+                    self.branch((parallel, id), name, status, None);
+                }
             }
         }
     }
@@ -327,7 +334,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         name: &Text,
         status: &Status,
         statement: Option<u32>,
-    ) {
+    ) -> At {
         let own = statement.and_then(|at| self.facts.statement(at));
         let text = own.map_or_else(|| name.clone(), |own| own.text.as_str().into());
         let status = word(status);
@@ -347,7 +354,7 @@ impl<'a> Lowering<'_, 'a, '_> {
             by_place: true,
             ..Beside::default()
         };
-        self.add(Some(parallel), text, status, meta, beside);
+        self.add(Some(parallel), text, status, meta, beside)
     }
 
     /// The rounds that are counted. Of all but the last nothing but the number is known.
