@@ -45,7 +45,7 @@ const EMPTY: &[&str] = &[
     "no gates",
     "no bindings",
     "no audit row",
-    "nothing was executed",
+    "no statement is recorded",
     "No statement is recorded",
     "no run",
     "empty: ",

@@ -20,7 +20,7 @@ pub(crate) fn trace(view: &TracePage, width: usize) -> String {
     if let Some(note) = &view.note {
         let _ = writeln!(out, "{}", escape(note, false));
     } else if view.rows.is_empty() {
-        out.push_str("nothing was executed\n");
+        out.push_str("no statement is recorded\n");
     }
     if view.rows.is_empty() {
         return out;
