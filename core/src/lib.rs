@@ -26,6 +26,7 @@
     )
 )]
 
+pub mod change;
 pub mod check;
 pub mod database;
 pub mod decode;
@@ -42,6 +43,7 @@ pub mod scope;
 pub mod session;
 pub mod source;
 pub mod sqlite;
+pub mod text;
 pub mod time;
 pub mod timeout;
 pub mod trace;

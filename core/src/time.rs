@@ -18,7 +18,7 @@ use std::fmt;
 use chrono::{DateTime, NaiveDate, NaiveDateTime};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::model::Text;
+use crate::text::Text;
 
 /// A time as recorded: an instant when it can be read, else the text. As JSON RFC 3339 in UTC, or that text.
 #[derive(Debug, Clone, PartialEq, Eq)]

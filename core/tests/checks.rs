@@ -9,7 +9,8 @@ use prosescope_core::issue::{Issue, Severity};
 use prosescope_core::resume::prompt;
 use prosescope_core::schema::STATE_SQL;
 use prosescope_core::session::{Options, Session};
-use prosescope_core::source::{MemorySource, Source};
+use prosescope_core::source::Source;
+use prosescope_core::sqlite::MemorySource;
 use prosescope_core::view::CheckedRun;
 
 /// Long after every time in the examples.

@@ -8,7 +8,8 @@ use std::rc::Rc;
 
 use prosescope_core::model::{FolderForm, Form, RunStatus};
 use prosescope_core::session::{FoundKind, Options, Session, survey};
-use prosescope_core::source::{MemorySource, Source};
+use prosescope_core::source::Source;
+use prosescope_core::sqlite::MemorySource;
 use prosescope_core::trace::NodeStatus;
 use prosescope_core::{decode, program, render, trace};
 use prosescope_test_support::needs;

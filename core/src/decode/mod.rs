@@ -11,5 +11,6 @@ pub mod memory_md;
 pub mod receipts;
 pub mod rows;
 pub(crate) mod sealed;
+pub mod sqlite_header;
 pub mod state_md;
 pub mod text;

@@ -19,8 +19,8 @@ use sha2::{Digest, Sha256};
 use super::jsonl::{text, with_text};
 use super::text::lossy;
 use crate::issue::Issue;
+use crate::model::Cell;
 use crate::model::{ColumnInfo, RunStatus, TableInfo, Text};
-use crate::view::Cell;
 
 /// The file in the run folder, and the table's name.
 pub const FILE: &str = "receipts.jsonl";

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::issue::Issue;
+pub use crate::text::is_plain_path;
 
 /// Reads bytes as text: UTF-8, or UTF-16 with a byte order mark. Never fails; what is no text becomes U+FFFD,
 /// which is an issue.
@@ -76,17 +77,6 @@ pub(crate) fn is_nothing(text: &str) -> bool {
                 c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':')
             })
     })
-}
-
-/// Whether a path is plain: `/` between its parts, no part empty, `.` or `..`, no root, no drive, no NUL.
-/// Only such paths are read (reliability.md, "Untrusted files").
-pub fn is_plain_path(path: &str) -> bool {
-    !path.is_empty()
-        && !path.contains('\0')
-        && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
-        && !path.as_bytes().get(1).is_some_and(|&c| {
-            c == b':' && path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic)
-        })
 }
 
 #[cfg(test)]

@@ -27,9 +27,6 @@ pub use state_file::{
     TraceLine,
 };
 pub use status::{RunStatus, Status};
-pub use table::{ColumnInfo, FileInfo, TableInfo};
+pub use table::{Cell, ColumnInfo, FileInfo, TableInfo, TableRows};
 
-use std::sync::Arc;
-
-/// A text that many rows share: a statement, a status, an error. Cloning it is free.
-pub type Text = Arc<str>;
+pub use crate::text::Text;

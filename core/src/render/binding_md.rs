@@ -1,8 +1,8 @@
 //! Binding files, as [`crate::decode::binding_md`] reads them (filesystem.md, "bindings/{name}.md"; errata, "Folder
 //! form").
 
+use crate::change::BindingRow;
 use crate::decode::state_md::escape::escape;
-use crate::write::BindingRow;
 
 /// The file's name below `bindings/`: `result.md` at the root, `result__43.md` in frame 43.
 pub fn file_name(name: &str, frame: Option<i64>) -> String {

@@ -1,6 +1,22 @@
 //! The name that a value is saved under: one that every file system takes and that starts no program.
 
-use crate::view::ValueFormat;
+use serde::{Deserialize, Serialize};
+
+/// How a value reads best.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+pub enum ValueFormat {
+    /// Prose with marks.
+    Markdown,
+    /// A JSON document.
+    Json,
+    /// Text without marks.
+    #[default]
+    Text,
+    /// Not text.
+    Binary,
+}
 
 /// Endings of files that are shown, never run, when somebody opens them.
 const HARMLESS: &[&str] = &[

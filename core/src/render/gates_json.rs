@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::write::{AuditRow, ExecutionRow, GateResolution, GateRow, ImportRow};
+use crate::change::{AuditRow, ExecutionRow, GateResolution, GateRow, ImportRow};
 
 /// A line of `x_events.jsonl`, its line break included. It begins with the id.
 pub fn event(row: &ExecutionRow) -> String {

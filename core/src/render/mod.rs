@@ -8,4 +8,4 @@ pub mod gates_json;
 pub mod narration;
 pub mod segment_md;
 pub mod state_md;
-pub mod text;
+pub use crate::text;

@@ -1,6 +1,6 @@
 //! Segments of an agent, as [`crate::decode::memory_md`] reads them (filesystem.md, "Agent Memory Files").
 
-use crate::write::SegmentRow;
+use crate::change::SegmentRow;
 
 /// The file's name in the agent's folder: `captain-003.md`, four digits past 999.
 pub fn file_name(agent: &str, number: i64) -> String {

@@ -19,9 +19,10 @@
 mod plan;
 mod row;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::database::Value;
+pub use crate::view::Done;
 
 pub use plan::{Repair, StaleState, plan, stale_state_file, superseded_files};
 pub use row::{Placed, Row, as_json};
@@ -50,16 +51,4 @@ pub struct Note {
     /// What stands there now.
     #[serde(skip)]
     pub after: Value<'static>,
-}
-
-/// What was repaired, and how often.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Done {
-    /// The rule, empty where none speaks of it.
-    pub rule: String,
-    /// What was done, in a sentence.
-    pub did: String,
-    /// How often.
-    pub count: u64,
 }

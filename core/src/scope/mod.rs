@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
 use crate::model::{Binding, Run};
-use crate::trace::Trace;
+use crate::trace::{Trace, round_of};
 
 pub use parents::{Bend, Parents, Walk, parents};
 
@@ -231,21 +231,6 @@ fn named(run: &Run, name: &str) -> Vec<(usize, Option<i64>)> {
         .into_iter()
         .map(|(_, at, frame)| (at, frame))
         .collect()
-}
-
-/// What a binding is that a round of a loop wrote under a name of its own: `verify_round2_final` is `verify` in round 2. A
-/// header that quotes a source which binds another name says otherwise.
-pub(crate) fn round_of(binding: &Binding) -> Option<(&str, u32)> {
-    let (base, rest) = binding.name.split_once("_round")?;
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    let round = rest.get(..digits)?.parse().ok()?;
-    let binds = |line: &str| {
-        let listing = crate::program::scan(line);
-        let statement = listing.statements.first();
-        statement.and_then(|s| s.bound()) == Some(base)
-    };
-    let said = binding.first_line().is_none_or(binds);
-    (!base.is_empty() && said).then_some((base, round))
 }
 
 /// `research.findings` may be the binding `findings` of the import `research` (errata B12): in its own run, which

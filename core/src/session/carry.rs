@@ -140,7 +140,7 @@ mod tests {
 
     use super::*;
     use crate::session::Options;
-    use crate::source::MemorySource;
+    use crate::sqlite::MemorySource;
     use crate::trace::{Node, NodeKind, NodeStatus};
 
     /// A run folder whose log and bindings are these.

@@ -121,7 +121,8 @@ mod tests {
 
     use super::*;
     use crate::database::{Database, Limits};
-    use crate::source::{FileEntry, MemorySource, SourceError};
+    use crate::source::{FileEntry, SourceError};
+    use crate::sqlite::MemorySource;
 
     fn source(files: &[&str]) -> Rc<dyn Source> {
         let text = |path: &str| match path.ends_with("state.md") {

@@ -164,7 +164,8 @@ mod tests {
     use super::*;
     use crate::schema::STATE_SQL;
     use crate::session::{Lookup, ValueOf};
-    use crate::source::{MemorySource, Source};
+    use crate::source::Source;
+    use crate::sqlite::MemorySource;
 
     const PROGRAM: &str = "use \"./deep.prose\" as research\nlet report = research(topic: \"x\")\nlet mine = session \"A\"\n";
     const NESTED: &str = "runs/r/imports/research--deep";

@@ -209,7 +209,7 @@ fn narrow(
 mod tests {
     use super::*;
     use crate::schema::STATE_SQL;
-    use crate::source::MemorySource;
+    use crate::sqlite::MemorySource;
     use rusqlite::Connection;
 
     fn source(sql: &[&str]) -> Rc<dyn Source> {

@@ -192,7 +192,7 @@ mod tests {
     use super::*;
     use crate::schema::{AGENTS_SQL, STATE_SQL};
     use crate::session::ValueOf;
-    use crate::source::MemorySource;
+    use crate::sqlite::MemorySource;
 
     const PROGRAM: &str = "agent captain:\n  persist: project\nsession \"A\"\n";
 

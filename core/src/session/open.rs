@@ -5,12 +5,12 @@ use super::stray::{has_stray_database, kept_in_files};
 use super::summary::last_part;
 use super::survey::{join, split};
 use super::{Around, NodeIndex, Options, Session, Store};
+use crate::decode::sqlite_header;
 use crate::decode::{dotenv, folder, rows, state_md};
 use crate::issue::Issue;
 use crate::model::{Agent, AgentScope, FolderForm, Form, Run, Text};
 use crate::program;
 use crate::source::{NAMES_HIDDEN, Source, SourceError, is_hidden_name};
-use crate::sqlite;
 use crate::trace;
 
 /// Why a place could not be opened: what was found, why that is no run, and what to do next.
@@ -186,7 +186,7 @@ fn open_file(source: &Rc<dyn Source>, path: &str, options: &Options) -> Result<O
         ));
     }
     // Not a database and not a state file: the SQLite decoder knows how to say what it is instead.
-    let error = sqlite::not_sqlite(&head, len);
+    let error = sqlite_header::not_sqlite(&head, len);
     Err(OpenError::Database {
         path: path.to_owned(),
         cause: error.to_string(),

@@ -258,7 +258,7 @@ mod tests {
 
     use crate::schema::STATE_SQL;
     use crate::session::{Options, Session};
-    use crate::source::MemorySource;
+    use crate::sqlite::MemorySource;
 
     fn session(status: &str, rows: &str) -> Session {
         let mut conn = Connection::open_in_memory().unwrap();

@@ -214,7 +214,7 @@ mod tests {
 
     use super::*;
     use crate::session::Options;
-    use crate::source::MemorySource;
+    use crate::sqlite::MemorySource;
 
     const PROGRAM: &str = "agent a:\n  model: opus\n  permissions:\n    bash: deny\nparallel (\"first\"):\n  x = session \"A\"\n    retry: 3\nloop until **it is good** (max: 4):\n  session \"Same\"\nsession \"Same\"\napprove go:\n  allow: [\"user\", \"ops\"]\n  timeout: 4h\n";
 

@@ -178,7 +178,7 @@ mod tests {
         let text = "# Execution State\n\nrun: r\n";
         for name in ["state.md", "STATE.md", "State.md", "vm.log.md"] {
             let files = [(format!("r/{name}"), text.as_bytes().to_vec())];
-            let source = std::rc::Rc::new(crate::source::MemorySource::new("d", files));
+            let source = std::rc::Rc::new(crate::sqlite::MemorySource::new("d", files));
             let session = Session::open(source, "r", &crate::session::Options::default()).unwrap();
             assert_eq!(
                 session.state_page(false).own.as_deref(),

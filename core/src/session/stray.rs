@@ -45,7 +45,7 @@ mod tests {
     use super::*;
     use crate::schema::STATE_SQL;
     use crate::session::{OpenError, Options, Session};
-    use crate::source::MemorySource;
+    use crate::sqlite::MemorySource;
 
     fn database(sql: &str) -> Vec<u8> {
         let mut conn = Connection::open_in_memory().unwrap();

@@ -410,7 +410,7 @@ pub(super) fn join(dir: &str, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::MemorySource;
+    use crate::sqlite::MemorySource;
 
     fn check(files: &[(&str, &str)], expected: &[(FoundKind, &str)]) {
         let source = MemorySource::new(

@@ -417,7 +417,7 @@ mod tests {
     use super::*;
     use crate::schema::STATE_SQL;
     use crate::session::Options;
-    use crate::source::MemorySource;
+    use crate::sqlite::MemorySource;
 
     /// A run of these rows of `execution` (id, text, status, began, ended, metadata) and `bindings` (name, created,
     /// updated, value).

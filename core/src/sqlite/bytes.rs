@@ -4,9 +4,9 @@ use std::io::Read;
 
 use rusqlite::Connection;
 
-use super::header::{HEAD, Header};
 use super::wal;
 use crate::database::{DecodeError, bytes_in_words};
+use crate::decode::sqlite_header::{HEAD, Header};
 
 /// Opens a database from its bytes, read-only.
 ///

@@ -26,8 +26,8 @@ mod cell;
 mod error;
 mod foreign;
 mod guard;
-mod header;
 mod intact;
+mod memory;
 mod repaired;
 mod select;
 mod shape;
@@ -39,10 +39,11 @@ use std::ops::Range;
 
 use rusqlite::Connection;
 
+pub use crate::decode::sqlite_header::{HEAD, Header, not_sqlite, wal_missing};
 pub use bytes::{from_bytes, from_bytes_with_wal};
 pub use foreign::{Unfit, fit_for_writing, runs_foreign};
 pub use guard::{Guard, exclusive, guard, probe};
-pub use header::{HEAD, Header, not_sqlite, wal_missing};
+pub use memory::MemorySource;
 pub use repaired::copy_repaired;
 
 use crate::database::Found;

@@ -3,7 +3,7 @@
 //! Source: SQLite, "Database File Format", 4 "The Write-Ahead Log". Frames count up to the last commit whose
 //! checksums hold; the rest was never committed, or is left from an earlier round.
 
-use super::header::be32;
+use crate::decode::sqlite_header::be32;
 
 const HEADER: usize = 32;
 const FRAME: usize = 24;

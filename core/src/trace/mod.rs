@@ -64,6 +64,7 @@ use lower::state::Told;
 use rows::Ledger;
 use silence::Silence;
 
+pub(crate) use lower::disk::round_of;
 pub use shape::{Shape, frame_block, shape};
 pub(crate) use verdict::STATE_FILE;
 

@@ -3,15 +3,13 @@
 //! A run is what lies straight in `.prose/runs`; its execution-scoped agents lie in it and go with it. Agents of the
 //! project and the user do not: `prose agent delete` is their only end.
 
-use serde::{Deserialize, Serialize};
-
 use crate::session::Filter;
 use crate::time::{Stamp, human_duration};
 use crate::view::RunSummary;
+pub use crate::view::{CleanPlan, CleanRun, Leftover};
 use crate::write::WriteError;
 
-/// What a removed folder is called until it is gone.
-pub const TRASH: &str = ".trash-";
+pub use crate::source::TRASH;
 
 /// How a folder begins that is being filled: a new run, a copy. Killed, it is what a removed folder is.
 pub const UNFINISHED: &str = ".trash-new-";
@@ -62,72 +60,6 @@ pub enum EntryKind {
     Link,
     /// A file, or anything else.
     Other,
-}
-
-/// What would go, or goes.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct CleanPlan {
-    /// Runs to remove, in order of name; with `--yes` those that were removed.
-    pub remove: Vec<CleanRun>,
-    /// Runs that were asked for and stay, each with the reason: also those that could not be removed.
-    pub keep: Vec<CleanRun>,
-    /// What an earlier clean-up began to remove and did not finish.
-    pub leftovers: Vec<Leftover>,
-    /// Bytes of all that goes.
-    pub bytes: u64,
-}
-
-/// A run of a plan.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct CleanRun {
-    /// Its folder in `.prose/runs`.
-    pub run: String,
-    /// What is believed of its status; `unreadable` when it cannot be opened.
-    pub status: String,
-    /// Its last sign of life.
-    pub last_sign: Option<Stamp>,
-    /// How long ago that was, in words.
-    pub age: Option<String>,
-    /// Bytes of its files.
-    pub bytes: u64,
-    /// How many files.
-    pub files: u64,
-    /// Why it goes, or why it stays.
-    pub why: String,
-    /// Whether it was asked for by name.
-    pub named: bool,
-}
-
-impl CleanPlan {
-    /// A run stays, because it could not be removed.
-    pub fn stays(&mut self, name: &str, why: &str) {
-        if let Some(at) = self.remove.iter().position(|run| run.run == name) {
-            let mut run = self.remove.remove(at);
-            self.bytes = self.bytes.saturating_sub(run.bytes);
-            why.clone_into(&mut run.why);
-            self.keep.push(run);
-        }
-    }
-
-    /// What an interrupted clean-up left stays, because it could not be removed.
-    pub fn leftover_stays(&mut self, name: &str) {
-        if let Some(at) = self.leftovers.iter().position(|left| left.name == name) {
-            let left = self.leftovers.remove(at);
-            self.bytes = self.bytes.saturating_sub(left.bytes);
-        }
-    }
-}
-
-/// A folder that an interrupted clean-up left.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Leftover {
-    /// Its name in `.prose/runs`.
-    pub name: String,
-    /// Bytes of its files.
-    pub bytes: u64,
 }
 
 /// Decides what goes.

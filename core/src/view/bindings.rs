@@ -2,6 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use super::NodeRef;
 use crate::issue::Issue;
+use crate::render::download::ValueFormat;
 use crate::scope::Outcome;
 use crate::time::Stamp;
 
@@ -68,22 +69,6 @@ pub struct BindingRow {
     pub earlier: u32,
     /// A later row claims the same name and frame.
     pub superseded: bool,
-}
-
-/// How a value reads best.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-#[serde(rename_all = "lowercase")]
-pub enum ValueFormat {
-    /// Prose with marks.
-    Markdown,
-    /// A JSON document.
-    Json,
-    /// Text without marks.
-    #[default]
-    Text,
-    /// Not text.
-    Binary,
 }
 
 /// A value, opened.

@@ -3,13 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CheckedRun, Counts, FilesView, ImportsView, IssuesView, Overview, ProgramView, ResolutionView,
-    ValueView,
+    CheckedRun, CleanPlan, Counts, FilesView, ImportsView, IssuesView, Overview, ProgramView,
+    ResolutionView, ValueView,
 };
-use crate::repair;
-use crate::session::Left;
 use crate::time::Stamp;
-use crate::upkeep::clean::CleanPlan;
 
 /// A run at a glance: the pages that have no command of their own, too.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -138,7 +135,7 @@ pub struct RunRepaired {
     /// The copy's folder, relative to the working directory where it lies below that.
     pub copy: String,
     /// What was repaired.
-    pub repaired: Vec<repair::Done>,
+    pub repaired: Vec<Done>,
     /// Issues of the run.
     pub before: Counts,
     /// The copy's own check.
@@ -177,4 +174,35 @@ pub struct CommandError {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub rule: Option<String>,
+}
+
+/// What was not carried, or not as it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Left {
+    /// Where it is in the run: a binding, an agent, a file, a table, …
+    pub place: String,
+    /// What it is, and what became of it.
+    pub what: String,
+}
+
+impl Left {
+    pub(crate) fn new(place: impl Into<String>, what: impl Into<String>) -> Left {
+        Left {
+            place: place.into(),
+            what: what.into(),
+        }
+    }
+}
+
+/// What was repaired, and how often.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Done {
+    /// The rule, empty where none speaks of it.
+    pub rule: String,
+    /// What was done, in a sentence.
+    pub did: String,
+    /// How often.
+    pub count: u64,
 }

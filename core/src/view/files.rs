@@ -75,40 +75,6 @@ pub struct FilesView {
     pub tables: Vec<TableInfo>,
 }
 
-/// A window of a table's rows.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct TableRows {
-    /// The table.
-    pub table: String,
-    /// Its columns.
-    pub columns: Vec<String>,
-    /// How many more it has than are given here.
-    #[serde(default)]
-    pub more_columns: u32,
-    /// The first row's place.
-    pub from: u64,
-    /// Rows in all, where it was counted.
-    pub total: Option<u64>,
-    /// The rows.
-    pub rows: Vec<Vec<Cell>>,
-}
-
-/// A cell: how it is stored, its beginning, and its length.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Cell {
-    /// `null`, `integer`, `real`, `text`, `blob`.
-    #[serde(rename = "type")]
-    pub stored: String,
-    /// Its text, cut; bytes of a blob as hex.
-    pub text: String,
-    /// Bytes in all.
-    pub len: u64,
-    /// Whether `text` is not all of it.
-    pub cut: bool,
-}
-
 /// The issues of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]

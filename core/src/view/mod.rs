@@ -30,6 +30,7 @@
 mod audit;
 mod bindings;
 mod check;
+mod clean;
 mod command;
 mod files;
 mod gates;
@@ -41,19 +42,21 @@ mod runs;
 mod timeout;
 mod unread;
 
+pub use crate::model::{Cell, TableRows};
+pub use crate::render::download::ValueFormat;
 pub use audit::{AuditCheck, AuditStat, AuditTimeout, ExpectedHead, GateWait, RunAudit};
 pub use bindings::{
     AgentView, AgentsView, BindingRow, BindingsPage, CandidateView, ResolutionView, SegmentView,
-    ValueFormat, ValueView,
+    ValueView,
 };
 pub use check::{CheckReport, CheckedRun, ExamplePart, RuleView};
+pub use clean::{CleanPlan, CleanRun, Leftover};
 pub use command::{
-    AgentDeleted, BriefView, CommandError, CommandFailed, NamedValue, Narration, RunConverted,
-    RunRepaired, RunShown, RunsCleaned, SegmentText, Serving,
+    AgentDeleted, BriefView, CommandError, CommandFailed, Done, Left, NamedValue, Narration,
+    RunConverted, RunRepaired, RunShown, RunsCleaned, SegmentText, Serving,
 };
 pub use files::{
-    Cell, FilesView, ImportView, ImportsView, IssueView, IssuesView, StateLine, StateMdView,
-    TableRows,
+    FilesView, ImportView, ImportsView, IssueView, IssuesView, StateLine, StateMdView,
 };
 pub use gates::{AuditRow, AuditView, GateView, GatesView};
 pub use nodes::{

@@ -35,16 +35,13 @@ mod adopt;
 mod agent;
 mod at;
 mod begin;
-mod change;
 mod close;
-mod content;
 mod error;
 mod facts;
 mod gate;
 mod import;
 mod insist;
 mod instance;
-mod journal;
 mod meta;
 pub mod names;
 mod overlay;
@@ -61,16 +58,16 @@ mod task;
 #[cfg(test)]
 mod tests;
 
+pub use crate::change::{
+    AttachmentFile, AuditRow, BindingRow, Change, ExecutionRow, ExecutionUpdate, GateResolution,
+    GateRow, ImportRow, MemoryRow, NestedRun, RunChange, SegmentRow,
+};
+pub use crate::change::{Content, FileChange, JOURNAL, Staged};
 pub use adopt::first_events;
 pub use agent::{AddSegment, Remember, Remembered};
 pub use at::{At, at_text};
 pub use begin::{Begin, Begun, Run};
-pub use change::{
-    AttachmentFile, AuditRow, BindingRow, Change, ExecutionRow, ExecutionUpdate, GateResolution,
-    GateRow, ImportRow, MemoryRow, NestedRun, RunChange, SegmentRow,
-};
 pub use close::{Close, Closed, How};
-pub use content::{Content, Staged};
 pub use error::{Fault, FaultKind, WriteError};
 pub use facts::{AgentFact, AuditTail, BindingFact, Facts, ImportFact, Place, RunFact, Style};
 pub use gate::{
@@ -79,7 +76,6 @@ pub use gate::{
 };
 pub use import::{AddImport, Imported};
 pub use insist::Insist;
-pub use journal::{FileChange, JOURNAL};
 pub use parallel::{BeginParallel, Branch, Join, Joined, RunParallel, Running};
 pub use put::{LARGE, Put, Written};
 pub use retry::{Retried, Retry};

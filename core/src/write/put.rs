@@ -1,6 +1,5 @@
 use super::begin::touch;
 use super::close::{Close, How};
-use super::content::Content;
 use super::instance::{Instance, frame_of, no_execution, shown};
 use super::meta::Keys;
 use super::overlay::Overlay;
@@ -10,6 +9,7 @@ use super::{
     AddSegment, At, AttachmentFile, BindingRow, Change, Facts, Fault, FaultKind, Plan, Record,
     Remember, Style, WriteError, names,
 };
+use crate::change::Content;
 use crate::model::{AgentScope, BindingKind, Execution};
 use crate::trace::frame_block;
 

@@ -6,7 +6,8 @@ use std::rc::Rc;
 use prosescope_core::database::{Database, Limits};
 use prosescope_core::issue::Issue;
 use prosescope_core::session::{Options, Session};
-use prosescope_core::source::{FileEntry, MemorySource, Source, SourceError};
+use prosescope_core::source::{FileEntry, Source, SourceError};
+use prosescope_core::sqlite::MemorySource;
 use prosescope_core::time::Stamp;
 use prosescope_core::trace::NodeKind;
 

@@ -6,7 +6,8 @@ use std::rc::Rc;
 
 use prosescope_core::schema::STATE_SQL;
 use prosescope_core::session::{Options, Session};
-use prosescope_core::source::{MemorySource, Source};
+use prosescope_core::source::Source;
+use prosescope_core::sqlite::MemorySource;
 use prosescope_core::view::ResumeView;
 
 /// 2026-01-25 16:00 UTC.

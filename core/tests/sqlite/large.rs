@@ -9,7 +9,8 @@ use std::rc::Rc;
 use prosescope_core::decode::rows;
 use prosescope_core::schema::STATE_SQL;
 use prosescope_core::session::{Options, Session};
-use prosescope_core::source::{MemorySource, Source};
+use prosescope_core::source::Source;
+use prosescope_core::sqlite::MemorySource;
 use prosescope_test_support::work::spent;
 use rusqlite::Connection;
 

@@ -5,7 +5,8 @@ use prosescope_core::decode::rows;
 use prosescope_core::issue::Severity;
 use prosescope_core::model::{Binding, Dialect, Form, Run, Stored, ValueAt};
 use prosescope_core::schema::{AGENTS_SQL, STATE_SQL};
-use prosescope_core::source::{MemorySource, Source};
+use prosescope_core::source::Source;
+use prosescope_core::sqlite::MemorySource;
 use prosescope_core::sqlite::{Guard, Sqlite};
 use rusqlite::Connection;
 

@@ -11,7 +11,8 @@ use std::sync::Arc;
 use memory::{Handed, Memory};
 use prosescope_core::database::{Database, Limits, Value};
 use prosescope_core::session::{Options, Session, survey};
-use prosescope_core::source::{FileEntry, MemorySource, Source, SourceError};
+use prosescope_core::source::{FileEntry, Source, SourceError};
+use prosescope_core::sqlite::MemorySource;
 use prosescope_test_support::needs;
 
 /// The files of another source, whose databases are copied into memory.

@@ -25,7 +25,7 @@ mod seeds;
 mod visit;
 mod wal;
 
-use prosescope_core::source::MemorySource;
+use prosescope_core::sqlite::MemorySource;
 
 pub use dice::Dice;
 pub use visit::{Visited, visit};

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::Mutex;
 
 use prosescope_core::session::{Options, Session};
-use prosescope_core::source::MemorySource;
+use prosescope_core::sqlite::MemorySource;
 
 /// The last answer of [`read`].
 static ANSWER: Mutex<Vec<u8>> = Mutex::new(Vec::new());

@@ -109,7 +109,7 @@ fn number(file: &FileEntry) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::MemorySource;
+    use crate::sqlite::MemorySource;
 
     #[test]
     fn earlier_values_are_found_the_oldest_first() {

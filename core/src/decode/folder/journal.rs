@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use crate::change::{FileChange, JOURNAL};
 use crate::database::{Database, Limits};
 use crate::issue::Issue;
 use crate::source::{FileEntry, Source, SourceError};
-use crate::write::{FileChange, JOURNAL};
 
 /// Bytes of a journal that are read.
 const JOURNAL_MOST: u64 = 64 << 20;
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
     use crate::model::GateStatus;
     use crate::session::{Options, Session};
-    use crate::source::MemorySource;
+    use crate::sqlite::MemorySource;
 
     const GATE: &str = r#"{"id":"g","status":"pending"}"#;
     const CREATED: &str = "{\"id\":1,\"gate_id\":\"g\",\"event_type\":\"created\"}\n";

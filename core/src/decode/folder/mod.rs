@@ -1,7 +1,7 @@
 //! A run folder: paths and parts of bytes in, a [`Run`] out (filesystem.md, "Directory Structure"; dialects.md).
 //!
 //! ```
-//! use prosescope_core::{decode::folder, source::MemorySource};
+//! use prosescope_core::{decode::folder, sqlite::MemorySource};
 //! let files = [
 //!     ("state.md", "# Execution State\n\nrun: r1\n"),
 //!     ("program.prose", "let a = session \"A\"\n"),

@@ -3,8 +3,8 @@
 use super::reader::whole_characters;
 use crate::database::{self, Database, DecodeError, Key, NEAR, Rows, Scan, Value, Want};
 use crate::model::Stored;
+use crate::model::{Cell, TableRows};
 use crate::schema;
-use crate::view::{Cell, TableRows};
 
 /// Columns that a scan asks for. A table may have 2,000, and nobody looks at so many side by side.
 const COLUMNS: usize = 100;

@@ -92,7 +92,7 @@ fn push_reference(out: &mut String, c: char) {
     out.push(';');
 }
 
-pub(crate) use crate::render::text::is_hazard as is_hidden;
+pub(crate) use crate::text::is_hazard as is_hidden;
 
 #[cfg(test)]
 mod tests {

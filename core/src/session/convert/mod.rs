@@ -12,8 +12,6 @@ mod same;
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
-
 use super::Session;
 use super::values::Table;
 use crate::decode;
@@ -21,6 +19,7 @@ use crate::decode::text::is_plain_path;
 use crate::model::{Text, ValueAt};
 use crate::source::SourceError;
 use crate::time::Stamp;
+pub use crate::view::Left;
 use crate::write::{AttachmentFile, Change, Fault, FaultKind, WriteError};
 
 pub use files::Files;
@@ -32,25 +31,6 @@ const ROWS: usize = 10_000;
 
 /// What takes the changes, some at a time and in order.
 pub type Each<'a> = &'a mut dyn FnMut(Vec<Change>) -> Result<(), WriteError>;
-
-/// What was not carried, or not as it was.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Left {
-    /// Where it is in the run: a binding, an agent, a file, a table, …
-    pub place: String,
-    /// What it is, and what became of it.
-    pub what: String,
-}
-
-impl Left {
-    fn new(place: impl Into<String>, what: impl Into<String>) -> Left {
-        Left {
-            place: place.into(),
-            what: what.into(),
-        }
-    }
-}
 
 impl Session {
     /// Gives the run to `each` as changes, for a new store: a folder, or a database. What could not be carried is

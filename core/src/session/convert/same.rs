@@ -95,7 +95,7 @@ mod tests {
 
     use super::*;
     use crate::session::Options;
-    use crate::source::MemorySource;
+    use crate::sqlite::MemorySource;
 
     /// A folder in which frame 9 runs in a loop of frame 3.
     fn session(binding: &str, parent: u32) -> Session {

@@ -8,7 +8,6 @@ use super::state::frames::Frames;
 use crate::issue::{Issue, Severity};
 use crate::model::{Binding, BindingKind, Run};
 use crate::program::{StatementKind, TiedBy};
-use crate::scope::round_of;
 use crate::trace::NodeStatus;
 use crate::trace::rows::Ledger;
 
@@ -277,4 +276,19 @@ fn rounds(run: &Run, facts: &mut Facts<'_>, stale: &mut Stale, ledger: &mut Ledg
             });
         }
     }
+}
+
+/// What a binding is that a round of a loop wrote under a name of its own: `verify_round2_final` is `verify` in round 2. A
+/// header that quotes a source which binds another name says otherwise.
+pub(crate) fn round_of(binding: &Binding) -> Option<(&str, u32)> {
+    let (base, rest) = binding.name.split_once("_round")?;
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let round = rest.get(..digits)?.parse().ok()?;
+    let binds = |line: &str| {
+        let listing = crate::program::scan(line);
+        let statement = listing.statements.first();
+        statement.and_then(|s| s.bound()) == Some(base)
+    };
+    let said = binding.first_line().is_none_or(binds);
+    (!base.is_empty() && said).then_some((base, round))
 }

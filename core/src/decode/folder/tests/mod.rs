@@ -8,7 +8,7 @@ mod index;
 
 use super::*;
 use crate::model::{BindingKind, FolderForm, Form, RunStatus, ValueAt};
-use crate::source::MemorySource;
+use crate::sqlite::MemorySource;
 
 fn folder(files: &[(&str, &str)]) -> MemorySource {
     MemorySource::new(

@@ -427,7 +427,7 @@ proptest! {
 
 /// Opens a folder of a state file, a program and other files, and renders it.
 fn rendered(files: &[(&str, &str)]) -> String {
-    let source = crate::source::MemorySource::new(
+    let source = crate::sqlite::MemorySource::new(
         "d",
         files
             .iter()

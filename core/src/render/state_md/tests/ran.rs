@@ -11,7 +11,7 @@ use crate::decode::{folder, gates_json};
 use crate::model::{Execution, Gate, Program, Run, RunStatus};
 use crate::program::{Listing, scan};
 use crate::render::state_md::{RenderOptions, from_run};
-use crate::source::MemorySource;
+use crate::sqlite::MemorySource;
 use crate::trace::{NodeKind, NodeStatus, Trace, fold};
 
 /// A statement of a made program.

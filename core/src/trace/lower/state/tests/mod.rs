@@ -3,7 +3,7 @@ mod frames;
 use crate::decode::folder;
 use crate::model::Run;
 use crate::program::scan;
-use crate::source::MemorySource;
+use crate::sqlite::MemorySource;
 use crate::trace::{Node, NodeKind, Trace, fold};
 
 /// Opens files of a folder and folds them.

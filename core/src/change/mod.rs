@@ -1,10 +1,18 @@
+//! What a command changes, as data: computed by [`crate::write`], applied by a store, kept in a folder's journal, rendered into
+//! files.
+
+mod content;
+mod journal;
+
 use serde_json::{Map, Value};
 
-use super::content::Content;
+pub use content::{Content, Staged};
+pub use journal::{FileChange, JOURNAL};
+
 use crate::gate::audit::Chain;
 
 /// One thing to write. Rows carry their ids: a plan allocates them inside of the transaction. Times are texts as the
-/// store's [`super::Style`] writes them; what is `None` is NULL, or left out of a file.
+/// store's [`crate::write::Style`] writes them; what is `None` is NULL, or left out of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
     /// The run's own row, or the head of its state file.

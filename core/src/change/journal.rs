@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::decode::text::is_plain_path;
+use crate::text::is_plain_path;
 
 /// The journal of a run folder: a JSON array of the [`FileChange`]s that one command makes, as long as they are made.
 /// It is on disk before the first of them; whoever writes next does what is left of it, and whoever reads takes it as

@@ -1,13 +1,17 @@
-//! Untrusted text made safe for a terminal.
+//! Texts: how they are held, and made safe for a terminal.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// A text that many rows share: a statement, a status, an error. Cloning it is free.
+pub type Text = Arc<str>;
 
 /// Escapes what a terminal would act on or hide: C0, C1 and DEL, bidirectional controls, other format and invisible
 /// characters (reliability.md, "Terminal output"). Line breaks and tabs stay when `lines` is set; a carriage return
 /// never does.
 ///
 /// ```
-/// use prosescope_core::render::text::escape;
+/// use prosescope_core::text::escape;
 /// assert_eq!(escape("a\u{1b}[31mb\n", false), "a\\u{1b}[31mb\\n");
 /// assert_eq!(escape("a\tb\nc", true), "a\tb\nc");
 /// assert_eq!(escape("abc\u{202e}def", true), "abc\\u{202e}def");
@@ -61,6 +65,17 @@ pub fn is_hazard(c: char) -> bool {
             | '\u{fe00}'..='\u{fe0d}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}'
             | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
             | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Whether a path is plain: `/` between its parts, no part empty, `.` or `..`, no root, no drive, no NUL.
+/// Only such paths are read (reliability.md, "Untrusted files").
+pub fn is_plain_path(path: &str) -> bool {
+    !path.is_empty()
+        && !path.contains('\0')
+        && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
+        && !path.as_bytes().get(1).is_some_and(|&c| {
+            c == b':' && path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic)
+        })
 }
 
 #[cfg(test)]

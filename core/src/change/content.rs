@@ -15,7 +15,7 @@ pub enum Content {
 /// What is known of bytes that are not held.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Staged {
-    /// How many bytes they are: more than [`super::LARGE`], or they would be held.
+    /// How many bytes they are: more than [`crate::write::LARGE`], or they would be held.
     pub len: u64,
     /// Whether all of them are UTF-8 text.
     pub is_text: bool,
@@ -52,7 +52,7 @@ impl Content {
     }
 
     /// The text that it is, where it is text and held.
-    pub(super) fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Content::Held(bytes) => std::str::from_utf8(bytes).ok(),
             Content::Staged(_) => None,
@@ -60,7 +60,7 @@ impl Content {
     }
 
     /// How its text begins; `None` when it is no text.
-    pub(super) fn beginning(&self) -> Option<Cow<'_, str>> {
+    pub(crate) fn beginning(&self) -> Option<Cow<'_, str>> {
         match self {
             Content::Held(_) => self.text().map(Cow::Borrowed),
             Content::Staged(staged) => {

@@ -100,7 +100,7 @@ fn be16(head: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes(bytes.try_into().ok()?))
 }
 
-pub(super) fn be32(head: &[u8], at: usize) -> Option<u32> {
+pub(crate) fn be32(head: &[u8], at: usize) -> Option<u32> {
     let bytes = head.get(at..at + 4)?;
     Some(u32::from_be_bytes(bytes.try_into().ok()?))
 }
