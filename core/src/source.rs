@@ -97,8 +97,8 @@ pub trait Source {
     fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError>;
 
     /// Opens a database read-only, bounded by `limits`, and without a trace: the file and its folder stay as they are, byte
-    /// for byte. Of a SQLite file, the shell opens a connection and gives [`Sqlite::of_source`]. A store that keeps many runs
-    /// gives a reader that sees the rows of the run at this path alone.
+    /// for byte. Of a SQLite file, the shell opens a connection and gives [`crate::sqlite::Sqlite::of_source`]. A store that
+    /// keeps many runs gives a reader that sees the rows of the run at this path alone.
     ///
     /// # Errors
     /// When it cannot be opened without writing, with what to do next.

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use prosescope_core::session::{Options, Session};
-use prosescope_core::source::{MemorySource, Source};
+use prosescope_core::source::Source;
+use prosescope_core::sqlite::MemorySource;
 
 /// Opens files as a run and builds the pages that depend on what they say.
 pub fn open(files: &[(&str, &[u8])]) {
