@@ -2,7 +2,6 @@
 //! in place where the project's corpus is.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -12,18 +11,7 @@ use prosescope_core::source::Source;
 use prosescope_core::sqlite::MemorySource;
 use prosescope_core::trace::NodeStatus;
 use prosescope_core::{decode, program, render, trace};
-use prosescope_test_support::needs;
-
-fn files(dir: &Path, prefix: &str, out: &mut Vec<(String, Vec<u8>)>) {
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-        if entry.path().is_dir() {
-            files(&entry.path(), &format!("{name}/"), out);
-        } else if let Ok(bytes) = fs::read(entry.path()) {
-            out.push((name, bytes));
-        }
-    }
-}
+use prosescope_test_support::{files, needs};
 
 /// What a person reads in the files of a run.
 struct Reading {
@@ -259,8 +247,7 @@ fn real_runs_are_understood() {
 /// Fails where a run below a folder is not understood as a person reads it, or is not rendered as it is understood; how
 /// many there are.
 fn understood(dir: &Path, readings: &[Reading]) -> usize {
-    let mut all = Vec::new();
-    files(dir, "", &mut all);
+    let all = files::below(dir);
     let source = MemorySource::new("corpus", all);
     let mut roots: Vec<String> = source
         .files()
@@ -375,8 +362,7 @@ fn a_real_program_in_a_run_folder_is_a_run_of_which_nobody_knows_more() {
     let Some(dir) = needs::shared("corpus/programs") else {
         return;
     };
-    let mut all = Vec::new();
-    files(&dir, "", &mut all);
+    let all = files::below(&dir);
     lone_programs_are_runs(all, 4);
 }
 
@@ -402,9 +388,8 @@ fn lone_programs_are_runs(files: Vec<(String, Vec<u8>)>, count: usize) {
 /// The folder example is kept as we would write it, with its nested runs: what is read is what is written.
 #[test]
 fn the_folder_example_is_what_we_write() {
-    let mut all = Vec::new();
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
-    files(&examples, "", &mut all);
+    let all = files::below(&examples);
     let source: Rc<dyn Source> = Rc::new(MemorySource::new("examples", all));
     let places: Vec<String> = source
         .files()

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
 use crate::model::{Binding, Run};
-use crate::trace::{Trace, round_of};
+use crate::trace::{Trace, named_round, round_of};
 
 pub use parents::{Bend, Parents, Walk, parents};
 
@@ -222,7 +222,9 @@ fn named(run: &Run, name: &str) -> Vec<(usize, Option<i64>)> {
         return exact;
     }
     let of_round = |(at, binding): (usize, &Binding)| {
-        let (_, round) = round_of(binding).filter(|(base, _)| *base == name)?;
+        // Most are of another name: that is seen before a header is read.
+        named_round(&binding.name).filter(|(base, _)| *base == name)?;
+        let (_, round) = round_of(binding)?;
         Some((round, at, binding.execution_id))
     };
     let mut rounds: Vec<_> = all().filter_map(of_round).collect();

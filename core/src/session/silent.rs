@@ -167,7 +167,8 @@ impl Taken {
     }
 }
 
+/// Whether it is a block, or lies in one.
 fn in_block(listing: &Listing, at: u32) -> bool {
-    let is_block = |at: u32| listing.get(at).is_some_and(|s| s.kind == Kind::Block);
-    is_block(at) || listing.enclosing(at).any(is_block)
+    let is_block = listing.get(at).is_some_and(|s| s.kind == Kind::Block);
+    is_block || listing.block_of(at).is_some()
 }

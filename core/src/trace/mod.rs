@@ -64,7 +64,7 @@ use lower::state::Told;
 use rows::Ledger;
 use silence::Silence;
 
-pub(crate) use lower::disk::round_of;
+pub(crate) use lower::disk::{named_round, round_of};
 pub use shape::{Shape, frame_block, shape};
 pub(crate) use verdict::STATE_FILE;
 
@@ -143,8 +143,9 @@ fn of_state_file(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trac
     let mut ledger = Ledger::default();
     let mut told = Told::of(run, listing, &scanned, program.is_none(), &mut ledger);
     told.believe_gates(run);
-    let stale = lower::disk::compare(run, &mut told.facts, &told.frames, &mut ledger);
-    let (records, beside) = lower::state::lower(run, &told);
+    let written = lower::disk::written(run, &told.facts);
+    let stale = lower::disk::compare(run, &mut told.facts, &told.frames, &written, &mut ledger);
+    let (records, beside) = lower::state::lower(run, &told, &written);
     let (mut nodes, _) = built(run, Some(listing), (&records, &beside), &mut ledger);
     let claims = claims::of(run, &told.facts, &nodes, &stale);
     if let Some(status) = ending(&claims).filter(RunStatus::is_finished) {

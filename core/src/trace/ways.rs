@@ -13,7 +13,10 @@ const DEEP: usize = 64;
 
 /// Notes contradictions among nodes that lie in one frame, and one round.
 pub(super) fn compare(nodes: &[Node], program: Option<&Listing>, ledger: &mut Ledger) {
-    let Some(program) = program else { return };
+    let any = |program: &&Listing| program.statements.iter().any(|s| s.kind.is_way());
+    let Some(program) = program.filter(any) else {
+        return;
+    };
     let ways = program.ways();
     let tied = |node: &Node| {
         let line = node.line.filter(|_| !node.line_guessed)?;

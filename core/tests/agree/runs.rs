@@ -1,6 +1,5 @@
 //! Runs of golden files and folders, opened.
 
-use std::fs;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -11,6 +10,7 @@ use prosescope_core::session::{FoundKind, Options, Session, survey};
 use prosescope_core::source::Source;
 use prosescope_core::sqlite::MemorySource;
 use prosescope_damage::Case;
+use prosescope_test_support::files;
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 
@@ -176,8 +176,7 @@ pub(crate) fn of_files(text: &str) -> Vec<Opened> {
 
 /// All runs below a folder on disk.
 pub(crate) fn below(dir: &Path) -> Vec<Opened> {
-    let mut all = Vec::new();
-    files(dir, "", &mut all);
+    let all = files::below(dir);
     opened("", all)
 }
 
@@ -214,15 +213,4 @@ fn in_source(name: &str, source: &Rc<dyn Source>) -> Vec<Opened> {
             })
         })
         .collect()
-}
-
-fn files(dir: &Path, prefix: &str, out: &mut Files) {
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-        if entry.path().is_dir() {
-            files(&entry.path(), &format!("{name}/"), out);
-        } else if let Ok(bytes) = fs::read(entry.path()) {
-            out.push((name, bytes));
-        }
-    }
 }

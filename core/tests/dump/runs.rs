@@ -1,6 +1,5 @@
 //! Runs at hand: files of this repository, of its generators, and of the corpus.
 
-use std::fs;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -12,7 +11,7 @@ use prosescope_core::sqlite::MemorySource;
 use prosescope_core::time::Stamp;
 use prosescope_core::trace;
 use prosescope_damage::Case;
-use prosescope_test_support::needs;
+use prosescope_test_support::{files, needs};
 use serde_json::Value;
 
 use crate::make::run_of;
@@ -66,15 +65,12 @@ fn cases(text: &str) -> Vec<Value> {
 
 /// All runs below a folder on disk.
 pub(crate) fn below(dir: &Path, name: &str) -> Vec<Dumped> {
-    let mut all = Vec::new();
-    files(dir, "", &mut all);
-    opened(name, all)
+    opened(name, files::below(dir))
 }
 
 /// What a seed of the fuzzer is opened as.
 pub(crate) fn fuzz_seeds() -> Vec<Dumped> {
-    let mut seeds = Vec::new();
-    files(&needs::root().join("fuzz/seeds"), "", &mut seeds);
+    let mut seeds = files::below(&needs::root().join("fuzz/seeds"));
     seeds.sort();
     let program = "let plan = session \"Plan\"\nparallel:\n  a = session \"A\"\n  b = session \"B\"\nloop until **ok** (max: 5):\n  block implement(task):\n    session \"Impl\"\n";
     let file = |path: &str, bytes: &[u8]| (path.to_owned(), bytes.to_vec());
@@ -151,8 +147,7 @@ fn in_source(name: &str, source: &Rc<dyn Source>) -> Vec<Dumped> {
 
 /// Opens the runs of a folder on disk that can be opened.
 pub(crate) fn sessions_below(dir: &Path) -> Vec<Session> {
-    let mut all = Vec::new();
-    files(dir, "", &mut all);
+    let all = files::below(dir);
     let source: Rc<dyn Source> = Rc::new(MemorySource::new("counted", all));
     sessions(&source)
         .filter_map(|(_, session)| session)
@@ -179,15 +174,4 @@ fn sessions(source: &Rc<dyn Source>) -> impl Iterator<Item = (String, Option<Ses
         let session = Session::open(Rc::clone(source), &place, &options);
         (place, session.ok())
     })
-}
-
-fn files(dir: &Path, prefix: &str, out: &mut Files) {
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-        if entry.path().is_dir() {
-            files(&entry.path(), &format!("{name}/"), out);
-        } else if let Ok(bytes) = fs::read(entry.path()) {
-            out.push((name, bytes));
-        }
-    }
 }

@@ -29,12 +29,11 @@ impl Stale {
     }
 }
 
-/// What is written, by the statement that wrote it and the frame that it ran in; and by what it is tied to it (one-fold.md,
-/// rule 2): by the source that its header quotes, else by a name that one statement alone binds.
-pub(in crate::trace) fn written<'r>(
-    run: &'r Run,
-    facts: &Facts<'_>,
-) -> BTreeMap<(u32, Option<i64>), (&'r Binding, TiedBy)> {
+/// Bindings by the statement that wrote each and the frame that it ran in; and by what each is tied to it.
+pub(in crate::trace) type Written<'r> = BTreeMap<(u32, Option<i64>), (&'r Binding, TiedBy)>;
+
+/// Ties what is written (one-fold.md, rule 2): by the source that its header quotes, else by a name that one statement alone binds.
+pub(in crate::trace) fn written<'r>(run: &'r Run, facts: &Facts<'_>) -> Written<'r> {
     let mut binders: BTreeMap<(&str, bool), Vec<u32>> = BTreeMap::new();
     for (at, statement) in (0_u32..).zip(&facts.listing.statements) {
         if let (Some(name), Some(fact)) = (statement.bound(), facts.get(at)) {
@@ -77,12 +76,13 @@ pub(in crate::trace) fn compare(
     run: &Run,
     facts: &mut Facts<'_>,
     frames: &Frames<'_>,
+    written: &Written<'_>,
     ledger: &mut Ledger,
 ) -> Stale {
     let mut stale = Stale::default();
     rounds(run, facts, &mut stale, ledger);
     let mut last: Option<(u32, &Binding)> = None;
-    for ((at, frame), (binding, by)) in written(run, facts) {
+    for (&(at, frame), &(binding, by)) in written {
         let (Some(statement), Some(fact)) = (facts.statement(at), facts.get(at)) else {
             continue;
         };
@@ -281,14 +281,20 @@ fn rounds(run: &Run, facts: &mut Facts<'_>, stale: &mut Stale, ledger: &mut Ledg
 /// What a binding is that a round of a loop wrote under a name of its own: `verify_round2_final` is `verify` in round 2. A
 /// header that quotes a source which binds another name says otherwise.
 pub(crate) fn round_of(binding: &Binding) -> Option<(&str, u32)> {
-    let (base, rest) = binding.name.split_once("_round")?;
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    let round = rest.get(..digits)?.parse().ok()?;
+    let (base, round) = named_round(&binding.name)?;
     let binds = |line: &str| {
         let listing = crate::program::scan(line);
         let statement = listing.statements.first();
         statement.and_then(|s| s.bound()) == Some(base)
     };
     let said = binding.first_line().is_none_or(binds);
-    (!base.is_empty() && said).then_some((base, round))
+    said.then_some((base, round))
+}
+
+/// The name and the round that a binding's name says.
+pub(crate) fn named_round(name: &str) -> Option<(&str, u32)> {
+    let (base, rest) = name.split_once("_round")?;
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let round = rest.get(..digits)?.parse().ok()?;
+    (!base.is_empty()).then_some((base, round))
 }

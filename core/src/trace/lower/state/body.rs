@@ -458,7 +458,7 @@ impl<'a> Lowering<'_, 'a, '_> {
     }
 }
 
-pub(super) fn parallel_id(at: u32) -> Text {
+fn parallel_id(at: u32) -> Text {
     format!("parallel {at}").into()
 }
 

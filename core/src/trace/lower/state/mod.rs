@@ -23,7 +23,7 @@ mod written;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::disk;
+use super::disk::{self, Written};
 use super::facts::Facts;
 use super::{At, Beside, Story};
 use crate::gate::visit;
@@ -107,7 +107,11 @@ fn gates_of<'r>(run: &'r Run, listing: &Listing) -> BTreeMap<u32, Vec<&'r Gate>>
 }
 
 /// Lowers what is told.
-pub(in crate::trace) fn lower(run: &Run, told: &Told<'_, '_>) -> (Vec<Execution>, Vec<Beside>) {
+pub(in crate::trace) fn lower(
+    run: &Run,
+    told: &Told<'_, '_>,
+    written: &Written<'_>,
+) -> (Vec<Execution>, Vec<Beside>) {
     let count = told.facts.listing.statements.len();
     let mut lowering = Lowering {
         run,
@@ -130,7 +134,7 @@ pub(in crate::trace) fn lower(run: &Run, told: &Told<'_, '_>) -> (Vec<Execution>
         rounds_left: body::MOST_ROUNDS,
         stands: false,
     };
-    lowering.all(&told.unplaced);
+    lowering.all(&told.unplaced, written);
     let (records, beside, _) = lowering.story.finish();
     (records, beside)
 }
@@ -176,7 +180,7 @@ struct Call {
 }
 
 impl Lowering<'_, '_, '_> {
-    fn all(&mut self, unplaced: &Unplaced) {
+    fn all(&mut self, unplaced: &Unplaced, written: &Written<'_>) {
         for (at, fact) in (0_u32..).zip(&self.facts.of) {
             self.bodies.entry(fact.block).or_default().push(at);
         }
@@ -205,7 +209,7 @@ impl Lowering<'_, '_, '_> {
         for after in left {
             self.strays_after(after);
         }
-        self.written();
+        self.written(written);
         self.constructs(unplaced);
         self.decided_gates();
         self.next();

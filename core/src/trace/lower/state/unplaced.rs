@@ -1,7 +1,7 @@
 //! What the state file tells of and no statement of the program is: annotated lines, open constructs.
 
+use super::Lowering;
 use super::sections::{Unplaced, is_ahead, status_of};
-use super::{Lowering, body};
 use crate::model::{Meta, Text};
 use crate::trace::NodeStatus;
 use crate::trace::lower::Beside;
@@ -48,7 +48,7 @@ impl Lowering<'_, '_, '_> {
                 true => NodeStatus::Started,
                 false => NodeStatus::Completed,
             };
-            let id = body::parallel_id(self.story.len() as u32 + self.holder.len() as u32);
+            let id: Text = format!("unplaced {index}").into();
             let meta = Meta {
                 parallel_id: Some(id.clone()),
                 ..Meta::default()

@@ -20,15 +20,14 @@ struct Written {
 }
 
 impl Lowering<'_, '_, '_> {
-    pub(super) fn written(&mut self) {
+    pub(super) fn written(&mut self, written: &disk::Written<'_>) {
         let mut told = self.facts.elsewhere.clone();
-        let by_statement: BTreeMap<(i64, &str), (u32, TiedBy)> =
-            disk::written(self.run, self.facts)
-                .into_iter()
-                .filter_map(|((at, frame), (binding, by))| {
-                    Some(((frame?, &*binding.name), (at, by)))
-                })
-                .collect();
+        let by_statement: BTreeMap<(i64, &str), (u32, TiedBy)> = written
+            .iter()
+            .filter_map(|((at, frame), (binding, by))| {
+                Some((((*frame)?, &*binding.name), (*at, *by)))
+            })
+            .collect();
         for place in 0..self.frames.list.len() {
             let (Some(frame), Some(at)) = (self.frames.list.get(place), self.frame_at.get(&place))
             else {

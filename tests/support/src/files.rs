@@ -1,0 +1,22 @@
+//! Files of a folder, as a source in memory takes them.
+
+use std::fs;
+use std::path::Path;
+
+/// All files below a folder that can be read: their paths in it, `/` between their parts, and their bytes.
+pub fn below(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut found = Vec::new();
+    collect(folder, "", &mut found);
+    found
+}
+
+fn collect(folder: &Path, prefix: &str, found: &mut Vec<(String, Vec<u8>)>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        if entry.path().is_dir() {
+            collect(&entry.path(), &format!("{name}/"), found);
+        } else if let Ok(bytes) = fs::read(entry.path()) {
+            found.push((name, bytes));
+        }
+    }
+}
