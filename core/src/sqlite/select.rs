@@ -45,7 +45,8 @@ pub(super) fn scan(
     let counted = scan.wants.iter().any(|want| !want.sized);
     let mut walked = 0_u64;
     let mut before: Option<i64> = None;
-    let mut statement = db.conn.prepare(&plan.sql)?;
+    // One row after another is asked for in the same words.
+    let mut statement = db.conn.prepare_cached(&plan.sql)?;
     let mut rows = statement.query(rusqlite::params_from_iter(&plan.parameters))?;
     while let Some(row) = rows.next()? {
         let at = if by_rowid { row.get(0)? } else { place };
@@ -385,7 +386,11 @@ impl OfStatement<'_, '_> {
 
     /// The beginning of a cell of known length, where it is near enough.
     fn beginning(&self, i: usize) -> Result<Cell<'_>, DecodeError> {
-        let (Some((want, column)), (stored, Some(len))) = (self.column(i), self.size(i)) else {
+        // Most cells that have no beginning are empty.
+        let (stored, Some(len)) = self.size(i) else {
+            return Ok(Cell::NULL);
+        };
+        let Some((want, column)) = self.column(i).filter(|_| stored != Stored::Null) else {
             return Ok(Cell::NULL);
         };
         let found = self.scan.table;
@@ -395,7 +400,7 @@ impl OfStatement<'_, '_> {
         // Without a handle a value is read whole or not at all.
         let in_reach = found.rowid_name().is_some() || len <= LONGEST_VALUE as u64 / 4;
         let value = match (is_near && in_reach).then_some(stored) {
-            None | Some(Stored::Null) => Value::Null,
+            None => Value::Null,
             Some(kind) => {
                 let most = u64::from(want.most);
                 let bytes = value::part(&self.db.conn, found, column, self.at, 0..most)?;
