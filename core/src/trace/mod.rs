@@ -55,7 +55,7 @@ mod words;
 use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
-use crate::model::{CompactLog, Execution, Form, Run, RunStatus, Text};
+use crate::model::{CompactLog, Execution, Form, LogEvent, Run, RunStatus, Text};
 use crate::program::{Listing, TiedBy, scan};
 use lower::Beside;
 use lower::disk::Stale;
@@ -118,6 +118,7 @@ fn of_log(run: &Run, log: &CompactLog, program: Option<&Listing>, now: Option<i6
     };
     silence::settle(&mut nodes, &silence);
     let mut trace = finish::finish(run, program, nodes, claims, now, ledger);
+    explain_cause(run, log, &mut trace);
     let lines = nodes_of.iter().zip(&lowered.beside);
     trace.told = lines
         .filter_map(|(node, beside)| Some((*node, beside.line?)))
@@ -125,14 +126,57 @@ fn of_log(run: &Run, log: &CompactLog, program: Option<&Listing>, now: Option<i6
     trace.told.sort_unstable();
     trace.told.dedup();
     let node_of = |pos: u32| nodes_of.get(pos as usize).copied();
-    trace.remarks = lowered
-        .remarks
-        .iter()
-        .map(|(after, line)| (after.and_then(node_of), *line))
-        .collect();
+    let remarks = lowered.remarks.iter().map(|(after, line)| {
+        let after = after.and_then(node_of);
+        (
+            after.map(|node| round_before(log, *line, &trace.nodes, node)),
+            *line,
+        )
+    });
+    trace.remarks = remarks.collect();
     trace.remarks.sort_unstable();
     claims::explain(run, &stale, &mut trace);
     trace
+}
+
+/// A remark that follows the marker of a round stands in that round.
+fn round_before(log: &CompactLog, line: u32, nodes: &[Node], node: u32) -> u32 {
+    let before = (line as usize)
+        .checked_sub(1)
+        .and_then(|at| log.lines.get(at));
+    let Some(LogEvent::Round {
+        n: Some(marked), ..
+    }) = before.map(|line| &line.event)
+    else {
+        return node;
+    };
+    let is_it = |at: &u32| {
+        let inner = nodes.get(*at as usize);
+        inner.is_some_and(|inner| {
+            inner.parent == Some(node) && inner.kind == (NodeKind::Round { n: *marked })
+        })
+    };
+    let last = nodes
+        .get(node as usize)
+        .map_or(node, |own| node + own.descendants);
+    (node + 1..=last).find(is_it).unwrap_or(node)
+}
+
+/// What failed first without a message of its own has that of the log's end: `---error 2026-02-13T11:48:13Z Fix the tests.`
+fn explain_cause(run: &Run, log: &CompactLog, trace: &mut Trace) {
+    let cause = trace.first_cause.and_then(|at| trace.nodes.get_mut(at));
+    let Some(cause) = cause.filter(|node| node.error(run).is_none() && node.remark(run).is_none())
+    else {
+        return;
+    };
+    let says_why = |at: &u32| {
+        log.lines
+            .get(*at as usize)
+            .is_some_and(|line| line.note.is_some())
+    };
+    if let Some(end) = log.trailer.filter(says_why) {
+        cause.state_line = Some(end);
+    }
 }
 
 /// Folds a state file, or the bindings of a folder that has none. Without a program the lines of the file's trace are read
@@ -265,8 +309,15 @@ impl Node {
         if let Some(file) = &run.state_file {
             return file.trace.get(at)?.annotation.as_ref()?.error.as_ref();
         }
+        // A gate was rejected for a reason that the end of the log may give.
+        let of_end = run
+            .log
+            .as_ref()
+            .and_then(|log| log.trailer)
+            .map(|at| at as usize)
+            == Some(at);
         self.last_note(run)
-            .filter(|_| self.status == NodeStatus::Failed)
+            .filter(|_| of_end || self.status == NodeStatus::Failed)
     }
 
     /// What a compact log says of it behind the marker, unless that is an error: a condition, a reason, a remark.

@@ -15,6 +15,8 @@ use crate::time::Stamp;
 const MOST_LINES: usize = 200_000;
 /// Keys of the header that are kept beside those that mean something.
 const MOST_FACTS: usize = 50;
+/// Stands in the log for an envelope.
+const SEALED: &str = "(encrypted: what stands here is not readable)";
 /// Lines before the first event that may belong to the header.
 const HEADER_LINES: u32 = 40;
 
@@ -41,6 +43,16 @@ pub fn looks_like(text: &str) -> bool {
     // Behind an envelope anything may come first; a trailer or an event is a log all the same.
     let told = |text: &str| line::is_event(text) || line::is_trailer(text);
     sealed && (told(first) || lines.take(HEADER_LINES as usize).any(told))
+}
+
+/// Whether a text that is known to be a state file, by its name, holds the lines of a log under a title of its own.
+pub(crate) fn has_events(text: &str) -> bool {
+    let mut lines = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .take(HEADER_LINES as usize);
+    !text.trim_start().starts_with('{') && lines.any(line::is_event)
 }
 
 /// Reads a compact log. Never fails: what is odd is an issue (located by line, not yet by file).
@@ -73,6 +85,9 @@ pub fn parse(text: &str) -> (CompactLog, Vec<Issue>) {
                 .hint("What it holds is not known; the lines behind it are read, and bindings tell what ran before."),
         );
     }
+    if sealed {
+        reader.tell(line::read(SEALED).at(1, SEALED));
+    }
     let first = u32::try_from(before.matches('\n').count()).unwrap_or(u32::MAX);
     let mut lines = Lines::new(body);
     let mut in_header = true;
@@ -82,7 +97,9 @@ pub fn parse(text: &str) -> (CompactLog, Vec<Issue>) {
         if text.is_empty() || fence(text).is_some() {
             continue;
         }
-        in_header = in_header && lines.number <= HEADER_LINES && reader.log.lines.is_empty();
+        in_header = in_header
+            && lines.number <= HEADER_LINES
+            && reader.log.lines.len() == usize::from(sealed);
         if !(in_header && reader.header(text)) {
             reader.take(number, text);
         }
@@ -152,8 +169,9 @@ impl Reader {
                 .map(Text::from);
             return true;
         }
-        if heading(text).is_some_and(|(_, title)| is_log_title(title)) {
-            return true;
+        if let Some((_, title)) = heading(text) {
+            // `# Program: p.prose`. Others name the log, or what follows.
+            return head::pair(title).is_none_or(|pair| self.pair(&pair, false));
         }
         if line::read(text).is_event() {
             return false;
@@ -208,10 +226,20 @@ impl Reader {
             }
             return;
         }
-        let told = match self.narrator.read(number, text) {
-            Some(told) => told,
-            None => line::read(text).at(number, text),
-        };
+        if let Some(told) = self.narrator.read(number, text) {
+            self.tell(told);
+            return;
+        }
+        let pieces = line::pieces(text);
+        if pieces.is_empty() {
+            self.tell(line::read(text).at(number, text));
+        }
+        for piece in pieces {
+            self.tell(line::read(&piece).at(number, &piece));
+        }
+    }
+
+    fn tell(&mut self, told: LogLine) {
         self.trailer(&told);
         self.log.lines.push(told);
     }

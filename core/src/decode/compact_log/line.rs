@@ -5,6 +5,9 @@ use crate::model::words::{self as listed, DEFERRED, says_deferred};
 use crate::model::{GateStatus, LogEvent, LogLine, RunStatus, Status, Text};
 use crate::time::Stamp;
 
+/// Between the statements that one line tells of.
+const SEVERAL: &str = " | ";
+
 /// What a line says, before it is put in its place.
 pub(super) struct Told<'t> {
     number: Option<u32>,
@@ -70,6 +73,9 @@ pub(super) fn read(line: &str) -> Told<'_> {
         None => (None, None, item),
     };
     let arrow = !std::ptr::eq(rest, item);
+    if let Some(status) = ending(rest) {
+        return Told::of(number, LogEvent::Trailer { status, at: None }, None);
+    }
     let (frame, rest) = frame(rest);
     let condition = condition(rest);
     let held = condition.as_ref().map(|(held, ..)| *held);
@@ -101,6 +107,29 @@ pub(super) fn read(line: &str) -> Told<'_> {
     } else {
         Told::of(None, LogEvent::Note, None)
     }
+}
+
+/// `PROGRAM COMPLETE`: the end in words, in a trailer's place.
+fn ending(text: &str) -> Option<RunStatus> {
+    let (what, word) = text
+        .trim_matches(['*', '=', '.', '!', ' ', '✓'])
+        .split_once(' ')?;
+    let is_run = ["program", "workflow", "execution"];
+    let is_run = is_run.iter().any(|name| name.eq_ignore_ascii_case(what));
+    listed::run_status(word).filter(|status| is_run && status.is_finished())
+}
+
+/// `3→ a ✓ | b ✓`: several statements in one line, each under its number. Empty when there is one.
+pub(super) fn pieces(line: &str) -> Vec<String> {
+    let Some((_, _, rest)) = numbered(line).filter(|_| line.contains(SEVERAL)) else {
+        return Vec::new();
+    };
+    let pieces = rest.split(SEVERAL).map(str::trim);
+    if !pieces.clone().all(|piece| marked(piece).is_some()) {
+        return Vec::new();
+    }
+    let before = line.strip_suffix(rest).unwrap_or_default();
+    pieces.map(|piece| format!("{before}{piece}")).collect()
 }
 
 /// Whether a line is an event with a number and an arrow.
@@ -159,7 +188,6 @@ fn told(text: &str, in_frame: bool) -> (LogEvent, Option<&str>) {
         .or_else(|| round(text))
         .or_else(|| block(text))
         .or_else(|| gate(text))
-        .or_else(|| commit(text))
         .or_else(|| bracketed(text))
         .or_else(|| remark(text))
         .unwrap_or_else(|| statement(text))
@@ -388,22 +416,6 @@ fn decision(text: &str) -> (GateStatus, &str) {
     }
 }
 
-/// `commit:main abc123`: it was committed.
-fn commit(text: &str) -> Option<(LogEvent, Option<&str>)> {
-    let rest = text.strip_prefix("commit:")?;
-    let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
-    let name = text.get(.."commit:".len() + end)?;
-    let note = rest.get(end..)?.trim();
-    let status = Some(marked(note).map_or(Status::Completed, |(_, status, _)| status));
-    Some((
-        LogEvent::Statement {
-            text: name.into(),
-            status,
-        },
-        Some(note),
-    ))
-}
-
 /// `[outage] …` is a remark; the tag before a marked name (`[input] question ✓`) is no part of the name.
 fn bracketed(text: &str) -> Option<(LogEvent, Option<&str>)> {
     let (_, rest) = text.strip_prefix('[')?.split_once(']')?;
@@ -604,7 +616,8 @@ fn worded(text: &str) -> Option<(&str, Status, Option<&str>)> {
     let note = note.or(word.eq_ignore_ascii_case(DEFERRED).then_some(word));
     let left = left.trim();
     let lead = left.split([' ', '(']).next().unwrap_or_default();
-    let named = !left.contains([' ', '\t']);
+    // `ALL DONE` names no statement.
+    let named = !left.contains([' ', '\t']) && !left.eq_ignore_ascii_case("all");
     let is_keyword = matches!(
         lead,
         "if" | "elif"

@@ -23,7 +23,7 @@
 //!           "loop:" n "/" max ("exit(" reason ")")? | "retry:" n "/" max
 //!           "block:" name ("#" frame)? argument? | "done"              (the latter behind "#" frame)
 //!           "gate:" name ("✓ approved" | "✗ rejected" | "pending" | …)
-//!           "commit:" name sha | text
+//!           text
 //! trailer   "---end" time | "---error" time message | "---resume" time note
 //! narration "[Position] Statement " n ": " text | "[Success]" text | "[Binding]" text
 //! ```
@@ -37,5 +37,5 @@ mod narration;
 mod tests;
 pub(crate) mod words;
 
-pub(crate) use file::is_log_title;
+pub(crate) use file::{has_events, is_log_title};
 pub use file::{looks_like, parse};

@@ -84,7 +84,10 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
             return (FolderForm::Foreign, vec![issue]);
         }
         Some("vm.log.md") => FolderForm::VmLog,
-        _ => state_md::form(text),
+        _ => match state_md::form(text) {
+            FolderForm::Foreign if compact_log::has_events(text) => FolderForm::CompactLog,
+            form => form,
+        },
     };
     let mut issues = Vec::new();
     match form {

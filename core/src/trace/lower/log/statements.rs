@@ -128,7 +128,7 @@ impl Lowering<'_, '_, '_> {
         let said = Said {
             text: text.clone(),
             label: match line.number {
-                Some(n) => format!("statement {n}").into(),
+                Some(n) => format!("statement {n}{}", line.branch.as_deref().unwrap_or("")).into(),
                 None => "statement".into(),
             },
             ..Said::default()

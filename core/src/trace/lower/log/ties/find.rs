@@ -1,5 +1,6 @@
 //! The ways in which a line finds its statement, the surest first.
 
+use super::marks::of_several;
 use super::{DEEP, MANY, Place, Walk};
 use crate::model::{LogEvent, LogLine, Status};
 use crate::program::{LogMark, StatementKind as Kind, Tie, TiedBy};
@@ -31,6 +32,7 @@ impl<'w> Walk<'w, '_> {
             return Some(last.tie);
         }
         self.by_name(at, line, mark)
+            .or_else(|| self.by_source(at, line, mark))
             .or_else(|| self.by_letter(line, mark))
             .or_else(|| self.by_count(line, mark))
             .or_else(|| self.next(line, mark))
@@ -100,6 +102,14 @@ impl<'w> Walk<'w, '_> {
         }
         let runs = |at: &&u32| here(at) && !self.is_not_run(place, **at);
         let here: Vec<u32> = all.iter().filter(runs).copied().collect();
+        if let LogEvent::Statement { text, .. } = &line.event
+            && let Some((_, which)) = of_several(text)
+        {
+            let binds = |at: &&u32| self.statement(**at).and_then(|s| s.bound()) == Some(which);
+            if let Some(one) = here.iter().find(binds) {
+                return Some(tie(*one, false));
+            }
+        }
         if let [only] = here.as_slice() {
             let alone = bound && all.len() == 1;
             let numbered = mark.number.filter(|_| !in_frame);
@@ -125,6 +135,16 @@ impl<'w> Walk<'w, '_> {
             return Some(tie(found, true));
         }
         all.first().map(|first| tie(*first, true))
+    }
+
+    /// A binding's file may have another name than the program gives it: its header quotes the statement.
+    fn by_source(&mut self, at: usize, line: &LogLine, mark: &LogMark<'_>) -> Option<Tie> {
+        let (quoted, last) = self.sources.get(mark.label)?;
+        if line.frame.is_some() || *last != at {
+            return None;
+        }
+        let first = quoted.lines().next().unwrap_or(quoted).trim_end();
+        self.texts.tie(first, None).filter(|tie| !tie.guessed)
     }
 
     /// `3b→ ✓`: the second branch of the parallel on the way.
@@ -316,7 +336,15 @@ impl<'w> Walk<'w, '_> {
 
     fn by_words(&mut self, line: &LogLine, mark: &LogMark<'_>) -> Option<Tie> {
         let scope = self.ties.numbered(mark.number?);
-        self.ties
-            .by_words(mark, scope.filter(|_| line.frame.is_none()))
+        let scope = scope.filter(|_| line.frame.is_none());
+        let tie = self.ties.by_words(mark, scope)?;
+        // The way leads back in a loop alone.
+        let place = self.place(line);
+        let again = |outer: &(Option<u32>, u32, usize)| {
+            let body = |outer| self.facts.listing.contains(outer, tie.statement);
+            outer.0.is_some_and(body)
+        };
+        let reached = tie.statement >= place.from || place.loops.iter().any(again);
+        (line.frame.is_some() || reached).then_some(tie)
     }
 }
