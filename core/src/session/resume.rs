@@ -84,9 +84,13 @@ impl Session {
             };
             view.notes.insert(0, note);
         }
-        let sealed = self.run.sealed.iter();
-        view.notes.extend(sealed.map(|file| {
-            format!("{file} is not readable: it is encrypted, so what was executed is not known")
+        let unread = self.unread();
+        let sealed = unread.iter().filter(|unread| unread.sealed);
+        view.notes.extend(sealed.map(|unread| {
+            format!(
+                "{} is not readable: {}, so what was executed is not known",
+                unread.what, unread.why
+            )
         }));
         let decided = plan.decided.iter().filter_map(|n| self.decided_words(*n));
         view.notes.extend(decided);
@@ -96,7 +100,7 @@ impl Session {
                 self.run.program.missing()
             ));
         }
-        view.headline = headline(&view);
+        view.headline = headline(&view, listing.is_some() && !plan.cut);
         view.steps = resume::steps(&view);
         view
     }
@@ -316,7 +320,8 @@ fn ahead_view(ahead: &Ahead, listing: Option<&Listing>) -> Option<AheadView> {
     })
 }
 
-fn headline(view: &ResumeView) -> String {
+/// `known`: the program is there, and where the run stands in it.
+fn headline(view: &ResumeView, known: bool) -> String {
     let at = |position: &PositionView| match position.line {
         Some(line) => format!("line {line}"),
         None => position
@@ -345,7 +350,8 @@ fn headline(view: &ResumeView) -> String {
         }
         (_, [one]) if one.how == "between" => match &one.next {
             Some(next) => format!("Nothing is open; line {} comes next", next.line),
-            None => "Nothing is open, and nothing is ahead".to_owned(),
+            None if known => "Nothing is open, and nothing is ahead".to_owned(),
+            None => "Nothing is open; what comes next is not known".to_owned(),
         },
         (_, [one]) => format!("Stands at {}", at(one)),
         _ => format!("Stands in {} places", view.position_count),

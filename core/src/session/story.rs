@@ -124,9 +124,10 @@ fn progress(view: &Overview) -> Option<String> {
         });
     }
     let done = view.statements_done;
-    let unread = match view.is_unread(Part::Statements) {
-        true => "; others could not be read",
-        false => "",
+    let unread = match (view.sealed(), view.is_unread(Part::Statements)) {
+        (Some(file), _) => format!("; {file} is encrypted"),
+        (None, true) => "; others could not be read".to_owned(),
+        (None, false) => String::new(),
     };
     Some(match done {
         0 => format!("No statement finished{unread}."),

@@ -13,6 +13,9 @@ impl Session {
     pub fn unread(&self) -> Vec<Unread> {
         let found = self.run.issues.iter().filter_map(unread);
         let sealed = self.run.sealed.iter().map(|file| sealed(file));
+        let part = self.run.log.iter().filter(|log| log.sealed);
+        let sealed =
+            sealed.chain(part.map(|log| self::sealed(&format!("the beginning of {}", log.file))));
         found
             .chain(sealed)
             .chain(self.lost.borrow().iter().cloned())

@@ -309,21 +309,18 @@ impl Node {
         if let Some(file) = &run.state_file {
             return file.trace.get(at)?.annotation.as_ref()?.error.as_ref();
         }
-        // A gate was rejected for a reason that the end of the log may give.
-        let of_end = run
-            .log
-            .as_ref()
-            .and_then(|log| log.trailer)
-            .map(|at| at as usize)
-            == Some(at);
-        self.last_note(run)
-            .filter(|_| of_end || self.status == NodeStatus::Failed)
+        self.last_note(run).filter(|_| self.is_error(run))
     }
 
     /// What a compact log says of it behind the marker, unless that is an error: a condition, a reason, a remark.
     pub fn remark<'a>(&self, run: &'a Run) -> Option<&'a Text> {
-        self.last_note(run)
-            .filter(|_| self.status != NodeStatus::Failed)
+        self.last_note(run).filter(|_| !self.is_error(run))
+    }
+
+    /// Whether the note of its line says what went wrong; a gate's rejection may be explained by the end of the log.
+    fn is_error(&self, run: &Run) -> bool {
+        let end = run.log.as_ref().and_then(|log| log.trailer);
+        self.status == NodeStatus::Failed || (end.is_some() && end == self.state_line)
     }
 
     fn last_note<'a>(&self, run: &'a Run) -> Option<&'a Text> {

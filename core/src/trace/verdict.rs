@@ -111,14 +111,9 @@ pub(super) fn verdict(
         // What a log without an end leaves open may be over: only rows and markers of a state file say running.
         None if nodes.is_empty() || open == 0 || run.log.is_some() => {
             verdict.source = "nothing".to_owned();
-            let sealed = run.log.as_ref().filter(|log| log.sealed);
-            verdict.reason = match (&run.sealed, sealed) {
-                (Some(file), _) => format!("{file} is not readable: it is encrypted"),
-                (None, Some(log)) => format!(
-                    "the beginning of {} is encrypted, and the rest does not say how the run stands",
-                    log.file
-                ),
-                (None, None) => "nothing in the run records how it stands".to_owned(),
+            verdict.reason = match &run.sealed {
+                Some(file) => format!("{file} is not readable: it is encrypted"),
+                None => "nothing in the run records how it stands".to_owned(),
             };
         }
         claim => running(&mut verdict, run, claim.map(|(_, claim)| claim), now),

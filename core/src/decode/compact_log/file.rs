@@ -15,8 +15,6 @@ use crate::time::Stamp;
 const MOST_LINES: usize = 200_000;
 /// Keys of the header that are kept beside those that mean something.
 const MOST_FACTS: usize = 50;
-/// Stands in the log for an envelope.
-const SEALED: &str = "(encrypted: what stands here is not readable)";
 /// Lines before the first event that may belong to the header.
 const HEADER_LINES: u32 = 40;
 
@@ -85,9 +83,6 @@ pub fn parse(text: &str) -> (CompactLog, Vec<Issue>) {
                 .hint("What it holds is not known; the lines behind it are read, and bindings tell what ran before."),
         );
     }
-    if sealed {
-        reader.tell(line::read(SEALED).at(1, SEALED));
-    }
     let first = u32::try_from(before.matches('\n').count()).unwrap_or(u32::MAX);
     let mut lines = Lines::new(body);
     let mut in_header = true;
@@ -97,9 +92,7 @@ pub fn parse(text: &str) -> (CompactLog, Vec<Issue>) {
         if text.is_empty() || fence(text).is_some() {
             continue;
         }
-        in_header = in_header
-            && lines.number <= HEADER_LINES
-            && reader.log.lines.len() == usize::from(sealed);
+        in_header = in_header && lines.number <= HEADER_LINES && reader.log.lines.is_empty();
         if !(in_header && reader.header(text)) {
             reader.take(number, text);
         }
@@ -164,9 +157,8 @@ impl Reader {
             }
             let (id, program) = title.split_once(char::is_whitespace).unwrap_or((title, ""));
             self.log.run = Some(id.into());
-            self.log.program = Some(program.trim())
-                .filter(|p| !p.is_empty())
-                .map(Text::from);
+            let program = Some(program.trim()).filter(|p| !p.is_empty());
+            self.log.program = program.map(Text::from).or(self.log.program.take());
             return true;
         }
         if let Some((_, title)) = heading(text) {
