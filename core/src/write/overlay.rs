@@ -36,7 +36,15 @@ impl<'f> Overlay<'f> {
 
     /// Plans one more command.
     pub(super) fn plan<R: Record>(&mut self, record: &R, at: &At) -> Result<R::Done, WriteError> {
-        let plan = record.plan(self, at)?;
+        self.then(|facts| record.plan(facts, at))
+    }
+
+    /// Adds what is planned over everything before it.
+    pub(super) fn then<D>(
+        &mut self,
+        plan: impl FnOnce(&dyn Facts) -> Result<Plan<D>, WriteError>,
+    ) -> Result<D, WriteError> {
+        let plan = plan(self)?;
         for change in &plan.changes {
             self.see(change)?;
         }
@@ -56,25 +64,16 @@ impl<'f> Overlay<'f> {
         match change {
             Change::Execution(row) => self.rows.push(execution(row)),
             Change::UpdateExecution(update) => {
-                let known = self
-                    .rows
-                    .iter_mut()
-                    .chain(&mut self.updated)
-                    .find(|row| row.id == update.id);
-                let row = match known {
-                    Some(row) => row,
+                let mut known = self.rows.iter_mut().chain(&mut self.updated);
+                match known.find(|row| row.id == update.id) {
+                    Some(row) => updated(row, update),
                     None => {
-                        let Some(row) = self.facts.execution(update.id)? else {
-                            return Ok(());
-                        };
-                        self.updated.push(row);
-                        let Some(row) = self.updated.last_mut() else {
-                            return Ok(());
-                        };
-                        row
+                        if let Some(mut row) = self.facts.execution(update.id)? {
+                            updated(&mut row, update);
+                            self.updated.push(row);
+                        }
                     }
-                };
-                updated(row, update);
+                }
             }
             Change::Binding(row) => self.bindings.push((
                 row.execution_id,
@@ -194,12 +193,8 @@ impl Facts for Overlay<'_> {
     }
 
     fn open(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
-        for row in self.rows.iter().rev().filter(|row| row.opens()) {
-            if each(row.clone()).is_break() {
-                return Ok(());
-            }
-        }
-        for row in self.updated.iter().filter(|row| row.opens()) {
+        let planned = self.rows.iter().rev().chain(&self.updated);
+        for row in planned.filter(|row| row.opens()) {
             if each(row.clone()).is_break() {
                 return Ok(());
             }
