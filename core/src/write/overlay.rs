@@ -165,18 +165,11 @@ impl Facts for Overlay<'_> {
         since: i64,
         each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
     ) -> Result<(), Fault> {
-        for row in self
-            .rows
-            .iter()
-            .rev()
-            .filter(|row| row.id >= since && place.holds(row))
-        {
-            if each(row.clone()).is_break() {
-                return Ok(());
-            }
-        }
+        let planned = self.rows.iter().rev();
+        let mut planned = planned.filter(|row| row.id >= since && place.holds(row));
+        let stopped = planned.try_for_each(|row| each(row.clone())).is_break();
         // What is only planned, the store does not know.
-        if self.rows.first().is_some_and(|row| since >= row.id) {
+        if stopped || self.rows.first().is_some_and(|row| since >= row.id) {
             return Ok(());
         }
         self.facts
@@ -184,29 +177,25 @@ impl Facts for Overlay<'_> {
     }
 
     fn newest(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
-        for row in self.rows.iter().rev() {
-            if each(row.clone()).is_break() {
-                return Ok(());
-            }
+        let mut planned = self.rows.iter().rev();
+        if planned.try_for_each(|row| each(row.clone())).is_break() {
+            return Ok(());
         }
         self.facts.newest(&mut |row| each(self.now(row)))
     }
 
     fn open(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
         let planned = self.rows.iter().rev().chain(&self.updated);
-        for row in planned.filter(|row| row.opens()) {
-            if each(row.clone()).is_break() {
-                return Ok(());
-            }
+        let mut planned = planned.filter(|row| row.opens());
+        if planned.try_for_each(|row| each(row.clone())).is_break() {
+            return Ok(());
         }
-        self.facts.open(&mut |row| {
-            let seen = self.updated.iter().any(|known| known.id == row.id);
-            if seen {
-                ControlFlow::Continue(())
-            } else {
-                each(row)
-            }
-        })
+        self.facts.open(
+            &mut |row| match self.updated.iter().any(|known| known.id == row.id) {
+                true => ControlFlow::Continue(()),
+                false => each(row),
+            },
+        )
     }
 
     fn children(
@@ -222,10 +211,9 @@ impl Facts for Overlay<'_> {
                 flow
             })?;
         }
-        for row in self.rows.iter().filter(|row| row.parent == Some(parent)) {
-            if stopped || each(row.clone()).is_break() {
-                break;
-            }
+        let mut planned = self.rows.iter().filter(|row| row.parent == Some(parent));
+        if !stopped {
+            let _ = planned.try_for_each(|row| each(row.clone()));
         }
         Ok(())
     }

@@ -86,7 +86,8 @@ const STRATEGIES: [&str; 3] = ["all", "first", "any"];
 impl BeginParallel {
     /// The branches: the program's, under the names that were given to those without one.
     fn all_branches(&self, entry: &mut Entry) -> Result<Vec<String>, WriteError> {
-        let of_program = branches_of(&entry.source, entry.found.statement);
+        let statement = entry.found.statement;
+        let of_program = statement.map_or_else(Vec::new, |at| entry.source.branches(at));
         let says: Vec<String> = of_program.iter().map(|(name, _)| name.clone()).collect();
         if self.branches.is_empty() {
             return Ok(says);
@@ -109,14 +110,6 @@ impl BeginParallel {
         }
         Ok(self.branches.clone())
     }
-}
-
-/// The branches that the program has for a parallel.
-fn branches_of(source: &Source, statement: Option<u32>) -> Vec<(String, u32)> {
-    let listing = source.listing.as_ref().zip(statement);
-    listing
-        .map(|(listing, at)| listing.branches(at))
-        .unwrap_or_default()
 }
 
 /// `parallel run`: a parallel is entered, and all of its branches begin.
@@ -252,7 +245,7 @@ impl Branch {
         insisted: &mut Insisted,
     ) -> Result<Found, WriteError> {
         let statement = source.of_row(&parallel.first);
-        let listed = branches_of(source, statement);
+        let listed = statement.map_or_else(Vec::new, |at| source.branches(at));
         let nth = announced.iter().position(|name| **name == *self.name);
         let same = |(name, _): &&(String, u32)| *name == self.name;
         let own = listed.iter().find(same).or_else(|| {

@@ -174,6 +174,12 @@ impl Source {
         u32::try_from(at).ok()
     }
 
+    /// The branches that the program has for a parallel: their names and statements.
+    pub(super) fn branches(&self, parallel: u32) -> Vec<(String, u32)> {
+        let listing = self.listing.as_ref();
+        listing.map_or_else(Vec::new, |listing| listing.branches(parallel))
+    }
+
     fn sure(&self, text: &str) -> Option<u32> {
         let tie = self.listing.as_ref()?.tie(text, None)?;
         (!tie.guessed).then_some(tie.statement)
