@@ -14,7 +14,7 @@ use crate::input;
 use crate::locate;
 use crate::near;
 use crate::out::{Out, say};
-use crate::print::style::{RESET, WAIT};
+use crate::print::note;
 use crate::record::{self, Recorder};
 
 pub(super) fn run(command: AgentCommand, out: &Out) -> Result<Exit, CliError> {
@@ -121,7 +121,7 @@ impl Place {
                 record::from_here(&other),
                 record::from_here(&used)
             );
-            say(&format!("{WAIT}note:{RESET} {}", escape(&text, false)));
+            say(&note(&escape(&text, false)));
         }
         let beside = dir.map(inside);
         Ok(Place {
@@ -280,18 +280,15 @@ fn unknown(args: &AgentArgs, message: String) -> CliError {
 
 fn said(run: Option<&str>, done: &Remembered, place: &Place, out: &Out) -> Result<Exit, CliError> {
     let store = place.beside.as_deref().map(record::from_here);
-    if out.json {
-        out.json(&AgentWritten::new(run, done, store))?;
-        return Ok(Exit::Done);
-    }
-    let store = store.map_or(String::new(), |path| format!(", in {path}"));
+    let place = store.as_ref();
+    let place = place.map_or(String::new(), |path| format!(", in {path}"));
     let what = match done.segment {
         Some(number) => format!("Segment written: {} {number:03}", done.agent),
         None => format!("Memory written: {}", done.agent),
     };
-    let text = format!("{what} (scope {}{store})\n", done.scope);
-    out.text(&escape(&text, true))?;
-    Ok(Exit::Done)
+    let text = format!("{what} (scope {}{place})\n", done.scope);
+    let view = AgentWritten::new(run, done, store);
+    out.show(&view, || escape(&text, true))
 }
 
 fn text_of_stdin(what: &str) -> Result<String, CliError> {

@@ -11,11 +11,6 @@ pub(super) fn run(args: &RunArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run)?;
     let view = session.agents();
     unread::list(&session, Part::Agents, view.agents.is_empty(), || {
-        if out.json {
-            out.json(&view)?;
-        } else {
-            out.text(&print::agents(&view, out.width))?;
-        }
-        Ok(())
+        out.show(&view, || print::agents(&view, out.width))
     })
 }

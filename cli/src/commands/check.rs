@@ -11,21 +11,11 @@ use crate::{locate, near, print};
 pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
     if let Some(None) = &args.explain {
         let rules: Vec<_> = rules().map(|rule| rule.view()).collect();
-        if out.json {
-            out.json(&rules)?;
-        } else {
-            out.text(&print::rules(&rules, out.width))?;
-        }
-        return Ok(Exit::Done);
+        return out.show(&rules, || print::rules(&rules, out.width));
     }
     if let Some(Some(name)) = &args.explain {
         let rule = rule(name).ok_or_else(|| unknown(name))?.view();
-        if out.json {
-            out.json(&rule)?;
-        } else {
-            out.text(&print::explained(&rule, out.width))?;
-        }
-        return Ok(Exit::Done);
+        return out.show(&rule, || print::explained(&rule, out.width));
     }
     if args.fix {
         return super::check_fix::run(args, out);

@@ -77,11 +77,7 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
         repaired,
         before: before.counts,
     };
-    if out.json {
-        out.json(&fixed)?;
-    } else {
-        out.text(&print::fixed(&fixed, out.width))?;
-    }
+    out.show(&fixed, || print::fixed(&fixed, out.width))?;
     Ok(match fixed.after.counts.error {
         0 => Exit::Done,
         _ => Exit::Issues,

@@ -42,12 +42,7 @@ fn show(run: &str, id: &str, no_log: bool, out: &Out) -> Result<Exit, CliError> 
     let Some(view) = session.gate(id, now) else {
         return Err(no_gate(&session, id));
     };
-    if out.json {
-        out.json(&view)?;
-    } else {
-        out.text(&print::gate(&view, out.width))?;
-    }
-    Ok(Exit::Done)
+    out.show(&view, || print::gate(&view, out.width))
 }
 
 fn create(args: CreateArgs, out: &Out) -> Result<Exit, CliError> {
@@ -63,11 +58,8 @@ fn create(args: CreateArgs, out: &Out) -> Result<Exit, CliError> {
     };
     let mut recorder = Recorder::open(&args.run.run)?;
     let made = recorder.record(&command)?;
-    if out.json {
-        out.json(&GateOpened::new(recorder.run_id(), &made))?;
-    } else {
-        // The id alone: it is what it is decided by.
-        out.text(&format!("{}\n", made.id))?;
-    }
-    Ok(Exit::Done)
+    // The id alone: it is what it is decided by.
+    out.show(&GateOpened::new(recorder.run_id(), &made), || {
+        format!("{}\n", made.id)
+    })
 }

@@ -38,11 +38,7 @@ pub(super) fn run(args: &GatesArgs, out: &Out) -> Result<Exit, CliError> {
     if exit.is_err() && gates.is_empty() {
         return exit;
     }
-    if out.json {
-        out.json(&gates)?;
-    } else {
-        out.text(&print::gates(&gates, out.width))?;
-    }
+    out.show(&gates, || print::gates(&gates, out.width))?;
     exit
 }
 
@@ -103,12 +99,8 @@ fn expire(run: Option<&str>, out: &Out) -> Result<Exit, CliError> {
             }
         }
     }
-    if out.json {
-        let gates = done.iter().map(|(run, gate)| GateTimedOut::new(run, gate));
-        out.json(&gates.collect::<Vec<_>>())?;
-    } else {
-        out.text(&print::expired(&done))?;
-    }
+    let gates = done.iter().map(|(run, gate)| GateTimedOut::new(run, gate));
+    out.show(&gates.collect::<Vec<_>>(), || print::expired(&done))?;
     Ok(exit)
 }
 

@@ -17,13 +17,10 @@ pub(super) fn run(args: &ResumeArgs, out: &Out) -> Result<Exit, CliError> {
     // Whoever goes on would repeat what could not be read.
     unread::shown(&session)?;
     let view = session.resume(Some(locate::now()));
-    if out.json {
-        out.json(&view)?;
-    } else if args.prompt {
+    out.show(&view, || match args.prompt {
         // Made to be handed on: the same bytes in a terminal and in a pipe. It holds no control characters.
-        out.text(&prompt(&view))?;
-    } else {
-        out.text(&print::resume(&view, out.width))?;
-    }
+        true => prompt(&view),
+        false => print::resume(&view, out.width),
+    })?;
     Ok(ended(&session))
 }

@@ -36,11 +36,7 @@ pub(super) fn run(args: &RunsArgs, out: &Out) -> Result<Exit, CliError> {
         })?;
     }
     list.runs.truncate(args.limit.unwrap_or(usize::MAX));
-    if out.json {
-        out.json(&list)?;
-    } else {
-        out.text(&print::runs(&list, out.width))?;
-    }
+    out.show(&list, || print::runs(&list, out.width))?;
     let unreadable = list.runs.iter().any(|run| run.error.is_some());
     Ok(if unreadable { Exit::Issues } else { Exit::Done })
 }

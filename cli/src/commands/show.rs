@@ -16,16 +16,9 @@ pub(super) fn run(args: &RunArgs, out: &Out) -> Result<Exit, CliError> {
         files: session.files(),
         issues: session.issues_page(),
     };
-    if out.json {
-        out.json(&shown)?;
-    } else {
-        out.text(&print::overview(
-            &shown.overview,
-            &shown.imports,
-            &shown.issues,
-            out.width,
-        ))?;
-    }
+    out.show(&shown, || {
+        print::overview(&shown.overview, &shown.imports, &shown.issues, out.width)
+    })?;
     unread::shown(&session)?;
     Ok(ended(&session))
 }

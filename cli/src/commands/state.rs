@@ -12,11 +12,7 @@ pub(super) fn run(args: &StateArgs, out: &Out) -> Result<Exit, CliError> {
     unread::own(&session)?;
     if out.json || args.diff {
         let view = session.state_page(args.all);
-        if out.json {
-            out.json(&view)?;
-        } else {
-            out.text(&print::state_diff(&view))?;
-        }
+        out.show(&view, || print::state_diff(&view))?;
     } else {
         let text = session.state_md(args.all);
         if out.terminal {

@@ -42,7 +42,7 @@ pub(super) fn list(
     session: &Session,
     part: Part,
     empty: bool,
-    print: impl FnOnce() -> Result<(), CliError>,
+    print: impl FnOnce() -> Result<Exit, CliError>,
 ) -> Result<Exit, CliError> {
     // The view says itself what is encrypted.
     let whole = refuse(session, |unread| !unread.sealed && unread.concerns(part));

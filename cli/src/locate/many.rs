@@ -38,8 +38,12 @@ pub(crate) fn open_project() -> Result<impl Iterator<Item = OneOfAll>, CliError>
 /// Opens every run below a `.prose` folder's own `runs`, one at a time: its name, its place below `.prose`, and the
 /// run or why it cannot be opened.
 pub(crate) fn open_runs(prose: &Path) -> Result<impl Iterator<Item = OneOfAll>, CliError> {
-    let disk = Disk::open_where(prose, |path| path.starts_with("runs/")).map_err(store)?;
-    each(disk, |found| found.kind != FoundKind::Agents)
+    each(runs_in(prose)?, |found| found.kind != FoundKind::Agents)
+}
+
+/// The `runs` of a `.prose` folder.
+fn runs_in(prose: &Path) -> Result<Disk, CliError> {
+    Disk::open_where(prose, |path| path.starts_with("runs/")).map_err(store)
 }
 
 /// Opens what was found on a disk, one after the other; last comes what could not be read and may be a run.
@@ -93,8 +97,7 @@ pub(crate) fn list(path: Option<&str>, filter: &Filter, order: Order) -> Result<
 
 /// The runs below a `.prose` folder's own `runs`.
 pub(crate) fn runs_of(prose: &Path) -> Result<RunList, CliError> {
-    let runs = Disk::open_where(prose, |path| path.starts_with("runs/")).map_err(store)?;
-    let disk = Rc::new(runs);
+    let disk = Rc::new(runs_in(prose)?);
     let runs: Rc<dyn Source> = Rc::<Disk>::clone(&disk);
     let all = Filter::default();
     let list = Session::list_where(&runs, &options(None)?, &all, Order::default());
@@ -121,7 +124,6 @@ pub(crate) fn runs_of(prose: &Path) -> Result<RunList, CliError> {
 
 /// The place of the newest run below a `.prose` folder's own `runs`.
 pub(crate) fn latest_of(prose: &Path) -> Result<Option<String>, CliError> {
-    let runs = Disk::open_where(prose, |path| path.starts_with("runs/")).map_err(store)?;
-    let runs: Rc<dyn Source> = Rc::new(runs);
+    let runs: Rc<dyn Source> = Rc::new(runs_in(prose)?);
     Ok(choose(&runs, LATEST, &options(None)?).ok())
 }

@@ -3,4 +3,5 @@
 pub mod chance;
 pub mod files;
 pub mod needs;
+pub mod run;
 pub mod work;
