@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use super::writes::Writes;
 use crate::model::{Binding, Run, Text};
 use crate::program::Listing;
+pub(super) use crate::text::short;
 use crate::trace::{NodeKind, Trace};
 
 /// What pages look up again and again, computed once when a run is opened.
@@ -171,28 +172,4 @@ pub(super) fn frame_path(trace: &Trace, frames: &[Option<u32>], frame: Option<u3
     }
     names.reverse();
     names.join(" › ")
-}
-
-/// A text on one line, cut at `most` characters.
-pub(super) fn short(text: &str, most: usize) -> String {
-    let mut out = String::new();
-    for (n, c) in text.trim().chars().enumerate() {
-        if n == most {
-            out.push('…');
-            break;
-        }
-        out.push(if c.is_control() { ' ' } else { c });
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn short_is_one_line() {
-        assert_eq!(short("  a\nb\u{1b}[31m  ", 10), "a b [31m");
-        assert_eq!(short("abcdef", 3), "abc…");
-    }
 }
