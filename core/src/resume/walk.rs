@@ -185,7 +185,8 @@ impl<'a> Walk<'a> {
         None
     }
 
-    /// Whether no record says that a block is over: a log without an end leaves what it opened unknown.
+    /// Whether no record says that a block is over: a log without an end leaves what it opened unknown, and of a loop whose
+    /// rounds only bindings record nothing records whether its condition was met.
     fn may_be_open(&self, node: u32) -> bool {
         let block = |kind: &NodeKind| {
             matches!(
@@ -194,7 +195,10 @@ impl<'a> Walk<'a> {
             )
         };
         let own = self.facts.node(node);
-        own.is_some_and(|n| n.status == NodeStatus::Unknown && block(&n.kind))
+        own.is_some_and(|n| {
+            let open = n.status == NodeStatus::Unknown || (n.derived && n.status.is_open());
+            open && block(&n.kind)
+        })
     }
 
     /// Whether the program simply goes on behind what ended: not behind a gate that was turned down, unless it says so.
