@@ -33,6 +33,7 @@
 //!   ended by the gate that was turned down last.
 //! - A status word that no document lists stands open while the run does, and is kept when it is over.
 
+mod arena;
 mod caught;
 mod claims;
 mod emit;
