@@ -576,6 +576,30 @@ fn a_log_without_an_end_goes_on_after_its_last_mark() {
     }
 }
 
+/// Bindings record rounds, and nothing records whether the loop's condition was met.
+#[test]
+fn a_loop_whose_rounds_only_bindings_record_may_have_another_round() {
+    let program = "loop until **good** (max: 3):\n  let draft = session \"Draft\"\n  let note = session \"Note\"\nsession \"Report\"\n";
+    let state = "# Execution State\n\nrun: r1\nprogram: p.prose\nstatus: interrupted\n";
+    for (written, ahead) in [
+        (&["draft_round2"][..], "3 1* 2* 4"),
+        (&["draft_round2", "note_round2"], "1* 2* 3* 4"),
+        (&["draft_round3", "note_round3"], "4"),
+    ] {
+        let mut all = vec![
+            ("state.md".to_owned(), state.into()),
+            ("program.prose".to_owned(), program.into()),
+        ];
+        for name in written {
+            let text = format!("# {name}\n\nkind: let\n\n---\n\nvalue\n");
+            all.push((format!("bindings/{name}.md"), text.into_bytes()));
+        }
+        let told = told(&files(all).resume(Some(NOW)));
+        let listed = told.lines().find_map(|line| line.strip_prefix("ahead "));
+        assert_eq!(listed, Some(ahead), "{told}");
+    }
+}
+
 #[test]
 fn a_handler_comes_next_only_after_a_failure() {
     let program = "try:\n  session \"A\"\ncatch:\n  session \"B\"\nsession \"C\"\n";

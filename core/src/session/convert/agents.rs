@@ -91,17 +91,15 @@ impl Carry<'_, '_> {
         for (at, of, updated) in earlier.chain(has_memory.then_some(now)) {
             let bytes = self.whole(of, "memory", &table, at)?;
             let (len, mut changes) = (bytes.len(), Vec::new());
-            let memory = String::from_utf8(bytes).unwrap_or_else(|error| {
-                let lossy = String::from_utf8_lossy(error.as_bytes()).into_owned();
-                let file = self.keep(error.into_bytes());
+            let (memory, kept) = self.text_of(bytes);
+            if let Some(file) = kept {
                 let what = format!(
                     "its memory is no text: what it was lies in {}, what cannot be read is \u{fffd}",
                     file.path
                 );
                 self.left(place, what);
                 changes.push(Change::Attachment(file));
-                lossy
-            });
+            }
             changes.push(Change::Memory(MemoryRow {
                 agent: agent.name.to_string(),
                 scope: scope.clone(),

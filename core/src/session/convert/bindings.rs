@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Carry, Session, Table, damaged, stamp, text};
+use super::{Carry, Session, Table, damaged, stamp, stamped, text};
 use crate::decode::folder;
 use crate::decode::rows::{self, Version, Versions};
 use crate::decode::text::is_plain_path;
@@ -162,27 +162,16 @@ impl Carry<'_, '_> {
         let len = bytes.len();
         let mut changes = Vec::new();
         let mut attachment = text(&binding.attachment);
-        let value = match String::from_utf8(bytes) {
-            Ok(value) => value,
-            Err(error) => {
-                // Byte for byte, where a value that is no text can be.
-                let lossy = String::from_utf8_lossy(error.as_bytes()).into_owned();
-                let file = self.keep(error.into_bytes());
-                let path = file.path.clone();
-                changes.push(Change::Attachment(file));
-                self.left(
-                    &*place,
-                    format!("the value is no text: it is carried as {path}"),
-                );
-                match &attachment {
-                    Some(_) => lossy,
-                    None => {
-                        attachment = Some(path);
-                        String::new()
-                    }
-                }
+        let (mut value, kept) = self.text_of(bytes);
+        if let Some(file) = kept {
+            let what = format!("the value is no text: it is carried as {}", file.path);
+            self.left(&*place, what);
+            if attachment.is_none() {
+                attachment = Some(file.path.clone());
+                value = String::new();
             }
-        };
+            changes.push(Change::Attachment(file));
+        }
         let updated = binding.updated.as_ref().or(binding.created.as_ref());
         changes.push(Change::Binding(BindingRow {
             name: binding.name.to_string(),
@@ -193,10 +182,7 @@ impl Carry<'_, '_> {
             source: text(&binding.source),
             attachment,
             at: stamp(updated, self.to_folder),
-            created: binding
-                .created
-                .as_ref()
-                .map(|at| stamp(Some(at), self.to_folder)),
+            created: stamped(binding.created.as_ref(), self.to_folder),
         }));
         let key = binding_md::file_name(&binding.name, binding.execution_id).to_lowercase();
         self.hold(key, len, changes)

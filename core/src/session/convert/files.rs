@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::super::values::inside;
 use super::agents::own_agents;
 use super::bindings::has_history;
-use super::{Left, Session};
+use super::{Left, Session, odd_keys};
 use crate::decode::{folder, memory_md};
 use crate::model::{StateFile, ValueAt};
 use crate::schema;
@@ -232,17 +232,7 @@ impl Session {
             files.left.push(Left::new(path, what));
             return;
         };
-        let known = |key: &&String| {
-            schema::known_column(schema::GATES, key) || GATE_KEYS.contains(&key.as_str())
-        };
-        let odd: Vec<&str> = object
-            .keys()
-            .filter(|key| !known(key))
-            .map(|key| &**key)
-            .collect();
-        if !odd.is_empty() {
-            let what = format!("no place for its keys {}", odd.join(", "));
-            files.left.push(Left::new(path, what));
-        }
+        let odd = odd_keys(path, object.keys(), schema::GATES, GATE_KEYS);
+        files.left.extend(odd);
     }
 }

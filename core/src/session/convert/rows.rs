@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::{Carry, ROWS, damaged, stamp, text};
+use super::{Carry, ROWS, damaged, odd_keys, stamp, stamped, text};
 use crate::database::{self, Database, DecodeError, Row, Rows, Scan, Want};
 use crate::decode::jsonl;
 use crate::model::Execution;
@@ -97,18 +97,8 @@ impl Carry<'_, '_> {
                 continue;
             }
             let raw = raw.remove(&row.id).unwrap_or_default();
-            let metadata = raw.metadata.filter(|text| !text.trim().is_empty());
-            let metadata = match metadata.as_deref().map(serde_json::from_str) {
-                None => Map::new(),
-                Some(Ok(Value::Object(metadata))) => metadata,
-                Some(_) => {
-                    let what =
-                        "its metadata is no JSON object: it is carried as its key x_malformed";
-                    self.left(format!("execution {}", row.id), what);
-                    let whole = Value::from(metadata.unwrap_or_default());
-                    Map::from_iter([("x_malformed".to_owned(), whole)])
-                }
-            };
+            let place = || format!("execution {}", row.id);
+            let metadata = self.metadata(place, raw.metadata.as_deref());
             changes.push(Change::Execution(execution(
                 row,
                 raw.status,
@@ -133,18 +123,15 @@ impl Carry<'_, '_> {
             let len = usize::try_from(file.len).ok()?;
             source.read(&path, 0, len).ok()
         });
-        let mut odd: Vec<(i64, BTreeSet<String>)> = Vec::new();
+        let mut odd = Vec::new();
         let _ = jsonl::lines(
             &String::from_utf8_lossy(&bytes.unwrap_or_default()),
             |number, object| {
                 let id = object.get("id").and_then(jsonl::integer).unwrap_or(number);
                 let get = |key: &str| text(&object.get(key).and_then(jsonl::text));
-                let known = |key: &&String| schema::known_column(schema::EXECUTION, key);
-                let unknown: BTreeSet<String> =
-                    object.keys().filter(|key| !known(key)).cloned().collect();
-                if !unknown.is_empty() {
-                    odd.push((id, unknown));
-                }
+                let place = format!("x_events.jsonl, row {id}");
+                let keys: BTreeSet<&String> = object.keys().collect();
+                odd.extend(odd_keys(place, keys.into_iter(), schema::EXECUTION, &[]));
                 let raw = Raw {
                     status: get("status"),
                     metadata: get("metadata"),
@@ -153,11 +140,7 @@ impl Carry<'_, '_> {
                 Ok(())
             },
         );
-        for (id, keys) in odd {
-            let keys: Vec<String> = keys.into_iter().collect();
-            let what = format!("no place for its keys {}", keys.join(", "));
-            self.left(format!("x_events.jsonl, row {id}"), what);
-        }
+        self.left.extend(odd);
     }
 }
 
@@ -196,8 +179,8 @@ fn execution(
         index: row.index,
         text: row.text.to_string(),
         status: status.unwrap_or_else(|| row.status.word().to_owned()),
-        started: row.started.as_ref().map(|at| stamp(Some(at), to_folder)),
-        completed: row.completed.as_ref().map(|at| stamp(Some(at), to_folder)),
+        started: stamped(row.started.as_ref(), to_folder),
+        completed: stamped(row.completed.as_ref(), to_folder),
         error: text(&row.error),
         parent: row.parent,
         metadata,

@@ -4,7 +4,7 @@ use super::Lowering;
 use super::sections::{Unplaced, is_ahead, status_of};
 use crate::model::{Meta, Text};
 use crate::trace::NodeStatus;
-use crate::trace::lower::Beside;
+use crate::trace::lower::{Beside, site};
 
 impl Lowering<'_, '_, '_> {
     /// Annotated lines that no statement is like, after the one before them.
@@ -49,10 +49,7 @@ impl Lowering<'_, '_, '_> {
                 false => NodeStatus::Completed,
             };
             let id: Text = format!("unplaced {index}").into();
-            let meta = Meta {
-                parallel_id: Some(id.clone()),
-                ..Meta::default()
-            };
+            let meta = site::parallel(id.clone());
             let made = self.add(None, "parallel".into(), status, meta, Beside::default());
             for (name, status) in &state.branches {
                 self.branch((made, id.clone()), name, status, None);
@@ -67,9 +64,8 @@ impl Lowering<'_, '_, '_> {
                 None => "loop".into(),
             };
             let meta = Meta {
-                loop_id: Some(format!("unplaced {index}").into()),
                 max: state.max.map(i64::from),
-                ..Meta::default()
+                ..site::looped(format!("unplaced {index}").into())
             };
             let made = self.add(None, text, status_of(state), meta, Beside::default());
             if let Some(total) = state.iteration.filter(|n| *n > 0) {

@@ -124,7 +124,7 @@ impl<'w> Walk<'w, '_> {
             here.iter().find(in_branch).copied()
         });
         let counted = counted.or(lettered);
-        let around = place.loops.last().and_then(|(statement, ..)| *statement);
+        let around = place.loops.last().and_then(|(statement, _)| *statement);
         let inside =
             |at: &&u32| around.is_none_or(|outer| **at > outer && **at < self.end_of(outer));
         let next = here.iter().filter(inside).find(|at| **at >= place.from);
@@ -186,7 +186,7 @@ impl<'w> Walk<'w, '_> {
         let own = self.statement(statement)?;
         // The way leads back in a loop alone, and into no body that does not run.
         let place = self.place(line);
-        let again = |outer: &(Option<u32>, u32, usize)| {
+        let again = |outer: &(Option<u32>, u32)| {
             let body = |outer| self.facts.listing.contains(outer, statement);
             outer.0.is_some_and(body)
         };
@@ -220,7 +220,7 @@ impl<'w> Walk<'w, '_> {
             (None, Some((top, sure))) if top >= place.from => (top, sure),
             _ => (place.from, false),
         };
-        let around = place.loops.last().and_then(|(statement, ..)| *statement);
+        let around = place.loops.last().and_then(|(statement, _)| *statement);
         let end = around.map_or(place.end, |outer| self.end_of(outer));
         let found = self.way(place, from, end, mark.kind, around).or_else(|| {
             // The body of a loop again.
