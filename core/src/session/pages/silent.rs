@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Session;
 use crate::program::{Listing, StatementKind as Kind, Ways};
+use crate::session::Session;
 use crate::trace::{Node, NodeKind, NodeStatus};
 
 /// A statement of a body whose condition did not hold, or the branch of an `if` that was not taken.
