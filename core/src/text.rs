@@ -91,20 +91,6 @@ pub fn is_plain_path(path: &str) -> bool {
         })
 }
 
-/// A text on one line, cut at `most` characters.
-pub(crate) fn short(text: &str, most: usize) -> String {
-    let line = text.trim().lines().next().unwrap_or_default();
-    let mut out: String = line
-        .chars()
-        .take(most)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    if line.chars().nth(most).is_some() {
-        out.push('…');
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

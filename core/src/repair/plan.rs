@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{FolderForm, Form, Run, RunStatus, ValueAt};
-use crate::session::Session;
+use crate::session::{Session, pages};
 use crate::trace::Trace;
 
 /// What is known of a damaged database before its rows are read again.
@@ -94,7 +94,7 @@ pub fn stale_state_file(session: &Session) -> Option<StaleState> {
         .collect();
     (ours && !rules.is_empty()).then(|| StaleState {
         path: file.path.clone(),
-        text: session.state_md(false),
+        text: pages::state_md(session, false),
         rules: rules.into_iter().map(str::to_owned).collect(),
     })
 }

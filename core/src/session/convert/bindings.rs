@@ -16,8 +16,8 @@ impl Carry<'_, '_> {
         let ids: BTreeSet<i64> = run.executions.iter().map(|row| row.id).collect();
         let mut files: BTreeSet<String> = BTreeSet::new();
         let mut bindings = run.bindings.clone();
-        self.session.binding_tails(&mut bindings);
-        let in_files = self.session.db.is_none();
+        self.session.values.binding_tails(&mut bindings);
+        let in_files = self.session.values.db.is_none();
         let indexed = run
             .state_file
             .as_ref()
@@ -69,7 +69,7 @@ impl Carry<'_, '_> {
         }
         for ((name, frame), gone) in versions {
             // Of a folder the files stay what they are.
-            if self.session.db.is_some() {
+            if self.session.values.db.is_some() {
                 let place = format!("{} of {}", schema::BINDING_HISTORY, named(&name, frame));
                 let what = "earlier values of a binding that is no more are not carried";
                 self.left(place, format!("{what}: {}", gone.len()));
@@ -103,7 +103,7 @@ impl Carry<'_, '_> {
         }
         let dir = format!("{}imports/{alias}--", self.session.root);
         let end = format!("/bindings/{rest}.md");
-        let source = self.session.source.as_ref();
+        let source = self.session.values.source.as_ref();
         let files = source.below(&dir);
         let Some(file) = files.iter().find(|file| {
             let inside = file.path.get(dir.len()..).unwrap_or_default();
@@ -219,11 +219,11 @@ impl Session {
 
     /// The earlier values of every binding, the oldest first.
     fn all_versions(&self) -> Result<Versions, WriteError> {
-        if let Some(db) = &self.db {
+        if let Some(db) = &self.values.db {
             return rows::all_binding_versions(db.db.as_ref())
                 .map_err(|error| damaged(&error.to_string()));
         }
-        let (source, root) = (self.source.as_ref(), &self.root);
+        let (source, root) = (self.values.source.as_ref(), &self.root);
         let keys = self.earlier.keys().cloned();
         Ok(keys
             .map(|(name, frame)| {

@@ -81,7 +81,7 @@ impl Carry<'_, '_> {
                 .as_deref()
                 .and_then(|row| serde_json::from_str(row).ok());
             // Columns of a table are told once for all rows.
-            if self.session.db.is_none()
+            if self.session.values.db.is_none()
                 && let Some(row) = &row
             {
                 let place = format!("gates/audit.jsonl, row {}", event.id);

@@ -112,7 +112,7 @@ impl Carry<'_, '_> {
         at: &ValueAt,
     ) -> Result<Vec<u8>, WriteError> {
         let mut bytes = Vec::new();
-        if let (ValueAt::Row { len: Some(_), .. }, Some(db)) = (at, &self.session.db) {
+        if let (ValueAt::Row { len: Some(_), .. }, Some(db)) = (at, &self.session.values.db) {
             decode::rows::value_pieces(db.db.as_ref(), table, column, at, &mut |piece| {
                 bytes.extend_from_slice(piece);
                 true
@@ -122,7 +122,8 @@ impl Carry<'_, '_> {
             let len = usize::try_from(*len).unwrap_or(usize::MAX);
             bytes = self
                 .session
-                .read_at(of.clone(), at, 0, len)
+                .values
+                .read_at(of, at, 0, len)
                 .map_err(|error: SourceError| damaged(&error.to_string()))?;
         }
         Ok(bytes)
@@ -164,7 +165,7 @@ impl Carry<'_, '_> {
             self.kept += 1;
             let path = format!("attachments/x_converted_{}.bin", self.kept);
             let full = format!("{}{path}", self.session.root);
-            if self.session.source.file(&full).is_none() {
+            if self.session.values.source.file(&full).is_none() {
                 break path;
             }
         };

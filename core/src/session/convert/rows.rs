@@ -54,7 +54,7 @@ impl Carry<'_, '_> {
             .state_file
             .as_ref()
             .and_then(|file| file.status.as_ref());
-        let status = match self.session.db {
+        let status = match self.session.values.db {
             Some(_) => run.status.as_ref(),
             None => told.or(run.status.as_ref()),
         };
@@ -84,7 +84,7 @@ impl Carry<'_, '_> {
             return Ok(());
         }
         let mut raw: BTreeMap<i64, Raw> = BTreeMap::new();
-        match &session.db {
+        match &session.values.db {
             Some(db) => raw_rows(db.db.as_ref(), &mut raw)
                 .map_err(|error| damaged(&format!("execution: {error}")))?,
             None => self.raw_events(&mut raw),
@@ -118,7 +118,7 @@ impl Carry<'_, '_> {
     /// The lines of `x_events.jsonl`, as they were written.
     fn raw_events(&mut self, into: &mut BTreeMap<i64, Raw>) {
         let path = format!("{}x_events.jsonl", self.session.root);
-        let source = self.session.source.as_ref();
+        let source = self.session.values.source.as_ref();
         let bytes = source.file(&path).and_then(|file| {
             let len = usize::try_from(file.len).ok()?;
             source.read(&path, 0, len).ok()

@@ -184,13 +184,9 @@ impl<'w> Walk<'w, '_> {
     fn by_count(&self, line: &LogLine, mark: &LogMark<'_>) -> Option<Tie> {
         let statement = self.number(mark.number).filter(|_| line.frame.is_none())?;
         let own = self.statement(statement)?;
-        // The way leads back in a loop alone, and into no body that does not run.
+        // The way leads into no body that does not run.
         let place = self.place(line);
-        let again = |outer: &(Option<u32>, u32)| {
-            let body = |outer| self.facts.listing.contains(outer, statement);
-            outer.0.is_some_and(body)
-        };
-        let reached = statement >= place.from || place.loops.iter().any(again);
+        let reached = self.is_reached(place, statement);
         // A number that told of a condition tells of its body next.
         let number = mark.number.and_then(|n| place.numbers.get(&n));
         let told = mark.kind.is_none() && !own.kind.is_work() && number == Some(&statement);
@@ -338,13 +334,12 @@ impl<'w> Walk<'w, '_> {
         let scope = self.ties.numbered(mark.number?);
         let scope = scope.filter(|_| line.frame.is_none());
         let tie = self.ties.by_words(mark, scope)?;
-        // The way leads back in a loop alone.
-        let place = self.place(line);
-        let again = |outer: &(Option<u32>, u32, usize)| {
-            let body = |outer| self.facts.listing.contains(outer, tie.statement);
-            outer.0.is_some_and(body)
-        };
-        let reached = tie.statement >= place.from || place.loops.iter().any(again);
-        (line.frame.is_some() || reached).then_some(tie)
+        (line.frame.is_some() || self.is_reached(self.place(line), tie.statement)).then_some(tie)
+    }
+
+    /// Whether the way leads to a statement: it leads back in a loop alone.
+    fn is_reached(&self, place: &Place, at: u32) -> bool {
+        let mut loops = place.loops.iter().filter_map(|(outer, _)| *outer);
+        at >= place.from || loops.any(|outer| self.facts.listing.contains(outer, at))
     }
 }

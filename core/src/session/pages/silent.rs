@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Session;
 use crate::program::{Listing, StatementKind as Kind, Ways};
+use crate::session::Session;
 use crate::trace::{Node, NodeKind, NodeStatus};
 
 /// A statement of a body whose condition did not hold, or the branch of an `if` that was not taken.
@@ -227,7 +227,7 @@ mod tests {
             let files = files.map(|(path, text)| (path.to_owned(), text.into_bytes()));
             let source = Rc::new(MemorySource::new("run", files));
             let session = Session::open(source, "", &Options::default()).unwrap();
-            let lines = session.program_page(0, 100).lines;
+            let lines = crate::session::pages::program_page(&session, 0, 100).lines;
             let words: Vec<&str> = lines.iter().map(|line| line.status.as_str()).collect();
             assert_eq!(words.get(3..5), Some(&[catch; 2][..]), "{log}: {words:?}");
         }
