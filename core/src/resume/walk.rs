@@ -288,11 +288,11 @@ impl<'a> Walk<'a> {
                 let node = self.node_of(body, around.node);
                 self.branches(body, node, around);
             }
-            kind if kind.is_loop() || kind == Kind::Pipe => {
-                if self.goes_round(body, around.node) {
-                    self.add(body, How::Again, around);
-                    self.body(body, How::Again, around);
-                }
+            kind if (kind.is_loop() || kind == Kind::Pipe)
+                && self.goes_round(body, around.node) =>
+            {
+                self.add(body, How::Again, around);
+                self.body(body, How::Again, around);
             }
             _ => {}
         }
