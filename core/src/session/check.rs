@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use super::Session;
 use super::values::inside;
-use crate::check::look::{Findings, Looked, in_program, look};
+use crate::check::look::{Findings, in_program};
 use crate::gate::audit::{self, Finding};
 use crate::issue::Issue;
 use crate::model::{Binding, FileInfo, RunStatus, ValueAt};
@@ -14,7 +14,7 @@ impl Session {
     /// Everything that is odd in the run: the issues of reading it, and what is only looked for when somebody asks.
     /// Reads what a list never reads, the whole database included.
     pub fn check(&self, now: Option<i64>) -> Vec<Issue> {
-        let mut issues: Vec<Issue> = self.issues().cloned().collect();
+        let mut issues = self.found(now);
         issues.extend(
             audit::verify(&self.run.audit, None)
                 .findings
@@ -22,12 +22,6 @@ impl Session {
                 .filter(|f| !f.is_error())
                 .map(Finding::issue),
         );
-        issues.extend(look(Looked {
-            run: &self.run,
-            trace: &self.trace,
-            listing: self.listing.as_ref(),
-            now,
-        }));
         let mut findings = Findings::default();
         self.check_attachments(&mut findings);
         self.check_imports(&mut findings);

@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 
 use super::Session;
 use super::index::node_of_row;
+use crate::check::look::{Looked, look};
 use crate::check::{self, Rule};
 use crate::decode::{receipts, rows};
 use crate::issue::{Issue, Location};
@@ -78,26 +79,40 @@ impl Session {
         })
     }
 
-    /// All issues: of decoding, then of folding.
+    /// The issues of reading the run: of decoding, then of folding.
     pub fn issues(&self) -> impl Iterator<Item = &Issue> {
         self.run.issues.iter().chain(&self.trace.issues)
     }
 
-    /// Issues by severity.
+    /// The issues of reading the run, and what [`Session::check`] finds without reading more.
+    pub(super) fn found(&self, now: Option<i64>) -> Vec<Issue> {
+        let mut issues: Vec<Issue> = self.issues().cloned().collect();
+        issues.extend(look(Looked {
+            run: &self.run,
+            trace: &self.trace,
+            listing: self.listing.as_ref(),
+            now,
+        }));
+        issues
+    }
+
+    /// The issues that [`Session::issues_page`] lists, by severity.
     pub fn issue_counts(&self) -> Counts {
-        Counts::of(self.issues())
+        Counts::of(&self.found(self.now))
     }
 
     /// The issues with links to their places: errors first.
     pub fn issues_page(&self) -> IssuesView {
-        let mut issues: Vec<IssueView> = self
-            .issues()
-            .map(|issue| self.issue_view(issue.clone()))
+        let found = self.found(self.now);
+        let counts = Counts::of(&found);
+        let mut issues: Vec<IssueView> = found
+            .into_iter()
+            .map(|issue| self.issue_view(issue))
             .collect();
         issues.sort_by_key(|view| std::cmp::Reverse(view.issue.severity));
         let names: BTreeSet<&str> = issues.iter().map(|view| view.issue.rule.as_str()).collect();
         IssuesView {
-            counts: self.issue_counts(),
+            counts,
             rules: names
                 .into_iter()
                 .filter_map(check::rule)

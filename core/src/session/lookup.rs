@@ -182,6 +182,7 @@ fn narrow(
     let root = join(dir, "");
     Some(Lookup {
         session: Session {
+            now: None,
             source: Rc::clone(source),
             place: place.to_owned(),
             called: None,

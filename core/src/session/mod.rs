@@ -64,6 +64,8 @@ pub use values::ValueOf;
 pub struct Session {
     source: Rc<dyn Source>,
     place: String,
+    /// When it was opened.
+    now: Option<i64>,
     called: Option<String>,
     /// The run folder's path inside the source, ending in `/`, or empty.
     root: String,

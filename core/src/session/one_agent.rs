@@ -114,6 +114,7 @@ fn narrow(source: &Rc<dyn Source>, place: &str, options: &Options, name: &str) -
     }
     let listing = run.program.source.as_deref().map(program::scan)?;
     let mut session = Session {
+        now: None,
         source: Rc::clone(source),
         place: place.to_owned(),
         called: options.called.clone(),

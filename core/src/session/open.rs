@@ -133,6 +133,7 @@ impl Session {
         Ok(Session {
             source,
             place: place.to_owned(),
+            now: options.now,
             called: options.called.clone(),
             root,
             db,

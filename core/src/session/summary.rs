@@ -27,7 +27,7 @@ impl Session {
     /// The run as one line of a list.
     pub fn summary(&self) -> RunSummary {
         RunSummary {
-            issues: self.issue_counts(),
+            issues: Counts::of(self.issues()),
             name: last_part(&self.source.label(), &self.place).to_owned(),
             ..summary(&self.run, &self.trace.verdict, &self.place)
         }
