@@ -443,20 +443,15 @@ impl Session {
 }
 
 impl Session {
-    /// What a log remarks after a node, or before the first.
+    /// What a log or a state file remarks after a node, or before the first.
     pub(crate) fn remarks_after(&self, node: Option<u32>) -> Vec<String> {
-        let Some(log) = &self.run.log else {
-            return Vec::new();
-        };
         let all = &self.trace.remarks;
         let from = all.partition_point(|(after, _)| *after < node);
         let own = all
             .iter()
             .skip(from)
             .take_while(|(after, _)| *after == node);
-        own.filter_map(|(_, line)| log.lines.get(*line as usize))
-            .map(|line| short(&line.raw, ROW_TEXT))
-            .collect()
+        own.map(|(_, line)| short(line, ROW_TEXT)).collect()
     }
 }
 

@@ -119,8 +119,8 @@ impl Session {
         });
         view.pending_gates = self.gate_views(now, |gate| gate.status == GateStatus::Pending);
         view.missing = self.missing_words();
-        view.headline = story::headline(&view);
-        view.story = story::sentences(&view);
+        view.headline = story::headline(&view, self.is_inferred());
+        view.story = story::sentences(&view, trace.remarks.len() as u32);
         answer::add(&mut view, facts, plan, &self.name());
         view
     }
@@ -128,6 +128,15 @@ impl Session {
     /// What is believed of its status, `unknown` where nothing says.
     pub(super) fn status(&self) -> &str {
         status_word(&self.trace.verdict)
+    }
+
+    /// Whether the one place where the run stands follows from what ran before, and no record names it.
+    pub(super) fn is_inferred(&self) -> bool {
+        let [position] = self.trace.positions.as_slice() else {
+            return false;
+        };
+        let node = self.trace.nodes.get(*position);
+        node.is_some_and(|node| node.inferred && node.status == NodeStatus::Pending)
     }
 
     fn count_nodes(&self, view: &mut Overview) {

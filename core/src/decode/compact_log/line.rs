@@ -325,7 +325,7 @@ fn round(text: &str) -> Option<(LogEvent, Option<&str>)> {
 }
 
 /// `(**done**)` is `done`.
-fn plain_reason(text: &str) -> &str {
+pub(super) fn plain_reason(text: &str) -> &str {
     let text = text.trim();
     let inner = text
         .strip_prefix('(')
@@ -657,6 +657,11 @@ fn trailer(line: &str) -> Option<Told<'_>> {
     Some(Told::of(None, event, Some(note)))
 }
 
+/// Returns the time that a line of a list begins with: `- 2026-01-04T10:15:00Z: deployed`.
+pub(crate) fn time_of(line: &str) -> Option<Stamp> {
+    stamp(line.trim_start_matches(['-', '*', '[', ' '])).0
+}
+
 /// A time at the beginning of a text, in one word or two, and the rest.
 fn stamp(text: &str) -> (Option<Stamp>, &str) {
     let cuts = text.match_indices([' ', '\t']).map(|(at, _)| at).take(2);
@@ -666,7 +671,7 @@ fn stamp(text: &str) -> (Option<Stamp>, &str) {
             continue;
         };
         // Two words are a time only when both belong to it.
-        let at = Stamp::parse(head.trim_end_matches([',', ';']));
+        let at = Stamp::parse(head.trim_end_matches([',', ';', ':', ']']));
         if at.millis().is_some() {
             found = (Some(at), rest.trim());
         }
