@@ -1,3 +1,4 @@
+use prosescope_core::session::pages;
 use prosescope_core::view::Part;
 
 use super::unread;
@@ -9,7 +10,7 @@ use crate::{locate, print};
 
 pub(super) fn run(args: &RunArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run)?;
-    let view = session.agents();
+    let view = pages::agents(&session);
     unread::list(&session, Part::Agents, view.agents.is_empty(), || {
         out.show(&view, || print::agents(&view, out.width))
     })

@@ -1,5 +1,6 @@
 use prosescope_core::issue::{Issue, Severity};
-use prosescope_core::session::{AuditFilter, Session, audit_stats, audit_timeouts, longest_first};
+use prosescope_core::session::pages::{AuditFilter, audit_stats, audit_timeouts, longest_first};
+use prosescope_core::session::{Session, pages};
 use prosescope_core::view::RunAudit;
 
 use super::{ended, no_gate, since, unread};
@@ -24,10 +25,10 @@ pub(super) fn run(args: &AuditArgs, out: &Out) -> Result<Exit, CliError> {
     let (mut exit, mut runs, mut waits) = (Exit::Done, Vec::new(), Vec::new());
     let mut add = |session: &Session, place: String| {
         // The chain is verified over the whole log; a filter only narrows what is shown.
-        let mut audit = session.audit(None);
+        let mut audit = pages::audit(session, None);
         audit.rows.retain(|row| filter.wants(row));
         if args.waits {
-            waits.extend(session.gate_waits(&filter));
+            waits.extend(pages::gate_waits(session, &filter));
         }
         let wrong = has_errors(&audit.issues);
         let run = session.run().id.to_string();
@@ -100,7 +101,7 @@ fn verify(run: &str, expect_head: Option<&str>, out: &Out) -> Result<Exit, CliEr
     let session = locate::open(run)?;
     // A chain with rows missing says nothing.
     unread::whole(&session, unread::GATES)?;
-    let check = session.audit_check(expected);
+    let check = pages::audit_check(&session, expected);
     out.show(&check, || print::audit_check(&check, out.width))?;
     Ok(match has_errors(&check.issues) {
         true => Exit::Issues,

@@ -1,6 +1,7 @@
 use prosescope_core::model::{AgentScope, Form};
 use prosescope_core::render::brief::{Brief, brief};
 use prosescope_core::render::text::escape;
+use prosescope_core::session::pages;
 use prosescope_core::view::{BriefView, ExecutionBegun, Part, TaskView};
 use prosescope_core::write::{Begun, Task, names};
 
@@ -19,7 +20,7 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
     let (session, folder) = locate::open_with_folder(&args.run.run)?;
     unread::whole(&session, &[Part::Program, Part::Statements, Part::Bindings])?;
     let task = match args.execution {
-        Some(id) => session.task(id).ok_or_else(|| no_execution(&session, id))?,
+        Some(id) => pages::task(&session, id).ok_or_else(|| no_execution(&session, id))?,
         None => Task::default(),
     };
     let database = matches!(session.run().form, Form::Sqlite { .. });

@@ -1,5 +1,6 @@
 use prosescope_core::check::{AREAS, Rule, report, rule, sarif};
 use prosescope_core::issue::Severity;
+use prosescope_core::session::pages;
 use prosescope_core::view::{CheckReport, CheckedRun};
 
 use crate::args::{CheckArgs, Level};
@@ -45,7 +46,7 @@ fn checked(args: &CheckArgs) -> Result<Vec<CheckedRun>, CliError> {
         let runs = locate::open_all(path)?;
         return Ok(runs
             .map(|(name, folder, opened)| match opened {
-                Ok(session) => session.check_page(now, &folder),
+                Ok(session) => pages::check_page(&session, now, &folder),
                 Err(error) => CheckedRun {
                     run: name,
                     folder,
@@ -65,7 +66,7 @@ fn checked(args: &CheckArgs) -> Result<Vec<CheckedRun>, CliError> {
     runs.iter()
         .map(|run| {
             let (session, folder) = locate::open_with_folder(run)?;
-            Ok(session.check_page(now, &folder))
+            Ok(pages::check_page(&session, now, &folder))
         })
         .collect()
 }

@@ -1,4 +1,5 @@
 use prosescope_core::resume::prompt;
+use prosescope_core::session::pages;
 use prosescope_core::write::Reopen;
 
 use super::{ended, unread};
@@ -16,7 +17,7 @@ pub(super) fn run(args: &ResumeArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run)?;
     // Whoever goes on would repeat what could not be read.
     unread::shown(&session)?;
-    let view = session.resume(Some(locate::now()));
+    let view = pages::resume(&session, Some(locate::now()));
     out.show(&view, || match args.prompt {
         // Made to be handed on: the same bytes in a terminal and in a pipe. It holds no control characters.
         true => prompt(&view),

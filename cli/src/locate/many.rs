@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use prosescope_core::session::{
-    Filter, Found, FoundKind, OpenError, Order, Session, choose, survey,
+    self, Filter, Found, FoundKind, OpenError, Order, Session, choose, list_page, survey,
 };
 use prosescope_core::source::{Source, SourceError};
 use prosescope_core::view::RunList;
@@ -80,15 +80,20 @@ fn outside(disk: &Disk, found: &[Found]) -> Option<String> {
     disk.unread(|place| !other(place) && !runs.clone().any(|found| inside(place, found)))
 }
 
-/// The runs below `path`, or below the nearest `.prose`, those that are wanted.
-pub(crate) fn list(path: Option<&str>, filter: &Filter, order: Order) -> Result<RunList, CliError> {
+/// The runs below `path`, or below the nearest `.prose`: of those that are wanted, the first `most`.
+pub(crate) fn list(
+    path: Option<&str>,
+    filter: &Filter,
+    order: Order,
+    most: usize,
+) -> Result<RunList, CliError> {
     let dir = match path {
         Some(path) => PathBuf::from(path),
         None => project()?,
     };
     let disk = Rc::new(disk(&dir)?);
     let source: Rc<dyn Source> = Rc::<Disk>::clone(&disk);
-    let list = Session::list_where(&source, &options(None)?, filter, order);
+    let list = list_page(&source, &options(None)?, filter, order, most);
     if let Some(message) = disk.unread(|_| true) {
         say(&note(&format!("not all was read: {message}")));
     }
@@ -99,8 +104,7 @@ pub(crate) fn list(path: Option<&str>, filter: &Filter, order: Order) -> Result<
 pub(crate) fn runs_of(prose: &Path) -> Result<RunList, CliError> {
     let disk = Rc::new(runs_in(prose)?);
     let runs: Rc<dyn Source> = Rc::<Disk>::clone(&disk);
-    let all = Filter::default();
-    let list = Session::list_where(&runs, &options(None)?, &all, Order::default());
+    let list = session::list(&runs, &options(None)?);
     // What is no run, only because it could not be read, is not said to be none.
     let of_run = |place: &str| {
         list.runs

@@ -145,3 +145,18 @@ pub enum LogEvent {
     /// Text that tells of no statement: `[outage] …`, `[input] question ✓`, anything else.
     Note,
 }
+
+impl LogEvent {
+    /// How a statement stands.
+    pub(crate) fn statement(text: &str, status: Option<Status>) -> LogEvent {
+        LogEvent::Statement {
+            text: text.into(),
+            status,
+        }
+    }
+
+    /// Whether it is a statement that was passed over.
+    pub(crate) fn is_skipped(&self) -> bool {
+        matches!(self, LogEvent::Statement { status: Some(status), .. } if *status == Status::Skipped)
+    }
+}

@@ -108,7 +108,10 @@ pub(super) fn explain(run: &Run, stale: &Stale, trace: &mut Trace) {
         verdict.claims.push(claim(told_by, said.to_owned()));
     }
     let markers = match stale.overruled.as_slice() {
-        [] => "the statements that wrote their bindings have none".to_owned(),
+        [] if stale.unmarked == 0 => {
+            format!("the {told_by} counts fewer rounds than bindings record")
+        }
+        [] => format!("the {told_by} does not mark every statement whose binding is written"),
         [one] => format!("{one} is under way"),
         [first, more @ ..] => format!("{first} and {} others are under way", more.len()),
     };

@@ -33,6 +33,7 @@
 //!   ended by the gate that was turned down last.
 //! - A status word that no document lists stands open while the run does, and is kept when it is over.
 
+mod arena;
 mod caught;
 mod claims;
 mod emit;
@@ -199,9 +200,8 @@ fn of_state_file(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trac
     let mut ledger = Ledger::default();
     let mut told = Told::of(run, listing, &scanned, program.is_none(), &mut ledger);
     told.believe_gates(run);
-    let written = lower::disk::written(run, &told.facts);
-    let stale = lower::disk::compare(run, &mut told.facts, &told.frames, &written, &mut ledger);
-    let (records, beside) = lower::state::lower(run, &told, &written);
+    let stale = lower::disk::compare(run, &mut told, &mut ledger);
+    let (records, beside) = lower::state::lower(run, &told);
     let (mut nodes, _) = built(run, Some(listing), (&records, &beside), &mut ledger);
     let claims = claims::of(run, &told.facts, &nodes, &stale);
     if let Some(status) = ending(&claims).filter(RunStatus::is_finished) {

@@ -8,7 +8,7 @@ use crate::decode::state_md::header::{header_key, run_status};
 use crate::decode::state_md::lines::{Lines, fence, heading};
 use crate::decode::{head, sealed};
 use crate::issue::Issue;
-use crate::model::{CompactLog, LogEvent, LogLine, RunStatus, Status, Text};
+use crate::model::{CompactLog, LogEvent, LogLine, RunStatus, Text};
 use crate::time::Stamp;
 
 /// Lines that are held; a longer file is shown as its text.
@@ -316,13 +316,7 @@ impl Reader {
                     | LogEvent::Trailer { .. }
                     | LogEvent::Statement { status: None, .. }
             );
-            told && !matches!(
-                line.event,
-                LogEvent::Statement {
-                    status: Some(Status::Skipped),
-                    ..
-                }
-            )
+            told && !line.event.is_skipped()
         });
         let Some(line) = goes_on else { return false };
         let end = self.log.lines.get(trailer as usize).map_or("", |l| &*l.raw);

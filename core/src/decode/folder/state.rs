@@ -56,9 +56,7 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) -> FolderForm {
         if let Some(text) = tree.text(file, STATE_FILE_MOST) {
             let (found, issues) = from_text(run, path, &text);
             form = found;
-            for issue in issues {
-                tree.issue(issue.at_file(path));
-            }
+            tree.issues_of(path, issues);
         }
     }
     let record = tree
@@ -291,9 +289,7 @@ fn receipts_of(tree: &mut Tree<'_>, run: &mut Run, anchor: Option<&Anchor>) -> b
         return false;
     };
     let (read, issues) = receipts::read(&log);
-    for issue in issues {
-        tree.issue(issue.at_file(receipts::FILE));
-    }
+    tree.issues_of(receipts::FILE, issues);
     let issue =
         anchor.and_then(|anchor| receipts::anchored(&read, anchor.count, anchor.head.as_deref()));
     if let Some(issue) = issue {

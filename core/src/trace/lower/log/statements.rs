@@ -5,6 +5,7 @@ use crate::model::words::DEFERRED;
 use crate::model::{GateStatus, LogLine, Meta, Status, Text};
 use crate::program::StatementKind;
 use crate::trace::gates::status_word;
+use crate::trace::lower::site;
 
 /// The statement of a number that a line spoke of last.
 #[derive(Clone)]
@@ -45,10 +46,7 @@ impl Lowering<'_, '_, '_> {
                 format!("gate {name}").into()
             },
             label: "gate".into(),
-            meta: Meta {
-                gate_id: Some(gate),
-                ..Meta::default()
-            },
+            meta: site::gate(gate),
             gate: Some(status_word(status)),
             ..Said::default()
         };

@@ -358,7 +358,7 @@ fn bindings_on_disk_tell_what_the_log_does_not() {
             ("log", "no status"),
             (
                 "execution markers",
-                "the statements that wrote their bindings have none"
+                "the log does not mark every statement whose binding is written"
             ),
             (
                 "bindings on disk",

@@ -8,7 +8,7 @@ use crate::model::words::leading_status;
 use crate::model::{Meta, Text};
 use crate::trace::NodeStatus;
 use crate::trace::emit::word;
-use crate::trace::lower::Beside;
+use crate::trace::lower::{Beside, site};
 use crate::trace::verdict::recorded;
 
 impl Lowering<'_, '_, '_> {
@@ -54,10 +54,7 @@ impl Lowering<'_, '_, '_> {
                 false => NodeStatus::Completed,
             };
             let id: Text = format!("unplaced {index}").into();
-            let meta = Meta {
-                parallel_id: Some(id.clone()),
-                ..Meta::default()
-            };
+            let meta = site::parallel(id.clone());
             let made = self.add(None, "parallel".into(), status, meta, Beside::default());
             for (name, status) in &state.branches {
                 self.branch((made, id.clone()), name, status, None);
@@ -72,9 +69,8 @@ impl Lowering<'_, '_, '_> {
                 None => "loop".into(),
             };
             let meta = Meta {
-                loop_id: Some(format!("unplaced {index}").into()),
                 max: state.max.map(i64::from),
-                ..Meta::default()
+                ..site::looped(format!("unplaced {index}").into())
             };
             let made = self.add(None, text, status_of(state), meta, Beside::default());
             if let Some(total) = state.iteration.filter(|n| *n > 0) {

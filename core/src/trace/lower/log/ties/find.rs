@@ -124,7 +124,7 @@ impl<'w> Walk<'w, '_> {
             here.iter().find(in_branch).copied()
         });
         let counted = counted.or(lettered);
-        let around = place.loops.last().and_then(|(statement, ..)| *statement);
+        let around = place.loops.last().and_then(|(statement, _)| *statement);
         let inside =
             |at: &&u32| around.is_none_or(|outer| **at > outer && **at < self.end_of(outer));
         let next = here.iter().filter(inside).find(|at| **at >= place.from);
@@ -184,13 +184,9 @@ impl<'w> Walk<'w, '_> {
     fn by_count(&self, line: &LogLine, mark: &LogMark<'_>) -> Option<Tie> {
         let statement = self.number(mark.number).filter(|_| line.frame.is_none())?;
         let own = self.statement(statement)?;
-        // The way leads back in a loop alone, and into no body that does not run.
+        // The way leads into no body that does not run.
         let place = self.place(line);
-        let again = |outer: &(Option<u32>, u32, usize)| {
-            let body = |outer| self.facts.listing.contains(outer, statement);
-            outer.0.is_some_and(body)
-        };
-        let reached = statement >= place.from || place.loops.iter().any(again);
+        let reached = self.is_reached(place, statement);
         // A number that told of a condition tells of its body next.
         let number = mark.number.and_then(|n| place.numbers.get(&n));
         let told = mark.kind.is_none() && !own.kind.is_work() && number == Some(&statement);
@@ -220,7 +216,7 @@ impl<'w> Walk<'w, '_> {
             (None, Some((top, sure))) if top >= place.from => (top, sure),
             _ => (place.from, false),
         };
-        let around = place.loops.last().and_then(|(statement, ..)| *statement);
+        let around = place.loops.last().and_then(|(statement, _)| *statement);
         let end = around.map_or(place.end, |outer| self.end_of(outer));
         let found = self.way(place, from, end, mark.kind, around).or_else(|| {
             // The body of a loop again.
@@ -338,13 +334,12 @@ impl<'w> Walk<'w, '_> {
         let scope = self.ties.numbered(mark.number?);
         let scope = scope.filter(|_| line.frame.is_none());
         let tie = self.ties.by_words(mark, scope)?;
-        // The way leads back in a loop alone.
-        let place = self.place(line);
-        let again = |outer: &(Option<u32>, u32, usize)| {
-            let body = |outer| self.facts.listing.contains(outer, tie.statement);
-            outer.0.is_some_and(body)
-        };
-        let reached = tie.statement >= place.from || place.loops.iter().any(again);
-        (line.frame.is_some() || reached).then_some(tie)
+        (line.frame.is_some() || self.is_reached(self.place(line), tie.statement)).then_some(tie)
+    }
+
+    /// Whether the way leads to a statement: it leads back in a loop alone.
+    fn is_reached(&self, place: &Place, at: u32) -> bool {
+        let mut loops = place.loops.iter().filter_map(|(outer, _)| *outer);
+        at >= place.from || loops.any(|outer| self.facts.listing.contains(outer, at))
     }
 }

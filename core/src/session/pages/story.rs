@@ -1,9 +1,9 @@
 //! What happened, in words: one headline and three sentences.
 
 use super::index::short;
-use super::nodes::count;
 use super::overview::AGENTS;
 use super::program::statements;
+use super::trace::count;
 use crate::view::{NodeRef, Overview, Part};
 
 /// One line that answers before any table. `inferred`: no record says that the run stands where it is said to stand.

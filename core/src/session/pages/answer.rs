@@ -2,9 +2,9 @@
 //! run stands, so that the two never differ.
 
 use super::gates::quoted;
-use super::nodes::count;
 use super::overview::AGENTS;
 use super::program::{may_run, statements};
+use super::trace::count;
 use crate::check::look;
 use crate::model::{BindingKind, Run};
 use crate::program::{Listing, StatementKind};
