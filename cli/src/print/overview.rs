@@ -185,7 +185,7 @@ fn facts(out: &mut String, view: &Overview, width: usize) {
     if let Some(at) = &view.file_changed {
         fact(
             "file changed",
-            format!("{at} (no sign of life: copies reset it)"),
+            format!("{at} (copying the run changes this date too)"),
         );
     }
     fact("took", view.duration.clone().unwrap_or_else(none));

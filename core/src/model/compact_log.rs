@@ -36,9 +36,15 @@ pub struct CompactLog {
 }
 
 impl CompactLog {
-    /// Whether some line is more than a remark.
+    /// Returns whether some line records a statement, or the end of the run.
     pub fn has_events(&self) -> bool {
-        self.lines.iter().any(|line| line.event != LogEvent::Note)
+        self.lines.iter().any(|line| {
+            let named = matches!(
+                line.event,
+                LogEvent::Statement { .. } | LogEvent::Trailer { .. }
+            );
+            named || line.number.is_some()
+        })
     }
 }
 

@@ -30,8 +30,20 @@ pub struct StateFile {
     pub agents: Vec<IndexedAgent>,
     /// The call stack, innermost frame first.
     pub call_stack: Vec<CallFrame>,
+    /// The status of the call stack's row of the root, where it has one.
+    pub root: Option<super::Status>,
     /// Sections that no document lists: heading and text (dialects.md: "Extra sections: keep").
     pub sections: Vec<(Text, Text)>,
+}
+
+impl StateFile {
+    /// Returns the sections that no document lists, a line each, their headings first.
+    pub(crate) fn remarks(&self) -> impl Iterator<Item = Text> {
+        self.sections.iter().flat_map(|(heading, text)| {
+            let lines = text.lines().filter(|line| !line.trim().is_empty());
+            std::iter::once(format!("## {heading}").into()).chain(lines.map(Text::from))
+        })
+    }
 }
 
 /// One line of the execution trace.

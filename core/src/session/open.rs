@@ -129,6 +129,7 @@ impl Session {
         let opened = Opened {
             label: source.label(),
             place: place.to_owned(),
+            now: options.now,
             called: options.called.clone(),
             root: root.to_owned(),
             index: NodeIndex::build(&run, &trace, listing.as_ref()),

@@ -1,11 +1,12 @@
 use std::collections::BTreeMap;
 
 use super::pages::{NodeIndex, node_of_row, run_status};
+use crate::check::look::{Looked, look};
 use crate::issue::Issue;
 use crate::model::{GateStatus, Run, Text};
 use crate::program::Listing;
 use crate::scope;
-use crate::trace::{Node, Trace};
+use crate::trace::{Node, NodeStatus, Trace};
 use crate::view::Counts;
 
 /// An opened run: plain data, made once. What is too large to hold is named by its place.
@@ -13,6 +14,8 @@ pub struct Opened {
     /// What the source is called.
     pub(super) label: String,
     pub(super) place: String,
+    /// When it was opened.
+    pub(super) now: Option<i64>,
     pub(super) called: Option<String>,
     /// The run folder's path inside the source, ending in `/`, or empty.
     pub(super) root: String,
@@ -67,14 +70,35 @@ impl Opened {
         }
     }
 
-    /// Returns all issues: of decoding, then of folding.
+    /// Returns the issues of reading the run: of decoding, then of folding.
     pub fn issues(&self) -> impl Iterator<Item = &Issue> {
         self.run.issues.iter().chain(&self.trace.issues)
     }
 
-    /// Counts the issues by severity.
+    /// Returns the issues of reading the run, and what a check finds without reading more.
+    pub(super) fn found(&self, now: Option<i64>) -> Vec<Issue> {
+        let mut issues: Vec<Issue> = self.issues().cloned().collect();
+        issues.extend(look(Looked {
+            run: &self.run,
+            trace: &self.trace,
+            listing: self.listing.as_ref(),
+            now,
+        }));
+        issues
+    }
+
+    /// Counts the issues that the page of issues lists, by severity.
     pub fn issue_counts(&self) -> Counts {
-        Counts::of(self.issues())
+        Counts::of(&self.found(self.now))
+    }
+
+    /// Returns whether the one place where the run stands follows from what ran before, and no record names it.
+    pub(super) fn is_inferred(&self) -> bool {
+        let [position] = self.trace.positions.as_slice() else {
+            return false;
+        };
+        let node = self.trace.nodes.get(*position);
+        node.is_some_and(|node| node.inferred && node.status == NodeStatus::Pending)
     }
 
     /// Returns what is believed of the run's status, `unknown` where nothing says.

@@ -26,7 +26,7 @@ const ROWS_OF_FINISHED: u64 = 2_000;
 /// The run as one line of a list.
 pub fn summary(session: &Session) -> RunSummary {
     RunSummary {
-        issues: session.issue_counts(),
+        issues: Counts::of(session.issues()),
         name: last_part(&session.label, &session.place).to_owned(),
         ..line_of(&session.run, &session.trace.verdict, &session.place)
     }

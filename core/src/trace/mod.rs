@@ -75,6 +75,16 @@ pub(crate) use verdict::STATE_FILE;
 /// body and in a `try`. `now` is milliseconds since 1970: with it, a run without a sign of life for a day says so.
 /// A run that keeps no execution rows is folded from its state file or its log, a folder without one from its bindings.
 pub fn fold(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
+    let mut trace = folded(run, program, now);
+    let sections = run.state_file.iter().flat_map(|file| file.remarks());
+    let lines = run.remarks.iter().cloned().chain(sections);
+    let mut remarks: Vec<_> = lines.map(|line| (None, line)).collect();
+    remarks.append(&mut trace.remarks);
+    trace.remarks = remarks;
+    trace
+}
+
+fn folded(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
     let folder = matches!(run.form, Form::Folder { .. });
     match (&run.log, &run.state_file) {
         _ if run.told_by_rows() => {}
@@ -134,8 +144,10 @@ fn of_log(run: &Run, log: &CompactLog, program: Option<&Listing>, now: Option<i6
             *line,
         )
     });
-    trace.remarks = remarks.collect();
-    trace.remarks.sort_unstable();
+    let mut remarks: Vec<_> = remarks.collect();
+    remarks.sort_unstable();
+    let raw = |(after, line)| Some((after, log.lines.get(line as usize)?.raw.clone()));
+    trace.remarks = remarks.into_iter().filter_map(raw).collect();
     claims::explain(run, &stale, &mut trace);
     trace
 }
@@ -247,9 +259,9 @@ pub struct Trace {
     pub by_row: Vec<(i64, u32)>,
     /// `(index into nodes, index into the log's lines)`, ascending: which lines of a compact log tell of which node.
     pub told: Vec<(u32, u32)>,
-    /// Lines of a compact log that record no statement, ascending: the node that the line before speaks of, and the index
-    /// into the log's lines.
-    pub remarks: Vec<(Option<u32>, u32)>,
+    /// Lines of a log or a state file that record no statement, by the node that the line before speaks of: as the file
+    /// has them.
+    pub remarks: Vec<(Option<u32>, Text)>,
     /// Orphans, cycles, contradicting parents, abandoned instances, rows and gates that disagree.
     pub issues: Vec<Issue>,
 }

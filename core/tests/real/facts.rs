@@ -96,10 +96,7 @@ pub(crate) fn facts(files: &BTreeMap<String, String>) -> Facts {
             .notes
             .extend(node.remark(session.run()).map(|note| note.to_string()));
     }
-    let remarks = trace.remarks.iter().filter_map(|(_, line)| {
-        let log = session.run().log.as_ref()?;
-        Some(log.lines.get(*line as usize)?.raw.to_string())
-    });
+    let remarks = trace.remarks.iter().map(|(_, line)| line.to_string());
     facts.notes.extend(remarks);
     for at in &trace.positions {
         let node = &trace.nodes[*at];

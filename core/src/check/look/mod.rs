@@ -13,6 +13,8 @@ use crate::model::Run;
 use crate::program::Listing;
 use crate::trace::Trace;
 
+pub(crate) use run::missing_outputs;
+
 /// What is looked at.
 #[derive(Debug, Clone, Copy)]
 pub struct Looked<'a> {

@@ -2,8 +2,8 @@
 
 use serde::de::IgnoredAny;
 
-use super::line;
 use super::narration::{Narrator, POSITION};
+use super::{headings, line};
 use crate::decode::state_md::header::{header_key, run_status};
 use crate::decode::state_md::lines::{Lines, fence, heading};
 use crate::decode::{head, sealed};
@@ -94,6 +94,7 @@ pub fn parse(text: &str) -> (CompactLog, Vec<Issue>) {
         }
         in_header = in_header && lines.number <= HEADER_LINES && reader.log.lines.is_empty();
         if !(in_header && reader.header(text)) {
+            reader.named(text);
             reader.take(number, text);
         }
     }
@@ -122,10 +123,17 @@ fn body(text: &str) -> (bool, &str) {
 
 /// Whether a heading is the title of a log: `vm.log`, `VM Log`, `VM execution log`.
 pub(crate) fn is_log_title(title: &str) -> bool {
-    let title = title.to_ascii_lowercase();
+    log_title(title).is_some()
+}
+
+/// What follows the name of a log in its title.
+fn log_title(title: &str) -> Option<&str> {
     ["vm.log", "vm log", "vm execution log"]
         .iter()
-        .any(|name| title.starts_with(name))
+        .find_map(|name| {
+            let (head, rest) = title.split_at_checked(name.len())?;
+            head.eq_ignore_ascii_case(name).then_some(rest)
+        })
 }
 
 /// What stands behind `# run:`.
@@ -161,9 +169,14 @@ impl Reader {
             self.log.program = program.map(Text::from).or(self.log.program.take());
             return true;
         }
-        if let Some((_, title)) = heading(text) {
-            // `# Program: p.prose`. Others name the log, or what follows.
-            return head::pair(title).is_none_or(|pair| self.pair(&pair, false));
+        if let Some((level, title)) = heading(text) {
+            if let Some(rest) = log_title(title) {
+                self.titled(rest);
+                return true;
+            }
+            // `# Program: p.prose`. Others of the first level name the file, those below belong to its story.
+            let pair = head::pair(title);
+            return pair.map_or(level == 1, |pair| self.pair(&pair, false));
         }
         if line::read(text).is_event() {
             return false;
@@ -171,9 +184,28 @@ impl Reader {
         head::pair(text).is_some_and(|pair| self.pair(&pair, pair.marked))
     }
 
+    /// `# vm.log — layoffs run 20260104-101500-abc123`.
+    fn titled(&mut self, rest: &str) {
+        let rest = rest.trim_start().strip_prefix(['—', '–', '-', ':']);
+        let Some((program, id)) = rest.and_then(|rest| rest.split_once(" run ")) else {
+            return;
+        };
+        let log = &mut self.log;
+        log.program = log.program.take().or_else(|| word(program));
+        log.run = log.run.take().or_else(|| word(id));
+    }
+
+    /// `- system: layoffs` below a heading at the top of a log names the program, where nothing did before.
+    fn named(&mut self, text: &str) {
+        let is_top = self.log.lines.len() < HEADER_LINES as usize && self.log.program.is_none();
+        let pair = head::pair(text).filter(|pair| is_top && pair.marked);
+        if let Some(pair) = pair.filter(|pair| matches!(pair.key, "system" | "program")) {
+            self.log.program = word(pair.value);
+        }
+    }
+
     /// Takes a key of the header; `false` when it is unknown. `keep`: what is unknown is a fact of the run then.
     fn pair(&mut self, pair: &head::Pair<'_>, keep: bool) -> bool {
-        let word = |text: &str| Some(text.trim()).filter(|t| !t.is_empty()).map(Text::from);
         // `root: x  # always present`
         let value = pair.value.split(" #").next().unwrap_or_default();
         let time = || Some(Stamp::parse(value.trim())).filter(|at| at.millis().is_some());
@@ -253,6 +285,7 @@ impl Reader {
     }
 
     fn finish(mut self) -> (CompactLog, Vec<Issue>) {
+        headings::read(&mut self.log);
         let reopened = self.after_the_end();
         // What a head says of the time before a resumption is over, unless it names the end of it all.
         let log = &mut self.log;
@@ -298,4 +331,14 @@ impl Reader {
         (self.log.status, self.log.trailer, self.ended) = (None, None, None);
         true
     }
+}
+
+/// A value of the header: a code span at its beginning, else all of it.
+fn word(value: &str) -> Option<Text> {
+    let value = value.trim();
+    let span = value
+        .strip_prefix('`')
+        .and_then(|rest| rest.split_once('`'));
+    let value = span.map_or(value, |(span, _)| span);
+    Some(value).filter(|v| !v.is_empty()).map(Text::from)
 }

@@ -314,7 +314,7 @@ fn round(text: &str) -> Option<Event<'_>> {
 }
 
 /// `(**done**)` is `done`.
-fn plain_reason(text: &str) -> &str {
+pub(super) fn plain_reason(text: &str) -> &str {
     unbracketed(text.trim()).trim().trim_matches('*').trim()
 }
 
@@ -626,6 +626,11 @@ fn trailer(line: &str) -> Option<Told<'_>> {
     Some(Told::of(None, event, Some(unbracketed(note))))
 }
 
+/// Returns the time that a line of a list begins with: `- 2026-01-04T10:15:00Z: deployed`.
+pub(crate) fn time_of(line: &str) -> Option<Stamp> {
+    stamp(line.trim_start_matches(['-', '*', '[', ' '])).0
+}
+
 /// A time at the beginning of a text, in one word or two, and the rest.
 fn stamp(text: &str) -> (Option<Stamp>, &str) {
     let cuts = text.match_indices([' ', '\t']).map(|(at, _)| at).take(2);
@@ -635,7 +640,7 @@ fn stamp(text: &str) -> (Option<Stamp>, &str) {
             continue;
         };
         // Two words are a time only when both belong to it.
-        let at = Stamp::parse(head.trim_end_matches([',', ';']));
+        let at = Stamp::parse(head.trim_end_matches([',', ';', ':', ']']));
         if at.millis().is_some() {
             found = (Some(at), rest.trim());
         }

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The grammar, as far as lines keep to one. `words` holds its marks and words for whoever reads or writes them,
-//! `line` reads a line, `narration` the older markers, `file` a whole text:
+//! `line` reads a line, `narration` the older markers, `headings` a log that has no marks, `file` a whole text:
 //!
 //! ```text
 //! log       header? line*                          an encrypted JSON envelope may stand in the header's place
@@ -31,6 +31,7 @@
 //! Real logs add to it as they go, so nothing fails: what is not understood is kept as a note, with its line.
 
 mod file;
+mod headings;
 mod line;
 mod narration;
 #[cfg(test)]
@@ -39,3 +40,4 @@ pub(crate) mod words;
 
 pub(crate) use file::{has_events, is_log_title};
 pub use file::{looks_like, parse};
+pub(crate) use line::time_of;

@@ -17,6 +17,9 @@ pub(super) const SHOWN: usize = 60;
 /// Fences without an end that are searched for to the end of the file; more are taken as they are.
 const MOST_SEARCHES: u32 = 16;
 
+/// Begins the headings of sections that are kept of "Active Constructs".
+pub(crate) const ACTIVE: &str = "Active Constructs: ";
+
 /// Where the reader stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Section {
@@ -230,7 +233,7 @@ impl<'a> Reader<'a> {
             self.section = section;
         } else {
             let heading = match part {
-                Some(Part::Constructs) => format!("Active Constructs: {}", unescape(name)),
+                Some(Part::Constructs) => format!("{ACTIVE}{}", unescape(name)),
                 Some(Part::Index) => format!("Index: {}", unescape(name)),
                 None => unescape(name).into_owned(),
             };

@@ -110,6 +110,8 @@ impl Reader<'_> {
             _ => false,
         };
         if is_root {
+            let status = row.get(Column::Status).filter(|raw| !is_nothing(raw));
+            self.file.root = status.map(read_status);
             return true;
         }
         let Some(Ok(Some(execution_id))) = id else {

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use super::agents::check_agents;
 use super::files::issue_view;
 use super::imports::{imports, nested};
-use crate::check::look::{Findings, Looked, in_program, look};
+use crate::check::look::{Findings, in_program};
 use crate::gate::audit::{self, Finding};
 use crate::issue::Issue;
 use crate::model::{Binding, FileInfo, RunStatus, ValueAt};
@@ -17,7 +17,7 @@ use crate::view::{CheckedRun, Counts};
 /// Everything that is odd in the run: the issues of reading it, and what is only looked for when somebody asks.
 /// Reads what a list never reads, the whole database included.
 pub fn check(session: &Session, now: Option<i64>) -> Vec<Issue> {
-    let mut issues: Vec<Issue> = session.issues().cloned().collect();
+    let mut issues = session.found(now);
     issues.extend(
         audit::verify(&session.run.audit, None)
             .findings
@@ -25,12 +25,6 @@ pub fn check(session: &Session, now: Option<i64>) -> Vec<Issue> {
             .filter(|f| !f.is_error())
             .map(Finding::issue),
     );
-    issues.extend(look(Looked {
-        run: &session.run,
-        trace: &session.trace,
-        listing: session.listing.as_ref(),
-        now,
-    }));
     let mut findings = Findings::default();
     check_attachments(session, &mut findings);
     check_imports(session, &mut findings);

@@ -8,7 +8,7 @@ use crate::model::TableInfo;
 use crate::session::values::unreadable;
 use crate::session::{Opened, Session};
 use crate::source::SourceError;
-use crate::view::{FilesView, IssueView, IssuesView, TableRows};
+use crate::view::{Counts, FilesView, IssueView, IssuesView, TableRows};
 
 /// How much of a log is read at a time.
 const PIECE: usize = 1 << 20;
@@ -77,14 +77,16 @@ fn receipts(
 
 /// The issues with links to their places: errors first.
 pub fn issues_page(opened: &Opened) -> IssuesView {
-    let mut issues: Vec<IssueView> = opened
-        .issues()
-        .map(|issue| issue_view(opened, issue.clone()))
+    let found = opened.found(opened.now);
+    let counts = Counts::of(&found);
+    let mut issues: Vec<IssueView> = found
+        .into_iter()
+        .map(|issue| issue_view(opened, issue))
         .collect();
     issues.sort_by_key(|view| std::cmp::Reverse(view.issue.severity));
     let names: BTreeSet<&str> = issues.iter().map(|view| view.issue.rule.as_str()).collect();
     IssuesView {
-        counts: opened.issue_counts(),
+        counts,
         rules: names
             .into_iter()
             .filter_map(check::rule)

@@ -115,8 +115,8 @@ pub(super) fn overview_of(
     });
     view.pending_gates = gate_views(session, now, |gate| gate.status == GateStatus::Pending);
     view.missing = missing_words(session);
-    view.headline = story::headline(&view);
-    view.story = story::sentences(&view);
+    view.headline = story::headline(&view, session.is_inferred());
+    view.story = story::sentences(&view, trace.remarks.len() as u32);
     answer::add(&mut view, facts, plan, &session.name());
     view
 }

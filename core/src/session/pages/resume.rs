@@ -110,7 +110,8 @@ pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
             session.run.program.missing()
         ));
     }
-    view.headline = headline(&view, listing.is_some() && !plan.cut);
+    let known = listing.is_some() && !plan.cut;
+    view.headline = headline(&view, known, session.is_inferred());
     view.steps = resume::steps(&view);
     view
 }
@@ -326,8 +327,8 @@ fn ahead_view(ahead: &Ahead, listing: Option<&Listing>) -> Option<AheadView> {
     })
 }
 
-/// `known`: the program is there, and where the run stands in it.
-fn headline(view: &ResumeView, known: bool) -> String {
+/// `known`: the program is there, and where the run stands in it. `inferred`: no record names the place.
+fn headline(view: &ResumeView, known: bool, inferred: bool) -> String {
     let at = |position: &PositionView| match position.line {
         Some(line) => format!("line {line}"),
         None => position
@@ -359,6 +360,7 @@ fn headline(view: &ResumeView, known: bool) -> String {
             None if known => "Nothing is open, and nothing is ahead".to_owned(),
             None => "Nothing is open; what comes next is not known".to_owned(),
         },
+        (_, [one]) if inferred => format!("Probably stands at {}", at(one)),
         (_, [one]) => format!("Stands at {}", at(one)),
         _ => format!("Stands in {} places", view.position_count),
     }

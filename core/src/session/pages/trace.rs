@@ -402,20 +402,15 @@ fn detail_words(opened: &Opened, index: u32, node: &Node) -> String {
     words.join(" · ")
 }
 
-/// What a log remarks after a node, or before the first.
+/// What a log or a state file remarks after a node, or before the first.
 pub(crate) fn remarks_after(opened: &Opened, node: Option<u32>) -> Vec<String> {
-    let Some(log) = &opened.run.log else {
-        return Vec::new();
-    };
     let all = &opened.trace.remarks;
     let from = all.partition_point(|(after, _)| *after < node);
     let own = all
         .iter()
         .skip(from)
         .take_while(|(after, _)| *after == node);
-    own.filter_map(|(_, line)| log.lines.get(*line as usize))
-        .map(|line| short(&line.raw, ROW_TEXT))
-        .collect()
+    own.map(|(_, line)| short(line, ROW_TEXT)).collect()
 }
 
 /// A line of a log as a row of the store.

@@ -213,6 +213,7 @@ impl Lowering<'_, '_, '_> {
         }
         self.written(written);
         self.constructs(unplaced);
+        self.sessions();
         self.decided_gates();
         self.next();
     }
