@@ -227,6 +227,12 @@ impl Names<'_> {
                     .trim_start()
                     .starts_with(|c: char| c == '"' || c.is_ascii_digit())
             });
+        if this.kind == Kind::Input {
+            return NeedState::Given(format!(
+                "line {} takes it as an input, and no binding records what was given",
+                this.line
+            ));
+        }
         match literal {
             true => NeedState::Given(format!("line {} of the program says what it is", this.line)),
             false => NeedState::Nowhere(Some(this.line)),
