@@ -69,8 +69,11 @@ pub fn gate(id: &str, pending: Option<&str>, resolved: Option<&str>) -> (Option<
     if pending.is_none() && resolved.is_none() {
         return (None, issues);
     }
+    // An empty name is a name, too.
+    let is_named = |file: &Option<_>| file.as_ref().and_then(own_id).is_some();
+    let named = is_named(&resolved) || is_named(&pending);
     let mut gate = fields::gate(&mut Files { pending, resolved });
-    if gate.id.is_empty() {
+    if !named {
         gate.id = id.into();
     }
     (Some(gate), issues)

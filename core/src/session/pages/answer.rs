@@ -27,8 +27,8 @@ fn left(view: &Overview, facts: Facts<'_>, plan: &Plan) -> String {
         let missing: Vec<&str> = missing_outputs(facts).collect();
         return match missing.as_slice() {
             [] => "nothing".to_owned(),
-            [name] => format!("not known: its output {name} is not there"),
-            names => format!("not known: its outputs {} are not there", names.join(", ")),
+            [name] => format!("its output {name}, which is not there"),
+            names => format!("its outputs {}, which are not there", names.join(", ")),
         };
     }
     if let Some(file) = view.sealed() {
