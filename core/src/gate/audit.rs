@@ -66,7 +66,7 @@ pub fn verify(events: &[AuditEvent], expect_head: Option<(u64, &str)>) -> ChainR
             1 => format!("row {first} carries no chain, others do"),
             n => format!("{n} rows carry no chain, others do; row {first} is the first"),
         };
-        let finding = Finding::new(Some(first), "audit-row-unsealed", message);
+        let finding = Finding::of_rule(Some(first), "audit-row-unsealed", message);
         report.findings.push(finding);
     }
     if let Some((count, hash)) = expect_head {
@@ -85,7 +85,7 @@ pub fn verify(events: &[AuditEvent], expect_head: Option<(u64, &str)>) -> ChainR
     if report.findings.len() > MOST_FINDINGS {
         report.findings.truncate(MOST_FINDINGS);
         let message = format!("{errors} findings in all; the first {MOST_FINDINGS} are shown");
-        let finding = Finding::new(None, "audit-more-findings", message);
+        let finding = Finding::of_rule(None, "audit-more-findings", message);
         report.findings.push(finding);
     }
     report.state = if errors > 0 {
@@ -120,7 +120,7 @@ impl Links {
         findings: &mut Vec<Finding>,
     ) {
         let mut found = |rule, message: String| {
-            findings.push(Finding::new(Some(event.id), rule, message));
+            findings.push(Finding::of_rule(Some(event.id), rule, message));
         };
         let (seq, id) = (chain.seq, event.id);
         match row {
@@ -192,10 +192,10 @@ fn missed_head(runs: &BTreeMap<&str, Links>, count: u64, hash: &str) -> Option<F
     let longest = longest.max().unwrap_or(0);
     Some(if longest < count {
         let message = format!("the chain ends at place {longest}, and was at place {count} before");
-        Finding::new(None, "audit-tail-cut", message)
+        Finding::of_rule(None, "audit-tail-cut", message)
     } else {
         let message = format!("place {count} of the chain has another hash than was noted");
-        Finding::new(None, "audit-head-differs", message)
+        Finding::of_rule(None, "audit-head-differs", message)
     })
 }
 
@@ -203,7 +203,7 @@ fn missed_head(runs: &BTreeMap<&str, Links>, count: u64, hash: &str) -> Option<F
 fn read_link(event: &AuditEvent) -> Result<Option<(Chain, Option<Row>)>, Finding> {
     let malformed = |message: String| {
         let message = format!("row {}: {message}", event.id);
-        Finding::new(Some(event.id), "audit-chain-malformed", message)
+        Finding::of_rule(Some(event.id), "audit-chain-malformed", message)
     };
     let row = match event.row_json.as_deref().map(Row::parse) {
         Some(Ok(row)) => Some(row),

@@ -61,7 +61,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    pub(super) fn new(row: Option<i64>, rule: &'static str, message: String) -> Finding {
+    pub(super) fn of_rule(row: Option<i64>, rule: &'static str, message: String) -> Finding {
         Finding { row, rule, message }
     }
 

@@ -21,7 +21,7 @@ pub struct Survey {
 pub struct Found {
     /// What it is.
     pub kind: FoundKind,
-    /// Its place: a folder's path (empty for the source itself) or a file's. What [`Session::open`] takes.
+    /// Its place: a folder's path (empty for the source itself) or a file's. What [`crate::session::Session::open`] takes.
     pub place: String,
     /// The last part of the place, or the source's label.
     pub name: String,

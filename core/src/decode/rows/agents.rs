@@ -150,7 +150,7 @@ fn read_segments(reader: &mut Reader<'_>, agents: &mut Vec<Agent>, store: &Text)
             // A1: foreign keys are off in the sqlite3 program, so a segment may come before its agent.
             let message = format!("segments of {name} are recorded, but no such agent");
             let issue = Issue::warning("segment-without-agent", message);
-            cells.report(
+            cells.mark_odd(
                 "agent_name",
                 issue.hint("It is shown as an agent without a memory."),
             );
@@ -170,7 +170,7 @@ fn read_segments(reader: &mut Reader<'_>, agents: &mut Vec<Agent>, store: &Text)
         let number = cells.int("segment_number").unwrap_or_else(|| {
             let message = format!("a segment of {name} has no number");
             let issue = Issue::warning("unnumbered-segment", message);
-            cells.report("segment_number", issue.hint("It is shown as number 0."));
+            cells.mark_odd("segment_number", issue.hint("It is shown as number 0."));
             0
         });
         if let Some(agent) = agents.get_mut(place) {

@@ -16,7 +16,7 @@ pub(super) fn read(reader: &mut Reader<'_>, executions: &[Execution]) -> Vec<Bin
     reader.scan(schema::BINDINGS, |cells| {
         let name = cells.text("name").unwrap_or_else(|| {
             let issue = Issue::warning("unnamed-binding", "a binding has no name");
-            cells.report("name", issue.hint("No statement can mean it."));
+            cells.mark_odd("name", issue.hint("No statement can mean it."));
             Text::default()
         });
         let mut binding = Binding {
@@ -97,7 +97,7 @@ fn check(binding: &Binding, executions: &[Execution], cells: &mut Cells<'_>) {
             format!("the kind “{word}”")
         };
         let issue = Issue::warning("unknown-kind", format!("{name} has {found}"));
-        cells.report(
+        cells.mark_odd(
             "kind",
             issue.hint("The documents know input, output, let and const."),
         );
@@ -108,13 +108,13 @@ fn check(binding: &Binding, executions: &[Execution], cells: &mut Cells<'_>) {
         let message = format!("{name} belongs to execution {id}, which is not recorded");
         let issue = Issue::warning("unknown-execution", message)
             .hint("No frame reaches it; it is shown where its row says.");
-        cells.report("execution_id", issue);
+        cells.mark_odd("execution_id", issue);
     }
     // B11: reading accepts any name; these could be taken for something else.
     if let Some(why) = odd_name(name) {
         let issue = Issue::info("odd-name", format!("the name “{name}” {why}"))
             .hint("It is shown as written; `prose` itself would refuse to write it.");
-        cells.report("name", issue);
+        cells.mark_odd("name", issue);
     }
 }
 

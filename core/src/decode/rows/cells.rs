@@ -53,7 +53,7 @@ pub(super) struct At {
 
 impl At {
     /// Notes what is odd in the cell.
-    pub(super) fn report(&self, notes: &mut Notes, issue: Issue) {
+    pub(super) fn mark_odd(&self, notes: &mut Notes, issue: Issue) {
         notes.add(issue.at_row(self.table, self.row).at_column(self.column));
     }
 }
@@ -66,13 +66,13 @@ pub(super) fn text_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<St
         Value::Integer(_) | Value::Real(_) => {
             let message = format!("{} is stored as a number", at.column);
             let issue = Issue::info("number-in-text", message);
-            at.report(notes, issue.hint("It is shown as text."));
+            at.mark_odd(notes, issue.hint("It is shown as text."));
             value.lossy().map(Cow::into_owned)
         }
         Value::Blob(bytes) => {
             let message = format!("{} is stored as a BLOB of {} bytes", at.column, bytes.len());
             let issue = Issue::info("blob-in-text", message);
-            at.report(notes, issue.hint("It is shown as text."));
+            at.mark_odd(notes, issue.hint("It is shown as text."));
             Some(text_from(bytes, at, notes))
         }
     }
@@ -89,7 +89,7 @@ pub(super) fn text_from(bytes: &[u8], at: At, notes: &mut Notes) -> String {
                 error.valid_up_to()
             );
             let issue = Issue::warning("invalid-utf8", message);
-            at.report(
+            at.mark_odd(
                 notes,
                 issue.hint("What cannot be read is shown as \u{fffd}."),
             );
@@ -103,7 +103,7 @@ pub(super) fn int_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<i64
     let odd = |notes: &mut Notes, what: &str| {
         let message = format!("{} is {what}, not a whole number", at.column);
         let issue = Issue::warning("not-a-number", message);
-        at.report(notes, issue.hint("It is read as if it were empty."));
+        at.mark_odd(notes, issue.hint("It is read as if it were empty."));
         None
     };
     match value {
@@ -152,7 +152,7 @@ pub(super) fn stamp_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<S
     if let Some(ms) = text.trim().parse().ok().and_then(from_number) {
         let message = format!("{} is a number, read as a time", at.column);
         let issue = Issue::info("numeric-time", message);
-        at.report(
+        at.mark_odd(
             notes,
             issue.hint("The documents write YYYY-MM-DD HH:MM:SS in UTC."),
         );
@@ -161,7 +161,7 @@ pub(super) fn stamp_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<S
     let shown = short(&text, 40);
     let message = format!("{} is “{shown}”, which cannot be read as a time", at.column);
     let issue = Issue::warning("unreadable-time", message);
-    at.report(
+    at.mark_odd(
         notes,
         issue.hint("It is shown as written and counts as no time."),
     );

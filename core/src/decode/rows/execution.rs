@@ -21,7 +21,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Execution>, Dialect) {
         let id = if has_id { cells.int("id") } else { Some(cells.at) };
         let id = id.unwrap_or_else(|| {
             let issue = Issue::warning("missing-id", "a row of execution has no id of its own");
-            cells.report(
+            cells.mark_odd(
                 "id",
                 issue.hint("It is shown under its rowid; rows that name it as their parent do not find it."),
             );

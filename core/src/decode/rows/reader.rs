@@ -232,7 +232,7 @@ impl Reader<'_> {
 
 impl<'a> Cells<'a> {
     /// Notes what is odd in a column.
-    pub(super) fn report(&mut self, column: &str, issue: Issue) {
+    pub(super) fn mark_odd(&mut self, column: &str, issue: Issue) {
         let issue = issue.at_row(self.table, self.at).at_column(column);
         self.notes.add(issue);
     }
@@ -280,7 +280,7 @@ impl<'a> Cells<'a> {
             bytes_in_words(bytes.len() as u64)
         );
         let issue = Issue::info("long-text", message);
-        at.report(
+        at.mark_odd(
             self.notes,
             issue.hint("The rest is read when the row is opened."),
         );

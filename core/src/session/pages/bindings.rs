@@ -36,7 +36,7 @@ pub fn bindings_page(session: &Session, from: u32, len: u32) -> BindingsPage {
     }
 }
 
-/// The place of a binding in the list that [`Session::bindings_page`] pages through.
+/// The place of a binding in the list that [`bindings_page`] pages through.
 pub fn binding_place(opened: &Opened, binding: u32) -> Option<u32> {
     opened
         .index
