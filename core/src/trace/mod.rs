@@ -65,6 +65,7 @@ use lower::state::Told;
 use rows::Ledger;
 use silence::Silence;
 
+pub use arena::{NodeId, NodeSlice, Nodes};
 pub(crate) use lower::disk::{named_round, round_of};
 pub use shape::{Shape, frame_block, shape};
 pub(crate) use verdict::STATE_FILE;
@@ -132,11 +133,11 @@ fn of_log(run: &Run, log: &CompactLog, program: Option<&Listing>, now: Option<i6
     explain_cause(run, log, &mut trace);
     let lines = nodes_of.iter().zip(&lowered.beside);
     trace.told = lines
-        .filter_map(|(node, beside)| Some((*node, beside.line?)))
+        .filter_map(|(node, beside)| Some(((*node)?, beside.line?)))
         .collect();
     trace.told.sort_unstable();
     trace.told.dedup();
-    let node_of = |pos: u32| nodes_of.get(pos as usize).copied();
+    let node_of = |pos: u32| *nodes_of.get(pos as usize)?;
     let remarks = lowered.remarks.iter().map(|(after, line)| {
         let after = after.and_then(node_of);
         (
@@ -153,7 +154,7 @@ fn of_log(run: &Run, log: &CompactLog, program: Option<&Listing>, now: Option<i6
 }
 
 /// A remark that follows the marker of a round stands in that round.
-fn round_before(log: &CompactLog, line: u32, nodes: &[Node], node: u32) -> u32 {
+fn round_before(log: &CompactLog, line: u32, nodes: &NodeSlice, node: NodeId) -> NodeId {
     let before = (line as usize)
         .checked_sub(1)
         .and_then(|at| log.lines.get(at));
@@ -163,16 +164,12 @@ fn round_before(log: &CompactLog, line: u32, nodes: &[Node], node: u32) -> u32 {
     else {
         return node;
     };
-    let is_it = |at: &u32| {
-        let inner = nodes.get(*at as usize);
-        inner.is_some_and(|inner| {
-            inner.parent == Some(node) && inner.kind == (NodeKind::Round { n: *marked })
-        })
+    let is_it = |at: &NodeId| {
+        let round = NodeKind::Round { n: *marked };
+        nodes.get(*at).is_some_and(|inner| inner.kind == round)
     };
-    let last = nodes
-        .get(node as usize)
-        .map_or(node, |own| node + own.descendants);
-    (node + 1..=last).find(is_it).unwrap_or(node)
+    let found = arena::children(nodes, Some(node)).find(is_it);
+    found.unwrap_or(node)
 }
 
 /// What failed first without a message of its own has that of the log's end: `---error 2026-02-13T11:48:13Z Fix the tests.`
@@ -219,7 +216,7 @@ fn built(
     program: Option<&Listing>,
     (records, beside): (&[Execution], &[Beside]),
     ledger: &mut Ledger,
-) -> (Vec<Node>, Vec<u32>) {
+) -> (Nodes, Vec<Option<NodeId>>) {
     let rows = rows::Rows::lowered(records, beside);
     let mut ties = ties::Ties::new(program, &[]);
     let instances = sweep::sweep(&rows, &mut ties, gates::ByRow::new());
@@ -246,22 +243,22 @@ pub(crate) fn source_of_trace(run: &Run) -> String {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trace {
     /// All instances and rounds, in preorder: a node comes before its children, children in order.
-    pub nodes: Vec<Node>,
-    /// The places where the run stands (trace.md 8): indices into `nodes`, ascending. A set (errata X8).
-    pub positions: Vec<usize>,
-    /// The first cause of a failure (trace.md 9): an index into `nodes`.
-    pub first_cause: Option<usize>,
+    pub nodes: Nodes,
+    /// The places where the run stands (trace.md 8), ascending. A set (errata X8).
+    pub positions: Vec<NodeId>,
+    /// The first cause of a failure (trace.md 9).
+    pub first_cause: Option<NodeId>,
     /// What failed or was stopped because of it: failed ancestors from the inside out, then siblings in order.
-    pub because_of: Vec<usize>,
+    pub because_of: Vec<NodeId>,
     /// The status of the run, and who says so (trace.md 10).
     pub verdict: Verdict,
-    /// `(row id, index into nodes)` for the first row and all aliases, ascending by row id.
-    pub by_row: Vec<(i64, u32)>,
-    /// `(index into nodes, index into the log's lines)`, ascending: which lines of a compact log tell of which node.
-    pub told: Vec<(u32, u32)>,
+    /// Row id and node for the first row and all aliases, ascending by row id.
+    pub by_row: Vec<(i64, NodeId)>,
+    /// Node and index into the log's lines, ascending: which lines of a compact log tell of which node.
+    pub told: Vec<(NodeId, u32)>,
     /// Lines of a log or a state file that record no statement, by the node that the line before speaks of: as the file
     /// has them.
-    pub remarks: Vec<(Option<u32>, Text)>,
+    pub remarks: Vec<(Option<NodeId>, Text)>,
     /// Orphans, cycles, contradicting parents, abandoned instances, rows and gates that disagree.
     pub issues: Vec<Issue>,
 }
@@ -279,11 +276,11 @@ pub struct Node {
     pub text: Text,
     /// Where it stands.
     pub status: NodeStatus,
-    /// Index of its parent in [`Trace::nodes`].
-    pub parent: Option<u32>,
+    /// What it lies in.
+    pub parent: Option<NodeId>,
     /// Levels below the root, 0 at the root.
     pub level: u32,
-    /// Nodes below it, itself not counted: its subtree is `nodes[i ..= i + descendants]`.
+    /// Nodes below it, itself not counted: its subtree is what follows it, so many nodes.
     pub descendants: u32,
     /// Line in the program's source, from 1, where it is tied to one.
     pub line: Option<u32>,

@@ -1,12 +1,14 @@
 //! The first events of a run that was written by hand: what its state.md records, as rows.
 
+use typed_index_collections::TiVec;
+
 use std::collections::BTreeSet;
 
 use super::ExecutionRow;
 use super::meta::Keys;
 use crate::model::{Run, Status, Text};
 use crate::program::Listing;
-use crate::trace::{Node, NodeKind, NodeStatus, Trace};
+use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
 
 /// What a run's state file says of what ran, as events: so that more can follow them. They carry no times, because the
 /// file records none.
@@ -20,20 +22,20 @@ pub fn first_events(run: &Run, trace: &Trace, program: Option<&Listing>) -> Vec<
         trace,
         program,
         events: Vec::new(),
-        of_node: vec![None; trace.nodes.len()],
+        of_node: vec![None; trace.nodes.len()].into(),
         closing: Vec::new(),
     };
-    for at in 0..trace.nodes.len() {
+    for at in trace.nodes.keys() {
         told.close_before(at);
         told.open(at);
     }
-    told.close_before(usize::MAX);
+    told.close_before(trace.nodes.next_key());
     told.rows()
 }
 
 /// A row on its way: parent and naming are filled in once there are ids.
 struct Event {
-    node: usize,
+    node: NodeId,
     status: Status,
     /// Keys that only this row has.
     keys: Keys,
@@ -46,19 +48,17 @@ struct Told<'a> {
     program: Option<&'a Listing>,
     events: Vec<Event>,
     /// The event that opens each node.
-    of_node: Vec<Option<usize>>,
-    /// Nodes that are under way in this walk, each with the index behind its subtree.
-    closing: Vec<(usize, usize)>,
+    of_node: TiVec<NodeId, Option<usize>>,
+    /// Nodes that are under way in this walk, each with what comes behind its subtree.
+    closing: Vec<(NodeId, NodeId)>,
 }
 
 impl Told<'_> {
-    fn node(&self, at: usize) -> Option<&Node> {
-        self.trace.nodes.get(at)
-    }
-
-    fn open(&mut self, at: usize) {
-        let Some(node) = self.node(at) else { return };
-        let behind = at + 1 + node.descendants as usize;
+    fn open(&mut self, at: NodeId) {
+        let Some(node) = self.trace.node(at) else {
+            return;
+        };
+        let behind = self.trace.end(at);
         if matches!(node.kind, NodeKind::Round { .. }) {
             self.closing.push((at, behind));
             return;
@@ -92,11 +92,8 @@ impl Told<'_> {
             return false;
         }
         if let Some(parent) = node.parent
-            && !matches!(
-                self.node(parent as usize).map(|n| &n.kind),
-                Some(NodeKind::Round { .. })
-            )
-            && self.of_node.get(parent as usize) == Some(&None)
+            && !self.trace.node(parent).is_some_and(|n| n.kind.is_round())
+            && self.of_node.get(parent) == Some(&None)
         {
             return false;
         }
@@ -111,7 +108,7 @@ impl Told<'_> {
     }
 
     /// Closes what ends before this node.
-    fn close_before(&mut self, at: usize) {
+    fn close_before(&mut self, at: NodeId) {
         while let Some((node, behind)) = self.closing.last().copied() {
             if behind > at {
                 return;
@@ -121,12 +118,13 @@ impl Told<'_> {
         }
     }
 
-    fn close(&mut self, at: usize) {
-        let Some(node) = self.node(at) else { return };
+    fn close(&mut self, at: NodeId) {
+        let Some(node) = self.trace.node(at) else {
+            return;
+        };
         if let NodeKind::Round { n } = node.kind {
             let ended = !node.status.is_open() && node.status != NodeStatus::CutOff;
-            let a_loop = node.parent.map(|parent| parent as usize);
-            if let (true, Some(a_loop)) = (ended, a_loop)
+            if let (true, Some(a_loop)) = (ended, node.parent)
                 && self.of_node.get(a_loop).copied().flatten().is_some()
             {
                 let keys = Keys::default().number("iteration", Some(n.into()));
@@ -157,7 +155,7 @@ impl Told<'_> {
         self.push(at, status, keys, error);
     }
 
-    fn push(&mut self, node: usize, status: Status, keys: Keys, error: Option<Text>) {
+    fn push(&mut self, node: NodeId, status: Status, keys: Keys, error: Option<Text>) {
         self.events.push(Event {
             node,
             status,
@@ -168,18 +166,18 @@ impl Told<'_> {
 
     fn rows(&self) -> Vec<ExecutionRow> {
         let ids = self.ids();
-        let id_of = |node: usize| ids.get((*self.of_node.get(node)?)?).copied();
+        let id_of = |node: NodeId| ids.get((*self.of_node.get(node)?)?).copied();
         let rows = self.events.iter().zip(&ids);
         let mut rows: Vec<ExecutionRow> = rows
             .filter_map(|(event, id)| {
-                let node = self.node(event.node)?;
+                let node = self.trace.node(event.node)?;
                 let own = id_of(event.node)?;
                 // A round is no row: what is in it runs in its loop.
                 let parent = node.parent.and_then(|parent| {
-                    let above = self.node(parent as usize)?;
+                    let above = self.trace.node(parent)?;
                     match above.kind {
-                        NodeKind::Round { .. } => id_of(above.parent? as usize),
-                        _ => id_of(parent as usize),
+                        NodeKind::Round { .. } => id_of(above.parent?),
+                        _ => id_of(parent),
                     }
                 });
                 let mut metadata = self.naming(event.node, own, parent).done();
@@ -205,9 +203,8 @@ impl Told<'_> {
         let fixed = |at: usize| {
             let event = self.events.get(at)?;
             let opens = self.of_node.get(event.node).copied().flatten() == Some(at);
-            let frame = self
-                .node(event.node)
-                .filter(|n| opens && matches!(n.kind, NodeKind::Frame { .. }));
+            let node = self.trace.node(event.node);
+            let frame = node.filter(|n| opens && n.kind.is_frame());
             frame.and_then(|node| node.id)
         };
         let kept: BTreeSet<i64> = (0..self.events.len()).filter_map(fixed).collect();
@@ -238,23 +235,18 @@ impl Told<'_> {
     }
 
     /// What names an instance, as our own rows do.
-    fn naming(&self, at: usize, own: i64, parent: Option<i64>) -> Keys {
-        let Some(node) = self.node(at) else {
+    fn naming(&self, at: NodeId, own: i64, parent: Option<i64>) -> Keys {
+        let Some(node) = self.trace.node(at) else {
             return Keys::default();
         };
         match &node.kind {
             NodeKind::Parallel => {
-                let branches = self
-                    .trace
-                    .nodes
-                    .iter()
-                    .filter_map(|other| match &other.kind {
-                        NodeKind::Branch { branch } if other.parent == u32::try_from(at).ok() => {
-                            Some(branch.to_string())
-                        }
-                        _ => None,
-                    });
-                let branches: Vec<String> = branches.collect();
+                let inside = self.trace.children(Some(at));
+                let branch = |child| match &self.trace.node(child)?.kind {
+                    NodeKind::Branch { branch } => Some(branch.to_string()),
+                    _ => None,
+                };
+                let branches: Vec<String> = inside.filter_map(branch).collect();
                 Keys::default()
                     .text("parallel_id", Some(&format!("p{own}")))
                     .list("branches", &branches)

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use prosescope_core::database::{DEADLINE, Limits};
 use prosescope_core::session::{OpenError, Options, Session, list_again};
 use prosescope_core::source::{Source, SourceError};
+use prosescope_core::trace::NodeId;
 use prosescope_core::view::RunList;
 
 use crate::bytes::WebSource;
@@ -34,7 +35,7 @@ pub(super) struct OpenRun {
     /// The run.
     pub(super) session: Session,
     /// Nodes whose children are hidden.
-    pub(super) folded: BTreeSet<u32>,
+    pub(super) folded: BTreeSet<NodeId>,
 }
 
 /// A run that was opened anew, and which of its nodes are folded.

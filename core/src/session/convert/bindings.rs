@@ -196,8 +196,8 @@ impl Session {
             return binding.parent_execution_id;
         }
         let node = self.node_of_row(binding.execution_id?)?;
-        let around = self.index.frame.get(node as usize).copied().flatten()?;
-        self.trace.nodes.get(around as usize)?.id
+        let around = self.index.frame.get(node).copied().flatten()?;
+        self.node(around)?.id
     }
 
     /// The bindings as the first state.md of a folder is to list them, so that their order stays: a folder has none of

@@ -7,7 +7,7 @@ use crate::issue::Location;
 use crate::model::{Execution, LogEvent, LogLine, Status};
 use crate::session::{Opened, Session};
 use crate::time::{Stamp, human_duration};
-use crate::trace::{Node, NodeKind};
+use crate::trace::{Node, NodeId, NodeKind};
 use crate::view::{BindingRef, Cell, NodeDetail, NodeRef, RowView, TracePage, TreeRow};
 
 /// How much of a statement or an error a row shows.
@@ -19,8 +19,7 @@ const NOTE: usize = 80;
 const PATH: usize = 100;
 
 /// A window of the trace: `folded` holds the nodes whose children are hidden.
-pub fn trace_page(session: &Session, folded: &BTreeSet<u32>, from: u32, len: u32) -> TracePage {
-    let nodes = &session.trace.nodes;
+pub fn trace_page(session: &Session, folded: &BTreeSet<NodeId>, from: u32, len: u32) -> TracePage {
     let mut page = TracePage {
         total: 0,
         from,
@@ -33,30 +32,33 @@ pub fn trace_page(session: &Session, folded: &BTreeSet<u32>, from: u32, len: u32
         remarks: remarks_after(session, None),
     };
     let window = from..from.saturating_add(len);
-    let mut at = 0;
-    while let Some(node) = nodes.get(at as usize) {
+    let mut at = NodeId::new(0);
+    while let Some(node) = session.node(at) {
         let is_folded = node.descendants > 0 && folded.contains(&at);
         if window.contains(&page.total) {
             page.rows.extend(tree_row(session, at, is_folded));
         }
         page.total += 1;
-        at += 1 + if is_folded { node.descendants } else { 0 };
+        at = match is_folded {
+            true => session.trace.end(at),
+            false => at.next(),
+        };
     }
     page
 }
 
 /// The place of a node among the visible rows, or of the fold that hides it.
-pub fn trace_place(opened: &Opened, folded: &BTreeSet<u32>, node: u32) -> u32 {
-    let (mut at, mut place) = (0, 0);
+pub fn trace_place(opened: &Opened, folded: &BTreeSet<NodeId>, node: NodeId) -> u32 {
+    let (mut at, mut place) = (NodeId::new(0), 0);
     while at < node {
-        let below = match opened.node(at).filter(|_| folded.contains(&at)) {
-            Some(fold) => fold.descendants,
-            None => 0,
+        let behind = match folded.contains(&at) {
+            true => opened.trace.end(at),
+            false => at.next(),
         };
-        if at + below >= node {
+        if behind > node {
             break;
         }
-        at += 1 + below;
+        at = behind;
         place += 1;
     }
     place
@@ -64,30 +66,23 @@ pub fn trace_place(opened: &Opened, folded: &BTreeSet<u32>, node: u32) -> u32 {
 
 /// The next (or previous) cause of a failure, as seen from `node`: what failed, was not recovered, and has no such
 /// failure below it. Blocks around a cause failed because of it.
-pub fn next_failure(opened: &Opened, node: Option<u32>, forward: bool) -> Option<u32> {
-    let count = opened.trace.nodes.len() as u32;
-    let failed = |at: &u32| {
-        opened
-            .node(*at)
-            .is_some_and(|n| is_cause(opened, *at as usize, n))
-    };
+pub fn next_failure(opened: &Opened, node: Option<NodeId>, forward: bool) -> Option<NodeId> {
+    let (first, end) = (NodeId::new(0), opened.trace.nodes.next_key());
+    let failed = |at: &NodeId| opened.node(*at).is_some_and(|n| is_cause(opened, *at, n));
     match forward {
-        true => (node.map_or(0, |from| from.saturating_add(1))..count).find(failed),
-        false => (0..node.map_or(count, |from| from.min(count)))
-            .rev()
-            .find(failed),
+        true => node.map_or(first, NodeId::next).to(end).find(failed),
+        false => first.to(node.unwrap_or(end).min(end)).rev().find(failed),
     }
 }
 
 /// Whether a node failed by itself, not because of what lies in it.
-pub(super) fn is_cause(opened: &Opened, at: usize, node: &Node) -> bool {
+pub(super) fn is_cause(opened: &Opened, at: NodeId, node: &Node) -> bool {
     node.has_failed() && opened.index.fails_below.get(at) != Some(&true)
 }
 
 /// One row of the trace.
-pub fn tree_row(session: &Session, node: u32, folded: bool) -> Option<TreeRow> {
-    let i = node as usize;
-    let at = session.trace.nodes.get(i)?;
+pub fn tree_row(session: &Session, node: NodeId, folded: bool) -> Option<TreeRow> {
+    let at = session.node(node)?;
     let (first, last) = (
         execution(session, at.first_row),
         execution(session, at.last_row),
@@ -105,13 +100,13 @@ pub fn tree_row(session: &Session, node: u32, folded: bool) -> Option<TreeRow> {
         _ => (None, None, None, None),
     };
     Some(TreeRow {
-        node,
+        node: node.get(),
         id: at.id,
         aliases: at.aliases.clone(),
         level: at.level,
         descendants: at.descendants,
-        children: session.index.children.get(i).copied().unwrap_or(0),
-        place: session.index.place.get(i).copied().unwrap_or((1, 1)),
+        children: session.index.children_of(node),
+        place: session.index.place.get(node).copied().unwrap_or((1, 1)),
         folded,
         kind: at.kind.word().to_owned(),
         text: short(&at.text, ROW_TEXT),
@@ -135,14 +130,14 @@ pub fn tree_row(session: &Session, node: u32, folded: bool) -> Option<TreeRow> {
         recovered: at.recovered,
         inferred: at.inferred,
         derived: at.derived,
-        position: session.trace.positions.binary_search(&i).is_ok(),
-        first_cause: session.trace.first_cause == Some(i),
-        because_of: session.trace.because_of.contains(&i),
+        position: session.trace.positions.binary_search(&node).is_ok(),
+        first_cause: session.trace.first_cause == Some(node),
+        because_of: session.trace.because_of.contains(&node),
     })
 }
 
 /// Everything that is known of a node; its rows are read from the store now.
-pub fn node_detail(session: &Session, node: u32) -> Option<NodeDetail> {
+pub fn node_detail(session: &Session, node: NodeId) -> Option<NodeDetail> {
     let row = tree_row(session, node, false)?;
     let at = session.node(node)?;
     let ids: Vec<i64> = at
@@ -183,12 +178,12 @@ pub fn node_detail(session: &Session, node: u32) -> Option<NodeDetail> {
 }
 
 /// The frame that a node is, or lies in.
-pub(super) fn frame_of(opened: &Opened, node: u32) -> Option<&Node> {
+pub(super) fn frame_of(opened: &Opened, node: NodeId) -> Option<&Node> {
     let at = opened.node(node)?;
     match at.kind {
         NodeKind::Frame { .. } => Some(at),
         _ => {
-            let frame = opened.index.frame.get(node as usize).copied().flatten()?;
+            let frame = opened.index.frame.get(node).copied().flatten()?;
             opened.node(frame)
         }
     }
@@ -196,7 +191,7 @@ pub(super) fn frame_of(opened: &Opened, node: u32) -> Option<&Node> {
 
 /// What of a node's place was inferred, in a sentence.
 fn inferred_words(opened: &Opened, node: &Node) -> Option<String> {
-    let above = |node: &Node| opened.trace.nodes.get(node.parent? as usize);
+    let above = |node: &Node| opened.node(node.parent?);
     let recorded = execution(opened, node.first_row).and_then(|row| row.parent);
     node.inferred.then(|| match (recorded, above(node).map(|n| &n.kind)) {
         (Some(id), Some(NodeKind::Round { .. })) => format!(
@@ -210,7 +205,7 @@ fn inferred_words(opened: &Opened, node: &Node) -> Option<String> {
 }
 
 /// The lines of a compact log that tell of a node.
-fn told(opened: &Opened, node: u32) -> impl Iterator<Item = &LogLine> {
+fn told(opened: &Opened, node: NodeId) -> impl Iterator<Item = &LogLine> {
     let told = &opened.trace.told;
     let from = told.partition_point(|(at, _)| *at < node);
     let own = told.get(from..).unwrap_or_default();
@@ -221,7 +216,7 @@ fn told(opened: &Opened, node: u32) -> impl Iterator<Item = &LogLine> {
 }
 
 /// The node that a line of the run's log tells of.
-pub(super) fn node_of_line(opened: &Opened, at: &Location) -> Option<u32> {
+pub(super) fn node_of_line(opened: &Opened, at: &Location) -> Option<NodeId> {
     let log = opened.run.log.as_ref()?;
     let number = at.line.filter(|_| at.file.as_deref() == Some(&*log.file))?;
     let line = log.lines.binary_search_by_key(&number, |l| l.line).ok()?;
@@ -232,7 +227,7 @@ pub(super) fn node_of_line(opened: &Opened, at: &Location) -> Option<u32> {
 }
 
 /// A node as a link.
-pub fn node_ref(opened: &Opened, node: u32) -> Option<NodeRef> {
+pub fn node_ref(opened: &Opened, node: NodeId) -> Option<NodeRef> {
     let at = opened.node(node)?;
     let above = ancestors(opened, node, 7);
     let cut = above.len().saturating_sub(6);
@@ -246,7 +241,7 @@ pub fn node_ref(opened: &Opened, node: u32) -> Option<NodeRef> {
         path.insert(0, "…".to_owned());
     }
     Some(NodeRef {
-        node,
+        node: node.get(),
         id: at.id,
         kind: at.kind.word().to_owned(),
         text: short(&at.text, ROW_TEXT),
@@ -259,11 +254,9 @@ pub fn node_ref(opened: &Opened, node: u32) -> Option<NodeRef> {
 }
 
 /// What is above a node, from the outside in; of a longer way the nearest `most`.
-fn ancestors(opened: &Opened, node: u32, most: usize) -> Vec<u32> {
-    let parent = |node: &u32| opened.node(*node)?.parent;
-    let mut above: Vec<u32> = std::iter::successors(parent(&node), parent)
-        .take(most)
-        .collect();
+fn ancestors(opened: &Opened, node: NodeId, most: usize) -> Vec<NodeId> {
+    let upward = opened.trace.upward(Some(node)).skip(1);
+    let mut above: Vec<NodeId> = upward.take(most).collect();
     above.reverse();
     above
 }
@@ -293,7 +286,7 @@ pub(super) fn status_word(node: &Node) -> &str {
 }
 
 /// The error of a node: that of its last row, or line of the log, which has one.
-pub(super) fn error_of<'o>(opened: &'o Opened, at: u32, node: &'o Node) -> Option<&'o str> {
+pub(super) fn error_of<'o>(opened: &'o Opened, at: NodeId, node: &'o Node) -> Option<&'o str> {
     let last = execution(opened, node.last_row).and_then(|e| e.error.as_deref());
     let of_row = |id: &i64| {
         let at = opened
@@ -311,7 +304,7 @@ pub(super) fn error_of<'o>(opened: &'o Opened, at: u32, node: &'o Node) -> Optio
 }
 
 /// What the last line of a log that says that a node failed says of it.
-fn failed_line(opened: &Opened, at: u32) -> Option<&str> {
+fn failed_line(opened: &Opened, at: NodeId) -> Option<&str> {
     let failed = told(opened, at).filter(|line| {
         matches!(
             line.event,
@@ -324,14 +317,9 @@ fn failed_line(opened: &Opened, at: u32) -> Option<&str> {
     failed.last()?.note.as_deref()
 }
 
-fn detail_words(opened: &Opened, index: u32, node: &Node) -> String {
+fn detail_words(opened: &Opened, index: NodeId, node: &Node) -> String {
     let meta = execution(opened, node.first_row).and_then(|e| e.meta.as_deref());
-    let children = opened
-        .index
-        .children
-        .get(index as usize)
-        .copied()
-        .unwrap_or(0);
+    let children = opened.index.children_of(index);
     // What no row says, the program may.
     let stated = statement_of(opened, node).filter(|_| !node.line_guessed);
     let stated_text = |name: &str| stated.and_then(|s| s.property(name));
@@ -346,14 +334,9 @@ fn detail_words(opened: &Opened, index: u32, node: &Node) -> String {
             words.push(count(children, "branch", "branches"));
         }
         NodeKind::Loop => {
-            let last_round = opened
-                .trace
-                .nodes
-                .iter()
-                .skip(index as usize + 1)
-                .take(node.descendants as usize)
-                .filter(|n| n.parent == Some(index))
-                .filter_map(|n| match n.kind {
+            let inside = opened.trace.children(Some(index));
+            let last_round = inside
+                .filter_map(|n| match opened.node(n)?.kind {
                     NodeKind::Round { n } => Some(n),
                     _ => None,
                 })
@@ -403,7 +386,7 @@ fn detail_words(opened: &Opened, index: u32, node: &Node) -> String {
 }
 
 /// What a log or a state file remarks after a node, or before the first.
-pub(crate) fn remarks_after(opened: &Opened, node: Option<u32>) -> Vec<String> {
+pub(crate) fn remarks_after(opened: &Opened, node: Option<NodeId>) -> Vec<String> {
     let all = &opened.trace.remarks;
     let from = all.partition_point(|(after, _)| *after < node);
     let own = all
