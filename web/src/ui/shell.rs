@@ -27,8 +27,9 @@ pub(crate) fn RunShell(
     let app = App::get();
     let answer = ask({
         let place = place.clone();
-        move || Request::Overview {
+        move || Request::Page {
             place: place.clone(),
+            page: prosescope_core::session::pages::Page::Overview,
         }
     });
     let run = Run {

@@ -98,8 +98,8 @@ fn reply(
             ))?)
         }
         Request::Stats => json(&stats(desk)),
-        Request::Overview { place } => {
-            json(&pages::overview(&desk.run(&place)?.session, Some(now())))
+        Request::Page { place, page } => {
+            written(page.json(&desk.run(&place)?.session, Some(now())))
         }
         Request::Program { place, from, len } => {
             json(&pages::program_page(&desk.run(&place)?.session, from, len))
@@ -183,13 +183,9 @@ fn reply(
                 blob: Some(blob),
             })
         }
-        Request::Agents { place } => json(&pages::agents(&desk.run(&place)?.session)),
-        Request::Gates { place } => json(&pages::gates(&desk.run(&place)?.session, Some(now()))),
-        Request::Imports { place } => json(&pages::imports(&desk.run(&place)?.session)),
         Request::State { place, whole } => {
             json(&pages::state_page(&desk.run(&place)?.session, whole))
         }
-        Request::Files { place } => json(&pages::files(&desk.run(&place)?.session)),
         Request::Table {
             place,
             table,
@@ -201,13 +197,15 @@ fn reply(
             from,
             len,
         )?),
-        Request::Issues { place } => json(&pages::issues_page(&desk.run(&place)?.session)),
-        Request::Resume { place } => json(&pages::resume(&desk.run(&place)?.session, Some(now()))),
     }
 }
 
 fn json<T: Serialize>(value: &T) -> Result<Answer, Trouble> {
-    match serde_json::to_string(value) {
+    written(serde_json::to_string(value))
+}
+
+fn written(json: serde_json::Result<String>) -> Result<Answer, Trouble> {
+    match json {
         Ok(json) => Ok(Answer { json, blob: None }),
         Err(error) => Err(Trouble::defect(&format!(
             "the answer could not be written: {error}"

@@ -39,7 +39,7 @@ pub(super) struct OpenRun {
 }
 
 /// A run that was opened anew, and which of its nodes are folded.
-pub(super) type Reopened = (Session, BTreeSet<u32>);
+pub(super) type Reopened = (Session, BTreeSet<NodeId>);
 
 impl Desk {
     /// Opens a source in place of the one before, and lists its runs. What was open stays open when there is no run in it.
