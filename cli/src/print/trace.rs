@@ -37,6 +37,9 @@ pub(crate) fn trace(view: &TracePage, width: usize) -> String {
     for row in &view.rows {
         print_row(&mut out, row, room, ids, times, width);
     }
+    for remark in &view.remarks_behind {
+        let _ = writeln!(out, "{FAINT}· {}{RESET}", escape(remark, false));
+    }
     let hidden = view
         .total
         .saturating_sub(view.from + view.rows.len() as u32);
@@ -112,6 +115,8 @@ fn notes(row: &TreeRow) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     notes.extend(row.first_cause.then(|| "failed first".to_owned()));
     notes.extend(row.position.then(|| "stands here".to_owned()));
+    let guessed = row.line.filter(|_| row.line_guessed);
+    notes.extend(guessed.map(|line| format!("line {line}?")));
     notes.extend(Some(row.detail.clone()).filter(|d| !d.is_empty()));
     notes.extend(row.bindings.iter().map(|b| match b.overwritten {
         true => format!("→ {} (overwritten later)", b.name),

@@ -77,6 +77,7 @@ const WORDS: &[Row] = &[
             "success",
             "succeeded",
             "ok",
+            "rendered",
         ],
         Some(Status::Completed),
         Some(RunStatus::Completed),

@@ -63,6 +63,7 @@ pub(crate) fn finish(
         by_row,
         told: Vec::new(),
         remarks: Vec::new(),
+        unordered: false,
         issues: ledger.finish(),
     }
 }

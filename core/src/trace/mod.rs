@@ -53,11 +53,13 @@ mod verdict;
 mod ways;
 mod words;
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
-use crate::model::{CompactLog, Execution, Form, LogEvent, Run, RunStatus, Text};
-use crate::program::{Listing, TiedBy, scan};
+use crate::model::{CompactLog, Execution, Form, LogEvent, LogLine, Run, RunStatus, Text};
+use crate::program::{Listing, StatementKind, TiedBy, scan};
 use lower::Beside;
 use lower::disk::Stale;
 use lower::facts::Facts;
@@ -77,11 +79,12 @@ pub(crate) use verdict::STATE_FILE;
 /// A run that keeps no execution rows is folded from its state file or its log, a folder without one from its bindings.
 pub fn fold(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
     let mut trace = folded(run, program, now);
+    let before = run.remarks.iter().map(|line| (None, line.clone()));
+    // Sections that no document lists stand behind the trace.
+    let end = trace.nodes.next_key();
     let sections = run.state_file.iter().flat_map(|file| file.remarks());
-    let lines = run.remarks.iter().cloned().chain(sections);
-    let mut remarks: Vec<_> = lines.map(|line| (None, line)).collect();
-    remarks.append(&mut trace.remarks);
-    trace.remarks = remarks;
+    let behind = sections.map(|line| (Some(end), line));
+    trace.remarks = before.chain(trace.remarks).chain(behind).collect();
     trace
 }
 
@@ -190,9 +193,12 @@ fn explain_cause(run: &Run, log: &CompactLog, trace: &mut Trace) {
 }
 
 /// Folds a state file, or the bindings of a folder that has none. Without a program the lines of the file's trace are read
-/// as one; then [`Node::line`] counts them.
+/// as one; then [`Node::line`] counts them. Where there is no trace either, the statements that bindings quote are all that
+/// is known of what ran.
 fn of_state_file(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
-    let scanned = scan(&source_of_trace(run));
+    let told = source_of_trace(run);
+    let unordered = program.is_none() && told.is_empty();
+    let scanned = scan(&if unordered { quoted(run) } else { told });
     let listing = program.unwrap_or(&scanned);
     let mut ledger = Ledger::default();
     let mut told = Told::of(run, listing, &scanned, program.is_none(), &mut ledger);
@@ -200,14 +206,36 @@ fn of_state_file(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trac
     let stale = lower::disk::compare(run, &mut told, &mut ledger);
     let (records, beside) = lower::state::lower(run, &told);
     let (mut nodes, _) = built(run, Some(listing), (&records, &beside), &mut ledger);
-    let claims = claims::of(run, &told.facts, &nodes, &stale);
+    let claims = match unordered {
+        // What else the program has is not known.
+        true => verdict::recorded(run),
+        false => claims::of(run, &told.facts, &nodes, &stale),
+    };
     if let Some(status) = ending(&claims).filter(RunStatus::is_finished) {
         finish::note_marks(&nodes, &status, &mut ledger);
         silence::settle(&mut nodes, &Silence::Over(status));
     }
     let mut trace = finish::finish(run, Some(listing), nodes, claims, now, ledger);
     claims::explain(run, &stale, &mut trace);
+    trace.unordered = unordered && !trace.nodes.is_empty();
+    for node in trace.nodes.iter_mut().filter(|_| unordered) {
+        (node.line, node.line_guessed, node.line_by) = (None, false, None);
+    }
     trace
+}
+
+/// The statements that bindings quote, each once.
+fn quoted(run: &Run) -> String {
+    let is_statement = |source: &&str| {
+        let first = scan(source).statements.into_iter().next();
+        first.is_some_and(|first| first.kind != StatementKind::Other)
+    };
+    let sources = run.bindings.iter().filter_map(|b| b.source.as_deref());
+    let sources = sources.map(str::trim_end).filter(is_statement);
+    let sources: BTreeSet<&str> = sources.collect();
+    sources
+        .into_iter()
+        .fold(String::new(), |all, source| all + source + "\n")
 }
 
 /// The tree of records that are no rows; and the node of each.
@@ -256,8 +284,10 @@ pub struct Trace {
     pub by_row: Vec<(i64, NodeId)>,
     /// Node and index into the log's lines, ascending: which lines of a compact log tell of which node.
     pub told: Vec<(NodeId, u32)>,
+    /// In which order it happened is not recorded: what ran is known from the bindings alone.
+    pub unordered: bool,
     /// Lines of a log or a state file that record no statement, by the node that the line before speaks of: as the file
-    /// has them.
+    /// has them. What stands behind all is of the node that would come next.
     pub remarks: Vec<(Option<NodeId>, Text)>,
     /// Orphans, cycles, contradicting parents, abandoned instances, rows and gates that disagree.
     pub issues: Vec<Issue>,
@@ -332,9 +362,18 @@ impl Node {
         self.status == NodeStatus::Failed || (end.is_some() && end == self.state_line)
     }
 
+    /// Whether its condition held, as a compact log says it.
+    pub fn held(&self, run: &Run) -> Option<bool> {
+        self.log_line(run)?.held
+    }
+
     fn last_note<'a>(&self, run: &'a Run) -> Option<&'a Text> {
+        self.log_line(run)?.note.as_ref()
+    }
+
+    fn log_line<'a>(&self, run: &'a Run) -> Option<&'a LogLine> {
         let log = run.log.as_ref().filter(|_| run.state_file.is_none())?;
-        log.lines.get(self.state_line? as usize)?.note.as_ref()
+        log.lines.get(self.state_line? as usize)
     }
 }
 

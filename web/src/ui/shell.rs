@@ -194,7 +194,7 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
                 Page::Imports => overview.imports,
                 Page::Files => overview.files + overview.tables,
                 Page::Issues => overview.issues.total(),
-                Page::Overview | Page::Program | Page::State => return None,
+                _ => return None,
             })
         })
     };

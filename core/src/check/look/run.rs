@@ -62,9 +62,16 @@ pub(crate) fn missing_outputs<'a>(
         let name = statement.name.as_deref()?;
         let gives_back = statement.binds.as_deref() == Some("output") && statement.parent.is_none();
         let declared = statement.kind == StatementKind::Output && !statement.text.contains('=');
+        // `output r = s` gives back what `s` is: its value has one binding, and that goes by either name.
+        let value = statement
+            .text
+            .split_once('=')
+            .map(|(_, value)| value.trim());
         let there = || {
             run.bindings.iter().any(|b| {
-                *b.name == *name || (b.kind == BindingKind::Output && b.name.ends_with(name))
+                *b.name == *name
+                    || (b.kind == BindingKind::Output && b.name.ends_with(name))
+                    || (b.is_written() && value == Some(&*b.name))
             })
         };
         (gives_back && !declared && !there()).then_some((statement.line, name))

@@ -117,7 +117,7 @@ pub(super) fn overview_of(
     view.missing = missing_words(session);
     view.headline = story::headline(&view, session.is_inferred());
     view.story = story::sentences(&view, trace.remarks.len() as u32);
-    answer::add(&mut view, facts, plan, &session.name());
+    answer::add(&mut view, session, facts, plan);
     view
 }
 

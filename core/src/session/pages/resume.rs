@@ -1,3 +1,4 @@
+use super::answer;
 use super::bindings::binding_row;
 use super::gates::gates;
 use super::gates::quoted;
@@ -110,6 +111,9 @@ pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
             session.run.program.missing()
         ));
     }
+    let missing = answer::missing_outputs(session);
+    view.notes
+        .extend(missing.map(|outputs| format!("it left {outputs}")));
     let known = listing.is_some() && !plan.cut;
     view.headline = headline(&view, known, session.is_inferred());
     view.steps = resume::steps(&view);

@@ -7,7 +7,7 @@ use crate::issue::Location;
 use crate::model::{Execution, LogEvent, LogLine, Status};
 use crate::session::{Opened, Session};
 use crate::time::{Stamp, human_duration};
-use crate::trace::{Node, NodeId, NodeKind};
+use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
 use crate::view::{BindingRef, Cell, NodeDetail, NodeRef, RowView, TracePage, TreeRow};
 
 /// How much of a statement or an error a row shows.
@@ -24,12 +24,9 @@ pub fn trace_page(session: &Session, folded: &BTreeSet<NodeId>, from: u32, len: 
         total: 0,
         from,
         rows: Vec::new(),
-        note: session
-            .unread()
-            .iter()
-            .find(|unread| unread.sealed)
-            .map(|sealed| format!("{} is not readable: {}", sealed.what, sealed.why)),
+        note: note(session),
         remarks: remarks_after(session, None),
+        remarks_behind: remarks_after(session, Some(session.trace.nodes.next_key())),
     };
     let window = from..from.saturating_add(len);
     let mut at = NodeId::new(0);
@@ -45,6 +42,15 @@ pub fn trace_page(session: &Session, folded: &BTreeSet<NodeId>, from: u32, len: 
         };
     }
     page
+}
+
+/// What a reader must know before the rows.
+fn note(session: &Session) -> Option<String> {
+    let sealed = session.unread().into_iter().find(|unread| unread.sealed);
+    let sealed = sealed.map(|unread| format!("{} is not readable: {}", unread.what, unread.why));
+    let unordered =
+        "Only bindings tell what ran: what else did, and in which order, is not recorded.";
+    sealed.or_else(|| session.trace.unordered.then(|| unordered.to_owned()))
 }
 
 /// The place of a node among the visible rows, or of the fold that hides it.
@@ -365,7 +371,7 @@ fn detail_words(opened: &Opened, index: NodeId, node: &Node) -> String {
             }
             words.push(format!("depth {depth}"));
         }
-        NodeKind::Branch { .. } if node.derived => {
+        NodeKind::Branch { .. } if node.derived && node.status != NodeStatus::Completed => {
             words.push("announced, never seen".to_owned());
         }
         _ => {}
@@ -379,9 +385,12 @@ fn detail_words(opened: &Opened, index: NodeId, node: &Node) -> String {
             _ => format!("attempt {}", node.attempts),
         });
     }
-    if let Some(remark) = node.remark(&opened.run) {
-        words.push(short(remark, NOTE));
-    }
+    let remark = node.remark(&opened.run).map(|remark| short(remark, NOTE));
+    words.extend(match (node.held(&opened.run), remark) {
+        (Some(held), Some(why)) => Some(format!("{held}: {why}")),
+        (Some(held), None) => Some(held.to_string()),
+        (None, remark) => remark,
+    });
     words.join(" · ")
 }
 
