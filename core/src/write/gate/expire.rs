@@ -4,7 +4,7 @@ use super::log::Log;
 use super::waits::over;
 use crate::gate::allow::RESERVED;
 use crate::gate::audit::Head;
-use crate::gate::lifecycle::{Lifecycle, Standing};
+use crate::gate::lifecycle::Lifecycle;
 use crate::model::{AuditKind, Gate};
 use crate::time::Stamp;
 use crate::write::begin::touch;
@@ -63,7 +63,7 @@ impl Record for ExpireGates {
 
 /// Whether a gate is pending and past its deadline. At the deadline itself it is not.
 pub(super) fn is_due(gate: &Gate, at: &At) -> bool {
-    Lifecycle::of(gate, Some(at.now)).standing == Standing::Overdue
+    Lifecycle::of(gate, Some(at.now)).overdue
 }
 
 /// Records that a gate was timed out, by `system`.
