@@ -9,8 +9,6 @@ use serde_json::{Map, Value};
 pub use content::{Content, Staged};
 pub use journal::{FileChange, JOURNAL};
 
-use crate::gate::audit::Chain;
-
 /// One thing to write. Rows carry their ids: a plan allocates them inside of the transaction. Times are texts as the
 /// store's [`crate::write::Style`] writes them; what is `None` is NULL, or left out of a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -239,6 +237,4 @@ pub struct AuditRow {
     pub at: String,
     /// The metadata with the chain in it, canonical JSON.
     pub metadata: String,
-    /// The chain: with it the head is `seq` and `hash`.
-    pub chain: Chain,
 }

@@ -136,7 +136,6 @@ mod tests {
 
     use super::*;
     use crate::decode::gates_json as decode;
-    use crate::gate::audit::{Chain, FIRST};
     use crate::model::{GateStatus, Status};
 
     fn map(value: Value) -> Map<String, Value> {
@@ -247,12 +246,6 @@ mod tests {
             comment: Some("ok".into()),
             at: "2026-01-15T14:00:00Z".into(),
             metadata: metadata.into(),
-            chain: Chain {
-                seq: 1,
-                prev: FIRST.into(),
-                hash: "x".into(),
-                id: None,
-            },
         };
         let (events, issues) = decode::audit(&audit(&row));
         assert_eq!((issues.len(), events[0].id), (0, 3));
