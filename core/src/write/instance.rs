@@ -177,8 +177,8 @@ pub(super) fn no_execution(id: i64) -> WriteError {
     )
 }
 
-/// Refuses when the run is over, or rests.
-pub(super) fn running(facts: &dyn Facts) -> Result<(), WriteError> {
+/// The run's id. Refuses when the run is over, or rests.
+pub(super) fn running(facts: &dyn Facts) -> Result<String, WriteError> {
     let run = facts.run()?;
     match run.status {
         RunStatus::Completed | RunStatus::Failed => Err(WriteError::refused(
@@ -191,7 +191,7 @@ pub(super) fn running(facts: &dyn Facts) -> Result<(), WriteError> {
             format!("run {} is interrupted", run.id),
             "`prose resume RUN --begin` opens it again",
         )),
-        _ => Ok(()),
+        _ => Ok(run.id),
     }
 }
 

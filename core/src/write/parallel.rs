@@ -1,13 +1,16 @@
 use std::ops::ControlFlow;
 
-use super::begin::{Begun, Entry, not_twice};
-use super::close::{Closed, Ending};
+use super::begin::{Entry, not_twice};
+use super::close::Ending;
 use super::insist::{Insist, Insisted};
 use super::instance::{self, Instance, shown};
 use super::meta::Keys;
 use super::overlay::Overlay;
 use super::source::{Command, Found, Named, Source};
-use super::{At, Facts, Place, Plan, Record, WriteError, names};
+use super::{
+    At, BranchStatus, ExecutionBegun, Facts, ParallelJoined, ParallelRunning, Place, Plan, Record,
+    WriteError, names,
+};
 use crate::model::{Execution, Meta, Status, Text};
 use crate::trace::Shape;
 
@@ -27,9 +30,9 @@ pub struct BeginParallel {
 }
 
 impl Record for BeginParallel {
-    type Done = Begun;
+    type Done = ExecutionBegun;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Begun>, WriteError> {
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<ExecutionBegun>, WriteError> {
         for (n, branch) in self.branches.iter().enumerate() {
             names::plain("branch", branch)?;
             if self.branches.iter().take(n).any(|other| other == branch) {
@@ -119,19 +122,10 @@ pub struct RunParallel {
     pub begin: BeginParallel,
 }
 
-/// A parallel all of whose branches began.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Running {
-    /// The parallel.
-    pub parallel: Begun,
-    /// Its branches, in order.
-    pub branches: Vec<Begun>,
-}
-
 impl Record for RunParallel {
-    type Done = Running;
+    type Done = ParallelRunning;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Running>, WriteError> {
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<ParallelRunning>, WriteError> {
         let mut all = Overlay::new(facts);
         let parallel = all.plan(&self.begin, at)?;
         let row = all.execution(parallel.id)?;
@@ -142,7 +136,7 @@ impl Record for RunParallel {
             return Err(WriteError::wrong(
                 format!(
                     "the program does not list the branches of this parallel: {}",
-                    shown(&parallel.text)
+                    shown(&parallel.statement)
                 ),
                 "`--branches a,b,c` names them, one for each item",
             ));
@@ -157,7 +151,7 @@ impl Record for RunParallel {
             };
             branches.push(all.plan(&branch, at)?);
         }
-        Ok(all.done(Running { parallel, branches }))
+        Ok(all.done(ParallelRunning { parallel, branches }))
     }
 }
 
@@ -175,13 +169,14 @@ pub struct Branch {
 }
 
 impl Record for Branch {
-    type Done = Begun;
+    type Done = ExecutionBegun;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Begun>, WriteError> {
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<ExecutionBegun>, WriteError> {
         names::plain("branch", &self.name)?;
         let mut open = Ending::open(facts, self.parallel, Shape::Parallel, self.insist)?;
         open.past_gates()?;
         let Ending {
+            run,
             instance: parallel,
             mut insisted,
             ..
@@ -224,6 +219,7 @@ impl Record for Branch {
             ..Meta::default()
         };
         let entry = Entry {
+            run,
             parent: Some(id),
             source,
             found,
@@ -302,19 +298,10 @@ pub struct Join {
     pub insist: Insist,
 }
 
-/// What came together.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Joined {
-    /// The parallel.
-    pub closed: Closed,
-    /// Its branches in order, each with its status word; `pending` for one that never began.
-    pub branches: Vec<(String, String)>,
-}
-
 impl Record for Join {
-    type Done = Joined;
+    type Done = ParallelJoined;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Joined>, WriteError> {
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<ParallelJoined>, WriteError> {
         let mut open = Ending::open(facts, self.parallel, Shape::Parallel, self.insist)?;
         let own = open.instance.meta();
         let mut branches: Vec<(Text, Status)> = own
@@ -333,11 +320,14 @@ impl Record for Join {
         open.insisted.sequence(joins)?;
         Ok(Plan {
             changes: open.changes(facts, at, "joined", None, Keys::default())?,
-            done: Joined {
-                closed: Closed::of(&open.instance, "joined"),
+            done: ParallelJoined {
+                parallel: open.ended("joined"),
                 branches: branches
                     .into_iter()
-                    .map(|(name, status)| (name.to_string(), status.word().to_owned()))
+                    .map(|(branch, status)| BranchStatus {
+                        branch: branch.to_string(),
+                        status: status.word().to_owned(),
+                    })
                     .collect(),
             },
         })

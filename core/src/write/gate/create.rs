@@ -3,7 +3,6 @@ use serde_json::{Map, Value};
 use super::log::Log;
 use super::{fits, principal};
 use crate::gate::allow::{ANY_PERSON, Allow};
-use crate::gate::audit::Head;
 use crate::gate::columns::Columns;
 use crate::gate::visit;
 use crate::model::{AuditKind, Gate, GateStatus, Meta, Status};
@@ -15,7 +14,9 @@ use crate::write::insist::Insist;
 use crate::write::instance::running;
 use crate::write::meta::Keys;
 use crate::write::source::{Command, Named, Source};
-use crate::write::{At, Change, Facts, GateRow, Plan, Record, Style, WriteError, at_text, names};
+use crate::write::{
+    At, Change, Facts, GateOpened, GateRow, Plan, Record, Style, WriteError, at_text, names,
+};
 
 /// `gate create`: the program stands at a gate. What is not given the program says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,31 +39,10 @@ pub struct CreateGate {
     pub insist: Insist,
 }
 
-/// A gate that was created.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GateCreated {
-    /// Its id: `id#2` when the gate is met for the second time (errata G1).
-    pub id: String,
-    /// Which time it is met, from 1.
-    pub visit: u32,
-    /// The execution that waits at it.
-    pub execution: i64,
-    /// The statement's text.
-    pub text: String,
-    /// Its line in the program, where it is known.
-    pub line: Option<i64>,
-    /// Who may decide, in words.
-    pub allow: String,
-    /// Until when.
-    pub deadline: Option<Stamp>,
-    /// Where the audit log ends now.
-    pub head: Option<Head>,
-}
-
 impl Record for CreateGate {
-    type Done = GateCreated;
+    type Done = GateOpened;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<GateCreated>, WriteError> {
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<GateOpened>, WriteError> {
         running(facts)?;
         let source = Source::of(facts)?;
         let statement = self.statement(&source)?;
@@ -142,7 +122,7 @@ impl Record for CreateGate {
         let allow = allow.to_string();
         let gate = GateRow {
             id: id.clone(),
-            run_id: facts.run()?.id,
+            run_id: entry.run.clone(),
             execution_id: Some(row.id),
             prompt: Some(prompt),
             allow: allow.clone(),
@@ -159,13 +139,14 @@ impl Record for CreateGate {
         changes.extend([Change::Gate(gate), touch(facts, at)]);
         Ok(Plan {
             changes,
-            done: GateCreated {
-                id,
+            done: GateOpened {
+                run: entry.run,
+                gate: id,
                 visit,
-                execution: row.id,
-                text: entry.found.text.clone(),
+                execution_id: row.id,
                 line: entry.found.index(),
-                allow: words,
+                statement: entry.found.text,
+                may_decide: words,
                 deadline: deadline.map(Stamp::At),
                 head: log.head(),
             },

@@ -19,10 +19,10 @@ mod resume;
 mod view;
 mod waits;
 
-pub use create::{CreateGate, GateCreated};
-pub use expire::{ExpireGates, Expired, TimedOut};
-pub use resolve::{Decided, Decision, ResolveGate, Resolved};
-pub use view::{ViewGate, Viewed};
+pub use create::CreateGate;
+pub use expire::ExpireGates;
+pub use resolve::{Decision, ResolveGate, Resolved};
+pub use view::ViewGate;
 
 pub(super) use resume::{forced_gates, resumed};
 

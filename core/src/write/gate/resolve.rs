@@ -1,14 +1,15 @@
-use super::expire::{TimedOut, is_due, time_out, touched};
+use super::expire::{is_due, time_out, touched};
 use super::log::{Event, Log};
 use super::waits::over;
 use super::{fits, known, principal};
 use crate::gate::allow::{Allow, Refusal};
-use crate::gate::audit::Head;
 use crate::gate::visit;
 use crate::model::{AuditKind, Gate, GateStatus};
 use crate::time::Stamp;
 use crate::write::meta::Keys;
-use crate::write::{At, Change, Facts, GateResolution, Plan, Record, WriteError};
+use crate::write::{
+    At, Change, Facts, GateDecided, GateResolution, GateTimedOut, Plan, Record, WriteError,
+};
 
 /// `approve`, `reject`: somebody decides a gate. Who they are is their claim: nothing here knows (errata G4).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,31 +45,10 @@ pub enum Decision {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Resolved {
     /// It counts.
-    Decided(Decided),
+    Decided(GateDecided),
     /// It came after the deadline, and does not count: the time-out that was due was recorded instead, as was asked for
     /// (errata G3).
-    TooLate(TimedOut),
-}
-
-/// A gate that was decided.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decided {
-    /// The gate.
-    pub gate: String,
-    /// `approved` or `rejected`.
-    pub status: &'static str,
-    /// Who, as claimed.
-    pub by: String,
-    /// For whom they acted, as claimed.
-    pub on_behalf_of: Option<String>,
-    /// How long it had waited, in milliseconds, where that is known.
-    pub waited_ms: Option<i64>,
-    /// What the program does now, when it was rejected.
-    pub on_reject: Option<String>,
-    /// The execution that waited at it.
-    pub execution: Option<i64>,
-    /// Where the log ends now.
-    pub head: Option<Head>,
+    TooLate(GateTimedOut),
 }
 
 impl Record for ResolveGate {
@@ -82,6 +62,7 @@ impl Record for ResolveGate {
         if gate.status != GateStatus::Pending {
             return Err(decided_already(facts, &gate)?);
         }
+        let run = facts.run()?.id;
         let mut log = Log::open(facts, at)?;
         if is_due(&gate, at) && !self.record_timeout {
             return Err(past_deadline(&gate));
@@ -121,7 +102,7 @@ impl Record for ResolveGate {
             })?,
             Change::ResolveGate(GateResolution {
                 id: gate.id.to_string(),
-                run_id: facts.run()?.id,
+                run_id: run.clone(),
                 status: status.to_owned(),
                 at: at.text(facts.style()),
                 by: by.to_owned(),
@@ -133,14 +114,16 @@ impl Record for ResolveGate {
         changes.extend(touched(facts, at)?);
         Ok(Plan {
             changes,
-            done: Resolved::Decided(Decided {
+            done: Resolved::Decided(GateDecided {
+                run,
                 gate: gate.id.to_string(),
-                status,
-                by: by.to_owned(),
+                status: status.to_owned(),
+                resolved_by: by.to_owned(),
                 on_behalf_of: acting_for.map(str::to_owned),
+                claimed: true,
                 waited_ms,
                 on_reject: on_reject.map(str::to_owned),
-                execution: gate.execution_id,
+                execution_id: gate.execution_id,
                 head: log.head(),
             }),
         })
