@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::Session;
-use super::pages::node_of_row;
 use crate::model::Run;
 use crate::trace::Trace;
 
@@ -93,7 +92,7 @@ fn nodes(earlier: &Trace, later: &Trace) -> Moved {
     let mut to: Vec<Option<u32>> = Vec::with_capacity(earlier.nodes.len());
     for node in &earlier.nodes {
         let there = match (node.id, node.parent) {
-            (Some(row), _) => node_of_row(later, row),
+            (Some(row), _) => later.of_row(row),
             (None, parent) => {
                 // Parents come before their children.
                 let parent = parent.map(|p| to.get(p as usize).copied().flatten());

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use super::pages::{NodeIndex, node_of_row, run_status};
+use super::pages::{NodeIndex, run_status};
 use crate::check::look::{Looked, look};
 use crate::issue::Issue;
 use crate::model::{GateStatus, Run, Text};
@@ -43,7 +43,7 @@ impl Opened {
 
     /// Returns a node of the trace.
     pub(super) fn node(&self, node: u32) -> Option<&Node> {
-        self.trace.nodes.get(node as usize)
+        self.trace.node(node)
     }
 
     /// Returns the scanned program, where its source is there.
@@ -115,7 +115,7 @@ impl Opened {
 
     /// Returns the node that a row of the store belongs to.
     pub fn node_of_row(&self, row: i64) -> Option<u32> {
-        node_of_row(&self.trace, row)
+        self.trace.of_row(row)
     }
 
     /// Returns what a name means in a frame, without the reasons why: the index of a binding.

@@ -2,7 +2,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::audit::audit;
 use super::audit::audit_row;
-use super::index::node_of_row;
 use crate::gate::allow::Allow;
 use crate::gate::audit::{self, Finding};
 use crate::gate::lifecycle::{History, Lifecycle};
@@ -70,9 +69,7 @@ fn gate_view(
         true => opened.name(),
         false => run.to_owned(),
     };
-    let own_row = gate
-        .execution_id
-        .and_then(|id| node_of_row(&opened.trace, id));
+    let own_row = gate.execution_id.and_then(|id| opened.trace.of_row(id));
     let resolution = at.resolution;
     let text = |t: &Option<crate::model::Text>| t.as_deref().map(str::to_owned);
     GateView {

@@ -100,16 +100,6 @@ impl NodeIndex {
     }
 }
 
-/// The node of a row id, its instance's when the row is an alias.
-pub(in crate::session) fn node_of_row(trace: &Trace, row: i64) -> Option<u32> {
-    trace
-        .by_row
-        .binary_search_by_key(&row, |&(id, _)| id)
-        .ok()
-        .and_then(|at| trace.by_row.get(at))
-        .map(|&(_, n)| n)
-}
-
 fn claims(run: &Run) -> BTreeMap<u32, u32> {
     let place = |binding: &'_ Binding| (binding.name.clone(), binding.execution_id);
     let mut counts: BTreeMap<(Text, Option<i64>), u32> = BTreeMap::new();
@@ -133,7 +123,7 @@ fn binding_order(run: &Run, trace: &Trace) -> Vec<u32> {
             .get(*b as usize)
             .and_then(|binding| binding.execution_id);
         // Frames in the order of the trace; those that the trace does not know come last, by id.
-        let node = id.map(|id| node_of_row(trace, id).unwrap_or(u32::MAX));
+        let node = id.map(|id| trace.of_row(id).unwrap_or(u32::MAX));
         (node, id)
     };
     order.sort_by_key(key);
@@ -141,14 +131,12 @@ fn binding_order(run: &Run, trace: &Trace) -> Vec<u32> {
 }
 
 /// Words for the way to a frame, from the outside in.
-pub(super) fn frame_path(trace: &Trace, frames: &[Option<u32>], frame: Option<u32>) -> String {
+pub(super) fn frame_path(trace: &Trace, frame: Option<u32>) -> String {
     let mut names: Vec<String> = Vec::new();
     let mut at = frame;
     // Longer ways are cut in the middle: a hundred thousand frames deep is legal, but nobody reads it.
     while let Some(i) = at {
-        let Some(node) = trace.nodes.get(i as usize) else {
-            break;
-        };
+        let Some(node) = trace.node(i) else { break };
         let name: Text = node.text.clone();
         names.push(match node.id {
             Some(id) => format!("{} #{id}", short(&name, 40)),
@@ -158,7 +146,7 @@ pub(super) fn frame_path(trace: &Trace, frames: &[Option<u32>], frame: Option<u3
             names.push("…".to_owned());
             break;
         }
-        at = frames.get(i as usize).copied().flatten();
+        at = trace.frame(node.parent);
     }
     names.reverse();
     names.join(" › ")

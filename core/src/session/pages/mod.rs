@@ -40,7 +40,7 @@ pub use state::{state_md, state_page};
 pub use task::task;
 pub use trace::{next_failure, node_detail, node_ref, trace_page, trace_place, tree_row};
 
-pub(super) use index::{NodeIndex, node_of_row};
+pub(super) use index::NodeIndex;
 pub(super) use overview::{form_words, run_status};
 pub(super) use trace::span;
 pub(super) use writes::Written;

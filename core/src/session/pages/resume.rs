@@ -1,7 +1,7 @@
 use super::bindings::binding_row;
 use super::gates::gates;
 use super::gates::quoted;
-use super::index::{frame_path, node_of_row, short};
+use super::index::{frame_path, short};
 use super::overview::overview_of;
 use super::trace::{binding_ref, execution, node_ref, tree_row};
 use crate::model::{Gate, GateStatus};
@@ -168,7 +168,7 @@ fn position_view(session: &Session, facts: Facts<'_>, stand: &Stand, plan: &Plan
         how: stand.stop.word().to_owned(),
         node: stand.node.and_then(|n| node_ref(session, n)),
         frame,
-        frame_path: frame_path(&session.trace, &session.index.frame, stand.frame),
+        frame_path: frame_path(&session.trace, stand.frame),
         line,
         source: short(source, LISTED),
         guessed: node.is_some_and(|n| n.line_guessed),
@@ -299,10 +299,9 @@ fn gate_outcomes(
         .zip(&opened.run.gates)
         .filter(|(_, gate)| gate.status == GateStatus::Pending)
         .map(|(view, gate)| {
-            let node = view.node.or_else(|| {
-                gate.execution_id
-                    .and_then(|id| node_of_row(&opened.trace, id))
-            });
+            let node = view
+                .node
+                .or_else(|| gate.execution_id.and_then(|id| opened.trace.of_row(id)));
             let outcomes = resume::outcomes(facts, plan, gate, node);
             GateOutcomeView {
                 gate: view,

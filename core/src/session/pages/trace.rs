@@ -184,19 +184,12 @@ pub fn node_detail(session: &Session, node: u32) -> Option<NodeDetail> {
 
 /// The frame that a node is, or lies in.
 pub(super) fn frame_of(opened: &Opened, node: u32) -> Option<&Node> {
-    let at = opened.node(node)?;
-    match at.kind {
-        NodeKind::Frame { .. } => Some(at),
-        _ => {
-            let frame = opened.index.frame.get(node as usize).copied().flatten()?;
-            opened.node(frame)
-        }
-    }
+    opened.node(opened.trace.frame(Some(node))?)
 }
 
 /// What of a node's place was inferred, in a sentence.
 fn inferred_words(opened: &Opened, node: &Node) -> Option<String> {
-    let above = |node: &Node| opened.trace.nodes.get(node.parent? as usize);
+    let above = |node: &Node| opened.node(node.parent?);
     let recorded = execution(opened, node.first_row).and_then(|row| row.parent);
     node.inferred.then(|| match (recorded, above(node).map(|n| &n.kind)) {
         (Some(id), Some(NodeKind::Round { .. })) => format!(
@@ -260,10 +253,8 @@ pub fn node_ref(opened: &Opened, node: u32) -> Option<NodeRef> {
 
 /// What is above a node, from the outside in; of a longer way the nearest `most`.
 fn ancestors(opened: &Opened, node: u32, most: usize) -> Vec<u32> {
-    let parent = |node: &u32| opened.node(*node)?.parent;
-    let mut above: Vec<u32> = std::iter::successors(parent(&node), parent)
-        .take(most)
-        .collect();
+    let above = opened.trace.upward(Some(node)).skip(1);
+    let mut above: Vec<u32> = above.take(most).collect();
     above.reverse();
     above
 }
@@ -346,18 +337,12 @@ fn detail_words(opened: &Opened, index: u32, node: &Node) -> String {
             words.push(count(children, "branch", "branches"));
         }
         NodeKind::Loop => {
-            let last_round = opened
-                .trace
-                .nodes
-                .iter()
-                .skip(index as usize + 1)
-                .take(node.descendants as usize)
-                .filter(|n| n.parent == Some(index))
-                .filter_map(|n| match n.kind {
-                    NodeKind::Round { n } => Some(n),
-                    _ => None,
-                })
-                .max();
+            let inside = opened.trace.children(Some(index));
+            let rounds = inside.filter_map(|at| match opened.node(at)?.kind {
+                NodeKind::Round { n } => Some(n),
+                _ => None,
+            });
+            let last_round = rounds.max();
             let max = node
                 .max
                 .or_else(|| stated_max("max").or(stated_max("count")));

@@ -11,7 +11,6 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::index::node_of_row;
 use super::trace::binding_ref;
 use crate::model::{Binding, Run};
 use crate::program::Listing;
@@ -234,7 +233,7 @@ impl Writes {
 /// The node of a binding's frame, which the root does not have; `None` where the trace has no such frame.
 fn frame_of(trace: &Trace, binding: &Binding) -> Option<Option<u32>> {
     match binding.execution_id {
-        Some(id) => node_of_row(trace, id).map(Some),
+        Some(id) => trace.of_row(id).map(Some),
         None => Some(None),
     }
 }
