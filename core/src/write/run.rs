@@ -177,7 +177,7 @@ impl Record for Reopen {
     }
 }
 
-/// The run's new status, and its time with it (errata X15).
+/// The run's new status.
 fn status(facts: &dyn Facts, at: &At, status: &RunStatus) -> Change {
     Change::Run(RunChange {
         status: Some(status.word().to_owned()),

@@ -1,13 +1,12 @@
-use serde_json::Map;
-
-use super::log::Log;
-use super::waits::over;
+use super::log::{Event, Log};
+use super::waits::resolved;
 use crate::gate::allow::RESERVED;
 use crate::gate::lifecycle::Lifecycle;
 use crate::model::{AuditKind, Gate};
 use crate::write::begin::touch;
 use crate::write::meta::Keys;
-use crate::write::{At, Change, Facts, GateResolution, GateTimedOut, Plan, Record, WriteError};
+use crate::write::overlay::Overlay;
+use crate::write::{At, Change, Facts, GateTimedOut, Plan, Record, WriteError};
 
 /// `gates expire`: every gate that is past its deadline becomes `timeout`, once (errata G3, G6, G9). Safe to repeat.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,19 +18,16 @@ impl Record for ExpireGates {
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Vec<GateTimedOut>>, WriteError> {
         let mut log = Log::open(facts, at)?;
-        let (mut changes, mut done) = (Vec::new(), Vec::new());
-        let mut taken = 0;
+        let mut all = Overlay::new(facts);
+        let mut done = Vec::new();
         for gate in facts.gates()?.iter().filter(|gate| is_due(gate, at)) {
-            let (rows, out) = time_out(facts, at, gate, &mut log, taken)?;
-            let new = |change: &&Change| matches!(change, Change::Execution(_));
-            taken += i64::from(rows.iter().find(new).is_some());
-            changes.extend(rows);
-            done.push(out);
+            done.push(all.then(|facts| time_out(facts, at, gate, &mut log))?);
         }
-        if !changes.is_empty() {
-            changes.extend(touched(facts, at)?);
+        let mut plan = all.done(done);
+        if !plan.changes.is_empty() {
+            plan.changes.extend(touched(facts, at)?);
         }
-        Ok(Plan { changes, done })
+        Ok(plan)
     }
 }
 
@@ -46,39 +42,31 @@ pub(super) fn time_out(
     at: &At,
     gate: &Gate,
     log: &mut Log<'_>,
-    taken: i64,
-) -> Result<(Vec<Change>, GateTimedOut), WriteError> {
+) -> Result<Plan<GateTimedOut>, WriteError> {
     let deadline = gate.timeout_at.as_ref().map(ToString::to_string);
     let metadata = Keys::default()
         .text("timeout_at", deadline.as_deref())
-        .text("previous_status", Some(gate.status.word()))
-        .text("on_reject", gate.on_reject.as_deref())
-        .done();
-    let run = facts.run()?.id;
-    let mut changes = vec![
-        log.system(&gate.id, AuditKind::Timeout, metadata)?,
-        Change::ResolveGate(GateResolution {
-            id: gate.id.to_string(),
-            run_id: run.clone(),
-            status: AuditKind::Timeout.word().to_owned(),
-            at: at.text(facts.style()),
-            by: RESERVED.to_owned(),
-            comment: None,
-            metadata: Map::new(),
-        }),
-    ];
-    changes.extend(over(facts, at, gate, AuditKind::Timeout.word(), taken)?);
-    let out = GateTimedOut {
-        run,
-        gate: gate.id.to_string(),
-        status: AuditKind::Timeout.word().to_owned(),
-        resolved_by: RESERVED.to_owned(),
-        deadline: gate.timeout_at.clone(),
-        on_reject: gate.on_reject.as_deref().map(str::to_owned),
-        execution_id: gate.execution_id,
-        head: log.head(),
+        .text("on_reject", gate.on_reject.as_deref());
+    let event = Event {
+        gate: &gate.id,
+        kind: AuditKind::Timeout,
+        principal: RESERVED,
+        comment: None,
+        metadata: metadata.done(),
     };
-    Ok((changes, out))
+    Ok(Plan {
+        changes: resolved(facts, at, gate, log, event, Keys::default())?,
+        done: GateTimedOut {
+            run: facts.run()?.id,
+            gate: gate.id.to_string(),
+            status: AuditKind::Timeout.word().to_owned(),
+            resolved_by: RESERVED.to_owned(),
+            deadline: gate.timeout_at.clone(),
+            on_reject: gate.on_reject.as_deref().map(str::to_owned),
+            execution_id: gate.execution_id,
+            head: log.head(),
+        },
+    })
 }
 
 /// The run was written to (errata X15); one that is over keeps the time at which it ended.

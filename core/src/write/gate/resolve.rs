@@ -1,15 +1,13 @@
 use super::expire::{is_due, time_out, touched};
 use super::log::{Event, Log};
-use super::waits::over;
+use super::waits::resolved;
 use super::{fits, known, principal};
 use crate::gate::allow::{Allow, Refusal};
 use crate::gate::visit;
 use crate::model::{AuditKind, Gate, GateStatus};
 use crate::time::Stamp;
 use crate::write::meta::Keys;
-use crate::write::{
-    At, Change, Facts, GateDecided, GateResolution, GateTimedOut, Plan, Record, WriteError,
-};
+use crate::write::{At, Facts, GateDecided, GateTimedOut, Plan, Record, WriteError};
 
 /// `approve`, `reject`: somebody decides a gate. Who they are is their claim: nothing here knows (errata G4).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,24 +60,20 @@ impl Record for ResolveGate {
         if gate.status != GateStatus::Pending {
             return Err(decided_already(facts, &gate)?);
         }
-        let run = facts.run()?.id;
         let mut log = Log::open(facts, at)?;
         if is_due(&gate, at) && !self.record_timeout {
             return Err(past_deadline(&gate));
         }
         if is_due(&gate, at) {
-            let (mut changes, out) = time_out(facts, at, &gate, &mut log, 0)?;
-            changes.extend(touched(facts, at)?);
+            let mut out = time_out(facts, at, &gate, &mut log)?;
+            out.changes.extend(touched(facts, at)?);
             return Ok(Plan {
-                changes,
-                done: Resolved::TooLate(out),
+                changes: out.changes,
+                done: Resolved::TooLate(out.done),
             });
         }
         admitted(&gate, by, acting_for)?;
-        let status = match kind {
-            AuditKind::Rejected => "rejected",
-            _ => "approved",
-        };
+        let status = kind.word().to_owned();
         let on_reject = gate.on_reject.as_deref();
         let on_reject = on_reject.filter(|_| kind == AuditKind::Rejected);
         let waited_ms = gate.created.as_ref().and_then(Stamp::millis);
@@ -87,37 +81,24 @@ impl Record for ResolveGate {
         let waited_ms = waited_ms.map(|ms| ms.max(0));
 
         let own = Keys::default().text("on_behalf_of", acting_for);
-        let metadata = own
-            .clone()
-            .text("previous_status", Some(gate.status.word()))
+        let metadata = Keys::default()
             .number("approval_time_seconds", waited_ms.map(|ms| ms / 1000))
             .text("on_reject", on_reject);
-        let mut changes = vec![
-            log.add(Event {
-                gate: &gate.id,
-                kind,
-                principal: by,
-                comment,
-                metadata: metadata.done(),
-            })?,
-            Change::ResolveGate(GateResolution {
-                id: gate.id.to_string(),
-                run_id: run.clone(),
-                status: status.to_owned(),
-                at: at.text(facts.style()),
-                by: by.to_owned(),
-                comment: comment.map(str::to_owned),
-                metadata: own.done(),
-            }),
-        ];
-        changes.extend(over(facts, at, &gate, status, 0)?);
+        let event = Event {
+            gate: &gate.id,
+            kind,
+            principal: by,
+            comment,
+            metadata: metadata.done(),
+        };
+        let mut changes = resolved(facts, at, &gate, &mut log, event, own)?;
         changes.extend(touched(facts, at)?);
         Ok(Plan {
             changes,
             done: Resolved::Decided(GateDecided {
-                run,
+                run: facts.run()?.id,
                 gate: gate.id.to_string(),
-                status: status.to_owned(),
+                status,
                 resolved_by: by.to_owned(),
                 on_behalf_of: acting_for.map(str::to_owned),
                 claimed: true,
