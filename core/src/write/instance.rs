@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 
 use super::{Facts, Place, Style, WriteError};
 use crate::model::{Execution, Meta, RunStatus, Status};
+use crate::text::cut;
 
 /// An instance.
 #[derive(Debug, Clone, PartialEq)]
@@ -254,9 +255,5 @@ const MOST_DEEP: usize = 100_000;
 
 /// A text as a message shows it.
 pub(super) fn shown(text: &str) -> String {
-    let line = text.lines().next().unwrap_or_default();
-    match line.char_indices().nth(80) {
-        Some((at, _)) => format!("{}…", line.get(..at).unwrap_or(line)),
-        None => line.to_owned(),
-    }
+    cut(text.lines().next().unwrap_or_default(), 80)
 }

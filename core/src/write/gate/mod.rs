@@ -26,6 +26,7 @@ pub use view::ViewGate;
 
 pub(super) use resume::{forced_gates, resumed};
 
+use super::instance::shown;
 use super::{Facts, WriteError, names};
 use crate::gate::allow::RESERVED;
 use crate::model::Gate;
@@ -88,8 +89,4 @@ fn fits(what: &str, text: &str) -> Result<(), WriteError> {
         ),
         "shorten it; what is longer belongs into a binding that it names",
     ))
-}
-
-fn shown(name: &str) -> String {
-    super::instance::shown(name)
 }
