@@ -1,11 +1,13 @@
 //! What a command changes, as data: computed by [`crate::write`], applied by a store, kept in a folder's journal, rendered into
 //! files.
 
+mod columns;
 mod content;
 mod journal;
 
 use serde_json::{Map, Value};
 
+pub use columns::{Columns, Stored};
 pub use content::{Content, Staged};
 pub use journal::{FileChange, JOURNAL};
 

@@ -107,7 +107,7 @@ impl Fields for Files {
 }
 
 /// Keys of a gate's file that are two names of one fact.
-const ALIKE: [[&str; 2]; 5] = [
+pub(crate) const ALIKE: [[&str; 2]; 5] = [
     ["id", "gate_id"],
     ["status", "decision"],
     ["resolved_by", "principal"],
