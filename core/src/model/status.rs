@@ -37,6 +37,14 @@ impl Status {
         words::status(word).unwrap_or_else(|| Status::Other(word.trim().into()))
     }
 
+    /// Whether it is a word that opens an instance.
+    pub fn opens(&self) -> bool {
+        matches!(
+            self,
+            Status::Pending | Status::Executing | Status::Started | Status::Waiting
+        )
+    }
+
     /// Whether nothing follows it: completed, failed, skipped, joined, exited (trace.md, "Words").
     pub fn is_terminal(&self) -> bool {
         matches!(

@@ -1,5 +1,5 @@
 use super::insist::{Insist, Insisted};
-use super::instance::{depth, frame_of, meta, open_already, open_parent, running, shown};
+use super::instance::{depth, meta, newest, open_parent, running, shown};
 use super::meta::Keys;
 use super::overlay::Overlay;
 use super::place::parent_of;
@@ -265,7 +265,9 @@ fn name_frame(facts: &dyn Facts, row: &mut Execution) -> Result<Option<(String, 
 
 /// Refuses when the same statement is under way in the same parent: its rows could not be told apart.
 pub(super) fn not_twice(facts: &dyn Facts, row: &Execution) -> Result<(), WriteError> {
-    match open_already(facts, row)? {
+    // A parallel and a loop have a fresh id each time: theirs is that of the same statement.
+    let newest = newest(facts, row, i64::MIN)?;
+    match newest.filter(|row| !row.status.is_terminal()) {
         None => Ok(()),
         Some(open) => Err(WriteError::refused(
             "execution-open",
@@ -299,9 +301,4 @@ pub(super) fn touch(facts: &dyn Facts, at: &At) -> Change {
         status: None,
         updated: at.text(facts.style()),
     })
-}
-
-/// The frame that an execution lies in, by its id.
-pub(super) fn scope_of(facts: &dyn Facts, id: Option<i64>) -> Result<Option<i64>, WriteError> {
-    Ok(frame_of(facts, id)?.map(|frame| frame.id))
 }

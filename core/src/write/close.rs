@@ -1,6 +1,6 @@
-use super::begin::{scope_of, touch};
+use super::begin::touch;
 use super::insist::{Insist, Insisted};
-use super::instance::{Instance, running, shown};
+use super::instance::{Instance, frame_of, running, shown};
 use super::meta::Keys;
 use super::source::Source;
 use super::standing::{Standing, no_longer};
@@ -286,7 +286,7 @@ pub(super) fn again(
 /// Refuses when the binding that an execution had to write is not there, or is older than the execution.
 fn written(facts: &dyn Facts, instance: &Instance, name: &str) -> Result<(), WriteError> {
     // What a frame itself returns belongs to its caller, what a statement binds to the frame around it.
-    let frame = scope_of(facts, instance.first.parent)?;
+    let frame = frame_of(facts, instance.first.parent)?.map(|frame| frame.id);
     let id = instance.first.id;
     let place = frame.map_or("at the root".to_owned(), |id| format!("in frame {id}"));
     let missing = match facts.binding(name, frame)? {

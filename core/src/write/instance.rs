@@ -101,18 +101,8 @@ fn latest(
     Ok((last, None))
 }
 
-/// The open instance of the same key, when there is one. A parallel and a loop have a fresh id each time: theirs is
-/// that of the same statement.
-pub(super) fn open_already(
-    facts: &dyn Facts,
-    like: &Execution,
-) -> Result<Option<Execution>, WriteError> {
-    let newest = newest(facts, like, i64::MIN)?;
-    Ok(newest.filter(|row| !row.status.is_terminal()))
-}
-
 /// The newest row of the same statement in the same parent, from `since` on.
-fn newest(
+pub(super) fn newest(
     facts: &dyn Facts,
     like: &Execution,
     since: i64,

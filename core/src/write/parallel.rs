@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use super::begin::{Entry, not_twice};
@@ -195,13 +196,8 @@ impl Record for Branch {
                 "name one of these",
             ));
         }
-        let mut before = None;
-        each_branch(facts, &parallel, &mut |row, name| {
-            if **name == *self.name {
-                before = Some(row.status.clone());
-            }
-        })?;
-        if let Some(status) = before {
+        let begun = branches_of(facts, &parallel)?;
+        if let Some((_, status)) = begun.iter().rfind(|(name, _)| **name == *self.name) {
             return Err(WriteError::refused(
                 "branch-begun",
                 format!(
@@ -309,13 +305,12 @@ impl Record for Join {
             .iter()
             .map(|name| (name.clone(), Status::Pending))
             .collect();
-        each_branch(facts, &open.instance, &mut |row, name| match branches
-            .iter_mut()
-            .find(|(known, _)| known == name)
-        {
-            Some((_, status)) => *status = row.status.clone(),
-            None => branches.push((name.clone(), row.status.clone())),
-        })?;
+        for (name, now) in branches_of(facts, &open.instance)? {
+            match branches.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, status)) => *status = now,
+                None => branches.push((name, now)),
+            }
+        }
         let joins = may_join(&open.instance, &branches, &Source::of(facts)?);
         open.insisted.sequence(joins)?;
         Ok(Plan {
@@ -382,23 +377,16 @@ fn may_join(
     ))
 }
 
-/// The rows of each branch, in order of id. Branches belong to their `parallel_id` before any parent (errata X2): the
+/// The rows of the branches, in order of id: which branch, and its status. Branches belong to their `parallel_id` before any parent (errata X2): the
 /// documents' own rows stand beside their parallel.
-fn each_branch(
-    facts: &dyn Facts,
-    parallel: &Instance,
-    each: &mut dyn FnMut(&Execution, &Text),
-) -> Result<(), WriteError> {
+fn branches_of(facts: &dyn Facts, parallel: &Instance) -> Result<Vec<(Text, Status)>, WriteError> {
     let id = parallel.meta().parallel_id;
     let first = &parallel.first;
-    let mut rows: Vec<Execution> = Vec::new();
+    let mut rows: BTreeMap<i64, (Text, Status)> = BTreeMap::new();
     let mut take = |row: Execution| {
-        let own = row
-            .meta
-            .as_deref()
-            .is_some_and(|meta| meta.parallel_id == id && meta.branch.is_some());
-        if own {
-            rows.push(row);
+        let own = row.meta.as_deref().filter(|meta| meta.parallel_id == id);
+        if let Some(branch) = own.and_then(|meta| meta.branch.clone()) {
+            rows.insert(row.id, (branch, row.status));
         }
         ControlFlow::Continue(())
     };
@@ -407,12 +395,5 @@ fn each_branch(
     if first.index.is_some() {
         facts.executions_back(&Place::of(first), first.id, &mut take)?;
     }
-    rows.sort_by_key(|row| row.id);
-    rows.dedup_by_key(|row| row.id);
-    for row in &rows {
-        if let Some(branch) = row.meta.as_deref().and_then(|meta| meta.branch.as_ref()) {
-            each(row, branch);
-        }
-    }
-    Ok(())
+    Ok(rows.into_values().collect())
 }
