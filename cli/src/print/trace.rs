@@ -5,7 +5,7 @@ use prosescope_core::view::{TracePage, TreeRow};
 use unicode_width::UnicodeWidthStr;
 
 use super::style::{BAD, BOLD, FAINT, RESET, of, status};
-use super::table::cut;
+use super::table::{cut, fit};
 
 /// Columns of the status, of a duration, and of an id.
 const STATUS: usize = 11;
@@ -59,11 +59,8 @@ fn print_row(out: &mut String, row: &TreeRow, room: usize, ids: usize, times: bo
         level => format!("{}({level}) ", "  ".repeat(INDENTED as usize)),
     };
     let tone = of(&row.status);
-    let word = cut(&escape(&status(&row.status), false), STATUS);
-    let text = cut(
-        &escape(&row.text, false),
-        room.saturating_sub(indent.width()).max(8),
-    );
+    let word = fit(&status(&row.status), STATUS);
+    let text = fit(&row.text, room.saturating_sub(indent.width()).max(8));
     let notes = escape(&notes(row).join(" · "), false);
     let used = indent.width() + text.width();
     let beside = !notes.is_empty() && used + 2 + notes.width() <= room;
@@ -100,11 +97,7 @@ fn print_row(out: &mut String, row: &TreeRow, room: usize, ids: usize, times: bo
         let _ = writeln!(out, "{below}{FAINT}{}{RESET}", cut(&notes, left));
     }
     if let Some(error) = &row.error {
-        let _ = writeln!(
-            out,
-            "{below}{BAD}{}{RESET}",
-            cut(&escape(error, false), left)
-        );
+        let _ = writeln!(out, "{below}{BAD}{}{RESET}", fit(error, left));
     }
     for remark in &row.remarks {
         let _ = writeln!(out, "{below}{FAINT}· {}{RESET}", escape(remark, false));

@@ -23,7 +23,7 @@ use crate::model::Cell;
 use crate::model::{
     Annotation, ColumnInfo, RunStatus, StateFile, Status, TableInfo, Text, TraceLine, words,
 };
-use crate::text::short;
+use crate::text::{hex, short};
 
 /// The file in the run folder, and the table's name.
 pub const FILE: &str = "receipts.jsonl";
@@ -325,8 +325,7 @@ fn has_hash(line: &str, hash: &str) -> bool {
     [true, false].iter().any(|ascii| {
         let mut canonical = String::with_capacity(line.len());
         let written = write_sorted(line, *ascii, Some("content_hash"), &mut canonical);
-        let digest = Sha256::digest(canonical.as_bytes());
-        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = hex(&Sha256::digest(&canonical));
         written.is_some() && digest.eq_ignore_ascii_case(hash)
     })
 }

@@ -2,6 +2,7 @@ use super::{Findings, Looked, in_program};
 use crate::issue::Issue;
 use crate::model::{BindingKind, Run, RunStatus};
 use crate::program::{Listing, StatementKind};
+use crate::text::cut;
 use crate::time::Stamp;
 
 /// The run's status against what it left.
@@ -80,11 +81,5 @@ pub(crate) fn missing_outputs<'a>(
 
 /// A statement on one line, as a message quotes it.
 pub(super) fn one_line(text: &str) -> String {
-    let line = text.trim().lines().next().unwrap_or_default();
-    let cut: String = line.chars().take(60).collect();
-    if cut.len() < line.len() {
-        format!("{cut}…")
-    } else {
-        cut
-    }
+    cut(text.trim().lines().next().unwrap_or_default(), 60)
 }

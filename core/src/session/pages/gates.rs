@@ -4,7 +4,7 @@ use super::audit::audit;
 use super::audit::audit_row;
 use crate::gate::allow::Allow;
 use crate::gate::audit::{self, Finding};
-use crate::gate::lifecycle::{History, Lifecycle, Standing};
+use crate::gate::lifecycle::{History, Lifecycle};
 use crate::gate::visit;
 use crate::issue::Issue;
 use crate::model::{Gate, GateStatus, Run, Text};
@@ -77,7 +77,7 @@ fn gate_view(
         place: None,
         id: gate.id.to_string(),
         status: gate.status.word().to_owned(),
-        overdue: at.standing == Standing::Overdue,
+        overdue: at.overdue,
         standing: at.words,
         prompt: text(&gate.prompt).unwrap_or_default(),
         allow_words: match &allow {
@@ -111,7 +111,8 @@ fn gate_view(
             .map(NodeId::get),
         history: history.of(gate).map(audit_row).collect(),
         metadata: text(&gate.metadata),
-        expire_command: (at.standing == Standing::Overdue)
+        expire_command: at
+            .overdue
             .then(|| format!("prose gates expire {}", quoted(&name))),
         approve_command: format!(
             "prose approve {} {} --as NAME",

@@ -17,8 +17,6 @@ pub(in crate::session) struct NodeIndex {
     pub(super) children: BTreeMap<Option<NodeId>, u32>,
     /// For each node: whether a failure below it was not recovered, so that its own is a consequence.
     pub(super) fails_below: TiVec<NodeId, bool>,
-    /// For each node: the node of the frame that it lies in; a frame's own node lies in the one above.
-    pub(in crate::session) frame: TiVec<NodeId, Option<NodeId>>,
     /// Who wrote what.
     pub(super) writes: Writes,
     /// `(line, node)`, ascending.
@@ -38,7 +36,6 @@ impl NodeIndex {
         listing: Option<&Listing>,
     ) -> NodeIndex {
         let mut index = NodeIndex {
-            frame: trace.frames(),
             fails_below: trace.above(|_, node| node.has_failed()),
             ..NodeIndex::default()
         };
@@ -55,7 +52,7 @@ impl NodeIndex {
             .map(|(node, line)| (*line, *node))
             .collect();
         index.told.sort_unstable();
-        index.writes = Writes::of(run, trace, listing, &index.frame);
+        index.writes = Writes::of(run, trace, listing);
         index.binding_order = binding_order(run, trace);
         index.claims = claims(run);
         index

@@ -185,14 +185,7 @@ pub fn node_detail(session: &Session, node: NodeId) -> Option<NodeDetail> {
 
 /// The frame that a node is, or lies in.
 pub(super) fn frame_of(opened: &Opened, node: NodeId) -> Option<&Node> {
-    let at = opened.node(node)?;
-    match at.kind {
-        NodeKind::Frame { .. } => Some(at),
-        _ => {
-            let frame = opened.index.frame.get(node).copied().flatten()?;
-            opened.node(frame)
-        }
-    }
+    opened.node(opened.trace.frame(Some(node))?)
 }
 
 /// What of a node's place was inferred, in a sentence.

@@ -11,8 +11,6 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use typed_index_collections::TiSlice;
-
 use super::trace::binding_ref;
 use crate::model::{Binding, Run};
 use crate::program::Listing;
@@ -165,12 +163,8 @@ impl Group {
 }
 
 impl Writes {
-    pub(super) fn of<'r>(
-        run: &'r Run,
-        trace: &'r Trace,
-        listing: Option<&'r Listing>,
-        frames: &TiSlice<NodeId, Option<NodeId>>,
-    ) -> Writes {
+    pub(super) fn of<'r>(run: &'r Run, trace: &'r Trace, listing: Option<&'r Listing>) -> Writes {
+        let frames = trace.frames();
         let mut named: BTreeMap<Key<'_>, Vec<NodeId>> = BTreeMap::new();
         let mut unnamed: BTreeMap<Key<'_>, Vec<NodeId>> = BTreeMap::new();
         for (at, node) in trace.nodes.iter_enumerated() {
