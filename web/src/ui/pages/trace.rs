@@ -33,6 +33,7 @@ struct Tree {
 /// Draws the page.
 pub(super) fn draw() -> AnyView {
     let (app, run) = (App::get(), Run::get());
+    let told = RwSignal::new(Remarks::default());
     let pages = Pages::new(move |from, len| async move {
         let request = Request::Trace {
             place: run.place(),
@@ -40,6 +41,13 @@ pub(super) fn draw() -> AnyView {
             len,
         };
         let page: TracePage = app.ask(request).await?;
+        let remarks = Remarks {
+            note: page.note,
+            lines: [page.remarks, page.remarks_behind].concat(),
+        };
+        if *told.read_untracked() != remarks {
+            told.set(remarks);
+        }
         Ok(Stretch {
             rows: page.rows,
             total: page.total.into(),
@@ -84,9 +92,31 @@ pub(super) fn draw() -> AnyView {
     };
     view! {
         <Tools tree/>
+        {move || told.get().draw()}
         <Beside list=list.into_any() open=tree.selected.into() label="Statement" draw=node::draw/>
     }
     .into_any()
+}
+
+/// What the files say beside the statements: what a reader must know first, and lines that record none.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Remarks {
+    note: Option<String>,
+    lines: Vec<String>,
+}
+
+impl Remarks {
+    fn draw(self) -> AnyView {
+        let count = words::counted(self.lines.len() as u64, "remark", "remarks");
+        let lines = self.lines.join("\n");
+        view! {
+            {self.note.map(|note| view! { <p class="aside">{note}</p> })}
+            {(!lines.is_empty()).then(|| view! {
+                <details class="remarks"><summary>{count}" in its files"</summary><pre>{lines}</pre></details>
+            })}
+        }
+        .into_any()
+    }
 }
 
 /// A node, and its name in the address: its row, else its number.
