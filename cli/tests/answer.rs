@@ -201,7 +201,9 @@ fn a_list_says_how_old_each_run_is_and_where_its_start_is_from() {
     // What its file's date says is no start.
     assert_eq!(line("mine"), "· unknown mine p.prose unknown");
     assert!(
-        listed.ends_with("* the start is not recorded: it is the time in the run's id\n"),
+        listed.ends_with(
+            "* the start is not recorded: it is the time in the run's id, without a zone\n"
+        ),
         "{listed}"
     );
     let silent = done(dir.path(), "runs --status silent");

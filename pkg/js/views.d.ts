@@ -492,7 +492,7 @@ export type Overview = {
   story: Array<string>;
   /** When it started; `null`: not recorded. */
   started: Stamp | null;
-  /** What that was read from where nothing records a start: `the run's id, read as UTC`. */
+  /** What that was read from where nothing records a start: `the run's id, which names no time zone`. */
   started_from?: string | null;
   /** The last sign of life: the latest time that the run records. */
   last_sign: Stamp | null;
@@ -695,7 +695,7 @@ export type RunSummary = {
   form: string;
   /** When it started. */
   started: Stamp | null;
-  /** What that was read from where nothing records a start: `the run's id, read as UTC`. */
+  /** What that was read from where nothing records a start: `the run's id, which names no time zone`. */
   started_from?: string | null;
   /** How long ago it started, in the largest unit, when `now` is given: `322d`. */
   age?: string | null;

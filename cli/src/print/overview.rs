@@ -160,7 +160,9 @@ fn facts(out: &mut String, view: &Overview, width: usize) {
     fact(
         "started",
         match (&view.started, &view.started_from) {
-            (Some(at), Some(from)) => format!("{at} (from {from})"),
+            (Some(at), Some(from)) => {
+                format!("{} (from {from})", at.to_string().trim_end_matches('Z'))
+            }
             (Some(at), None) => at.to_string(),
             (None, _) => none(),
         },
@@ -303,7 +305,7 @@ pub(crate) fn runs(list: &RunList, width: usize) -> String {
     if list.runs.iter().any(|run| run.started_from.is_some()) {
         let _ = writeln!(
             out,
-            "{FAINT}* the start is not recorded: it is the time in the run's id{RESET}"
+            "{FAINT}* the start is not recorded: it is the time in the run's id, without a zone{RESET}"
         );
     }
     if list.runs.len() < list.total as usize {

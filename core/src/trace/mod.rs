@@ -59,7 +59,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
 use crate::model::{CompactLog, Execution, Form, LogEvent, LogLine, Run, RunStatus, Text};
-use crate::program::{Listing, StatementKind, TiedBy, scan};
+use crate::program::{Listing, TiedBy, scan};
 use lower::Beside;
 use lower::disk::Stale;
 use lower::facts::Facts;
@@ -224,11 +224,11 @@ fn of_state_file(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trac
     trace
 }
 
-/// The statements that bindings quote, each once.
+/// The statements that bindings quote and that did something, each once.
 fn quoted(run: &Run) -> String {
     let is_statement = |source: &&str| {
         let first = scan(source).statements.into_iter().next();
-        first.is_some_and(|first| first.kind != StatementKind::Other)
+        first.is_some_and(|first| first.kind.is_work() && first.kind.runs())
     };
     let sources = run.bindings.iter().filter_map(|b| b.source.as_deref());
     let sources = sources.map(str::trim_end).filter(is_statement);

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `# s003 ✓ -> bindings/perf.md`, `# ✓ completed (s001)` | done |
 //! | `# s003 SKIPPED <- source s003` | skipped |
-//! | `# s012 (not executed)` | skipped |
+//! | `# s012 (not executed)` | nothing: its body did not run |
 //! | `# s010; discretion s010.d1 -> TRUE` | the condition held; of `FALSE` it was passed over |
 //! | `# s001 (definition)`, `# s009 (declare-once)` | a declaration |
 
@@ -85,7 +85,7 @@ fn annotation(comment: &str) -> Option<Annotation> {
     };
     match inside {
         Some("definition" | "declare-once") => own.declared = true,
-        Some("not executed" | "not run") => own.status = Some(Status::Skipped),
+        Some("not executed" | "not run") => return None,
         _ => own.status = status(said),
     }
     Some(own).filter(|own| own.declared || own.status.is_some() || own.path.is_some())
@@ -131,7 +131,6 @@ mod tests {
             ),
             ("✓ completed (s001)", Some(Status::Completed), None),
             ("s003 SKIPPED <- source s003", Some(Status::Skipped), None),
-            ("s012 (not executed)", Some(Status::Skipped), None),
             (
                 "s010; discretion s010.d1 -> TRUE",
                 Some(Status::Completed),
@@ -150,7 +149,13 @@ mod tests {
             assert_eq!(said(comment), Some((status, path, false)), "{comment}");
         }
         assert_eq!(said("s009 (declare-once)"), Some((None, None, true)));
-        for own in ["check this", "see s003", "step 2 ✓", "(s is short)"] {
+        for own in [
+            "s012 (not executed)",
+            "check this",
+            "see s003",
+            "step 2 ✓",
+            "(s is short)",
+        ] {
             assert_eq!(said(own), None, "{own}");
         }
     }

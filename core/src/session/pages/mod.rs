@@ -1,7 +1,7 @@
 //! The pages of a run: one file each, one function a view.
 //!
 //! A page takes an [`Opened`](super::Opened) where its data is all that the page needs, and a
-//! [`Session`](super::Session) where it shows values. Shells call these functions and draw the struct of
+//! [`Session`] where it shows values. Shells call these functions and draw the struct of
 //! [`crate::view`] that comes back.
 
 use serde::{Deserialize, Serialize};

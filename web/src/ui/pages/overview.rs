@@ -270,7 +270,13 @@ fn Glance(overview: Overview) -> impl IntoView {
     }
     let started = overview.started.as_ref();
     let last = overview.last_sign.as_ref();
-    let started_more = started.map_or_else(String::new, |s| format!("{}, UTC", words::day(s)));
+    // The time in an id names no zone.
+    let zone = if overview.started_from.is_some() {
+        ""
+    } else {
+        ", UTC"
+    };
+    let started_more = started.map_or_else(String::new, |s| format!("{}{zone}", words::day(s)));
     let started_more = words::joined([&started_more, &by(overview.started_from.as_deref())]);
     let last_day = last
         .map(words::day)
