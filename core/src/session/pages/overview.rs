@@ -6,7 +6,7 @@ use super::program::runnable_statements;
 use super::resume::{facts, told_listing};
 use super::trace::{error_of, execution, is_cause, node_ref, status_word};
 use super::{answer, story};
-use crate::model::{Dialect, FolderForm, Form, GateStatus, Run, Status};
+use crate::model::{Dialect, FolderForm, Form, GateStatus, Run, RunStatus, Status};
 use crate::resume;
 use crate::session::summary::{last_part, line_of};
 use crate::session::{Opened, Session};
@@ -116,6 +116,10 @@ pub(super) fn overview_of(
     view.pending_gates = gate_views(session, now, |gate| gate.status == GateStatus::Pending);
     view.missing = missing_words(session);
     view.headline = story::headline(&view, session.is_inferred());
+    if trace.unordered && view.status == RunStatus::Running.word() {
+        // A head that nothing else bears out; bindings may well be past it.
+        view.headline = "Said to be running, and only bindings tell what ran".to_owned();
+    }
     view.story = story::sentences(&view, trace.remarks.len() as u32);
     answer::add(&mut view, session, facts, plan);
     view

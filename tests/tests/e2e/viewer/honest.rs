@@ -441,3 +441,31 @@ fn a_start_says_what_it_is_from_and_a_files_date_is_no_sign_of_life() {
     shoot(&mut viewer, "honest-program");
     viewer.assert_quiet();
 }
+
+/// Sections that no document lists, and bindings without a trace: said above the tree, so that nobody takes it for all.
+#[test]
+fn what_a_runs_files_remark_stands_above_its_trace() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("20260104-101500-remark");
+    std::fs::create_dir_all(run.join("bindings")).unwrap();
+    let state = "# Execution State\n\nrun: 20260104-101500-remark\nstatus: running\n\n## Progress\n- Round 1: under way\n";
+    std::fs::write(run.join("state.md"), state).unwrap();
+    let binding = "# spec\n\nkind: let\n\nsource:\n```prose\nlet spec = session \"Spec\"\n```\n\n---\n\nvalue\n";
+    std::fs::write(run.join("bindings/spec.md"), binding).unwrap();
+    viewer.drop_run(&[&run]);
+    viewer.key("3");
+    viewer.wait_page("Trace");
+    viewer.wait("document.querySelector('.remarks')");
+    let said = viewer.eval("document.querySelector('main').textContent");
+    let said = said.as_str().unwrap();
+    assert!(said.contains("Only bindings tell what ran"), "{said}");
+    assert!(said.contains("2 remarks in its files"), "{said}");
+    viewer.eval("document.querySelector('.remarks summary').click()");
+    let lines = viewer.eval("document.querySelector('.remarks pre').textContent");
+    assert_eq!(lines, "## Progress\n- Round 1: under way");
+    shoot(&mut viewer, "remarks-trace");
+    viewer.assert_quiet();
+}

@@ -55,6 +55,11 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
+    /// Whether its page is gone: an answer may come when nobody is there any more.
+    pub(crate) fn is_gone(self) -> bool {
+        self.at.is_disposed()
+    }
+
     /// At the first row.
     pub(crate) fn new() -> Cursor {
         Cursor {

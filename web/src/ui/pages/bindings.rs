@@ -49,7 +49,9 @@ pub(super) fn draw() -> AnyView {
                     place: run.place(),
                     binding,
                 };
-                if let Ok(Some(at)) = app.ask::<Option<u32>>(request).await {
+                if let Ok(Some(at)) = app.ask::<Option<u32>>(request).await
+                    && !cursor.is_gone()
+                {
                     cursor.go(at.into());
                 }
             });

@@ -45,8 +45,12 @@ pub(super) fn draw() -> AnyView {
             note: page.note,
             lines: [page.remarks, page.remarks_behind].concat(),
         };
-        if *told.read_untracked() != remarks {
-            told.set(remarks);
+        // The page may be gone by now.
+        if told
+            .try_get_untracked()
+            .is_some_and(|before| before != remarks)
+        {
+            told.try_set(remarks);
         }
         Ok(Stretch {
             rows: page.rows,
@@ -68,7 +72,11 @@ pub(super) fn draw() -> AnyView {
         if let Some(item) = item.filter(|item| !app.follow.is_renamed(item)) {
             spawn_local(async move {
                 let before = tree.cursor.mark();
-                match tree.node_of(&item).await {
+                let node = tree.node_of(&item).await;
+                if tree.cursor.is_gone() {
+                    return;
+                }
+                match node {
                     // The address then names the node, and this runs again.
                     Ok(Some(node)) if item.ends_with("-failure") => {
                         app.put(run.item(Page::Trace, node.item));
@@ -91,7 +99,7 @@ pub(super) fn draw() -> AnyView {
         }
     };
     view! {
-        <Tools tree/>
+        <Tools tree told/>
         {move || told.get().draw()}
         <Beside list=list.into_any() open=tree.selected.into() label="Statement" draw=node::draw/>
     }
@@ -166,7 +174,7 @@ impl Tree {
     /// while the worker was busy is not thrown back.
     async fn show(self, node: u32, before: (u64, u32)) {
         // Asking alone would unfold what was folded since.
-        if self.cursor.mark() != before {
+        if self.cursor.is_gone() || self.cursor.mark() != before {
             return;
         }
         let seen = self
@@ -180,7 +188,10 @@ impl Tree {
             place: self.run.place(),
             node,
         };
-        if let Ok((row, unfolded)) = self.app.ask::<(u32, bool)>(request).await {
+        let answer = self.app.ask::<(u32, bool)>(request).await;
+        if let Ok((row, unfolded)) = answer
+            && !self.cursor.is_gone()
+        {
             let there = self.pages.peek(row.into()).map(|row| row.node);
             if unfolded || there.is_some_and(|there| there != node) {
                 self.pages.renew();
@@ -217,7 +228,7 @@ impl Tree {
                 node,
                 folded,
             };
-            if self.app.ask::<()>(request).await.is_ok() {
+            if self.app.ask::<()>(request).await.is_ok() && !self.cursor.is_gone() {
                 self.pages.renew();
                 if node.is_none() {
                     self.cursor.go(0);
@@ -252,7 +263,9 @@ impl Tree {
             Key::NextFailure | Key::PreviousFailure => {
                 let forward = key == Key::NextFailure;
                 spawn_local(async move {
-                    if let Ok(Some(next)) = self.failure(Some(row.node), forward).await {
+                    if let Ok(Some(next)) = self.failure(Some(row.node), forward).await
+                        && !self.cursor.is_gone()
+                    {
                         self.app.put(self.run.item(Page::Trace, next.item));
                         self.reveal(next.at);
                     }
@@ -269,7 +282,7 @@ fn item_of(row: &TreeRow) -> String {
 }
 
 #[component]
-fn Tools(tree: Tree) -> impl IntoView {
+fn Tools(tree: Tree, told: RwSignal<Remarks>) -> impl IntoView {
     let overview = move || tree.run.overview.get().and_then(Result::ok);
     let links = move || {
         let overview = overview()?;
@@ -279,7 +292,8 @@ fn Tools(tree: Tree) -> impl IntoView {
         let position = overview.positions.into_iter().next().map(|position| {
             view! { <To tree node=position>"Where it stands"</To> }
         });
-        let times = (!overview.times_recorded && overview.trace_nodes > 0)
+        let ordered = told.read().note.is_none();
+        let times = (!overview.times_recorded && overview.trace_nodes > 0 && ordered)
             .then(|| view! { <span class="faint">"Times were not recorded; rows are in the order written."</span> });
         Some(view! { {cause}{position}{times} })
     };
