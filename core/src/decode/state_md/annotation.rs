@@ -19,7 +19,7 @@ use crate::decode::compact_log::words::mark;
 use crate::model::{Annotation, Status, words};
 
 /// Comments tried from the end of a line; a line of a million `#` is no reason to read it a million times.
-const MOST_COMMENTS: usize = 64;
+pub(super) const MOST_COMMENTS: usize = 64;
 /// The longest annotation read without a `#` in front of it.
 const LONGEST_BARE: usize = 200;
 

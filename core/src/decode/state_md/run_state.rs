@@ -10,13 +10,15 @@
 //! | `# s001 (definition)`, `# s009 (declare-once)` | a declaration |
 
 use super::MOST_LINES;
+use super::annotation::MOST_COMMENTS;
 use super::lines::{fence, heading};
 use crate::decode::compact_log::words::mark;
-use crate::model::{Annotation, StateFile, Status, Text, TraceLine, words};
+use crate::model::{Annotation, StateFile, Status, TraceLine, words};
 
 /// What the file shows: the lines of its first fenced program, and the sections of text beside it.
 pub(crate) fn parse(text: &str) -> StateFile {
     let mut file = StateFile::default();
+    let mut sections: Vec<(&str, String)> = Vec::new();
     let mut fenced: Option<bool> = None;
     for line in text.lines() {
         match (fenced, fence(line)) {
@@ -26,20 +28,25 @@ pub(crate) fn parse(text: &str) -> StateFile {
                 file.trace.push(read(number, line));
             }
             (None, Some((_, _, "prose"))) => fenced = Some(true),
-            _ => section(&mut file, line),
+            _ => section(&mut sections, line),
         }
     }
-    file.sections.retain(|(_, text)| !text.trim().is_empty());
+    sections.retain(|(_, text)| !text.trim().is_empty());
+    let sections = sections.into_iter();
+    file.sections = sections
+        .map(|(title, text)| (title.into(), text.into()))
+        .collect();
     file
 }
 
 /// Keeps a line of a section; what stands above the first section is the head's.
-fn section(file: &mut StateFile, line: &str) {
+fn section<'t>(sections: &mut Vec<(&'t str, String)>, line: &'t str) {
     match heading(line) {
-        Some((level, title)) if level > 1 => file.sections.push((title.into(), Text::from(""))),
+        Some((level, title)) if level > 1 => sections.push((title, String::new())),
         _ => {
-            if let Some((_, text)) = file.sections.last_mut() {
-                *text = format!("{text}{line}\n").into();
+            if let Some((_, text)) = sections.last_mut() {
+                text.push_str(line);
+                text.push('\n');
             }
         }
     }
@@ -49,6 +56,7 @@ fn read(number: Option<u32>, line: &str) -> TraceLine {
     let said = line
         .rmatch_indices('#')
         .filter(|(at, _)| line[..*at].ends_with([' ', '\t']))
+        .take(MOST_COMMENTS)
         .find_map(|(at, _)| Some((at, annotation(line.get(at + 1..)?.trim())?)));
     let (source, annotation) = match said {
         Some((at, annotation)) => (line.get(..at).unwrap_or(line), Some(annotation)),
@@ -118,6 +126,7 @@ fn is_id(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Text;
 
     #[test]
     fn comments_with_an_id_say_how_a_line_stands() {
