@@ -20,3 +20,9 @@ pub const STATE_SQL: &str = include_str!("state.sql");
 
 /// The schema of an `agents.db`. Idempotent.
 pub const AGENTS_SQL: &str = include_str!("agents.sql");
+
+/// The corrected schema `openprose` of a PostgreSQL database (errata P1–P13), in a transaction of its own. Idempotent.
+pub const POSTGRES_SQL: &str = include_str!("postgres.sql");
+
+/// The version that [`POSTGRES_SQL`] records in `openprose.x_schema`.
+pub const POSTGRES_VERSION: i32 = 1;
