@@ -1,0 +1,32 @@
+//! Runs of OpenProse programs in PostgreSQL (postgres.md): many runs in the schema `openprose` of one database, written by
+//! many machines at once.
+//!
+//! ```text
+//! Address ──► Server: one connection, asked and waited for ─┬─► PostgresStore: RunStore, one transaction a command
+//!                                                           └─► PostgresRun: Database, one snapshot, rows of one run
+//! ```
+//!
+//! What is written is computed by [`prosescope_core::write`]; what rows mean is decided by
+//! [`prosescope_core::decode`]. Here are SQL, locks and connections alone. Statements carry their values and types with them
+//! and nothing is prepared, so that a pooler in transaction mode may stand between.
+
+mod address;
+mod apply;
+mod facts;
+mod fault;
+mod find;
+mod read;
+mod rows;
+mod schema;
+mod server;
+mod shape;
+mod source;
+mod store;
+mod tls;
+
+pub use address::Address;
+pub use find::{Which, find_run};
+pub use read::PostgresRun;
+pub use schema::init_postgres;
+pub use source::PostgresSource;
+pub use store::PostgresStore;

@@ -1,0 +1,217 @@
+//! Tables of the schema as they were found: columns, and in which order and by what rows are found again.
+
+use prosescope_core::database::Found;
+use prosescope_core::model::{ColumnInfo, TableInfo};
+use prosescope_core::schema::{RUN, known_column, known_table};
+use tokio_postgres::{Error, Row};
+
+use crate::rows::get;
+
+/// All columns of all tables, with what the order of rows needs: whether a column alone is a key, or with the run's id.
+pub(crate) const COLUMNS: &str = "
+    SELECT c.relname::text, c.relkind::text, a.attname::text, format_type(a.atttypid, a.atttypmod), a.attgenerated::text,
+           array_position(k.indkey::int2[], a.attnum)::bigint
+    FROM pg_class AS c
+    JOIN pg_namespace AS n ON n.oid = c.relnamespace AND n.nspname = 'openprose'
+    JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    LEFT JOIN pg_index AS k ON k.indrelid = c.oid AND k.indisprimary
+    WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition AND c.relname <> 'x_schema'
+    ORDER BY c.relname, a.attnum";
+
+/// A table, and how its rows are asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Shape {
+    pub(crate) found: Found,
+    /// The column that says which run a row is of.
+    pub(crate) run: Option<String>,
+    /// The whole number that orders the rows of a run and finds one again; else their place in the key's order does.
+    pub(crate) address: Option<String>,
+    /// Whether `x_status` holds the words that `status` refuses (errata P11).
+    pub(crate) odd_status: bool,
+}
+
+/// Our columns that are no part of a row as people see it.
+const HIDDEN: [&str; 2] = ["x_seq", "x_status"];
+
+/// Columns that postgres.md has and sqlite.md has not.
+fn is_known(table: &str, column: &str) -> bool {
+    known_column(table, column)
+        || (known_table(table)
+            && (matches!(column, "run_id" | "metadata" | "content_hash")
+                || column.starts_with("x_")))
+}
+
+/// The tables that [`COLUMNS`] lists, in order of name.
+pub(crate) fn shapes(rows: &[Row]) -> Result<Vec<Shape>, Error> {
+    let mut shapes: Vec<Shape> = Vec::new();
+    let mut keys: Vec<Vec<(i64, String)>> = Vec::new();
+    for row in rows {
+        let (table, kind): (&str, &str) = (get(row, 0)?, get(row, 1)?);
+        let (column, declared): (&str, &str) = (get(row, 2)?, get(row, 3)?);
+        let generated: &str = get(row, 4)?;
+        if shapes
+            .last()
+            .is_none_or(|shape| shape.found.info.name != table)
+        {
+            shapes.push(empty(table, kind));
+            keys.push(Vec::new());
+        }
+        let (Some(shape), Some(key)) = (shapes.last_mut(), keys.last_mut()) else {
+            continue;
+        };
+        if let Some(place) = get::<Option<i64>>(row, 5)? {
+            key.push((place, column.to_owned()));
+        }
+        let of_run = if table == RUN { "id" } else { "run_id" };
+        if column == of_run {
+            shape.run = Some(column.to_owned());
+        }
+        if !generated.is_empty() {
+            shape.found.generated.push(column.to_owned());
+        }
+        shape.odd_status |= table == RUN && column == "x_status";
+        if column == "x_seq" && is_whole(declared) {
+            shape.address = Some(column.to_owned());
+        }
+        if known_table(table) && HIDDEN.contains(&column) {
+            continue;
+        }
+        shape.found.info.columns.push(ColumnInfo {
+            name: column.to_owned(),
+            declared: declared.to_owned(),
+            known: is_known(table, column),
+        });
+    }
+    for (shape, mut key) in shapes.iter_mut().zip(keys) {
+        key.sort();
+        shape.found.key = key.into_iter().map(|(_, column)| column).collect();
+        let run = shape.run.as_deref();
+        let mut own = shape
+            .found
+            .key
+            .iter()
+            .filter(|column| Some(column.as_str()) != run);
+        if shape.address.is_none()
+            && let (Some(alone), None) = (own.next(), own.next())
+            && is_whole(declared(&shape.found, alone))
+        {
+            shape.address = Some(alone.clone());
+        }
+    }
+    Ok(shapes)
+}
+
+fn empty(table: &str, kind: &str) -> Shape {
+    Shape {
+        found: Found {
+            info: TableInfo {
+                name: table.to_owned(),
+                kind: match kind {
+                    "r" | "p" => "table",
+                    "f" => "virtual",
+                    _ => "view",
+                }
+                .to_owned(),
+                rows: None,
+                known: known_table(table),
+                columns: Vec::new(),
+            },
+            key: Vec::new(),
+            without_rowid: false,
+            computed: Vec::new(),
+            generated: Vec::new(),
+        },
+        run: None,
+        address: None,
+        odd_status: false,
+    }
+}
+
+/// A column's type.
+pub(crate) fn declared<'a>(found: &'a Found, column: &str) -> &'a str {
+    let mut columns = found.info.columns.iter();
+    columns
+        .find(|of| of.name == column)
+        .map_or("", |of| &of.declared)
+}
+
+fn is_whole(declared: &str) -> bool {
+    matches!(declared, "smallint" | "integer" | "bigint")
+}
+
+/// How a column's values are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A whole number.
+    Whole,
+    /// A number.
+    Real,
+    /// A text, or anything else in its textual form.
+    Text,
+    /// A time with a zone, whose textual form ends in that of UTC.
+    Time,
+    /// Bytes.
+    Bytes,
+}
+
+impl Kind {
+    pub(crate) fn of(declared: &str) -> Kind {
+        match declared {
+            _ if is_whole(declared) => Kind::Whole,
+            "real" | "double precision" => Kind::Real,
+            "bytea" => Kind::Bytes,
+            _ if declared.starts_with("timestamp") && declared.ends_with("with time zone") => {
+                Kind::Time
+            }
+            _ => Kind::Text,
+        }
+    }
+}
+
+impl Shape {
+    /// A column as an expression of its [`Kind`].
+    pub(crate) fn expression(&self, column: &str) -> String {
+        let name = quoted(column);
+        if self.odd_status && column == "status" {
+            return "COALESCE(x_status, status)".to_owned();
+        }
+        match Kind::of(declared(&self.found, column)) {
+            Kind::Whole => format!("{name}::bigint"),
+            Kind::Real => format!("{name}::double precision"),
+            Kind::Bytes => name,
+            Kind::Text | Kind::Time => format!("{name}::text"),
+        }
+    }
+
+    /// The rows of one run, each with its address in `"*at*"`; the run is `$1`.
+    pub(crate) fn of_run(&self) -> String {
+        let table = format!("openprose.{}", quoted(&self.found.info.name));
+        let only = match &self.run {
+            Some(column) => format!("{}::text = $1", quoted(column)),
+            None => "$1 IS NOT NULL".to_owned(),
+        };
+        match &self.address {
+            Some(address) => {
+                format!(
+                    "(SELECT {}::bigint AS \"*at*\", * FROM {table} WHERE {only}) AS t",
+                    quoted(address)
+                )
+            }
+            None => {
+                let key: Vec<String> = self.found.key.iter().map(|column| quoted(column)).collect();
+                let order = match key.is_empty() {
+                    true => "ctid".to_owned(),
+                    false => key.join(", "),
+                };
+                format!(
+                    "(SELECT row_number() OVER (ORDER BY {order}) AS \"*at*\", * FROM {table} WHERE {only}) AS t"
+                )
+            }
+        }
+    }
+}
+
+/// A name as SQL takes it, whatever is in it.
+pub(crate) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
