@@ -121,6 +121,17 @@ fn is_connection(code: &SqlState) -> bool {
     code.starts_with("08") || matches!(code, "57P01" | "57P02" | "57P03" | "25P03")
 }
 
+/// What is wrong with a value that PostgreSQL refuses (errata P11), where the error is one of a value.
+pub(crate) fn not_storable(lost: &Lost) -> Option<String> {
+    let Lost::Error(error) = lost else {
+        return None;
+    };
+    let of_value = error
+        .code()
+        .is_some_and(|code| code.code().starts_with("22"));
+    of_value.then(|| words(error))
+}
+
 /// Whether the error may have come after the server had committed.
 pub(crate) fn leaves_open(lost: &Lost) -> bool {
     match lost {

@@ -16,11 +16,11 @@ const ROWS: &str = "state.db";
 /// Bytes of a piece of a file, as they are written.
 const PIECE: u64 = crate::apply::PIECE as u64;
 
-/// A run in PostgreSQL: `ID/state.db` are its rows, `ID/attachments/…` its files.
+/// Runs in PostgreSQL: `ID/state.db` are the rows of one, `ID/attachments/…` its files.
 pub struct PostgresSource {
     address: Address,
     server: Server,
-    run: String,
+    runs: Vec<String>,
     files: Vec<FileEntry>,
 }
 
@@ -30,58 +30,82 @@ impl PostgresSource {
     /// # Errors
     /// When the server does not answer, or refuses.
     pub fn open(address: &Address, run: &str) -> Result<PostgresSource, Fault> {
-        let server = Server::connect(address)?;
-        let mut files = Vec::new();
-        let wrong = |lost: Lost| fault::unread_fault(address, &lost);
-        let has = |table: &str| -> Result<bool, Lost> {
-            let rows = server.rows("SELECT to_regclass($1) IS NOT NULL", &[text(table)])?;
-            Ok(rows
-                .first()
-                .map(|row| get(row, 0))
-                .transpose()?
-                .unwrap_or_default())
-        };
-        let mut add = |path: &str, len: i64| {
-            files.push(FileEntry {
-                path: format!("{run}/{path}"),
-                len: len.unsigned_abs(),
-                modified: None,
-            });
-        };
-        if has("openprose.run").map_err(wrong)? {
-            let there = server.rows("SELECT FROM openprose.run WHERE id = $1", &[text(run)]);
-            if !there.map_err(wrong)?.is_empty() {
-                add(ROWS, 1);
+        PostgresSource::of(address, |source| {
+            let there = source
+                .server
+                .rows("SELECT FROM openprose.run WHERE id = $1", &[text(run)])?;
+            if !there.is_empty() {
+                source.add(run, ROWS, 1);
             }
-        }
-        if has("openprose.x_attachments").map_err(wrong)? {
+            source.runs.push(run.to_owned());
+            if !has(&source.server, "openprose.x_attachments")? {
+                return Ok(());
+            }
             let sql = "SELECT path, sum(octet_length(bytes))::bigint FROM openprose.x_attachments
                        WHERE run_id = $1 GROUP BY path";
-            for row in server.rows(sql, &[text(run)]).map_err(wrong)? {
-                let (path, len) = (get(&row, 0), get(&row, 1));
-                add(
-                    path.map_err(|e| wrong(e.into()))?,
-                    len.map_err(|e| wrong(e.into()))?,
-                );
+            for row in source.server.rows(sql, &[text(run)])? {
+                source.add(run, get(&row, 0)?, get(&row, 1)?);
             }
-        }
-        files.sort_by(|one, other| one.path.cmp(&other.path));
-        Ok(PostgresSource {
-            address: address.clone(),
-            server,
-            run: run.to_owned(),
-            files,
+            Ok(())
         })
     }
 
-    /// The place of the run in its source.
-    pub fn place(&self) -> &str {
-        &self.run
+    /// Connects, and lists the runs that started last, without the files beside their rows.
+    ///
+    /// # Errors
+    /// When the server does not answer, or refuses.
+    pub fn newest(address: &Address, most: u32) -> Result<PostgresSource, Fault> {
+        PostgresSource::of(address, |source| {
+            let sql = "SELECT id FROM openprose.run ORDER BY started_at DESC, id DESC LIMIT $1";
+            for row in source.server.rows(sql, &[int(i64::from(most))])? {
+                let run: String = get(&row, 0)?;
+                source.add(&run, ROWS, 1);
+                source.runs.push(run);
+            }
+            Ok(())
+        })
     }
 
-    fn within<'p>(&self, path: &'p str) -> Option<&'p str> {
-        path.strip_prefix(self.run.as_str())?.strip_prefix('/')
+    fn of(
+        address: &Address,
+        list: impl FnOnce(&mut PostgresSource) -> Result<(), Lost>,
+    ) -> Result<PostgresSource, Fault> {
+        let mut source = PostgresSource {
+            address: address.clone(),
+            server: Server::connect(address)?,
+            runs: Vec::new(),
+            files: Vec::new(),
+        };
+        let listed = has(&source.server, "openprose.run").and_then(|there| match there {
+            true => list(&mut source),
+            false => Ok(()),
+        });
+        listed.map_err(|lost| fault::unread_fault(address, &lost))?;
+        source.files.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(source)
     }
+
+    fn add(&mut self, run: &str, path: &str, len: i64) {
+        self.files.push(FileEntry {
+            path: format!("{run}/{path}"),
+            len: len.unsigned_abs(),
+            modified: None,
+        });
+    }
+
+    /// The run of a path, and what lies in it.
+    fn split<'p>(&self, path: &'p str) -> Option<(&str, &'p str)> {
+        self.runs.iter().find_map(|run| {
+            let inside = path.strip_prefix(run.as_str())?.strip_prefix('/')?;
+            Some((run.as_str(), inside))
+        })
+    }
+}
+
+fn has(server: &Server, table: &str) -> Result<bool, Lost> {
+    let rows = server.rows("SELECT to_regclass($1) IS NOT NULL", &[text(table)])?;
+    let there = rows.first().map(|row| get(row, 0)).transpose()?;
+    Ok(there.unwrap_or_default())
 }
 
 impl Source for PostgresSource {
@@ -98,8 +122,8 @@ impl Source for PostgresSource {
             path: path.to_owned(),
             cause: fault::unread(&self.address, &lost).to_string(),
         };
-        let file = self.within(path).filter(|file| *file != ROWS);
-        let (Some(file), Some(entry)) = (file, self.file(path)) else {
+        let found = self.split(path).filter(|(_, file)| *file != ROWS);
+        let (Some((run, file)), Some(entry)) = (found, self.file(path)) else {
             return Err(SourceError::NotFound(path.to_owned()));
         };
         let end = offset.saturating_add(len as u64).min(entry.len);
@@ -110,7 +134,7 @@ impl Source for PostgresSource {
             let piece = i64::try_from(at / PIECE).unwrap_or(i64::MAX);
             let rows = self
                 .server
-                .rows(sql, &[text(&*self.run), text(file), int(piece)])
+                .rows(sql, &[text(run), text(file), int(piece)])
                 .map_err(unreadable)?;
             let row = rows
                 .first()
@@ -130,10 +154,10 @@ impl Source for PostgresSource {
     }
 
     fn database(&self, path: &str, limits: &Limits) -> Result<Box<dyn Database>, SourceError> {
-        if self.within(path) != Some(ROWS) {
+        let Some((run, ROWS)) = self.split(path) else {
             return Err(SourceError::NotFound(path.to_owned()));
-        }
-        let reader = PostgresRun::connect(&self.address, &self.run, limits);
+        };
+        let reader = PostgresRun::connect(&self.address, run, limits);
         let reader = reader.map_err(|fault| {
             SourceError::of_database(path, &DecodeError::Server(fault.to_string()))
         })?;

@@ -313,6 +313,13 @@ impl PostgresStore {
 }
 
 fn failed(address: &Address, lost: &Lost) -> Failed {
+    if let Some(what) = fault::not_storable(lost) {
+        return Failed::Finally(WriteError::refused(
+            "not-storable",
+            format!("{address} was not written: {what}"),
+            "PostgreSQL stores no NUL in a text and no number beyond its column's: change the value, or keep the run in files",
+        ));
+    }
     let fault = fault::unwritten(address, lost);
     match fault::is_passing(lost) {
         true => Failed::Passing(fault),

@@ -56,6 +56,14 @@ const SQLITE: Tool = Tool {
     packages: &["sqlite3"],
 };
 
+/// Runs a throwaway server in the tests. Debian's `initdb` is on no path; `pg_ctlcluster` comes with it.
+const POSTGRES: Tool = Tool {
+    name: "PostgreSQL 15 or newer (a throwaway server of the tests)",
+    programs: &["initdb", "pg_ctlcluster"],
+    fits: |_| true,
+    packages: &["postgresql"],
+};
+
 /// Lets system calls fail in the tests.
 const STRACE: Tool = Tool {
     name: "strace (lets system calls fail in the tests)",
@@ -98,7 +106,7 @@ pub(crate) fn clang() -> Result<&'static str> {
 /// Makes all tests possible, those in a browser included.
 pub(crate) fn tests(root: &Path) -> Result<()> {
     wasm_target()?;
-    ensure(&[&CLANG, &CHROMIUM, &SQLITE, &STRACE, &NODE, &NPM])?;
+    ensure(&[&CLANG, &CHROMIUM, &SQLITE, &POSTGRES, &STRACE, &NODE, &NPM])?;
     npm_packages(&root.join("tests/js"))
 }
 

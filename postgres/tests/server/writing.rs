@@ -9,9 +9,9 @@ use prosescope_test_support::cluster::Cluster;
 
 use super::{RUN, address, run};
 
-const PROGRAM: &str = "let research = session \"Find\"\nsession \"More\"\n";
+pub(crate) const PROGRAM: &str = "let research = session \"Find\"\nsession \"More\"\n";
 
-fn at() -> At {
+pub(crate) fn at() -> At {
     At {
         now: 1_768_573_852_000,
         os_user: None,
@@ -19,7 +19,7 @@ fn at() -> At {
     }
 }
 
-fn put(name: &str, value: &str) -> Put {
+pub(crate) fn put(name: &str, value: &str) -> Put {
     Put {
         name: Some(name.to_owned()),
         kind: Some("let".to_owned()),
@@ -29,7 +29,7 @@ fn put(name: &str, value: &str) -> Put {
     }
 }
 
-fn open(url: &str) -> PostgresStore {
+pub(crate) fn open(url: &str) -> PostgresStore {
     PostgresStore::open(&address(url), RUN).unwrap()
 }
 
@@ -77,6 +77,31 @@ fn a_run_that_is_not_there_is_not_written_to() {
     assert!(
         matches!(missing, Err(WriteError::NotFound { .. })),
         "{missing:?}"
+    );
+}
+
+/// P11: a NUL in a text.
+#[test]
+fn what_postgresql_does_not_store_is_refused_by_a_rule() {
+    let Some((cluster, url)) = run(PROGRAM) else {
+        return;
+    };
+    let refused = record(&mut open(&url), &put("x", "a\0b"), &at()).unwrap_err();
+    assert!(
+        matches!(
+            &refused,
+            WriteError::Refused {
+                rule: "not-storable",
+                ..
+            }
+        ),
+        "{refused:?}"
+    );
+    assert_eq!(
+        cluster
+            .psql(&url, "SELECT count(*) FROM openprose.bindings")
+            .unwrap(),
+        "0"
     );
 }
 
