@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use prosescope_core::model::AgentScope;
 use prosescope_core::write::{At, Fault, Record, RunStore, record};
+use prosescope_postgres::PostgresStore;
 use prosescope_store::{FolderStore, SqliteStore};
 
 use crate::error::CliError;
@@ -30,11 +31,20 @@ pub(crate) struct Recorder {
 enum Store {
     Sqlite(SqliteStore),
     Folder(FolderStore),
+    Postgres(Box<PostgresStore>),
 }
 
 impl Recorder {
     /// Opens the store of the run that `run` names.
     pub(crate) fn open(run: &str) -> Result<Recorder, CliError> {
+        if let Some(found) = locate::OnServer::named(run)? {
+            return Ok(Recorder {
+                store: Store::Postgres(Box::new(PostgresStore::open(&found.address, &found.id)?)),
+                at: at(),
+                latest: locate::id_on_server(run).is_some_and(locate::is_latest),
+                folder: found.name(),
+            });
+        }
         let target = locate::for_writing(run)?;
         Ok(Recorder {
             store: match &target.database {
@@ -83,6 +93,7 @@ impl Recorder {
         let store: &mut dyn RunStore = match &mut self.store {
             Store::Sqlite(store) => store,
             Store::Folder(store) => store,
+            Store::Postgres(store) => store.as_mut(),
         };
         let done = record(store, command, &self.at).map_err(CliError::from);
         if done.is_ok() {
@@ -111,21 +122,24 @@ impl Recorder {
         match (&mut self.store, file) {
             (Store::Sqlite(store), Some(file)) => store.stage(file),
             (Store::Folder(store), Some(file)) => store.stage(file),
+            (Store::Postgres(store), Some(file)) => store.stage(file),
             (_, None) => {}
         }
     }
 
-    /// The run's id.
+    /// The run's id, as commands take it.
     pub(crate) fn run_id(&self) -> &str {
         match &self.store {
             Store::Sqlite(store) => store.run_id(),
             Store::Folder(store) => store.run_id(),
+            // Commands look for an id in files.
+            Store::Postgres(_) => &self.folder,
         }
     }
 
     /// Where a binding was written, as the form's document words it.
     pub(crate) fn location(&self, name: &str, frame: Option<i64>) -> String {
-        let database = matches!(self.store, Store::Sqlite(_));
+        let database = !matches!(self.store, Store::Folder(_));
         location(database, &self.folder, name, frame)
     }
 
@@ -135,7 +149,7 @@ impl Recorder {
         let closed = match (&mut self.store, vacuum) {
             (Store::Sqlite(store), true) => store.vacuum(),
             (Store::Sqlite(store), false) => store.checkpoint(),
-            (Store::Folder(_), _) => Ok(()),
+            (Store::Folder(_) | Store::Postgres(_), _) => Ok(()),
         };
         if let Err(fault) = closed {
             out::recorded_but(&fault.into());
@@ -186,9 +200,16 @@ pub(crate) fn from_here(path: &Path) -> String {
 
 /// Where a binding is kept, as the form's document words it.
 pub(crate) fn location(database: bool, folder: &str, name: &str, frame: Option<i64>) -> String {
+    let quoted = name.replace('\'', "''");
+    if let Some(run) = locate::id_on_server(folder) {
+        let frame = frame.map_or("IS NULL".to_owned(), |id| format!("= {id}"));
+        return format!(
+            "openprose.bindings WHERE name='{quoted}' AND run_id='{run}' AND execution_id {frame}"
+        );
+    }
     if database {
         let frame = frame.map_or("NULL".to_owned(), |id| id.to_string());
-        let name = name.replace('\'', "''");
+        let name = quoted;
         return format!("{folder}/state.db (bindings table, name='{name}', execution_id={frame})");
     }
     let frame = frame.map_or(String::new(), |id| format!("__{id}"));

@@ -30,8 +30,7 @@ const GET_EXIT: &str = "\
 Exit code 1: an issue of severity error was found. Of a database, only the rows that the name needs
 are read and checked; of a folder, and with --explain or --json, the whole run.";
 
-const RUN_HELP: &str =
-    "The run: its id, a unique prefix of the id, `latest`, or a path to a run folder or a database";
+const RUN_HELP: &str = "The run: its id, a unique prefix of the id, `latest`, a path to a run folder or a database, or postgres:ID";
 
 /// Refuses an empty name: it comes from a variable that is not set, and would be the beginning of any run's id.
 pub(crate) fn run_name(text: &str) -> Result<String, String> {

@@ -70,6 +70,20 @@ impl Place {
                 run,
             });
         }
+        if locate::id_on_server(&run).is_some() {
+            if !matches!(args.scope, None | Some(Scope::Execution)) {
+                return Err(CliError::usage(
+                    "of a run in PostgreSQL, agents of the run itself are recorded",
+                )
+                .hint("leave out --scope"));
+            }
+            return Ok(Place {
+                scope: AgentScope::Execution,
+                read_as: AgentScope::Execution,
+                beside: None,
+                run,
+            });
+        }
         let target = locate::for_writing(&run)?;
         let session = locate::open_agent(&target, &args.name)?;
         // Which store holds the agent is not known where one cannot be read.
@@ -166,6 +180,7 @@ fn kept(args: &AgentArgs) -> Result<(Place, Session, Vec<u32>), CliError> {
     let place = Place::of(args)?;
     let session = match (&place.scope, &place.beside) {
         (AgentScope::Custom, Some(path)) => locate::open(&path.to_string_lossy())?,
+        _ if locate::id_on_server(&args.run.run).is_some() => locate::open(&args.run.run)?,
         _ => locate::open_agent(&locate::for_writing(&args.run.run)?, &args.name)?,
     };
     let agents = (0_u32..).zip(&session.run().agents);

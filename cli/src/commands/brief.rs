@@ -28,6 +28,7 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
         })?,
         None => Task::default(),
     };
+    let on_server = locate::id_on_server(&folder).is_some();
     let database = matches!(session.run().form, Form::Sqlite { .. });
     let output = task.output.clone().map(|(name, _)| name);
     let name = args.name.clone().or(output);
@@ -40,9 +41,12 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
     });
     let frame = task.frame.as_ref().map(|(id, ..)| *id);
     let of = Brief {
-        run: session.run().id.to_string(),
+        run: match on_server {
+            true => folder.clone(),
+            false => session.run().id.to_string(),
+        },
         location: record::location(database, &folder, shown, frame),
-        database: database.then(|| format!("{folder}/state.db")),
+        database: (database && !on_server).then(|| format!("{folder}/state.db")),
         kind: declared.and_then(|statement| statement.binds.clone()),
         source: declared.map(|statement| statement.text.clone()),
         execution: args.execution,

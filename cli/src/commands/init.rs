@@ -5,9 +5,10 @@ use prosescope_core::program::MOST_BYTES;
 use prosescope_core::run_id::RunId;
 use prosescope_core::view::RunOpened;
 use prosescope_core::write::{Style, at_text, names};
+use prosescope_postgres::init_postgres;
 use prosescope_store::{init_folder, init_sqlite};
 
-use crate::args::record::{InitArgs, StateMode};
+use crate::args::record::{InitArgs, NewState};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::{self, Out};
@@ -32,17 +33,24 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
             .as_str()
             .to_owned(),
     };
-    let dir = record::prose_dir()?.join("runs").join(&id);
+    let dir = || Ok::<_, CliError>(record::prose_dir()?.join("runs").join(&id));
     let name = args.program.file_name().unwrap_or_default();
     let name = name.to_string_lossy();
-    let (made, state) = match args.state {
-        StateMode::Sqlite => {
-            let at = at_text(now, Style::AppendOnly);
-            (init_sqlite(&dir, &id, &name, &source, &at)?, "sqlite")
+    let (made, folder, state) = match args.state {
+        NewState::Sqlite => {
+            let (dir, at) = (dir()?, at_text(now, Style::AppendOnly));
+            let made = init_sqlite(&dir, &id, &name, &source, &at)?;
+            (made, record::from_here(&dir), "sqlite")
         }
-        StateMode::Filesystem => {
-            let at = at_text(now, Style::Files);
-            (init_folder(&dir, &id, &name, &source, &at)?, "filesystem")
+        NewState::Filesystem => {
+            let (dir, at) = (dir()?, at_text(now, Style::Files));
+            let made = init_folder(&dir, &id, &name, &source, &at)?;
+            (made, record::from_here(&dir), "filesystem")
+        }
+        NewState::Postgres => {
+            let at = at_text(now, Style::InPlace);
+            init_postgres(&locate::address()?, &id, &name, &source, &at)?;
+            (None, locate::server_name(&id), "postgres")
         }
     };
     out::recorded();
@@ -50,7 +58,7 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
     if out.json {
         out.json(&RunOpened {
             run: id,
-            folder: record::from_here(&dir),
+            folder,
             state: state.to_owned(),
         })?;
     } else {

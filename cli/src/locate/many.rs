@@ -11,6 +11,7 @@ use prosescope_core::view::RunList;
 use prosescope_store::Disk;
 
 use super::find::project;
+use super::server::add_to;
 use super::{LATEST, disk, from_here, options, store};
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -84,9 +85,16 @@ pub(crate) fn list(path: Option<&str>, filter: &Filter, order: Order) -> Result<
     };
     let disk = Rc::new(disk(&dir)?);
     let source: Rc<dyn Source> = Rc::<Disk>::clone(&disk);
-    let list = Session::list_where(&source, &options(None)?, filter, order);
+    let mut list = Session::list_where(&source, &options(None)?, filter, order);
     if let Some(message) = disk.unread(|_| true) {
         say(&note(&format!("not all was read: {message}")));
+    }
+    if path.is_none() {
+        let own = list.runs.len();
+        add_to(&mut list, filter);
+        if list.runs.len() > own {
+            order.sort_listed(&mut list.runs);
+        }
     }
     Ok(list)
 }
