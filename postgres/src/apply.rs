@@ -80,15 +80,7 @@ pub(crate) fn steps<'a>(run: &'a str, change: &'a Change) -> Vec<Step<'a>> {
                 ),
                 vec![text(&*row.agent), text(run), text(&*row.at)],
             ),
-            any(
-                format!(
-                    "INSERT INTO openprose.agents (name, run_id, scope, created_at, updated_at)
-                     SELECT $1, $2, $3, {at}, {at}
-                     WHERE NOT EXISTS (SELECT FROM openprose.agents WHERE name = $1 AND run_id = $2)",
-                    at = time(4)
-                ),
-                vec![text(&*row.agent), text(run), text(&*row.scope), text(&*row.at)],
-            ),
+            agent(run, &row.agent, &row.scope, &row.at),
             step(
                 format!(
                     "UPDATE openprose.agents SET memory = $3, updated_at = {} WHERE name = $1 AND run_id = $2",
@@ -99,15 +91,7 @@ pub(crate) fn steps<'a>(run: &'a str, change: &'a Change) -> Vec<Step<'a>> {
         ],
         Change::Segment(row) => vec![
             // A1: the agent is there before its first segment names it.
-            any(
-                format!(
-                    "INSERT INTO openprose.agents (name, run_id, scope, created_at, updated_at)
-                     SELECT $1, $2, $3, {at}, {at}
-                     WHERE NOT EXISTS (SELECT FROM openprose.agents WHERE name = $1 AND run_id = $2)",
-                    at = time(4)
-                ),
-                vec![text(&*row.agent), text(run), text(&*row.scope), text(&*row.at)],
-            ),
+            agent(run, &row.agent, &row.scope, &row.at),
             step(
                 format!(
                     "INSERT INTO openprose.agent_segments (agent_name, run_id, segment_number, timestamp, prompt, summary)
@@ -191,6 +175,19 @@ pub(crate) fn steps<'a>(run: &'a str, change: &'a Change) -> Vec<Step<'a>> {
             ],
         )],
     }
+}
+
+/// Registers an agent that is not there.
+fn agent<'a>(run: &'a str, name: &'a str, scope: &'a str, at: &'a str) -> Step<'a> {
+    any(
+        format!(
+            "INSERT INTO openprose.agents (name, run_id, scope, created_at, updated_at)
+             SELECT $1, $2, $3, {at}, {at}
+             WHERE NOT EXISTS (SELECT FROM openprose.agents WHERE name = $1 AND run_id = $2)",
+            at = time(4)
+        ),
+        vec![text(name), text(run), text(scope), text(at)],
+    )
 }
 
 fn execution<'a>(run: &'a str, row: &'a ExecutionRow) -> Vec<Step<'a>> {

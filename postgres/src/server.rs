@@ -68,7 +68,14 @@ impl Server {
                 }
             }
         };
-        let (client, connection) = runtime.block_on(connecting)?;
+        let (client, connection) = match runtime.block_on(connecting) {
+            Ok(connected) => connected,
+            Err(fault) => {
+                // The name of a host may still be looked up: nobody waits for that.
+                runtime.shutdown_background();
+                return Err(fault);
+            }
+        };
         runtime.spawn(async move {
             // Whoever waits for an answer is told the same.
             let _ = connection.await;

@@ -29,6 +29,15 @@ pub(crate) fn put(name: &str, value: &str) -> Put {
     }
 }
 
+fn begin() -> Begin {
+    Begin {
+        statement: Named::line(1),
+        parent: None,
+        block: None,
+        insist: Default::default(),
+    }
+}
+
 pub(crate) fn open(url: &str) -> PostgresStore {
     PostgresStore::open(&address(url), RUN).unwrap()
 }
@@ -39,15 +48,7 @@ fn what_is_recorded_is_what_the_documents_read() {
         return;
     };
     let mut store = open(&url);
-    let begin = Begin {
-        statement: Named {
-            text: None,
-            line: Some(1),
-        },
-        parent: None,
-        block: None,
-        insist: Default::default(),
-    };
+    let begin = begin();
     record(&mut store, &begin, &at()).unwrap();
     let hostile = "AI's E'\\x' \\ \"q\" $1; DROP TABLE openprose.run; -- \u{202e}";
     record(&mut store, &put("research", "first"), &at()).unwrap();
@@ -173,15 +174,7 @@ fn a_row_that_is_swallowed_is_not_called_written() {
         )
         .unwrap();
     let mut store = open(&url);
-    let begin = Begin {
-        statement: Named {
-            text: None,
-            line: Some(1),
-        },
-        parent: None,
-        block: None,
-        insist: Default::default(),
-    };
+    let begin = begin();
     let refused = record(&mut store, &begin, &at()).unwrap_err();
     assert!(
         refused.to_string().contains("one row was to change"),
