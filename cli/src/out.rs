@@ -83,6 +83,19 @@ impl Out {
     /// Bytes of a value at most that stand in JSON: a text in JSON is held whole, and may be six times as long.
     pub(crate) const MOST_OF_A_VALUE: usize = 16 << 20;
 
+    /// Writes an answer: the view as JSON, or the text for people.
+    pub(crate) fn show<T: Serialize>(
+        &self,
+        view: &T,
+        text: impl FnOnce() -> String,
+    ) -> Result<Exit, CliError> {
+        match self.json {
+            true => self.json(view)?,
+            false => self.text(&text())?,
+        }
+        Ok(Exit::Done)
+    }
+
     /// Says that a value does not stand in JSON whole.
     pub(crate) fn say_cut(value: &ValueView) {
         if value.cut {

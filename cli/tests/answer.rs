@@ -103,7 +103,11 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
         ),
         (
             &[PLANNED[0], PLANNED[1], "finish --status completed --force"],
-            ["✓ Completed", "nothing", "nothing"],
+            [
+                "✓ Completed",
+                "its output report, which is not there",
+                "prose check r  # see which output is missing",
+            ],
         ),
         (
             &[

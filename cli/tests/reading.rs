@@ -1,9 +1,10 @@
 //! What the reading commands say of a run that was recorded by commands.
 
 use std::fs;
-use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
+
+use prosescope_test_support::run::fed;
 
 const FORMS: [&str; 2] = ["filesystem", "sqlite"];
 
@@ -29,22 +30,13 @@ impl Project {
     #[track_caller]
     fn run(&self, code: i32, time: &str, args: &str, input: &str) -> (String, String) {
         let args: Vec<&str> = args.split_whitespace().collect();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_prose"))
+        let mut command = Command::new(env!("CARGO_BIN_EXE_prose"));
+        command
             .args(&args)
             .current_dir(self.dir.path())
             .env("HOME", self.path("home"))
-            .env("PROSE_NOW", format!("2026-01-15T{time}Z"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("prose starts");
-        // A command that reads nothing may be over already.
-        let _ = child
-            .stdin
-            .take()
-            .map(|mut stdin| stdin.write_all(input.as_bytes()));
-        let out = child.wait_with_output().expect("prose runs");
+            .env("PROSE_NOW", format!("2026-01-15T{time}Z"));
+        let out = fed(&mut command, input.as_bytes());
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let (said, errors) = (text(&out.stdout), text(&out.stderr));
         assert_eq!(out.status.code(), Some(code), "{args:?}: {said}{errors}");

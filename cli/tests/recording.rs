@@ -1,9 +1,10 @@
 //! What the recording commands do to a project, one command at a time.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+
+use prosescope_test_support::run;
 
 const FORMS: [&str; 2] = ["filesystem", "sqlite"];
 
@@ -32,16 +33,14 @@ impl Project {
 
     #[track_caller]
     fn prose_in(&self, at: &Path, code: i32, args: &[&str]) -> String {
-        let out = Command::new(env!("CARGO_BIN_EXE_prose"))
-            .args(args)
-            .current_dir(at)
-            .env("HOME", self.path("home"))
-            .output()
-            .expect("prose runs");
-        let said = [&out.stdout[..], &out.stderr].concat();
-        let said = String::from_utf8_lossy(&said).into_owned();
-        assert_eq!(out.status.code(), Some(code), "{args:?}: {said}");
-        said
+        run::said(code, self.command(args).current_dir(at))
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_prose"));
+        command.args(args).env("HOME", self.path("home"));
+        command.current_dir(self.dir.path());
+        command
     }
 
     #[track_caller]
@@ -53,18 +52,7 @@ impl Project {
     /// Runs `prose` with this on standard input; gives its standard output.
     #[track_caller]
     fn fed(&self, args: &[&str], input: &[u8]) -> Vec<u8> {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_prose"))
-            .args(args)
-            .current_dir(self.dir.path())
-            .env("HOME", self.path("home"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("prose runs");
-        let mut stdin = child.stdin.take().expect("piped");
-        stdin.write_all(input).expect("written");
-        drop(stdin);
-        let out = child.wait_with_output().expect("it ends");
+        let out = run::fed(&mut self.command(args), input);
         assert!(out.status.success(), "{args:?}");
         out.stdout
     }

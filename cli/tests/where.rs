@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use prosescope_test_support::run;
+
 /// Runs `prose` in `dir`, and expects this exit code; gives all that it said.
 #[track_caller]
 fn prose(dir: &Path, code: i32, args: &[&str]) -> String {
@@ -16,16 +18,11 @@ fn prose_with(dir: &Path, run: Option<&str>, code: i32, args: &[&str]) -> String
     let mut command = Command::new(env!("CARGO_BIN_EXE_prose"));
     command.env_remove("PROSE_RUN");
     command.envs(run.map(|run| ("PROSE_RUN", run)));
-    let out = command
+    command
         .args(args)
         .current_dir(dir)
-        .env("HOME", dir.join("home"))
-        .output()
-        .expect("prose runs");
-    let said = [&out.stdout[..], &out.stderr].concat();
-    let said = String::from_utf8_lossy(&said).into_owned();
-    assert_eq!(out.status.code(), Some(code), "{args:?}: {said}");
-    said
+        .env("HOME", dir.join("home"));
+    run::said(code, &mut command)
 }
 
 fn project() -> tempfile::TempDir {

@@ -1,5 +1,7 @@
 //! What was odd in an input: reading returns a value and issues, never an error for a part of it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// How much an issue matters.
@@ -132,5 +134,100 @@ impl Issue {
     pub fn at_line(mut self, line: u32) -> Issue {
         self.location.line = Some(line);
         self
+    }
+}
+
+/// Issues as they are found. Of one kind (a rule, in one column of a table) a few are listed, and the others are counted:
+/// a hundred thousand rows with one fault are one fault.
+#[derive(Debug)]
+pub struct Issues {
+    /// How many of one kind are listed.
+    most: usize,
+    list: Vec<Issue>,
+    kinds: BTreeMap<Kind, (Severity, Option<String>, usize)>,
+}
+
+/// Rule, table and column.
+type Kind = (String, Option<String>, Option<String>);
+
+impl Default for Issues {
+    fn default() -> Issues {
+        Issues::listing(20)
+    }
+}
+
+impl Issues {
+    /// Lists so many of each kind.
+    pub(crate) fn listing(most: usize) -> Issues {
+        Issues {
+            most,
+            list: Vec::new(),
+            kinds: BTreeMap::new(),
+        }
+    }
+
+    /// Adds an issue.
+    pub fn add(&mut self, issue: Issue) {
+        let Location {
+            table,
+            column,
+            file,
+            ..
+        } = issue.location.clone();
+        let kind = (issue.rule.clone(), table, column);
+        let first = || (issue.severity, file.clone(), 0);
+        let (_, in_file, count) = self.kinds.entry(kind).or_insert_with(first);
+        *count += 1;
+        if *in_file != file {
+            *in_file = None;
+        }
+        if *count <= self.most {
+            self.list.push(issue);
+        }
+    }
+
+    /// All of them, with a line for each kind that has more than are listed.
+    pub fn finish(mut self) -> Vec<Issue> {
+        for ((rule, table, column), (severity, file, count)) in self.kinds {
+            if let Some(more @ 1..) = count.checked_sub(self.most) {
+                let message = format!("… and {more} more of the same kind");
+                let mut issue = Issue::new(severity, &rule, message);
+                issue.location = Location {
+                    file,
+                    table,
+                    column,
+                    ..Location::default()
+                };
+                self.list.push(issue);
+            }
+        }
+        self.list
+    }
+}
+
+impl Extend<Issue> for Issues {
+    fn extend<I: IntoIterator<Item = Issue>>(&mut self, issues: I) {
+        issues.into_iter().for_each(|issue| self.add(issue));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_fault_in_many_rows_is_counted_not_repeated() {
+        let mut issues = Issues::default();
+        let fault = || Issue::warning("malformed-json", "no JSON").at_file("state.db");
+        issues
+            .extend((0..100_000).map(|row| fault().at_row("execution", row).at_column("metadata")));
+        issues.add(fault().at_row("gates", 1));
+        let issues = issues.finish();
+        assert_eq!(issues.len(), 22);
+        let last = issues.last().unwrap();
+        assert_eq!(last.message, "… and 99980 more of the same kind");
+        assert_eq!(last.severity, Severity::Warning);
+        assert_eq!(last.location.table.as_deref(), Some("execution"));
+        assert_eq!(last.location.file.as_deref(), Some("state.db"));
     }
 }

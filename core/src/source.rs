@@ -104,6 +104,15 @@ pub trait Source {
     /// When it cannot be opened without writing, with what to do next.
     fn database(&self, path: &str, limits: &Limits) -> Result<Box<dyn Database>, SourceError>;
 
+    /// Opens a reader of the rows of all runs, where one store keeps them, each at the place `runs/{id}`: a list then asks
+    /// this reader once, and only runs that did not end by themselves. `None`: each run lies in a place of its own.
+    ///
+    /// # Errors
+    /// As [`Source::database`].
+    fn all_runs(&self, _limits: &Limits) -> Result<Option<Box<dyn Database>>, SourceError> {
+        Ok(None)
+    }
+
     /// What the shell had to do to open the database, when a person should know (an empty `-wal` was assumed,
     /// a hot journal was rolled back in a copy). Asked after [`Source::database`].
     fn notes(&self, _path: &str) -> Vec<Issue> {

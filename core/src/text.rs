@@ -67,6 +67,19 @@ pub fn is_hazard(c: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// A text on one line, cut at `most` characters.
+pub(crate) fn short(text: &str, most: usize) -> String {
+    let mut out = String::new();
+    for (n, c) in text.trim().chars().enumerate() {
+        if n == most {
+            out.push('…');
+            break;
+        }
+        out.push(if c.is_control() { ' ' } else { c });
+    }
+    out
+}
+
 /// Whether a path is plain: `/` between its parts, no part empty, `.` or `..`, no root, no drive, no NUL.
 /// Only such paths are read (reliability.md, "Untrusted files").
 pub fn is_plain_path(path: &str) -> bool {
@@ -99,6 +112,12 @@ mod tests {
                 "{out}"
             );
         }
+    }
+
+    #[test]
+    fn short_is_one_line() {
+        assert_eq!(short("  a\nb\u{1b}[31m  ", 10), "a b [31m");
+        assert_eq!(short("äbcd", 3), "äbc…");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use prosescope_core::check::{AREAS, Example, Rule, report, sarif};
 use prosescope_core::issue::{Issue, Severity};
 use prosescope_core::resume::prompt;
 use prosescope_core::schema::STATE_SQL;
-use prosescope_core::session::{Options, Session};
+use prosescope_core::session::{Options, Session, pages};
 use prosescope_core::source::Source;
 use prosescope_core::sqlite::MemorySource;
 use prosescope_core::view::CheckedRun;
@@ -83,7 +83,10 @@ fn damage_that_reading_does_not_see_is_looked_for() {
     let rules = |bytes: &[u8]| -> Vec<String> {
         let source = MemorySource::new("damaged", [(path.clone(), bytes.to_vec())]);
         let session = Session::open(Rc::new(source), "", &Options::default()).unwrap();
-        session.check(None).into_iter().map(|i| i.rule).collect()
+        pages::check(&session, None)
+            .into_iter()
+            .map(|i| i.rule)
+            .collect()
     };
     assert!(!rules(&bytes).contains(&"database-damaged".to_owned()));
     let pages = bytes.chunks(4096).enumerate();
@@ -126,8 +129,8 @@ fn damage_breaks_neither_check_nor_plan() {
             }
             if let Ok(session) = session(files, &place) {
                 opened += 1;
-                session.check(Some(NOW));
-                let _ = prompt(&session.resume(Some(NOW)));
+                pages::check(&session, Some(NOW));
+                let _ = prompt(&pages::resume(&session, Some(NOW)));
             }
         }
     }
@@ -140,7 +143,7 @@ fn sarif_of_every_rule_is_whole() {
     let mut runs = Vec::new();
     for rule in AREAS.iter().flat_map(|area| area.rules) {
         if let Ok(Some(session)) = opened(rule) {
-            runs.push(session.check_page(Some(NOW), "runs/an example"));
+            runs.push(pages::check_page(&session, Some(NOW), "runs/an example"));
         }
     }
     runs.push(CheckedRun {
@@ -198,9 +201,9 @@ fn yielded(rule: &Rule) -> Result<Option<Vec<Issue>>, String> {
     let Some(session) = opened(rule)? else {
         return Ok(None);
     };
-    let mut issues = session.check(Some(NOW));
+    let mut issues = pages::check(&session, Some(NOW));
     if let Example::Resolve(_, name, from) = rule.example {
-        issues.extend(session.resolve(name, from).issues);
+        issues.extend(pages::resolve(&session, name, from).issues);
     }
     Ok(Some(issues))
 }

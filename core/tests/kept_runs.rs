@@ -6,7 +6,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use prosescope_core::model::{FolderForm, Form, RunStatus};
-use prosescope_core::session::{FoundKind, Options, Session, survey};
+use prosescope_core::session::{FoundKind, Options, Session, pages, survey};
 use prosescope_core::source::Source;
 use prosescope_core::sqlite::MemorySource;
 use prosescope_core::trace::NodeStatus;
@@ -373,7 +373,7 @@ fn lone_programs_are_runs(files: Vec<(String, Vec<u8>)>, count: usize) {
     for place in found {
         assert_eq!(place.kind, FoundKind::RunFolder);
         let session = Session::open(Rc::clone(&source), &place.place, &Options::default()).unwrap();
-        let view = session.overview(None);
+        let view = pages::overview(&session, None);
         let rules: Vec<&str> = session.issues().map(|i| i.rule.as_str()).collect();
         assert_eq!(
             (view.status.as_str(), rules.as_slice()),
@@ -381,7 +381,12 @@ fn lone_programs_are_runs(files: Vec<(String, Vec<u8>)>, count: usize) {
             "{}",
             place.place
         );
-        assert_eq!(session.trace_page(&Default::default(), 0, 9).rows.len(), 0);
+        assert_eq!(
+            pages::trace_page(&session, &Default::default(), 0, 9)
+                .rows
+                .len(),
+            0
+        );
     }
 }
 
@@ -399,7 +404,7 @@ fn the_folder_example_is_what_we_write() {
     assert_eq!(places.len(), 3, "{places:?}");
     for place in places {
         let session = Session::open(Rc::clone(&source), &place, &Options::default()).unwrap();
-        let page = session.state_page(false);
+        let page = pages::state_page(&session, false);
         assert_eq!(page.own.as_deref(), Some(page.rendered.as_str()), "{place}");
         assert!(!page.differs);
     }

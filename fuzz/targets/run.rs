@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use prosescope_core::session::{Options, Session};
+use prosescope_core::session::{Options, Session, pages};
 use prosescope_core::source::Source;
 use prosescope_core::sqlite::MemorySource;
 
@@ -14,16 +14,16 @@ pub fn open(files: &[(&str, &[u8])]) {
     let Ok(session) = Session::open(source, "", &Options::default()) else {
         return;
     };
-    let _ = session.overview(Some(1_769_349_600_000));
-    let page = session.trace_page(&BTreeSet::new(), 0, 50);
+    let _ = pages::overview(&session, Some(1_769_349_600_000));
+    let page = pages::trace_page(&session, &BTreeSet::new(), 0, 50);
     for row in page.rows.iter().take(8) {
-        let _ = session.node_detail(row.node);
+        let _ = pages::node_detail(&session, row.node);
     }
-    let _ = session.bindings_page(0, 50);
+    let _ = pages::bindings_page(&session, 0, 50);
     for binding in session.run().bindings.iter().take(4) {
-        let _ = session.resolve(&binding.name, binding.execution_id);
+        let _ = pages::resolve(&session, &binding.name, binding.execution_id);
     }
-    let _ = session.state_page(true);
-    let _ = session.issues_page();
-    let _ = session.gates(None);
+    let _ = pages::state_page(&session, true);
+    let _ = pages::issues_page(&session);
+    let _ = pages::gates(&session, None);
 }

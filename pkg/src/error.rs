@@ -77,9 +77,6 @@ impl From<OpenError> for Problem {
         let message = error.to_string();
         match error {
             OpenError::Source(error) => error.into(),
-            OpenError::Database { path, next, .. } => {
-                Problem::open("unreadable-database", message, next, path)
-            }
             OpenError::NoRun { place, next, .. } => Problem::open("no-run", message, next, place),
         }
     }

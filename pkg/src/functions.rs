@@ -2,6 +2,7 @@
 
 use prosescope_core::check::report;
 use prosescope_core::issue::Severity;
+use prosescope_core::session::pages;
 use prosescope_core::timeout::Timeout;
 use prosescope_core::view::{CandidateView, CheckedRun, ResolutionView, RuleView, TimeoutView};
 use serde::Serialize;
@@ -47,7 +48,7 @@ pub fn resolve(
     #[wasm_bindgen(unchecked_param_type = "string")] name: &JsValue,
     from: Option<f64>,
 ) -> Result<JsValue, JsValue> {
-    let view = run.session().resolve(&text(name)?, frame(from)?);
+    let view = pages::resolve(run.session(), &text(name)?, frame(from)?);
     json(&Resolution {
         winner: view.winner().cloned(),
         view,
@@ -60,7 +61,7 @@ pub fn resolve(
 pub fn check(run: &Run) -> Result<JsValue, JsValue> {
     let session = run.session();
     let folder = session.run().root.trim_end_matches('/');
-    let page = session.check_page(Some(run.now()), folder);
+    let page = pages::check_page(session, Some(run.now()), folder);
     let mut report = report(vec![page], &[], Severity::Info);
     json(&Checked {
         run: report.runs.pop().unwrap_or_default(),
@@ -71,7 +72,7 @@ pub fn check(run: &Run) -> Result<JsValue, JsValue> {
 /// state.md, rendered from the run's data; `whole` writes the whole program, not only what ran and what is next.
 #[wasm_bindgen(js_name = renderState)]
 pub fn render_state(run: &Run, whole: Option<bool>) -> String {
-    run.session().state_md(whole.unwrap_or_default())
+    pages::state_md(run.session(), whole.unwrap_or_default())
 }
 
 /// Reads a duration as programs write it: `30s`, `4h`, `2h30m`. Throws a `TimeoutError` that says what is wrong, and

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use js_sys::Uint8Array;
-use prosescope_core::session::{ChooseError, Options, Session, choose, survey};
+use prosescope_core::session::{ChooseError, Options, Session, choose, list, survey};
 use prosescope_core::source::{FileEntry, Source};
 use prosescope_core::time::Stamp;
 use wasm_bindgen::prelude::*;
@@ -49,7 +49,7 @@ pub fn list_runs(
         now: Some(clock(now)),
         ..Options::default()
     };
-    json(&Session::list(&source, &options))
+    json(&list(&source, &options))
 }
 
 /// Where the run lies that is meant: the one of that name, else the latest. What holds no run is opened all the same,

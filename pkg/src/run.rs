@@ -1,9 +1,9 @@
-//! A run as JavaScript holds it: one method a page, each a method of the core's `Session`.
+//! A run as JavaScript holds it: one method a page of the core.
 
 use std::collections::BTreeSet;
 
 use js_sys::{JSON, Reflect};
-use prosescope_core::session::{Options, Session, ValueOf};
+use prosescope_core::session::{Options, Session, ValueOf, pages};
 use prosescope_core::source::SourceError;
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
@@ -47,13 +47,13 @@ impl Run {
     /// What happened, where it stopped and why.
     #[wasm_bindgen(unchecked_return_type = "views.Overview")]
     pub fn overview(&self) -> Result<JsValue, JsValue> {
-        json(&self.session.overview(Some(self.now())))
+        json(&pages::overview(&self.session, Some(self.now())))
     }
 
     /// The program with what is known of each line: `len` lines (all) from line `from` (0).
     #[wasm_bindgen(unchecked_return_type = "views.ProgramView")]
     pub fn program(&self, from: Option<u32>, len: Option<u32>) -> Result<JsValue, JsValue> {
-        json(&self.session.program_page(first(from), most(len)))
+        json(&pages::program_page(&self.session, first(from), most(len)))
     }
 
     /// The trace as a list of visible rows: `len` of them (all) from row `from` (0); the children of the nodes in
@@ -68,19 +68,24 @@ impl Run {
         >,
     ) -> Result<JsValue, JsValue> {
         let folded: BTreeSet<u32> = folded.unwrap_or_default().into_iter().collect();
-        json(&self.session.trace_page(&folded, first(from), most(len)))
+        json(&pages::trace_page(
+            &self.session,
+            &folded,
+            first(from),
+            most(len),
+        ))
     }
 
     /// Everything that is known of one node of the trace; null: there is none.
     #[wasm_bindgen(unchecked_return_type = "views.NodeDetail | null")]
     pub fn node(&self, node: u32) -> Result<JsValue, JsValue> {
-        json(&self.session.node_detail(node))
+        json(&pages::node_detail(&self.session, node))
     }
 
     /// The bindings, root first, then frame by frame: `len` of them (all) from `from` (0).
     #[wasm_bindgen(unchecked_return_type = "views.BindingsPage")]
     pub fn bindings(&self, from: Option<u32>, len: Option<u32>) -> Result<JsValue, JsValue> {
-        json(&self.session.bindings_page(first(from), most(len)))
+        json(&pages::bindings_page(&self.session, first(from), most(len)))
     }
 
     /// A whole value as text; bytes that are no UTF-8 are replaced. A name is looked up from the frame `from` (an
@@ -132,31 +137,31 @@ impl Run {
     /// The gates, deadlines and all, and the audit log with what its verification says.
     #[wasm_bindgen(unchecked_return_type = "views.GatesView")]
     pub fn gates(&self) -> Result<JsValue, JsValue> {
-        json(&self.session.gates(Some(self.now())))
+        json(&pages::gates(&self.session, Some(self.now())))
     }
 
     /// The agents, their invocations, and what changed between them.
     #[wasm_bindgen(unchecked_return_type = "views.AgentsView")]
     pub fn agents(&self) -> Result<JsValue, JsValue> {
-        json(&self.session.agents())
+        json(&pages::agents(&self.session))
     }
 
     /// The imports. `openRun` opens a nested run by its `place`.
     #[wasm_bindgen(unchecked_return_type = "views.ImportsView")]
     pub fn imports(&self) -> Result<JsValue, JsValue> {
-        json(&self.session.imports())
+        json(&pages::imports(&self.session))
     }
 
     /// state.md, rendered from the data and as it lies in the folder, with their differences.
     #[wasm_bindgen(unchecked_return_type = "views.StateMdView")]
     pub fn state(&self, whole: Option<bool>) -> Result<JsValue, JsValue> {
-        json(&self.session.state_page(whole.unwrap_or_default()))
+        json(&pages::state_page(&self.session, whole.unwrap_or_default()))
     }
 
     /// Every file and every table.
     #[wasm_bindgen(unchecked_return_type = "views.FilesView")]
     pub fn files(&self) -> Result<JsValue, JsValue> {
-        json(&self.session.files())
+        json(&pages::files(&self.session))
     }
 
     /// Rows of a table, large cells cut: `len` of them (all) from row `from` (0).
@@ -168,14 +173,14 @@ impl Run {
         len: Option<u32>,
     ) -> Result<JsValue, JsValue> {
         let from = u64::from(first(from));
-        let rows = self.session.table_rows(&text(table)?, from, most(len));
+        let rows = pages::table_rows(&self.session, &text(table)?, from, most(len));
         json(&rows.map_err(|e| self.missing(e))?)
     }
 
     /// Everything that is odd, with its place: errors first.
     #[wasm_bindgen(unchecked_return_type = "views.IssuesView")]
     pub fn issues(&self) -> Result<JsValue, JsValue> {
-        json(&self.session.issues_page())
+        json(&pages::issues_page(&self.session))
     }
 }
 
@@ -230,13 +235,13 @@ impl Run {
         if let Some(winner) = self.session.winner(name, from) {
             return Ok((None, ValueOf::Binding(winner)));
         }
-        if let Some((nested, name)) = self.session.in_import(name, &Options::default()) {
+        if let Some((nested, name)) = pages::in_import(&self.session, name, &Options::default()) {
             let session = nested.as_ref().unwrap_or(&self.session);
             if let Some(winner) = session.winner(&name, None) {
                 return Ok((nested, ValueOf::Binding(winner)));
             }
         }
-        let view = self.session.resolve(name, from);
+        let view = pages::resolve(&self.session, name, from);
         let place = from.map_or("at the root".to_owned(), |id| format!("from frame {id}"));
         let frames: Vec<String> = view
             .candidates

@@ -23,6 +23,22 @@ use crate::error::StoreError;
 /// # Errors
 /// When it cannot be told whether there is one: another folder above would be taken for the project.
 pub fn prose_dir(from: &Path, home: Option<&Path>) -> Result<Option<PathBuf>, StoreError> {
+    nearest(from, home, ".prose")
+}
+
+/// The nearest `.prose` folder; where there is none, the nearest `.agents/prose`, in which later versions of OpenProse keep
+/// their runs.
+///
+/// # Errors
+/// As [`prose_dir`].
+pub fn project_dir(from: &Path, home: Option<&Path>) -> Result<Option<PathBuf>, StoreError> {
+    match prose_dir(from, home)? {
+        Some(prose) => Ok(Some(prose)),
+        None => nearest(from, home, ".agents/prose"),
+    }
+}
+
+fn nearest(from: &Path, home: Option<&Path>, name: &str) -> Result<Option<PathBuf>, StoreError> {
     // A home directory of somebody else is no way to this one.
     let nowhere = |cause: &io::Error| is_nothing(cause) || is_closed(cause);
     let real = |dir: &Path| match dir.canonicalize() {
@@ -30,7 +46,7 @@ pub fn prose_dir(from: &Path, home: Option<&Path>) -> Result<Option<PathBuf>, St
         real => real.map_err(|cause| StoreError::io(dir, cause)),
     };
     for dir in from.ancestors() {
-        let prose = dir.join(".prose");
+        let prose = dir.join(name);
         if !is_folder(&prose)? {
             continue;
         }
@@ -121,5 +137,19 @@ mod tests {
             prose_dir(&home, Some(&home)).unwrap(),
             Some(home.join(".prose"))
         );
+    }
+
+    #[test]
+    fn runs_of_later_versions_are_found_where_there_is_no_prose_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        let inner = dir.path().join("a/b");
+        std::fs::create_dir_all(&inner).unwrap();
+        let later = dir.path().join(".agents/prose");
+        std::fs::create_dir_all(&later).unwrap();
+        assert_eq!(prose_dir(&inner, None).unwrap(), None);
+        assert_eq!(project_dir(&inner, None).unwrap(), Some(later));
+        let prose = dir.path().join("a/.prose");
+        std::fs::create_dir_all(&prose).unwrap();
+        assert_eq!(project_dir(&inner, None).unwrap(), Some(prose));
     }
 }

@@ -16,7 +16,7 @@ mod vfs;
 
 pub use disk::{Disk, Root};
 pub use error::StoreError;
-pub use find::{home_prose, prose_dir};
+pub use find::{home_prose, project_dir, prose_dir};
 pub use record::{FolderStore, SqliteStore, init_folder, init_sqlite};
 pub use upkeep::agents::{KeptAgent, delete_agent, kept_agent};
 pub use upkeep::clean::{remove_leftover, remove_run, run_entries};

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use prosescope_core::check::{AREAS, Example};
 use prosescope_core::repair::{Done, plan};
 use prosescope_core::schema::STATE_SQL;
-use prosescope_core::session::{Options, Session};
+use prosescope_core::session::{Options, Session, pages};
 use prosescope_store::{Damaged, Disk, write_repaired};
 use rusqlite::Connection;
 
@@ -50,8 +50,7 @@ fn open(dir: &Path) -> (Rc<Disk>, Session) {
 }
 
 fn rules(session: &Session) -> BTreeSet<String> {
-    session
-        .check(Some(NOW))
+    pages::check(session, Some(NOW))
         .into_iter()
         .map(|issue| issue.rule)
         .collect()

@@ -150,7 +150,12 @@ impl<'a> Visit<'a> for Calls<'_> {
             let name = last.ident.to_string();
             let at = match path.path.segments.len() {
                 1 => self.functions.get(&name),
-                _ if path.path.segments[0].ident == "Issue" => self.methods.get(&name),
+                _ if ["Issue", "Finding"]
+                    .iter()
+                    .any(|of| path.path.segments[0].ident == of) =>
+                {
+                    self.methods.get(&name)
+                }
                 _ => None,
             };
             if let Some(given) = at.and_then(|at| call.args.get(*at)) {

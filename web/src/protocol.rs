@@ -6,6 +6,7 @@
 
 #![cfg_attr(not(target_family = "wasm"), allow(dead_code))]
 
+use prosescope_core::session::ValueOf;
 use prosescope_core::view::RunList;
 use serde::{Deserialize, Serialize};
 
@@ -154,7 +155,7 @@ pub(crate) enum Request {
         /// Where the run lies.
         place: String,
         /// Whose.
-        of: Of,
+        of: ValueOf,
         /// At most so many bytes.
         most: u64,
     },
@@ -163,7 +164,7 @@ pub(crate) enum Request {
         /// Where the run lies.
         place: String,
         /// Whose.
-        of: Of,
+        of: ValueOf,
     },
     /// An `AgentsView`.
     Agents {
@@ -229,20 +230,6 @@ pub(crate) struct Missing {
     pub(crate) hidden: Vec<String>,
     /// Single files were given, and no folder.
     pub(crate) loose: bool,
-}
-
-/// Whose value is asked for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Of {
-    /// A binding's; its attachment's content where it has one that is there.
-    Binding(u32),
-    /// A binding's own, even where it names an attachment.
-    Summary(u32),
-    /// An agent's memory.
-    Memory(u32),
-    /// A file of the run.
-    File(String),
 }
 
 /// What was read so far, and at what cost.
@@ -315,12 +302,6 @@ impl From<prosescope_core::session::OpenError> for Trouble {
 
         match error {
             OpenError::Source(error) => error.into(),
-            OpenError::Database { path, cause, next } => Trouble {
-                file: Some(path),
-                cause,
-                next,
-                ..Trouble::default()
-            },
             OpenError::NoRun { place, found, next } => Trouble {
                 file: Some(place),
                 found,

@@ -2,8 +2,8 @@ use std::path::PathBuf;
 
 use prosescope_core::model::{AgentScope, Text};
 use prosescope_core::render::text::escape;
-use prosescope_core::session::{Session, ValueOf};
-use prosescope_core::view::{AgentWritten, Part, SegmentText};
+use prosescope_core::session::OneAgent;
+use prosescope_core::view::{AgentWritten, SegmentText};
 use prosescope_core::write::{AddSegment, Record, Remember, Remembered};
 
 use super::unread;
@@ -14,7 +14,7 @@ use crate::input;
 use crate::locate;
 use crate::near;
 use crate::out::{Out, say};
-use crate::print::style::{RESET, WAIT};
+use crate::print::note;
 use crate::record::{self, Recorder};
 
 pub(super) fn run(command: AgentCommand, out: &Out) -> Result<Exit, CliError> {
@@ -85,14 +85,14 @@ impl Place {
             });
         }
         let target = locate::for_writing(&run)?;
-        let session = locate::open_agent(&target, &args.name)?;
+        let agent = locate::open_agent(&target, &args.name)?;
         // Which store holds the agent is not known where one cannot be read.
-        unread::whole(&session, &[Part::Agents])?;
+        unread::of_agent(&agent)?;
         let scope = match args.scope {
             Some(Scope::Execution) => AgentScope::Execution,
             Some(Scope::Project) => AgentScope::Project,
             Some(Scope::User) => AgentScope::User,
-            None => declared(&session, &args.name)?,
+            None => declared(&agent, &args.name)?,
         };
         // The project is the run's, wherever the command is given.
         let project = match target.dir.ancestors().find(|dir| dir.ends_with(".prose")) {
@@ -116,7 +116,7 @@ impl Place {
             }
             _ => (None, scope.clone()),
         };
-        let home = session.agent_home(&args.name, &read_as);
+        let home = agent.home(&read_as);
         // An agent stays in the store that holds it; a new one goes to the run's own form (errata A1).
         let database = home.map_or(target.database.is_some(), |home| home.database);
         let inside = |dir: PathBuf| match database {
@@ -135,7 +135,7 @@ impl Place {
                 record::from_here(&other),
                 record::from_here(&used)
             );
-            say(&format!("{WAIT}note:{RESET} {}", escape(&text, false)));
+            say(&note(&escape(&text, false)));
         }
         let beside = dir.map(inside);
         Ok(Place {
@@ -162,67 +162,59 @@ impl Place {
     }
 }
 
-fn declared(session: &Session, agent: &str) -> Result<AgentScope, CliError> {
-    let scope = session
-        .listing()
-        .and_then(|listing| listing.agent_scope(agent));
-    match scope {
+fn declared(agent: &OneAgent, name: &str) -> Result<AgentScope, CliError> {
+    match agent.declared() {
         Some(AgentScope::Custom) => Err(CliError::usage(format!(
-            "the program keeps agent {agent} at a path of its own, which is not opened from a run's data"
+            "the program keeps agent {name} at a path of its own, which is not opened from a run's data"
         ))
         .hint("give that path: --path PATH")),
         scope => Ok(scope.unwrap_or(AgentScope::Execution)),
     }
 }
 
-/// What is kept of an agent: where it is looked for, and its places among the agents of a session.
-fn kept(args: &AgentArgs) -> Result<(Place, Session, Vec<u32>), CliError> {
+/// What is kept of an agent: where it is looked for, and which of the agents of its name are meant.
+fn kept(args: &AgentArgs) -> Result<(Place, OneAgent, Vec<usize>), CliError> {
     let place = Place::of(args)?;
-    let session = match (&place.scope, &place.beside) {
-        (AgentScope::Custom, Some(path)) => locate::open(&path.to_string_lossy())?,
-        _ if locate::id_on_server(&args.run.run).is_some() => locate::open(&args.run.run)?,
+    let agent = match (&place.scope, &place.beside) {
+        (AgentScope::Custom, Some(path)) => {
+            OneAgent::of(locate::open(&path.to_string_lossy())?, &args.name)
+        }
         _ => locate::open_agent(&locate::for_writing(&args.run.run)?, &args.name)?,
     };
-    let agents = (0_u32..).zip(&session.run().agents);
     let found = match place.scope {
-        AgentScope::Custom => agents
-            .filter(|(_, agent)| *agent.name == *args.name)
-            .map(|(at, _)| at)
-            .collect(),
+        AgentScope::Custom => (0..agent.agents().len()).collect(),
         // Of two stores that hold the agent the run uses one.
         _ => {
-            let home = session.agent_home(&args.name, &place.read_as);
-            let at = home.and_then(|home| u32::try_from(home.agent).ok());
-            at.into_iter().collect()
+            let home = agent.home(&place.read_as);
+            home.into_iter().map(|home| home.agent).collect()
         }
     };
-    Ok((place, session, found))
+    Ok((place, agent, found))
 }
 
 fn get(args: &AgentArgs, out: &Out) -> Result<Exit, CliError> {
-    let (place, session, found) = kept(args)?;
-    let memory = |at: &&u32| {
-        let agent = session.run().agents.get(**at as usize);
-        agent.is_some_and(|agent| agent.memory.len().is_some())
+    let (place, agent, found) = kept(args)?;
+    let memory = |at: &usize| {
+        let kept = agent.agents().get(*at);
+        kept.is_some_and(|kept| kept.memory.len().is_some())
     };
-    let Some(at) = found.iter().find(memory).copied() else {
+    let Some(at) = found.into_iter().find(memory) else {
         let message = format!(
             "agent {} has no memory in scope {}",
             args.name,
             place.scope.word()
         );
-        unread::whole(&session, &[Part::Agents])?;
+        unread::of_agent(&agent)?;
         return Err(unknown(args, message));
     };
-    let of = ValueOf::Memory(at);
     if out.json {
-        let value = session.value(&of, Out::MOST_OF_A_VALUE)?;
+        let value = agent.memory(at, Out::MOST_OF_A_VALUE)?;
         Out::say_cut(&value);
         out.json(&value)?;
         return Ok(Exit::Done);
     }
     let mut failed = None;
-    session.value_pieces(&of, &mut |piece| {
+    agent.memory_pieces(at, &mut |piece| {
         let done = match out.terminal {
             true => out.text(&escape(&String::from_utf8_lossy(piece), true)),
             false => out.bytes(piece),
@@ -234,10 +226,10 @@ fn get(args: &AgentArgs, out: &Out) -> Result<Exit, CliError> {
 }
 
 fn segment(args: &AgentArgs, number: Option<i64>, out: &Out) -> Result<Exit, CliError> {
-    let (place, session, found) = kept(args)?;
+    let (place, agent, found) = kept(args)?;
     let scope = place.scope.word();
     for at in &found {
-        let Some(segment) = session.segment(*at, number)? else {
+        let Some(segment) = agent.segment(*at, number)? else {
             continue;
         };
         if out.json {
@@ -262,10 +254,10 @@ fn segment(args: &AgentArgs, number: Option<i64>, out: &Out) -> Result<Exit, Cli
         }
         return Ok(Exit::Done);
     }
-    unread::whole(&session, &[Part::Agents])?;
+    unread::of_agent(&agent)?;
     let name = &args.name;
     for at in &found {
-        if let (Some(number), Some(last)) = (number, session.segment(*at, None)?) {
+        if let (Some(number), Some(last)) = (number, agent.segment(*at, None)?) {
             let message = format!("agent {name} has no segment {number} in scope {scope}");
             return Err(
                 CliError::not_found(message).hint(format!("the last segment is {}", last.number))
@@ -295,18 +287,15 @@ fn unknown(args: &AgentArgs, message: String) -> CliError {
 
 fn said(run: Option<&str>, done: &Remembered, place: &Place, out: &Out) -> Result<Exit, CliError> {
     let store = place.beside.as_deref().map(record::from_here);
-    if out.json {
-        out.json(&AgentWritten::new(run, done, store))?;
-        return Ok(Exit::Done);
-    }
-    let store = store.map_or(String::new(), |path| format!(", in {path}"));
+    let place = store.as_ref();
+    let place = place.map_or(String::new(), |path| format!(", in {path}"));
     let what = match done.segment {
         Some(number) => format!("Segment written: {} {number:03}", done.agent),
         None => format!("Memory written: {}", done.agent),
     };
-    let text = format!("{what} (scope {}{store})\n", done.scope);
-    out.text(&escape(&text, true))?;
-    Ok(Exit::Done)
+    let text = format!("{what} (scope {}{place})\n", done.scope);
+    let view = AgentWritten::new(run, done, store);
+    out.show(&view, || escape(&text, true))
 }
 
 fn text_of_stdin(what: &str) -> Result<String, CliError> {

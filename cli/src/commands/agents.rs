@@ -1,3 +1,4 @@
+use prosescope_core::session::pages;
 use prosescope_core::view::Part;
 
 use super::unread;
@@ -9,13 +10,8 @@ use crate::{locate, print};
 
 pub(super) fn run(args: &RunArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run)?;
-    let view = session.agents();
+    let view = pages::agents(&session);
     unread::list(&session, Part::Agents, view.agents.is_empty(), || {
-        if out.json {
-            out.json(&view)?;
-        } else {
-            out.text(&print::agents(&view, out.width))?;
-        }
-        Ok(())
+        out.show(&view, || print::agents(&view, out.width))
     })
 }

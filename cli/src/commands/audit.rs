@@ -1,6 +1,7 @@
 use prosescope_core::issue::{Issue, Severity};
-use prosescope_core::session::{AuditFilter, Session, audit_stats, audit_timeouts, longest_first};
-use prosescope_core::view::{AuditRow, GateWait, RunAudit};
+use prosescope_core::session::pages::{AuditFilter, audit_stats, audit_timeouts, longest_first};
+use prosescope_core::session::{Session, pages};
+use prosescope_core::view::RunAudit;
 
 use super::{ended, no_gate, since, unread};
 use crate::args::gates::{AuditArgs, AuditCommand};
@@ -24,10 +25,10 @@ pub(super) fn run(args: &AuditArgs, out: &Out) -> Result<Exit, CliError> {
     let (mut exit, mut runs, mut waits) = (Exit::Done, Vec::new(), Vec::new());
     let mut add = |session: &Session, place: String| {
         // The chain is verified over the whole log; a filter only narrows what is shown.
-        let mut audit = session.audit(None);
+        let mut audit = pages::audit(session, None);
         audit.rows.retain(|row| filter.wants(row));
         if args.waits {
-            waits.extend(session.gate_waits(&filter));
+            waits.extend(pages::gate_waits(session, &filter));
         }
         let wrong = has_errors(&audit.issues);
         let run = session.run().id.to_string();
@@ -64,17 +65,23 @@ pub(super) fn run(args: &AuditArgs, out: &Out) -> Result<Exit, CliError> {
     }
     let rows = || runs.iter().flat_map(|run| &run.audit.rows);
     match (args.timeouts, args.stats, args.waits) {
-        (true, ..) => print_timeouts(rows(), out)?,
+        (true, ..) => {
+            let timeouts = audit_timeouts(rows());
+            out.show(&timeouts, || print::audit_timeouts(&timeouts, out.width))
+        }
         (_, true, _) => {
             let stats = audit_stats(rows());
-            match out.json {
-                true => out.json(&stats)?,
-                false => out.text(&print::audit_stats(&stats, out.width))?,
-            }
+            out.show(&stats, || print::audit_stats(&stats, out.width))
         }
-        (.., true) => print_waits(&mut waits, out)?,
-        _ => print_rows(args.all, &runs, out)?,
-    }
+        (.., true) => {
+            longest_first(&mut waits);
+            out.show(&waits, || print::gate_waits(&waits, out.width))
+        }
+        _ => match (args.all, runs.as_slice()) {
+            (false, [one]) => out.show(&one.audit, || print::audit(&one.audit, out.width)),
+            _ => out.show(&runs, || print::audits(&runs, out.width)),
+        },
+    }?;
     Ok(exit)
 }
 
@@ -89,42 +96,13 @@ fn known(session: &Session, gate: Option<&str>) -> Result<(), CliError> {
     Err(no_gate(session, gate))
 }
 
-fn print_timeouts<'a>(rows: impl Iterator<Item = &'a AuditRow>, out: &Out) -> Result<(), CliError> {
-    let timeouts = audit_timeouts(rows);
-    match out.json {
-        true => out.json(&timeouts),
-        false => out.text(&print::audit_timeouts(&timeouts, out.width)),
-    }
-}
-
-fn print_waits(waits: &mut [GateWait], out: &Out) -> Result<(), CliError> {
-    longest_first(waits);
-    match out.json {
-        true => out.json(&waits),
-        false => out.text(&print::gate_waits(waits, out.width)),
-    }
-}
-
-fn print_rows(all: bool, runs: &[RunAudit], out: &Out) -> Result<(), CliError> {
-    match (all, runs, out.json) {
-        (false, [one], true) => out.json(&one.audit),
-        (false, [one], false) => out.text(&print::audit(&one.audit, out.width)),
-        (_, _, true) => out.json(&runs),
-        (_, _, false) => out.text(&print::audits(runs, out.width)),
-    }
-}
-
 fn verify(run: &str, expect_head: Option<&str>, out: &Out) -> Result<Exit, CliError> {
     let expected = expect_head.map(count_and_hash).transpose()?;
     let session = locate::open(run)?;
     // A chain with rows missing says nothing.
     unread::whole(&session, unread::GATES)?;
-    let check = session.audit_check(expected);
-    if out.json {
-        out.json(&check)?;
-    } else {
-        out.text(&print::audit_check(&check, out.width))?;
-    }
+    let check = pages::audit_check(&session, expected);
+    out.show(&check, || print::audit_check(&check, out.width))?;
     Ok(match has_errors(&check.issues) {
         true => Exit::Issues,
         false => Exit::Done,

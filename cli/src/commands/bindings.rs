@@ -1,3 +1,4 @@
+use prosescope_core::session::pages;
 use prosescope_core::view::Part;
 
 use super::unread;
@@ -9,13 +10,8 @@ use crate::{locate, print};
 
 pub(super) fn run(args: &RunArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run)?;
-    let view = session.bindings_page(0, u32::MAX);
+    let view = pages::bindings_page(&session, 0, u32::MAX);
     unread::list(&session, Part::Bindings, view.rows.is_empty(), || {
-        if out.json {
-            out.json(&view)?;
-        } else {
-            out.text(&print::bindings(&view, out.width))?;
-        }
-        Ok(())
+        out.show(&view, || print::bindings(&view, out.width))
     })
 }

@@ -1,10 +1,11 @@
 use prosescope_core::model::{AgentScope, Form};
 use prosescope_core::render::brief::{Brief, brief};
 use prosescope_core::render::text::escape;
+use prosescope_core::session::pages;
 use prosescope_core::view::{BriefView, ExecutionBegun, Part, TaskView};
 use prosescope_core::write::{Begun, Task, names};
 
-use super::unread;
+use super::{no_execution, unread};
 use crate::args::record::BriefArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -19,13 +20,7 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
     let (session, folder) = locate::open_with_folder(&args.run.run)?;
     unread::whole(&session, &[Part::Program, Part::Statements, Part::Bindings])?;
     let task = match args.execution {
-        Some(id) => session.task(id).ok_or_else(|| {
-            CliError::not_found(format!(
-                "there is no execution {id} in run {}",
-                session.run().id
-            ))
-            .hint("`prose trace RUN` lists the executions with their ids")
-        })?,
+        Some(id) => pages::task(&session, id).ok_or_else(|| no_execution(&session, id))?,
         None => Task::default(),
     };
     let on_server = locate::id_on_server(&folder).is_some();
@@ -60,14 +55,9 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
         )
     };
     let text = brief(&of, args.sqlite3);
-    if out.json {
-        let put = of.put();
-        let run = of.run;
-        out.json(&BriefView { run, text, put })?;
-    } else {
-        out.text(&escape(&text, true))?;
-    }
-    Ok(Exit::Done)
+    let (put, run) = (of.put(), of.run);
+    let view = BriefView { run, text, put };
+    out.show(&view, || escape(&view.text, true))
 }
 
 /// What a task says of a brief.
@@ -98,6 +88,14 @@ pub(super) fn task(recorder: &Recorder, id: i64, task: Option<&Task>) -> Option<
         ..with_task(name, task)
     };
     Some(TaskView::new(&brief, task))
+}
+
+/// The brief of what began, after an empty line; nothing where no subagent carries it out.
+pub(super) fn appended(recorder: &Recorder, begun: &Begun) -> String {
+    let task = task(recorder, begun.id, begun.task.as_ref());
+    task.map_or(String::new(), |task| {
+        format!("\n{}", escape(&task.brief, true))
+    })
 }
 
 /// What began, with its task.

@@ -1,5 +1,6 @@
 use prosescope_core::check::{AREAS, Rule, report, rule, sarif};
 use prosescope_core::issue::Severity;
+use prosescope_core::session::pages;
 use prosescope_core::view::{CheckReport, CheckedRun};
 
 use crate::args::{CheckArgs, Level};
@@ -11,21 +12,11 @@ use crate::{locate, near, print};
 pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
     if let Some(None) = &args.explain {
         let rules: Vec<_> = rules().map(|rule| rule.view()).collect();
-        if out.json {
-            out.json(&rules)?;
-        } else {
-            out.text(&print::rules(&rules, out.width))?;
-        }
-        return Ok(Exit::Done);
+        return out.show(&rules, || print::rules(&rules, out.width));
     }
     if let Some(Some(name)) = &args.explain {
         let rule = rule(name).ok_or_else(|| unknown(name))?.view();
-        if out.json {
-            out.json(&rule)?;
-        } else {
-            out.text(&print::explained(&rule, out.width))?;
-        }
-        return Ok(Exit::Done);
+        return out.show(&rule, || print::explained(&rule, out.width));
     }
     if args.fix {
         return super::check_fix::run(args, out);
@@ -55,7 +46,7 @@ fn checked(args: &CheckArgs) -> Result<Vec<CheckedRun>, CliError> {
         let runs = locate::open_all(path)?;
         return Ok(runs
             .map(|(name, folder, opened)| match opened {
-                Ok(session) => session.check_page(now, &folder),
+                Ok(session) => pages::check_page(&session, now, &folder),
                 Err(error) => CheckedRun {
                     run: name,
                     folder,
@@ -75,7 +66,7 @@ fn checked(args: &CheckArgs) -> Result<Vec<CheckedRun>, CliError> {
     runs.iter()
         .map(|run| {
             let (session, folder) = locate::open_with_folder(run)?;
-            Ok(session.check_page(now, &folder))
+            Ok(pages::check_page(&session, now, &folder))
         })
         .collect()
 }

@@ -1,5 +1,6 @@
 //! `prose check RUN --fix`: a repaired copy beside the run.
 
+use prosescope_core::session::pages;
 use std::path::PathBuf;
 
 use prosescope_core::model::{FolderForm, Form};
@@ -22,7 +23,7 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
     let opened = locate::open_on_disk(run)?;
     unread::given(&opened.session)?;
     let now = locate::now();
-    let before = opened.session.check_page(Some(now), "");
+    let before = pages::check_page(&opened.session, Some(now), "");
     let form = &opened.session.run().form;
     let written = match form {
         Form::Folder { form } => matches!(form, FolderForm::StateMd | FolderForm::Bare),
@@ -72,16 +73,12 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
     })?;
     let fixed = RunRepaired {
         run: before.run,
-        after: fixed.check_page(Some(now), &copy),
+        after: pages::check_page(&fixed, Some(now), &copy),
         copy,
         repaired,
         before: before.counts,
     };
-    if out.json {
-        out.json(&fixed)?;
-    } else {
-        out.text(&print::fixed(&fixed, out.width))?;
-    }
+    out.show(&fixed, || print::fixed(&fixed, out.width))?;
     Ok(match fixed.after.counts.error {
         0 => Exit::Done,
         _ => Exit::Issues,

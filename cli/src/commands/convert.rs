@@ -106,10 +106,5 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
         state: state.to_owned(),
         left,
     };
-    if out.json {
-        out.json(&converted)?;
-    } else {
-        out.text(&print::converted(&converted, out.width))?;
-    }
-    Ok(Exit::Done)
+    out.show(&converted, || print::converted(&converted, out.width))
 }

@@ -39,13 +39,10 @@ fn decide(args: &Decider, decision: Decision, out: &Out) -> Result<Exit, CliErro
     let run = match done.map_err(|error| with_near(error, args))? {
         Resolved::Decided(done) => {
             let run = recorder.run_id();
-            if out.json {
-                out.json(&GateDecided::new(run, &done))?;
-            } else {
+            return out.show(&GateDecided::new(run, &done), || {
                 let waited = done.waited_ms.map(human_duration);
-                out.text(&print::decided(run, &done, waited.as_deref()))?;
-            }
-            return Ok(Exit::Done);
+                print::decided(run, &done, waited.as_deref())
+            });
         }
         Resolved::TooLate(timed_out) => {
             if out.json {

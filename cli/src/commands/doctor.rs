@@ -37,11 +37,7 @@ pub(super) fn run(args: &DoctorArgs, out: &Out) -> Result<Exit, CliError> {
         None => latest,
     };
     let checkup = judge(&facts);
-    if out.json {
-        out.json(&checkup)?;
-    } else {
-        out.text(&print::checkup(&checkup, out.width))?;
-    }
+    out.show(&checkup, || print::checkup(&checkup, out.width))?;
     let worst = checkup.checks.iter().map(|check| check.state).max();
     Ok(match worst {
         Some(State::Error) => Exit::Issues,

@@ -1,4 +1,3 @@
-use prosescope_core::render::text::escape;
 use prosescope_core::view::{AttemptBegun, ExecutionEnded};
 use prosescope_core::write::{Begin, Begun, Close, Closed, How, Insist, Named, Record, Retry, Run};
 
@@ -82,14 +81,10 @@ pub(super) fn run(command: ExecCommand, out: &Out) -> Result<Exit, CliError> {
             };
             let mut recorder = Recorder::open(&run.run)?;
             let retried = recorder.record(&retry)?;
-            if out.json {
-                let task = brief::task(&recorder, id, retried.task.as_ref());
-                out.json(&AttemptBegun::new(recorder.run_id(), &retried, task))?;
-            } else {
-                let of = retried.max.map_or(String::new(), |max| format!("/{max}"));
-                out.text(&format!("{id} attempt {}{of}\n", retried.attempt))?;
-            }
-            Ok(Exit::Done)
+            let task = brief::task(&recorder, id, retried.task.as_ref());
+            let view = AttemptBegun::new(recorder.run_id(), &retried, task);
+            let of = retried.max.map_or(String::new(), |max| format!("/{max}"));
+            out.show(&view, || format!("{id} attempt {}{of}\n", retried.attempt))
         }
     }
 }
@@ -141,46 +136,26 @@ pub(super) fn began<R: Record<Done = Begun>>(
 ) -> Result<Exit, CliError> {
     let mut recorder = Recorder::open(run)?;
     let begun = recorder.record(command)?;
-    if out.json {
-        out.json(&brief::begun(&recorder, &begun))?;
-    } else {
-        out.text(&format!("{}\n", begun.id))?;
-    }
-    Ok(Exit::Done)
+    out.show(&brief::begun(&recorder, &begun), || {
+        format!("{}\n", begun.id)
+    })
 }
 
 /// The id, and the brief where a subagent carries it out.
 fn briefed(recorder: &Recorder, begun: &Begun, out: &Out) -> Result<Exit, CliError> {
-    if out.json {
-        out.json(&brief::begun(recorder, begun))?;
-        return Ok(Exit::Done);
-    }
-    let mut text = format!("{}\n", begun.id);
-    if let Some(brief) = brief::task(recorder, begun.id, begun.task.as_ref()) {
-        text.push('\n');
-        text.push_str(&escape(&brief.brief, true));
-    }
-    out.text(&text)?;
-    Ok(Exit::Done)
+    out.show(&brief::begun(recorder, begun), || {
+        format!("{}\n{}", begun.id, brief::appended(recorder, begun))
+    })
 }
 
 /// One object for one execution, an array for several.
 fn ended(run: &str, closed: &[Closed], out: &Out) -> Result<Exit, CliError> {
-    if out.json {
-        let all: Vec<_> = closed
-            .iter()
-            .map(|one| ExecutionEnded::new(run, one))
-            .collect();
-        match all.as_slice() {
-            [one] => out.json(one)?,
-            all => out.json(&all)?,
-        }
-    } else {
-        let lines: Vec<String> = closed
-            .iter()
-            .map(|closed| format!("{} {}\n", closed.id, closed.status))
-            .collect();
-        out.text(&lines.concat())?;
+    let all = closed.iter().map(|one| ExecutionEnded::new(run, one));
+    let all: Vec<_> = all.collect();
+    let line = |closed: &Closed| format!("{} {}\n", closed.id, closed.status);
+    let text = || closed.iter().map(line).collect();
+    match all.as_slice() {
+        [one] => out.show(one, text),
+        all => out.show(&all, text),
     }
-    Ok(Exit::Done)
 }

@@ -9,7 +9,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::locate;
 use crate::out::{Out, say};
-use crate::print::style::{RESET, WAIT};
+use crate::print::note;
 use crate::record::Recorder;
 
 pub(super) fn run(args: &FinishArgs, out: &Out) -> Result<Exit, CliError> {
@@ -28,25 +28,19 @@ pub(super) fn run(args: &FinishArgs, out: &Out) -> Result<Exit, CliError> {
     if !ended.before && ended.status != RunStatus::Interrupted {
         // It is finished: what cannot be said of it is no failure.
         if let Err(error) = say_unfinished(&args.run) {
-            say(&format!(
-                "{WAIT}note:{RESET} {}",
-                escape(
-                    &format!("whether executions never ended is not known: {error}"),
-                    true
-                )
-            ));
+            say(&note(&format!(
+                "whether executions never ended is not known: {error}"
+            )));
         }
     }
     let word = ended.status.word();
-    if out.json {
-        out.json(&RunFinished {
+    out.show(
+        &RunFinished {
             run: recorder.run_id().to_owned(),
             status: word.to_owned(),
-        })?;
-    } else {
-        out.text(&format!("{} {word}\n", recorder.run_id()))?;
-    }
-    Ok(Exit::Done)
+        },
+        || format!("{} {word}\n", recorder.run_id()),
+    )
 }
 
 /// What never ended counts as abandoned: said while somebody may still know what became of it.
@@ -63,16 +57,10 @@ fn say_unfinished(run: &str) -> Result<(), CliError> {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        say(&format!(
-            "{WAIT}note:{RESET} {}",
-            escape(
-                &format!(
-                    "these executions never ended, and are shown as abandoned: {}{more}",
-                    some.join(", ")
-                ),
-                false
-            )
-        ));
+        let some = escape(&some.join(", "), false);
+        say(&note(&format!(
+            "these executions never ended, and are shown as abandoned: {some}{more}"
+        )));
     }
     Ok(())
 }

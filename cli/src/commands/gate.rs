@@ -1,3 +1,4 @@
+use prosescope_core::session::pages;
 use prosescope_core::view::GateOpened;
 use prosescope_core::write::{CreateGate, ViewGate};
 
@@ -21,7 +22,7 @@ fn show(run: &str, id: &str, no_log: bool, out: &Out) -> Result<Exit, CliError> 
     let now = Some(locate::now());
     let whole = |session| unread::whole(&session, unread::GATES).map(|()| session);
     let mut session = locate::open(run).and_then(whole)?;
-    if session.gate(id, now).is_some() && !no_log {
+    if pages::gate(&session, id, now).is_some() && !no_log {
         let look = ViewGate {
             gate: id.to_owned(),
             by: "user".to_owned(),
@@ -39,15 +40,10 @@ fn show(run: &str, id: &str, no_log: bool, out: &Out) -> Result<Exit, CliError> 
             ))),
         }
     }
-    let Some(view) = session.gate(id, now) else {
+    let Some(view) = pages::gate(&session, id, now) else {
         return Err(no_gate(&session, id));
     };
-    if out.json {
-        out.json(&view)?;
-    } else {
-        out.text(&print::gate(&view, out.width))?;
-    }
-    Ok(Exit::Done)
+    out.show(&view, || print::gate(&view, out.width))
 }
 
 fn create(args: CreateArgs, out: &Out) -> Result<Exit, CliError> {
@@ -63,11 +59,8 @@ fn create(args: CreateArgs, out: &Out) -> Result<Exit, CliError> {
     };
     let mut recorder = Recorder::open(&args.run.run)?;
     let made = recorder.record(&command)?;
-    if out.json {
-        out.json(&GateOpened::new(recorder.run_id(), &made))?;
-    } else {
-        // The id alone: it is what it is decided by.
-        out.text(&format!("{}\n", made.id))?;
-    }
-    Ok(Exit::Done)
+    // The id alone: it is what it is decided by.
+    out.show(&GateOpened::new(recorder.run_id(), &made), || {
+        format!("{}\n", made.id)
+    })
 }

@@ -1,4 +1,5 @@
 use prosescope_core::render::text::escape;
+use prosescope_core::session::pages;
 use prosescope_core::timeout::Timeout;
 use prosescope_core::view::{GateTimedOut, GateView};
 use prosescope_core::write::{ExpireGates, TimedOut};
@@ -24,7 +25,7 @@ pub(super) fn run(args: &GatesArgs, out: &Out) -> Result<Exit, CliError> {
         Some(run) => {
             let session = locate::open(run)?;
             let exit = unread::whole(&session, unread::GATES).map(|()| ended(&session));
-            (session.gates(Some(now)).gates, exit)
+            (pages::gates(&session, Some(now)).gates, exit)
         }
         None => gates_of_all(now)?,
     };
@@ -38,11 +39,7 @@ pub(super) fn run(args: &GatesArgs, out: &Out) -> Result<Exit, CliError> {
     if exit.is_err() && gates.is_empty() {
         return exit;
     }
-    if out.json {
-        out.json(&gates)?;
-    } else {
-        out.text(&print::gates(&gates, out.width))?;
-    }
+    out.show(&gates, || print::gates(&gates, out.width))?;
     exit
 }
 
@@ -52,7 +49,7 @@ fn gates_of_all(now: i64) -> Result<(Vec<GateView>, Result<Exit, CliError>), Cli
     let (mut gates, mut worst, mut skipped) = (Vec::new(), Exit::Done, 0);
     for (name, place, session) in locate::open_project()? {
         let read = session.map_err(CliError::from).and_then(|session| {
-            let of_run = session.gates(Some(now)).gates.into_iter();
+            let of_run = pages::gates(&session, Some(now)).gates.into_iter();
             gates.extend(of_run.map(|gate| GateView {
                 place: Some(place.clone()),
                 ..gate
@@ -103,12 +100,8 @@ fn expire(run: Option<&str>, out: &Out) -> Result<Exit, CliError> {
             }
         }
     }
-    if out.json {
-        let gates = done.iter().map(|(run, gate)| GateTimedOut::new(run, gate));
-        out.json(&gates.collect::<Vec<_>>())?;
-    } else {
-        out.text(&print::expired(&done))?;
-    }
+    let gates = done.iter().map(|(run, gate)| GateTimedOut::new(run, gate));
+    out.show(&gates.collect::<Vec<_>>(), || print::expired(&done))?;
     Ok(exit)
 }
 
@@ -119,7 +112,7 @@ fn due() -> Result<Vec<Result<String, CliError>>, CliError> {
     for (_, folder, session) in locate::open_all(None)? {
         let read = session.map_err(CliError::from).and_then(|session| {
             unread::whole(&session, unread::GATES)?;
-            Ok(session.gates(now).gates)
+            Ok(pages::gates(&session, now).gates)
         });
         match read {
             Ok(gates) if gates.iter().any(|gate| gate.overdue) => due.push(Ok(folder)),

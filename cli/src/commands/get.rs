@@ -1,5 +1,5 @@
 use prosescope_core::render::text::escape;
-use prosescope_core::session::{Session, ValueOf};
+use prosescope_core::session::{Lookup, Session, ValueOf, pages};
 use prosescope_core::view::{NamedValue, Part, ResolutionView};
 
 use super::{ended, no_execution, unread};
@@ -15,30 +15,29 @@ pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
         return explain(args, out);
     }
     let lookup = locate::look_up(&args.run, &args.name, args.from)?;
-    if let Some(session) = lookup.not_found() {
-        let resolution = session.resolve(&args.name, args.from);
-        return Err(missing(session, args, &resolution));
-    }
-    if let Some(one) = lookup.unread()
-        && let Some(error) = unread::error(lookup.session(), &[one])
-    {
-        return Err(error);
-    }
+    let value = match lookup {
+        Lookup::Found(value) => value,
+        Lookup::NotFound(session) => {
+            let resolution = pages::resolve(&session, &args.name, args.from);
+            return Err(missing(&session, args, &resolution));
+        }
+    };
+    unread::of_value(&value)?;
     // A missing attachment is said on standard error; the row's own value still goes to standard output.
-    if let Some(note) = lookup.value(0)?.note {
-        unread::whole(lookup.session(), &[Part::Bindings])?;
+    if let Some(note) = value.value(0)?.note {
+        unread::beside_value(&value)?;
         say(&format!("{WAIT}note:{RESET} {}", escape(&note, true)));
     }
     let mut failed = None;
     if !out.terminal || args.raw {
-        lookup.value_pieces(&mut |piece| {
+        value.value_pieces(&mut |piece| {
             failed = out.bytes(piece).err();
             failed.is_none()
         })?;
     } else {
         // A character may lie across two pieces: what is not whole yet waits for the next.
         let mut held: Vec<u8> = Vec::new();
-        lookup.value_pieces(&mut |piece| {
+        value.value_pieces(&mut |piece| {
             held.extend_from_slice(piece);
             let whole = match std::str::from_utf8(&held) {
                 Err(e) if e.error_len().is_none() => e.valid_up_to(),
@@ -57,7 +56,7 @@ pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
     match failed {
         Some(error) => Err(error),
         // Only what was met on the way to the value counts: the rest of the run was not read.
-        None if lookup.met_errors() => Ok(Exit::Issues),
+        None if value.met_errors() => Ok(Exit::Issues),
         None => Ok(Exit::Done),
     }
 }
@@ -67,13 +66,13 @@ fn explain(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
     let mut session = locate::open(&args.run)?;
     let (mut name, mut from, mut import) = (args.name.clone(), args.from, None);
     if session.winner(&name, from).is_none()
-        && let Some((nested, inner)) = session.in_import(&name, &locate::bounded())
+        && let Some((nested, inner)) = pages::in_import(&session, &name, &locate::bounded())
     {
         session = nested.unwrap_or(session);
         (name, from, import) = (inner, None, Some(session.run().root.to_string()));
     }
     let winner = session.winner(&name, from);
-    let resolution = session.resolve(&name, from);
+    let resolution = pages::resolve(&session, &name, from);
     if !out.json {
         if let Some(place) = &import {
             let place = match place.trim_end_matches('/') {

@@ -33,14 +33,9 @@ pub(super) fn run(command: ImportCommand, out: &Out) -> Result<Exit, CliError> {
         program: program.map(|(_, source)| source),
     })?;
     let nested = recorder.nested(&done.nested);
-    if out.json {
-        out.json(&ImportRegistered::new(recorder.run_id(), &done, nested))?;
-        return Ok(Exit::Done);
-    }
-    let text = match &nested {
-        Some(run) => format!("Import registered: {} (its run: {run})\n", done.alias),
-        None => format!("Import registered: {}\n", done.alias),
-    };
-    out.text(&escape(&text, true))?;
-    Ok(Exit::Done)
+    let its = nested.as_ref();
+    let its = its.map_or(String::new(), |run| format!(" (its run: {run})"));
+    let text = format!("Import registered: {}{its}\n", done.alias);
+    let view = ImportRegistered::new(recorder.run_id(), &done, nested);
+    out.show(&view, || escape(&text, true))
 }

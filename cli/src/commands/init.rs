@@ -55,16 +55,14 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
     };
     out::recorded();
     record::told(made);
-    if out.json {
-        out.json(&RunOpened {
-            run: id,
+    out.show(
+        &RunOpened {
+            run: id.clone(),
             folder,
             state: state.to_owned(),
-        })?;
-    } else {
-        out.text(&format!("{id}\n"))?;
-    }
-    Ok(Exit::Done)
+        },
+        || format!("{id}\n"),
+    )
 }
 
 /// A program's text.

@@ -51,11 +51,8 @@ pub(super) fn run(command: LoopCommand, out: &Out) -> Result<Exit, CliError> {
 
 fn said(run: &str, rounds: &Rounds, word: &str, out: &Out) -> Result<Exit, CliError> {
     let id = rounds.closed.id;
-    if out.json {
-        out.json(&LoopRounds::new(run, rounds))?;
-    } else {
+    out.show(&LoopRounds::new(run, rounds), || {
         let of = rounds.max.map_or(String::new(), |max| format!("/{max}"));
-        out.text(&format!("{id} {word} {}{of}\n", rounds.rounds))?;
-    }
-    Ok(Exit::Done)
+        format!("{id} {word} {}{of}\n", rounds.rounds)
+    })
 }

@@ -31,13 +31,11 @@ pub(super) fn run(args: &NarrateArgs, out: &Out) -> Result<Exit, CliError> {
         only,
         style,
     );
-    if out.json {
-        let run = session.run().id.to_string();
-        out.json(&Narration { run, lines })?;
-    } else {
-        for line in lines {
-            out.text(&format!("{}\n", escape(&line, false)))?;
-        }
-    }
+    let run = session.run().id.to_string();
+    let view = Narration { run, lines };
+    out.show(&view, || {
+        let lines = view.lines.iter();
+        lines.map(|line| escape(line, false) + "\n").collect()
+    })?;
     Ok(ended(&session))
 }

@@ -1,4 +1,3 @@
-use prosescope_core::render::text::escape;
 use prosescope_core::view::{ParallelJoined, ParallelRunning};
 use prosescope_core::write::{BeginParallel, Begun, Branch, Join, Named, RunParallel, Running};
 
@@ -56,18 +55,12 @@ pub(super) fn run(command: ParallelCommand, out: &Out) -> Result<Exit, CliError>
                 insist: force.into(),
             };
             let (run, joined) = record::one(&run.run, &join)?;
-            if out.json {
-                out.json(&ParallelJoined::new(&run, &joined))?;
-            } else {
-                let branches: Vec<String> = joined
-                    .branches
-                    .iter()
-                    .map(|(name, status)| format!("{name} {status}"))
-                    .collect();
-                let id = joined.closed.id;
-                out.text(&format!("{id} joined: {}\n", branches.join(", ")))?;
-            }
-            Ok(Exit::Done)
+            out.show(&ParallelJoined::new(&run, &joined), || {
+                let branches = joined.branches.iter();
+                let branches = branches.map(|(name, status)| format!("{name} {status}"));
+                let branches: Vec<String> = branches.collect();
+                format!("{} joined: {}\n", joined.closed.id, branches.join(", "))
+            })
         }
     }
 }
@@ -84,20 +77,14 @@ fn begin(statement: StatementArgs, branches: BranchesArgs) -> BeginParallel {
 
 /// The parallel's id, then each branch: its id and name, and its brief where a subagent carries it out.
 fn ran(recorder: &Recorder, running: &Running, out: &Out) -> Result<Exit, CliError> {
-    if out.json {
-        let view = |begun: &Begun| brief::begun(recorder, begun);
-        out.json(&ParallelRunning::new(running, view))?;
-        return Ok(Exit::Done);
-    }
-    let mut text = format!("{}\n", running.parallel.id);
-    for branch in &running.branches {
-        let name = branch.name.as_deref().unwrap_or_default();
-        text.push_str(&format!("\n{} {name}\n", branch.id));
-        if let Some(task) = brief::task(recorder, branch.id, branch.task.as_ref()) {
-            text.push('\n');
-            text.push_str(&escape(&task.brief, true));
+    let view = |begun: &Begun| brief::begun(recorder, begun);
+    out.show(&ParallelRunning::new(running, view), || {
+        let mut text = format!("{}\n", running.parallel.id);
+        for branch in &running.branches {
+            let name = branch.name.as_deref().unwrap_or_default();
+            let brief = brief::appended(recorder, branch);
+            text.push_str(&format!("\n{} {name}\n{brief}", branch.id));
         }
-    }
-    out.text(&text)?;
-    Ok(Exit::Done)
+        text
+    })
 }

@@ -1,4 +1,5 @@
 use prosescope_core::resume::prompt;
+use prosescope_core::session::pages;
 use prosescope_core::write::Reopen;
 
 use super::{ended, unread};
@@ -16,14 +17,11 @@ pub(super) fn run(args: &ResumeArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run)?;
     // Whoever goes on would repeat what could not be read.
     unread::shown(&session)?;
-    let view = session.resume(Some(locate::now()));
-    if out.json {
-        out.json(&view)?;
-    } else if args.prompt {
+    let view = pages::resume(&session, Some(locate::now()));
+    out.show(&view, || match args.prompt {
         // Made to be handed on: the same bytes in a terminal and in a pipe. It holds no control characters.
-        out.text(&prompt(&view))?;
-    } else {
-        out.text(&print::resume(&view, out.width))?;
-    }
+        true => prompt(&view),
+        false => print::resume(&view, out.width),
+    })?;
     Ok(ended(&session))
 }

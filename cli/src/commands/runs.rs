@@ -22,10 +22,11 @@ pub(super) fn run(args: &RunsArgs, out: &Out) -> Result<Exit, CliError> {
         Sort::Status => Order::Status,
         Sort::Program => Order::Program,
     };
-    let mut list = locate::list(args.path.as_deref(), &filter, order)?;
+    let most = args.limit.unwrap_or(usize::MAX);
+    let list = locate::list(args.path.as_deref(), &filter, order, most)?;
     if filter.known_status(list.runs.iter()).is_err() {
         // Another filter may have left out the only run that records such a word.
-        let all = locate::list(args.path.as_deref(), &Filter::default(), order)?;
+        let all = locate::list(args.path.as_deref(), &Filter::default(), order, usize::MAX)?;
         filter.known_status(all.runs.iter()).map_err(|unknown| {
             let near = near::names(&unknown.0, RUN_STATUSES);
             let error = CliError::usage(unknown.to_string());
@@ -35,12 +36,7 @@ pub(super) fn run(args: &RunsArgs, out: &Out) -> Result<Exit, CliError> {
             }
         })?;
     }
-    list.runs.truncate(args.limit.unwrap_or(usize::MAX));
-    if out.json {
-        out.json(&list)?;
-    } else {
-        out.text(&print::runs(&list, out.width))?;
-    }
+    out.show(&list, || print::runs(&list, out.width))?;
     let unreadable = list.runs.iter().any(|run| run.error.is_some());
     Ok(if unreadable { Exit::Issues } else { Exit::Done })
 }

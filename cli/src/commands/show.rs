@@ -1,3 +1,4 @@
+use prosescope_core::session::pages;
 use prosescope_core::view::RunShown;
 
 use super::{ended, unread};
@@ -10,22 +11,15 @@ use crate::{locate, print};
 pub(super) fn run(args: &RunArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run)?;
     let shown = RunShown {
-        overview: session.overview(Some(locate::now())),
-        program: session.program_page(0, u32::MAX),
-        imports: session.imports(),
-        files: session.files(),
-        issues: session.issues_page(),
+        overview: pages::overview(&session, Some(locate::now())),
+        program: pages::program_page(&session, 0, u32::MAX),
+        imports: pages::imports(&session),
+        files: pages::files(&session),
+        issues: pages::issues_page(&session),
     };
-    if out.json {
-        out.json(&shown)?;
-    } else {
-        out.text(&print::overview(
-            &shown.overview,
-            &shown.imports,
-            &shown.issues,
-            out.width,
-        ))?;
-    }
+    out.show(&shown, || {
+        print::overview(&shown.overview, &shown.imports, &shown.issues, out.width)
+    })?;
     unread::shown(&session)?;
     Ok(ended(&session))
 }

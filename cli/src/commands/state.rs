@@ -1,4 +1,5 @@
 use prosescope_core::render::text::escape;
+use prosescope_core::session::pages;
 
 use super::{ended, unread};
 use crate::args::StateArgs;
@@ -11,14 +12,10 @@ pub(super) fn run(args: &StateArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run)?;
     unread::own(&session)?;
     if out.json || args.diff {
-        let view = session.state_page(args.all);
-        if out.json {
-            out.json(&view)?;
-        } else {
-            out.text(&print::state_diff(&view))?;
-        }
+        let view = pages::state_page(&session, args.all);
+        out.show(&view, || print::state_diff(&view))?;
     } else {
-        let text = session.state_md(args.all);
+        let text = pages::state_md(&session, args.all);
         if out.terminal {
             out.text(&escape(&text, true))?;
         } else {

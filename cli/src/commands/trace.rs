@@ -1,3 +1,4 @@
+use prosescope_core::session::pages;
 use std::collections::BTreeSet;
 
 use prosescope_core::view::Part;
@@ -11,13 +12,13 @@ use crate::{locate, print};
 
 pub(super) fn run(args: &TraceArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run)?;
-    let view = session.trace_page(&BTreeSet::new(), 0, args.limit.unwrap_or(u32::MAX));
+    let view = pages::trace_page(
+        &session,
+        &BTreeSet::new(),
+        0,
+        args.limit.unwrap_or(u32::MAX),
+    );
     unread::list(&session, Part::Statements, view.rows.is_empty(), || {
-        if out.json {
-            out.json(&view)?;
-        } else {
-            out.text(&print::trace(&view, out.width))?;
-        }
-        Ok(())
+        out.show(&view, || print::trace(&view, out.width))
     })
 }

@@ -1,7 +1,7 @@
 //! Parts of a run that could not be read: an answer that needs one is an error, never an empty answer.
 
 use prosescope_core::render::text::escape;
-use prosescope_core::session::Session;
+use prosescope_core::session::{FoundValue, OneAgent, Session};
 use prosescope_core::view::{Part, Unread};
 
 use super::ended;
@@ -16,6 +16,25 @@ pub(super) const GATES: &[Part] = &[Part::Gates, Part::Audit];
 pub(super) fn whole(session: &Session, parts: &[Part]) -> Result<(), CliError> {
     refuse(session, |unread| {
         parts.iter().any(|&part| unread.concerns(part))
+    })
+}
+
+/// Refuses an answer about an agent of which a store was not read to its end.
+pub(super) fn of_agent(agent: &OneAgent) -> Result<(), CliError> {
+    some_of(agent.run(), agent.unread(), |unread| {
+        unread.concerns(Part::Agents)
+    })
+}
+
+/// Refuses a value that could not be read itself.
+pub(super) fn of_value(value: &FoundValue) -> Result<(), CliError> {
+    some_of(value.run(), value.lost().into_iter().collect(), |_| true)
+}
+
+/// Refuses to take a binding for missing where not all of them were read.
+pub(super) fn beside_value(value: &FoundValue) -> Result<(), CliError> {
+    some_of(value.run(), value.unread(), |unread| {
+        unread.concerns(Part::Bindings)
     })
 }
 
@@ -42,7 +61,7 @@ pub(super) fn list(
     session: &Session,
     part: Part,
     empty: bool,
-    print: impl FnOnce() -> Result<(), CliError>,
+    print: impl FnOnce() -> Result<Exit, CliError>,
 ) -> Result<Exit, CliError> {
     // The view says itself what is encrypted.
     let whole = refuse(session, |unread| !unread.sealed && unread.concerns(part));
@@ -69,13 +88,19 @@ pub(super) fn some(exit: Exit, what: &str) -> CliError {
 }
 
 fn refuse(session: &Session, counts: impl Fn(&Unread) -> bool) -> Result<(), CliError> {
-    let unread: Vec<Unread> = session.unread().into_iter().filter(counts).collect();
-    error(session, &unread).map_or(Ok(()), Err)
+    some_of(&session.run().id, session.unread(), counts)
 }
 
-/// Refuses an answer that is made of these; `None` where nothing was unread.
-pub(super) fn error(session: &Session, unread: &[Unread]) -> Option<CliError> {
-    let first = unread.first()?;
+/// Refuses an answer about a run where something of this that counts was not read.
+fn some_of(
+    run: &str,
+    unread: Vec<Unread>,
+    counts: impl Fn(&Unread) -> bool,
+) -> Result<(), CliError> {
+    let unread: Vec<Unread> = unread.into_iter().filter(counts).collect();
+    let Some(first) = unread.first() else {
+        return Ok(());
+    };
     // A read that failed may succeed next time; damage stays.
     let exit = match unread.iter().any(|unread| unread.failed) {
         true => Exit::Io,
@@ -89,12 +114,8 @@ pub(super) fn error(session: &Session, unread: &[Unread]) -> Option<CliError> {
     let Unread {
         what, why, next, ..
     } = first;
-    let run = &session.run().id;
     let message = format!("cannot read {what} of run {run}: {why}{more}");
     let error = CliError::new(exit, message).hint(&**next);
-    Some(
-        error.hint(
-            "`prose show RUN` shows what was read, `prose check RUN` lists all that was found",
-        ),
-    )
+    Err(error
+        .hint("`prose show RUN` shows what was read, `prose check RUN` lists all that was found"))
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use prosescope_core::session::{ChooseError, Found, FoundKind, choose, survey};
 use prosescope_core::source::Source;
-use prosescope_store::{Disk, home_prose, prose_dir};
+use prosescope_store::{Disk, home_prose, project_dir};
 
 use super::{LATEST, disk, options, store};
 use crate::error::CliError;
@@ -207,7 +207,7 @@ pub(super) fn by_path(path: &Path) -> Result<Located, CliError> {
     let prose = full
         .ancestors()
         .skip(1)
-        .find(|dir| dir.file_name().is_some_and(|n| n == ".prose"))
+        .find(|dir| dir.ends_with(".prose") || dir.ends_with(".agents/prose"))
         .map(Path::to_owned);
     // A state.db stands for its folder: the program and the attachments lie beside it.
     let is_state_db = full.is_file() && full.file_name().is_some_and(|n| n == "state.db");
@@ -279,11 +279,11 @@ pub(super) fn by_path(path: &Path) -> Result<Located, CliError> {
     }
 }
 
-/// The nearest `.prose` folder.
+/// The project's folder.
 pub(crate) fn project() -> Result<PathBuf, CliError> {
     let here = std::env::current_dir()?;
     let home = home();
-    let found = prose_dir(&here, home.as_deref()).map_err(store)?;
+    let found = project_dir(&here, home.as_deref()).map_err(store)?;
     found.ok_or_else(|| {
         let error = CliError::not_found(format!(
             "there is no .prose folder in {} or above it",

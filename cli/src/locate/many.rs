@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use prosescope_core::session::{
-    Filter, Found, FoundKind, OpenError, Order, Session, choose, survey,
+    self, Filter, Found, FoundKind, OpenError, Order, Session, choose, list_page, survey,
 };
 use prosescope_core::source::{Source, SourceError};
 use prosescope_core::view::RunList;
@@ -39,8 +39,12 @@ pub(crate) fn open_project() -> Result<impl Iterator<Item = OneOfAll>, CliError>
 /// Opens every run below a `.prose` folder's own `runs`, one at a time: its name, its place below `.prose`, and the
 /// run or why it cannot be opened.
 pub(crate) fn open_runs(prose: &Path) -> Result<impl Iterator<Item = OneOfAll>, CliError> {
-    let disk = Disk::open_where(prose, |path| path.starts_with("runs/")).map_err(store)?;
-    each(disk, |found| found.kind != FoundKind::Agents)
+    each(runs_in(prose)?, |found| found.kind != FoundKind::Agents)
+}
+
+/// The `runs` of a `.prose` folder.
+fn runs_in(prose: &Path) -> Result<Disk, CliError> {
+    Disk::open_where(prose, |path| path.starts_with("runs/")).map_err(store)
 }
 
 /// Opens what was found on a disk, one after the other; last comes what could not be read and may be a run.
@@ -77,21 +81,26 @@ fn outside(disk: &Disk, found: &[Found]) -> Option<String> {
     disk.unread(|place| !other(place) && !runs.clone().any(|found| inside(place, found)))
 }
 
-/// The runs below `path`, or below the nearest `.prose`, those that are wanted.
-pub(crate) fn list(path: Option<&str>, filter: &Filter, order: Order) -> Result<RunList, CliError> {
+/// The runs below `path`, or below the nearest `.prose`: of those that are wanted, the first `most`.
+pub(crate) fn list(
+    path: Option<&str>,
+    filter: &Filter,
+    order: Order,
+    most: usize,
+) -> Result<RunList, CliError> {
     let dir = match path {
         Some(path) => PathBuf::from(path),
         None => project()?,
     };
     let disk = Rc::new(disk(&dir)?);
     let source: Rc<dyn Source> = Rc::<Disk>::clone(&disk);
-    let mut list = Session::list_where(&source, &options(None)?, filter, order);
+    let mut list = list_page(&source, &options(None)?, filter, order, most);
     if let Some(message) = disk.unread(|_| true) {
         say(&note(&format!("not all was read: {message}")));
     }
     if path.is_none() {
         let own = list.runs.len();
-        add_to(&mut list, filter);
+        add_to(&mut list, filter, most);
         if list.runs.len() > own {
             order.sort_listed(&mut list.runs);
         }
@@ -101,11 +110,9 @@ pub(crate) fn list(path: Option<&str>, filter: &Filter, order: Order) -> Result<
 
 /// The runs below a `.prose` folder's own `runs`.
 pub(crate) fn runs_of(prose: &Path) -> Result<RunList, CliError> {
-    let runs = Disk::open_where(prose, |path| path.starts_with("runs/")).map_err(store)?;
-    let disk = Rc::new(runs);
+    let disk = Rc::new(runs_in(prose)?);
     let runs: Rc<dyn Source> = Rc::<Disk>::clone(&disk);
-    let all = Filter::default();
-    let list = Session::list_where(&runs, &options(None)?, &all, Order::default());
+    let list = session::list(&runs, &options(None)?);
     // What is no run, only because it could not be read, is not said to be none.
     let of_run = |place: &str| {
         list.runs
@@ -129,7 +136,6 @@ pub(crate) fn runs_of(prose: &Path) -> Result<RunList, CliError> {
 
 /// The place of the newest run below a `.prose` folder's own `runs`.
 pub(crate) fn latest_of(prose: &Path) -> Result<Option<String>, CliError> {
-    let runs = Disk::open_where(prose, |path| path.starts_with("runs/")).map_err(store)?;
-    let runs: Rc<dyn Source> = Rc::new(runs);
+    let runs: Rc<dyn Source> = Rc::new(runs_in(prose)?);
     Ok(choose(&runs, LATEST, &options(None)?).ok())
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use prosescope_core::decode::dotenv;
-use prosescope_core::session::{Filter, Options, Order, Session};
+use prosescope_core::session::{Filter, Options, Order, Session, list_page};
 use prosescope_core::source::Source;
 use prosescope_core::view::{RunList, RunSummary};
 use prosescope_postgres::{Address, PostgresSource, Which, find_run};
@@ -107,7 +107,7 @@ const SOON: Duration = Duration::from_secs(1);
 
 /// Adds the newest runs of the database to a list, where OpenProse's own variable names one: `DATABASE_URL` belongs to another
 /// application as a rule (errata P16). A server that does not answer is a line, and no failure.
-pub(super) fn add_to(list: &mut RunList, filter: &Filter) {
+pub(super) fn add_to(list: &mut RunList, filter: &Filter, most: usize) {
     let Some(named) = own_url() else { return };
     let source = Address::parse(&named, &environment)
         .and_then(|address| PostgresSource::newest(&address.within(SOON), LISTED));
@@ -119,7 +119,7 @@ pub(super) fn add_to(list: &mut RunList, filter: &Filter) {
             )));
         }
     };
-    let found = Session::list_where(&source, &bounded(), filter, Order::default());
+    let found = list_page(&source, &bounded(), filter, Order::default(), most);
     if found.total == LISTED {
         let label = source.label();
         say(&note(&format!(

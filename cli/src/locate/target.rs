@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use prosescope_core::session::{FoundKind, Session, has_stray_database, survey};
+use prosescope_core::session::{FoundKind, OneAgent, has_stray_database, survey};
 use prosescope_store::Disk;
 
 use super::find::{locate, project, unread};
@@ -149,7 +149,7 @@ fn unlinked(run: &str, found: PathBuf) -> Result<PathBuf, CliError> {
 }
 
 /// What is known of one agent in the run that is written to: neither other runs are looked for nor is this one read.
-pub(crate) fn open_agent(target: &Target, name: &str) -> Result<Session, CliError> {
+pub(crate) fn open_agent(target: &Target, name: &str) -> Result<OneAgent, CliError> {
     let beside = |path: &&Path| **path != target.dir.join("state.db");
     let alone = target.database.as_deref().filter(beside);
     let own = |path: &str| !path.contains('/') || path.starts_with("agents/");
@@ -171,5 +171,5 @@ pub(crate) fn open_agent(target: &Target, name: &str) -> Result<Session, CliErro
     let options = options(prose.or(here.as_deref()))?;
     let disk = Rc::new(disk);
     let source: Rc<Disk> = Rc::clone(&disk);
-    Session::open_agent(source, &place, &options, name).map_err(|error| unread(&disk, error.into()))
+    OneAgent::open(source, &place, &options, name).map_err(|error| unread(&disk, error.into()))
 }

@@ -5,6 +5,7 @@ use prosescope_core::render::text::escape;
 use prosescope_core::view::icon;
 use prosescope_core::write::{Decided, TimedOut};
 
+use super::fact;
 use super::style::{BOLD, FAINT, RESET, WAIT, of};
 
 /// A head of an audit log, as `--expect-head` takes it.
@@ -66,10 +67,6 @@ fn line(status: &str, gate: &str, run: &str) -> String {
         escape(gate, false),
         escape(run, false)
     )
-}
-
-fn fact(out: &mut String, name: &str, value: &str) {
-    let _ = writeln!(out, "  {FAINT}{name:<12}{RESET}{}", escape(value, false));
 }
 
 fn told_head(out: &mut String, last: Option<&Head>, run: &str) {

@@ -4,7 +4,7 @@ use prosescope_core::render::text::escape;
 use prosescope_core::view::{GateView, icon};
 
 use super::style::{BOLD, FAINT, RESET, of};
-use super::wrap;
+use super::{fact, wrap};
 
 pub(crate) fn gates(gates: &[GateView], width: usize) -> String {
     if gates.is_empty() {
@@ -51,9 +51,7 @@ fn one(out: &mut String, gate: &GateView, width: usize) {
     for line in gate.prompt.lines() {
         out.push_str(&wrap(line, width.min(88), "  "));
     }
-    let mut fact = |name: &str, value: &str| {
-        let _ = writeln!(out, "  {FAINT}{name:<12}{RESET}{}", escape(value, false));
-    };
+    let mut fact = |name: &str, value: &str| fact(out, name, value);
     fact("may decide", &gate.allow_words);
     let deadline = match (&gate.deadline, &gate.remaining) {
         (None, _) => "none".to_owned(),

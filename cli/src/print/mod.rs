@@ -50,6 +50,27 @@ fn run_line(program: Option<&str>, run: &str) -> String {
     )
 }
 
+/// A line that names a fact.
+fn fact(out: &mut String, name: &str, value: &str) {
+    use style::{FAINT, RESET};
+    let value = escape(value, false);
+    out.push_str(&format!("  {FAINT}{name:<12}{RESET}{value}\n"));
+}
+
+/// A heading, after an empty line.
+fn title(out: &mut String, text: &str) {
+    use style::{BOLD, RESET};
+    out.push_str(&format!("\n{BOLD}{text}{RESET}\n"));
+}
+
+/// How many lines a list lacks.
+fn more(out: &mut String, all: u32, shown: usize) {
+    use style::{FAINT, RESET};
+    if let Some(more @ 1..) = (all as usize).checked_sub(shown) {
+        out.push_str(&format!("  {FAINT}… and {more} more{RESET}\n"));
+    }
+}
+
 /// Breaks words over lines of at most `width` columns, each after `indent`.
 fn wrap(text: &str, width: usize, indent: &str) -> String {
     use unicode_width::UnicodeWidthStr;

@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::style::{BAD, BOLD, FAINT, RESET, WAIT, of, status};
 use super::table::{Fit, Table, cut};
-use super::{bytes, run_line, wrap};
+use super::{bytes, more, run_line, wrap};
 
 /// How many issues the first page prints; `--json` has them all.
 const ISSUES: usize = 10;
@@ -185,7 +185,7 @@ fn facts(out: &mut String, view: &Overview, width: usize) {
     if let Some(at) = &view.file_changed {
         fact(
             "file changed",
-            format!("{at} (no sign of life: copies reset it)"),
+            format!("{at} (copying the run changes this date too)"),
         );
     }
     fact("took", view.duration.clone().unwrap_or_else(none));
@@ -258,16 +258,9 @@ fn section(out: &mut String, title: &str, lines: impl Iterator<Item = String>) {
     if lines.peek().is_none() {
         return;
     }
-    let _ = writeln!(out, "\n{BOLD}{title}{RESET}");
+    super::title(out, title);
     for line in lines {
         let _ = writeln!(out, "{line}");
-    }
-}
-
-/// How many lines a list lacks.
-fn more(out: &mut String, all: u32, shown: usize) {
-    if let Some(more @ 1..) = (all as usize).checked_sub(shown) {
-        let _ = writeln!(out, "  {FAINT}… and {more} more{RESET}");
     }
 }
 

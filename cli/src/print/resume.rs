@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT, of, status};
 use super::table::{Fit, Table, cut};
-use super::{bytes, run_line, wrap};
+use super::{bytes, more, run_line, title, wrap};
 
 /// Lines are broken there even on a wide terminal.
 const WIDTH: usize = 96;
@@ -73,10 +73,6 @@ pub(crate) fn resume(view: &ResumeView, width: usize) -> String {
     out
 }
 
-fn title(out: &mut String, text: &str) {
-    let _ = writeln!(out, "\n{BOLD}{text}{RESET}");
-}
-
 fn items(
     out: &mut String,
     heading: &str,
@@ -100,9 +96,7 @@ fn positions(out: &mut String, view: &ResumeView, width: usize) {
     for position in &view.positions {
         one(out, position, width);
     }
-    if let Some(more @ 1..) = (view.position_count as usize).checked_sub(view.positions.len()) {
-        let _ = writeln!(out, "  {FAINT}… and {more} more{RESET}");
-    }
+    more(out, view.position_count, view.positions.len());
 }
 
 fn one(out: &mut String, position: &PositionView, width: usize) {

@@ -22,9 +22,6 @@ pub(crate) fn trace(view: &TracePage, width: usize) -> String {
     } else if view.rows.is_empty() {
         out.push_str("no statement is recorded\n");
     }
-    if view.rows.is_empty() {
-        return out;
-    }
     let ids = view
         .rows
         .iter()
@@ -46,11 +43,8 @@ pub(crate) fn trace(view: &TracePage, width: usize) -> String {
     if hidden > 0 {
         let _ = writeln!(out, "{FAINT}… {hidden} more rows{RESET}");
     }
-    if view
-        .rows
-        .iter()
-        .all(|r| r.started.is_none() && r.ended.is_none())
-    {
+    let untimed = |r: &TreeRow| r.started.is_none() && r.ended.is_none();
+    if !view.rows.is_empty() && view.rows.iter().all(untimed) {
         let _ = writeln!(out, "{FAINT}times were not recorded{RESET}");
     }
     out

@@ -7,10 +7,10 @@ mod tampering;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
+use prosescope_test_support::run::fed;
 use prosescope_test_support::work::SQLITE3_WAITS;
 use serde_json::Value;
 
@@ -180,18 +180,9 @@ fn checked(code: i32, args: &[&str], out: &Output) -> (String, String) {
 
 /// Runs a script in `sqlite3`: whether it went well, and what it said.
 fn sqlite(path: &Path, sql: &str) -> (bool, String, String) {
-    let mut child = Command::new("sqlite3")
-        .args(["-bail", "-cmd", SQLITE3_WAITS])
-        .arg(path)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("sqlite3 runs");
-    let mut stdin = child.stdin.take().expect("its input");
-    stdin.write_all(sql.as_bytes()).expect("it reads");
-    drop(stdin);
-    let out = child.wait_with_output().expect("it ends");
+    let mut sqlite3 = Command::new("sqlite3");
+    sqlite3.args(["-bail", "-cmd", SQLITE3_WAITS]).arg(path);
+    let out = fed(&mut sqlite3, sql.as_bytes());
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
     (out.status.success(), text(&out.stdout), text(&out.stderr))
 }

@@ -17,6 +17,7 @@ use std::borrow::Cow;
 use super::state_md::escape::unescape;
 use super::state_md::lines::{closes, fence, heading};
 use super::text::is_nothing;
+use crate::decode::head::unbold;
 use crate::decode::sealed::is_sealed_bytes;
 use crate::issue::Issue;
 use crate::model::Text;
@@ -287,13 +288,7 @@ impl<'a> Reader<'a> {
 
     /// `key: value`; `false` when the line is none.
     fn field(&mut self, text: &str) -> bool {
-        let plain;
-        let text = if text.starts_with("**") {
-            plain = text.replacen("**", "", 2);
-            plain.as_str()
-        } else {
-            text
-        };
+        let text = unbold(text);
         let Some((key, value)) = text.split_once(':') else {
             return false;
         };

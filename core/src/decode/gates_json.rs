@@ -13,11 +13,13 @@
 
 use serde_json::{Map, Value};
 
-use super::jsonl::{integer, lines, malformed, text};
+use super::fields::{self, Fields};
+use super::jsonl::{lines, malformed, text};
 use super::rows::cells::Texts;
 use super::rows::meta::Metas;
 use crate::issue::Issue;
-use crate::model::{AuditEvent, AuditKind, Execution, Gate, GateStatus, Status, Text};
+use crate::model::{AuditEvent, Execution, Gate, GateStatus, Text};
+use crate::text::short;
 use crate::time::Stamp;
 
 /// Makes one gate of its files: `resolved` decides, `pending` fills what it does not say. `id` is the name that
@@ -46,7 +48,7 @@ pub fn gate(id: &str, pending: Option<&str>, resolved: Option<&str>) -> (Option<
     for (file, what) in [(&pending, "pending"), (&resolved, "resolved")] {
         let own = file.as_ref().and_then(own_id);
         if let Some(own) = own.filter(|own| **own != *id) {
-            let own: String = own.chars().take(60).collect();
+            let own = short(&own, 60);
             let message = format!("the {what} file of gate {id} calls itself gate {own}");
             issues.push(Issue::warning("gate-id-differs", message).hint(
                 "It is shown by the id in the file, and cannot be decided: rename the file, or correct its id.",
@@ -64,49 +66,44 @@ pub fn gate(id: &str, pending: Option<&str>, resolved: Option<&str>) -> (Option<
                 .hint("One of them was changed: ask whether the decision stands."),
         );
     }
-    let files: Vec<&Map<String, Value>> = resolved.iter().chain(&pending).collect();
-    if files.is_empty() {
+    if pending.is_none() && resolved.is_none() {
         return (None, issues);
     }
-    let get = |keys: &[&str]| {
-        files
-            .iter()
-            .find_map(|file| keys.iter().find_map(|key| text(file.get(*key)?)))
-    };
-    let of = |file: &Option<Map<String, Value>>, keys: &[&str]| -> Option<Text> {
-        let file = file.as_ref()?;
-        keys.iter().find_map(|key| text(file.get(*key)?))
-    };
-    let stamp = |at: Option<Text>| at.map(|at| Stamp::parse(&at));
-    let status = get(&["decision"])
-        .or_else(|| of(&resolved, &["status"]))
-        .or_else(|| get(&["status"]));
-    let gate = Gate {
-        id: files
-            .iter()
-            .find_map(|file| own_id(file))
-            .unwrap_or_else(|| id.into()),
-        run_id: get(&["run_id"]),
-        execution_id: files
-            .iter()
-            .find_map(|file| integer(file.get("execution_id")?)),
-        prompt: get(&["prompt"]),
-        allow: get(&["allow"]),
-        timeout: get(&["timeout"]),
-        timeout_at: stamp(get(&["timeout_at"])),
-        on_reject: get(&["on_reject"]),
-        status: match status.as_deref().map(decision) {
-            Some(status) => status,
-            None if resolved.is_some() => GateStatus::Other("".into()),
-            None => GateStatus::Pending,
-        },
-        created: stamp(get(&["created_at"]).or_else(|| of(&pending, &["timestamp"]))),
-        resolved: stamp(get(&["resolved_at"]).or_else(|| of(&resolved, &["timestamp"]))),
-        resolved_by: get(&["resolved_by"]).or_else(|| of(&resolved, &["principal"])),
-        comment: get(&["resolution_comment"]).or_else(|| of(&resolved, &["comment"])),
-        metadata: get(&["metadata"]),
-    };
+    // An empty name is a name, too.
+    let is_named = |file: &Option<_>| file.as_ref().and_then(own_id).is_some();
+    let named = is_named(&resolved) || is_named(&pending);
+    let mut gate = fields::gate(&mut Files { pending, resolved });
+    if !named {
+        gate.id = id.into();
+    }
     (Some(gate), issues)
+}
+
+/// The files of a gate as a row of its table: the one that decides first.
+struct Files {
+    pending: Option<Map<String, Value>>,
+    resolved: Option<Map<String, Value>>,
+}
+
+impl Fields for Files {
+    fn text(&mut self, column: &str) -> Option<Text> {
+        let of = |file: &Option<Map<String, Value>>, key: &str| text(file.as_ref()?.get(key)?);
+        let any = |key: &str| of(&self.resolved, key).or_else(|| of(&self.pending, key));
+        match column {
+            "id" => [&self.resolved, &self.pending]
+                .into_iter()
+                .find_map(|file| own_id(file.as_ref()?)),
+            "status" => any("decision")
+                .or_else(|| any("status"))
+                .map(|word| decision(&word).word().into())
+                .or_else(|| self.resolved.is_none().then(|| "pending".into())),
+            "created_at" => any(column).or_else(|| of(&self.pending, "timestamp")),
+            "resolved_at" => any(column).or_else(|| of(&self.resolved, "timestamp")),
+            "resolved_by" => any(column).or_else(|| of(&self.resolved, "principal")),
+            "resolution_comment" => any(column).or_else(|| of(&self.resolved, "comment")),
+            _ => any(column),
+        }
+    }
 }
 
 /// Keys of a gate's file that are two names of one fact.
@@ -186,19 +183,10 @@ fn own_id(file: &Map<String, Value>) -> Option<Text> {
 /// Reads `gates/audit.jsonl`, in order of id (errata G8); a line without an id has the number of its line.
 pub fn audit(log: &str) -> (Vec<AuditEvent>, Vec<Issue>) {
     let mut events: Vec<AuditEvent> = Vec::new();
-    let issues = lines(log, |number, object| {
-        let get = |key: &str| object.get(key).and_then(text);
-        events.push(AuditEvent {
-            id: object.get("id").and_then(integer).unwrap_or(number),
-            gate_id: get("gate_id").unwrap_or_else(|| "".into()),
-            run_id: get("run_id").unwrap_or_else(|| "".into()),
-            kind: AuditKind::parse(&get("event_type").unwrap_or_else(|| "".into())),
-            principal: get("principal"),
-            comment: get("comment"),
-            timestamp: get("timestamp").map(|at| Stamp::parse(&at)),
-            metadata: get("metadata"),
-            row_json: Some(row(&object)),
-        });
+    let issues = lines(log, |number, mut object| {
+        let row_json = Some(row(&object));
+        let event = fields::audit_event(&mut object, number);
+        events.push(AuditEvent { row_json, ..event });
         Ok(())
     });
     events.sort_by_key(|event| event.id);
@@ -209,21 +197,12 @@ pub fn audit(log: &str) -> (Vec<AuditEvent>, Vec<Issue>) {
 pub fn events(log: &str) -> (Vec<Execution>, Vec<Issue>) {
     let mut rows: Vec<Execution> = Vec::new();
     let (mut metas, mut texts) = (Metas::default(), Texts::default());
-    let issues = lines(log, |number, object| {
-        let get = |key: &str| object.get(key).and_then(text);
-        let stamp = |key: &str| get(key).map(|at| Stamp::parse(&at));
-        let parsed = metas.parse(&get("metadata").unwrap_or_else(|| "".into()), &mut texts);
-        rows.push(Execution {
-            id: object.get("id").and_then(integer).unwrap_or(number),
-            index: object.get("statement_index").and_then(integer),
-            text: texts.share(&get("statement_text").unwrap_or_else(|| "".into())),
-            status: Status::parse(&get("status").unwrap_or_else(|| "".into())),
-            parent: object.get("parent_id").and_then(integer),
-            started: stamp("started_at"),
-            completed: stamp("completed_at"),
-            error: get("error_message"),
-            meta: parsed.meta,
-        });
+    let issues = lines(log, |number, mut object| {
+        let parsed = metas.parse(&object.word("metadata"), &mut texts);
+        let id = object.int("id").unwrap_or(number);
+        let row = fields::execution(&mut object, id, parsed.meta);
+        let text = texts.share(&row.text);
+        rows.push(Execution { text, ..row });
         parsed.malformed.map_or(Ok(()), |why| {
             Err(format!("metadata is not readable: {why}"))
         })
@@ -261,6 +240,7 @@ fn row(object: &Map<String, Value>) -> Text {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Status;
 
     #[test]
     fn a_gate_is_its_two_files() {
@@ -395,7 +375,7 @@ mod tests {
         let (_, issues) = events(&many);
         assert_eq!(
             issues.last().unwrap().message,
-            "25 lines are not readable; the first 20 are listed"
+            "… and 5 more of the same kind"
         );
     }
 }

@@ -1,5 +1,7 @@
 //! The head of a file that a person or a model wrote: front matter, and keys with their values.
 
+use std::borrow::Cow;
+
 /// Lines that front matter may have.
 const MOST_LINES: usize = 60;
 /// Bytes of a key; more before a colon is a sentence.
@@ -32,6 +34,14 @@ pub(crate) fn front_matter(text: &str) -> Option<(&str, &str)> {
         }
     }
     None
+}
+
+/// A line whose key is in bold, without the asterisks: `**Key:** value`.
+pub(crate) fn unbold(line: &str) -> Cow<'_, str> {
+    match line.starts_with("**") {
+        true => line.replacen("**", "", 2).into(),
+        false => line.into(),
+    }
 }
 
 /// A key and its value in a head.

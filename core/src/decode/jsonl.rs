@@ -4,13 +4,12 @@
 
 use serde_json::{Map, Value};
 
-use crate::issue::Issue;
+use super::fields::Fields;
+use crate::issue::{Issue, Issues};
 use crate::model::Text;
 
 /// Lines of a log that are read.
 const MOST_LINES: usize = 1_000_000;
-/// Unreadable lines that are listed one by one.
-const MOST_LISTED: usize = 20;
 
 /// Hands every line that is a JSON object on, with its number; the others are issues.
 pub(crate) fn lines(
@@ -33,8 +32,7 @@ pub(crate) fn with_text(
     mut take: impl FnMut(i64, &str, Map<String, Value>) -> Result<(), String>,
 ) -> Odd {
     let mut torn = false;
-    let mut issues = Vec::new();
-    let mut odd = 0_usize;
+    let mut issues = Issues::default();
     let log = log.strip_prefix('\u{feff}').unwrap_or(log);
     let mut all = (1..).zip(log.lines()).peekable();
     while let Some((number, line)) = all.next() {
@@ -44,7 +42,7 @@ pub(crate) fn with_text(
         }
         if number > MOST_LINES as i64 {
             let message = format!("the log has more than {MOST_LINES} lines");
-            issues.push(
+            issues.add(
                 Issue::warning("log-cut", message)
                     .hint("The rest is not held; the file itself shows it."),
             );
@@ -56,24 +54,17 @@ pub(crate) fn with_text(
             Err(error) => Some(error.to_string()),
         };
         if let Some(why) = why {
-            odd += 1;
             torn = all.peek().is_none() && !log.ends_with('\n');
-            if odd <= MOST_LISTED {
-                let at = u32::try_from(number).unwrap_or(u32::MAX);
-                let which = if torn {
-                    "the last line is cut off"
-                } else {
-                    "a line is not readable"
-                };
-                issues.push(malformed(format!("{which}: {why}")).at_line(at));
-            }
+            let at = u32::try_from(number).unwrap_or(u32::MAX);
+            let which = if torn {
+                "the last line is cut off"
+            } else {
+                "a line is not readable"
+            };
+            issues.add(malformed(format!("{which}: {why}")).at_line(at));
         }
     }
-    if odd > MOST_LISTED {
-        issues.push(malformed(format!(
-            "{odd} lines are not readable; the first {MOST_LISTED} are listed"
-        )));
-    }
+    let issues = issues.finish();
     Odd { issues, torn }
 }
 
@@ -91,10 +82,13 @@ pub(crate) fn text(value: &Value) -> Option<Text> {
 }
 
 pub(crate) fn integer(value: &Value) -> Option<i64> {
-    match value {
-        Value::Number(n) => n.as_i64(),
-        Value::String(text) => text.trim().parse().ok(),
-        _ => None,
+    text(value)?.trim().parse().ok()
+}
+
+/// A line has the table's columns as keys.
+impl Fields for Map<String, Value> {
+    fn text(&mut self, column: &str) -> Option<Text> {
+        self.get(column).and_then(text)
     }
 }
 

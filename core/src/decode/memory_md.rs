@@ -9,7 +9,7 @@
 //! ```
 
 use super::state_md::lines::heading;
-use crate::model::Text;
+use crate::model::{Segment, Text};
 use crate::time::Stamp;
 
 /// Bytes of a segment that are read; a segment is a record, not a value.
@@ -26,6 +26,18 @@ pub struct SegmentFile {
     pub prompt: Option<Text>,
     /// Everything below the header.
     pub summary: Option<Text>,
+}
+
+impl SegmentFile {
+    /// The segment, by the number in its file's name.
+    pub(crate) fn numbered(self, number: i64) -> Segment {
+        Segment {
+            number,
+            timestamp: self.timestamp,
+            prompt: self.prompt,
+            summary: self.summary,
+        }
+    }
 }
 
 /// The number of a segment by its file's name: `captain-001.md`, four digits past 999.

@@ -3,6 +3,7 @@
 pub mod binding_md;
 pub mod compact_log;
 pub mod dotenv;
+pub(crate) mod fields;
 pub mod folder;
 pub mod gates_json;
 pub(crate) mod head;

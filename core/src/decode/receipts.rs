@@ -18,16 +18,15 @@ use sha2::{Digest, Sha256};
 
 use super::jsonl::{text, with_text};
 use super::text::lossy;
-use crate::issue::Issue;
+use crate::issue::{Issue, Issues};
 use crate::model::Cell;
 use crate::model::{ColumnInfo, RunStatus, TableInfo, Text};
+use crate::text::short;
 
 /// The file in the run folder, and the table's name.
 pub const FILE: &str = "receipts.jsonl";
 /// Bytes of it that are read: some hundred thousand receipts.
 pub const MOST: usize = 32 << 20;
-/// Issues of one kind that are listed one by one.
-const MOST_LISTED: usize = 20;
 /// Columns that the table has; more keys stay in the file.
 const MOST_COLUMNS: usize = 100;
 
@@ -83,9 +82,7 @@ impl Receipts {
 pub fn read(log: &str) -> (Receipts, Vec<Issue>) {
     let mut receipts = Receipts::default();
     let mut keys: BTreeSet<String> = BTreeSet::new();
-    let mut broken: Vec<Issue> = Vec::new();
-    let mut odd = 0_usize;
-    let mut altered: Vec<Issue> = Vec::new();
+    let (mut broken, mut altered) = (Issues::default(), Issues::default());
     let read = with_text(log, |number, line, object| {
         for key in object.keys() {
             if keys.len() < MOST_COLUMNS && !keys.contains(key) {
@@ -95,12 +92,9 @@ pub fn read(log: &str) -> (Receipts, Vec<Issue>) {
         let get = |key: &str| object.get(key).and_then(text);
         let named = get("prev");
         if named != receipts.head {
-            odd += 1;
-            if odd <= MOST_LISTED {
-                let which = which(get("statement_id").as_deref());
-                let before = receipts.head.as_deref();
-                broken.push(link(number, &which, named.as_deref(), before));
-            }
+            let which = which(get("statement_id").as_deref());
+            let before = receipts.head.as_deref();
+            broken.add(link(number, &which, named.as_deref(), before));
         }
         let hash = get("content_hash");
         if hash
@@ -108,27 +102,13 @@ pub fn read(log: &str) -> (Receipts, Vec<Issue>) {
             .is_some_and(|hash| is_sha256(hash) && !has_hash(line, hash))
         {
             let which = which(get("statement_id").as_deref());
-            altered.push(changed(number, &which));
+            altered.add(changed(number, &which));
         }
         receipts.count += 1;
         receipts.status = said(&object).or(receipts.status.take());
         receipts.head = hash.or(receipts.head.take());
         Ok(())
     });
-    if odd > MOST_LISTED {
-        let message = format!(
-            "{odd} receipts do not name the one before them; the first {MOST_LISTED} are listed"
-        );
-        broken.push(chain(message));
-    }
-    let count = altered.len();
-    altered.truncate(MOST_LISTED);
-    if count > MOST_LISTED {
-        let message = format!(
-            "{count} receipts do not have the hash that they record; the first {MOST_LISTED} are listed"
-        );
-        altered.push(Issue::warning("receipt-altered", message).hint(ALTERED));
-    }
     let known = COLUMNS
         .iter()
         .filter(|key| keys.contains(**key))
@@ -145,8 +125,8 @@ pub fn read(log: &str) -> (Receipts, Vec<Issue>) {
     receipts.columns = known.chain(unknown).map(column).collect();
     receipts.torn = read.torn;
     let mut issues = read.issues;
-    issues.extend(altered);
-    issues.extend(broken);
+    issues.extend(altered.finish());
+    issues.extend(broken.finish());
     (receipts, issues)
 }
 
@@ -168,8 +148,8 @@ pub fn anchored(receipts: &Receipts, count: Option<i64>, head: Option<&str>) -> 
     if let Some(head) = head.filter(|head| Some(*head) != last) {
         parts.push(format!(
             "names {} as the last, {FILE} ends with {}",
-            short(Some(head)),
-            short(last)
+            named(Some(head)),
+            named(last)
         ));
     }
     (!parts.is_empty())
@@ -260,10 +240,7 @@ fn cell(value: Option<&Value>, most: usize) -> Cell {
         Some(_) => "text",
     };
     let whole = value.and_then(text).unwrap_or_default();
-    let mut to = most.min(whole.len());
-    while !whole.is_char_boundary(to) {
-        to -= 1;
-    }
+    let to = whole.floor_char_boundary(most);
     Cell {
         stored: stored.to_owned(),
         text: whole.get(..to).unwrap_or_default().to_owned(),
@@ -374,12 +351,12 @@ fn changed(number: i64, which: &str) -> Issue {
 
 fn link(number: i64, which: &str, named: Option<&str>, before: Option<&str>) -> Issue {
     let before = match before {
-        Some(hash) => format!("the one before it is {}", short(Some(hash))),
+        Some(hash) => format!("the one before it is {}", self::named(Some(hash))),
         None => "there is none before it".to_owned(),
     };
     let message = format!(
         "{which} names {} as the one before it, but {before}",
-        short(named)
+        self::named(named)
     );
     chain(message).at_line(u32::try_from(number).unwrap_or(u32::MAX))
 }
@@ -389,15 +366,8 @@ fn chain(message: String) -> Issue {
         .hint("Receipts were changed, removed, added or reordered; what each holds is shown.")
 }
 
-fn short(hash: Option<&str>) -> String {
-    match hash {
-        None => "none".to_owned(),
-        Some(hash) => hash
-            .chars()
-            .take(19)
-            .chain(hash.chars().nth(19).map(|_| '…'))
-            .collect(),
-    }
+fn named(hash: Option<&str>) -> String {
+    hash.map_or("none".to_owned(), |hash| short(hash, 19))
 }
 
 #[cfg(test)]

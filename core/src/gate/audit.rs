@@ -7,7 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::canonical::Json;
+use serde_json::Value;
+
+use super::canonical::parse;
 use super::chain::{Row, hash};
 use crate::model::AuditEvent;
 
@@ -19,8 +21,8 @@ const MOST_FINDINGS: usize = 100;
 
 /// Whether a row carries a chain, well-formed or not.
 pub fn is_sealed(event: &AuditEvent) -> bool {
-    let metadata = event.metadata.as_deref().map(Json::parse);
-    matches!(metadata, Some(Ok(Json::Object(object))) if object.contains_key("chain"))
+    let metadata = event.metadata.as_deref().map(parse);
+    matches!(metadata, Some(Ok(Value::Object(object))) if object.contains_key("chain"))
 }
 
 /// Checks a log against its chains; every run has its own. Rows are taken in order of id (errata G8).
@@ -60,14 +62,12 @@ pub fn verify(events: &[AuditEvent], expect_head: Option<(u64, &str)>) -> ChainR
         }
     }
     if let (Some(first), true) = (unsealed, report.sealed > 0) {
-        report.findings.push(Finding {
-            row: Some(first),
-            rule: "audit-row-unsealed",
-            message: match report.unsealed {
-                1 => format!("row {first} carries no chain, others do"),
-                n => format!("{n} rows carry no chain, others do; row {first} is the first"),
-            },
-        });
+        let message = match report.unsealed {
+            1 => format!("row {first} carries no chain, others do"),
+            n => format!("{n} rows carry no chain, others do; row {first} is the first"),
+        };
+        let finding = Finding::of_rule(Some(first), "audit-row-unsealed", message);
+        report.findings.push(finding);
     }
     if let Some((count, hash)) = expect_head {
         report.findings.extend(missed_head(&runs, count, hash));
@@ -84,11 +84,9 @@ pub fn verify(events: &[AuditEvent], expect_head: Option<(u64, &str)>) -> ChainR
     let errors = report.findings.iter().filter(|f| f.is_error()).count();
     if report.findings.len() > MOST_FINDINGS {
         report.findings.truncate(MOST_FINDINGS);
-        report.findings.push(Finding {
-            row: None,
-            rule: "audit-more-findings",
-            message: format!("{errors} findings in all; the first {MOST_FINDINGS} are shown"),
-        });
+        let message = format!("{errors} findings in all; the first {MOST_FINDINGS} are shown");
+        let finding = Finding::of_rule(None, "audit-more-findings", message);
+        report.findings.push(finding);
     }
     report.state = if errors > 0 {
         ChainState::Broken
@@ -122,11 +120,7 @@ impl Links {
         findings: &mut Vec<Finding>,
     ) {
         let mut found = |rule, message: String| {
-            findings.push(Finding {
-                row: Some(event.id),
-                rule,
-                message,
-            });
+            findings.push(Finding::of_rule(Some(event.id), rule, message));
         };
         let (seq, id) = (chain.seq, event.id);
         match row {
@@ -197,26 +191,19 @@ fn missed_head(runs: &BTreeMap<&str, Links>, count: u64, hash: &str) -> Option<F
         .filter_map(|links| Some(links.head.as_ref()?.0));
     let longest = longest.max().unwrap_or(0);
     Some(if longest < count {
-        Finding {
-            row: None,
-            rule: "audit-tail-cut",
-            message: format!("the chain ends at place {longest}, and was at place {count} before"),
-        }
+        let message = format!("the chain ends at place {longest}, and was at place {count} before");
+        Finding::of_rule(None, "audit-tail-cut", message)
     } else {
-        Finding {
-            row: None,
-            rule: "audit-head-differs",
-            message: format!("place {count} of the chain has another hash than was noted"),
-        }
+        let message = format!("place {count} of the chain has another hash than was noted");
+        Finding::of_rule(None, "audit-head-differs", message)
     })
 }
 
 /// A row's link; `None` when it has none. The row itself is `None` when it was not read whole.
 fn read_link(event: &AuditEvent) -> Result<Option<(Chain, Option<Row>)>, Finding> {
-    let malformed = |message: String| Finding {
-        row: Some(event.id),
-        rule: "audit-chain-malformed",
-        message: format!("row {}: {message}", event.id),
+    let malformed = |message: String| {
+        let message = format!("row {}: {message}", event.id);
+        Finding::of_rule(Some(event.id), "audit-chain-malformed", message)
     };
     let row = match event.row_json.as_deref().map(Row::parse) {
         Some(Ok(row)) => Some(row),
@@ -235,15 +222,13 @@ fn read_link(event: &AuditEvent) -> Result<Option<(Chain, Option<Row>)>, Finding
     };
     let link = match &row {
         Some(row) => row.chain.clone(),
-        None => match event.metadata.as_deref().map(Json::parse) {
-            Some(Ok(Json::Object(mut object))) => object.remove("chain"),
+        None => match event.metadata.as_deref().map(parse) {
+            Some(Ok(Value::Object(mut object))) => object.remove("chain"),
             _ => None,
         },
     };
     let Some(link) = link else { return Ok(None) };
-    let mut text = String::new();
-    link.write(&mut text);
-    let chain: Chain = serde_json::from_str(&text)
+    let chain: Chain = serde_json::from_str(&link.to_string())
         .map_err(|error| malformed(format!("its chain cannot be read ({error})")))?;
     let hex = |hash: &str| {
         hash.len() == FIRST.len()

@@ -19,14 +19,14 @@
 //! - A row that moved to another store and got another id there keeps its first one as `chain.id`; that one is
 //!   hashed in place of `id`.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-use super::canonical::Json;
+use super::canonical::{self, parse};
 
 /// What a hash is taken over begins with this.
 const VERSION: &str = "prosescope-audit-1";
@@ -91,50 +91,47 @@ pub fn seal(last: Option<&Chain>, row_json: &str) -> Result<Chain, SealError> {
 /// # Errors
 /// [`SealError::Metadata`] when it is no JSON object.
 pub fn with_chain(metadata: Option<&str>, chain: &Chain) -> Result<String, SealError> {
-    let mut object = match metadata.map(Json::parse) {
-        None | Some(Ok(Json::Null)) => BTreeMap::new(),
-        Some(Ok(Json::Object(object))) => object,
+    let mut object = match metadata.map(parse) {
+        None | Some(Ok(Value::Null)) => Map::new(),
+        Some(Ok(Value::Object(object))) => object,
         Some(Ok(_)) => return Err(SealError::Metadata("it is something else".to_owned())),
         Some(Err(error)) => return Err(SealError::Metadata(error.to_string())),
     };
-    let link = serde_json::to_string(chain).map_err(|e| SealError::Metadata(e.to_string()))?;
-    let link = Json::parse(&link).map_err(|e| SealError::Metadata(e.to_string()))?;
+    let link = serde_json::to_value(chain).map_err(|e| SealError::Metadata(e.to_string()))?;
     object.insert("chain".to_owned(), link);
-    let mut out = String::new();
-    Json::Object(object).write(&mut out);
-    Ok(out)
+    Ok(canonical::text(Value::Object(object)))
 }
 
 /// A row as it is hashed.
 #[derive(Debug)]
 pub(super) struct Row {
-    pub(super) columns: BTreeMap<String, Json>,
-    pub(super) chain: Option<Json>,
+    columns: Map<String, Value>,
+    pub(super) chain: Option<Value>,
 }
 
 impl Row {
     /// Reads a JSON object of columns; its metadata is a text, as in a database, or JSON itself, as in a folder.
     pub(super) fn parse(text: &str) -> Result<Row, SealError> {
-        let mut columns = match Json::parse(text) {
-            Ok(Json::Object(columns)) => columns,
+        let mut columns = match parse(text) {
+            Ok(Value::Object(columns)) => columns,
             Ok(_) => return Err(SealError::Row("it is something else".to_owned())),
             Err(error) => return Err(SealError::Row(error.to_string())),
         };
-        columns.retain(|_, value| *value != Json::Null);
+        columns.retain(|_, value| !value.is_null());
         let metadata = match columns.remove("metadata") {
-            None => Json::Null,
-            Some(Json::Text(text)) => {
-                Json::parse(&text).map_err(|error| SealError::Metadata(error.to_string()))?
+            None => Value::Null,
+            Some(Value::String(text)) => {
+                parse(&text).map_err(|error| SealError::Metadata(error.to_string()))?
             }
             Some(other) => other,
         };
         let mut chain = None;
         match metadata {
-            Json::Null => {}
-            Json::Object(mut object) => {
+            Value::Null => {}
+            Value::Object(mut object) => {
                 chain = object.remove("chain");
                 if !object.is_empty() {
-                    columns.insert("metadata".to_owned(), Json::Object(object));
+                    columns.insert("metadata".to_owned(), Value::Object(object));
                 }
             }
             _ => return Err(SealError::Metadata("it is something else".to_owned())),
@@ -145,11 +142,9 @@ impl Row {
     pub(super) fn canonical(self, id: Option<i64>) -> String {
         let mut columns = self.columns;
         if let Some(id) = id {
-            columns.insert("id".to_owned(), Json::Number(id.into()));
+            columns.insert("id".to_owned(), id.into());
         }
-        let mut out = String::new();
-        Json::Object(columns).write(&mut out);
-        out
+        canonical::text(Value::Object(columns))
     }
 }
 

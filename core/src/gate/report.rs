@@ -61,6 +61,10 @@ pub struct Finding {
 }
 
 impl Finding {
+    pub(super) fn of_rule(row: Option<i64>, rule: &'static str, message: String) -> Finding {
+        Finding { row, rule, message }
+    }
+
     /// Whether it means that the log was changed.
     pub fn is_error(&self) -> bool {
         self.severity() == Severity::Error

@@ -1,13 +1,15 @@
 use serde::{Deserialize, Serialize};
 
+use super::words::words;
 use super::{Text, ValueAt};
 use crate::time::Stamp;
 
 /// How long an agent's memory lives (filesystem.md, "Memory Scoping for Persistent Agents").
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AgentScope {
     /// Dies with the run.
+    #[default]
     Execution,
     /// Survives runs in the project: `.prose/agents/`, `.prose/agents.db`.
     Project,
@@ -19,32 +21,15 @@ pub enum AgentScope {
     Other(Text),
 }
 
-impl AgentScope {
-    /// Reads a scope word.
-    pub fn parse(word: &str) -> AgentScope {
-        match word.trim() {
-            "execution" => AgentScope::Execution,
-            "project" => AgentScope::Project,
-            "user" => AgentScope::User,
-            "custom" => AgentScope::Custom,
-            other => AgentScope::Other(other.into()),
-        }
-    }
-
-    /// The word for this scope.
-    pub fn word(&self) -> &str {
-        match self {
-            AgentScope::Execution => "execution",
-            AgentScope::Project => "project",
-            AgentScope::User => "user",
-            AgentScope::Custom => "custom",
-            AgentScope::Other(word) => word,
-        }
-    }
-}
+words!(parse AgentScope {
+    Execution = "execution",
+    Project = "project",
+    User = "user",
+    Custom = "custom",
+});
 
 /// A persistent agent: its memory's place and its invocations.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Agent {
     /// The agent's name.
     pub name: Text,

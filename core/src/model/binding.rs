@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Text;
+use super::words::words;
 use crate::time::Stamp;
 
 /// What kind of name a binding is (filesystem.md, "The `kind` field distinguishes").
@@ -19,32 +20,21 @@ pub enum BindingKind {
     Other(Text),
 }
 
-impl BindingKind {
-    /// Reads a kind; only the four words of the document are known, all else is kept as written.
-    pub fn parse(word: &str) -> BindingKind {
-        match word.trim() {
-            "input" => BindingKind::Input,
-            "output" => BindingKind::Output,
-            "let" => BindingKind::Let,
-            "const" => BindingKind::Const,
-            other => BindingKind::Other(other.into()),
-        }
-    }
+words!(parse BindingKind {
+    Input = "input",
+    Output = "output",
+    Let = "let",
+    Const = "const",
+});
 
-    /// The word for this kind.
-    pub fn word(&self) -> &str {
-        match self {
-            BindingKind::Input => "input",
-            BindingKind::Output => "output",
-            BindingKind::Let => "let",
-            BindingKind::Const => "const",
-            BindingKind::Other(word) => word,
-        }
+impl Default for BindingKind {
+    fn default() -> BindingKind {
+        BindingKind::Other(Text::default())
     }
 }
 
 /// A named value: what is known without reading the value itself.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Binding {
     /// The name as recorded; any text (errata B11).
     pub name: Text,
@@ -88,7 +78,7 @@ impl Binding {
 }
 
 /// Where a value lies.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub enum ValueAt {
     /// A row of `bindings`, by rowid (or its place in key order where the table has no rowid).
     Row {
@@ -109,6 +99,7 @@ pub enum ValueAt {
         len: u64,
     },
     /// Named in an index (state.md), but there is no such row or file.
+    #[default]
     Missing,
 }
 
@@ -141,6 +132,15 @@ impl Stored {
 }
 
 impl ValueAt {
+    /// A whole file, by its path inside the source.
+    pub(crate) fn file(path: &str, len: u64) -> ValueAt {
+        ValueAt::File {
+            path: path.into(),
+            start: 0,
+            len,
+        }
+    }
+
     /// The value's length in bytes, when there is a value.
     pub fn len(&self) -> Option<u64> {
         match self {

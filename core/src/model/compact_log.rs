@@ -36,9 +36,15 @@ pub struct CompactLog {
 }
 
 impl CompactLog {
-    /// Whether some line is more than a remark.
+    /// Returns whether some line records a statement, or the end of the run.
     pub fn has_events(&self) -> bool {
-        self.lines.iter().any(|line| line.event != LogEvent::Note)
+        self.lines.iter().any(|line| {
+            let named = matches!(
+                line.event,
+                LogEvent::Statement { .. } | LogEvent::Trailer { .. }
+            );
+            named || line.number.is_some()
+        })
     }
 }
 
@@ -138,4 +144,19 @@ pub enum LogEvent {
     },
     /// Text that tells of no statement: `[outage] …`, `[input] question ✓`, anything else.
     Note,
+}
+
+impl LogEvent {
+    /// How a statement stands.
+    pub(crate) fn statement(text: &str, status: Option<Status>) -> LogEvent {
+        LogEvent::Statement {
+            text: text.into(),
+            status,
+        }
+    }
+
+    /// Whether it is a statement that was passed over.
+    pub(crate) fn is_skipped(&self) -> bool {
+        matches!(self, LogEvent::Statement { status: Some(status), .. } if *status == Status::Skipped)
+    }
 }

@@ -7,7 +7,7 @@ use crate::time::Stamp;
 ///
 /// Source: sqlite.md and sqlite-earlier.md, "Core Schema". Either dialect; which rows speak of the same thing
 /// is decided by [`crate::trace`]. Columns that no document lists stay in the store and are shown by
-/// [`crate::session::Session::node_detail`].
+/// [`crate::session::pages::node_detail`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Execution {
     /// The row's id in its own store (errata B4).

@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Text;
+use super::words::words;
 use crate::time::Stamp;
 
 /// Where a gate stands (sqlite.md, "Gate Lifecycle").
@@ -18,6 +19,13 @@ pub enum GateStatus {
     /// Another word, as written.
     Other(Text),
 }
+
+words!(GateStatus {
+    Pending = "pending",
+    Approved = "approved",
+    Rejected = "rejected",
+    Timeout = "timeout",
+});
 
 impl GateStatus {
     /// Reads a gate's status word.
@@ -37,17 +45,6 @@ impl GateStatus {
             self,
             GateStatus::Approved | GateStatus::Rejected | GateStatus::Timeout
         )
-    }
-
-    /// The word for this status.
-    pub fn word(&self) -> &str {
-        match self {
-            GateStatus::Pending => "pending",
-            GateStatus::Approved => "approved",
-            GateStatus::Rejected => "rejected",
-            GateStatus::Timeout => "timeout",
-            GateStatus::Other(word) => word,
-        }
     }
 }
 
@@ -108,43 +105,24 @@ pub enum AuditKind {
     Other(Text),
 }
 
-impl AuditKind {
-    /// Reads an event type.
-    pub fn parse(word: &str) -> AuditKind {
-        match word.trim() {
-            "created" => AuditKind::Created,
-            "viewed" => AuditKind::Viewed,
-            "approved" => AuditKind::Approved,
-            "rejected" => AuditKind::Rejected,
-            "timeout" => AuditKind::Timeout,
-            "resumed" => AuditKind::Resumed,
-            "overridden" => AuditKind::Overridden,
-            "forced" => AuditKind::Forced,
-            other => AuditKind::Other(other.into()),
-        }
-    }
+words!(parse AuditKind {
+    Created = "created",
+    Viewed = "viewed",
+    Approved = "approved",
+    Rejected = "rejected",
+    Timeout = "timeout",
+    Resumed = "resumed",
+    Overridden = "overridden",
+    Forced = "forced",
+});
 
+impl AuditKind {
     /// Whether it ends a gate's waiting: an approval, a rejection, a time-out.
     pub fn resolves(&self) -> bool {
         matches!(
             self,
             AuditKind::Approved | AuditKind::Rejected | AuditKind::Timeout
         )
-    }
-
-    /// The word for this event type.
-    pub fn word(&self) -> &str {
-        match self {
-            AuditKind::Created => "created",
-            AuditKind::Viewed => "viewed",
-            AuditKind::Approved => "approved",
-            AuditKind::Rejected => "rejected",
-            AuditKind::Timeout => "timeout",
-            AuditKind::Resumed => "resumed",
-            AuditKind::Overridden => "overridden",
-            AuditKind::Forced => "forced",
-            AuditKind::Other(word) => word,
-        }
     }
 }
 

@@ -46,6 +46,8 @@ pub struct Run {
     pub state_file: Option<StateFile>,
     /// The folder's own log of form B, or of form C where it is written in the same words.
     pub log: Option<CompactLog>,
+    /// Lines of a state file that records no statement in a form that is known.
+    pub remarks: Vec<Text>,
     /// The folder's state file, where it is encrypted: what it records is not readable, which is not the same as none.
     pub sealed: Option<Text>,
     /// What other files of the folder record of the run's status: run.json, receipts.jsonl.

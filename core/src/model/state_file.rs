@@ -30,8 +30,30 @@ pub struct StateFile {
     pub agents: Vec<IndexedAgent>,
     /// The call stack, innermost frame first.
     pub call_stack: Vec<CallFrame>,
+    /// The status of the call stack's row of the root, where it has one.
+    pub root: Option<super::Status>,
     /// Sections that no document lists: heading and text (dialects.md: "Extra sections: keep").
     pub sections: Vec<(Text, Text)>,
+}
+
+/// Lines of sections that no document lists: a file of megabytes is no list of remarks.
+const MOST_REMARKS: usize = 1_000;
+
+impl StateFile {
+    /// Returns the sections that no document lists, a line each, their headings first.
+    pub(crate) fn remarks(&self) -> impl Iterator<Item = Text> {
+        let lines = self.sections.iter().flat_map(|(heading, text)| {
+            let lines = text.lines().filter(|line| !line.trim().is_empty());
+            std::iter::once(format!("## {heading}").into()).chain(lines.map(Text::from))
+        });
+        let more = self
+            .sections
+            .iter()
+            .map(|(_, text)| text.lines().count() + 1);
+        let cut = more.sum::<usize>() > MOST_REMARKS;
+        let cut = cut.then(|| Text::from("… the rest stands in the state file"));
+        lines.take(MOST_REMARKS).chain(cut)
+    }
 }
 
 /// One line of the execution trace.

@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Text, words};
+use super::Text;
+use super::words::{self, words};
 
 /// The status of one execution row, as written.
 ///
@@ -35,28 +36,24 @@ pub enum Status {
     Other(Text),
 }
 
+words!(Status {
+    Pending = "pending",
+    Executing = "executing",
+    Started = "started",
+    Waiting = "waiting",
+    Iteration = "iteration",
+    Retry = "retry",
+    Completed = "completed",
+    Failed = "failed",
+    Skipped = "skipped",
+    Joined = "joined",
+    Exited = "exited",
+});
+
 impl Status {
     /// Reads a status word of any form; case and surrounding blanks do not matter.
     pub fn parse(word: &str) -> Status {
         words::status(word).unwrap_or_else(|| Status::Other(word.trim().into()))
-    }
-
-    /// The word for this status, as the documents write it.
-    pub fn word(&self) -> &str {
-        match self {
-            Status::Pending => "pending",
-            Status::Executing => "executing",
-            Status::Started => "started",
-            Status::Waiting => "waiting",
-            Status::Iteration => "iteration",
-            Status::Retry => "retry",
-            Status::Completed => "completed",
-            Status::Failed => "failed",
-            Status::Skipped => "skipped",
-            Status::Joined => "joined",
-            Status::Exited => "exited",
-            Status::Other(word) => word,
-        }
     }
 
     /// Whether nothing follows it: completed, failed, skipped, joined, exited (trace.md, "Words").
@@ -86,22 +83,18 @@ pub enum RunStatus {
     Other(Text),
 }
 
+words!(RunStatus {
+    Running = "running",
+    Completed = "completed",
+    Failed = "failed",
+    Interrupted = "interrupted",
+    Waiting = "waiting",
+});
+
 impl RunStatus {
     /// Reads a status word of any form; case does not matter, `complete` and `COMPLETED` are `completed`.
     pub fn parse(word: &str) -> RunStatus {
         words::run_status(word).unwrap_or_else(|| RunStatus::Other(word.trim().into()))
-    }
-
-    /// The word for this status.
-    pub fn word(&self) -> &str {
-        match self {
-            RunStatus::Running => "running",
-            RunStatus::Completed => "completed",
-            RunStatus::Failed => "failed",
-            RunStatus::Interrupted => "interrupted",
-            RunStatus::Waiting => "waiting",
-            RunStatus::Other(word) => word,
-        }
     }
 
     /// Completed or failed: nothing follows.

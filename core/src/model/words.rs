@@ -3,6 +3,35 @@
 
 use super::{GateStatus, RunStatus, Status};
 
+/// The words of an enum that keeps any other word in its variant `Other`: `word`, and after `parse` also the other way.
+macro_rules! words {
+    ($name:ident { $($variant:ident = $word:literal,)* }) => {
+        impl $name {
+            /// The word, as the documents write it.
+            pub fn word(&self) -> &str {
+                match self {
+                    $($name::$variant => $word,)*
+                    $name::Other(word) => word,
+                }
+            }
+        }
+    };
+    (parse $name:ident { $($variant:ident = $word:literal,)* }) => {
+        $crate::model::words::words!($name { $($variant = $word,)* });
+
+        impl $name {
+            /// Reads a word; only those of the documents are known, all else is kept as written.
+            pub fn parse(word: &str) -> $name {
+                match word.trim() {
+                    $($word => $name::$variant,)*
+                    other => $name::Other(other.into()),
+                }
+            }
+        }
+    };
+}
+pub(super) use words;
+
 /// Words, how a statement stands that bears one of them, and how a run stands. In lower case; `_` and `-` count as
 /// blanks.
 const WORDS: &[Row] = &[

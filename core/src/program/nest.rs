@@ -2,8 +2,6 @@
 //!
 //! [`crate::trace`] asks these questions to place rounds and to tell recovered failures (trace.md, 5 and 9).
 
-use std::ops::RangeInclusive;
-
 use super::value::same_name;
 use super::{LineRole, Listing, Property, Statement, StatementKind, Value};
 
@@ -44,9 +42,7 @@ impl StatementKind {
                     | K::Pipe
             )
     }
-}
 
-impl StatementKind {
     /// Whether running the program runs it: it neither declares nor receives something.
     pub fn runs(self) -> bool {
         !self.is_declaration() && self != StatementKind::Input
@@ -74,6 +70,11 @@ impl StatementKind {
 }
 
 impl Statement {
+    /// Whether the lines below it are statements: not those of `do x(…)`, which invokes a block.
+    pub(crate) fn has_body(&self) -> bool {
+        self.kind.has_body() && !(self.kind == StatementKind::Do && self.target.is_some())
+    }
+
     /// The name that running it binds.
     pub fn bound(&self) -> Option<&str> {
         let name = self.name.as_deref()?;
@@ -149,14 +150,6 @@ impl Listing {
         text
     }
 
-    /// The lines (from 1, inclusive) of a statement's body: from its first inner statement to its end; `None`
-    /// when there is no statement inside.
-    pub fn body_of(&self, statement: u32) -> Option<RangeInclusive<u32>> {
-        let first = self.get(statement.checked_add(1)?)?;
-        let outer = self.get(statement)?;
-        (first.parent == Some(statement)).then_some(first.line..=outer.end)
-    }
-
     /// Whether `inner` lies in `outer`, at any depth. A statement does not lie in itself.
     pub fn contains(&self, outer: u32, inner: u32) -> bool {
         match (self.get(outer), self.get(inner)) {
@@ -193,45 +186,25 @@ impl Listing {
 
     /// The innermost `loop`, `repeat` or `for` whose body it lies in.
     pub fn loop_of(&self, statement: u32) -> Option<u32> {
-        self.enclosing(statement)
-            .find(|at| self.get(*at).is_some_and(|s| s.kind.is_loop()))
+        self.around(statement, StatementKind::is_loop)
     }
 
     /// The innermost `try` whose body it lies in. What lies in its `catch` or `finally` does not.
     pub fn try_of(&self, statement: u32) -> Option<u32> {
-        self.enclosing(statement)
-            .find(|at| self.is(*at, StatementKind::Try))
+        self.around(statement, |kind| kind == StatementKind::Try)
     }
 
     /// The innermost `block` whose body it lies in.
     pub fn block_of(&self, statement: u32) -> Option<u32> {
-        self.enclosing(statement)
-            .find(|at| self.is(*at, StatementKind::Block))
-    }
-
-    /// The innermost `catch` whose body it lies in.
-    pub fn within_catch(&self, statement: u32) -> Option<u32> {
-        self.enclosing(statement)
-            .find(|at| self.is(*at, StatementKind::Catch))
+        self.around(statement, |kind| kind == StatementKind::Block)
     }
 
     /// The `catch` that belongs to a `try`: the next statement beside it.
     pub fn catch_of(&self, statement: u32) -> Option<u32> {
-        if !self.is(statement, StatementKind::Try) {
-            return None;
-        }
-        self.next_sibling(statement)
-            .filter(|at| self.is(*at, StatementKind::Catch))
-    }
-
-    /// The `finally` that belongs to a `try`: next to it, or next to its `catch`.
-    pub fn finally_of(&self, statement: u32) -> Option<u32> {
-        if !self.is(statement, StatementKind::Try) {
-            return None;
-        }
-        let after = self.catch_of(statement).unwrap_or(statement);
-        self.next_sibling(after)
-            .filter(|at| self.is(*at, StatementKind::Finally))
+        let is = |at: &u32, kind| self.get(*at).is_some_and(|s| s.kind == kind);
+        is(&statement, StatementKind::Try)
+            .then(|| self.next_sibling(statement))?
+            .filter(|at| is(at, StatementKind::Catch))
     }
 
     /// The first block of that name.
@@ -248,7 +221,8 @@ impl Listing {
             .find(|at| self.get(*at).and_then(|s| s.name.as_deref()) == Some(name))
     }
 
-    fn is(&self, statement: u32, kind: StatementKind) -> bool {
-        self.get(statement).is_some_and(|s| s.kind == kind)
+    fn around(&self, statement: u32, is: impl Fn(StatementKind) -> bool) -> Option<u32> {
+        self.enclosing(statement)
+            .find(|at| self.get(*at).is_some_and(|s| is(s.kind)))
     }
 }

@@ -253,9 +253,6 @@ pub(super) fn append(whole: &mut String, line: &str) {
 
 /// At most that many bytes of a text, at a boundary of characters.
 pub(super) fn clip(text: &str, most: usize) -> &str {
-    let mut end = text.len().min(most);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or_default()
+    text.get(..text.floor_char_boundary(most))
+        .unwrap_or_default()
 }

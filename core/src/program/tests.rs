@@ -467,9 +467,6 @@ fn questions_about_nesting() {
     );
     let at = |line| listing.statement_at(line).unwrap();
     let line = |statement: Option<u32>| statement.and_then(|s| listing.get(s)).map(|s| s.line);
-    assert_eq!(listing.body_of(at(2)), Some(3..=8));
-    assert_eq!(listing.body_of(at(4)), None);
-    assert_eq!(listing.body_of(99), None);
     let around: Vec<_> = listing.enclosing(at(4)).map(|s| line(Some(s))).collect();
     assert_eq!(around, [Some(3), Some(2), Some(1)]);
     assert_eq!(line(listing.loop_of(at(6))), Some(2));
@@ -480,10 +477,8 @@ fn questions_about_nesting() {
         None,
         "a catch is not in its try"
     );
-    assert_eq!(line(listing.within_catch(at(6))), Some(5));
     assert_eq!(line(listing.block_of(at(8))), Some(1));
     assert_eq!(line(listing.catch_of(at(3))), Some(5));
-    assert_eq!(line(listing.finally_of(at(3))), Some(7));
     assert_eq!(line(listing.catch_of(at(13))), None);
     assert_eq!(line(listing.catch_of(at(5))), None);
     assert_eq!(line(listing.block_named("f")), Some(1));

@@ -37,7 +37,7 @@ pub fn write(row: &BindingRow, created: Option<&str>) -> String {
     let source = row.source.as_deref().unwrap_or_default();
     let source = source.trim_end_matches(['\n', '\r']);
     if !source.trim().is_empty() {
-        let ticks = "`".repeat(longest_ticks(source).saturating_add(1).max(3));
+        let ticks = ticks(source.lines());
         out.push_str(&format!("\nsource:\n{ticks}prose\n{source}\n{ticks}\n"));
     }
     out.push_str("\n---\n\n");
@@ -45,13 +45,11 @@ pub fn write(row: &BindingRow, created: Option<&str>) -> String {
     out
 }
 
-/// The longest run of backticks that begins a line: no line of the source may close the fence.
-fn longest_ticks(source: &str) -> usize {
-    source
-        .lines()
-        .map(|line| line.trim_start().bytes().take_while(|&b| b == b'`').count())
-        .max()
-        .unwrap_or(0)
+/// A fence that none of the lines closes.
+pub(super) fn ticks<'t>(lines: impl Iterator<Item = &'t str>) -> String {
+    let begin = |line: &str| line.trim_start().bytes().take_while(|&b| b == b'`').count();
+    let longest = lines.map(begin).max().unwrap_or(0);
+    "`".repeat(longest.saturating_add(1).max(3))
 }
 
 #[cfg(test)]

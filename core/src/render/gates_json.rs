@@ -6,7 +6,7 @@ use crate::change::{AuditRow, ExecutionRow, GateResolution, GateRow, ImportRow};
 
 /// A line of `x_events.jsonl`, its line break included. It begins with the id.
 pub fn event(row: &ExecutionRow) -> String {
-    let mut line = Line::new();
+    let mut line = Object::default();
     line.number("id", Some(row.id));
     line.number("statement_index", row.index);
     line.text("statement_text", Some(&row.text));
@@ -15,15 +15,13 @@ pub fn event(row: &ExecutionRow) -> String {
     line.text("completed_at", row.completed.as_deref());
     line.text("error_message", row.error.as_deref());
     line.number("parent_id", row.parent);
-    if !row.metadata.is_empty() {
-        line.value("metadata", &Value::Object(row.metadata.clone()));
-    }
-    line.end()
+    line.object("metadata", row.metadata.clone());
+    line.line()
 }
 
 /// A line of `gates/audit.jsonl`, its line break included.
 pub fn audit(row: &AuditRow) -> String {
-    let mut line = Line::new();
+    let mut line = Object::default();
     line.number("id", Some(row.id));
     line.text("gate_id", Some(&row.gate_id));
     line.text("run_id", Some(&row.run_id));
@@ -33,57 +31,53 @@ pub fn audit(row: &AuditRow) -> String {
     line.text("timestamp", written(&row.at));
     // As the table's TEXT: what the chain's hash was taken over stays as it is, letter by letter.
     line.text("metadata", written(&row.metadata));
-    line.end()
+    line.line()
 }
 
 /// A line of `x_imports.jsonl`, its line break included.
 pub fn import(row: &ImportRow) -> String {
-    let mut line = Line::new();
+    let mut line = Object::default();
     line.text("alias", Some(&row.alias));
     line.text("source_url", written(&row.source_url));
     line.text("fetched_at", written(&row.fetched));
     line.text("inputs_schema", row.inputs_schema.as_deref());
     line.text("outputs_schema", row.outputs_schema.as_deref());
-    line.end()
+    line.line()
 }
 
 /// The file of a pending gate.
 pub fn pending(row: &GateRow) -> String {
-    let mut file = Map::new();
-    put(&mut file, "id", Some(&row.id));
-    put(&mut file, "gate_id", Some(&row.id));
-    put(&mut file, "run_id", Some(&row.run_id));
-    if let Some(id) = row.execution_id {
-        file.insert("execution_id".to_owned(), id.into());
-    }
-    put(&mut file, "prompt", row.prompt.as_deref());
+    let mut file = Object::default();
+    file.text("id", Some(&row.id));
+    file.text("gate_id", Some(&row.id));
+    file.text("run_id", Some(&row.run_id));
+    file.number("execution_id", row.execution_id);
+    file.text("prompt", row.prompt.as_deref());
     let allow = serde_json::from_str(&row.allow).unwrap_or_else(|_| row.allow.as_str().into());
-    file.insert("allow".to_owned(), allow);
-    put(&mut file, "timeout", row.timeout.as_deref());
-    put(&mut file, "timeout_at", row.timeout_at.as_deref());
-    put(&mut file, "on_reject", row.on_reject.as_deref());
-    put(&mut file, "status", Some("pending"));
-    put(&mut file, "created_at", written(&row.created));
-    if !row.metadata.is_empty() {
-        file.insert("metadata".to_owned(), Value::Object(row.metadata.clone()));
-    }
-    whole(file)
+    file.0.push(("allow", allow));
+    file.text("timeout", row.timeout.as_deref());
+    file.text("timeout_at", row.timeout_at.as_deref());
+    file.text("on_reject", row.on_reject.as_deref());
+    file.text("status", Some("pending"));
+    file.text("created_at", written(&row.created));
+    file.object("metadata", row.metadata.clone());
+    file.file()
 }
 
 /// The file of a gate that was decided. `pending` is the text of its other file: keys of its metadata stay.
 pub fn resolved(row: &GateResolution, pending: Option<&str>) -> String {
-    let mut file = Map::new();
-    put(&mut file, "id", Some(&row.id));
-    put(&mut file, "gate_id", Some(&row.id));
-    put(&mut file, "run_id", Some(&row.run_id));
-    put(&mut file, "decision", Some(&row.status));
-    put(&mut file, "principal", written(&row.by));
-    put(&mut file, "timestamp", written(&row.at));
-    put(&mut file, "comment", row.comment.as_deref());
-    put(&mut file, "status", Some(&row.status));
-    put(&mut file, "resolved_at", written(&row.at));
-    put(&mut file, "resolved_by", written(&row.by));
-    put(&mut file, "resolution_comment", row.comment.as_deref());
+    let mut file = Object::default();
+    file.text("id", Some(&row.id));
+    file.text("gate_id", Some(&row.id));
+    file.text("run_id", Some(&row.run_id));
+    file.text("decision", Some(&row.status));
+    file.text("principal", written(&row.by));
+    file.text("timestamp", written(&row.at));
+    file.text("comment", row.comment.as_deref());
+    file.text("status", Some(&row.status));
+    file.text("resolved_at", written(&row.at));
+    file.text("resolved_by", written(&row.by));
+    file.text("resolution_comment", row.comment.as_deref());
     let before = pending.and_then(|text| serde_json::from_str::<Value>(text).ok());
     let mut metadata = match before.as_ref().and_then(|file| file.get("metadata")) {
         Some(Value::Object(metadata)) => metadata.clone(),
@@ -91,10 +85,8 @@ pub fn resolved(row: &GateResolution, pending: Option<&str>) -> String {
         _ => Map::new(),
     };
     metadata.extend(row.metadata.clone());
-    if !metadata.is_empty() {
-        file.insert("metadata".to_owned(), Value::Object(metadata));
-    }
-    whole(file)
+    file.object("metadata", metadata);
+    file.file()
 }
 
 /// What is empty was not recorded.
@@ -102,48 +94,39 @@ fn written(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-fn put(file: &mut Map<String, Value>, key: &str, value: Option<&str>) {
-    if let Some(value) = value {
-        file.insert(key.to_owned(), value.into());
-    }
-}
+/// A JSON object; what is not recorded is left out of it.
+#[derive(Default)]
+struct Object(Vec<(&'static str, Value)>);
 
-fn whole(file: Map<String, Value>) -> String {
-    let value = Value::Object(file);
-    let text = serde_json::to_string_pretty(&value).unwrap_or_else(|_| value.to_string());
-    text + "\n"
-}
-
-/// A JSON object on one line, its keys in the order of the table's columns.
-struct Line(String);
-
-impl Line {
-    fn new() -> Line {
-        Line("{".to_owned())
+impl Object {
+    fn text(&mut self, key: &'static str, value: Option<&str>) {
+        self.0.extend(value.map(|value| (key, value.into())));
     }
 
-    fn value(&mut self, key: &str, value: &Value) {
-        if self.0.len() > 1 {
-            self.0.push(',');
-        }
-        self.0.push_str(&format!("\"{key}\":{value}"));
+    fn number(&mut self, key: &'static str, value: Option<i64>) {
+        self.0.extend(value.map(|value| (key, value.into())));
     }
 
-    fn text(&mut self, key: &str, value: Option<&str>) {
-        if let Some(value) = value {
-            self.value(key, &value.into());
+    fn object(&mut self, key: &'static str, value: Map<String, Value>) {
+        if !value.is_empty() {
+            self.0.push((key, Value::Object(value)));
         }
     }
 
-    fn number(&mut self, key: &str, value: Option<i64>) {
-        if let Some(value) = value {
-            self.value(key, &value.into());
-        }
+    /// On one line, the keys in their order.
+    fn line(&self) -> String {
+        let pairs = self.0.iter();
+        let pairs: Vec<String> = pairs
+            .map(|(key, value)| format!("\"{key}\":{value}"))
+            .collect();
+        format!("{{{}}}\n", pairs.join(","))
     }
 
-    fn end(mut self) -> String {
-        self.0.push_str("}\n");
-        self.0
+    fn file(self) -> String {
+        let pairs = self.0.into_iter();
+        let value = Value::Object(pairs.map(|(key, value)| (key.to_owned(), value)).collect());
+        let text = serde_json::to_string_pretty(&value).unwrap_or_else(|_| value.to_string());
+        text + "\n"
     }
 }
 

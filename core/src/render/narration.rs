@@ -8,9 +8,13 @@
 //! Marks and words are those that [`crate::decode::compact_log`] reads.
 
 use crate::decode::compact_log::words;
-use crate::model::{Run, Text};
+use crate::model::Run;
 use crate::program::Listing;
+use crate::text::short;
 use crate::trace::{Node, NodeKind, NodeStatus, Trace};
+
+/// Characters of a text that is told.
+const MOST: usize = 120;
 
 /// How it is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,12 +42,10 @@ pub fn narrate(
         style,
         out: Vec::new(),
     };
-    let (from, to) = match only {
-        Some(at) => (at as usize, end(trace, at as usize)),
-        None => (0, trace.nodes.len()),
-    };
+    let all = || u32::try_from(trace.nodes.len()).unwrap_or(u32::MAX);
+    let (from, to) = only.map_or_else(|| (0, all()), |at| (at, trace.end(at)));
     // What is to be told when a construct is left, the innermost last.
-    let mut open: Vec<(usize, usize)> = Vec::new();
+    let mut open: Vec<(u32, u32)> = Vec::new();
     let mut roots = 0;
     let mut number = 0;
     for at in from..to {
@@ -53,31 +55,22 @@ pub fn narrate(
             open.pop();
             teller.leave(construct, number);
         }
-        let Some(node) = trace.nodes.get(at) else {
+        let Some(node) = trace.node(at) else {
             break;
         };
-        if node.parent.is_none() || Some(at) == only.map(|n| n as usize) {
+        if node.parent.is_none() || Some(at) == only {
             roots += 1;
             number = teller.number(at).unwrap_or(roots);
         }
         teller.enter(at, node, number);
         if node.kind != NodeKind::Statement {
-            open.push((end(trace, at), at));
+            open.push((trace.end(at), at));
         }
     }
     while let Some((_, construct)) = open.pop() {
         teller.leave(construct, number);
     }
     teller.out
-}
-
-/// Behind the last node of a subtree.
-fn end(trace: &Trace, at: usize) -> usize {
-    let below = trace
-        .nodes
-        .get(at)
-        .map_or(0, |node| node.descendants as usize);
-    at.saturating_add(below).saturating_add(1)
 }
 
 /// Each node's place among its siblings, from 0.
@@ -110,19 +103,14 @@ struct Teller<'a> {
 
 impl Teller<'_> {
     /// The number of the outermost statement that a node lies in.
-    fn number(&self, at: usize) -> Option<usize> {
-        let mut at = at;
-        while let Some(parent) = self.trace.nodes.get(at)?.parent {
-            at = parent as usize;
-        }
-        let line = self.trace.nodes.get(at)?.line?;
-        self.counted
-            .binary_search(&line)
-            .ok()
-            .map(|place| place.saturating_add(1))
+    fn number(&self, at: u32) -> Option<usize> {
+        let outermost = self.trace.upward(Some(at)).last()?;
+        let line = self.trace.node(outermost)?.line?;
+        let place = self.counted.binary_search(&line).ok()?;
+        place.checked_add(1)
     }
 
-    fn enter(&mut self, at: usize, node: &Node, number: usize) {
+    fn enter(&mut self, at: u32, node: &Node, number: usize) {
         if self.style == Style::Positions {
             return self.position(node, number);
         }
@@ -158,8 +146,8 @@ impl Teller<'_> {
             .push(format!("{head}{arrow} {told}").trim_end().to_owned());
     }
 
-    fn leave(&mut self, at: usize, number: usize) {
-        let Some(node) = self.trace.nodes.get(at) else {
+    fn leave(&mut self, at: u32, number: usize) {
+        let Some(node) = self.trace.node(at) else {
             return;
         };
         let closed = is_over(&node.status);
@@ -173,9 +161,7 @@ impl Teller<'_> {
             NodeKind::Parallel if failed => format!("{}failed", mark(words::PARALLEL)),
             NodeKind::Parallel => format!("{}done", mark(words::PARALLEL)),
             NodeKind::Loop => {
-                let rounds = self
-                    .children(at)
-                    .filter(|n| matches!(n.kind, NodeKind::Round { .. }));
+                let rounds = self.children(at).filter(|n| n.kind.is_round());
                 let done = rounds.filter(|n| is_over(&n.status)).count();
                 let of = node.max.map_or(String::new(), |max| format!("/{max}"));
                 let row = node
@@ -183,7 +169,7 @@ impl Teller<'_> {
                     .and_then(|row| self.run.executions.get(row as usize));
                 let reason = row.and_then(|row| row.meta.as_deref()?.reason.as_ref());
                 let exit = match (closed, reason.or(node.remark(self.run))) {
-                    (true, Some(reason)) => format!(" exit({})", one_line(reason)),
+                    (true, Some(reason)) => format!(" exit({})", short(reason, MOST)),
                     (true, None) => " exit".to_owned(),
                     (false, _) => String::new(),
                 };
@@ -203,60 +189,45 @@ impl Teller<'_> {
     }
 
     /// `3`, `3a` of the third statement's first branch, and `#43` in a frame stands behind the arrow.
-    fn head(&self, at: usize, number: usize) -> String {
-        let mut at = Some(at);
-        while let Some(here) = at {
-            let Some(node) = self.trace.nodes.get(here) else {
-                break;
-            };
-            if matches!(node.kind, NodeKind::Branch { .. }) {
-                let place = self.places.get(here).copied().unwrap_or(0);
-                return match u8::try_from(place) {
-                    Ok(place) if place < 26 => {
-                        format!("{number}{}", char::from(b'a'.saturating_add(place)))
-                    }
-                    _ => format!("{number}.{}", place.saturating_add(1)),
-                };
+    fn head(&self, at: u32, number: usize) -> String {
+        let mut upward = self.trace.upward(Some(at));
+        let Some(branch) = upward.find(|at| self.trace.node(*at).is_some_and(is_branch)) else {
+            return number.to_string();
+        };
+        let place = self.places.get(branch as usize).copied().unwrap_or(0);
+        match u8::try_from(place) {
+            Ok(place) if place < 26 => {
+                format!("{number}{}", char::from(b'a'.saturating_add(place)))
             }
-            at = node.parent.map(|parent| parent as usize);
+            _ => format!("{number}.{}", place.saturating_add(1)),
         }
-        number.to_string()
     }
 
     /// The name that a statement binds, else its text.
     fn label(&self, node: &Node) -> String {
-        let inside = self
-            .frame(node)
-            .map_or(String::new(), |id| format!("#{id} "));
+        let frame = self.trace.frame(node.parent);
+        let frame = frame.and_then(|at| self.trace.node(at)?.id);
+        let inside = frame.map_or(String::new(), |id| format!("#{id} "));
         let named = match &node.kind {
             NodeKind::Branch { branch } => Some(branch.to_string()),
             _ => node.line.and_then(|line| {
                 let listing = self.listing?;
-                let statement = listing.statements.iter().find(|s| s.line == line)?;
-                statement.name.clone()
+                listing.get(listing.statement_at(line)?)?.name.clone()
             }),
         };
-        format!("{inside}{}", named.unwrap_or_else(|| one_line(&node.text)))
-    }
-
-    /// The frame around a node.
-    fn frame(&self, node: &Node) -> Option<i64> {
-        let mut at = node.parent;
-        while let Some(parent) = at {
-            let here = self.trace.nodes.get(parent as usize)?;
-            if matches!(here.kind, NodeKind::Frame { .. }) {
-                return here.id;
-            }
-            at = here.parent;
-        }
-        None
+        format!(
+            "{inside}{}",
+            named.unwrap_or_else(|| short(&node.text, MOST))
+        )
     }
 
     fn ended(&self, node: &Node, label: &str) -> String {
         match node.status {
             NodeStatus::Completed => format!("{label} ✓"),
             NodeStatus::Failed => {
-                let why = node.error(self.run).map_or(String::new(), one_line);
+                let why = node
+                    .error(self.run)
+                    .map_or(String::new(), |why| short(why, MOST));
                 format!("{label} ✗ {why}").trim_end().to_owned()
             }
             NodeStatus::Skipped | NodeStatus::Abandoned => format!("{label} ⊘"),
@@ -266,19 +237,21 @@ impl Teller<'_> {
     }
 
     fn position(&mut self, node: &Node, number: usize) {
-        if matches!(node.kind, NodeKind::Round { .. }) {
+        if node.kind.is_round() {
             return;
         }
         self.out.push(format!(
             "[Position] Statement {number}: {}",
-            one_line(&node.text)
+            short(&node.text, MOST)
         ));
         match node.status {
             NodeStatus::Completed | NodeStatus::Approved => {
                 self.out.push("[Success] Session complete".to_owned());
             }
             NodeStatus::Failed | NodeStatus::Rejected | NodeStatus::Timeout => {
-                let why = node.error(self.run).map_or(String::new(), one_line);
+                let why = node
+                    .error(self.run)
+                    .map_or(String::new(), |why| short(why, MOST));
                 self.out
                     .push(format!("[Error] {why}").trim_end().to_owned());
             }
@@ -286,26 +259,19 @@ impl Teller<'_> {
         }
     }
 
-    fn children(&self, at: usize) -> impl Iterator<Item = &Node> {
-        let level = self.trace.nodes.get(at).map_or(u32::MAX, |node| node.level);
-        let below = at.saturating_add(1)..end(self.trace, at);
-        let below = self.trace.nodes.get(below).unwrap_or_default();
-        below
-            .iter()
-            .filter(move |child| child.level == level.saturating_add(1))
+    fn children(&self, at: u32) -> impl Iterator<Item = &Node> {
+        let children = self.trace.children(Some(at));
+        children.filter_map(|at| self.trace.node(at))
     }
 }
 
+/// A word that no document lists may well mean an end.
 fn is_over(status: &NodeStatus) -> bool {
-    !matches!(
-        status,
-        NodeStatus::Pending
-            | NodeStatus::Executing
-            | NodeStatus::Started
-            | NodeStatus::Waiting
-            | NodeStatus::Iteration
-            | NodeStatus::Retry
-    )
+    !status.is_open() || matches!(status, NodeStatus::Other(_))
+}
+
+fn is_branch(node: &Node) -> bool {
+    branch_of(node).is_some()
 }
 
 fn branch_of(node: &Node) -> Option<&str> {
@@ -318,12 +284,4 @@ fn branch_of(node: &Node) -> Option<&str> {
 /// The mark or word that is written: the first of those that are read.
 fn mark(list: &'static [&'static str]) -> &'static str {
     list.first().copied().unwrap_or_default()
-}
-
-fn one_line(text: &Text) -> String {
-    let line = text.lines().next().unwrap_or_default().trim();
-    match line.char_indices().nth(120) {
-        Some((at, _)) => format!("{}…", line.get(..at).unwrap_or(line)),
-        None => line.to_owned(),
-    }
 }

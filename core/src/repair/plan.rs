@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{FolderForm, Form, Run, RunStatus, ValueAt};
-use crate::session::Session;
+use crate::session::{Session, pages};
 use crate::trace::Trace;
 
 /// What is known of a damaged database before its rows are read again.
@@ -94,7 +94,7 @@ pub fn stale_state_file(session: &Session) -> Option<StaleState> {
         .collect();
     (ours && !rules.is_empty()).then(|| StaleState {
         path: file.path.clone(),
-        text: session.state_md(false),
+        text: pages::state_md(session, false),
         rules: rules.into_iter().map(str::to_owned).collect(),
     })
 }
@@ -116,7 +116,6 @@ fn parents(run: &Run, trace: &Trace) -> BTreeMap<i64, (Option<i64>, &'static str
         .iter()
         .map(|row| (row.id, row.parent))
         .collect();
-    let circle = circles(&named);
     let mut wrong = BTreeMap::new();
     for (id, at) in &trace.by_row {
         let Some(Some(parent)) = named.get(id).copied() else {
@@ -126,12 +125,12 @@ fn parents(run: &Run, trace: &Trace) -> BTreeMap<i64, (Option<i64>, &'static str
             "self-parent"
         } else if !named.contains_key(&parent) {
             "orphan-parent"
-        } else if circle.contains(id) {
-            "parent-cycle"
-        } else if !is_around(trace, *at, parent) {
-            "contradicting-parent"
-        } else {
+        } else if lies_in(trace, Some(*at), trace.of_row(parent)) {
             continue;
+        } else if lies_in(trace, trace.of_row(parent), Some(*at)) {
+            "parent-cycle"
+        } else {
+            "contradicting-parent"
         };
         wrong.insert(*id, (around(trace, *at, *id), rule));
     }
@@ -140,59 +139,11 @@ fn parents(run: &Run, trace: &Trace) -> BTreeMap<i64, (Option<i64>, &'static str
 
 /// The row of the innermost node around a node that has one; a later row of the node itself would be its own parent.
 fn around(trace: &Trace, at: u32, id: i64) -> Option<i64> {
-    let mut at = trace.nodes.get(at as usize)?.parent;
-    while let Some(node) = at.and_then(|at| trace.nodes.get(at as usize)) {
-        if let Some(row) = node.id.filter(|row| *row != id) {
-            return Some(row);
-        }
-        at = node.parent;
-    }
-    None
+    let mut around = trace.upward(Some(at)).skip(1);
+    around.find_map(|at| trace.node(at)?.id.filter(|row| *row != id))
 }
 
-/// Whether a row is one of a node around this node, or of one beside it that lies in the same (a branch may be
-/// written beside its parallel).
-fn is_around(trace: &Trace, at: u32, row: i64) -> bool {
-    let Some(of) = trace
-        .by_row
-        .binary_search_by_key(&row, |(id, _)| *id)
-        .ok()
-        .and_then(|found| trace.by_row.get(found))
-        .map(|(_, at)| *at)
-    else {
-        return false;
-    };
-    let mut up = trace.nodes.get(at as usize).and_then(|node| node.parent);
-    while let Some(node) = up {
-        if node == of {
-            return true;
-        }
-        up = trace.nodes.get(node as usize).and_then(|node| node.parent);
-    }
-    false
-}
-
-/// The rows whose parents lead back to themselves.
-fn circles(named: &BTreeMap<i64, Option<i64>>) -> BTreeSet<i64> {
-    let mut circle = BTreeSet::new();
-    // 0: on the way; 1: looked at.
-    let mut seen: BTreeMap<i64, bool> = BTreeMap::new();
-    for start in named.keys() {
-        let mut way = Vec::new();
-        let mut at = Some(*start);
-        while let Some(id) = at.filter(|id| named.contains_key(id) && !seen.contains_key(id)) {
-            seen.insert(id, false);
-            way.push(id);
-            at = named.get(&id).copied().flatten();
-        }
-        if let Some(id) = at.filter(|id| seen.get(id) == Some(&false))
-            && let Some(from) = way.iter().position(|on| *on == id)
-        {
-            circle.extend(way.iter().skip(from));
-        }
-        for id in way {
-            seen.insert(id, true);
-        }
-    }
-    circle
+/// Whether a node lies in another one: parents need not be the nearest, as a branch may be written beside its parallel.
+fn lies_in(trace: &Trace, inner: Option<u32>, outer: Option<u32>) -> bool {
+    trace.upward(inner).skip(1).any(|up| Some(up) == outer)
 }

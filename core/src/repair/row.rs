@@ -35,6 +35,26 @@ impl Row {
             }
         }
     }
+
+    /// Changes a column, and notes that.
+    fn fix(
+        &mut self,
+        rule: &'static str,
+        (table, column): (&str, &str),
+        after: Value<'static>,
+        did: &'static str,
+    ) -> Note {
+        let before = self.set(column, after.clone());
+        Note {
+            rule,
+            table: table.to_owned(),
+            row: self.rowid,
+            column: column.to_owned(),
+            did,
+            before,
+            after,
+        }
+    }
 }
 
 /// Where a row goes, and what was done to it.
@@ -64,16 +84,15 @@ impl Repair {
         row.set("started_at", Value::Null);
         row.set("updated_at", Value::text(&self.at));
         row.set("status", Value::text(status));
-        let did = "made the run's row, with what is known";
-        let note = note(
-            "no-run-row",
-            RUN,
-            1,
-            "",
-            did,
-            Value::Null,
-            Value::text(&self.run),
-        );
+        let note = Note {
+            rule: "no-run-row",
+            table: RUN.to_owned(),
+            row: row.rowid,
+            column: String::new(),
+            did: "made the run's row, with what is known",
+            before: Value::Null,
+            after: Value::text(&self.run),
+        };
         Placed {
             table: RUN.to_owned(),
             row,
@@ -109,33 +128,14 @@ impl Repair {
         let mut notes = Vec::new();
         let named = |cell: &Value<'_>| cell.as_text().is_some_and(|id| !id.trim().is_empty());
         if !row.get("id").is_some_and(named) && !self.run.is_empty() {
-            let after = Value::text(&self.run);
-            let before = row.set("id", after.clone());
             let did = "gave the run its folder's name as id";
-            notes.push(note(
-                "unnamed-run",
-                RUN,
-                row.rowid,
-                "id",
-                did,
-                before,
-                after,
-            ));
+            notes.push(row.fix("unnamed-run", (RUN, "id"), Value::text(&self.run), did));
         }
         let own = row.get("id").and_then(Value::as_text) == Some(&*self.run);
         if let Some(status) = self.status.as_ref().filter(|_| own) {
-            let after = Value::text(status);
-            let before = row.set("status", after.clone());
             let did = "set the status to what the evidence says";
-            notes.push(note(
-                "status-disagrees",
-                RUN,
-                row.rowid,
-                "status",
-                did,
-                before,
-                after,
-            ));
+            let at = (RUN, "status");
+            notes.push(row.fix("status-disagrees", at, Value::text(status), did));
         }
         notes
     }
@@ -145,26 +145,17 @@ impl Repair {
         let id = match row.get("id").and_then(Value::as_integer) {
             Some(id) => id,
             None => {
-                let after = Value::Integer(row.rowid);
-                let before = row.set("id", after.clone());
                 let did = "gave the row its place in the table as id";
-                notes.push(note(
-                    "missing-id",
-                    EXECUTION,
-                    row.rowid,
-                    "id",
-                    did,
-                    before,
-                    after,
-                ));
+                let after = Value::Integer(row.rowid);
+                notes.push(row.fix("missing-id", (EXECUTION, "id"), after, did));
                 row.rowid
             }
         };
         if let Some((parent, rule)) = self.parents.get(&id) {
             let after = parent.map_or(Value::Null, Value::Integer);
-            let before = row.set("parent_id", after.clone());
             let did = "set the parent to where the row belongs";
-            notes.push(note(rule, EXECUTION, id, "parent_id", did, before, after));
+            let note = row.fix(rule, (EXECUTION, "parent_id"), after, did);
+            notes.push(Note { row: id, ..note });
         }
         notes.extend(wrapped(EXECUTION, row, "metadata", true));
         notes
@@ -202,33 +193,23 @@ impl Repair {
         if name.is_null() {
             row.set("name", Value::text(""));
         }
-        let did = "moved the earlier of two rows for one name to the history";
-        note(
-            "duplicate-binding",
-            BINDINGS,
-            row.rowid,
-            "",
-            did,
+        Note {
+            rule: "duplicate-binding",
+            table: BINDINGS.to_owned(),
+            row: row.rowid,
+            column: String::new(),
+            did: "moved the earlier of two rows for one name to the history",
             before,
-            name,
-        )
+            after: name,
+        }
     }
 
     fn gate(&self, row: &mut Row) -> Vec<Note> {
         let mut notes = Vec::new();
         if row.get("run_id").is_none_or(Value::is_null) {
-            let after = Value::text(&self.run);
-            let before = row.set("run_id", after.clone());
             let did = "gave the gate the run's id";
-            notes.push(note(
-                "gate-of-unknown-run",
-                GATES,
-                row.rowid,
-                "run_id",
-                did,
-                before,
-                after,
-            ));
+            let (at, after) = ((GATES, "run_id"), Value::text(&self.run));
+            notes.push(row.fix("gate-of-unknown-run", at, after, did));
         }
         // G4: what cannot be read admits nobody, before and after.
         let unreadable = match row.get("allow") {
@@ -238,25 +219,13 @@ impl Repair {
                 .is_none_or(|text| Allow::parse(Some(text)).is_err()),
         };
         if unreadable {
-            let before = row.set("allow", Value::text("[]"));
-            let is_json = before
-                .as_text()
-                .is_some_and(|text| serde_json::from_str::<Json>(text).is_ok());
-            let rule = if is_json {
-                "gate-allow-unreadable"
-            } else {
-                "malformed-json"
+            let before = row.get("allow").and_then(Value::as_text);
+            let rule = match before.map(serde_json::from_str::<Json>) {
+                Some(Ok(_)) => "gate-allow-unreadable",
+                _ => "malformed-json",
             };
             let did = "put an empty list of approvers in place of one that cannot be read";
-            notes.push(note(
-                rule,
-                GATES,
-                row.rowid,
-                "allow",
-                did,
-                before,
-                Value::text("[]"),
-            ));
+            notes.push(row.fix(rule, (GATES, "allow"), Value::text("[]"), did));
         }
         notes.extend(wrapped(GATES, row, "metadata", true));
         notes
@@ -266,15 +235,7 @@ impl Repair {
 /// Puts a text that is no JSON into an object (errata X13); the text itself stays in it.
 fn wrapped(table: &'static str, row: &mut Row, column: &str, object: bool) -> Option<Note> {
     let cell = row.get(column)?;
-    if cell.is_null() {
-        return None;
-    }
-    let text = match cell {
-        Value::Text(bytes) | Value::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-        Value::Integer(n) => n.to_string(),
-        Value::Real(x) => x.to_string(),
-        Value::Null => String::new(),
-    };
+    let text = cell.lossy()?.into_owned();
     if text.trim().is_empty() && matches!(cell, Value::Text(_)) {
         return None;
     }
@@ -288,37 +249,8 @@ fn wrapped(table: &'static str, row: &mut Row, column: &str, object: bool) -> Op
         return None;
     }
     let after = Value::text(&json!({ "x_malformed": text }).to_string());
-    let before = row.set(column, after.clone());
     let did = "put a text that is no JSON into an object";
-    Some(note(
-        "malformed-json",
-        table,
-        row.rowid,
-        column,
-        did,
-        before,
-        after,
-    ))
-}
-
-fn note(
-    rule: &'static str,
-    table: &str,
-    row: i64,
-    column: &str,
-    did: &'static str,
-    before: Value<'static>,
-    after: Value<'static>,
-) -> Note {
-    Note {
-        rule,
-        table: table.to_owned(),
-        row,
-        column: column.to_owned(),
-        did,
-        before,
-        after,
-    }
+    Some(row.fix("malformed-json", (table, column), after, did))
 }
 
 /// A value as JSON shows it.
@@ -327,8 +259,9 @@ fn shown(cell: &Value<'_>) -> Json {
         Value::Null => Json::Null,
         Value::Integer(n) => Json::from(*n),
         Value::Real(x) => Json::from(*x),
-        Value::Text(bytes) => Json::from(String::from_utf8_lossy(bytes).into_owned()),
-        Value::Blob(bytes) => Json::from(String::from_utf8_lossy(bytes).into_owned()),
+        Value::Text(bytes) | Value::Blob(bytes) => {
+            Json::from(String::from_utf8_lossy(bytes).into_owned())
+        }
     }
 }
 

@@ -116,6 +116,7 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
                 continue;
             };
             let gate = facts
+                .trace
                 .node(node)
                 .is_some_and(|n| matches!(n.kind, NodeKind::Gate { .. }));
             at.push((Some(node), if gate { Stop::Gate } else { Stop::Open }));
@@ -136,18 +137,18 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
             .push("nothing says what ran: whether it is at its beginning is not known".to_owned());
     }
     for (node, stop) in at {
-        let inside = match node.and_then(|n| facts.node(n)) {
+        let inside = match node.and_then(|n| facts.trace.node(n)) {
             // Inside of a frame that nothing has happened in yet.
             Some(Node {
                 kind: NodeKind::Frame { .. },
                 ..
             }) => node,
-            _ => node.and_then(|n| facts.node(n)?.parent),
+            _ => node.and_then(|n| facts.trace.node(n)?.parent),
         };
         plan.stands.push(Stand {
             node,
             stop,
-            frame: facts.frame(inside),
+            frame: facts.trace.frame(inside),
             scope: facts.scope(inside),
             statement: node.and_then(|n| facts.statement(n)),
             next: None,

@@ -1,10 +1,11 @@
 //! What may have happened already, or is done in part: what must not be repeated without a look.
 
 use super::ahead::{Stand, Stop};
-use super::{Facts, Plan, short};
+use super::{Facts, Plan};
 use crate::model::{AgentScope, ValueAt};
 use crate::program::{Statement, StatementKind as Kind, classify};
 use crate::scope;
+use crate::text::short;
 use crate::trace::{Node, NodeKind, NodeStatus};
 
 /// Positions that are looked at.
@@ -63,7 +64,7 @@ impl Risk {
 pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
     let mut found: Vec<Caution> = Vec::new();
     for stand in plan.stands.iter().take(STANDS) {
-        let Some((at, node)) = stand.node.and_then(|n| Some((n, facts.node(n)?))) else {
+        let Some((at, node)) = stand.node.and_then(|n| Some((n, facts.trace.node(n)?))) else {
             continue;
         };
         let mut add = |risk: Risk, node: u32, text: String| {
@@ -79,7 +80,7 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
         if matches!(stand.stop, Stop::Open | Stop::Failed) && node.status != NodeStatus::Pending {
             itself(facts, stand, at, node, &mut add);
         }
-        for level in facts.upward(Some(at)).take(LEVELS) {
+        for level in facts.trace.upward(Some(at)).take(LEVELS) {
             around(facts, level, &mut add);
         }
     }
@@ -208,6 +209,7 @@ fn turn(facts: Facts<'_>, at: u32, statement: &Statement, add: &mut impl FnMut(R
     let turns = (0..facts.trace.nodes.len() as u32)
         .filter(|n| {
             let done = facts
+                .trace
                 .node(*n)
                 .is_some_and(|n| n.status == NodeStatus::Completed);
             done && facts
@@ -270,7 +272,7 @@ fn outside(
 
 /// What is done of a construct around a position.
 fn around(facts: Facts<'_>, level: u32, add: &mut impl FnMut(Risk, u32, String)) {
-    let Some(node) = facts.node(level) else {
+    let Some(node) = facts.trace.node(level) else {
         return;
     };
     let place = match node.line {
@@ -286,8 +288,9 @@ fn around(facts: Facts<'_>, level: u32, add: &mut impl FnMut(Risk, u32, String))
     match node.kind {
         NodeKind::Parallel => {
             let names: Vec<&str> = facts
+                .trace
                 .children(Some(level))
-                .filter_map(|n| facts.node(n))
+                .filter_map(|n| facts.trace.node(n))
                 .filter(|n| n.status == NodeStatus::Completed)
                 .map(|n| match &n.kind {
                     NodeKind::Branch { branch } => &**branch,
@@ -305,8 +308,9 @@ fn around(facts: Facts<'_>, level: u32, add: &mut impl FnMut(Risk, u32, String))
         }
         NodeKind::Loop => {
             let rounds: Vec<(u32, u32, &Node)> = facts
+                .trace
                 .children(Some(level))
-                .filter_map(|at| Some((at, facts.node(at)?)))
+                .filter_map(|at| Some((at, facts.trace.node(at)?)))
                 .filter_map(|(at, n)| match n.kind {
                     NodeKind::Round { n: number } => Some((at, number, n)),
                     _ => None,
@@ -325,8 +329,9 @@ fn around(facts: Facts<'_>, level: u32, add: &mut impl FnMut(Risk, u32, String))
                 return;
             }
             let inside: Vec<String> = facts
+                .trace
                 .children(Some(at))
-                .filter_map(|n| facts.node(n))
+                .filter_map(|n| facts.trace.node(n))
                 .filter(|n| done(&n.status))
                 .map(|n| short(&n.text, 40))
                 .collect();

@@ -31,7 +31,7 @@ mod walk;
 
 use crate::model::{Run, RunStatus};
 use crate::program::Listing;
-use crate::trace::{Node, NodeKind, Trace};
+use crate::trace::{NodeKind, Trace};
 
 pub use ahead::{Ahead, How, Stand, Stop};
 pub use caution::{Caution, Risk};
@@ -92,70 +92,22 @@ pub fn ahead(facts: Facts<'_>) -> Plan {
 }
 
 impl<'a> Facts<'a> {
-    fn node(&self, node: u32) -> Option<&'a Node> {
-        self.trace.nodes.get(node as usize)
-    }
-
     /// The statement that a node is tied to.
     fn statement(&self, node: u32) -> Option<u32> {
-        let line = self.node(node)?.line?;
+        let line = self.trace.node(node)?.line?;
         let listing = self.listing?;
         let at = listing.statement_at(line)?;
         (listing.get(at)?.line == line).then_some(at)
     }
 
-    /// The nodes directly below one, or the roots.
-    fn children(&self, node: Option<u32>) -> impl Iterator<Item = u32> + 'a {
-        let nodes = &self.trace.nodes;
-        let (mut at, end) = match node.and_then(|n| Some((n as usize, nodes.get(n as usize)?))) {
-            Some((at, node)) => (at + 1, at + 1 + node.descendants as usize),
-            None => (0, nodes.len()),
-        };
-        std::iter::from_fn(move || {
-            let here = at;
-            let node = nodes.get(here).filter(|_| here < end)?;
-            at += 1 + node.descendants as usize;
-            u32::try_from(here).ok()
-        })
-    }
-
-    /// A node and what it lies in, from the inside out.
-    fn upward(&self, node: Option<u32>) -> impl Iterator<Item = u32> + 'a {
-        let nodes = &self.trace.nodes;
-        std::iter::successors(node, move |at| nodes.get(*at as usize)?.parent)
-    }
-
-    /// The frame that a node lies in, itself when it is one.
-    fn frame(&self, node: Option<u32>) -> Option<u32> {
-        self.upward(node).find(|at| {
-            self.node(*at)
-                .is_some_and(|n| matches!(n.kind, NodeKind::Frame { .. }))
-        })
-    }
-
     /// The execution that names are resolved from at a node: the nearest that is a frame, or that bindings belong to.
     fn scope(&self, node: Option<u32>) -> Option<i64> {
-        self.upward(node).find_map(|at| {
-            let node = self.node(at)?;
+        self.trace.upward(node).find_map(|at| {
+            let node = self.trace.node(at)?;
             let id = node.id?;
-            let frame = matches!(node.kind, NodeKind::Frame { .. });
             let owns = || self.run.bindings.iter().any(|b| b.execution_id == Some(id));
             let branch = matches!(node.kind, NodeKind::Branch { .. });
-            (frame || (branch && owns())).then_some(id)
+            (node.kind.is_frame() || (branch && owns())).then_some(id)
         })
     }
-}
-
-/// A text on one line, cut at `most` characters.
-fn short(text: &str, most: usize) -> String {
-    let line = text.trim().lines().next().unwrap_or_default();
-    let mut out: String = line
-        .chars()
-        .take(most)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    if line.chars().nth(most).is_some() {
-        out.push('…');
-    }
-    out
 }

@@ -8,6 +8,7 @@ use super::{Facts, Plan};
 use crate::model::ValueAt;
 use crate::program::{Given, Listing, Statement, StatementKind as Kind};
 use crate::scope;
+use crate::text::short;
 
 /// Names that are resolved; programs with more are generated.
 const MOST: usize = 400;
@@ -226,6 +227,12 @@ impl Names<'_> {
                     .trim_start()
                     .starts_with(|c: char| c == '"' || c.is_ascii_digit())
             });
+        if this.kind == Kind::Input {
+            return NeedState::Given(format!(
+                "line {} takes it as an input, and no binding records what was given",
+                this.line
+            ));
+        }
         match literal {
             true => NeedState::Given(format!("line {} of the program says what it is", this.line)),
             false => NeedState::Nowhere(Some(this.line)),
@@ -236,12 +243,8 @@ impl Names<'_> {
     fn call(&self, scope: Option<i64>) -> String {
         let trace = self.facts.trace;
         let text = scope.and_then(|id| {
-            let at = trace
-                .by_row
-                .binary_search_by_key(&id, |(row, _)| *row)
-                .ok()?;
-            let (_, node) = trace.by_row.get(at)?;
-            self.facts.node(*node).map(|n| super::short(&n.text, 60))
+            let node = trace.node(trace.of_row(id)?)?;
+            Some(short(&node.text, 60))
         });
         text.map_or(String::new(), |text| format!(": `{text}`"))
     }

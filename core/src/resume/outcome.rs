@@ -1,9 +1,10 @@
 //! What each outcome of a gate means for the program.
 
 use super::ahead::How;
-use super::{Facts, Plan, short};
+use super::{Facts, Plan};
 use crate::model::Gate;
 use crate::program::{Listing, Statement, StatementKind as Kind};
+use crate::text::short;
 
 /// What happens after a gate is decided, in words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! What to do next, in order.
 
-use super::short;
+use crate::text::short;
 use crate::view::{ResumeView, StepView};
 
 /// Values that are named one by one.

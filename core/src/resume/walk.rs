@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::Facts;
 use super::ahead::{Ahead, FRAMES, How, MOST};
 use crate::program::{Listing, Statement, StatementKind as Kind};
+use crate::text::short;
 use crate::trace::{NodeKind, NodeStatus};
 
 /// Walks on from one position after the other.
@@ -65,15 +66,17 @@ impl<'a> Walk<'a> {
 
     /// What is ahead of a node, itself included; of nothing, what is behind all that ended.
     pub(super) fn from(&mut self, node: Option<u32>) {
-        let status = node.and_then(|at| self.facts.node(at)).map(|n| &n.status);
+        let status = node
+            .and_then(|at| self.facts.trace.node(at))
+            .map(|n| &n.status);
         self.failed = status == Some(&NodeStatus::Failed);
-        let Some((at, own)) = node.and_then(|n| Some((n, self.facts.node(n)?))) else {
+        let Some((at, own)) = node.and_then(|n| Some((n, self.facts.trace.node(n)?))) else {
             return self.resume(None, None);
         };
         let around = self.inside(own.parent);
         let statement = self.facts.statement(at);
         let leaf = matches!(own.kind, NodeKind::Gate { .. })
-            || (self.facts.children(Some(at)).next().is_none()
+            || (self.facts.trace.children(Some(at)).next().is_none()
                 && !matches!(own.kind, NodeKind::Frame { .. }));
         match (statement, leaf) {
             (Some(statement), true) => {
@@ -89,7 +92,7 @@ impl<'a> Walk<'a> {
             (None, true) => {
                 self.unknown(format!(
                     "`{}` is tied to no line of the program: what follows it there is not known",
-                    super::short(&own.text, 60)
+                    short(&own.text, 60)
                 ));
                 self.out_of(own.parent);
             }
@@ -125,7 +128,7 @@ impl<'a> Walk<'a> {
     /// on inside of it.
     fn resume_in(&mut self, node: Option<u32>, statement: Option<u32>) -> Option<(u32, u32)> {
         let around = self.inside(node);
-        let own = node.and_then(|n| self.facts.node(n));
+        let own = node.and_then(|n| self.facts.trace.node(n));
         if own.is_some_and(|n| n.kind == NodeKind::Parallel) {
             if let Some(statement) = statement {
                 self.branches(statement, node, around);
@@ -134,11 +137,11 @@ impl<'a> Walk<'a> {
             return None;
         }
         // Of a loop the last round counts; a round that is over is followed by the next.
-        let last = self.facts.children(node).last();
-        let round = last.and_then(|n| Some((n, self.facts.node(n)?)));
+        let last = self.facts.trace.children(node).last();
+        let round = last.and_then(|n| Some((n, self.facts.trace.node(n)?)));
         let (last, over) = match round {
             Some((at, n)) if matches!(n.kind, NodeKind::Round { .. }) => (
-                self.facts.children(Some(at)).last(),
+                self.facts.trace.children(Some(at)).last(),
                 n.status == NodeStatus::Completed,
             ),
             _ => (last, false),
@@ -150,7 +153,7 @@ impl<'a> Walk<'a> {
         match ended {
             Some((node, ended)) if self.may_be_open(node) => return Some((node, ended)),
             Some((node, ended)) => {
-                let own = self.facts.node(node);
+                let own = self.facts.trace.node(node);
                 if own.is_some_and(|n| n.status == NodeStatus::Unknown) {
                     // Its last mark is no end: an attempt that began, an option that was announced.
                     self.subtree(ended, How::Next, around);
@@ -175,7 +178,9 @@ impl<'a> Walk<'a> {
                 match body {
                     Some(body) => {
                         self.body(body, How::Next, around);
-                        self.behind_body(body, around);
+                        if let Some((after, around)) = self.out(body, around, 1) {
+                            self.behind(after, around);
+                        }
                     }
                     None if node.is_none() => self.program(),
                     None => self.out_of(own.and_then(|n| n.parent)),
@@ -185,7 +190,8 @@ impl<'a> Walk<'a> {
         None
     }
 
-    /// Whether no record says that a block is over: a log without an end leaves what it opened unknown.
+    /// Whether no record says that a block is over: a log without an end leaves what it opened unknown, and of a loop whose
+    /// rounds only bindings record nothing records whether its condition was met.
     fn may_be_open(&self, node: u32) -> bool {
         let block = |kind: &NodeKind| {
             matches!(
@@ -193,13 +199,16 @@ impl<'a> Walk<'a> {
                 NodeKind::Loop | NodeKind::Parallel | NodeKind::Frame { .. }
             )
         };
-        let own = self.facts.node(node);
-        own.is_some_and(|n| n.status == NodeStatus::Unknown && block(&n.kind))
+        let own = self.facts.trace.node(node);
+        own.is_some_and(|n| {
+            let open = n.status == NodeStatus::Unknown || (n.derived && n.status.is_open());
+            open && block(&n.kind)
+        })
     }
 
     /// Whether the program simply goes on behind what ended: not behind a gate that was turned down, unless it says so.
     fn goes_on(&mut self, node: u32) -> bool {
-        let Some(own) = self.facts.node(node) else {
+        let Some(own) = self.facts.trace.node(node) else {
             return true;
         };
         let NodeKind::Gate { gate } = &own.kind else {
@@ -219,8 +228,9 @@ impl<'a> Walk<'a> {
     /// Of a node and those beside it, the one whose statement stands last in the program: rows may be written out of
     /// order.
     fn latest_sibling(&self, node: u32) -> Option<u32> {
-        let parent = self.facts.node(node)?.parent;
+        let parent = self.facts.trace.node(node)?.parent;
         self.facts
+            .trace
             .children(parent)
             .filter(|n| self.facts.statement(*n).is_some())
             .max_by_key(|n| self.facts.statement(*n))
@@ -240,63 +250,53 @@ impl<'a> Walk<'a> {
     fn out_of(&mut self, parent: Option<u32>) {
         let tied = self
             .facts
+            .trace
             .upward(parent)
             .find_map(|n| Some((n, self.facts.statement(n)?)));
         if let Some((node, statement)) = tied {
-            let around = self.inside(self.facts.node(node).and_then(|n| n.parent));
+            let around = self.inside(self.facts.trace.node(node).and_then(|n| n.parent));
             self.behind(statement, around);
         }
     }
 
     /// What follows a statement: beside it, then behind what it lies in, frame by frame out to the program's end.
     fn behind(&mut self, statement: u32, around: Inside) {
-        let mut at = statement;
-        let mut around = around;
+        let mut at = (statement, around);
         let mut frames = 0;
-        while self.ahead.len() < MOST {
-            if self.beside(at, around) {
-                return;
-            }
-            let Some(parent) = self.listing.get(at).and_then(|s| s.parent) else {
+        while self.ahead.len() < MOST && !self.beside(at.0, at.1) {
+            let Some(parent) = self.listing.get(at.0).and_then(|s| s.parent) else {
                 return;
             };
-            match self.listing.get(parent).map(|s| s.kind) {
-                Some(Kind::Block) => {
-                    // Out of the frame, behind the statement that called the block.
-                    frames += 1;
-                    let Some((call, outer)) = self.caller(around, frames) else {
-                        return;
-                    };
-                    (at, around) = (call, outer);
-                    continue;
-                }
-                Some(Kind::Parallel) => {
-                    let node = self.node_of(parent, around.node);
-                    self.branches(parent, node, around);
-                }
-                Some(kind) if kind.is_loop() || kind == Kind::Pipe => {
-                    if self.goes_round(parent, around.node) {
-                        self.add(parent, How::Again, around);
-                        self.body(parent, How::Again, around);
-                    }
-                }
+            let block = self
+                .listing
+                .get(parent)
+                .is_some_and(|s| s.kind == Kind::Block);
+            frames += usize::from(block);
+            match self.out(parent, at.1, frames) {
+                Some(out) => at = out,
                 None => return,
-                Some(_) => {}
             }
-            at = parent;
         }
     }
 
-    /// What follows the whole body of a statement.
-    fn behind_body(&mut self, body: u32, around: Inside) {
-        match self.listing.get(body).map(|s| s.kind) {
-            Some(Kind::Block) => {
-                if let Some((call, outer)) = self.caller(around, 1) {
-                    self.behind(call, outer);
-                }
+    /// What is still to run of a statement whose body ended, and the statement that the run goes on after: of a block's the one
+    /// that called it.
+    fn out(&mut self, body: u32, around: Inside, frames: usize) -> Option<(u32, Inside)> {
+        match self.listing.get(body)?.kind {
+            Kind::Block => return self.caller(around, frames),
+            Kind::Parallel => {
+                let node = self.node_of(body, around.node);
+                self.branches(body, node, around);
             }
-            _ => self.behind(body, around),
+            kind if (kind.is_loop() || kind == Kind::Pipe)
+                && self.goes_round(body, around.node) =>
+            {
+                self.add(body, How::Again, around);
+                self.body(body, How::Again, around);
+            }
+            _ => {}
         }
+        Some((body, around))
     }
 
     /// The statement that called the frame around, and what that lies in. Of very deep calls the middle is left out.
@@ -304,7 +304,7 @@ impl<'a> Walk<'a> {
         if around.called.is_some() {
             return None;
         }
-        let Some(mut frame) = self.facts.frame(around.node) else {
+        let Some(mut frame) = self.facts.trace.frame(around.node) else {
             self.unknown(
                 "no record says what called the block: what follows the call is not known"
                     .to_owned(),
@@ -314,9 +314,11 @@ impl<'a> Walk<'a> {
         if frames == FRAMES {
             let outer: Vec<u32> = self
                 .facts
+                .trace
                 .upward(Some(frame))
                 .filter(|n| {
                     self.facts
+                        .trace
                         .node(*n)
                         .is_some_and(|n| matches!(n.kind, NodeKind::Frame { .. }))
                 })
@@ -331,6 +333,7 @@ impl<'a> Walk<'a> {
         // A call that is tied to no line lies in something that is.
         let tied = self
             .facts
+            .trace
             .upward(Some(frame))
             .find_map(|n| Some((n, self.facts.statement(n)?)));
         let Some((node, call)) = tied else {
@@ -339,7 +342,7 @@ impl<'a> Walk<'a> {
             );
             return None;
         };
-        let outer = self.inside(self.facts.node(node).and_then(|n| n.parent));
+        let outer = self.inside(self.facts.trace.node(node).and_then(|n| n.parent));
         Some((call, outer))
     }
 
@@ -399,8 +402,8 @@ impl<'a> Walk<'a> {
         for branch in branches {
             let name = self.listing.get(branch).and_then(|s| s.name.as_deref());
             let begun = node.is_some()
-                && self.facts.children(node).any(|n| {
-                    let own = self.facts.node(n);
+                && self.facts.trace.children(node).any(|n| {
+                    let own = self.facts.trace.node(n);
                     let named = own.is_some_and(
                     |n| matches!(&n.kind, NodeKind::Branch { branch } if Some(&**branch) == name),
                 );
@@ -419,10 +422,12 @@ impl<'a> Walk<'a> {
         let Some(at) = self.node_of(statement, node) else {
             return true;
         };
-        let round = self.facts.children(Some(at)).last();
+        let round = self.facts.trace.children(Some(at)).last();
         match (
-            round.and_then(|n| self.facts.node(n)).map(|n| &n.kind),
-            self.facts.node(at).and_then(|n| n.max),
+            round
+                .and_then(|n| self.facts.trace.node(n))
+                .map(|n| &n.kind),
+            self.facts.trace.node(at).and_then(|n| n.max),
         ) {
             (Some(NodeKind::Round { n }), Some(max)) => *n < max,
             _ => true,
@@ -432,6 +437,7 @@ impl<'a> Walk<'a> {
     /// The node around a place that is tied to a statement.
     fn node_of(&self, statement: u32, node: Option<u32>) -> Option<u32> {
         self.facts
+            .trace
             .upward(node)
             .find(|n| self.facts.statement(*n) == Some(statement))
     }

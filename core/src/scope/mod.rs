@@ -15,7 +15,7 @@ use crate::issue::Issue;
 use crate::model::{Binding, Run};
 use crate::trace::{Trace, named_round, round_of};
 
-pub use parents::{Bend, Parents, Walk, parents};
+use parents::{instance, nearest, way};
 
 /// The answer to "what does `name` mean here", and why.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -70,29 +70,28 @@ pub enum Outcome {
 ///
 /// A frame named by an alias means its instance. Linear in the chain, and no recursion: chains of 100,000 are legal.
 pub fn resolve(run: &Run, trace: &Trace, name: &str, from: Option<i64>) -> Resolution {
-    let parents = parents(run, trace);
     let mut issues = Vec::new();
     let mut scopes = BTreeSet::new();
-    let found = candidates(run, name, &parents, &mut scopes, &mut issues);
-    let mut walk = from.map(|from| parents.walk(from)).unwrap_or_default();
-    walk.keep_scopes(&scopes);
+    let found = candidates(run, name, trace, &mut scopes, &mut issues);
+    let way = from.map(|from| way(run, trace, from, &scopes));
+    let way = way.unwrap_or_default();
 
     // Candidates by frame, then one walk along the chain.
-    let mut places = places(&found, &parents);
+    let mut places = places(&found, trace);
     let mut reach: BTreeMap<Option<i64>, u32> = BTreeMap::new();
-    for (distance, id) in (0u32..).zip(&walk.chain) {
+    for (distance, id) in (0u32..).zip(&way.chain) {
         if places.contains_key(&Some(*id)) {
             reach.entry(Some(*id)).or_insert(distance);
         }
     }
-    let known = |id: i64| parents.knows(id) || from == Some(id);
+    let known = |id: i64| trace.of_row(id).is_some() || from == Some(id);
     if let Some(id) = from
-        && !parents.knows(id)
+        && trace.of_row(id).is_none()
         && !places.contains_key(&Some(id))
     {
         issues.push(reasons::unknown_frame(id));
     }
-    issues.extend(walk.bends.iter().map(|bend| reasons::bent(bend, from)));
+    issues.extend(way.bend.map(|bend| reasons::bent(bend, from)));
 
     let nearest = reach.iter().min_by_key(|(_, d)| **d);
     let winning = match nearest {
@@ -116,7 +115,7 @@ pub fn resolve(run: &Run, trace: &Trace, name: &str, from: Option<i64>) -> Resol
         let asked = reasons::Asked {
             name,
             from,
-            walk: &walk,
+            way: &way,
             winning: winning.flatten(),
             place,
             distance,
@@ -153,7 +152,7 @@ pub fn resolve(run: &Run, trace: &Trace, name: &str, from: Option<i64>) -> Resol
             .filter(|c| c.outcome == Outcome::Wins)
             .map(|c| c.binding),
         candidates,
-        chain: walk.chain,
+        chain: way.chain,
         issues,
     }
 }
@@ -162,18 +161,17 @@ pub fn resolve(run: &Run, trace: &Trace, name: &str, from: Option<i64>) -> Resol
 ///
 /// Looks at the bindings of that name only, and goes up no farther than to the first that has one.
 pub fn winner(run: &Run, trace: &Trace, name: &str, from: Option<i64>) -> Option<usize> {
-    let parents = parents(run, trace);
     let found = named(run, name);
     let mut places: Vec<i64> = found
         .iter()
-        .filter_map(|(_, frame)| Some(parents.instance((*frame)?)))
+        .filter_map(|(_, frame)| Some(instance(trace, (*frame)?)))
         .collect();
     places.sort_unstable();
     let place = from
         .filter(|_| !places.is_empty())
-        .and_then(|from| parents.nearest(from, |id| places.binary_search(&id).is_ok()));
+        .and_then(|from| nearest(run, trace, from, |id| places.binary_search(&id).is_ok()));
     let there = |frame: Option<i64>| match (frame, place) {
-        (Some(id), Some(place)) => id == place || parents.instance(id) == place,
+        (Some(id), Some(place)) => id == place || instance(trace, id) == place,
         (frame, place) => frame == place,
     };
     let there = |at: &&(usize, Option<i64>)| there(at.1);
@@ -191,7 +189,7 @@ fn current(run: &Run, claims: impl DoubleEndedIterator<Item = usize> + Clone) ->
 fn candidates(
     run: &Run,
     name: &str,
-    parents: &Parents<'_>,
+    trace: &Trace,
     scopes: &mut BTreeSet<i64>,
     issues: &mut Vec<Issue>,
 ) -> Vec<(usize, Option<i64>)> {
@@ -200,7 +198,7 @@ fn candidates(
         // Bindings of one frame are mostly written one after another.
         if binding.execution_id != last {
             last = binding.execution_id;
-            scopes.extend(last.map(|id| parents.instance(id)));
+            scopes.extend(last.map(|id| instance(trace, id)));
         }
     }
     let found = named(run, name);
@@ -244,14 +242,11 @@ fn in_import(run: &Run, name: &str) -> Option<Issue> {
 }
 
 /// Candidates by the instance of their frame; `None` is the root.
-fn places(
-    found: &[(usize, Option<i64>)],
-    parents: &Parents<'_>,
-) -> BTreeMap<Option<i64>, Vec<usize>> {
+fn places(found: &[(usize, Option<i64>)], trace: &Trace) -> BTreeMap<Option<i64>, Vec<usize>> {
     let mut places: BTreeMap<Option<i64>, Vec<usize>> = BTreeMap::new();
     for (at, frame) in found {
         places
-            .entry(frame.map(|id| parents.instance(id)))
+            .entry(frame.map(|id| instance(trace, id)))
             .or_default()
             .push(*at);
     }

@@ -1,14 +1,14 @@
 //! Why a candidate won or lost, in one sentence each.
 
 use super::Outcome;
-use super::parents::{Bend, Walk};
+use super::parents::{Bend, Way};
 use crate::issue::Issue;
 
 /// The question, and what is known of one candidate's place.
 pub(super) struct Asked<'a> {
     pub(super) name: &'a str,
     pub(super) from: Option<i64>,
-    pub(super) walk: &'a Walk,
+    pub(super) way: &'a Way,
     /// The winner's frame; `None` is the root.
     pub(super) winning: Option<i64>,
     /// The candidate's frame; `None` is the root.
@@ -55,7 +55,7 @@ impl Asked<'_> {
 
     fn shadowed(&self) -> String {
         let nearer = match self.winning {
-            Some(id) if Some(id) == self.walk.chain.first().copied() => {
+            Some(id) if Some(id) == self.way.chain.first().copied() => {
                 format!("execution {id} itself has one")
             }
             Some(id) => format!("execution {id} has one"),
@@ -84,9 +84,9 @@ impl Asked<'_> {
 
     /// Why the way is shorter than one may expect (errata B3).
     fn why(&self) -> String {
-        match (self.walk.bends.first(), self.walk.chain.as_slice()) {
+        match (self.way.bend.as_ref(), self.way.chain.as_slice()) {
             // A parent that is no scope, such as a loop, is a parent all the same.
-            (None, [_]) if !self.walk.alone => String::new(),
+            (None, [_]) if !self.way.alone => String::new(),
             (Some(Bend::Orphan(id, parent)), _) => {
                 format!(": execution {id} names parent {parent}, and there is no such row")
             }
@@ -117,30 +117,30 @@ pub(super) fn unknown_frame(id: i64) -> Issue {
 }
 
 /// What bent the way.
-pub(super) fn bent(bend: &Bend, from: Option<i64>) -> Issue {
+pub(super) fn bent(bend: Bend, from: Option<i64>) -> Issue {
     let from = from.unwrap_or_default();
     let (rule, row, message, hint) = match bend {
         Bend::Circle(id) => (
             "parent-cycle",
-            *id,
+            id,
             format!("the parents of execution {id} lead back to it"),
             "The way stops where it would come to an execution again; the root comes next.",
         ),
         Bend::Orphan(id, parent) => (
             "orphan-parent",
-            *id,
+            id,
             format!("execution {id} names parent {parent}, and there is no such row"),
             "The way goes on at the root.",
         ),
         Bend::Itself(id) => (
             "self-parent",
-            *id,
+            id,
             format!("execution {id} names itself as its parent"),
             "The way goes on at the root.",
         ),
         Bend::NoParent(id, depth) => (
             "missing-parent",
-            *id,
+            id,
             format!("execution {id} says depth {depth} but names no parent"),
             "The way goes on at the root, past the frames that it may lie in.",
         ),

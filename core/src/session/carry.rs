@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Session;
-use super::index::node_of_row;
+use super::pages::node_of_row;
 use crate::model::Run;
 use crate::trace::Trace;
 

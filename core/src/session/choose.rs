@@ -1,5 +1,6 @@
 use std::rc::Rc;
 
+use super::list::Lists;
 use super::{Found, FoundKind, Options, filter, survey};
 use crate::run_id::RunId;
 use crate::source::Source;
@@ -85,10 +86,8 @@ fn latest(
     let newest = match found {
         [one] => Some(one),
         many => {
-            let times: Vec<_> = many
-                .iter()
-                .map(|found| began(source, found, options))
-                .collect();
+            let lists = Lists::of(source, options);
+            let times: Vec<_> = many.iter().map(|found| began(&lists, found)).collect();
             let last = times.iter().max();
             many.iter()
                 .zip(&times)
@@ -104,9 +103,12 @@ fn latest(
         })
 }
 
-fn began(source: &Rc<dyn Source>, found: &Found, options: &Options) -> Option<i64> {
-    let named = RunId::parse(&found.name).millis();
-    named.or_else(|| filter::began(&survey::line(source, found, options, false).0))
+fn began(lists: &Lists<'_>, found: &Found) -> Option<i64> {
+    let told = || filter::began(&lists.head(found)?.summary);
+    RunId::parse(&found.name)
+        .millis()
+        .or_else(told)
+        .or_else(|| filter::began(&lists.line(found, false).0))
 }
 
 /// Whether a file is called that, or a folder by its path: a bare word is a name.
@@ -276,7 +278,7 @@ mod tests {
             });
             let made = Made(MemorySource::new("dropped", files), runs.to_vec());
             let source: Rc<dyn Source> = Rc::new(made);
-            let listed = crate::session::Session::list(&source, &Options::default());
+            let listed = crate::session::list(&source, &Options::default());
             let listed: Vec<String> = listed.runs.into_iter().map(|run| run.place).collect();
             let expected: Vec<String> = newest_first
                 .iter()

@@ -109,6 +109,11 @@ impl Filter {
             && (!self.pending || run.pending_gates > 0)
     }
 
+    /// Whether a run's own row tells whether it is wanted.
+    pub(super) fn is_of_heads(&self) -> bool {
+        self.status.is_empty() && self.quiet_since.is_none() && !self.pending
+    }
+
     /// Whether a run of this name may be wanted, before it is opened: its id may say when it began.
     pub(super) fn may_want(&self, name: &str) -> bool {
         match (self.since, run_id::RunId::parse(name).millis()) {
@@ -119,6 +124,11 @@ impl Filter {
 }
 
 impl Order {
+    /// Whether a run's own row tells where it comes.
+    pub(super) fn is_of_heads(self) -> bool {
+        matches!(self, Order::Newest | Order::Oldest)
+    }
+
     /// Sorts a list of a source's runs.
     pub(super) fn sort(self, runs: &mut [RunSummary], source: &dyn Source) {
         let mut times: Vec<Option<i64>> = runs.iter().map(began).collect();

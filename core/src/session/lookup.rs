@@ -9,16 +9,17 @@
 //! name only, and at the executions only where some of those lie in a frame. Wherever that is not enough (a folder, a
 //! name that is not there, an import's `alias.name`, a table of another shape, damage) the run is opened as a whole.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::survey::{join, split};
-use super::unread::unread;
-use super::{NodeIndex, OpenError, Options, Session, Store, ValueOf, open};
+use super::around::Parts;
+use super::pages::in_import;
+use super::survey::{database_of, join, split};
+use super::unread::{unread, unread_of};
+use super::values::{Place, Store};
+use super::{OpenError, Options, Session, open};
 use crate::decode::{folder, rows};
 use crate::issue::{Issue, Severity};
-use crate::model::{Run, ValueAt};
+use crate::model::{Binding, Run, Text, ValueAt};
 use crate::program;
 use crate::scope;
 use crate::source::{Source, SourceError};
@@ -26,10 +27,17 @@ use crate::trace::{self, Trace};
 use crate::view::{Unread, ValueView};
 
 /// What a name means in a run.
-pub struct Lookup {
-    /// Of the run, or of as much of it as it took.
-    session: Session,
-    winner: Option<ValueOf>,
+pub enum Lookup {
+    /// A value.
+    Found(Box<FoundValue>),
+    /// Nothing: the run, opened as a whole, to say what there is instead.
+    NotFound(Box<Session>),
+}
+
+/// A value that was found by its name, and as much of its run as that took.
+pub struct FoundValue {
+    parts: Parts,
+    binding: Binding,
 }
 
 impl Lookup {
@@ -44,89 +52,92 @@ impl Lookup {
         name: &str,
         from: Option<i64>,
     ) -> Result<Lookup, OpenError> {
-        if let Some(narrow) = narrow(source, place, options, name, from) {
-            return Ok(narrow);
+        if let Some(found) = narrow(source, place, options, name, from) {
+            return Ok(Lookup::Found(Box::new(found)));
         }
         let session = Session::open_inside(Rc::clone(source), place, options, false)?;
-        let mut winner = session.winner(name, from);
-        let mut nested = None;
-        if winner.is_none()
-            && let Some((run, name)) = session.in_import(name, options)
-        {
-            winner = run.as_ref().unwrap_or(&session).winner(&name, None);
-            nested = run;
-        }
-        Ok(Lookup {
-            session: nested.unwrap_or(session),
-            winner: winner.map(ValueOf::Binding),
+        let (session, winner) = match session.winner(name, from) {
+            None => match in_import(&session, name, options) {
+                Some((nested, name)) => {
+                    let session = nested.unwrap_or(session);
+                    let winner = session.winner(&name, None);
+                    (session, winner)
+                }
+                None => (session, None),
+            },
+            winner => (session, winner),
+        };
+        let binding = winner.and_then(|at| session.run.bindings.get(at as usize));
+        Ok(match binding.cloned() {
+            Some(binding) => Lookup::Found(Box::new(FoundValue {
+                parts: Parts::of(session).0,
+                binding,
+            })),
+            None => Lookup::NotFound(Box::new(session)),
         })
     }
 
-    /// Whether the name means something.
-    pub fn is_found(&self) -> bool {
-        self.winner.is_some()
+    /// Returns the value, where the name means one.
+    pub fn found(&self) -> Option<&FoundValue> {
+        match self {
+            Lookup::Found(found) => Some(found),
+            Lookup::NotFound(_) => None,
+        }
+    }
+}
+
+impl FoundValue {
+    /// Returns the id of the run, where it was read.
+    pub fn run(&self) -> &Text {
+        &self.parts.run.id
     }
 
-    /// The run, where the name means nothing in it: opened as a whole, to say what there is instead.
-    pub fn not_found(&self) -> Option<&Session> {
-        self.winner.is_none().then_some(&self.session)
-    }
-
-    /// What says that the value itself could not be read: what is given in its place is not the value.
-    pub fn unread(&self) -> Option<Unread> {
-        let Some(ValueOf::Binding(at)) = self.winner else {
+    /// Returns what says that the value itself could not be read: what is given in its place is not the value.
+    pub fn lost(&self) -> Option<Unread> {
+        let ValueAt::File { path, .. } = &self.binding.value else {
             return None;
         };
-        let binding = self.session.run.bindings.get(at as usize)?;
-        let ValueAt::File { path, .. } = &binding.value else {
-            return None;
-        };
-        let path = path.strip_prefix(&*self.session.root).unwrap_or(path);
-        let issues = self.session.run.issues.iter();
+        let path = path.strip_prefix(&*self.parts.values.root).unwrap_or(path);
+        let issues = self.parts.run.issues.iter();
         issues
             .filter(|issue| issue.location.file.as_deref() == Some(path))
             .find_map(unread)
     }
 
-    /// What was read of the run: all of it, or as much as it took.
-    pub fn session(&self) -> &Session {
-        &self.session
+    /// Returns what could not be read of what was read to find it.
+    pub fn unread(&self) -> Vec<Unread> {
+        unread_of(&self.parts.run, &self.parts.values)
     }
 
     /// As [`Session::value`].
     ///
     /// # Errors
-    /// When the name means nothing, or its store cannot give the value.
+    /// When the store cannot give the value.
     pub fn value(&self, most: usize) -> Result<ValueView, SourceError> {
-        self.session.value(self.winner()?, most)
+        self.parts.values.view(&self.place(), most)
     }
 
     /// As [`Session::value_pieces`].
     ///
     /// # Errors
-    /// As [`Lookup::value`].
+    /// As [`FoundValue::value`].
     pub fn value_pieces(&self, each: &mut dyn FnMut(&[u8]) -> bool) -> Result<(), SourceError> {
-        self.session.value_pieces(self.winner()?, each)
+        self.parts.values.pieces(&self.place(), each)
     }
 
     /// Whether something of severity error was met on the way: in what was read to give this value, not in the rest of
     /// the run. To be asked when the value was read: somebody may have written to the database meanwhile.
     pub fn met_errors(&self) -> bool {
-        let session = &self.session;
-        let database = session
-            .db
-            .as_ref()
-            .map(|db| join(session.root.trim_end_matches('/'), &db.name));
-        let notes = database
-            .map(|path| session.source.notes(&path))
-            .unwrap_or_default();
+        let values = &self.parts.values;
+        let database = values.db.as_ref();
+        let notes = database.map(|db| values.source.notes(&format!("{}{}", values.root, db.name)));
+        let notes = notes.iter().flatten();
         let is_error = |issue: &Issue| issue.severity == Severity::Error;
-        session.run.issues.iter().any(is_error) || notes.iter().any(is_error)
+        self.parts.run.issues.iter().chain(notes).any(is_error)
     }
 
-    fn winner(&self) -> Result<&ValueOf, SourceError> {
-        let none = || SourceError::NotFound("binding of that name".to_owned());
-        self.winner.as_ref().ok_or_else(none)
+    fn place(&self) -> Place {
+        self.parts.values.of_binding(&self.binding)
     }
 }
 
@@ -137,23 +148,16 @@ fn narrow(
     options: &Options,
     name: &str,
     from: Option<i64>,
-) -> Option<Lookup> {
+) -> Option<FoundValue> {
     if options.run_id.is_some() {
         return None;
     }
-    let place = place.trim_end_matches('/');
-    let listed = |path: &str| source.file(path).is_some();
-    let path = match listed(place) {
-        true => place.to_owned(),
-        false => join(place, "state.db"),
-    };
-    if !listed(&path) {
-        return None;
-    }
+    let path = database_of(source.as_ref(), place)?;
     let db = source.database(&path, &options.limits).ok()?;
     // What is read of the value later is of the same moment.
     db.begin().ok()?;
     let (dir, file) = split(&path);
+    let root = join(dir, "");
     let rows::Named { bindings, issues } = rows::bindings_named(db.as_ref(), file, name).ok()??;
     let at_root = bindings
         .iter()
@@ -167,48 +171,38 @@ fn narrow(
         if run.executions.is_empty() {
             return None;
         }
-        if run.program.source.is_none() {
-            let named = run.program.path.clone();
-            run.program = folder::program_of(source.as_ref(), &join(dir, ""), named.as_deref()).0;
-        }
-        let listing = run.program.source.as_deref().map(program::scan);
+        let listing = program_of(source.as_ref(), &root, &mut run);
         trace = trace::fold(&run, listing.as_ref(), options.now);
     }
     run.bindings = bindings;
     run.issues.extend(issues);
-    let listed = open::listed(source.as_ref(), &join(dir, ""), &run);
+    let listed = open::listed(source.as_ref(), &root, &run);
     run.issues.extend(listed);
     let winner = scope::winner(&run, &trace, name, from)?;
-    let root = join(dir, "");
-    Some(Lookup {
-        session: Session {
-            source: Rc::clone(source),
-            place: place.to_owned(),
-            called: None,
-            root,
-            db: Some(Store {
-                name: file.into(),
-                db,
-            }),
-            agent_stores: Vec::new(),
-            folders: Vec::new(),
-            recorded_gates: run.gates.len(),
-            run,
-            listing: None,
-            trace,
-            index: NodeIndex::default(),
-            other_runs: Vec::new(),
-            earlier: BTreeMap::new(),
-            lost: RefCell::default(),
-        },
-        winner: Some(ValueOf::Binding(u32::try_from(winner).ok()?)),
-    })
+    let binding = run.bindings.get(winner)?.clone();
+    let name = file.into();
+    let parts = Parts::new(run, Rc::clone(source), root, Some(Store { name, db }));
+    Some(FoundValue { parts, binding })
+}
+
+/// The scanned program of a run of which a part was read: of its row, else of the file that the run names.
+pub(super) fn program_of(
+    source: &dyn Source,
+    root: &str,
+    run: &mut Run,
+) -> Option<program::Listing> {
+    if run.program.source.is_none() {
+        let named = run.program.path.clone();
+        run.program = folder::program_of(source, root, named.as_deref()).0;
+    }
+    run.program.source.as_deref().map(program::scan)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::schema::STATE_SQL;
+    use crate::session::ValueOf;
     use crate::sqlite::MemorySource;
     use rusqlite::Connection;
 
@@ -236,8 +230,8 @@ mod tests {
         let whole = whole.map(|of| session.value(&of, 1000).unwrap());
         for place in ["runs/r", "runs/r/state.db"] {
             let lookup = Lookup::open(source, place, &options, name, from).unwrap();
-            assert_eq!(lookup.is_found(), whole.is_some());
-            assert_eq!(lookup.value(1000).ok(), whole, "{name} from {from:?}");
+            let found = lookup.found().map(|found| found.value(1000).unwrap());
+            assert_eq!(found, whole, "{name} from {from:?}");
         }
         let short = narrow(source, "runs/r", &options, name, from).is_some();
         (whole.map(|value| value.text), short)
@@ -347,6 +341,6 @@ mod tests {
         let session = Session::open(Rc::clone(&source), "runs/r", &options).unwrap();
         assert!(session.issue_counts().error > 0);
         let lookup = Lookup::open(&source, "runs/r", &options, "x", None).unwrap();
-        assert!(!lookup.met_errors());
+        assert!(!lookup.found().unwrap().met_errors());
     }
 }

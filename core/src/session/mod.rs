@@ -1,93 +1,79 @@
 //! An opened run: the decoded facts, and the way back to its values.
 //!
-//! A shell finds what a source holds with [`survey`] (or the run that a person named with [`choose`]), opens one place
-//! of it with [`Session::open`], and asks it
-//! for pages: one method a page, each returning a struct of [`crate::view`]. Everything is computed here, once;
-//! a shell only shows it. `now` is passed in where it matters, in milliseconds since 1970 UTC.
+//! ```text
+//! survey, choose ──► Session::open ──► Session ─┬─► Opened: run, trace, listing, index (plain data)
+//!                                               └─► values: bytes of what is too large to hold
+//! pages::overview(&session, now) ──► view::Overview
+//! ```
+//!
+//! A shell finds what a source holds with [`survey`] (or the run that a person named with [`choose`]), lists its runs
+//! with [`list`], and opens one place of it with [`Session::open`]. Each page is a function of [`pages`], which returns a
+//! struct of [`crate::view`]: of [`Opened`] where the page needs no value, else of a [`Session`], which is an
+//! [`Opened`] that can read values. Everything is computed here, once; a shell only shows it. `now` is passed in where
+//! it matters, in milliseconds since 1970 UTC.
+//!
+//! A [`Lookup`] and a [`OneAgent`] answer one question each without reading the whole run.
 
-mod agents;
-mod answer;
-mod audit;
-mod bindings;
+mod around;
 mod carry;
-mod check;
 mod choose;
 mod convert;
-mod files;
 mod filter;
-mod gates;
-mod imports;
-mod index;
+mod list;
 mod lookup;
-mod nodes;
+mod many;
 mod one_agent;
 mod open;
-mod overview;
-mod program;
-mod resume;
-mod silent;
-mod state;
-mod story;
+mod opened;
+pub mod pages;
+mod shown;
 mod stray;
 mod summary;
 mod survey;
-mod task;
 mod unread;
 mod values;
-mod writes;
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::rc::Rc;
 
-use crate::database::{Database, Limits};
-use crate::model::{AgentScope, Run, Text};
-use crate::program::Listing;
-use crate::source::Source;
-use crate::trace::Trace;
-use crate::view::Unread;
+use values::Values;
 
-pub use agents::AgentHome;
-pub use audit::{AuditFilter, audit_stats, audit_timeouts, longest_first};
+use crate::database::Limits;
+use crate::source::Source;
+
+pub use around::Around;
 pub use carry::Carried;
 pub use choose::{ChooseError, choose};
 pub use convert::{Each, Files, Left};
 pub use filter::{Filter, Order, RUN_STATUSES, SILENT, UnknownStatus};
-pub use index::NodeIndex;
-pub use lookup::Lookup;
+pub use list::{list, list_again, list_page};
+pub use lookup::{FoundValue, Lookup};
+pub use one_agent::{AgentHome, OneAgent};
 pub use open::OpenError;
+pub use opened::Opened;
 pub use stray::has_stray_database;
 pub use survey::{Found, FoundKind, Survey, survey};
 pub use values::ValueOf;
 
-/// An opened run (or an opened store of agents).
+/// An opened run that can read values.
 pub struct Session {
-    source: Rc<dyn Source>,
-    place: String,
-    called: Option<String>,
-    /// The run folder's path inside the source, ending in `/`, or empty.
-    root: String,
-    db: Option<Store>,
-    agent_stores: Vec<Store>,
-    /// Which source a store of agents that is a folder lies in.
-    folders: Vec<(Text, Rc<dyn Source>)>,
-    run: Run,
-    /// How many gates have a row or a file; those behind them are told by the state file or the log.
-    recorded_gates: usize,
-    listing: Option<Listing>,
-    trace: Trace,
-    index: NodeIndex,
-    other_runs: Vec<String>,
-    /// How many earlier values of a name and frame the store keeps.
-    earlier: BTreeMap<(Text, Option<i64>), u32>,
-    /// Values of which a view was to show the beginning, and that could not be read.
-    lost: RefCell<Vec<Unread>>,
+    opened: Opened,
+    values: Values,
 }
 
-/// A database of this session and the name its rows go by.
-struct Store {
-    name: Text,
-    db: Box<dyn Database>,
+impl Deref for Session {
+    type Target = Opened;
+
+    fn deref(&self) -> &Opened {
+        &self.opened
+    }
+}
+
+impl Session {
+    /// Returns the source.
+    pub fn source(&self) -> &Rc<dyn Source> {
+        &self.values.source
+    }
 }
 
 /// What a shell knows beside the run itself.
@@ -103,55 +89,4 @@ pub struct Options {
     pub called: Option<String>,
     /// How far reading a database may go.
     pub limits: Limits,
-}
-
-/// A `.prose` folder whose agents a run may use.
-pub struct Around {
-    /// [`AgentScope::Project`] or [`AgentScope::User`].
-    pub scope: AgentScope,
-    /// The source that holds it.
-    pub source: Rc<dyn Source>,
-    /// Its path inside that source, ending in `/`, or empty.
-    pub prefix: String,
-}
-
-impl Session {
-    /// The decoded run.
-    pub fn run(&self) -> &Run {
-        &self.run
-    }
-
-    /// Returns the name that commands take for the run: that of its folder among the runs of a project, else its id. A
-    /// copied folder has the id of the run that it was copied from.
-    pub fn name(&self) -> String {
-        if let Some(called) = &self.called {
-            return called.clone();
-        }
-        let path = format!("{}/{}", self.source.label(), self.root);
-        let mut parts = path.trim_end_matches('/').rsplit(['/', '\\']);
-        match (parts.next(), parts.next()) {
-            (Some(name), Some("runs")) => name.to_owned(),
-            _ => self.run.id.to_string(),
-        }
-    }
-
-    /// What happened.
-    pub fn trace(&self) -> &Trace {
-        &self.trace
-    }
-
-    /// The scanned program, where its source is there.
-    pub fn listing(&self) -> Option<&Listing> {
-        self.listing.as_ref()
-    }
-
-    /// The place inside the source that was opened.
-    pub fn place(&self) -> &str {
-        &self.place
-    }
-
-    /// The source.
-    pub fn source(&self) -> &Rc<dyn Source> {
-        &self.source
-    }
 }

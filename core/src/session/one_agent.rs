@@ -4,185 +4,191 @@
 //! scope. An agent is written to after each of its invocations; a run has any number of those, and of other rows. Where
 //! that is not enough (no program, a table of another shape, damage) the run is opened as a whole.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::open::{OpenError, agents_not_listed, files_first, prose_folder};
-use super::survey::{join, split};
-use super::unread::unread;
-use super::values::{Table, unreadable};
-use super::{Around, NodeIndex, Options, Session, Store};
+use super::around::{Around, Parts, agents_not_listed};
+use super::lookup::program_of;
+use super::survey::{database_of, join, split};
+use super::unread::{unread, unread_of};
+use super::values::{Place, Store};
+use super::{OpenError, Options, Session};
 use crate::decode::{folder, rows};
 use crate::model::{Agent, AgentScope, Run, Segment, Text};
-use crate::program;
+use crate::program::Listing;
 use crate::source::{Source, SourceError};
-use crate::trace::Trace;
+use crate::view::{Unread, ValueView};
 
-impl Session {
+/// What is known of one agent of a run: where its program keeps it, and the agents of its name in all scopes.
+pub struct OneAgent {
+    name: String,
+    parts: Parts,
+    listing: Option<Listing>,
+}
+
+/// Which store holds an agent that outlives runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AgentHome {
+    /// Index into [`OneAgent::agents`].
+    pub agent: usize,
+    /// Whether the store is an `agents.db`; else a folder `agents/`.
+    pub database: bool,
+    /// Whether the other store of this scope holds an agent of the same name too, which the run does not use.
+    pub twice: bool,
+}
+
+impl OneAgent {
     /// Opens of a run what is known of one agent: the program, and the agents of that name in all scopes, without
-    /// segments. All else of the session is empty, or that of the whole run.
+    /// segments.
     ///
     /// # Errors
     /// As [`Session::open`].
-    pub fn open_agent(
+    pub fn open(
         source: Rc<dyn Source>,
         place: &str,
         options: &Options,
         name: &str,
-    ) -> Result<Session, OpenError> {
+    ) -> Result<OneAgent, OpenError> {
         match narrow(&source, place, options, name) {
-            Some(session) => Ok(session),
-            None => Session::open(source, place, options),
+            Some(found) => Ok(found),
+            None => Ok(OneAgent::of(Session::open(source, place, options)?, name)),
         }
     }
-}
 
-impl Session {
-    /// An invocation of an agent, whole, however long: the one of this number, else the last. The agent is named by its
-    /// index.
+    /// Returns what a run that was opened as a whole tells of an agent.
+    pub fn of(session: Session, name: &str) -> OneAgent {
+        let (mut parts, listing) = Parts::of(session);
+        parts.run.agents.retain(|agent| *agent.name == *name);
+        OneAgent {
+            name: name.to_owned(),
+            parts,
+            listing,
+        }
+    }
+
+    /// Returns the id of the run.
+    pub fn run(&self) -> &Text {
+        &self.parts.run.id
+    }
+
+    /// Returns the agents of that name, of each store one.
+    pub fn agents(&self) -> &[Agent] {
+        &self.parts.run.agents
+    }
+
+    /// Returns the scope that the program declares for the agent.
+    pub fn declared(&self) -> Option<AgentScope> {
+        self.listing.as_ref()?.agent_scope(&self.name)
+    }
+
+    /// Returns which store of a scope holds the agent; `None` when none does. Where an `agents.db` and a folder
+    /// both hold one, the run uses the store of its own form.
+    pub fn home(&self, scope: &AgentScope) -> Option<AgentHome> {
+        let agents = self.agents().iter().enumerate();
+        let mut held = agents.filter(|(_, agent)| agent.scope == *scope);
+        let (at, used) = held.next()?;
+        let mut databases = self.parts.values.agent_stores.iter();
+        Some(AgentHome {
+            agent: at,
+            database: databases.any(|store| store.name == used.store),
+            twice: held.next().is_some(),
+        })
+    }
+
+    /// Returns the memory of one of the agents, up to `most` bytes.
+    ///
+    /// # Errors
+    /// When there is no such agent, or its store cannot give it.
+    pub fn memory(&self, agent: usize, most: usize) -> Result<ValueView, SourceError> {
+        self.parts.values.view(&self.place(agent)?, most)
+    }
+
+    /// Gives the whole memory of one of the agents to `each`, in pieces; `each` stops it by returning `false`.
+    ///
+    /// # Errors
+    /// As [`OneAgent::memory`].
+    pub fn memory_pieces(
+        &self,
+        agent: usize,
+        each: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Result<(), SourceError> {
+        self.parts.values.pieces(&self.place(agent)?, each)
+    }
+
+    /// Returns an invocation of one of the agents, as [`Session::segment`].
     ///
     /// # Errors
     /// When its store cannot give it.
-    pub fn segment(&self, agent: u32, number: Option<i64>) -> Result<Option<Segment>, SourceError> {
-        let Some(agent) = self.run.agents.get(agent as usize) else {
-            return Ok(None);
-        };
-        if let Some(store) = Table::Agents(Text::clone(&agent.store)).store(self) {
-            return rows::segment(store.db.as_ref(), &store.name, &agent.name, number)
-                .map_err(|error| unreadable(store, &error));
+    pub fn segment(
+        &self,
+        agent: usize,
+        number: Option<i64>,
+    ) -> Result<Option<Segment>, SourceError> {
+        match self.agents().get(agent) {
+            Some(agent) => self.parts.values.segment(agent, number),
+            None => Ok(None),
         }
-        let around = self.folders.iter().find(|(name, _)| *name == agent.store);
-        let (source, dir) = match around {
-            // Such a name begins with the scope.
-            Some((name, source)) => {
-                let dir = name.split_once(": ").map_or(&**name, |(_, dir)| dir);
-                (source, dir.to_owned())
-            }
-            None => (&self.source, format!("{}{}", self.root, agent.store)),
-        };
-        folder::segment(source.as_ref(), &dir, &agent.name, number)
+    }
+
+    /// Returns what could not be read on the way.
+    pub fn unread(&self) -> Vec<Unread> {
+        unread_of(&self.parts.run, &self.parts.values)
+    }
+
+    fn place(&self, agent: usize) -> Result<Place, SourceError> {
+        let none = || SourceError::NotFound(format!("agent {agent}"));
+        let agent = self.agents().get(agent).ok_or_else(none)?;
+        Ok(self.parts.values.of_memory(agent))
     }
 }
 
 /// The short way. `None` where it does not lead there: the long way then says why, too.
-fn narrow(source: &Rc<dyn Source>, place: &str, options: &Options, name: &str) -> Option<Session> {
+fn narrow(source: &Rc<dyn Source>, place: &str, options: &Options, name: &str) -> Option<OneAgent> {
     // A name with a slash in it names no folder.
     if options.run_id.is_some() || name.contains('/') {
         return None;
     }
-    let whole = |source: &Rc<dyn Source>, prefix: &str| {
-        let around = Around {
-            scope: AgentScope::Project,
-            source: Rc::clone(source),
-            prefix: prefix.to_owned(),
-        };
-        agents_not_listed(&around).next().is_none()
+    let own = Around {
+        scope: AgentScope::Execution,
+        source: Rc::clone(source),
+        prefix: join(place.trim_end_matches('/'), ""),
     };
-    let place = place.trim_end_matches('/');
-    let own = prose_folder(&join(place, "")).unwrap_or_else(|| join(place, ""));
-    if !whole(source, &own)
-        || !whole(source, &join(place, ""))
-        || !options.around.iter().all(|a| whole(&a.source, &a.prefix))
-    {
+    if agents_not_listed(&own).next().is_some() {
         return None;
     }
-    let listed = |path: &str| source.file(path).is_some();
-    let path = match listed(place) {
-        true => place.to_owned(),
-        false => join(place, "state.db"),
+    let mut parts = match database_of(source.as_ref(), place) {
+        Some(path) => {
+            let db = source.database(&path, &options.limits).ok()?;
+            let (dir, file) = split(&path);
+            let run = rows::agents_named(db.as_ref(), file, name).ok()?;
+            let store = Store {
+                name: file.into(),
+                db,
+            };
+            Parts::new(run, Rc::clone(source), join(dir, ""), Some(store))
+        }
+        None => {
+            let mut run = Run::default();
+            let dir = format!("{}agents/", own.prefix);
+            let agent = folder::agent_named(source.as_ref(), &dir, AgentScope::Execution, name);
+            run.agents.extend(agent.map(|agent| Agent {
+                store: format!("agents/{name}/").into(),
+                ..agent
+            }));
+            Parts::new(run, Rc::clone(source), own.prefix, None)
+        }
     };
-    let (mut run, root, db) = if listed(&path) {
-        let (dir, file) = split(&path);
-        let store = store(source.as_ref(), &path, file, options)?;
-        let run = rows::agents_named(store.db.as_ref(), file, name).ok()?;
-        (run, join(dir, ""), Some(store))
-    } else {
-        let mut run = Run::default();
-        let root = join(place, "");
-        let dir = format!("{root}agents/");
-        let own = folder::agent_named(source.as_ref(), &dir, AgentScope::Execution, name);
-        run.agents.extend(own.map(|agent| Agent {
-            store: format!("agents/{name}/").into(),
-            ..agent
-        }));
-        (run, root, None)
-    };
-    if run.program.source.is_none() {
-        let named = run.program.path.clone();
-        run.program = folder::program_of(source.as_ref(), &root, named.as_deref()).0;
+    let listing = program_of(source.as_ref(), &parts.values.root, &mut parts.run)?;
+    let before = parts.run.issues.len();
+    parts.around(options, Some(name));
+    let mut met = parts.run.issues.iter().skip(before);
+    if met.any(|issue| unread(issue).is_some()) {
+        return None;
     }
-    let listing = run.program.source.as_deref().map(program::scan)?;
-    let mut session = Session {
-        source: Rc::clone(source),
-        place: place.to_owned(),
-        called: options.called.clone(),
-        root,
-        db,
-        agent_stores: Vec::new(),
-        folders: Vec::new(),
-        recorded_gates: 0,
-        run,
+    Some(OneAgent {
+        name: name.to_owned(),
+        parts,
         listing: Some(listing),
-        trace: Trace::default(),
-        index: NodeIndex::default(),
-        other_runs: Vec::new(),
-        earlier: BTreeMap::new(),
-        lost: RefCell::default(),
-    };
-    if let Some(prefix) = prose_folder(&session.root) {
-        let own = Around {
-            scope: AgentScope::Project,
-            source: Rc::clone(source),
-            prefix,
-        };
-        session.add_agent(&own, options, name)?;
-    }
-    for around in &options.around {
-        session.add_agent(around, options, name)?;
-    }
-    Some(session)
-}
-
-impl Session {
-    /// Adds the agent of that name of a wider scope, named as [`Session::open`] names it.
-    fn add_agent(&mut self, around: &Around, options: &Options, name: &str) -> Option<()> {
-        let source = around.source.as_ref();
-        let word = around.scope.word();
-        let before = self.run.agents.len();
-        let path = format!("{}agents.db", around.prefix);
-        if source.file(&path).is_some() {
-            let store = store(source, &path, &format!("{word}: {path}"), options)?;
-            let found = rows::agents_named(store.db.as_ref(), &store.name, name).ok()?;
-            if found.issues.iter().any(|issue| unread(issue).is_some()) {
-                return None;
-            }
-            for mut agent in found.agents {
-                // The store decides how far an agent reaches (errata A1), whatever its row says.
-                agent.scope = around.scope.clone();
-                self.run.agents.push(agent);
-            }
-            self.agent_stores.push(store);
-        }
-        let of_database = self.run.agents.len().saturating_sub(before);
-        let dir = format!("{}agents/", around.prefix);
-        if let Some(mut agent) = folder::agent_named(source, &dir, around.scope.clone(), name) {
-            agent.store = format!("{word}: {}", agent.store).into();
-            let at = (agent.store.clone(), Rc::clone(&around.source));
-            self.folders.push(at);
-            self.run.agents.push(agent);
-        }
-        if self.db.is_none() {
-            files_first(&mut self.run.agents, before, of_database);
-        }
-        Some(())
-    }
-}
-
-fn store(source: &dyn Source, path: &str, name: &str, options: &Options) -> Option<Store> {
-    let db = source.database(path, &options.limits).ok()?;
-    let name = name.into();
-    Some(Store { name, db })
+    })
 }
 
 #[cfg(test)]
@@ -191,7 +197,6 @@ mod tests {
 
     use super::*;
     use crate::schema::{AGENTS_SQL, STATE_SQL};
-    use crate::session::ValueOf;
     use crate::sqlite::MemorySource;
 
     const PROGRAM: &str = "agent captain:\n  persist: project\nsession \"A\"\n";
@@ -210,12 +215,12 @@ mod tests {
     }
 
     /// Memories of an agent with their scopes and stores.
-    fn memories(session: &Session, name: &str) -> Vec<(String, String, String)> {
-        let agents = session.run().agents.iter().enumerate();
+    fn memories(one: &OneAgent) -> Vec<(String, String, String)> {
+        let agents = one.agents().iter().enumerate();
         agents
-            .filter(|(_, agent)| *agent.name == *name && agent.memory.len().is_some())
+            .filter(|(_, agent)| agent.memory.len().is_some())
             .map(|(at, agent)| {
-                let value = session.value(&ValueOf::Memory(at as u32), 1000).unwrap();
+                let value = one.memory(at, 1000).unwrap();
                 let scope = agent.scope.word().to_owned();
                 (scope, agent.store.to_string(), value.text)
             })
@@ -275,16 +280,15 @@ mod tests {
             };
             let whole = Session::open(Rc::clone(&form), "runs/r", &options).unwrap();
             let narrow = narrow(&form, "runs/r", &options, "captain").unwrap();
-            let found = memories(&narrow, "captain");
-            assert_eq!(found, memories(&whole, "captain"));
+            assert!(!whole.run().bindings.is_empty() && own != whole.run().executions.is_empty());
+            let found = memories(&narrow);
+            assert_eq!(found, memories(&OneAgent::of(whole, "captain")));
             assert_eq!(found.len(), 4);
-            let scope = |session: &Session| session.listing().unwrap().agent_scope("captain");
-            assert_eq!(scope(&narrow), Some(AgentScope::Project));
+            assert_eq!(narrow.declared(), Some(AgentScope::Project));
             // Nothing else was read, however much there is.
-            let run = narrow.run();
+            let run = &narrow.parts.run;
             assert_eq!((run.executions.len(), run.bindings.len()), (0, 0));
             assert!(run.agents.iter().all(|agent| agent.segments.is_empty()));
-            assert!(!whole.run().bindings.is_empty() && own != whole.run().executions.is_empty());
         }
     }
 
@@ -302,10 +306,9 @@ mod tests {
                    ('captain', 1, '', x'6279746573');"
             );
             let source = source(vec![("runs/r/state.db", database(&rows))]);
-            let session = Session::open_agent(source, "runs/r", &Options::default(), "captain");
-            let session = session.unwrap();
+            let one = OneAgent::open(source, "runs/r", &Options::default(), "captain").unwrap();
             let segment = |number| {
-                let found = session.segment(0, number).unwrap()?;
+                let found = one.segment(0, number).unwrap()?;
                 let text = |text: Option<Text>| text.map(|text| text.to_string());
                 Some((found.number, text(found.prompt), text(found.summary)))
             };
@@ -324,8 +327,8 @@ mod tests {
         let without = source(vec![memory.clone()]);
         let options = Options::default();
         assert!(narrow(&without, "runs/r", &options, "captain").is_none());
-        let session = Session::open_agent(without, "runs/r", &options, "captain").unwrap();
-        assert_eq!(memories(&session, "captain").len(), 1);
+        let one = OneAgent::open(without, "runs/r", &options, "captain").unwrap();
+        assert_eq!(memories(&one).len(), 1);
         let damaged = source(vec![
             memory,
             ("runs/r/state.db", b"SQLite format 3".to_vec()),

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::overview::{form_words, status_word};
+use super::pages::{form_words, run_status};
 use super::survey::{Found, FoundKind, join, split};
 use super::{Options, Session};
 use crate::decode::{folder, rows};
@@ -23,14 +23,12 @@ const ROWS: u64 = 20_000;
 /// take longer than all the rest.
 const ROWS_OF_FINISHED: u64 = 2_000;
 
-impl Session {
-    /// The run as one line of a list.
-    pub fn summary(&self) -> RunSummary {
-        RunSummary {
-            issues: self.issue_counts(),
-            name: last_part(&self.source.label(), &self.place).to_owned(),
-            ..summary(&self.run, &self.trace.verdict, &self.place)
-        }
+/// The run as one line of a list.
+pub fn summary(session: &Session) -> RunSummary {
+    RunSummary {
+        issues: Counts::of(session.issues()),
+        name: last_part(&session.label, &session.place).to_owned(),
+        ..line_of(&session.run, &session.trace.verdict, &session.place)
     }
 }
 
@@ -59,7 +57,12 @@ pub(super) fn of_head(
     let (dir, name) = split(&path);
     source.file(&path).filter(|file| file.len >= LARGE)?;
     let db = source.database(&path, &options.limits).ok()?;
-    let rows::Head { mut run, left_out } = rows::head(db.as_ref(), name, most_rows).ok()?;
+    let rows::Head { mut run, left_out } =
+        rows::head(db.as_ref(), name, |run| match says_its_end(run) {
+            true => ROWS_OF_FINISHED,
+            false => ROWS,
+        })
+        .ok()?;
     if run.form == Form::Agents {
         return None;
     }
@@ -67,7 +70,7 @@ pub(super) fn of_head(
     folder::beside_database(source.as_ref(), &join(dir, ""), &mut run);
     let listing = run.program.source.as_deref().map(program::scan);
     let verdict = trace::fold(&run, listing.as_ref(), options.now).verdict;
-    let mut line = summary(&run, &verdict, &found.place);
+    let mut line = line_of(&run, &verdict, &found.place);
     line.name = last_part(&source.label(), &found.place).to_owned();
     line.issues = Counts::of(&run.issues);
     line.head_only = Some(match left_out {
@@ -77,34 +80,30 @@ pub(super) fn of_head(
     Some(line)
 }
 
-/// How many rows are folded, by what the run row says. One that was not touched since the start does not say when the
-/// run ended (errata X15): its rows do.
-fn most_rows(run: &Run) -> u64 {
+/// Whether the run row says how and when the run ended. One that was not touched since the start does not (errata X15):
+/// the other rows do.
+pub(super) fn says_its_end(run: &Run) -> bool {
     let millis = |stamp: &Option<Stamp>| stamp.as_ref().and_then(Stamp::millis);
     let finished = run.status.as_ref().is_some_and(RunStatus::is_finished);
     let (started, updated) = (millis(&run.started), millis(&run.updated));
-    if finished && updated.is_some() && updated > started {
-        ROWS_OF_FINISHED
-    } else {
-        ROWS
-    }
+    finished && updated.is_some() && updated > started
 }
 
 /// How long a run took or takes, in milliseconds, by the clock of one source. In a state file a VM writes what it takes
 /// for the time, and its `Z` is often local (dialects.md, "B"), while gates and headers are written by tools: a
 /// difference between the two says nothing.
-pub(super) fn took(run: &Run, verdict: &Verdict) -> Option<i64> {
+fn took(run: &Run, verdict: &Verdict) -> Option<i64> {
     let by_file = verdict.last_sign_from.as_deref() == Some(STATE_FILE);
     let until = match run.form {
         Form::Folder { .. } => &run.updated,
         _ if by_file => &run.updated,
         _ => &verdict.last_sign,
     };
-    super::nodes::span(&run.started, until)
+    super::pages::span(&run.started, until)
 }
 
 /// When a run started, and what that was read from where nothing records it.
-pub(super) fn started(run: &Run) -> (Option<Stamp>, Option<String>) {
+fn started(run: &Run) -> (Option<Stamp>, Option<String>) {
     match (&run.started, run.started_by_id()) {
         (None, Some(at)) => (Some(at), Some("the run's id".to_owned())),
         (recorded, _) => (recorded.clone(), None),
@@ -112,7 +111,7 @@ pub(super) fn started(run: &Run) -> (Option<Stamp>, Option<String>) {
 }
 
 /// When a file of the run was last changed, where the run records no time at all (one-fold.md, rule 4).
-pub(super) fn file_changed(run: &Run, verdict: &Verdict) -> Option<Stamp> {
+fn file_changed(run: &Run, verdict: &Verdict) -> Option<Stamp> {
     match verdict.last_sign {
         None => run.touched.clone(),
         Some(_) => None,
@@ -126,7 +125,7 @@ pub(super) fn age(line: &RunSummary, now: Option<i64>) -> Option<String> {
         .map(|now| rough_duration(now - at))
 }
 
-fn summary(run: &Run, verdict: &Verdict, place: &str) -> RunSummary {
+pub(super) fn line_of(run: &Run, verdict: &Verdict, place: &str) -> RunSummary {
     let duration_ms = took(run, verdict);
     let (started, started_from) = started(run);
     let pending = run
@@ -142,7 +141,7 @@ fn summary(run: &Run, verdict: &Verdict, place: &str) -> RunSummary {
         program: run.program.path.as_deref().map(str::to_owned),
         status: match run.form {
             Form::Agents => "agents".to_owned(),
-            _ => status_word(verdict).to_owned(),
+            _ => run_status(verdict).to_owned(),
         },
         stale: verdict.stale,
         reason: verdict.reason.clone(),
@@ -165,29 +164,29 @@ mod tests {
     #[test]
     fn rows_are_read_where_the_run_row_does_not_say_how_it_ended() {
         let at = |text: &str| Some(Stamp::parse(text)).filter(|_| !text.is_empty());
-        for (status, started, updated, most) in [
+        for (status, started, updated, says) in [
             (
                 "completed",
                 "2026-01-10 10:00:00",
                 "2026-01-10 11:00:00",
-                ROWS_OF_FINISHED,
+                true,
             ),
-            ("failed", "", "2026-01-10 11:00:00", ROWS_OF_FINISHED),
+            ("failed", "", "2026-01-10 11:00:00", true),
             (
                 "running",
                 "2026-01-10 10:00:00",
                 "2026-01-10 11:00:00",
-                ROWS,
+                false,
             ),
             (
                 "completed",
                 "2026-01-10 10:00:00",
                 "2026-01-10 10:00:00",
-                ROWS,
+                false,
             ),
-            ("completed", "2026-01-10 10:00:00", "", ROWS),
-            ("completed", "", "", ROWS),
-            ("", "", "2026-01-10 11:00:00", ROWS),
+            ("completed", "2026-01-10 10:00:00", "", false),
+            ("completed", "", "", false),
+            ("", "", "2026-01-10 11:00:00", false),
         ] {
             let run = Run {
                 status: Some(RunStatus::parse(status)).filter(|_| !status.is_empty()),
@@ -195,7 +194,7 @@ mod tests {
                 updated: at(updated),
                 ..Run::default()
             };
-            assert_eq!(most_rows(&run), most, "{status} {started} {updated}");
+            assert_eq!(says_its_end(&run), says, "{status} {started} {updated}");
         }
     }
 

@@ -1,14 +1,11 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
 
-use super::{Filter, Options, Order, Session};
 use crate::decode::state_md;
 use crate::decode::text::lossy;
 use crate::issue::Issue;
 use crate::model::FolderForm;
 use crate::run_id;
 use crate::source::{NAMES_HIDDEN, Source};
-use crate::view::{RunList, RunSummary};
 
 /// What a source holds: runs, agents, lone files. Content decides, names only help.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -24,7 +21,7 @@ pub struct Survey {
 pub struct Found {
     /// What it is.
     pub kind: FoundKind,
-    /// Its place: a folder's path (empty for the source itself) or a file's. What [`Session::open`] takes.
+    /// Its place: a folder's path (empty for the source itself) or a file's. What [`crate::session::Session::open`] takes.
     pub place: String,
     /// The last part of the place, or the source's label.
     pub name: String,
@@ -122,7 +119,7 @@ pub fn survey(source: &dyn Source) -> Survey {
                 .iter()
                 .any(|end| name.ends_with(end));
             let promising = named || source.files().len() <= 32;
-            promising && !beside && !is_nested(dir) && !inside_run(dir, &run_dirs)
+            promising && !beside && !is_nested(dir) && !upward(dir).any(|at| run_dirs.contains(at))
         })
         .collect();
     loose.sort_by_key(|path| !in_prose(path));
@@ -168,110 +165,6 @@ pub fn survey(source: &dyn Source) -> Survey {
     }
     survey.found.sort_by(|a, b| a.place.cmp(&b.place));
     survey
-}
-
-impl Session {
-    /// The runs of a source, newest first (by the time in the id, else `started`, else the last sign of life): each
-    /// is opened, summed up and closed again, of a large database only the head is read.
-    pub fn list(source: &Rc<dyn Source>, options: &Options) -> RunList {
-        Session::list_where(source, options, &Filter::default(), Order::default())
-    }
-
-    /// The same of the runs that are wanted, in another order.
-    pub fn list_where(
-        source: &Rc<dyn Source>,
-        options: &Options,
-        filter: &Filter,
-        order: Order,
-    ) -> RunList {
-        let (mut list, _) = list(source, options, filter, &|_| None);
-        order.sort(&mut list.runs, source.as_ref());
-        list
-    }
-
-    /// All runs, and the session that was opened last: where there is one run, whoever asks for it next need not
-    /// read it again. Of a large database no session is left.
-    pub fn list_and_last(source: &Rc<dyn Source>, options: &Options) -> (RunList, Option<Session>) {
-        Session::list_again(source, options, &|_| None)
-    }
-
-    /// The same, where the lines of some places are known: nothing of theirs changed since they were listed before.
-    pub fn list_again(
-        source: &Rc<dyn Source>,
-        options: &Options,
-        known: &dyn Fn(&Found) -> Option<RunSummary>,
-    ) -> (RunList, Option<Session>) {
-        let (mut list, last) = list(source, options, &Filter::default(), known);
-        Order::default().sort(&mut list.runs, source.as_ref());
-        (list, last)
-    }
-}
-
-fn list(
-    source: &Rc<dyn Source>,
-    options: &Options,
-    filter: &Filter,
-    known: &dyn Fn(&Found) -> Option<RunSummary>,
-) -> (RunList, Option<Session>) {
-    let mut last = None;
-    let found = survey(source.as_ref());
-    let mut list = RunList {
-        label: source.label(),
-        issues: found.issues,
-        ..RunList::default()
-    };
-    // Stores of agents are listed only where there is nothing else: runs show them on their own pages.
-    let only_agents = found.found.iter().all(|f| f.kind == FoundKind::Agents);
-    let alone = found.found.len() == 1;
-    for place in found.found {
-        if place.kind == FoundKind::Agents && !only_agents {
-            continue;
-        }
-        list.total += 1;
-        if !filter.may_want(&place.name) {
-            continue;
-        }
-        let mut line = match known(&place) {
-            Some(line) => line,
-            None => {
-                // One at a time.
-                drop(last.take());
-                let (line, session) = line(source, &place, options, alone);
-                last = session;
-                line
-            }
-        };
-        line.age = super::summary::age(&line, options.now);
-        if filter.wants(&line) {
-            list.runs.push(line);
-        }
-    }
-    (list, last)
-}
-
-/// A run as a line, and the session that it took; `around` opens with that what lies around the run.
-pub(super) fn line(
-    source: &Rc<dyn Source>,
-    found: &Found,
-    options: &Options,
-    around: bool,
-) -> (RunSummary, Option<Session>) {
-    if let Some(line) = super::summary::of_head(source, found, options) {
-        return (line, None);
-    }
-    match Session::open_inside(Rc::clone(source), &found.place, options, around) {
-        Ok(session) => (session.summary(), Some(session)),
-        Err(error) => {
-            let line = RunSummary {
-                id: found.name.clone(),
-                name: found.name.clone(),
-                place: found.place.clone(),
-                error: Some(error.to_string()),
-                ..RunSummary::default()
-            };
-            (line, None)
-        }
-    }
 }
 
 /// Whether a folder is a run's: a state file or a database, or what is left of a run where runs lie.
@@ -322,15 +215,12 @@ fn is_run(source: &dyn Source, dirs: &BTreeMap<&str, BTreeSet<&str>>, dir: &str)
 
 /// Whether a folder is a part of a run that was found: `bindings/{service}/` may hold anything.
 fn is_part(dir: &str, runs: &BTreeSet<&str>) -> bool {
-    let mut at = dir;
-    while !at.is_empty() {
-        let (above, name) = split(at);
-        if INNER.contains(&name) && runs.contains(above) {
-            return true;
-        }
-        at = above;
-    }
-    false
+    upward(dir).any(|at| INNER.contains(&last(at)) && runs.contains(split(at).0))
+}
+
+/// A folder, those that it lies in, and last the source's own: empty.
+fn upward(dir: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(dir), |at| (!at.is_empty()).then(|| split(at).0))
 }
 
 fn is_state_file(head: &[u8]) -> bool {
@@ -349,37 +239,13 @@ fn agents_folder(dirs: &BTreeMap<&str, BTreeSet<&str>>) -> Option<String> {
 
 /// What stands before the first such part of a path.
 fn before_part<'p>(path: &'p str, part: &str) -> Option<&'p str> {
-    let mut at = 0;
-    for own in path.split('/') {
-        if own == part {
-            return Some(path.get(..at)?.trim_end_matches('/'));
-        }
-        at += own.len() + 1;
-    }
-    None
-}
-
-fn inside_run(dir: &str, runs: &BTreeSet<&str>) -> bool {
-    let mut at = dir;
-    loop {
-        if runs.contains(at) {
-            return true;
-        }
-        if at.is_empty() {
-            return false;
-        }
-        at = split(at).0;
-    }
+    let at = format!("/{path}/").find(&format!("/{part}/"))?;
+    path.get(..at.saturating_sub(1))
 }
 
 fn is_nested(dir: &str) -> bool {
-    let mut parts = dir.split('/').peekable();
-    while let Some(part) = parts.next() {
-        if part == "imports" && parts.peek().is_some_and(|next| next.contains("--")) {
-            return true;
-        }
-    }
-    false
+    let mut pairs = dir.split('/').zip(dir.split('/').skip(1));
+    pairs.any(|(outer, inner)| outer == "imports" && inner.contains("--"))
 }
 
 fn name_of(source: &dyn Source, dir: &str) -> String {
@@ -405,6 +271,13 @@ pub(super) fn join(dir: &str, name: &str) -> String {
     } else {
         format!("{dir}/{name}")
     }
+}
+
+/// The database of the run at a place: the place itself, or the `state.db` in it.
+pub(super) fn database_of(source: &dyn Source, place: &str) -> Option<String> {
+    let place = place.trim_end_matches('/');
+    let own = (source.file(place).is_some()).then(|| place.to_owned());
+    own.or_else(|| Some(join(place, "state.db")).filter(|path| source.file(path).is_some()))
 }
 
 #[cfg(test)]

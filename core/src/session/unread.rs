@@ -1,8 +1,10 @@
 //! Which parts of a run were not read to their end, so that no shell shows them as empty.
 
 use super::Session;
+use super::values::Values;
 use crate::decode::folder::is_program_name;
 use crate::issue::{Issue, Location};
+use crate::model::Run;
 use crate::schema;
 use crate::view::{Part, Unread};
 
@@ -11,13 +13,18 @@ impl Session {
     /// Encrypted or odd values are not among them: they are read, and shown as what they are. Nor is what was cut at a
     /// limit of ours: a list that was cut is not empty.
     pub fn unread(&self) -> Vec<Unread> {
-        let found = self.run.issues.iter().filter_map(unread);
-        let sealed = self.run.sealed.iter().map(|file| sealed(file));
-        found
-            .chain(sealed)
-            .chain(self.lost.borrow().iter().cloned())
-            .collect()
+        unread_of(&self.run, &self.values)
     }
+}
+
+/// What of a run, or of a part of it, could not be read to its end.
+pub(super) fn unread_of(run: &Run, values: &Values) -> Vec<Unread> {
+    let mut found: Vec<Unread> = run.issues.iter().filter_map(unread).collect();
+    found.extend(run.sealed.iter().map(|file| sealed(file)));
+    let part = run.log.iter().filter(|log| log.sealed);
+    found.extend(part.map(|log| sealed(&format!("the beginning of {}", log.file))));
+    found.extend(values.lost.borrow().iter().cloned());
+    found
 }
 
 /// A state file that is encrypted.

@@ -1,12 +1,23 @@
-use super::{Session, Store};
-use crate::database::{DecodeError, NEAR};
-use crate::decode::rows;
-use crate::model::{Agent, Binding, Text, ValueAt};
-use crate::source::SourceError;
+//! Values of a run, read from where they lie when somebody asks.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use serde::{Deserialize, Serialize};
+
+use super::Session;
+use super::pages::Written;
+use super::shown;
+use crate::database::{Database, DecodeError, NEAR};
+use crate::decode::{folder, rows};
+use crate::model::{Agent, Binding, Segment, Text, ValueAt};
+use crate::source::{Source, SourceError};
 use crate::view::{Part, RowView, Unread, ValueFormat, ValueView};
 
 /// What a value is asked of.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ValueOf {
     /// A binding, by its index. Where its row names an attachment that is there, the attachment's content.
     Binding(u32),
@@ -32,47 +43,63 @@ const CELLS: usize = 4_000;
 /// How much a preview shows, in bytes read.
 const PREVIEW: usize = 640;
 
+/// Reads values.
+pub(super) struct Values {
+    pub(super) source: Rc<dyn Source>,
+    /// The run folder's path inside the source, ending in `/`, or empty.
+    pub(super) root: String,
+    pub(super) db: Option<Store>,
+    /// Databases of agents of wider scopes.
+    pub(super) agent_stores: Vec<Store>,
+    /// Which source a store of agents that is a folder lies in.
+    pub(super) folders: Vec<(Text, Rc<dyn Source>)>,
+    /// Values of which a view was to show the beginning, and that could not be read.
+    pub(super) lost: RefCell<Vec<Unread>>,
+    /// Who wrote what, as far as the times of the writes were read.
+    pub(super) written: RefCell<BTreeMap<u32, Written>>,
+}
+
+/// A database, and the name its rows go by.
+pub(super) struct Store {
+    pub(super) name: Text,
+    pub(super) db: Box<dyn Database>,
+}
+
+/// The tables that hold values.
+#[derive(Debug, Clone)]
+pub(super) enum Table {
+    Bindings,
+    Agents(Text),
+}
+
+/// A value by where it lies.
+pub(super) struct Place {
+    title: String,
+    from: String,
+    table: Table,
+    at: ValueAt,
+    summary: Option<String>,
+    note: Option<String>,
+}
+
 impl Session {
     /// Opens a value: its beginning, up to `most` bytes.
     ///
     /// # Errors
     /// When there is no such value, or its store cannot give it; the message says which and why.
     pub fn value(&self, of: &ValueOf, most: usize) -> Result<ValueView, SourceError> {
-        let place = self.locate(of)?;
-        let bytes = place.read(self, 0, most)?;
-        let len = place.len;
-        let cut = (bytes.len() as u64) < len;
-        let (text, replaced) = to_text(&bytes, cut);
-        let format = format_of(&bytes, &text);
-        let mut notes: Vec<String> = place.note.into_iter().collect();
-        if replaced && format != ValueFormat::Binary {
-            notes.push("bytes that are not UTF-8 are shown as �".to_owned());
-        }
-        Ok(ValueView {
-            title: place.title,
-            text: if format == ValueFormat::Binary {
-                hex(&bytes, 4096)
-            } else {
-                text
-            },
-            len,
-            cut,
-            format,
-            from: place.from,
-            summary: place.summary,
-            note: (!notes.is_empty()).then(|| notes.join("; ")),
-        })
+        self.values.view(&self.locate(of)?, most)
     }
 
-    /// How long a value is, in bytes.
+    /// Returns how long a value is, in bytes.
     ///
     /// # Errors
     /// When there is no such value.
     pub fn value_len(&self, of: &ValueOf) -> Result<u64, SourceError> {
-        Ok(self.locate(of)?.len)
+        Ok(self.locate(of)?.len())
     }
 
-    /// A part of a value, byte for byte.
+    /// Returns a part of a value, byte for byte.
     ///
     /// # Errors
     /// When there is no such value, or its store cannot give it.
@@ -82,7 +109,7 @@ impl Session {
         offset: u64,
         len: usize,
     ) -> Result<Vec<u8>, SourceError> {
-        self.locate(of)?.read(self, offset, len)
+        self.values.part(&self.locate(of)?, offset, len)
     }
 
     /// Gives a whole value to `each`, piece by piece, byte for byte; `each` stops it by returning `false`.
@@ -94,23 +121,241 @@ impl Session {
         of: &ValueOf,
         each: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<(), SourceError> {
-        let place = self.locate(of)?;
+        self.values.pieces(&self.locate(of)?, each)
+    }
+
+    /// Returns an invocation of an agent, whole, however long: the one of this number, else the last. The agent is named
+    /// by its index.
+    ///
+    /// # Errors
+    /// When its store cannot give it.
+    pub fn segment(&self, agent: u32, number: Option<i64>) -> Result<Option<Segment>, SourceError> {
+        match self.run.agents.get(agent as usize) {
+            Some(agent) => self.values.segment(agent, number),
+            None => Ok(None),
+        }
+    }
+
+    fn locate(&self, of: &ValueOf) -> Result<Place, SourceError> {
+        let none = |what: &str, n: u32| SourceError::NotFound(format!("{what} {n}"));
+        match of {
+            ValueOf::Binding(n) | ValueOf::Summary(n) => {
+                let binding = self.run.bindings.get(*n as usize);
+                let binding = binding.ok_or_else(|| none("binding", *n))?;
+                Ok(match of {
+                    ValueOf::Summary(_) => self.values.row_of_binding(binding),
+                    _ => self.values.of_binding(binding),
+                })
+            }
+            ValueOf::Memory(n) => {
+                let agent = self.run.agents.get(*n as usize);
+                Ok(self
+                    .values
+                    .of_memory(agent.ok_or_else(|| none("agent", *n))?))
+            }
+            ValueOf::File(path) => {
+                let found = self.values.attachment(path);
+                let (full, len) = found.ok_or_else(|| SourceError::NotFound(path.clone()))?;
+                let title = full.get(self.root.len()..).unwrap_or_default().to_owned();
+                Ok(Place::of_file(title, full, len))
+            }
+        }
+    }
+}
+
+impl Values {
+    pub(super) fn new(source: Rc<dyn Source>, root: String, db: Option<Store>) -> Values {
+        Values {
+            source,
+            root,
+            db,
+            agent_stores: Vec::new(),
+            folders: Vec::new(),
+            lost: RefCell::default(),
+            written: RefCell::default(),
+        }
+    }
+
+    /// The value of a binding: its attachment's content, where its row names one that is there.
+    pub(super) fn of_binding(&self, short: &Binding) -> Place {
+        let binding = self.binding_tail(short);
+        let own = self.row_of_binding(&binding);
+        let Some(path) = binding.attachment.as_deref().filter(|p| !p.is_empty()) else {
+            return own;
+        };
+        let Some((full, len)) = self.attachment(path) else {
+            let note = if inside(path).is_none() {
+                format!("the attachment's path leaves the run and is not followed: {path}")
+            } else if self.source.is_loose() {
+                format!(
+                    "the attachment {path} was not given: only the run's own file was opened; this is the row's own value"
+                )
+            } else {
+                format!("the attachment {path} is not there; this is the row's own value")
+            };
+            return Place {
+                note: Some(note),
+                ..own
+            };
+        };
+        let summary = self.preview(Table::Bindings, &binding.value);
+        Place {
+            summary: Some(summary).filter(|s| !s.is_empty()),
+            ..Place::of_file(binding.name.to_string(), full, len)
+        }
+    }
+
+    /// A binding's own row or file.
+    fn row_of_binding(&self, binding: &Binding) -> Place {
+        self.place(Table::Bindings, &binding.value, binding.name.to_string())
+    }
+
+    /// The memory of an agent.
+    pub(super) fn of_memory(&self, agent: &Agent) -> Place {
+        let title = format!("memory of {}", agent.name);
+        Place {
+            from: agent.store.to_string(),
+            ..self.place(Table::Agents(agent.store.clone()), &agent.memory, title)
+        }
+    }
+
+    fn place(&self, table: Table, at: &ValueAt, title: String) -> Place {
+        let (from, note) = match at {
+            ValueAt::Row { len, .. } => {
+                let from = match self.store(&table) {
+                    Some(store) => format!("{}, {}", store.name, table.name()),
+                    None => table.name().to_owned(),
+                };
+                (from, len.is_none().then_some("the value is NULL"))
+            }
+            ValueAt::File { path, .. } => (path.to_string(), None),
+            ValueAt::Missing => (
+                "nowhere".to_owned(),
+                Some("it is named, but it is not there"),
+            ),
+        };
+        Place {
+            title,
+            from,
+            table,
+            at: at.clone(),
+            summary: None,
+            note: note.map(str::to_owned),
+        }
+    }
+
+    /// The beginning of a value, and what is known of it.
+    pub(super) fn view(&self, place: &Place, most: usize) -> Result<ValueView, SourceError> {
+        let bytes = self.part(place, 0, most)?;
+        let len = place.len();
+        let cut = (bytes.len() as u64) < len;
+        let (text, replaced) = shown::to_text(&bytes, cut);
+        let format = shown::format_of(&bytes, &text);
+        let replaced = (replaced && format != ValueFormat::Binary)
+            .then(|| "bytes that are not UTF-8 are shown as �".to_owned());
+        let notes: Vec<String> = place.note.iter().cloned().chain(replaced).collect();
+        Ok(ValueView {
+            title: place.title.clone(),
+            text: match format {
+                ValueFormat::Binary => shown::hex(&bytes, 4096),
+                _ => text,
+            },
+            len,
+            cut,
+            format,
+            from: place.from.clone(),
+            summary: place.summary.clone(),
+            note: (!notes.is_empty()).then(|| notes.join("; ")),
+        })
+    }
+
+    /// A part of a value.
+    fn part(&self, place: &Place, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {
+        let left = place.len().saturating_sub(offset);
+        let len = usize::try_from(left).unwrap_or(usize::MAX).min(len);
+        match len {
+            0 => Ok(Vec::new()),
+            len => self.read_at(&place.table, &place.at, offset, len),
+        }
+    }
+
+    /// A whole value in pieces.
+    pub(super) fn pieces(
+        &self,
+        place: &Place,
+        each: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Result<(), SourceError> {
+        let (table, at) = (&place.table, &place.at);
         // The way to a place deep in a row's value is long: a row is walked once, a file part by part.
-        if let At::Value(table, at @ ValueAt::Row { len: Some(_), .. }) = &place.at
-            && let Some(store) = table.store(self)
+        if let ValueAt::Row { len: Some(_), .. } = at
+            && let Some(store) = self.store(table)
         {
             return rows::value_pieces(store.db.as_ref(), table.name(), table.column(), at, each)
                 .map_err(|e| unreadable(store, &e));
         }
         let mut offset = 0;
-        while offset < place.len {
-            let piece = place.read(self, offset, PIECE)?;
+        while offset < place.len() {
+            let piece = self.part(place, offset, PIECE)?;
             if piece.is_empty() || !each(&piece) {
                 break;
             }
             offset += piece.len() as u64;
         }
         Ok(())
+    }
+
+    /// Bytes of a value from `offset`.
+    pub(super) fn read_at(
+        &self,
+        table: &Table,
+        at: &ValueAt,
+        offset: u64,
+        len: usize,
+    ) -> Result<Vec<u8>, SourceError> {
+        match at {
+            ValueAt::Missing => Ok(Vec::new()),
+            ValueAt::File { path, start, .. } => {
+                let source = match table {
+                    Table::Agents(store) => self.folder(store),
+                    Table::Bindings => None,
+                };
+                source
+                    .unwrap_or(&self.source)
+                    .read(path, start + offset, len)
+            }
+            ValueAt::Row { .. } => {
+                let store = self.store(table).ok_or_else(|| {
+                    SourceError::NotFound("the database of this value".to_owned())
+                })?;
+                let db = store.db.as_ref();
+                rows::value_bytes(db, table.name(), table.column(), at, offset, len)
+                    .map_err(|e| unreadable(store, &e))
+            }
+        }
+    }
+
+    /// The beginning of a value on one line.
+    pub(super) fn preview(&self, table: Table, at: &ValueAt) -> String {
+        let len = at.len().unwrap_or(0).min(PREVIEW as u64) as usize;
+        if len == 0 {
+            return String::new();
+        }
+        match self.read_at(&table, at, 0, len) {
+            Ok(bytes) => shown::preview(&bytes),
+            Err(error) => {
+                let lost = Unread {
+                    what: format!("a value in {}", table.name()),
+                    why: error.to_string(),
+                    next: "Repeat the command.".to_owned(),
+                    parts: vec![table.part()],
+                    failed: !matches!(error, SourceError::Database { failed: false, .. }),
+                    sealed: false,
+                    around: false,
+                };
+                self.lost.borrow_mut().push(lost);
+                String::new()
+            }
+        }
     }
 
     /// Source statement, times and attachment of a binding: from the model where they were read, else from its row.
@@ -129,206 +374,82 @@ impl Session {
         }
     }
 
-    /// Times of an agent: from the model where they were read, else from its row, behind a large memory.
+    /// Times of an agent: from the model where they were read, else from its row, after a large memory.
     pub(super) fn agent_tail(&self, agent: &Agent) -> Agent {
         let large = agent.memory.len().unwrap_or(0) > u64::from(NEAR);
         let known = agent.created.is_some() || agent.updated.is_some();
-        Table::Agents(agent.store.clone())
-            .store(self)
+        self.store(&Table::Agents(agent.store.clone()))
             .filter(|_| large && !known)
             .and_then(|store| rows::agent_tail(store.db.as_ref(), agent).ok())
             .unwrap_or_else(|| agent.clone())
     }
 
-    /// The beginning of a value on one line.
-    pub(super) fn preview(&self, table: Table, at: &ValueAt) -> String {
-        let table_name = table.name();
-        let part = match table {
-            Table::Bindings => Part::Bindings,
-            Table::Agents(_) => Part::Agents,
-        };
-        let len = at.len().unwrap_or(0).min(PREVIEW as u64) as usize;
-        if len == 0 {
-            return String::new();
-        }
-        match self.read_at(table, at, 0, len) {
-            Ok(bytes) => {
-                let (text, _) = to_text(&bytes, true);
-                if format_of(&bytes, &text) == ValueFormat::Binary {
-                    hex(&bytes, 24)
-                } else {
-                    one_line(&text, 160)
-                }
-            }
-            Err(error) => {
-                let lost = Unread {
-                    what: format!("a value in {table_name}"),
-                    why: error.to_string(),
-                    next: "Repeat the command.".to_owned(),
-                    parts: vec![part],
-                    failed: !matches!(error, SourceError::Database { failed: false, .. }),
-                    sealed: false,
-                    around: false,
-                };
-                self.lost.borrow_mut().push(lost);
-                String::new()
-            }
-        }
-    }
-
-    /// Where an attachment lies and how long it is, when its path stays inside the run and it is there.
+    /// Where a file of the run lies and how long it is, when its path stays inside the run and it is there.
     pub(super) fn attachment(&self, path: &str) -> Option<(String, u64)> {
-        let clean = inside(path)?;
-        let full = format!("{}{clean}", self.root);
-        let file = self.source.file(&full)?;
-        Some((full, file.len))
+        let full = format!("{}{}", self.root, inside(path)?);
+        let len = self.source.file(&full)?.len;
+        Some((full, len))
     }
 
-    fn locate(&self, of: &ValueOf) -> Result<Place, SourceError> {
-        let none = |what: &str, n: u32| SourceError::NotFound(format!("{what} {n}"));
-        match of {
-            ValueOf::Binding(n) | ValueOf::Summary(n) => {
-                let short = self
-                    .run
-                    .bindings
-                    .get(*n as usize)
-                    .ok_or_else(|| none("binding", *n))?;
-                let binding = self.binding_tail(short);
-                let own = self.place_of(Table::Bindings, &binding.value, binding.name.to_string());
-                let (ValueOf::Binding(_), Some(path)) =
-                    (of, binding.attachment.as_deref().filter(|p| !p.is_empty()))
-                else {
-                    return Ok(own);
-                };
-                let summary =
-                    Some(self.preview(Table::Bindings, &binding.value)).filter(|s| !s.is_empty());
-                Ok(match self.attachment(path) {
-                    Some((full, len)) => Place {
-                        title: binding.name.to_string(),
-                        from: full.clone(),
-                        len,
-                        at: At::File {
-                            path: full,
-                            start: 0,
-                        },
-                        summary,
-                        note: None,
-                    },
-                    None if inside(path).is_none() => Place {
-                        note: Some(format!(
-                            "the attachment's path leaves the run and is not followed: {path}"
-                        )),
-                        ..own
-                    },
-                    None => Place {
-                        note: Some(match self.source.is_loose() {
-                            true => format!(
-                                "the attachment {path} was not given: only the run's own file was opened; this is the row's own value"
-                            ),
-                            false => format!(
-                                "the attachment {path} is not there; this is the row's own value"
-                            ),
-                        }),
-                        ..own
-                    },
-                })
-            }
-            ValueOf::Memory(n) => {
-                let agent = self
-                    .run
-                    .agents
-                    .get(*n as usize)
-                    .ok_or_else(|| none("agent", *n))?;
-                let mut place = self.place_of(
-                    Table::Agents(agent.store.clone()),
-                    &agent.memory,
-                    format!("memory of {}", agent.name),
-                );
-                place.from = agent.store.to_string();
-                Ok(place)
-            }
-            ValueOf::File(path) => {
-                let clean = inside(path).ok_or_else(|| SourceError::NotFound(path.clone()))?;
-                let full = format!("{}{clean}", self.root);
-                let file = self
-                    .source
-                    .file(&full)
-                    .ok_or_else(|| SourceError::NotFound(path.clone()))?;
-                Ok(Place {
-                    title: clean,
-                    from: full.clone(),
-                    len: file.len,
-                    at: At::File {
-                        path: full,
-                        start: 0,
-                    },
-                    summary: None,
-                    note: None,
-                })
-            }
-        }
-    }
-
-    fn place_of(&self, table: Table, at: &ValueAt, title: String) -> Place {
-        let (from, note) = match at {
-            ValueAt::Row { len: None, .. } => {
-                (table.words(self), Some("the value is NULL".to_owned()))
-            }
-            ValueAt::Row { .. } => (table.words(self), None),
-            ValueAt::File { path, .. } => (path.to_string(), None),
-            ValueAt::Missing => (
-                "nowhere".to_owned(),
-                Some("it is named, but it is not there".to_owned()),
-            ),
-        };
-        Place {
-            title,
-            from,
-            len: at.len().unwrap_or(0),
-            at: At::Value(table, at.clone()),
-            summary: None,
-            note,
-        }
-    }
-
-    pub(super) fn read_at(
+    /// An invocation of an agent: the one of this number, else the last.
+    pub(super) fn segment(
         &self,
-        table: Table,
-        at: &ValueAt,
-        offset: u64,
-        len: usize,
-    ) -> Result<Vec<u8>, SourceError> {
-        match at {
-            ValueAt::Missing => Ok(Vec::new()),
-            ValueAt::File { path, start, .. } => {
-                let own = &self.source;
-                let source = match &table {
-                    Table::Agents(store) => self
-                        .folders
-                        .iter()
-                        .find(|(name, _)| name == store)
-                        .map_or(own, |(_, s)| s),
-                    Table::Bindings => own,
-                };
-                source.read(path, start + offset, len)
+        agent: &Agent,
+        number: Option<i64>,
+    ) -> Result<Option<Segment>, SourceError> {
+        if let Some(store) = self.store(&Table::Agents(Text::clone(&agent.store))) {
+            return rows::segment(store.db.as_ref(), &store.name, &agent.name, number)
+                .map_err(|error| unreadable(store, &error));
+        }
+        let (source, dir) = match self.folder(&agent.store) {
+            // Such a name begins with the scope.
+            Some(source) => {
+                let dir = agent.store.split_once(": ");
+                let dir = dir.map_or(&*agent.store, |(_, dir)| dir);
+                (source, dir.to_owned())
             }
-            ValueAt::Row { .. } => {
-                let Some(store) = table.store(self) else {
-                    return Err(SourceError::NotFound(
-                        "the database of this value".to_owned(),
-                    ));
-                };
-                rows::value_bytes(
-                    store.db.as_ref(),
-                    table.name(),
-                    table.column(),
-                    at,
-                    offset,
-                    len,
-                )
-                .map_err(|e| unreadable(store, &e))
+            None => (&self.source, format!("{}{}", self.root, agent.store)),
+        };
+        folder::segment(source.as_ref(), &dir, &agent.name, number)
+    }
+
+    /// Every column of these execution rows, read now. Cells are cut sooner once much was read, and of wide rows fewer
+    /// are given: rows of one node may be hundreds.
+    pub(super) fn execution_rows(&self, ids: &[i64]) -> Vec<RowView> {
+        let Some(db) = &self.db else {
+            return Vec::new();
+        };
+        let (mut read, mut cells) = (0, 0);
+        let mut rows = Vec::new();
+        for &id in ids {
+            if cells > CELLS {
+                break;
+            }
+            let most = if read > ROWS { CUT } else { CELL };
+            if let Ok(Some(columns)) = rows::execution_row(db.db.as_ref(), id, most) {
+                let texts = columns.iter().map(|(_, cell)| cell.text.len());
+                read += texts.sum::<usize>();
+                cells += columns.len();
+                rows.push(RowView { id, columns });
             }
         }
+        rows
+    }
+
+    fn store(&self, table: &Table) -> Option<&Store> {
+        match table {
+            Table::Bindings => self.db.as_ref(),
+            Table::Agents(name) => {
+                let mut stores = self.db.iter().chain(&self.agent_stores);
+                stores.find(|store| store.name == *name)
+            }
+        }
+    }
+
+    /// The source of a folder of agents around the run.
+    fn folder(&self, store: &Text) -> Option<&Rc<dyn Source>> {
+        let mut folders = self.folders.iter();
+        folders.find(|(name, _)| name == store).map(|(_, s)| s)
     }
 }
 
@@ -337,38 +458,6 @@ pub(super) fn unreadable(store: &Store, error: &DecodeError) -> SourceError {
         path: store.name.to_string(),
         cause: error.to_string(),
     }
-}
-
-/// Every column of these execution rows, read now. Cells are cut sooner once much was read, and of wide rows fewer
-/// are given: rows of one node may be hundreds.
-pub(super) fn execution_rows(session: &Session, ids: &[i64]) -> Vec<RowView> {
-    let Some(db) = &session.db else {
-        return Vec::new();
-    };
-    let (mut read, mut cells) = (0, 0);
-    let mut rows = Vec::new();
-    for &id in ids {
-        if cells > CELLS {
-            break;
-        }
-        let most = if read > ROWS { CUT } else { CELL };
-        if let Ok(Some(columns)) = rows::execution_row(db.db.as_ref(), id, most) {
-            read += columns
-                .iter()
-                .map(|(_, cell)| cell.text.len())
-                .sum::<usize>();
-            cells += columns.len();
-            rows.push(RowView { id, columns });
-        }
-    }
-    rows
-}
-
-/// The tables that hold values.
-#[derive(Debug, Clone)]
-pub(super) enum Table {
-    Bindings,
-    Agents(Text),
 }
 
 impl Table {
@@ -386,50 +475,32 @@ impl Table {
         }
     }
 
-    pub(super) fn store<'a>(&self, session: &'a Session) -> Option<&'a Store> {
+    fn part(&self) -> Part {
         match self {
-            Table::Bindings => session.db.as_ref(),
-            Table::Agents(name) => session
-                .db
-                .iter()
-                .chain(&session.agent_stores)
-                .find(|store| store.name == *name),
+            Table::Bindings => Part::Bindings,
+            Table::Agents(_) => Part::Agents,
         }
     }
-
-    fn words(&self, session: &Session) -> String {
-        match self.store(session) {
-            Some(store) => format!("{}, {}", store.name, self.name()),
-            None => self.name().to_owned(),
-        }
-    }
-}
-
-struct Place {
-    title: String,
-    from: String,
-    len: u64,
-    at: At,
-    summary: Option<String>,
-    note: Option<String>,
-}
-
-enum At {
-    Value(Table, ValueAt),
-    File { path: String, start: u64 },
 }
 
 impl Place {
-    fn read(&self, session: &Session, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {
-        let left = self.len.saturating_sub(offset);
-        let len = usize::try_from(left).unwrap_or(usize::MAX).min(len);
-        if len == 0 {
-            return Ok(Vec::new());
+    fn of_file(title: String, path: String, len: u64) -> Place {
+        Place {
+            title,
+            from: path.clone(),
+            table: Table::Bindings,
+            at: ValueAt::File {
+                path: path.into(),
+                start: 0,
+                len,
+            },
+            summary: None,
+            note: None,
         }
-        match &self.at {
-            At::Value(table, at) => session.read_at(table.clone(), at, offset, len),
-            At::File { path, start } => session.source.read(path, start + offset, len),
-        }
+    }
+
+    fn len(&self) -> u64 {
+        self.at.len().unwrap_or(0)
     }
 }
 
@@ -445,83 +516,6 @@ pub(super) fn inside(path: &str) -> Option<String> {
             .split('/')
             .any(|part| part.is_empty() || part == "." || part == "..");
     (!bad).then(|| path.to_owned())
-}
-
-/// Bytes as text; a character that the cut went through is left out, others that are no UTF-8 are replaced.
-fn to_text(bytes: &[u8], cut: bool) -> (String, bool) {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => (text.to_owned(), false),
-        Err(e) if cut && e.error_len().is_none() => (
-            String::from_utf8_lossy(bytes.get(..e.valid_up_to()).unwrap_or_default()).into_owned(),
-            false,
-        ),
-        Err(_) => (String::from_utf8_lossy(bytes).into_owned(), true),
-    }
-}
-
-/// Content decides: binary by its control bytes, JSON by its brackets, Markdown by its marks.
-fn format_of(bytes: &[u8], text: &str) -> ValueFormat {
-    let head = bytes.get(..bytes.len().min(2048)).unwrap_or_default();
-    let odd = head
-        .iter()
-        .filter(|b| matches!(b, 0..=8 | 14..=26 | 28..=31))
-        .count();
-    let replaced = text.chars().take(2048).filter(|&c| c == '\u{fffd}').count();
-    if (odd + replaced) * 10 > head.len() {
-        return ValueFormat::Binary;
-    }
-    let trimmed = text.trim();
-    let bracketed = (trimmed.starts_with('{') && trimmed.ends_with('}'))
-        || (trimmed.starts_with('[') && trimmed.ends_with(']'));
-    if bracketed && serde_json::from_str::<serde::de::IgnoredAny>(trimmed).is_ok() {
-        return ValueFormat::Json;
-    }
-    let marked = |line: &str| {
-        let line = line.trim_start();
-        ["# ", "## ", "### ", "- ", "* ", "1. ", "> ", "```", "|"]
-            .iter()
-            .any(|mark| line.starts_with(mark))
-    };
-    let inline = ["**", "`", "]("].iter().any(|mark| text.contains(mark));
-    if inline || text.lines().take(200).any(marked) {
-        ValueFormat::Markdown
-    } else {
-        ValueFormat::Text
-    }
-}
-
-fn hex(bytes: &[u8], most: usize) -> String {
-    let mut out = String::with_capacity(most * 3);
-    for (i, byte) in bytes.iter().take(most).enumerate() {
-        if i > 0 {
-            out.push(if i % 16 == 0 { '\n' } else { ' ' });
-        }
-        out.push_str(&format!("{byte:02x}"));
-    }
-    if bytes.len() > most {
-        out.push_str(" …");
-    }
-    out
-}
-
-fn one_line(text: &str, most: usize) -> String {
-    let mut out = String::new();
-    let mut blank = true;
-    let mut n = 0;
-    for c in text.chars() {
-        let white = c.is_whitespace() || c.is_control();
-        if white && blank {
-            continue;
-        }
-        if n == most {
-            out.push('…');
-            break;
-        }
-        out.push(if white { ' ' } else { c });
-        blank = white;
-        n += 1;
-    }
-    out.trim_end().to_owned()
 }
 
 #[cfg(test)]
@@ -544,34 +538,5 @@ mod tests {
         ] {
             assert_eq!(inside(path).as_deref(), clean, "{path:?}");
         }
-    }
-
-    #[test]
-    fn content_decides_how_a_value_reads() {
-        for (bytes, format) in [
-            (&b"plain words"[..], ValueFormat::Text),
-            (b"# Heading\n\ntext", ValueFormat::Markdown),
-            (b"with **bold** in it", ValueFormat::Markdown),
-            (b" {\"a\": [1, 2]} ", ValueFormat::Json),
-            (b"{not json}", ValueFormat::Text),
-            (b"\x00\x01\x02\x03", ValueFormat::Binary),
-            (b"", ValueFormat::Text),
-        ] {
-            let (text, _) = to_text(bytes, false);
-            assert_eq!(format_of(bytes, &text), format, "{bytes:?}");
-        }
-    }
-
-    #[test]
-    fn a_cut_never_splits_a_character() {
-        let bytes = "aé".as_bytes();
-        assert_eq!(to_text(&bytes[..2], true), ("a".to_owned(), false));
-        assert!(to_text(&bytes[..2], false).1);
-    }
-
-    #[test]
-    fn previews_are_one_line() {
-        assert_eq!(one_line("  a\n\n b\tc ", 160), "a b c");
-        assert_eq!(one_line("abcdef", 3), "abc…");
     }
 }

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use super::finish::{children, lead};
+use super::arena::children;
+use super::finish::lead;
 use super::words::Lead;
 use super::{Node, NodeKind, NodeStatus};
 use crate::program::Listing;
@@ -44,11 +45,11 @@ fn by_rows(nodes: &[Node], caught: &mut [bool]) {
     if !nodes.iter().any(|node| is(node, Lead::Catch)) {
         return;
     }
-    let levels = std::iter::once(None).chain((0..nodes.len()).map(Some));
+    let levels = std::iter::once(None).chain((0..nodes.len() as u32).map(Some));
     for parent in levels {
         let mut since: Option<usize> = None;
         let mut body: Vec<usize> = Vec::new();
-        for at in children(nodes, parent) {
+        for at in children(nodes, parent).map(|at| at as usize) {
             let Some(node) = nodes.get(at) else { continue };
             if is(node, Lead::Try) {
                 since = Some(at);

@@ -1,5 +1,6 @@
 //! What each source says of the run's status, and why one is believed (trace.md 10).
 
+use super::emit::word;
 use super::lower::disk::Stale;
 use super::lower::facts::Facts;
 use super::verdict::{Claim, recorded};
@@ -17,9 +18,19 @@ pub(super) fn of(run: &Run, facts: &Facts<'_>, nodes: &[Node], stale: &Stale) ->
         .any(|c| c.status.is_finished() || c.status == RunStatus::Interrupted);
     let outdated = claims.is_empty() || stale.any();
     if !ended && outdated && all_is_over(run, facts, nodes) {
-        claims.push(Claim::new(who(run), RunStatus::Completed, None));
+        // A call stack that is as old as the disk's evidence says nothing.
+        claims.push(match root_is_open(run) && !stale.any() {
+            true => Claim::new("call stack", RunStatus::Running, None),
+            false => Claim::new(who(run), RunStatus::Completed, None),
+        });
     }
     claims
+}
+
+/// Whether the root's row of the call stack says that the run is under way.
+fn root_is_open(run: &Run) -> bool {
+    let status = run.state_file.as_ref().and_then(|file| file.root.as_ref());
+    status.is_some_and(|status| word(status).is_open())
 }
 
 /// Who says that all is over, where no status does.
@@ -86,7 +97,9 @@ pub(super) fn explain(run: &Run, stale: &Stale, trace: &mut Trace) {
                 format!("every statement is over, though the {told_by} does not say so");
         }
     }
-    if !stale.any() {
+    // A log that records its end is as new as what the run wrote.
+    let has_end = run.state_file.is_none() && status.as_ref().is_some_and(RunStatus::is_finished);
+    if !stale.any() || has_end {
         return;
     }
     let claim = |source: &str, says: String| (source.to_owned(), says);
@@ -95,7 +108,10 @@ pub(super) fn explain(run: &Run, stale: &Stale, trace: &mut Trace) {
         verdict.claims.push(claim(told_by, said.to_owned()));
     }
     let markers = match stale.overruled.as_slice() {
-        [] => "none at what is written".to_owned(),
+        [] if stale.unmarked == 0 => {
+            format!("the {told_by} counts fewer rounds than bindings record")
+        }
+        [] => format!("the {told_by} does not mark every statement whose binding is written"),
         [one] => format!("{one} is under way"),
         [first, more @ ..] => format!("{first} and {} others are under way", more.len()),
     };

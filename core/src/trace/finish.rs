@@ -6,7 +6,7 @@
 use super::rows::Ledger;
 use super::verdict::{self, Claim};
 use super::words::{self, Lead};
-use super::{Node, NodeKind, NodeStatus, Trace, caught, ways};
+use super::{Node, NodeKind, NodeStatus, Trace, arena, caught, ways};
 use crate::issue::{Issue, Severity};
 use crate::model::{Run, RunStatus};
 use crate::program::Listing;
@@ -144,18 +144,10 @@ pub(super) fn note_marks(nodes: &[Node], run: &RunStatus, ledger: &mut Ledger) {
 
 /// A round that was under way when its loop was left failed when something in it failed (trace.md 5): nothing cut it off.
 fn fail_rounds(nodes: &mut [Node]) {
-    let mut fails = vec![false; nodes.len()];
-    for at in (0..nodes.len()).rev() {
-        let below = fails.get(at) == Some(&true);
-        let Some(node) = nodes.get_mut(at) else {
-            continue;
-        };
-        if below && node.status == NodeStatus::CutOff {
+    let fails = arena::above(nodes, |_, node| node.has_failed());
+    for (node, fails) in nodes.iter_mut().zip(fails) {
+        if fails && node.status == NodeStatus::CutOff {
             node.status = NodeStatus::Failed;
-        }
-        let parent = node.parent.filter(|_| below || node.has_failed());
-        if let Some(above) = parent.and_then(|p| fails.get_mut(p as usize)) {
-            *above = true;
         }
     }
 }
@@ -163,14 +155,7 @@ fn fail_rounds(nodes: &mut [Node]) {
 /// The first cause, and what failed or was stopped because of it (trace.md 9).
 fn failure(nodes: &[Node], order: &Order<'_>, run_failed: bool) -> (Option<usize>, Vec<usize>) {
     let failed = Node::has_failed;
-    let mut below = vec![false; nodes.len()];
-    for (at, node) in nodes.iter().enumerate().rev() {
-        if (failed(node) || below.get(at) == Some(&true))
-            && let Some(parent) = node.parent.and_then(|p| below.get_mut(p as usize))
-        {
-            *parent = true;
-        }
-    }
+    let below = arena::above(nodes, |_, node| failed(node));
     let first = nodes
         .iter()
         .enumerate()
@@ -198,7 +183,8 @@ fn failure(nodes: &[Node], order: &Order<'_>, run_failed: bool) -> (Option<usize
         let parent_failed = parent.and_then(|p| nodes.get(p)).is_some_and(failed);
         // In a run that goes on, a skipped statement may have been skipped for any reason.
         if run_failed || parent_failed {
-            for sibling in children(nodes, parent) {
+            let around = parent.and_then(|p| u32::try_from(p).ok());
+            for sibling in arena::children(nodes, around).map(|at| at as usize) {
                 let Some(node) = nodes.get(sibling).filter(|_| sibling != at) else {
                     continue;
                 };
@@ -221,20 +207,6 @@ fn failure(nodes: &[Node], order: &Order<'_>, run_failed: bool) -> (Option<usize
     stopped.sort_unstable();
     because.extend(stopped);
     (Some(cause), because)
-}
-
-/// The children of a node, or the roots.
-pub(super) fn children(nodes: &[Node], parent: Option<usize>) -> impl Iterator<Item = usize> + '_ {
-    let (mut at, end) = match parent.and_then(|at| Some((at, nodes.get(at)?))) {
-        Some((at, node)) => (at + 1, at + 1 + node.descendants as usize),
-        None => (0, nodes.len()),
-    };
-    std::iter::from_fn(move || {
-        let here = at;
-        let node = nodes.get(here).filter(|_| here < end)?;
-        at += 1 + node.descendants as usize;
-        Some(here)
-    })
 }
 
 /// Open instances without open descendants (trace.md 8), a set (errata X8).
@@ -284,14 +256,7 @@ fn positions(nodes: &[Node], order: &Order<'_>, ledger: &mut Ledger) -> Vec<usiz
 }
 
 fn collect(nodes: &[Node], open: impl Fn(usize, &Node) -> bool) -> Vec<usize> {
-    let mut below = vec![false; nodes.len()];
-    for (at, node) in nodes.iter().enumerate().rev() {
-        if (open(at, node) || below.get(at) == Some(&true))
-            && let Some(parent) = node.parent.and_then(|p| below.get_mut(p as usize))
-        {
-            *parent = true;
-        }
-    }
+    let below = arena::above(nodes, &open);
     // By parent, the root last: whether something stands open among the children so far.
     let mut busy = vec![false; nodes.len() + 1];
     let mut found = Vec::new();

@@ -33,6 +33,7 @@
 //!   ended by the gate that was turned down last.
 //! - A status word that no document lists stands open while the run does, and is kept when it is over.
 
+mod arena;
 mod caught;
 mod claims;
 mod emit;
@@ -55,7 +56,7 @@ mod words;
 use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
-use crate::model::{CompactLog, Execution, Form, Run, RunStatus, Text};
+use crate::model::{CompactLog, Execution, Form, LogEvent, Run, RunStatus, Text};
 use crate::program::{Listing, TiedBy, scan};
 use lower::Beside;
 use lower::disk::Stale;
@@ -74,6 +75,16 @@ pub(crate) use verdict::STATE_FILE;
 /// body and in a `try`. `now` is milliseconds since 1970: with it, a run without a sign of life for a day says so.
 /// A run that keeps no execution rows is folded from its state file or its log, a folder without one from its bindings.
 pub fn fold(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
+    let mut trace = folded(run, program, now);
+    let sections = run.state_file.iter().flat_map(|file| file.remarks());
+    let lines = run.remarks.iter().cloned().chain(sections);
+    let mut remarks: Vec<_> = lines.map(|line| (None, line)).collect();
+    remarks.append(&mut trace.remarks);
+    trace.remarks = remarks;
+    trace
+}
+
+fn folded(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
     let folder = matches!(run.form, Form::Folder { .. });
     match (&run.log, &run.state_file) {
         _ if run.told_by_rows() => {}
@@ -118,6 +129,7 @@ fn of_log(run: &Run, log: &CompactLog, program: Option<&Listing>, now: Option<i6
     };
     silence::settle(&mut nodes, &silence);
     let mut trace = finish::finish(run, program, nodes, claims, now, ledger);
+    explain_cause(run, log, &mut trace);
     let lines = nodes_of.iter().zip(&lowered.beside);
     trace.told = lines
         .filter_map(|(node, beside)| Some((*node, beside.line?)))
@@ -125,14 +137,59 @@ fn of_log(run: &Run, log: &CompactLog, program: Option<&Listing>, now: Option<i6
     trace.told.sort_unstable();
     trace.told.dedup();
     let node_of = |pos: u32| nodes_of.get(pos as usize).copied();
-    trace.remarks = lowered
-        .remarks
-        .iter()
-        .map(|(after, line)| (after.and_then(node_of), *line))
-        .collect();
-    trace.remarks.sort_unstable();
+    let remarks = lowered.remarks.iter().map(|(after, line)| {
+        let after = after.and_then(node_of);
+        (
+            after.map(|node| round_before(log, *line, &trace.nodes, node)),
+            *line,
+        )
+    });
+    let mut remarks: Vec<_> = remarks.collect();
+    remarks.sort_unstable();
+    let raw = |(after, line)| Some((after, log.lines.get(line as usize)?.raw.clone()));
+    trace.remarks = remarks.into_iter().filter_map(raw).collect();
     claims::explain(run, &stale, &mut trace);
     trace
+}
+
+/// A remark that follows the marker of a round stands in that round.
+fn round_before(log: &CompactLog, line: u32, nodes: &[Node], node: u32) -> u32 {
+    let before = (line as usize)
+        .checked_sub(1)
+        .and_then(|at| log.lines.get(at));
+    let Some(LogEvent::Round {
+        n: Some(marked), ..
+    }) = before.map(|line| &line.event)
+    else {
+        return node;
+    };
+    let is_it = |at: &u32| {
+        let inner = nodes.get(*at as usize);
+        inner.is_some_and(|inner| {
+            inner.parent == Some(node) && inner.kind == (NodeKind::Round { n: *marked })
+        })
+    };
+    let last = nodes
+        .get(node as usize)
+        .map_or(node, |own| node + own.descendants);
+    (node + 1..=last).find(is_it).unwrap_or(node)
+}
+
+/// What failed first without a message of its own has that of the log's end: `---error 2026-02-13T11:48:13Z Fix the tests.`
+fn explain_cause(run: &Run, log: &CompactLog, trace: &mut Trace) {
+    let cause = trace.first_cause.and_then(|at| trace.nodes.get_mut(at));
+    let Some(cause) = cause.filter(|node| node.error(run).is_none() && node.remark(run).is_none())
+    else {
+        return;
+    };
+    let says_why = |at: &u32| {
+        log.lines
+            .get(*at as usize)
+            .is_some_and(|line| line.note.is_some())
+    };
+    if let Some(end) = log.trailer.filter(says_why) {
+        cause.state_line = Some(end);
+    }
 }
 
 /// Folds a state file, or the bindings of a folder that has none. Without a program the lines of the file's trace are read
@@ -143,9 +200,8 @@ fn of_state_file(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trac
     let mut ledger = Ledger::default();
     let mut told = Told::of(run, listing, &scanned, program.is_none(), &mut ledger);
     told.believe_gates(run);
-    let written = lower::disk::written(run, &told.facts);
-    let stale = lower::disk::compare(run, &mut told.facts, &told.frames, &written, &mut ledger);
-    let (records, beside) = lower::state::lower(run, &told, &written);
+    let stale = lower::disk::compare(run, &mut told, &mut ledger);
+    let (records, beside) = lower::state::lower(run, &told);
     let (mut nodes, _) = built(run, Some(listing), (&records, &beside), &mut ledger);
     let claims = claims::of(run, &told.facts, &nodes, &stale);
     if let Some(status) = ending(&claims).filter(RunStatus::is_finished) {
@@ -203,9 +259,9 @@ pub struct Trace {
     pub by_row: Vec<(i64, u32)>,
     /// `(index into nodes, index into the log's lines)`, ascending: which lines of a compact log tell of which node.
     pub told: Vec<(u32, u32)>,
-    /// Lines of a compact log that record no statement, ascending: the node that the line before speaks of, and the index
-    /// into the log's lines.
-    pub remarks: Vec<(Option<u32>, u32)>,
+    /// Lines of a log or a state file that record no statement, by the node that the line before speaks of: as the file
+    /// has them.
+    pub remarks: Vec<(Option<u32>, Text)>,
     /// Orphans, cycles, contradicting parents, abandoned instances, rows and gates that disagree.
     pub issues: Vec<Issue>,
 }
@@ -265,14 +321,18 @@ impl Node {
         if let Some(file) = &run.state_file {
             return file.trace.get(at)?.annotation.as_ref()?.error.as_ref();
         }
-        self.last_note(run)
-            .filter(|_| self.status == NodeStatus::Failed)
+        self.last_note(run).filter(|_| self.is_error(run))
     }
 
     /// What a compact log says of it behind the marker, unless that is an error: a condition, a reason, a remark.
     pub fn remark<'a>(&self, run: &'a Run) -> Option<&'a Text> {
-        self.last_note(run)
-            .filter(|_| self.status != NodeStatus::Failed)
+        self.last_note(run).filter(|_| !self.is_error(run))
+    }
+
+    /// Whether the note of its line says what went wrong; a gate's rejection may be explained by the end of the log.
+    fn is_error(&self, run: &Run) -> bool {
+        let end = run.log.as_ref().and_then(|log| log.trailer);
+        self.status == NodeStatus::Failed || (end.is_some() && end == self.state_line)
     }
 
     fn last_note<'a>(&self, run: &'a Run) -> Option<&'a Text> {

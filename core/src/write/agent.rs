@@ -1,4 +1,4 @@
-use super::{At, Change, Facts, MemoryRow, Plan, Record, SegmentRow, WriteError, names};
+use super::{AgentFact, At, Change, Facts, MemoryRow, Plan, Record, SegmentRow, WriteError, names};
 use crate::model::AgentScope;
 
 /// `agent memory set`: an agent's memory is written. In the store of the agent's scope (errata A1).
@@ -29,10 +29,7 @@ impl Record for Remember {
     type Done = Remembered;
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Remembered>, WriteError> {
-        names::plain("agent", &self.agent)?;
-        names::file_in(facts.style(), "agent", &self.agent)?;
-        let scope = scope_word(&self.scope)?;
-        let known = facts.agent(&self.agent)?;
+        let (scope, known) = agent(facts, &self.agent, &self.scope)?;
         Ok(Plan {
             changes: vec![Change::Memory(MemoryRow {
                 agent: self.agent.clone(),
@@ -67,12 +64,8 @@ impl Record for AddSegment {
     type Done = Remembered;
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Remembered>, WriteError> {
-        names::plain("agent", &self.agent)?;
-        names::file_in(facts.style(), "agent", &self.agent)?;
-        let scope = scope_word(&self.scope)?;
-        let last = facts
-            .agent(&self.agent)?
-            .map_or(0, |agent| agent.last_segment);
+        let (scope, known) = agent(facts, &self.agent, &self.scope)?;
+        let last = known.map_or(0, |agent| agent.last_segment);
         let number = last.max(0).saturating_add(1);
         Ok(Plan {
             changes: vec![Change::Segment(SegmentRow {
@@ -93,12 +86,19 @@ impl Record for AddSegment {
     }
 }
 
-fn scope_word(scope: &AgentScope) -> Result<String, WriteError> {
+/// The word of an agent's scope, and what is known of the agent.
+fn agent(
+    facts: &dyn Facts,
+    name: &str,
+    scope: &AgentScope,
+) -> Result<(String, Option<AgentFact>), WriteError> {
+    names::plain("agent", name)?;
+    names::file_in(facts.style(), "agent", name)?;
     match scope {
         AgentScope::Other(word) => Err(WriteError::wrong(
             format!("{word:?} is not a scope of an agent"),
             "execution, project, user or custom",
         )),
-        known => Ok(known.word().to_owned()),
+        scope => Ok((scope.word().to_owned(), facts.agent(name)?)),
     }
 }

@@ -55,16 +55,11 @@ impl Record for Begin {
             self.insist,
             Command::Exec,
         )?;
-        let text = entry.found.text.clone();
-        let mut row = entry.row(facts, Status::Executing, None)?;
-        row.meta = self.block.as_deref().map(|block| {
-            let block = Some(block.into());
-            Meta {
-                block,
-                ..Meta::default()
-            }
-            .into()
-        });
+        let meta = Meta {
+            block: self.block.as_deref().map(Into::into),
+            ..Meta::default()
+        };
+        let row = entry.row(facts, Status::Executing, meta)?;
         let command = match shape(&row) {
             Shape::Parallel => Some("prose parallel run"),
             Shape::Loop => Some("prose loop begin"),
@@ -73,22 +68,15 @@ impl Record for Begin {
         };
         if let Some(command) = command {
             return Err(WriteError::wrong(
-                format!("this statement has a command of its own: {}", shown(&text)),
+                format!(
+                    "this statement has a command of its own: {}",
+                    shown(&row.text)
+                ),
                 format!("use `{command}`"),
             ));
         }
         not_twice(facts, &row)?;
-        let frame = name_frame(facts, &mut row)?;
-        let keys = entry.insisted.keys(Keys::naming(&meta(&row)));
-        let task = task_of(facts, &entry.source, &entry.found, entry.parent)?;
-        Ok(Plan {
-            changes: vec![opening(facts, at, &row, keys), touch(facts, at)],
-            done: Begun {
-                frame,
-                task,
-                ..entry.begun(&row)
-            },
-        })
+        entry.begin(facts, at, row, Keys::default())
     }
 }
 
@@ -120,24 +108,27 @@ impl Record for Run {
             holds(&source, found.statement, &begin.statement, line)?;
             let is_loop = source.statement(&found).is_some_and(|s| s.kind.is_loop());
             let (parent, insist) = (begin.parent, begin.insist);
-            let outer = if is_loop {
-                let around = BeginLoop {
-                    statement,
-                    parent,
-                    insist,
-                    ..BeginLoop::default()
-                };
-                all.plan(&around, at)?
-            } else {
-                let around = Begin {
-                    statement,
-                    parent,
-                    insist,
-                    block: None,
-                };
-                all.plan(&around, at)?
+            let outer = match is_loop {
+                true => all.plan(
+                    &BeginLoop {
+                        statement,
+                        parent,
+                        insist,
+                        ..BeginLoop::default()
+                    },
+                    at,
+                ),
+                false => all.plan(
+                    &Begin {
+                        statement,
+                        parent,
+                        insist,
+                        block: None,
+                    },
+                    at,
+                ),
             };
-            begin.parent = Some(outer.id);
+            begin.parent = Some(outer?.id);
         }
         let begun = all.plan(&begin, at)?;
         Ok(all.done(begun))
@@ -214,19 +205,10 @@ impl Entry {
         source.of_kind(&found, command)?;
         let standing = Standing::of(facts)?;
         let mut insisted = Insisted::new(insist);
-        let parent = match parent_of(facts, &source, &standing, &found, parent) {
-            Ok(parent) => parent,
-            Err(error) => {
-                insisted.sequence(error)?;
-                parent
-            }
-        };
-        if let Err(error) = standing.past_gates(parent) {
-            insisted.sequence(error)?;
-        }
-        if let Err(error) = rounds_left(facts, &source, parent) {
-            insisted.sequence(error)?;
-        }
+        let fits = parent_of(facts, &source, &standing, &found, parent);
+        let parent = insisted.sequence(fits)?.unwrap_or(parent);
+        insisted.sequence(standing.past_gates(parent))?;
+        insisted.sequence(rounds_left(facts, &source, parent))?;
         Ok(Entry {
             source,
             found,
@@ -240,7 +222,7 @@ impl Entry {
         &self,
         facts: &dyn Facts,
         status: Status,
-        meta: Option<Meta>,
+        meta: Meta,
     ) -> Result<Execution, WriteError> {
         Ok(Execution {
             id: facts.next_execution()?,
@@ -251,27 +233,40 @@ impl Entry {
             started: None,
             completed: None,
             error: None,
-            meta: meta.map(Into::into),
+            meta: Some(meta.into()),
         })
     }
 
-    /// What the caller is told of it.
-    pub(super) fn begun(&self, row: &Execution) -> Begun {
-        Begun {
-            id: row.id,
-            text: self.found.text.clone(),
-            line: self.found.index(),
-            parent: self.parent,
-            ..Begun::default()
-        }
+    /// The plan of what begins with `row`, which carries `keys` beside what names it.
+    pub(super) fn begin(
+        self,
+        facts: &dyn Facts,
+        at: &At,
+        mut row: Execution,
+        keys: Keys,
+    ) -> Result<Plan<Begun>, WriteError> {
+        let frame = name_frame(facts, &mut row)?;
+        let meta = meta(&row);
+        let keys = self.insisted.keys(Keys::naming(&meta).and(keys));
+        let task = task_of(facts, &self.source, &self.found, self.parent)?;
+        let name = meta.branch.or(meta.loop_id).or(meta.parallel_id);
+        Ok(Plan {
+            changes: vec![opening(facts, at, &row, keys), touch(facts, at)],
+            done: Begun {
+                id: row.id,
+                line: self.found.index(),
+                text: self.found.text,
+                parent: self.parent,
+                frame,
+                name: name.map(|name| name.to_string()),
+                task,
+            },
+        })
     }
 }
 
 /// Writes into a row that calls a block which one, and how deep it lies in frames, from 1.
-pub(super) fn name_frame(
-    facts: &dyn Facts,
-    row: &mut Execution,
-) -> Result<Option<(String, i64)>, WriteError> {
+fn name_frame(facts: &dyn Facts, row: &mut Execution) -> Result<Option<(String, i64)>, WriteError> {
     let Some(block) = frame_block(row).map(str::to_owned) else {
         return Ok(None);
     };

@@ -68,6 +68,18 @@ pub struct Closed {
     pub branch: Option<String>,
 }
 
+impl Closed {
+    pub(super) fn of(instance: &Instance, status: &'static str) -> Closed {
+        Closed {
+            id: instance.first.id,
+            text: instance.first.text.to_string(),
+            line: instance.first.index,
+            status,
+            branch: instance.meta().branch.map(|branch| branch.to_string()),
+        }
+    }
+}
+
 impl Record for Close {
     type Done = Closed;
 
@@ -84,75 +96,29 @@ impl Close {
         at: &At,
         keys: Keys,
     ) -> Result<Plan<Closed>, WriteError> {
-        running(facts)?;
-        let standing = Standing::of(facts)?;
-        let id = standing.pick(self.id, Shape::Statement)?;
-        let instance = Instance::of(facts, id)?.open()?;
-        self.own_command(id, &instance)?;
-        let mut insisted = Insisted::new(self.insist);
-        let (status, error) = match &self.how {
+        let mut open = Ending::open(facts, self.id, Shape::Statement, self.insist)?;
+        self.own_command(&open.instance)?;
+        let (status, error, reason) = match &self.how {
             How::Completed { binding } => {
-                self.outputs(facts, &instance, binding.as_deref(), &mut insisted)?;
-                ("completed", None)
+                outputs(facts, &mut open, binding.as_deref())?;
+                ("completed", None, None)
             }
-            How::Failed { error } => ("failed", Some(error.clone())),
-            How::Skipped { .. } => ("skipped", None),
+            How::Failed { error } => ("failed", Some(error.clone()), None),
+            How::Skipped { reason } => ("skipped", None, reason.as_deref()),
         };
         // What fails may leave something behind that nobody ends any more.
-        if status != "failed"
-            && let Err(error) = standing.no_child(id, "execution", &format!("cannot be {status}"))
-        {
-            insisted.sequence(error)?;
+        if status != "failed" {
+            open.no_child("execution", &format!("cannot be {status}"))?;
         }
-        let reason = match &self.how {
-            How::Skipped { reason } => reason.as_deref(),
-            _ => None,
-        };
-        let keys = insisted.keys(keys.text("reason", reason));
-        let mut changes = ending(facts, at, &instance, status, error, keys)?;
-        changes.extend(standing.cut_off(facts.style(), Some(id)));
-        changes.push(touch(facts, at));
         Ok(Plan {
-            changes,
-            done: Closed {
-                id,
-                text: instance.first.text.to_string(),
-                line: instance.first.index,
-                status,
-                branch: instance.meta().branch.map(|b| b.to_string()),
-            },
+            changes: open.changes(facts, at, status, error, keys.text("reason", reason))?,
+            done: Closed::of(&open.instance, status),
         })
-    }
-
-    /// Refuses to complete what has not written its binding: the one that was named, else the program's.
-    fn outputs(
-        &self,
-        facts: &dyn Facts,
-        instance: &Instance,
-        binding: Option<&str>,
-        insisted: &mut Insisted,
-    ) -> Result<(), WriteError> {
-        let source = Source::of(facts)?;
-        let says = output_of(&source, &instance.first).map(|(name, _)| name);
-        if let Some(name) = binding {
-            names::binding(name)?;
-        }
-        let line = instance
-            .first
-            .index
-            .and_then(|line| u32::try_from(line).ok());
-        let wanted = insisted.settle("binding", line, says, binding.map(str::to_owned))?;
-        if let Some(name) = wanted
-            && let Err(error) = written(facts, instance, &name)
-        {
-            insisted.sequence(error)?;
-        }
-        Ok(())
     }
 
     /// Refuses what ends by a command of its own: a parallel whose branches were not looked at would be joined, a gate
     /// passed that nobody decided. A parallel and a loop may fail.
-    fn own_command(&self, id: i64, instance: &Instance) -> Result<(), WriteError> {
+    fn own_command(&self, instance: &Instance) -> Result<(), WriteError> {
         if instance.meta().branch.is_some() {
             return Ok(());
         }
@@ -168,9 +134,103 @@ impl Close {
         };
         Err(WriteError::refused(
             "ends-by-own-command",
-            format!("execution {id} is {what}: {}", shown(&instance.first.text)),
+            format!(
+                "execution {} is {what}: {}",
+                instance.first.id,
+                shown(&instance.first.text)
+            ),
             format!("it ends with `{command}`"),
         ))
+    }
+}
+
+/// Refuses to complete what has not written its binding: the one that was named, else the program's.
+fn outputs(facts: &dyn Facts, open: &mut Ending, binding: Option<&str>) -> Result<(), WriteError> {
+    let source = Source::of(facts)?;
+    let says = output_of(&source, &open.instance.first).map(|(name, _)| name);
+    if let Some(name) = binding {
+        names::binding(name)?;
+    }
+    let (line, given) = (open.instance.line(), binding.map(str::to_owned));
+    if let Some(name) = open.insisted.settle("binding", line, says, given)? {
+        let written = written(facts, &open.instance, &name);
+        open.insisted.sequence(written)?;
+    }
+    Ok(())
+}
+
+/// An open execution that ends, or something in it.
+pub(super) struct Ending {
+    standing: Standing,
+    pub(super) instance: Instance,
+    pub(super) insisted: Insisted,
+}
+
+impl Ending {
+    /// The execution that was given, else the one of this shape that stands open.
+    pub(super) fn open(
+        facts: &dyn Facts,
+        given: Option<i64>,
+        wanted: Shape,
+        insist: Insist,
+    ) -> Result<Ending, WriteError> {
+        running(facts)?;
+        let standing = Standing::of(facts)?;
+        let id = standing.pick(given, wanted)?;
+        let instance = Instance::of(facts, id)?;
+        let meta = instance.meta();
+        let other = match wanted {
+            Shape::Loop if meta.loop_id.is_none() => Some(("not-a-loop", "loop")),
+            Shape::Parallel if meta.parallel_id.is_none() || meta.branch.is_some() => {
+                Some(("not-a-parallel", "parallel"))
+            }
+            _ => None,
+        };
+        if let Some((rule, what)) = other {
+            return Err(WriteError::refused(
+                rule,
+                format!("execution {id} is not a {what}: {}", instance.first.text),
+                format!("give the id that `prose {what} begin` printed"),
+            ));
+        }
+        Ok(Ending {
+            standing,
+            instance: instance.open()?,
+            insisted: Insisted::new(insist),
+        })
+    }
+
+    /// Refuses when something is still under way in it.
+    pub(super) fn no_child(&mut self, what: &str, verb: &str) -> Result<(), WriteError> {
+        let none = self.standing.no_child(self.instance.first.id, what, verb);
+        self.insisted.sequence(none).map(drop)
+    }
+
+    /// Refuses when a gate is pending before what would begin in it.
+    pub(super) fn past_gates(&mut self) -> Result<(), WriteError> {
+        let past = self.standing.past_gates(Some(self.instance.first.id));
+        self.insisted.sequence(past).map(drop)
+    }
+
+    /// The changes that end it, and cut off what is left in it.
+    pub(super) fn changes(
+        &self,
+        facts: &dyn Facts,
+        at: &At,
+        status: &str,
+        error: Option<String>,
+        keys: Keys,
+    ) -> Result<Vec<Change>, WriteError> {
+        let style = facts.style();
+        let status = match status {
+            "joined" | "exited" if style == Style::InPlace => "completed",
+            own => own,
+        };
+        let keys = self.insisted.keys(keys);
+        let mut changes = ending(facts, at, &self.instance, status, error, keys)?;
+        changes.extend(self.standing.cut_off(style, Some(self.instance.first.id)));
+        changes.push(touch(facts, at));
+        Ok(changes)
     }
 }
 
@@ -238,42 +298,32 @@ pub(super) fn again(
 fn written(facts: &dyn Facts, instance: &Instance, name: &str) -> Result<(), WriteError> {
     // What a frame itself returns belongs to its caller, what a statement binds to the frame around it.
     let frame = scope_of(facts, instance.first.parent)?;
-    let hint = format!(
-        "the session writes it: `prose put {name} --execution {}`; without it the execution failed (`prose exec fail`)",
-        instance.first.id
-    );
+    let id = instance.first.id;
     let place = frame.map_or("at the root".to_owned(), |id| format!("in frame {id}"));
-    let Some(binding) = facts.binding(name, frame)? else {
-        return Err(WriteError::refused(
-            "output-missing",
-            format!(
-                "execution {} is not completed: there is no binding {name} {place} ({})",
-                instance.first.id,
-                shown(&instance.first.text)
-            ),
-            hint,
-        ));
+    let missing = match facts.binding(name, frame)? {
+        None => format!(
+            "there is no binding {name} {place} ({})",
+            shown(&instance.first.text)
+        ),
+        Some(binding) => {
+            let (last, first) = (&instance.last.started, &instance.first.started);
+            let begun = last.as_ref().or(first.as_ref()).and_then(Stamp::millis);
+            let wrote = binding.updated.as_ref().and_then(Stamp::millis);
+            match (begun, wrote) {
+                (Some(begun), Some(wrote)) if wrote < begun => format!(
+                    "binding {name} {place} is older than it ({} against {})",
+                    Stamp::At(wrote),
+                    Stamp::At(begun)
+                ),
+                _ => return Ok(()),
+            }
+        }
     };
-    let begun = instance
-        .last
-        .started
-        .as_ref()
-        .or(instance.first.started.as_ref());
-    let begun = begun.and_then(Stamp::millis);
-    let wrote = binding.updated.as_ref().and_then(Stamp::millis);
-    if let (Some(begun), Some(wrote)) = (begun, wrote)
-        && wrote < begun
-    {
-        return Err(WriteError::refused(
-            "output-missing",
-            format!(
-                "execution {} is not completed: binding {name} {place} is older than it ({} against {})",
-                instance.first.id,
-                Stamp::At(wrote),
-                Stamp::At(begun)
-            ),
-            hint,
-        ));
-    }
-    Ok(())
+    Err(WriteError::refused(
+        "output-missing",
+        format!("execution {id} is not completed: {missing}"),
+        format!(
+            "the session writes it: `prose put {name} --execution {id}`; without it the execution failed (`prose exec fail`)"
+        ),
+    ))
 }

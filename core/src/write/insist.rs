@@ -31,25 +31,28 @@ impl Insisted {
         }
     }
 
-    /// Passes a refusal on, or notes its rule where the caller forces it.
-    pub(super) fn sequence(&mut self, error: WriteError) -> Result<(), WriteError> {
-        match error {
-            WriteError::Refused { rule, .. } if self.insist.force => {
+    /// Passes the outcome of a check on; where it is a refusal and the caller forces it, notes its rule and returns `None`.
+    pub(super) fn sequence<T>(
+        &mut self,
+        checked: Result<T, WriteError>,
+    ) -> Result<Option<T>, WriteError> {
+        match checked {
+            Err(WriteError::Refused { rule, .. }) if self.insist.force => {
                 if !self.forced.contains(&rule) {
                     self.forced.push(rule);
                 }
-                Ok(())
+                Ok(None)
             }
-            WriteError::Refused {
+            Err(WriteError::Refused {
                 rule,
                 message,
                 hint,
-            } => Err(WriteError::Refused {
+            }) => Err(WriteError::Refused {
                 rule,
                 message,
                 hint: format!("{hint}; `--force` records it anyway, and notes that"),
             }),
-            other => Err(other),
+            other => other.map(Some),
         }
     }
 
@@ -67,8 +70,23 @@ impl Insisted {
     where
         T: PartialEq + Clone + Into<Value>,
     {
+        self.settle_by(what, line, says, given, |_, _| false)
+    }
+
+    /// The same, where texts that differ may be `alike`.
+    pub(super) fn settle_by<T>(
+        &mut self,
+        what: &'static str,
+        line: Option<u32>,
+        says: Option<T>,
+        given: Option<T>,
+        alike: impl Fn(&T, &T) -> bool,
+    ) -> Result<Option<T>, WriteError>
+    where
+        T: PartialEq + Clone + Into<Value>,
+    {
         match (says, given) {
-            (Some(says), Some(given)) if says != given => {
+            (Some(says), Some(given)) if says != given && !alike(&says, &given) => {
                 let (says, shown): (Value, Value) = (says.into(), given.clone().into());
                 self.contradict(what, line, says, shown)?;
                 Ok(Some(given))

@@ -58,6 +58,11 @@ impl Instance {
     pub(super) fn meta(&self) -> Meta {
         meta(&self.first)
     }
+
+    /// Its line in the program.
+    pub(super) fn line(&self) -> Option<u32> {
+        self.first.index.and_then(|line| u32::try_from(line).ok())
+    }
 }
 
 /// The last row of the instance that is `like`, and whose first row is `since`; and the first row behind it that is
@@ -101,16 +106,25 @@ pub(super) fn open_already(
     facts: &dyn Facts,
     like: &Execution,
 ) -> Result<Option<Execution>, WriteError> {
-    let alike = |row: &Execution| alike(like, row);
+    let newest = newest(facts, like, i64::MIN)?;
+    Ok(newest.filter(|row| !row.status.is_terminal()))
+}
+
+/// The newest row of the same statement in the same parent, from `since` on.
+fn newest(
+    facts: &dyn Facts,
+    like: &Execution,
+    since: i64,
+) -> Result<Option<Execution>, WriteError> {
     let mut found = None;
-    facts.executions_back(&Place::of(like), i64::MIN, &mut |row| {
-        if alike(&row) {
+    facts.executions_back(&Place::of(like), since, &mut |row| {
+        if alike(like, &row) {
             found = Some(row);
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
     })?;
-    Ok(found.filter(|row| !row.status.is_terminal()))
+    Ok(found)
 }
 
 /// Whether two rows of one parent speak of the same statement: a parallel and a loop have a fresh id each time.
@@ -134,14 +148,7 @@ pub(super) fn begun_again(
         return Ok(instance.again);
     }
     let first = &instance.first;
-    let mut newest = None;
-    facts.executions_back(&Place::of(first), first.id, &mut |row| {
-        if alike(first, &row) {
-            newest = Some(row);
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
-    })?;
+    let newest = newest(facts, first, first.id)?;
     Ok(newest.filter(|row| !same(first, row)).map(|row| row.id))
 }
 

@@ -50,6 +50,12 @@ impl Keys {
             .number("depth", meta.depth)
     }
 
+    /// With all of `more`.
+    pub(super) fn and(mut self, more: Keys) -> Keys {
+        self.0.extend(more.0);
+        self
+    }
+
     pub(super) fn text(mut self, key: &str, value: Option<&str>) -> Keys {
         if let Some(value) = value {
             self.0.insert(key.to_owned(), value.into());

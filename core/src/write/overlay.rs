@@ -36,7 +36,15 @@ impl<'f> Overlay<'f> {
 
     /// Plans one more command.
     pub(super) fn plan<R: Record>(&mut self, record: &R, at: &At) -> Result<R::Done, WriteError> {
-        let plan = record.plan(self, at)?;
+        self.then(|facts| record.plan(facts, at))
+    }
+
+    /// Adds what is planned over everything before it.
+    pub(super) fn then<D>(
+        &mut self,
+        plan: impl FnOnce(&dyn Facts) -> Result<Plan<D>, WriteError>,
+    ) -> Result<D, WriteError> {
+        let plan = plan(self)?;
         for change in &plan.changes {
             self.see(change)?;
         }
@@ -56,25 +64,16 @@ impl<'f> Overlay<'f> {
         match change {
             Change::Execution(row) => self.rows.push(execution(row)),
             Change::UpdateExecution(update) => {
-                let known = self
-                    .rows
-                    .iter_mut()
-                    .chain(&mut self.updated)
-                    .find(|row| row.id == update.id);
-                let row = match known {
-                    Some(row) => row,
+                let mut known = self.rows.iter_mut().chain(&mut self.updated);
+                match known.find(|row| row.id == update.id) {
+                    Some(row) => updated(row, update),
                     None => {
-                        let Some(row) = self.facts.execution(update.id)? else {
-                            return Ok(());
-                        };
-                        self.updated.push(row);
-                        let Some(row) = self.updated.last_mut() else {
-                            return Ok(());
-                        };
-                        row
+                        if let Some(mut row) = self.facts.execution(update.id)? {
+                            updated(&mut row, update);
+                            self.updated.push(row);
+                        }
                     }
-                };
-                updated(row, update);
+                }
             }
             Change::Binding(row) => self.bindings.push((
                 row.execution_id,
@@ -166,18 +165,11 @@ impl Facts for Overlay<'_> {
         since: i64,
         each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
     ) -> Result<(), Fault> {
-        for row in self
-            .rows
-            .iter()
-            .rev()
-            .filter(|row| row.id >= since && place.holds(row))
-        {
-            if each(row.clone()).is_break() {
-                return Ok(());
-            }
-        }
+        let planned = self.rows.iter().rev();
+        let mut planned = planned.filter(|row| row.id >= since && place.holds(row));
+        let stopped = planned.try_for_each(|row| each(row.clone())).is_break();
         // What is only planned, the store does not know.
-        if self.rows.first().is_some_and(|row| since >= row.id) {
+        if stopped || self.rows.first().is_some_and(|row| since >= row.id) {
             return Ok(());
         }
         self.facts
@@ -185,33 +177,25 @@ impl Facts for Overlay<'_> {
     }
 
     fn newest(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
-        for row in self.rows.iter().rev() {
-            if each(row.clone()).is_break() {
-                return Ok(());
-            }
+        let mut planned = self.rows.iter().rev();
+        if planned.try_for_each(|row| each(row.clone())).is_break() {
+            return Ok(());
         }
         self.facts.newest(&mut |row| each(self.now(row)))
     }
 
     fn open(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
-        for row in self.rows.iter().rev().filter(|row| row.opens()) {
-            if each(row.clone()).is_break() {
-                return Ok(());
-            }
+        let planned = self.rows.iter().rev().chain(&self.updated);
+        let mut planned = planned.filter(|row| row.opens());
+        if planned.try_for_each(|row| each(row.clone())).is_break() {
+            return Ok(());
         }
-        for row in self.updated.iter().filter(|row| row.opens()) {
-            if each(row.clone()).is_break() {
-                return Ok(());
-            }
-        }
-        self.facts.open(&mut |row| {
-            let seen = self.updated.iter().any(|known| known.id == row.id);
-            if seen {
-                ControlFlow::Continue(())
-            } else {
-                each(row)
-            }
-        })
+        self.facts.open(
+            &mut |row| match self.updated.iter().any(|known| known.id == row.id) {
+                true => ControlFlow::Continue(()),
+                false => each(row),
+            },
+        )
     }
 
     fn children(
@@ -227,10 +211,9 @@ impl Facts for Overlay<'_> {
                 flow
             })?;
         }
-        for row in self.rows.iter().filter(|row| row.parent == Some(parent)) {
-            if stopped || each(row.clone()).is_break() {
-                break;
-            }
+        let mut planned = self.rows.iter().filter(|row| row.parent == Some(parent));
+        if !stopped {
+            let _ = planned.try_for_each(|row| each(row.clone()));
         }
         Ok(())
     }

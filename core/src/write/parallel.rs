@@ -1,15 +1,13 @@
 use std::ops::ControlFlow;
 
-use super::begin::{Begun, Entry, name_frame, not_twice, opening, touch};
-use super::close::{Closed, ending};
+use super::begin::{Begun, Entry, not_twice};
+use super::close::{Closed, Ending};
 use super::insist::{Insist, Insisted};
-use super::instance::{self, Instance, running, shown};
+use super::instance::{self, Instance, shown};
 use super::meta::Keys;
 use super::overlay::Overlay;
 use super::source::{Command, Found, Named, Source};
-use super::standing::Standing;
-use super::task::task_of;
-use super::{At, Facts, Place, Plan, Record, Style, WriteError, names};
+use super::{At, Facts, Place, Plan, Record, WriteError, names};
 use crate::model::{Execution, Meta, Status, Text};
 use crate::trace::Shape;
 
@@ -68,25 +66,17 @@ impl Record for BeginParallel {
             .insisted
             .settle("strategy", line, says, self.strategy.clone())?;
         let count = count.filter(|_| strategy.as_deref() == Some("any"));
-        let name = format!("p{}", facts.next_execution()?);
-        let meta = Meta {
-            parallel_id: Some(name.as_str().into()),
+        let naming = Meta {
+            parallel_id: Some(format!("p{}", facts.next_execution()?).into()),
             ..Meta::default()
         };
-        let row = entry.row(facts, Status::Executing, Some(meta.clone()))?;
-        let keys = Keys::naming(&meta)
+        let row = entry.row(facts, Status::Executing, naming)?;
+        let keys = Keys::default()
             .list("branches", &branches)
             .text("strategy", strategy.as_deref())
             .number("count", count);
-        let keys = entry.insisted.keys(keys);
         not_twice(facts, &row)?;
-        Ok(Plan {
-            changes: vec![opening(facts, at, &row, keys), touch(facts, at)],
-            done: Begun {
-                name: Some(name),
-                ..entry.begun(&row)
-            },
-        })
+        entry.begin(facts, at, row, keys)
     }
 }
 
@@ -96,14 +86,14 @@ const STRATEGIES: [&str; 3] = ["all", "first", "any"];
 impl BeginParallel {
     /// The branches: the program's, under the names that were given to those without one.
     fn all_branches(&self, entry: &mut Entry) -> Result<Vec<String>, WriteError> {
-        let of_program = branches_of(&entry.source, entry.found.statement);
+        let statement = entry.found.statement;
+        let of_program = statement.map_or_else(Vec::new, |at| entry.source.branches(at));
         let says: Vec<String> = of_program.iter().map(|(name, _)| name.clone()).collect();
-        if self.branches.is_empty() || says.is_empty() {
-            return Ok(if self.branches.is_empty() {
-                says
-            } else {
-                self.branches.clone()
-            });
+        if self.branches.is_empty() {
+            return Ok(says);
+        }
+        if says.is_empty() {
+            return Ok(self.branches.clone());
         }
         let named = of_program.iter().filter(|(name, at)| {
             entry
@@ -120,14 +110,6 @@ impl BeginParallel {
         }
         Ok(self.branches.clone())
     }
-}
-
-/// The branches that the program has for a parallel.
-fn branches_of(source: &Source, statement: Option<u32>) -> Vec<(String, u32)> {
-    let listing = source.listing.as_ref().zip(statement);
-    listing
-        .map(|(listing, at)| listing.branches(at))
-        .unwrap_or_default()
 }
 
 /// `parallel run`: a parallel is entered, and all of its branches begin.
@@ -196,16 +178,16 @@ impl Record for Branch {
     type Done = Begun;
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Begun>, WriteError> {
-        running(facts)?;
         names::plain("branch", &self.name)?;
-        let standing = Standing::of(facts)?;
-        let id = standing.pick(self.parallel, Shape::Parallel)?;
-        let parallel = parallel_of(facts, id)?.open()?;
+        let mut open = Ending::open(facts, self.parallel, Shape::Parallel, self.insist)?;
+        open.past_gates()?;
+        let Ending {
+            instance: parallel,
+            mut insisted,
+            ..
+        } = open;
+        let id = parallel.first.id;
         let source = Source::of(facts)?;
-        let mut insisted = Insisted::new(self.insist);
-        if let Err(error) = standing.past_gates(Some(id)) {
-            insisted.sequence(error)?;
-        }
         let own = parallel.meta();
         if !own.branches.is_empty() && !own.branches.iter().any(|b| **b == *self.name) {
             return Err(WriteError::refused(
@@ -235,7 +217,7 @@ impl Record for Branch {
                 "a failed branch goes on with `prose exec retry ID`",
             ));
         }
-        let found = self.found(&source, &parallel.first, &own.branches, &mut insisted)?;
+        let found = self.found(&source, &parallel, &own.branches, &mut insisted)?;
         let meta = Meta {
             parallel_id: own.parallel_id,
             branch: Some(self.name.as_str().into()),
@@ -247,19 +229,8 @@ impl Record for Branch {
             found,
             insisted,
         };
-        let mut row = entry.row(facts, Status::Executing, Some(meta))?;
-        let frame = name_frame(facts, &mut row)?;
-        let keys = entry.insisted.keys(Keys::naming(&instance::meta(&row)));
-        let task = task_of(facts, &entry.source, &entry.found, Some(id))?;
-        Ok(Plan {
-            changes: vec![opening(facts, at, &row, keys), touch(facts, at)],
-            done: Begun {
-                name: Some(self.name.clone()),
-                frame,
-                task,
-                ..entry.begun(&row)
-            },
-        })
+        let row = entry.row(facts, Status::Executing, meta)?;
+        entry.begin(facts, at, row, Keys::default())
     }
 }
 
@@ -269,12 +240,12 @@ impl Branch {
     fn found(
         &self,
         source: &Source,
-        parallel: &Execution,
+        parallel: &Instance,
         announced: &[Text],
         insisted: &mut Insisted,
     ) -> Result<Found, WriteError> {
-        let statement = source.of_row(parallel);
-        let listed = branches_of(source, statement);
+        let statement = source.of_row(&parallel.first);
+        let listed = statement.map_or_else(Vec::new, |at| source.branches(at));
         let nth = announced.iter().position(|name| **name == *self.name);
         let same = |(name, _): &&(String, u32)| *name == self.name;
         let own = listed.iter().find(same).or_else(|| {
@@ -283,8 +254,12 @@ impl Branch {
         });
         if !listed.is_empty() && own.is_none() {
             let says: Vec<String> = listed.iter().map(|(name, _)| name.clone()).collect();
-            let line = parallel.index.and_then(|line| u32::try_from(line).ok());
-            insisted.contradict("branch", line, says.into(), self.name.as_str().into())?;
+            insisted.contradict(
+                "branch",
+                parallel.line(),
+                says.into(),
+                self.name.as_str().into(),
+            )?;
         }
         if let Some(named) = &self.statement {
             let found = source.find(named)?;
@@ -312,7 +287,7 @@ impl Branch {
         }
         Ok(Found {
             text: format!("parallel:{}", self.name),
-            line: parallel.index.and_then(|line| u32::try_from(line).ok()),
+            line: parallel.line(),
             statement: None,
         })
     }
@@ -340,46 +315,26 @@ impl Record for Join {
     type Done = Joined;
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Joined>, WriteError> {
-        running(facts)?;
-        let standing = Standing::of(facts)?;
-        let id = standing.pick(self.parallel, Shape::Parallel)?;
-        let parallel = parallel_of(facts, id)?.open()?;
-        let mut insisted = Insisted::new(self.insist);
-        let own = parallel.meta();
+        let mut open = Ending::open(facts, self.parallel, Shape::Parallel, self.insist)?;
+        let own = open.instance.meta();
         let mut branches: Vec<(Text, Status)> = own
             .branches
             .iter()
             .map(|name| (name.clone(), Status::Pending))
             .collect();
-        each_branch(facts, &parallel, &mut |row, name| match branches
+        each_branch(facts, &open.instance, &mut |row, name| match branches
             .iter_mut()
             .find(|(known, _)| known == name)
         {
             Some((_, status)) => *status = row.status.clone(),
             None => branches.push((name.clone(), row.status.clone())),
         })?;
-        let source = Source::of(facts)?;
-        if let Err(error) = may_join(id, &parallel, &branches, &source) {
-            insisted.sequence(error)?;
-        }
-        let word = match facts.style() {
-            Style::InPlace => "completed",
-            Style::AppendOnly | Style::Files => "joined",
-        };
-        let keys = insisted.keys(Keys::default());
-        let mut changes = ending(facts, at, &parallel, word, None, keys)?;
-        changes.extend(standing.cut_off(facts.style(), Some(id)));
-        changes.push(touch(facts, at));
+        let joins = may_join(&open.instance, &branches, &Source::of(facts)?);
+        open.insisted.sequence(joins)?;
         Ok(Plan {
-            changes,
+            changes: open.changes(facts, at, "joined", None, Keys::default())?,
             done: Joined {
-                closed: Closed {
-                    id,
-                    text: parallel.first.text.to_string(),
-                    line: parallel.first.index,
-                    status: "joined",
-                    branch: None,
-                },
+                closed: Closed::of(&open.instance, "joined"),
                 branches: branches
                     .into_iter()
                     .map(|(name, status)| (name.to_string(), status.word().to_owned()))
@@ -392,7 +347,6 @@ impl Record for Join {
 /// Refuses to join a parallel that waits: for all of its branches, or, by its strategy, for as many as it needs. Branches
 /// are counted, the parallel itself is none (errata X3).
 fn may_join(
-    id: i64,
     parallel: &Instance,
     branches: &[(Text, Status)],
     source: &Source,
@@ -427,26 +381,14 @@ fn may_join(
     Err(WriteError::refused(
         "branches-open",
         format!(
-            "parallel {id} waits for {}",
+            "parallel {} waits for {}",
+            parallel.first.id,
             match needed {
                 usize::MAX => open.join(", "),
                 needed => format!("{} more of {}", needed - done, open.join(", ")),
             }
         ),
         "complete, fail or skip them first",
-    ))
-}
-
-fn parallel_of(facts: &dyn Facts, id: i64) -> Result<Instance, WriteError> {
-    let instance = Instance::of(facts, id)?;
-    let meta = instance.meta();
-    if meta.parallel_id.is_some() && meta.branch.is_none() {
-        return Ok(instance);
-    }
-    Err(WriteError::refused(
-        "not-a-parallel",
-        format!("execution {id} is not a parallel: {}", instance.first.text),
-        "give the id that `prose parallel begin` printed",
     ))
 }
 

@@ -5,7 +5,7 @@ use super::source::{Command, Found, Source};
 use super::standing::Standing;
 use super::{Facts, WriteError};
 use crate::model::Execution;
-use crate::program::StatementKind as Kind;
+use crate::program::{Statement, StatementKind as Kind};
 use crate::trace::{Shape, frame_block, shape};
 
 /// The execution that a statement runs in: the one that was given, else the only one that fits.
@@ -93,12 +93,7 @@ fn is_of(source: &Source, row: &Execution, outer: u32, inner: u32) -> bool {
         Kind::Parallel => {
             let branch = meta(row).branch;
             branch.is_some_and(|branch| {
-                let listed = source
-                    .listing
-                    .as_ref()
-                    .map(|l| l.branches(outer))
-                    .unwrap_or_default();
-                match listed.iter().find(|(_, at)| *at == inner) {
+                match source.branches(outer).iter().find(|(_, at)| *at == inner) {
                     Some((name, _)) => **name == *branch,
                     // The branches of `parallel for` are known only when it runs.
                     None => {
@@ -158,15 +153,9 @@ fn a_branch(
     statement: u32,
 ) -> WriteError {
     let line = source.get(parallel).map_or(0, |s| s.line);
-    let listed = source
-        .listing
-        .as_ref()
-        .map(|l| l.branches(parallel))
-        .unwrap_or_default();
-    let name = listed
-        .iter()
-        .find(|(_, at)| *at == statement)
-        .map_or("NAME", |(name, _)| name.as_str());
+    let mut listed = source.branches(parallel).into_iter();
+    let own = listed.find(|(_, at)| *at == statement);
+    let name = own.map_or("NAME".to_owned(), |(name, _)| name);
     let open = standing
         .rows()
         .find(|row| shape(row) == Shape::Parallel && source.of_row(row) == Some(parallel));
@@ -203,22 +192,20 @@ fn not_begun(source: &Source, found: &Found, outer: u32, inner: u32) -> WriteErr
                 ),
                 None => "`prose exec begin` with the line of a `do` calls it".to_owned(),
             };
-            (
-                format!("block {name} (line {line}), which is not called"),
-                next,
-            )
+            (format!("{}, which is not called", shown_place(own)), next)
         }
         Kind::Parallel => {
             let branch = source.get(inner).map_or(line, |s| s.line);
             (
                 format!(
-                    "a branch (line {branch}) of the parallel of line {line}, which has not begun"
+                    "a branch (line {branch}) of {}, which has not begun",
+                    shown_place(own)
                 ),
                 format!("`prose parallel run --line {line}` begins it"),
             )
         }
         _ => (
-            format!("the loop of line {line}, which has not begun"),
+            format!("{}, which has not begun", shown_place(own)),
             format!("`prose loop begin --line {line}` begins it, or `--in {line}`"),
         ),
     };
@@ -227,6 +214,19 @@ fn not_begun(source: &Source, found: &Found, outer: u32, inner: u32) -> WriteErr
         format!("{} lies in {what}", at_line(found)),
         next,
     )
+}
+
+/// What other statements lie in, as a message names it.
+fn shown_place(statement: &Statement) -> String {
+    let line = statement.line;
+    match statement.kind {
+        Kind::Block => {
+            let name = statement.name.as_deref().unwrap_or_default();
+            format!("block {name} (line {line})")
+        }
+        Kind::Parallel => format!("the parallel of line {line}"),
+        _ => format!("the loop of line {line}"),
+    }
 }
 
 /// Refuses a parent that is not what the statement lies in.
@@ -279,18 +279,8 @@ fn fits(
     if right {
         return Ok(());
     }
-    let lies = match outer.and_then(|at| source.get(at)) {
-        None => "the program's top".to_owned(),
-        Some(s) if s.kind == Kind::Block => {
-            format!(
-                "block {} (line {})",
-                s.name.as_deref().unwrap_or_default(),
-                s.line
-            )
-        }
-        Some(s) if s.kind == Kind::Parallel => format!("the parallel of line {}", s.line),
-        Some(s) => format!("the loop of line {}", s.line),
-    };
+    let lies = outer.and_then(|at| source.get(at));
+    let lies = lies.map_or("the program's top".to_owned(), shown_place);
     Err(WriteError::refused(
         "parent-differs",
         format!(

@@ -1,8 +1,9 @@
 use super::begin::touch;
-use super::close::{Close, How};
+use super::close::{Close, Closed, How};
 use super::instance::{Instance, frame_of, no_execution, shown};
 use super::meta::Keys;
 use super::overlay::Overlay;
+use super::run::finished;
 use super::source::Source;
 use super::task::output_of;
 use super::{
@@ -74,13 +75,7 @@ impl Record for Put {
             return self.plan_value(facts, at, false);
         }
         let mut all = Overlay::new(facts);
-        let value = Put {
-            done: false,
-            memory: None,
-            segment: None,
-            ..self.clone()
-        };
-        let mut written = all.plan(&Value(&value, self.done), at)?;
+        let mut written = all.then(|facts| self.plan_value(facts, at, self.done))?;
         if self.memory.is_some() || self.segment.is_some() {
             written.segment = self.remember(&mut all, at)?;
         }
@@ -91,66 +86,36 @@ impl Record for Put {
                     "`--execution ID` names it, as the brief does",
                 ));
             };
-            all.plan(
-                &Done {
-                    id,
-                    name: &written.name,
-                },
-                at,
-            )?;
+            all.then(|facts| complete(facts, at, id, &written.name))?;
             written.completed = Some(id);
         }
         Ok(all.done(written))
     }
 }
 
-/// A value on its way in, and whether it is what its execution was to write.
-struct Value<'a>(&'a Put, bool);
-
-impl Record for Value<'_> {
-    type Done = Written;
-
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Written>, WriteError> {
-        self.0.plan_value(facts, at, self.1)
-    }
-}
-
-/// The completion of an execution by the session that carried it out.
-struct Done<'a> {
+/// The completion of an execution by the session that carried it out, which wrote `written`.
+fn complete(
+    facts: &dyn Facts,
+    at: &At,
     id: i64,
-    name: &'a str,
-}
-
-impl Record for Done<'_> {
-    type Done = ();
-
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<()>, WriteError> {
-        let instance = Instance::of(facts, self.id)?.open()?;
-        let source = Source::of(facts)?;
-        if let Some((name, _)) =
-            output_of(&source, &instance.first).filter(|(name, _)| name != self.name)
-        {
-            return Err(WriteError::refused(
-                "output-differs",
-                format!(
-                    "execution {} is not completed by {}: its statement writes {name} ({})",
-                    self.id,
-                    self.name,
-                    shown(&instance.first.text)
-                ),
-                format!(
-                    "`prose put {name} --execution {} --done`; without --done any binding is written",
-                    self.id
-                ),
-            ));
-        }
-        let close = Close::new(self.id, How::Completed { binding: None });
-        let plan = close.close(facts, at, Keys::default().text("completed_by", Some("put")))?;
-        Ok(Plan {
-            changes: plan.changes,
-            done: (),
-        })
+    written: &str,
+) -> Result<Plan<Closed>, WriteError> {
+    let instance = Instance::of(facts, id)?.open()?;
+    let output = output_of(&Source::of(facts)?, &instance.first);
+    if let Some((name, _)) = output.filter(|(name, _)| name != written) {
+        return Err(WriteError::refused(
+            "output-differs",
+            format!(
+                "execution {id} is not completed by {written}: its statement writes {name} ({})",
+                shown(&instance.first.text)
+            ),
+            format!(
+                "`prose put {name} --execution {id} --done`; without --done any binding is written"
+            ),
+        ));
     }
+    let close = Close::new(id, How::Completed { binding: None });
+    close.close(facts, at, Keys::default().text("completed_by", Some("put")))
 }
 
 impl Put {
@@ -220,11 +185,7 @@ impl Put {
         // A session that outlives an interruption still hands in what it made; what is over is over.
         let run = facts.run()?;
         if run.status.is_finished() {
-            return Err(WriteError::refused(
-                "run-finished",
-                format!("run {} is {} already", run.id, run.status.word()),
-                "a finished run is not written to; `prose init PROGRAM` begins another",
-            ));
+            return Err(finished(&run));
         }
         let name = match &self.name {
             Some(name) => {

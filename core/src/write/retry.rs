@@ -53,14 +53,9 @@ impl Record for Retry {
                 insist: self.insist,
             };
             all.plan(&failed, at)?;
-            let error = None;
-            let retried = all.plan(
-                &Retry {
-                    error,
-                    ..self.clone()
-                },
-                at,
-            )?;
+            let mut alone = self.clone();
+            alone.error = None;
+            let retried = all.plan(&alone, at)?;
             return Ok(all.done(retried));
         }
         running(facts)?;
@@ -90,18 +85,14 @@ impl Record for Retry {
         let last = meta(&instance.last);
         let attempt = last.attempt.unwrap_or(1).saturating_add(1);
         let mut insisted = Insisted::new(self.insist);
-        if let Err(error) = Standing::of(facts)?.past_gates(instance.first.parent) {
-            insisted.sequence(error)?;
-        }
+        let past = Standing::of(facts)?.past_gates(instance.first.parent);
+        insisted.sequence(past)?;
         let source = Source::of(facts)?;
         let statement = source.of_row(&instance.first);
         let says = statement
             .and_then(|at| source.get(at))
             .and_then(|s| s.most_attempts());
-        let line = instance
-            .first
-            .index
-            .and_then(|line| u32::try_from(line).ok());
+        let line = instance.line();
         // More attempts that were allowed once stay allowed.
         let known = last
             .max

@@ -1,11 +1,10 @@
-use super::begin::{Begun, Entry, not_twice, opening, touch};
-use super::close::{Closed, again, ending};
-use super::insist::{Insist, Insisted};
-use super::instance::{Instance, meta, running};
+use super::begin::{Begun, Entry, not_twice, touch};
+use super::close::{Closed, Ending, again};
+use super::insist::Insist;
+use super::instance::{Instance, meta};
 use super::meta::{Keys, Word};
 use super::overlay::Overlay;
 use super::source::{Command, Named, Source};
-use super::standing::Standing;
 use super::{At, Change, ExecutionRow, ExecutionUpdate, Facts, Plan, Record, Style, WriteError};
 use crate::model::{Meta, Status};
 use crate::trace::{Shape, shape};
@@ -48,27 +47,19 @@ impl Record for BeginLoop {
         let same = |given: &String| until.as_deref().map(bare) == Some(bare(given));
         let given = self.condition.clone().filter(|given| !same(given));
         let condition = entry.insisted.settle("condition", line, until, given)?;
-        let name = format!("l{}", facts.next_execution()?);
         let naming = Meta {
-            loop_id: Some(name.as_str().into()),
+            loop_id: Some(format!("l{}", facts.next_execution()?).into()),
             ..Meta::default()
         };
         let style = facts.style();
         let rounds = (style == Style::InPlace).then_some(0);
-        let keys = Keys::naming(&naming)
+        let keys = Keys::default()
             .number(Word::MaxRounds.key(style), max)
             .number(Word::Iteration.key(style), rounds)
             .text("condition", condition.as_deref());
-        let row = entry.row(facts, Status::Executing, Some(naming))?;
+        let row = entry.row(facts, Status::Executing, naming)?;
         not_twice(facts, &row)?;
-        let keys = entry.insisted.keys(keys);
-        Ok(Plan {
-            changes: vec![opening(facts, at, &row, keys), touch(facts, at)],
-            done: Begun {
-                name: Some(name),
-                ..entry.begun(&row)
-            },
-        })
+        entry.begin(facts, at, row, keys)
     }
 }
 
@@ -101,25 +92,15 @@ impl Record for Iterate {
     type Done = Rounds;
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Rounds>, WriteError> {
-        running(facts)?;
-        let standing = Standing::of(facts)?;
-        let id = standing.pick(self.id, Shape::Loop)?;
-        let instance = loop_of(facts, id)?.open()?;
-        let mut insisted = Insisted::new(self.insist);
-        let rounds = meta(&instance.last)
-            .iteration
-            .unwrap_or(0)
-            .saturating_add(1);
-        let max = most_rounds(&Source::of(facts)?, &instance);
-        if let Some(max) = max.filter(|max| rounds > *max) {
-            insisted.sequence(used_up(id, max))?;
-        }
-        if let Err(error) = standing.no_child(id, "the round of loop", "cannot end") {
-            insisted.sequence(error)?;
-        }
+        let mut open = Ending::open(facts, self.id, Shape::Loop, self.insist)?;
+        let id = open.instance.first.id;
+        let rounds = ended_rounds(&open.instance).saturating_add(1);
+        open.insisted
+            .sequence(rounds_left(facts, &Source::of(facts)?, Some(id)))?;
+        open.no_child("the round of loop", "cannot end")?;
         let style = facts.style();
         let keys = Keys::default().number(Word::Iteration.key(style), Some(rounds));
-        let keys = insisted.keys(keys);
+        let keys = open.insisted.keys(keys);
         let change = if style == Style::InPlace {
             Change::UpdateExecution(ExecutionUpdate {
                 id,
@@ -130,12 +111,12 @@ impl Record for Iterate {
             Change::Execution(ExecutionRow {
                 status: Status::Iteration.word().to_owned(),
                 completed: Some(at.text(style)),
-                ..again(facts, &instance, keys)?
+                ..again(facts, &open.instance, keys)?
             })
         };
         Ok(Plan {
             changes: vec![change, touch(facts, at)],
-            done: stands(&instance, rounds, "iteration"),
+            done: stands(&open.instance, rounds, "iteration"),
         })
     }
 }
@@ -161,56 +142,27 @@ impl Record for ExitLoop {
             let mut all = Overlay::new(facts);
             let (id, insist) = (self.id, self.insist);
             all.plan(&Iterate { id, insist }, at)?;
-            let round = false;
-            let exit = all.plan(
-                &ExitLoop {
-                    round,
-                    ..self.clone()
-                },
-                at,
-            )?;
+            let mut alone = self.clone();
+            alone.round = false;
+            let exit = all.plan(&alone, at)?;
             return Ok(all.done(exit));
         }
-        running(facts)?;
-        let standing = Standing::of(facts)?;
-        let id = standing.pick(self.id, Shape::Loop)?;
-        let instance = loop_of(facts, id)?.open()?;
-        let mut insisted = Insisted::new(self.insist);
-        if let Err(error) = standing.no_child(id, "loop", "cannot be left") {
-            insisted.sequence(error)?;
-        }
-        let rounds = meta(&instance.last).iteration.unwrap_or(0);
-        let style = facts.style();
+        let mut open = Ending::open(facts, self.id, Shape::Loop, self.insist)?;
+        open.no_child("loop", "cannot be left")?;
+        let rounds = ended_rounds(&open.instance);
         let keys = Keys::default()
-            .number(Word::Iteration.key(style), Some(rounds))
+            .number(Word::Iteration.key(facts.style()), Some(rounds))
             .text("reason", self.reason.as_deref());
-        let word = match style {
-            Style::InPlace => "completed",
-            Style::AppendOnly | Style::Files => "exited",
-        };
-        let keys = insisted.keys(keys);
-        let mut changes = ending(facts, at, &instance, word, None, keys)?;
-        changes.extend(standing.cut_off(style, Some(id)));
-        changes.push(touch(facts, at));
         Ok(Plan {
-            changes,
-            done: stands(&instance, rounds, "exited"),
+            changes: open.changes(facts, at, "exited", None, keys)?,
+            done: stands(&open.instance, rounds, "exited"),
         })
     }
 }
 
-/// The most rounds of a loop, as it was entered, else as the program says.
-fn most_rounds(source: &Source, instance: &Instance) -> Option<i64> {
-    let statement = source.of_row(&instance.first).and_then(|at| source.get(at));
-    instance.meta().max.or_else(|| statement?.most_rounds())
-}
-
-fn used_up(id: i64, max: i64) -> WriteError {
-    WriteError::refused(
-        "loop-used-up",
-        format!("loop {id} had its {max} rounds"),
-        "`prose loop exit ID --reason TEXT` leaves it",
-    )
+/// How many rounds of a loop ended.
+fn ended_rounds(instance: &Instance) -> i64 {
+    meta(&instance.last).iteration.unwrap_or(0)
 }
 
 /// Refuses what would begin another round of a loop that had all of its rounds: what runs in the loop itself.
@@ -224,34 +176,22 @@ pub(super) fn rounds_left(
     if instance.meta().loop_id.is_none() || shape(&instance.first) != Shape::Loop {
         return Ok(());
     }
-    let rounds = meta(&instance.last).iteration.unwrap_or(0);
-    match most_rounds(source, &instance).filter(|max| rounds >= *max) {
-        Some(max) => Err(used_up(id, max)),
+    // As it was entered, else as the program says.
+    let statement = source.of_row(&instance.first).and_then(|at| source.get(at));
+    let max = instance.meta().max.or_else(|| statement?.most_rounds());
+    match max.filter(|max| ended_rounds(&instance) >= *max) {
+        Some(max) => Err(WriteError::refused(
+            "loop-used-up",
+            format!("loop {id} had its {max} rounds"),
+            "`prose loop exit ID --reason TEXT` leaves it",
+        )),
         None => Ok(()),
     }
 }
 
-fn loop_of(facts: &dyn Facts, id: i64) -> Result<Instance, WriteError> {
-    let instance = Instance::of(facts, id)?;
-    if instance.meta().loop_id.is_some() {
-        return Ok(instance);
-    }
-    Err(WriteError::refused(
-        "not-a-loop",
-        format!("execution {id} is not a loop: {}", instance.first.text),
-        "give the id that `prose loop begin` printed",
-    ))
-}
-
 fn stands(instance: &Instance, rounds: i64, status: &'static str) -> Rounds {
     Rounds {
-        closed: Closed {
-            id: instance.first.id,
-            text: instance.first.text.to_string(),
-            line: instance.first.index,
-            status,
-            branch: None,
-        },
+        closed: Closed::of(instance, status),
         rounds,
         max: instance.meta().max,
     }

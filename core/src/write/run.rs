@@ -5,7 +5,8 @@ use super::instance::Instance;
 use super::meta::Keys;
 use super::standing::{Standing, listed};
 use super::{
-    At, Change, ExecutionRow, ExecutionUpdate, Facts, Plan, Record, RunChange, Style, WriteError,
+    At, Change, ExecutionRow, ExecutionUpdate, Facts, Plan, Record, RunChange, RunFact, Style,
+    WriteError,
 };
 use crate::gate::audit::Head;
 use crate::model::{Execution, GateStatus, RunStatus};
@@ -46,11 +47,7 @@ impl Record for Finish {
                     },
                 });
             }
-            return Err(WriteError::refused(
-                "run-finished",
-                format!("run {} is {} already", run.id, run.status.word()),
-                "a finished run is not written to; `prose init PROGRAM` begins another",
-            ));
+            return Err(finished(&run));
         }
         let Some(ending) = &self.status else {
             return Err(WriteError::wrong(
@@ -71,9 +68,8 @@ impl Record for Finish {
         let mut insisted = Insisted::new(self.insist);
         let mut changes = Vec::new();
         if *ending == RunStatus::Completed
-            && let Err(error) = nothing_open(facts, &standing)
+            && insisted.sequence(nothing_open(facts, &standing))?.is_none()
         {
-            insisted.sequence(error)?;
             changes.extend(forced(facts, at, &standing, insisted)?);
         }
         if ending.is_finished() {
@@ -88,6 +84,15 @@ impl Record for Finish {
             },
         })
     }
+}
+
+/// What is said of a run that ended, where only its end matters.
+pub(super) fn finished(run: &RunFact) -> WriteError {
+    WriteError::refused(
+        "run-finished",
+        format!("run {} is {} already", run.id, run.status.word()),
+        "a finished run is not written to; `prose init PROGRAM` begins another",
+    )
 }
 
 /// Refuses to call a run completed in which something is open, or waits for a decision.

@@ -174,6 +174,12 @@ impl Source {
         u32::try_from(at).ok()
     }
 
+    /// The branches that the program has for a parallel: their names and statements.
+    pub(super) fn branches(&self, parallel: u32) -> Vec<(String, u32)> {
+        let listing = self.listing.as_ref();
+        listing.map_or_else(Vec::new, |listing| listing.branches(parallel))
+    }
+
     fn sure(&self, text: &str) -> Option<u32> {
         let tie = self.listing.as_ref()?.tie(text, None)?;
         (!tie.guessed).then_some(tie.statement)
@@ -192,10 +198,15 @@ impl Source {
         if own == Command::Gate && wanted == Command::Exec && statement.name.is_none() {
             return Ok(());
         }
-        let (what, mut next) = own.words(statement);
+        let mut next = own.instead(statement);
+        let mut what = match own {
+            Command::Exec => "a plain statement",
+            Command::Declares if statement.kind == Kind::Block => "the declaration of a block",
+            own => own.noun(),
+        }
+        .to_owned();
         // Of a branch the parallel is meant.
         let above = statement.parent.and_then(|at| self.get(at));
-        let mut what = what.to_owned();
         if let Some(parallel) = above.filter(|s| s.kind == Kind::Parallel && own == Command::Exec) {
             what = format!("a branch of the parallel of line {}", parallel.line);
             next = format!("use `prose parallel run --line {}`", parallel.line);
@@ -249,35 +260,25 @@ impl Command {
         }
     }
 
-    fn words(self, statement: &Statement) -> (&'static str, String) {
+    /// What to do about a statement that is given to another command.
+    fn instead(self, statement: &Statement) -> String {
         let line = statement.line;
         let name = statement.name.as_deref().unwrap_or("NAME");
         match self {
-            Command::Exec => (
-                "a plain statement",
-                format!("use `prose exec run --line {line}`"),
-            ),
-            Command::Parallel => (
-                "a parallel",
-                format!("use `prose parallel run --line {line}`"),
-            ),
-            Command::Loop => ("a loop", format!("use `prose loop begin --line {line}`")),
-            Command::Gate => ("a gate", format!("use `prose gate create --line {line}`")),
-            Command::Input => (
-                "an input",
-                format!("use `prose put {name}`: the value comes on standard input"),
-            ),
-            Command::Import => ("an import", format!("use `prose import add {name}`")),
-            Command::Declares if statement.kind == Kind::Block => (
-                "the declaration of a block",
+            Command::Exec => format!("use `prose exec run --line {line}`"),
+            Command::Parallel => format!("use `prose parallel run --line {line}`"),
+            Command::Loop => format!("use `prose loop begin --line {line}`"),
+            Command::Gate => format!("use `prose gate create --line {line}`"),
+            Command::Input => format!("use `prose put {name}`: the value comes on standard input"),
+            Command::Import => format!("use `prose import add {name}`"),
+            Command::Declares if statement.kind == Kind::Block => {
                 format!(
                     "`do {name}(…)` calls it: give the line of the call, or of a statement inside"
-                ),
-            ),
-            Command::Declares => (
-                "a declaration",
-                "a declaration is not recorded: give the line of a statement that runs".to_owned(),
-            ),
+                )
+            }
+            Command::Declares => {
+                "a declaration is not recorded: give the line of a statement that runs".to_owned()
+            }
         }
     }
 }

@@ -105,20 +105,14 @@ impl Facts for Memory {
         Ok(())
     }
     fn newest(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
-        for row in self.all.iter().rev() {
-            if each(row.clone()).is_break() {
-                break;
-            }
-        }
+        let mut rows = self.all.iter().rev();
+        let _ = rows.try_for_each(|row| each(row.clone()));
         Ok(())
     }
     fn open(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
         let rows = if self.by_kept { &self.kept } else { &self.all };
-        for row in rows.iter().rev().filter(|row| row.opens()) {
-            if each(row.clone()).is_break() {
-                break;
-            }
-        }
+        let mut rows = rows.iter().rev().filter(|row| row.opens());
+        let _ = rows.try_for_each(|row| each(row.clone()));
         Ok(())
     }
     fn children(
@@ -132,11 +126,8 @@ impl Facts for Memory {
         } else {
             &self.all
         };
-        for row in rows.iter().filter(|row| row.parent == Some(parent)) {
-            if each(row.clone()).is_break() {
-                break;
-            }
-        }
+        let mut rows = rows.iter().filter(|row| row.parent == Some(parent));
+        let _ = rows.try_for_each(|row| each(row.clone()));
         Ok(())
     }
     fn binding(&self, _: &str, _: Option<i64>) -> Result<Option<BindingFact>, Fault> {

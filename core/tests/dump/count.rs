@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use prosescope_core::session::Session;
+use prosescope_core::session::{Session, pages};
 
 /// Counts runs by status, and nodes by what they rest on.
 pub(crate) fn of(sessions: &[Session]) -> String {
     let mut runs: BTreeMap<String, usize> = BTreeMap::new();
     for session in sessions {
-        *runs.entry(session.overview(None).status).or_default() += 1;
+        *runs
+            .entry(pages::overview(session, None).status)
+            .or_default() += 1;
     }
     let nodes = || sessions.iter().flat_map(|session| &session.trace().nodes);
     let kinds = [

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use prosescope_core::program::{
-    Listing, LogMark, Statement, StatementKind as Kind, Tie, classify, scan,
-};
+use prosescope_core::program::{Listing, Statement, Tie, classify, scan};
 
 use crate::piece;
 use crate::sources::{Program, ours, real};
@@ -180,66 +178,6 @@ fn found_by_text(programs: &[Program]) {
     }
 }
 
-/// Compact logs: every line with a name finds the line of the program that binds it, for certain.
-#[test]
-fn logs_tie_to_their_program() {
-    logs_tie(&ours());
-}
-
-#[test]
-fn real_logs_tie_to_their_program() {
-    if let Some(programs) = real() {
-        logs_tie(&programs);
-    }
-}
-
-fn logs_tie(programs: &[Program]) {
-    let mut tied = 0;
-    for (file, text) in programs {
-        let state = std::fs::read_to_string(file.with_file_name("state.md")).unwrap_or_default();
-        if !state.starts_with("# run:") {
-            continue;
-        }
-        // `3a→ readme ✓`: number, branch, name.
-        let lines = state.lines().filter_map(|line| line.split_once("→ "));
-        let marks: Vec<LogMark<'_>> = lines
-            .map(|(number, rest)| {
-                let digits = number.trim_end_matches(|c: char| c.is_ascii_lowercase());
-                let what = rest.split('✓').next().unwrap_or_default().trim();
-                let kind = match what {
-                    "gate" => Some(Kind::Gate),
-                    what if what.starts_with('∥') => Some(Kind::Parallel),
-                    _ => None,
-                };
-                LogMark {
-                    number: digits.parse().ok(),
-                    branch: Some(&number[digits.len()..]).filter(|branch| !branch.is_empty()),
-                    kind,
-                    label: if kind.is_some() { "" } else { what },
-                    ..LogMark::default()
-                }
-            })
-            .collect();
-        let listing = scan(text);
-        let mut ties = listing.log_ties(&marks);
-        for mark in &marks {
-            let tie = ties.tie(mark).unwrap_or_else(|| panic!("{mark:?}"));
-            let line = &listing.statements[tie.statement as usize].text;
-            assert!(!tie.guessed, "{mark:?} is {line}");
-            let fits = match (mark.kind, mark.label) {
-                (Some(Kind::Gate), _) => line.starts_with("gate **"),
-                (Some(_), _) => line == "parallel:",
-                (_, "") => line.starts_with("session \""),
-                (_, name) => line.contains(&format!("{name} = ")),
-            };
-            assert!(fits, "{mark:?} is {line}");
-            tied += 1;
-        }
-    }
-    println!("{tied} lines");
-    assert!(tied > 10);
-}
-
 /// The trace lines of state files lie in their program, in its order.
 #[test]
 fn state_files_tie_to_their_program() {
@@ -405,51 +343,6 @@ proptest! {
             }
             let right = text.split_once(" = ").map_or(*text, |(_, right)| right);
             honest(&listing, of, right, ties.tie(right, Some(index)))?;
-        }
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
-
-    /// A log of the outer statements, with lines left out, and numbers that begin anywhere: no certain tie is wrong.
-    #[test]
-    fn no_certain_tie_of_a_log_is_wrong(
-        lines in prop::collection::vec(alike(), 1..25),
-        left_out in prop::collection::vec(prop::bool::weighted(0.3), 25),
-        shift in 0..3_u32,
-        inputs in prop::bool::ANY,
-    ) {
-        let listing = scan(&lines.concat());
-        let counted = |s: &Statement| {
-            let clause = matches!(
-                s.kind,
-                Kind::Catch | Kind::Finally | Kind::Elif | Kind::Else | Kind::Option
-            );
-            s.depth == 0
-                && !clause
-                && !s.kind.is_declaration()
-                && (inputs || s.kind != Kind::Input)
-        };
-        let told = (0_usize..).zip(&listing.statements).filter(|(_, s)| counted(s));
-        let told: Vec<_> = (1 + shift..)
-            .zip(told)
-            .zip(left_out.iter().chain(std::iter::repeat(&false)))
-            .filter(|(_, left_out)| !**left_out)
-            .map(|((number, (of, statement)), _)| {
-                let mark = LogMark {
-                    number: Some(number),
-                    kind: Some(Kind::Input).filter(|kind| statement.kind == *kind),
-                    label: statement.name.as_deref().unwrap_or_default(),
-                    ..LogMark::default()
-                };
-                (of, mark)
-            })
-            .collect();
-        let marks: Vec<_> = told.iter().map(|(_, mark)| *mark).collect();
-        let mut ties = listing.log_ties(&marks);
-        for (of, mark) in &told {
-            honest(&listing, *of, &format!("{mark:?}"), ties.tie(mark))?;
         }
     }
 }

@@ -87,6 +87,10 @@ fn differs(key: &str, want: &Value, facts: &Facts) -> Option<String> {
             let missing = texts(want).find(|note| !noted(note))?;
             return Some(format!("{missing:?} is not in {:?}", facts.notes));
         }
+        "kinds" => {
+            let kinds = facts.nodes.iter().map(|node| &*node.kind);
+            return lacks(want, &kinds.collect::<Vec<_>>());
+        }
         "kinds_absent" => {
             return has(want, facts.nodes.iter().map(|node| &*node.kind));
         }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use prosescope_core::database::{Database, Limits};
 use prosescope_core::issue::Issue;
-use prosescope_core::session::{Options, Session};
+use prosescope_core::session::{Options, Session, pages};
 use prosescope_core::source::{FileEntry, Source, SourceError};
 use prosescope_core::sqlite::MemorySource;
 use prosescope_core::time::Stamp;
@@ -59,8 +59,8 @@ pub(crate) fn facts(files: &BTreeMap<String, String>) -> Facts {
     };
     let session = Session::open(source, FOLDER, &options).expect("a run folder");
     let trace = session.trace();
-    let overview = session.overview(Some(NOW));
-    let program = session.program_page(0, u32::MAX);
+    let overview = pages::overview(&session, Some(NOW));
+    let program = pages::program_page(&session, 0, u32::MAX);
     let mut facts = Facts {
         status: overview.status,
         count: overview.statements,
@@ -96,10 +96,7 @@ pub(crate) fn facts(files: &BTreeMap<String, String>) -> Facts {
             .notes
             .extend(node.remark(session.run()).map(|note| note.to_string()));
     }
-    let remarks = trace.remarks.iter().filter_map(|(_, line)| {
-        let log = session.run().log.as_ref()?;
-        Some(log.lines.get(*line as usize)?.raw.to_string())
-    });
+    let remarks = trace.remarks.iter().map(|(_, line)| line.to_string());
     facts.notes.extend(remarks);
     for at in &trace.positions {
         let node = &trace.nodes[*at];
@@ -108,13 +105,13 @@ pub(crate) fn facts(files: &BTreeMap<String, String>) -> Facts {
             .positions
             .push(place.unwrap_or_else(|| node.text.to_string()));
     }
-    for gate in session.gates(Some(NOW)).gates {
+    for gate in pages::gates(&session, Some(NOW)).gates {
         let line = gate.node.and_then(|node| trace.nodes[node as usize].line);
         if let (Some(line), Some(text)) = (line, gate.on_reject) {
             facts.on_reject.insert(line, text);
         }
     }
-    for Issue { rule, message, .. } in session.check(Some(NOW)) {
+    for Issue { rule, message, .. } in pages::check(&session, Some(NOW)) {
         facts.rules.insert(rule);
         facts.notes.push(message);
     }

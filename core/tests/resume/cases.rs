@@ -1,10 +1,11 @@
 //! Runs that stand in every kind of place, and what going on with them takes.
 
 use crate::make::{NOW, database, files, told};
+use prosescope_core::session::pages;
 
 #[track_caller]
 fn check(name: &str, program: &str, status: &str, sql: &str, expected: &str) {
-    let view = database(program, status, sql).resume(Some(NOW));
+    let view = pages::resume(&database(program, status, sql), Some(NOW));
     let told = told(&view);
     let plain = |text: &str| -> Vec<String> {
         text.lines()
@@ -538,7 +539,7 @@ fn a_folder_without_a_program_has_the_trace_of_its_state_file() {
             "# a\n\nkind: let\n\n---\n\none\n".into(),
         ),
     ]);
-    let told = told(&session.resume(Some(NOW)));
+    let told = told(&pages::resume(&session, Some(NOW)));
     assert_eq!(
         told,
         "Stands at line 2\n\
@@ -566,13 +567,39 @@ fn a_log_without_an_end_goes_on_after_its_last_mark() {
         ("1→ loop:1/2\n2→ draft ✗ no wind\n2→ retry:2/3\n", Some(2)),
     ] {
         let text = format!("# run:20260104-101500-log001 p.prose\n\n{log}");
-        let view = files(vec![
-            ("state.md".to_owned(), text.into_bytes()),
-            ("program.prose".to_owned(), program.as_bytes().to_vec()),
-        ])
-        .resume(Some(NOW));
+        let view = pages::resume(
+            &files(vec![
+                ("state.md".to_owned(), text.into_bytes()),
+                ("program.prose".to_owned(), program.as_bytes().to_vec()),
+            ]),
+            Some(NOW),
+        );
         let at = view.positions[0].next.as_ref().map(|next| next.line);
         assert_eq!(at, next, "{log}");
+    }
+}
+
+/// Bindings record rounds, and nothing records whether the loop's condition was met.
+#[test]
+fn a_loop_whose_rounds_only_bindings_record_may_have_another_round() {
+    let program = "loop until **good** (max: 3):\n  let draft = session \"Draft\"\n  let note = session \"Note\"\nsession \"Report\"\n";
+    let state = "# Execution State\n\nrun: r1\nprogram: p.prose\nstatus: interrupted\n";
+    for (written, ahead) in [
+        (&["draft_round2"][..], "3 1* 2* 4"),
+        (&["draft_round2", "note_round2"], "1* 2* 3* 4"),
+        (&["draft_round3", "note_round3"], "4"),
+    ] {
+        let mut all = vec![
+            ("state.md".to_owned(), state.into()),
+            ("program.prose".to_owned(), program.into()),
+        ];
+        for name in written {
+            let text = format!("# {name}\n\nkind: let\n\n---\n\nvalue\n");
+            all.push((format!("bindings/{name}.md"), text.into_bytes()));
+        }
+        let told = told(&pages::resume(&files(all), Some(NOW)));
+        let listed = told.lines().find_map(|line| line.strip_prefix("ahead "));
+        assert_eq!(listed, Some(ahead), "{told}");
     }
 }
 
@@ -583,7 +610,7 @@ fn a_handler_comes_next_only_after_a_failure() {
         let row = format!(
             "INSERT INTO execution (id, statement_index, statement_text, status) VALUES (1, 2, 'session \"A\"', '{status}');"
         );
-        let view = database(program, "running", &row).resume(Some(NOW));
+        let view = pages::resume(&database(program, "running", &row), Some(NOW));
         let at = view.positions[0].next.as_ref().map(|next| next.line);
         assert_eq!(at, Some(next), "{status}");
         assert!(view.ahead.iter().any(|a| a.line == 4), "{status}");
@@ -600,7 +627,10 @@ fn an_attempt_that_a_log_repeats_shows_the_last_error() {
             b"let draft = session \"Draft\"\n  retry: 3\n".to_vec(),
         ),
     ]);
-    let (show, resume) = (session.overview(Some(NOW)), session.resume(Some(NOW)));
+    let (show, resume) = (
+        pages::overview(&session, Some(NOW)),
+        pages::resume(&session, Some(NOW)),
+    );
     assert_eq!(show.positions[0].error.as_deref(), Some("no sea"));
     assert_eq!(resume.positions[0].error.as_deref(), Some("no sea"));
     assert!(

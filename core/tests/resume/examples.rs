@@ -1,5 +1,6 @@
 //! The example runs: interrupted, waiting, failed in a loop in a recursive block, completed.
 
+use prosescope_core::session::pages;
 use std::path::Path;
 
 use prosescope_core::resume::steps;
@@ -16,7 +17,7 @@ fn example(id: &str) -> ResumeView {
         .find(|e| e.file_name().to_string_lossy().starts_with(id))
         .unwrap();
     folder(&dir.path(), "", &mut found);
-    files(found).resume(Some(NOW))
+    pages::resume(&files(found), Some(NOW))
 }
 
 #[track_caller]

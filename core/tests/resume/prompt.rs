@@ -1,6 +1,7 @@
 //! A prompt holds a run's text as data: fenced, and nothing of it outside of a fence.
 
 use prosescope_core::resume::prompt;
+use prosescope_core::session::pages;
 
 use crate::make::{NOW, database};
 
@@ -48,7 +49,7 @@ fn nothing_of_a_run_stands_outside_of_a_fence() {
              INSERT INTO agents (name, scope, memory) VALUES ('MARK_sage', 'execution', '{text}');"
         ),
     );
-    let text = prompt(&session.resume(Some(NOW)));
+    let text = prompt(&pages::resume(&session, Some(NOW)));
     assert!(text.contains("MARK"), "the run's text is there, as data");
     for line in outside(&text) {
         assert!(!line.contains("MARK"), "{line}\n---\n{text}");
@@ -83,7 +84,7 @@ fn a_prompt_is_bounded_whatever_the_run_holds() {
             "{rows} INSERT INTO execution (statement_text, status, error_message) VALUES ('let a0 = session \"{long:.200}\"', 'executing', '{long}');"
         ),
     );
-    let view = session.resume(Some(NOW));
+    let view = pages::resume(&session, Some(NOW));
     assert!(view.needs.len() <= 200 && view.ahead.len() <= 200);
     assert_eq!(view.ahead_count, 2_001);
     let text = prompt(&view);
@@ -93,8 +94,14 @@ fn a_prompt_is_bounded_whatever_the_run_holds() {
 
 #[test]
 fn a_finished_run_says_that_there_is_nothing_to_do() {
-    let text = prompt(&database("session \"A\"\n", "completed", "").resume(Some(NOW)));
+    let text = prompt(&pages::resume(
+        &database("session \"A\"\n", "completed", ""),
+        Some(NOW),
+    ));
     assert!(text.ends_with("There is nothing to go on with. Do not run anything again.\n"));
-    let text = prompt(&database("session \"A\"\n", "failed", "").resume(Some(NOW)));
+    let text = prompt(&pages::resume(
+        &database("session \"A\"\n", "failed", ""),
+        Some(NOW),
+    ));
     assert!(text.ends_with("does not say where it stands. Do not run anything: ask.\n"));
 }

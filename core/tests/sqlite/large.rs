@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use prosescope_core::decode::rows;
 use prosescope_core::schema::STATE_SQL;
-use prosescope_core::session::{Options, Session};
+use prosescope_core::session::{Options, Session, list, list_again, pages};
 use prosescope_core::source::Source;
 use prosescope_core::sqlite::MemorySource;
 use prosescope_test_support::work::spent;
@@ -157,16 +157,14 @@ fn a_list_reads_the_head_of_a_large_database() {
     let options = Options::default();
 
     let source = rows(40);
-    let (list, session) = Session::list_and_last(&source, &options);
+    let (lines, session) = list_again(&source, &options, &|_| None);
     assert!(session.is_none(), "a large database stays open for a list");
-    let line = &list.runs[0];
+    let line = &lines.runs[0];
     assert_eq!(
         line.head_only.as_deref(),
         Some("values were not looked at for this line")
     );
-    let whole = Session::open(Rc::clone(&source), &line.place, &options)
-        .unwrap()
-        .summary();
+    let whole = pages::summary(&Session::open(Rc::clone(&source), &line.place, &options).unwrap());
     assert_eq!(
         (&line.status, &line.reason, &line.duration, &line.last_sign),
         (
@@ -177,7 +175,7 @@ fn a_list_reads_the_head_of_a_large_database() {
         )
     );
 
-    let line = &Session::list(&rows(30_000), &options).runs[0];
+    let line = &list(&rows(30_000), &options).runs[0];
     assert_eq!(
         (&*line.id, &*line.status),
         ("20260110-000000-headed", "running")

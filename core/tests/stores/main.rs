@@ -10,9 +10,10 @@ use std::sync::Arc;
 
 use memory::{Handed, Memory};
 use prosescope_core::database::{Database, Limits, Value};
-use prosescope_core::session::{Options, Session, survey};
+use prosescope_core::session::{Filter, Options, Order, Session, list, list_page, survey};
 use prosescope_core::source::{FileEntry, Source, SourceError};
 use prosescope_core::sqlite::MemorySource;
+use prosescope_core::view::RunSummary;
 use prosescope_test_support::needs;
 
 /// The files of another source, whose databases are copied into memory.
@@ -130,6 +131,8 @@ fn only_the_module_of_sqlite_knows_its_library_and_decoding_knows_no_store() {
 struct Many {
     files: Vec<FileEntry>,
     memory: Arc<Memory>,
+    /// Whether a list may ask for all runs at once.
+    asked_at_once: bool,
 }
 
 const RUNS: usize = 1_000;
@@ -167,7 +170,20 @@ impl Many {
         Many {
             files: (0..RUNS).map(file).collect(),
             memory: Arc::new(memory),
+            asked_at_once: false,
         }
+    }
+
+    /// The same, of which every run but each hundredth is completed; a list asks for all of them at once.
+    fn mostly_completed() -> Many {
+        let mut many = Many::new();
+        let memory = Arc::get_mut(&mut many.memory).unwrap();
+        for n in (0..RUNS).filter(|n| !n.is_multiple_of(100)) {
+            memory.set(&run_name(n), &["run.status"], b"completed");
+            memory.set(&run_name(n), &["run.updated_at"], b"2026-02-01 10:00:00");
+        }
+        many.asked_at_once = true;
+        many
     }
 
     fn handed(&self) -> Handed {
@@ -191,6 +207,12 @@ impl Source for Many {
     fn database(&self, path: &str, limits: &Limits) -> Result<Box<dyn Database>, SourceError> {
         let run = path.split('/').nth(1).unwrap_or_default();
         Ok(self.memory.reader(run, limits))
+    }
+
+    fn all_runs(&self, limits: &Limits) -> Result<Option<Box<dyn Database>>, SourceError> {
+        Ok(self
+            .asked_at_once
+            .then(|| self.memory.reader_of_all(limits)))
     }
 }
 
@@ -225,7 +247,7 @@ fn a_run_among_a_thousand_costs_its_own_rows_and_no_value() {
     assert_eq!((handed.large, handed.pieces), (0, program));
 
     // Of each value on screen its beginning is shown.
-    let page = session.bindings_page(0, 50);
+    let page = prosescope_core::session::pages::bindings_page(&session, 0, 50);
     let shown = page.rows.len() as u64;
     assert!(shown > 3);
     let handed = many.handed();
@@ -237,12 +259,75 @@ fn a_run_among_a_thousand_costs_its_own_rows_and_no_value() {
 fn a_list_of_runs_hands_out_no_value() {
     let many = Rc::new(Many::new());
     let source: Rc<dyn Source> = Rc::<Many>::clone(&many);
-    let list = Session::list(&source, &Options::default());
+    let list = list(&source, &Options::default());
     assert_eq!((list.runs.len(), list.issues.len()), (RUNS, 0));
     assert!(list.runs.iter().all(|run| run.error.is_none()));
     let handed = many.handed();
     let most: BTreeMap<String, u64> = handed.rows.clone();
     assert_eq!(most.len(), RUNS);
+    assert_eq!(handed.large, 0);
+}
+
+/// A page of a list asks for the rows of `run` and the gates that wait of all runs, for what else it needs of those runs
+/// on the page that did not end, and for no value.
+#[test]
+fn a_page_of_a_list_reads_the_rows_that_it_needs_and_no_value() {
+    let many = Rc::new(Many::mostly_completed());
+    let source: Rc<dyn Source> = Rc::<Many>::clone(&many);
+    let (options, all) = (Options::default(), Filter::default());
+    let page = list_page(&source, &options, &all, Order::Newest, 150);
+    assert_eq!((page.total as usize, page.runs.len()), (RUNS, 150));
+    let handed = many.handed();
+    let open = |n: &usize| n.is_multiple_of(100);
+    // The newest run is the last one, so the page ends with run 850.
+    let on_page: Vec<usize> = (850..RUNS).filter(open).collect();
+    assert_eq!(on_page, [900]);
+    for n in 0..RUNS {
+        let run = run_name(n);
+        let (rows, own) = (handed.rows[&run], many.memory.len(&run));
+        match on_page.contains(&n) {
+            true => assert!(rows > 5 && rows <= 2 * own, "{run}: {rows} of {own}"),
+            // Its own row, and a gate that waits.
+            false => assert!(rows <= 2, "{run}: {rows}"),
+        }
+    }
+    assert_eq!(handed.large, 0);
+    // Programs are read of the runs that are read.
+    assert!(handed.pieces < 64 << 10, "{handed:?}");
+
+    // Each line says what it says where each run is asked by itself, but for what was not looked at.
+    let each = Rc::new(Many {
+        asked_at_once: false,
+        ..Many::mostly_completed()
+    });
+    let each: Rc<dyn Source> = each;
+    let lines = list(&each, &options).runs.into_iter().take(150);
+    for (one, other) in page.runs.iter().zip(lines) {
+        let facts = |run: &RunSummary| {
+            let times = [&run.started, &run.last_sign].map(Clone::clone);
+            let words = [&run.id, &run.name, &run.place, &run.status].map(Clone::clone);
+            (
+                words,
+                times,
+                run.program.clone(),
+                run.duration_ms,
+                run.pending_gates,
+            )
+        };
+        assert_eq!(facts(one), facts(&other));
+    }
+
+    // A list by status must know how each run stands that did not end.
+    let waiting = Filter {
+        status: vec!["waiting".to_owned()],
+        ..Filter::default()
+    };
+    many.handed();
+    let page = list_page(&source, &options, &waiting, Order::Newest, 3);
+    assert_eq!(page.runs.len(), 3);
+    let handed = many.handed();
+    let read = (0..RUNS).filter(|n| handed.rows[&run_name(*n)] > 2);
+    assert!(read.clone().all(|n| open(&n)) && read.count() == RUNS / 100);
     assert_eq!(handed.large, 0);
 }
 

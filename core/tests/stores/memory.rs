@@ -94,9 +94,18 @@ impl Memory {
 
     /// A reader of one run.
     pub(crate) fn reader(self: &Arc<Memory>, run: &str, limits: &Limits) -> Box<dyn Database> {
+        self.reader_of(Some(run), limits)
+    }
+
+    /// A reader of all runs.
+    pub(crate) fn reader_of_all(self: &Arc<Memory>, limits: &Limits) -> Box<dyn Database> {
+        self.reader_of(None, limits)
+    }
+
+    fn reader_of(self: &Arc<Memory>, run: Option<&str>, limits: &Limits) -> Box<dyn Database> {
         Box::new(OfRun {
             memory: Arc::clone(self),
-            run: run.to_owned(),
+            run: run.map(str::to_owned),
             limits: limits.clone(),
             snapshot: AtomicBool::new(false),
         })
@@ -126,15 +135,22 @@ fn rows_of(db: &dyn Database, found: &Found) -> Result<Vec<(i64, Cells)>, Decode
 
 struct OfRun {
     memory: Arc<Memory>,
-    run: String,
+    /// All of them without one.
+    run: Option<String>,
     limits: Limits,
     snapshot: AtomicBool,
 }
 
 impl OfRun {
-    fn rows(&self, table: &str) -> &[(i64, Cells)] {
-        let rows = self.memory.rows.get(&key(table, &self.run));
-        rows.map_or(&[], Vec::as_slice)
+    /// The rows of a table, each with its run.
+    fn rows(&self, table: &str) -> impl Iterator<Item = (&str, &(i64, Cells))> {
+        let run = self.run.as_deref();
+        let from = key(table, run.unwrap_or_default());
+        let (table, _) = from.clone();
+        let tables = self.memory.rows.range(from..);
+        let tables = tables
+            .take_while(move |((of, own), _)| *of == table && run.is_none_or(|run| run == own));
+        tables.flat_map(|((_, run), rows)| rows.iter().map(move |row| (run.as_str(), row)))
     }
 }
 
@@ -167,12 +183,12 @@ impl Database for OfRun {
         scan: &Scan<'_>,
         each: &mut dyn FnMut(&dyn Row) -> bool,
     ) -> Result<(), DecodeError> {
-        let rows = self.rows(&scan.table.info.name).iter();
+        let rows = self.rows(&scan.table.info.name);
         let (from, len) = match scan.rows {
             Rows::Page(from, len) => (from as usize, len as usize),
             _ => (0, usize::MAX),
         };
-        for &(at, ref cells) in rows.skip(from).take(len) {
+        for (run, &(at, ref cells)) in rows.skip(from).take(len) {
             let row = OfTable {
                 memory: &self.memory,
                 scan,
@@ -194,7 +210,7 @@ impl Database for OfRun {
                 return Err(DecodeError::Stopped);
             }
             let mut handed = self.memory.handed.lock().unwrap();
-            *handed.rows.entry(self.run.clone()).or_default() += 1;
+            *handed.rows.entry(run.to_owned()).or_default() += 1;
             drop(handed);
             if !each(&row) {
                 break;
@@ -204,12 +220,12 @@ impl Database for OfRun {
     }
 
     fn count(&self, table: &Found, most: u64) -> Option<u64> {
-        let rows = self.rows(&table.info.name).len() as u64;
+        let rows = self.rows(&table.info.name).count() as u64;
         (rows <= most).then_some(rows)
     }
 
     fn about(&self, table: &Found) -> u64 {
-        self.rows(&table.info.name).len() as u64
+        self.rows(&table.info.name).count() as u64
     }
 
     fn pieces(
@@ -222,9 +238,9 @@ impl Database for OfRun {
         let missing = |what| DecodeError::NotFound(format!("{what} in {}", cell.table));
         let column =
             place(&found, cell.column).ok_or_else(|| missing(format!("column {}", cell.column)))?;
-        let mut rows = self.rows(cell.table).iter();
-        let (_, row) = rows
-            .find(|(at, _)| *at == cell.at)
+        let mut rows = self.rows(cell.table);
+        let (_, (_, row)) = rows
+            .find(|(_, (at, _))| *at == cell.at)
             .ok_or_else(|| missing(format!("row {}", cell.at)))?;
         let bytes = row[column].clone().into_bytes();
         let at = |at: u64| usize::try_from(at).map_or(bytes.len(), |at| at.min(bytes.len()));

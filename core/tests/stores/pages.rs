@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use prosescope_core::session::{Lookup, Options, Session, ValueOf};
+use prosescope_core::session::{Lookup, OneAgent, Options, Session, ValueOf, pages};
 use prosescope_core::source::Source;
 use serde::Serialize;
 
@@ -12,23 +12,26 @@ pub(crate) fn all(session: &Session, source: &Rc<dyn Source>) -> Vec<(String, St
     let run = session.run();
     let none = BTreeSet::new();
     let mut pages = vec![
-        page("overview", &session.overview(None)),
-        page("summary", &session.summary()),
-        page("trace", &session.trace_page(&none, 0, 500)),
-        page("bindings", &session.bindings_page(0, 500)),
-        page("agents", &session.agents()),
-        page("gates", &session.gates(None)),
-        page("audit", &session.audit(None)),
-        page("imports", &session.imports()),
-        page("program", &session.program_page(0, 1_000)),
-        page("files", &session.files()),
-        page("issues", &session.issues_page()),
-        page("resume", &session.resume(None)),
+        page("overview", &pages::overview(session, None)),
+        page("summary", &pages::summary(session)),
+        page("trace", &pages::trace_page(session, &none, 0, 500)),
+        page("bindings", &pages::bindings_page(session, 0, 500)),
+        page("agents", &pages::agents(session)),
+        page("gates", &pages::gates(session, None)),
+        page("audit", &pages::audit(session, None)),
+        page("imports", &pages::imports(session)),
+        page("program", &pages::program_page(session, 0, 1_000)),
+        page("files", &pages::files(session)),
+        page("issues", &pages::issues_page(session)),
+        page("resume", &pages::resume(session, None)),
         page("unread", &session.unread()),
-        ("state.md".to_owned(), session.state_md(true)),
+        ("state.md".to_owned(), pages::state_md(session, true)),
     ];
     for node in 0..session.trace().nodes.len().min(100) as u32 {
-        pages.push(page(&format!("node {node}"), &session.node_detail(node)));
+        pages.push(page(
+            &format!("node {node}"),
+            &pages::node_detail(session, node),
+        ));
     }
     for (at, binding) in run.bindings.iter().enumerate().take(50) {
         for of in [ValueOf::Binding(at as u32), ValueOf::Summary(at as u32)] {
@@ -47,7 +50,9 @@ pub(crate) fn all(session: &Session, source: &Rc<dyn Source>) -> Vec<(String, St
         let name = &binding.name;
         let from = binding.execution_id;
         let lookup = Lookup::open(source, session.place(), &Options::default(), name, from);
-        let value = lookup.ok().and_then(|lookup| lookup.value(1 << 20).ok());
+        let value = lookup
+            .ok()
+            .and_then(|lookup| lookup.found()?.value(1 << 20).ok());
         pages.push(page(&format!("get {name}"), &value));
     }
     for (at, agent) in run.agents.iter().enumerate() {
@@ -56,18 +61,24 @@ pub(crate) fn all(session: &Session, source: &Rc<dyn Source>) -> Vec<(String, St
         pages.push(page(&format!("memory of {}", agent.name), &memory.ok()));
         let segment = session.segment(at, None);
         pages.push((format!("segment of {}", agent.name), format!("{segment:?}")));
-        let alone = Session::open_agent(
-            Rc::clone(source),
-            session.place(),
-            &Options::default(),
-            &agent.name,
-        );
-        let agents = alone.map(|session| session.agents()).ok();
-        pages.push(page(&format!("{} alone", agent.name), &agents));
+        let (source, options) = (Rc::clone(source), Options::default());
+        let alone = OneAgent::open(source, session.place(), &options, &agent.name).unwrap();
+        for (at, kept) in alone.agents().iter().enumerate() {
+            let memory = alone.memory(at, 1 << 20).ok();
+            pages.push(page(
+                &format!("{} alone, {}", agent.name, kept.store),
+                &memory,
+            ));
+            let segment = alone.segment(at, None);
+            pages.push((
+                format!("segment of {} alone", agent.name),
+                format!("{segment:?}"),
+            ));
+        }
     }
     for table in &run.tables {
         for (from, len) in [(0, 50), (1, 1), (2, 3)] {
-            let rows = session.table_rows(&table.name, from, len).ok();
+            let rows = pages::table_rows(session, &table.name, from, len).ok();
             pages.push(page(&format!("{} from {from}", table.name), &rows));
         }
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use prosescope_core::issue::Severity;
 use prosescope_core::model::{AgentScope, RunStatus};
-use prosescope_core::session::ValueOf;
+use prosescope_core::session::{ValueOf, pages};
 use prosescope_core::write::{
     AddImport, At, Begin, BeginLoop, BeginParallel, Branch, Close, CreateGate, Decision, ExitLoop,
     ExpireGates, Finish, How, Insist, Iterate, Join, Named, Put, Record, Remember, Reopen,
@@ -304,7 +304,7 @@ fn kept(run: &Recorded, values: &Values) {
 /// `check` finds no error, and no doubt about what this writer wrote itself.
 fn sound(run: &Recorded, at: &At, step: &Step) {
     let session = run.session();
-    let issues = session.check(Some(at.now));
+    let issues = pages::check(&session, Some(at.now));
     let errors: Vec<_> = issues
         .iter()
         .filter(|issue| issue.severity == Severity::Error)
@@ -325,7 +325,7 @@ fn check(steps: &[Step]) {
             // What a subagent wrote, and a command that had nothing to do, leave state.md as it is.
             let tells = !matches!(step.what, 21..=23 | 26 | 29);
             if run.form == Form::Folder && said.is_ok() && tells {
-                let page = run.session().state_page(false);
+                let page = pages::state_page(&run.session(), false);
                 assert_eq!(
                     page.own.as_deref(),
                     Some(page.rendered.as_str()),

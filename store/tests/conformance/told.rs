@@ -8,7 +8,7 @@ use std::path::Path;
 use prosescope_core::gate::audit::verify;
 use prosescope_core::issue::Severity;
 use prosescope_core::model::Gate;
-use prosescope_core::session::{Session, ValueOf};
+use prosescope_core::session::{Session, ValueOf, pages};
 
 /// The trace, the bindings with their values, the agents, the gates with their log, and the imports.
 pub(crate) fn told(session: &Session) -> String {
@@ -44,7 +44,7 @@ pub(crate) fn told(session: &Session) -> String {
     }
     let mut bindings: Vec<String> = Vec::new();
     for (at, binding) in (0..).zip(&run.bindings) {
-        let row = session.binding_row(at).unwrap();
+        let row = pages::binding_row(session, at).unwrap();
         let mut value = Vec::new();
         session
             .value_pieces(&ValueOf::Binding(at), &mut |piece| {
@@ -166,7 +166,7 @@ pub(crate) fn agrees(session: &Session, after: &str) {
         .iter()
         .any(|word| after.trim().starts_with(word));
     if !subagent && !after.contains(" !") {
-        let page = session.state_page(false);
+        let page = pages::state_page(session, false);
         assert_eq!(page.own.as_deref(), Some(page.rendered.as_str()), "{after}");
     }
 }

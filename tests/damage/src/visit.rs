@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use prosescope_core::session::{Options, Session, ValueOf, survey};
+use prosescope_core::session::{Options, Session, ValueOf, list, pages, survey};
 use prosescope_core::source::Source;
 use serde::Serialize;
 
@@ -46,7 +46,7 @@ pub struct Visited {
 pub fn visit(source: &Rc<dyn Source>, options: &Options) -> Visited {
     let mut visited = Visited::default();
     let found = survey(source.as_ref()).found;
-    visited.page("list", || Session::list(source, options));
+    visited.page("list", || list(source, options));
     let mut places: Vec<String> = found.into_iter().map(|f| f.place).collect();
     if places.is_empty() {
         // What a shell does to say what was given to it instead.
@@ -96,19 +96,19 @@ impl Visited {
         self.rules
             .extend(session.issues().map(|issue| issue.rule.clone()));
         self.rows += session.run().executions.len() + session.trace().nodes.len();
-        self.page("overview", || session.overview(Some(NOW)));
-        self.page("overview", || session.overview(None));
-        self.page("summary", || session.summary());
-        self.page("agents", || session.agents());
-        self.page("gates", || session.gates(Some(NOW)));
-        self.page("files", || session.files());
-        self.page("issues_page", || session.issues_page());
+        self.page("overview", || pages::overview(session, Some(NOW)));
+        self.page("overview", || pages::overview(session, None));
+        self.page("summary", || pages::summary(session));
+        self.page("agents", || pages::agents(session));
+        self.page("gates", || pages::gates(session, Some(NOW)));
+        self.page("files", || pages::files(session));
+        self.page("issues_page", || pages::issues_page(session));
         for whole in [false, true] {
-            self.page("state_page", || session.state_page(whole));
+            self.page("state_page", || pages::state_page(session, whole));
         }
         let lines = session.listing().map_or(0, |l| l.lines.len());
         self.windows("program_page", lines as u64, |from, len| {
-            Some(session.program_page(u32::try_from(from).ok()?, len))
+            Some(pages::program_page(session, u32::try_from(from).ok()?, len))
         });
         self.nested(session);
         self.trace(session);
@@ -132,7 +132,7 @@ impl Visited {
     }
 
     fn nested(&mut self, session: &Session) {
-        let imports = session.imports();
+        let imports = pages::imports(session);
         self.page("imports", || &imports);
         for place in imports
             .imports
@@ -142,8 +142,8 @@ impl Visited {
         {
             let nested = Session::open(Rc::clone(session.source()), place, &Options::default());
             if let Ok(nested) = nested {
-                self.page("overview", || nested.overview(Some(NOW)));
-                self.page("imports", || nested.imports());
+                self.page("overview", || pages::overview(&nested, Some(NOW)));
+                self.page("imports", || pages::imports(&nested));
             }
         }
     }
@@ -153,42 +153,51 @@ impl Visited {
         let folded: BTreeSet<u32> = (0..nodes as u32).filter(|n| n % 3 == 0).collect();
         for folded in [BTreeSet::new(), folded] {
             self.windows("trace_page", nodes as u64, |from, len| {
-                Some(session.trace_page(&folded, u32::try_from(from).ok()?, len))
+                Some(pages::trace_page(
+                    session,
+                    &folded,
+                    u32::try_from(from).ok()?,
+                    len,
+                ))
             });
             for node in some(nodes) {
-                self.page("trace_place", || session.trace_place(&folded, node));
+                self.page("trace_place", || pages::trace_place(session, &folded, node));
             }
         }
         for node in some(nodes) {
-            self.page("node_detail", || session.node_detail(node));
-            self.page("node_ref", || session.node_ref(node));
-            self.page("tree_row", || session.tree_row(node, node % 2 == 0));
+            self.page("node_detail", || pages::node_detail(session, node));
+            self.page("node_ref", || pages::node_ref(session, node));
+            self.page("tree_row", || pages::tree_row(session, node, node % 2 == 0));
             self.page("next_failure", || {
-                session.next_failure(Some(node), node % 2 == 0)
+                pages::next_failure(session, Some(node), node % 2 == 0)
             });
         }
         for row in session.run().executions.iter().take(OPENED) {
             self.page("node_of_row", || session.node_of_row(row.id));
         }
-        self.page("next_failure", || session.next_failure(None, true));
+        self.page("next_failure", || pages::next_failure(session, None, true));
     }
 
     fn bindings(&mut self, session: &Session) {
         let bindings = session.run().bindings.len();
         self.windows("bindings_page", bindings as u64, |from, len| {
-            Some(session.bindings_page(u32::try_from(from).ok()?, len))
+            Some(pages::bindings_page(
+                session,
+                u32::try_from(from).ok()?,
+                len,
+            ))
         });
         for binding in some(bindings) {
-            self.page("binding_row", || session.binding_row(binding));
-            self.page("binding_place", || session.binding_place(binding));
+            self.page("binding_row", || pages::binding_row(session, binding));
+            self.page("binding_place", || pages::binding_place(session, binding));
         }
         let last = session.run().executions.last().map(|row| row.id);
         for binding in session.run().bindings.iter().take(3) {
             for frame in [None, last, binding.execution_id, Some(i64::MAX)] {
-                self.page("resolve", || session.resolve(&binding.name, frame));
+                self.page("resolve", || pages::resolve(session, &binding.name, frame));
             }
         }
-        self.page("resolve", || session.resolve("nowhere.else", last));
+        self.page("resolve", || pages::resolve(session, "nowhere.else", last));
     }
 
     fn values(&mut self, session: &Session) {
@@ -220,9 +229,11 @@ impl Visited {
     fn tables(&mut self, session: &Session) {
         for table in session.run().tables.iter().take(OPENED) {
             self.windows("table_rows", table.rows.unwrap_or(0), |from, len| {
-                session.table_rows(&table.name, from, len).ok()
+                pages::table_rows(session, &table.name, from, len).ok()
             });
-            self.page("table_rows", || session.table_rows(&table.name, 3, 1).ok());
+            self.page("table_rows", || {
+                pages::table_rows(session, &table.name, 3, 1).ok()
+            });
         }
     }
 }

@@ -7,7 +7,7 @@
 use std::rc::Rc;
 use std::sync::Mutex;
 
-use prosescope_core::session::{Options, Session};
+use prosescope_core::session::{Options, Session, pages};
 use prosescope_core::sqlite::MemorySource;
 
 /// The last answer of [`read`].
@@ -31,8 +31,9 @@ pub unsafe extern "C" fn read(input: *mut u8, len: usize) -> usize {
     let source = MemorySource::new("memory", [("state.db".to_owned(), bytes)]);
     let text = match Session::open(Rc::new(source), "state.db", &Options::default()) {
         Ok(session) => {
-            let overview = serde_json::to_string(&session.overview(None)).unwrap_or_default();
-            format!("{overview}\n{}", session.state_md(true))
+            let overview =
+                serde_json::to_string(&pages::overview(&session, None)).unwrap_or_default();
+            format!("{overview}\n{}", pages::state_md(&session, true))
         }
         Err(e) => format!("error: {e}"),
     };

@@ -271,12 +271,6 @@ impl Page {
         self.eval(&format!("{found}.click()"));
     }
 
-    /// Turns the wheel over the page's middle, downwards when positive.
-    pub fn wheel(&mut self, pixels: i32) {
-        let at = json!({"type": "mouseWheel", "x": 400, "y": 400, "deltaX": 0, "deltaY": pixels});
-        self.call("Input.dispatchMouseEvent", at);
-    }
-
     /// The window's size in pixels, and the colour scheme that the system asks for.
     pub fn look(&mut self, width: u32, height: u32, dark: bool) {
         let size =
@@ -303,14 +297,6 @@ impl Page {
             fs::create_dir_all(folder).expect("a folder for the picture");
         }
         fs::write(file, png).expect("the picture is written");
-    }
-
-    /// Runs a script in every page from now on, before the page's own.
-    pub fn before_each_load(&mut self, js: &str) {
-        self.call(
-            "Page.addScriptToEvaluateOnNewDocument",
-            json!({"source": js}),
-        );
     }
 
     /// Everything that the page and its workers asked for but the page itself; data and blobs are no requests.

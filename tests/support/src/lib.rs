@@ -4,4 +4,5 @@ pub mod chance;
 pub mod cluster;
 pub mod files;
 pub mod needs;
+pub mod run;
 pub mod work;

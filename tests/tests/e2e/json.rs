@@ -5,12 +5,12 @@
 //! `cli/src/args` tests that every command has its section.
 
 use std::fs;
-use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use prosescope_core::upkeep::doctor::Checkup;
 use prosescope_core::view;
+use prosescope_test_support::run::fed;
 use prosescope_tests::needs;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -386,23 +386,15 @@ impl Place {
                 "2026-01-25T16:00:00Z".to_owned(),
             ),
         };
-        let mut child = Command::new(&self.prose)
+        let mut command = Command::new(&self.prose);
+        command
             .args(args)
             .arg("--json")
             .current_dir(dir)
             .env("HOME", home)
             .env("PROSE_NOW", now)
-            .env_remove("PROSE_RUN")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("prose runs");
-        let mut pipe = child.stdin.take().expect("a pipe");
-        // A command that reads no standard input may have ended already.
-        let _ = pipe.write_all(stdin.as_bytes());
-        drop(pipe);
-        let out = child.wait_with_output().expect("prose ends");
+            .env_remove("PROSE_RUN");
+        let out = fed(&mut command, stdin.as_bytes());
         let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
         (text(out.stdout), text(out.stderr))
     }

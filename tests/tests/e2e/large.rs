@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::rc::Rc;
 
-use prosescope_core::session::{Options, Session};
+use prosescope_core::session::{Options, Session, pages};
 use prosescope_store::Disk;
 use prosescope_tests::{build, needs};
 
@@ -50,10 +50,10 @@ fn lists_read_no_page_of_a_value() {
     );
 
     let start = read_so_far();
-    session.overview(None);
-    session.trace_page(&Default::default(), 50_000, 100);
-    session.bindings_page(10_000, 100);
-    session.files();
+    pages::overview(&session, None);
+    pages::trace_page(&session, &Default::default(), 50_000, 100);
+    pages::bindings_page(&session, 10_000, 100);
+    pages::files(&session);
     let listed = read_so_far() - start;
     eprintln!("of {size} bytes {rest} are no values: opening read {opened}, the lists {listed}");
     assert!(

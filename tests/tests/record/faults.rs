@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use std::rc::Rc;
 
 use prosescope_core::issue::Severity;
-use prosescope_core::session::{FoundKind, Options, Session, ValueOf, survey};
+use prosescope_core::session::{FoundKind, Options, Session, ValueOf, pages, survey};
 use prosescope_core::source::Source;
 use prosescope_store::Disk;
 use prosescope_tests::needs;
@@ -576,19 +576,19 @@ fn run_facts(place: &str, session: &Session) -> Value {
     let memories = (0..)
         .zip(&run.agents)
         .map(|(n, _)| value(&ValueOf::Memory(n)));
-    let errors = session.check(None).into_iter();
+    let errors = pages::check(session, None).into_iter();
     let errors = errors.filter(|issue| issue.severity == Severity::Error);
     json!({
         "place": place,
         "program": run.program.source,
-        "state": session.state_md(true),
-        "bindings": session.bindings_page(0, u32::MAX),
+        "state": pages::state_md(session, true),
+        "bindings": pages::bindings_page(session, 0, u32::MAX),
         "values": bindings.collect::<Vec<_>>(),
         "memories": memories.collect::<Vec<_>>(),
-        "agents": session.agents(),
-        "gates": session.gates(None),
-        "audit": session.audit(None),
-        "imports": session.imports(),
+        "agents": pages::agents(session),
+        "gates": pages::gates(session, None),
+        "audit": pages::audit(session, None),
+        "imports": pages::imports(session),
         "errors": errors.map(|issue| issue.message).collect::<Vec<_>>(),
     })
 }

@@ -1,9 +1,9 @@
 //! A project to record in.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+pub(crate) use prosescope_test_support::run::fed as given;
 use prosescope_tests::needs;
 
 /// How a run keeps its state.
@@ -97,18 +97,6 @@ impl Project {
             .arg(self.run_dir(run).join("state.db"));
         given(&mut sqlite, sql.as_bytes())
     }
-}
-
-pub(crate) fn given(command: &mut Command, input: &[u8]) -> Output {
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
-    // It may end before it has read everything.
-    let _ = child.stdin.take().expect("a pipe").write_all(input);
-    child.wait_with_output().expect("it ends")
 }
 
 pub(crate) fn text(bytes: &[u8]) -> String {

@@ -3,7 +3,7 @@
 
 use crate::project::{FORMS, Project, text};
 
-const PROGRAM: &str = r#"use "https://p.prose.md/@alice/deep-research" as research
+pub(crate) const PROGRAM: &str = r#"use "https://p.prose.md/@alice/deep-research" as research
 
 agent researcher:
   model: sonnet

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 use prosescope_core::render::download::download_name;
+use prosescope_core::session::ValueOf;
 use prosescope_core::view::{ValueFormat, ValueView};
 
 use super::list::{Cursor, Mark, Pages, Rows, Stretch};
@@ -11,7 +12,7 @@ use super::load::{ask, loaded};
 use super::parts::{Copy, Download, Empty};
 use super::rendered::Markdown;
 use super::state::Run;
-use crate::protocol::{Of, Request};
+use crate::protocol::Request;
 use crate::text::json::laid_out;
 use crate::text::lines::Lines;
 use crate::text::words;
@@ -44,7 +45,7 @@ impl Look {
 #[component]
 pub(crate) fn Value(
     /// Whose.
-    of: Of,
+    of: ValueOf,
     /// What a saved file is called.
     name: String,
 ) -> impl IntoView {

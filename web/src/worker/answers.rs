@@ -1,7 +1,7 @@
-//! One answer a question: a method of the core's `Session`, and nothing else.
+//! One answer a question: a page of the core, and nothing else.
 
 use js_sys::{Array, Uint8Array};
-use prosescope_core::session::{Session, ValueOf};
+use prosescope_core::session::{Session, ValueOf, pages};
 use prosescope_core::source::SourceError;
 use serde::Serialize;
 use wasm_bindgen::JsCast as _;
@@ -10,7 +10,7 @@ use super::Answer;
 use super::desk::{Desk, now};
 use super::follow::Shown;
 use crate::bytes::{self, WebSource};
-use crate::protocol::{Of, Request, Stats, Trouble};
+use crate::protocol::{Request, Stats, Trouble};
 
 /// A file of the examples, by its path in their `.prose` folder.
 macro_rules! example {
@@ -97,18 +97,22 @@ fn reply(
             ))?)
         }
         Request::Stats => json(&stats(desk)),
-        Request::Overview { place } => json(&desk.run(&place)?.session.overview(Some(now()))),
+        Request::Overview { place } => {
+            json(&pages::overview(&desk.run(&place)?.session, Some(now())))
+        }
         Request::Program { place, from, len } => {
-            json(&desk.run(&place)?.session.program_page(from, len))
+            json(&pages::program_page(&desk.run(&place)?.session, from, len))
         }
         Request::Nodes { place, nodes } => {
             let session = &desk.run(&place)?.session;
-            let refs = nodes.into_iter().filter_map(|node| session.node_ref(node));
+            let refs = nodes
+                .into_iter()
+                .filter_map(|node| pages::node_ref(session, node));
             json(&refs.collect::<Vec<_>>())
         }
         Request::Trace { place, from, len } => {
             let run = desk.run(&place)?;
-            json(&run.session.trace_page(&run.folded, from, len))
+            json(&pages::trace_page(&run.session, &run.folded, from, len))
         }
         Request::Fold {
             place,
@@ -142,7 +146,10 @@ fn reply(
                     .get(parent as usize)
                     .and_then(|n| n.parent);
             }
-            json(&(run.session.trace_place(&run.folded, node), unfolded))
+            json(&(
+                pages::trace_place(&run.session, &run.folded, node),
+                unfolded,
+            ))
         }
         Request::Parent { place, node } => {
             let nodes = &desk.run(&place)?.session.trace().nodes;
@@ -154,48 +161,57 @@ fn reply(
             forward,
         } => {
             let session = &desk.run(&place)?.session;
-            let next = session.next_failure(node, forward);
-            json(&next.and_then(|node| session.node_ref(node)))
+            let next = pages::next_failure(session, node, forward);
+            json(&next.and_then(|node| pages::node_ref(session, node)))
         }
         Request::NodeOfRow { place, row } => json(&desk.run(&place)?.session.node_of_row(row)),
-        Request::Node { place, node } => json(&desk.run(&place)?.session.node_detail(node)),
+        Request::Node { place, node } => {
+            json(&pages::node_detail(&desk.run(&place)?.session, node))
+        }
         Request::Bindings { place, from, len } => {
-            json(&desk.run(&place)?.session.bindings_page(from, len))
+            json(&pages::bindings_page(&desk.run(&place)?.session, from, len))
         }
         Request::Binding { place, binding } => {
-            json(&desk.run(&place)?.session.binding_row(binding))
+            json(&pages::binding_row(&desk.run(&place)?.session, binding))
         }
         Request::BindingPlace { place, binding } => {
-            json(&desk.run(&place)?.session.binding_place(binding))
+            json(&pages::binding_place(&desk.run(&place)?.session, binding))
         }
         Request::Resolve { place, name, from } => {
-            json(&desk.run(&place)?.session.resolve(&name, from))
+            json(&pages::resolve(&desk.run(&place)?.session, &name, from))
         }
         Request::Value { place, of, most } => {
             let most = usize::try_from(most).unwrap_or(usize::MAX);
-            json(&desk.run(&place)?.session.value(&of.into(), most)?)
+            json(&desk.run(&place)?.session.value(&of, most)?)
         }
         Request::Download { place, of } => {
-            let blob = download(&desk.run(&place)?.session, &of.into())?;
+            let blob = download(&desk.run(&place)?.session, &of)?;
             let json = String::from("null");
             Ok(Answer {
                 json,
                 blob: Some(blob),
             })
         }
-        Request::Agents { place } => json(&desk.run(&place)?.session.agents()),
-        Request::Gates { place } => json(&desk.run(&place)?.session.gates(Some(now()))),
-        Request::Imports { place } => json(&desk.run(&place)?.session.imports()),
-        Request::State { place, whole } => json(&desk.run(&place)?.session.state_page(whole)),
-        Request::Files { place } => json(&desk.run(&place)?.session.files()),
+        Request::Agents { place } => json(&pages::agents(&desk.run(&place)?.session)),
+        Request::Gates { place } => json(&pages::gates(&desk.run(&place)?.session, Some(now()))),
+        Request::Imports { place } => json(&pages::imports(&desk.run(&place)?.session)),
+        Request::State { place, whole } => {
+            json(&pages::state_page(&desk.run(&place)?.session, whole))
+        }
+        Request::Files { place } => json(&pages::files(&desk.run(&place)?.session)),
         Request::Table {
             place,
             table,
             from,
             len,
-        } => json(&desk.run(&place)?.session.table_rows(&table, from, len)?),
-        Request::Issues { place } => json(&desk.run(&place)?.session.issues_page()),
-        Request::Resume { place } => json(&desk.run(&place)?.session.resume(Some(now()))),
+        } => json(&pages::table_rows(
+            &desk.run(&place)?.session,
+            &table,
+            from,
+            len,
+        )?),
+        Request::Issues { place } => json(&pages::issues_page(&desk.run(&place)?.session)),
+        Request::Resume { place } => json(&pages::resume(&desk.run(&place)?.session, Some(now()))),
     }
 }
 
@@ -249,16 +265,5 @@ fn stats(desk: &Desk) -> Stats {
             .map(|source| source.counters())
             .unwrap_or_default(),
         memory: buffer.map_or(0, |b| u64::from(b.byte_length())),
-    }
-}
-
-impl From<Of> for ValueOf {
-    fn from(of: Of) -> ValueOf {
-        match of {
-            Of::Binding(binding) => ValueOf::Binding(binding),
-            Of::Summary(binding) => ValueOf::Summary(binding),
-            Of::Memory(agent) => ValueOf::Memory(agent),
-            Of::File(path) => ValueOf::File(path),
-        }
     }
 }

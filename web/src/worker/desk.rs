@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use prosescope_core::database::{DEADLINE, Limits};
-use prosescope_core::session::{OpenError, Options, Session};
+use prosescope_core::session::{OpenError, Options, Session, list_again};
 use prosescope_core::source::{Source, SourceError};
 use prosescope_core::view::RunList;
 
@@ -45,7 +45,7 @@ impl Desk {
     pub(super) fn open(&mut self, source: WebSource) -> Result<RunList, Trouble> {
         let source = Rc::new(source);
         let dynamic: Rc<dyn Source> = source.clone();
-        let (list, last) = Session::list_and_last(&dynamic, &options());
+        let (list, last) = list_again(&dynamic, &options(), &|_| None);
         if let Some(SourceError::Changed(path)) = source.take_fault() {
             return Err(SourceError::Changed(path).into());
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use prosescope_core::session::{Carried, Found, Session};
+use prosescope_core::session::{Carried, Found, Session, list_again, pages};
 use prosescope_core::source::{Source, SourceError};
 use prosescope_core::view::{RunList, RunSummary};
 
@@ -57,7 +57,7 @@ impl Desk {
             is_known.then(|| line.clone())
         };
         let dynamic: Rc<dyn Source> = later.clone();
-        let (list, mut last) = Session::list_again(&dynamic, &options(), &known);
+        let (list, mut last) = list_again(&dynamic, &options(), &known);
         if list.runs.is_empty() {
             return Err(fault(&later).unwrap_or_else(|| nothing_found(&dynamic)));
         }
@@ -132,11 +132,11 @@ fn tell(
 ) {
     let node = |node: &u32| {
         let now = carried.node(*node)?;
-        Some((now, session.trace_place(folded, now)))
+        Some((now, pages::trace_place(session, folded, now)))
     };
     let binding = |binding: &u32| {
         let now = carried.binding(*binding)?;
-        Some((now, session.binding_place(now)?))
+        Some((now, pages::binding_place(session, now)?))
     };
     followed.nodes = shown.nodes.iter().map(node).collect();
     followed.bindings = shown.bindings.iter().map(binding).collect();

@@ -2,15 +2,24 @@ use super::run::one_line;
 use super::{Findings, Looked};
 use crate::issue::Issue;
 use crate::model::Form;
-use crate::program::Listing;
+use crate::program::{Listing, Statement, StatementKind};
 use crate::trace::{Node, NodeKind};
 
 /// How what ran is tied to the program.
 pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
-    let Some(listing) = at.listing else {
+    let is_code = |statement: &Statement| statement.kind != StatementKind::Other;
+    let listing = at
+        .listing
+        .filter(|listing| listing.statements.iter().any(is_code));
+    let Some(listing) = listing else {
+        let program = &at.run.program;
+        let missing = match (at.listing, &program.source_from) {
+            (Some(_), Some(file)) => format!("the program, {file}, has no statements"),
+            _ => program.missing(),
+        };
         if at.run.form != Form::Agents {
             findings.add(
-                Issue::info("no-program", at.run.program.missing())
+                Issue::info("no-program", missing)
                     .hint("Nothing is tied to lines, and what would run next is not known."),
             );
         }

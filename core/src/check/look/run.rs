@@ -1,7 +1,7 @@
 use super::{Findings, Looked, in_program};
 use crate::issue::Issue;
-use crate::model::{BindingKind, RunStatus};
-use crate::program::StatementKind;
+use crate::model::{BindingKind, Run, RunStatus};
+use crate::program::{Listing, StatementKind};
 use crate::time::Stamp;
 
 /// The run's status against what it left.
@@ -45,26 +45,30 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
 /// What a completed run's program gives back, and nothing was given back.
 fn outputs(at: Looked<'_>, findings: &mut Findings) {
     let Some(listing) = at.listing else { return };
-    for statement in &listing.statements {
-        let Some(name) = statement.name.as_deref() else {
-            continue;
-        };
+    for (line, name) in missing_outputs(at.run, listing) {
+        let message = format!("the run is completed, but its output {name} is not there");
+        let issue = Issue::warning("output-missing", message)
+            .hint("Its statement did not run, or its session wrote no binding.");
+        findings.add(in_program(at.run, issue, line));
+    }
+}
+
+/// Returns the outputs at the top of a program that no binding has, with their lines.
+pub(crate) fn missing_outputs<'a>(
+    run: &'a Run,
+    listing: &'a Listing,
+) -> impl Iterator<Item = (u32, &'a str)> {
+    listing.statements.iter().filter_map(|statement| {
+        let name = statement.name.as_deref()?;
         let gives_back = statement.binds.as_deref() == Some("output") && statement.parent.is_none();
         let declared = statement.kind == StatementKind::Output && !statement.text.contains('=');
-        if !gives_back || declared {
-            continue;
-        }
-        let there =
-            at.run.bindings.iter().any(|b| {
+        let there = || {
+            run.bindings.iter().any(|b| {
                 *b.name == *name || (b.kind == BindingKind::Output && b.name.ends_with(name))
-            });
-        if !there {
-            let message = format!("the run is completed, but its output {name} is not there");
-            let issue = Issue::warning("output-missing", message)
-                .hint("Its statement did not run, or its session wrote no binding.");
-            findings.add(in_program(at.run, issue, statement.line));
-        }
-    }
+            })
+        };
+        (gives_back && !declared && !there()).then_some((statement.line, name))
+    })
 }
 
 /// A statement on one line, as a message quotes it.

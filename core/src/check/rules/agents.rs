@@ -22,7 +22,7 @@ pub(super) const RULES: &[Rule] = &[
     )
         .fix("Move what is needed into one of the two stores, and remove the agent from the other.")
         .source("errata A1; recording")
-        .told("An agent captain in `.prose/agents.db` and in `.prose/agents/captain/`.", "core/src/session/agents.rs"),
+        .told("An agent captain in `.prose/agents.db` and in `.prose/agents/captain/`.", "core/src/session/pages/agents.rs"),
     Rule::info("memory-of-another", "A memory's heading names another agent than its folder.")
         .fix("Look whether an agent wrote into the folder of another.")
         .source("filesystem.md, Agent Memory Files")

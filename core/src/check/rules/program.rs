@@ -89,7 +89,7 @@ pub(super) const RULES: &[Rule] = &[
         .source("viewer, Imports")
         .told(
             "A nested run whose table `imports` names the program that it runs itself.",
-            "core/src/session/check.rs",
+            "core/src/session/pages/check.rs",
         ),
     Rule::error("import-unreadable", "The nested run of an import is there, but cannot be opened.")
         .fix("Open it by itself to see why; its values are missing here.")

@@ -18,7 +18,7 @@ pub(super) const RULES: &[Rule] = &[
         .source("dialects, B")
         .files(&[("state.md", "-----BEGIN AGE ENCRYPTED FILE-----\nYWdl\n-----END AGE ENCRYPTED FILE-----\n")]),
     Rule::warning("state-file-foreign", "The state file is of no known form: JSON, other text.")
-        .fix("Decrypt it, if it is yours.")
+        .fix("Read the file itself: `prose view` shows it.")
         .source("dialects, A to D")
         .files(&[("state.md", "We are about half way through.\n")]),
     Rule::info("state-file-not-read", "The state file is of a form whose head is read and whose body is shown as text.")
@@ -54,10 +54,6 @@ pub(super) const RULES: &[Rule] = &[
             "state.md",
             "# Execution State\n\nrun: r1\nprogram: p.prose\n\n## Index\n\n### Bindings\n\n| Name | Kind | Path |\n|---|---|---|\n| a | let | bindings/a.md |\n",
         )]),
-    Rule::warning("too-many-issues", "A file has more oddities than are listed.")
-        .fix("Look at the file itself; those that are listed show the kinds.")
-        .source("reliability, untrusted files")
-        .told("A state file with a thousand sections that no document lists.", "core/src/decode/state_md/read.rs"),
     Rule::warning("another-run", "The state file beside a database, or run.json, speaks of another run.")
         .fix("Find out which file was copied into the wrong folder, or keep a folder for each run.")
         .source("dialects, A to D")

@@ -2,13 +2,13 @@
 
 use serde::de::IgnoredAny;
 
-use super::line;
 use super::narration::{Narrator, POSITION};
+use super::{headings, line};
 use crate::decode::state_md::header::{header_key, run_status};
 use crate::decode::state_md::lines::{Lines, fence, heading};
 use crate::decode::{head, sealed};
 use crate::issue::Issue;
-use crate::model::{CompactLog, LogEvent, LogLine, RunStatus, Status, Text};
+use crate::model::{CompactLog, LogEvent, LogLine, RunStatus, Text};
 use crate::time::Stamp;
 
 /// Lines that are held; a longer file is shown as its text.
@@ -41,6 +41,16 @@ pub fn looks_like(text: &str) -> bool {
     // Behind an envelope anything may come first; a trailer or an event is a log all the same.
     let told = |text: &str| line::is_event(text) || line::is_trailer(text);
     sealed && (told(first) || lines.take(HEADER_LINES as usize).any(told))
+}
+
+/// Whether a text that is known to be a state file, by its name, holds the lines of a log under a title of its own.
+pub(crate) fn has_events(text: &str) -> bool {
+    let mut lines = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .take(HEADER_LINES as usize);
+    !text.trim_start().starts_with('{') && lines.any(line::is_event)
 }
 
 /// Reads a compact log. Never fails: what is odd is an issue (located by line, not yet by file).
@@ -84,6 +94,7 @@ pub fn parse(text: &str) -> (CompactLog, Vec<Issue>) {
         }
         in_header = in_header && lines.number <= HEADER_LINES && reader.log.lines.is_empty();
         if !(in_header && reader.header(text)) {
+            reader.named(text);
             reader.take(number, text);
         }
     }
@@ -112,10 +123,17 @@ fn body(text: &str) -> (bool, &str) {
 
 /// Whether a heading is the title of a log: `vm.log`, `VM Log`, `VM execution log`.
 pub(crate) fn is_log_title(title: &str) -> bool {
-    let title = title.to_ascii_lowercase();
+    log_title(title).is_some()
+}
+
+/// What follows the name of a log in its title.
+fn log_title(title: &str) -> Option<&str> {
     ["vm.log", "vm log", "vm execution log"]
         .iter()
-        .any(|name| title.starts_with(name))
+        .find_map(|name| {
+            let (head, rest) = title.split_at_checked(name.len())?;
+            head.eq_ignore_ascii_case(name).then_some(rest)
+        })
 }
 
 /// What stands behind `# run:`.
@@ -147,13 +165,18 @@ impl Reader {
             }
             let (id, program) = title.split_once(char::is_whitespace).unwrap_or((title, ""));
             self.log.run = Some(id.into());
-            self.log.program = Some(program.trim())
-                .filter(|p| !p.is_empty())
-                .map(Text::from);
+            let program = Some(program.trim()).filter(|p| !p.is_empty());
+            self.log.program = program.map(Text::from).or(self.log.program.take());
             return true;
         }
-        if heading(text).is_some_and(|(_, title)| is_log_title(title)) {
-            return true;
+        if let Some((level, title)) = heading(text) {
+            if let Some(rest) = log_title(title) {
+                self.titled(rest);
+                return true;
+            }
+            // `# Program: p.prose`. Others of the first level name the file, those below belong to its story.
+            let pair = head::pair(title);
+            return pair.map_or(level == 1, |pair| self.pair(&pair, false));
         }
         if line::read(text).is_event() {
             return false;
@@ -161,9 +184,28 @@ impl Reader {
         head::pair(text).is_some_and(|pair| self.pair(&pair, pair.marked))
     }
 
+    /// `# vm.log — layoffs run 20260104-101500-abc123`.
+    fn titled(&mut self, rest: &str) {
+        let rest = rest.trim_start().strip_prefix(['—', '–', '-', ':']);
+        let Some((program, id)) = rest.and_then(|rest| rest.split_once(" run ")) else {
+            return;
+        };
+        let log = &mut self.log;
+        log.program = log.program.take().or_else(|| word(program));
+        log.run = log.run.take().or_else(|| word(id));
+    }
+
+    /// `- system: layoffs` below a heading at the top of a log names the program, where nothing did before.
+    fn named(&mut self, text: &str) {
+        let is_top = self.log.lines.len() < HEADER_LINES as usize && self.log.program.is_none();
+        let pair = head::pair(text).filter(|pair| is_top && pair.marked);
+        if let Some(pair) = pair.filter(|pair| matches!(pair.key, "system" | "program")) {
+            self.log.program = word(pair.value);
+        }
+    }
+
     /// Takes a key of the header; `false` when it is unknown. `keep`: what is unknown is a fact of the run then.
     fn pair(&mut self, pair: &head::Pair<'_>, keep: bool) -> bool {
-        let word = |text: &str| Some(text.trim()).filter(|t| !t.is_empty()).map(Text::from);
         // `root: x  # always present`
         let value = pair.value.split(" #").next().unwrap_or_default();
         let time = || Some(Stamp::parse(value.trim())).filter(|at| at.millis().is_some());
@@ -208,10 +250,20 @@ impl Reader {
             }
             return;
         }
-        let told = match self.narrator.read(number, text) {
-            Some(told) => told,
-            None => line::read(text).at(number, text),
-        };
+        if let Some(told) = self.narrator.read(number, text) {
+            self.tell(told);
+            return;
+        }
+        let pieces = line::pieces(text);
+        if pieces.is_empty() {
+            self.tell(line::read(text).at(number, text));
+        }
+        for piece in pieces {
+            self.tell(line::read(&piece).at(number, &piece));
+        }
+    }
+
+    fn tell(&mut self, told: LogLine) {
         self.trailer(&told);
         self.log.lines.push(told);
     }
@@ -233,6 +285,7 @@ impl Reader {
     }
 
     fn finish(mut self) -> (CompactLog, Vec<Issue>) {
+        headings::read(&mut self.log);
         let reopened = self.after_the_end();
         // What a head says of the time before a resumption is over, unless it names the end of it all.
         let log = &mut self.log;
@@ -263,13 +316,7 @@ impl Reader {
                     | LogEvent::Trailer { .. }
                     | LogEvent::Statement { status: None, .. }
             );
-            told && !matches!(
-                line.event,
-                LogEvent::Statement {
-                    status: Some(Status::Skipped),
-                    ..
-                }
-            )
+            told && !line.event.is_skipped()
         });
         let Some(line) = goes_on else { return false };
         let end = self.log.lines.get(trailer as usize).map_or("", |l| &*l.raw);
@@ -284,4 +331,14 @@ impl Reader {
         (self.log.status, self.log.trailer, self.ended) = (None, None, None);
         true
     }
+}
+
+/// A value of the header: a code span at its beginning, else all of it.
+fn word(value: &str) -> Option<Text> {
+    let value = value.trim();
+    let span = value
+        .strip_prefix('`')
+        .and_then(|rest| rest.split_once('`'));
+    let value = span.map_or(value, |(span, _)| span);
+    Some(value).filter(|v| !v.is_empty()).map(Text::from)
 }

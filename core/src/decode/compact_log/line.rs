@@ -5,6 +5,12 @@ use crate::model::words::{self as listed, DEFERRED, says_deferred};
 use crate::model::{GateStatus, LogEvent, LogLine, RunStatus, Status, Text};
 use crate::time::Stamp;
 
+/// Between the statements that one line tells of.
+const SEVERAL: &str = " | ";
+
+/// What is told, and the note behind it.
+type Event<'t> = (LogEvent, Option<&'t str>);
+
 /// What a line says, before it is put in its place.
 pub(super) struct Told<'t> {
     number: Option<u32>,
@@ -35,13 +41,7 @@ impl<'t> Told<'t> {
 
     pub(super) fn at(self, line: u32, raw: &str) -> LogLine {
         let note = self.note.map(str::trim).filter(|n| !n.is_empty());
-        let skipped = matches!(
-            self.event,
-            LogEvent::Statement {
-                status: Some(Status::Skipped),
-                ..
-            }
-        );
+        let skipped = self.event.is_skipped();
         LogLine {
             line,
             number: self.number,
@@ -70,6 +70,9 @@ pub(super) fn read(line: &str) -> Told<'_> {
         None => (None, None, item),
     };
     let arrow = !std::ptr::eq(rest, item);
+    if let Some(status) = ending(rest) {
+        return Told::of(number, LogEvent::Trailer { status, at: None }, None);
+    }
     let (frame, rest) = frame(rest);
     let condition = condition(rest);
     let held = condition.as_ref().map(|(held, ..)| *held);
@@ -101,6 +104,29 @@ pub(super) fn read(line: &str) -> Told<'_> {
     } else {
         Told::of(None, LogEvent::Note, None)
     }
+}
+
+/// `PROGRAM COMPLETE`: the end in words, in a trailer's place.
+fn ending(text: &str) -> Option<RunStatus> {
+    let (what, word) = text
+        .trim_matches(['*', '=', '.', '!', ' ', '✓'])
+        .split_once(' ')?;
+    let is_run = ["program", "workflow", "execution"];
+    let is_run = is_run.iter().any(|name| name.eq_ignore_ascii_case(what));
+    listed::run_status(word).filter(|status| is_run && status.is_finished())
+}
+
+/// `3→ a ✓ | b ✓`: several statements in one line, each under its number. Empty when there is one.
+pub(super) fn pieces(line: &str) -> Vec<String> {
+    let Some((_, _, rest)) = numbered(line).filter(|_| line.contains(SEVERAL)) else {
+        return Vec::new();
+    };
+    let pieces = rest.split(SEVERAL).map(str::trim);
+    if !pieces.clone().all(|piece| marked(piece).is_some()) {
+        return Vec::new();
+    }
+    let before = line.strip_suffix(rest).unwrap_or_default();
+    pieces.map(|piece| format!("{before}{piece}")).collect()
 }
 
 /// Whether a line is an event with a number and an arrow.
@@ -159,14 +185,13 @@ fn told(text: &str, in_frame: bool) -> (LogEvent, Option<&str>) {
         .or_else(|| round(text))
         .or_else(|| block(text))
         .or_else(|| gate(text))
-        .or_else(|| commit(text))
         .or_else(|| bracketed(text))
         .or_else(|| remark(text))
         .unwrap_or_else(|| statement(text))
 }
 
 /// `#1 done`, `#1 failed (timeout)`. (`#1 ✓` is an anonymous statement of the frame.)
-fn leave(text: &str) -> Option<(LogEvent, Option<&str>)> {
+fn leave(text: &str) -> Option<Event<'_>> {
     let completed = |word: &str| listed::status(word) == Some(Status::Completed);
     let (status, note) = match marked(text) {
         Some((left, status, note)) if completed(left) => (status, note),
@@ -182,15 +207,12 @@ fn leave(text: &str) -> Option<(LogEvent, Option<&str>)> {
 }
 
 /// `∥start a,b`, `∥done`.
-fn parallel(text: &str) -> Option<(LogEvent, Option<&str>)> {
+fn parallel(text: &str) -> Option<Event<'_>> {
     let rest = words::PARALLEL
         .iter()
         .find_map(|mark| text.strip_prefix(mark))?
         .trim_start();
-    let end = rest
-        .find(|c: char| !c.is_ascii_alphabetic())
-        .unwrap_or(rest.len());
-    let (word, rest) = rest.split_at_checked(end)?;
+    let (word, rest) = lead(rest);
     let rest = rest.trim_start_matches(':').trim();
     match word.to_ascii_lowercase().as_str() {
         "start" | "started" | "begin" => {
@@ -218,18 +240,16 @@ fn parallel(text: &str) -> Option<(LogEvent, Option<&str>)> {
                 Some(rest.trim_start_matches(['✓', '✗', ' '])),
             ))
         }
-        "fail" | "failed" | "error" => Some((
-            LogEvent::Join {
-                status: Status::Failed,
-            },
-            Some(rest),
-        )),
+        "fail" | "failed" | "error" => {
+            let status = Status::Failed;
+            Some((LogEvent::Join { status }, Some(rest)))
+        }
         _ => None,
     }
 }
 
 /// `retry:2/3`, also behind a name.
-fn retry(text: &str) -> Option<(LogEvent, Option<&str>)> {
+fn retry(text: &str) -> Option<Event<'_>> {
     let at = text.find("retry")?;
     let (before, rest) = text.split_at_checked(at)?;
     let rest = rest.strip_prefix("retry")?;
@@ -253,7 +273,7 @@ fn retry(text: &str) -> Option<(LogEvent, Option<&str>)> {
 }
 
 /// `loop:2/5`, `loop:2/5 exit(**done**)`, `loop exit(…)`.
-fn round(text: &str) -> Option<(LogEvent, Option<&str>)> {
+fn round(text: &str) -> Option<Event<'_>> {
     let rest = words::LOOP
         .iter()
         .find_map(|word| text.strip_prefix(word))?;
@@ -268,10 +288,7 @@ fn round(text: &str) -> Option<(LogEvent, Option<&str>)> {
         }
         None => return None,
     };
-    let word_end = rest
-        .find(|c: char| !c.is_ascii_alphabetic())
-        .unwrap_or(rest.len());
-    let (word, after) = rest.split_at_checked(word_end)?;
+    let (word, after) = lead(rest);
     let exit = matches!(
         word.to_ascii_lowercase().as_str(),
         "exit" | "exited" | "break"
@@ -297,17 +314,33 @@ fn round(text: &str) -> Option<(LogEvent, Option<&str>)> {
 }
 
 /// `(**done**)` is `done`.
-fn plain_reason(text: &str) -> &str {
-    let text = text.trim();
-    let inner = text
-        .strip_prefix('(')
-        .and_then(|t| t.strip_suffix(')'))
-        .unwrap_or(text);
-    inner.trim().trim_matches('*').trim()
+pub(super) fn plain_reason(text: &str) -> &str {
+    unbracketed(text.trim()).trim().trim_matches('*').trim()
+}
+
+/// A text without the brackets around it.
+fn unbracketed(text: &str) -> &str {
+    let inner = text.strip_prefix('(').and_then(|t| t.strip_suffix(')'));
+    inner.unwrap_or(text)
+}
+
+/// The letters that a text begins with, and the rest.
+fn lead(text: &str) -> (&str, &str) {
+    let end = text.find(|c: char| !c.is_ascii_alphabetic());
+    text.split_at_checked(end.unwrap_or(text.len()))
+        .unwrap_or((text, ""))
+}
+
+/// A text, and the note in brackets that ends it.
+fn noted(text: &str) -> (&str, Option<&str>) {
+    match text.strip_suffix(')').and_then(|t| t.rsplit_once(" (")) {
+        Some((text, note)) => (text.trim_end(), Some(note)),
+        None => (text, None),
+    }
 }
 
 /// `block:implement#1 TASK-001`.
-fn block(text: &str) -> Option<(LogEvent, Option<&str>)> {
+fn block(text: &str) -> Option<Event<'_>> {
     let rest = keyed(text, words::BLOCK)?;
     let end = rest
         .find(|c: char| c.is_whitespace() || c == '#' || c == '(')
@@ -326,18 +359,12 @@ fn block(text: &str) -> Option<(LogEvent, Option<&str>)> {
         Some((left, status, note)) => (Some(status), Some(left).filter(|l| !l.is_empty()).or(note)),
         None => (None, Some(after)),
     };
-    Some((
-        LogEvent::Enter {
-            block: block.into(),
-            id,
-            status,
-        },
-        note,
-    ))
+    let block = block.into();
+    Some((LogEvent::Enter { block, id, status }, note))
 }
 
 /// `gate:fast_tests ✓ approved`, `gate ✓ (72/72 tests pass)`, `gate **all tests pass** ✗`.
-fn gate(text: &str) -> Option<(LogEvent, Option<&str>)> {
+fn gate(text: &str) -> Option<Event<'_>> {
     let (name, rest) = if let Some(rest) = keyed(text, words::GATE) {
         match rest.strip_prefix('"').and_then(|r| r.split_once('"')) {
             Some(quoted) => quoted,
@@ -358,13 +385,8 @@ fn gate(text: &str) -> Option<(LogEvent, Option<&str>)> {
         )
     };
     let (status, note) = decision(rest.trim());
-    Some((
-        LogEvent::Gate {
-            gate: name.into(),
-            status,
-        },
-        Some(note),
-    ))
+    let gate = name.into();
+    Some((LogEvent::Gate { gate, status }, Some(note)))
 }
 
 /// `✓ approved by ops`: the decision, and what stands behind it.
@@ -388,37 +410,18 @@ fn decision(text: &str) -> (GateStatus, &str) {
     }
 }
 
-/// `commit:main abc123`: it was committed.
-fn commit(text: &str) -> Option<(LogEvent, Option<&str>)> {
-    let rest = text.strip_prefix("commit:")?;
-    let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
-    let name = text.get(.."commit:".len() + end)?;
-    let note = rest.get(end..)?.trim();
-    let status = Some(marked(note).map_or(Status::Completed, |(_, status, _)| status));
-    Some((
-        LogEvent::Statement {
-            text: name.into(),
-            status,
-        },
-        Some(note),
-    ))
-}
-
 /// `[outage] …` is a remark; the tag before a marked name (`[input] question ✓`) is no part of the name.
-fn bracketed(text: &str) -> Option<(LogEvent, Option<&str>)> {
+fn bracketed(text: &str) -> Option<Event<'_>> {
     let (_, rest) = text.strip_prefix('[')?.split_once(']')?;
     let named = marked(rest).filter(|(name, ..)| !name.is_empty() && !name.contains([' ', '\t']));
     Some(match named {
-        Some((name, status, note)) => {
-            let (text, status) = (name.into(), Some(status));
-            (LogEvent::Statement { text, status }, note)
-        }
+        Some((name, status, note)) => (LogEvent::statement(name, Some(status)), note),
         None => (LogEvent::Note, Some(text)),
     })
 }
 
 /// `exit_condition: every item is done`: a remark, even where it ends in a word for a status.
-fn remark(text: &str) -> Option<(LogEvent, Option<&str>)> {
+fn remark(text: &str) -> Option<Event<'_>> {
     let (key, _) = text.split_once(':')?;
     let key = key.trim().to_ascii_lowercase().replace([' ', '-'], "_");
     words::REMARKS
@@ -461,10 +464,7 @@ fn condition(text: &str) -> Option<(bool, LogEvent, Option<&str>)> {
 
 /// `if x > 3 skip (no need)`, `option "slow" not taken`, `if x > 3 -> false`: the outcome stands last.
 fn last_words(text: &str) -> Option<(bool, LogEvent, Option<&str>)> {
-    let (text, note) = match text.strip_suffix(')').and_then(|t| t.rsplit_once(" (")) {
-        Some((text, note)) => (text.trim_end(), Some(note)),
-        None => (text, None),
-    };
+    let (text, note) = noted(text);
     let passed = words::PASSED_OVER.iter().find_map(|word| {
         let left = text.strip_suffix(word)?;
         left.ends_with([' ', '\t']).then_some((left, false))
@@ -491,10 +491,7 @@ fn event_of(held: bool, condition: &str) -> LogEvent {
     } else {
         Status::Skipped
     };
-    LogEvent::Statement {
-        text: condition.trim().into(),
-        status: Some(status),
-    }
+    LogEvent::statement(condition.trim(), Some(status))
 }
 
 /// Whether words say that a condition held or that its body ran, and the rest.
@@ -540,13 +537,7 @@ fn statement(text: &str) -> (LogEvent, Option<&str>) {
         Some((left, status, note)) => (left, Some(status), note),
         None => (text, None, None),
     };
-    (
-        LogEvent::Statement {
-            text: left.into(),
-            status,
-        },
-        note,
-    )
+    (LogEvent::statement(left, status), note)
 }
 
 /// The first mark outside of brackets: what stands before it, what it says, and what stands behind.
@@ -594,17 +585,15 @@ fn written(text: &str) -> Option<(&str, Status, Option<&str>)> {
 
 /// `research done`: a word in the mark's place, behind one name or a keyword.
 fn worded(text: &str) -> Option<(&str, Status, Option<&str>)> {
-    let (text, note) = match text.strip_suffix(')').and_then(|t| t.rsplit_once(" (")) {
-        Some((text, note)) => (text.trim_end(), Some(note)),
-        None => (text, None),
-    };
+    let (text, note) = noted(text);
     let (left, word) = text.rsplit_once([' ', '\t']).unwrap_or(("", text));
     let status = listed::status(word)?;
     // The word alone says why: `publish deferred`.
     let note = note.or(word.eq_ignore_ascii_case(DEFERRED).then_some(word));
     let left = left.trim();
     let lead = left.split([' ', '(']).next().unwrap_or_default();
-    let named = !left.contains([' ', '\t']);
+    // `ALL DONE` names no statement.
+    let named = !left.contains([' ', '\t']) && !left.eq_ignore_ascii_case("all");
     let is_keyword = matches!(
         lead,
         "if" | "elif"
@@ -624,10 +613,7 @@ fn worded(text: &str) -> Option<(&str, Status, Option<&str>)> {
 /// `---end 2026-02-13T10:57:50-05:00`, `---resume TS (note)`.
 fn trailer(line: &str) -> Option<Told<'_>> {
     let rest = line.strip_prefix(words::TRAILER)?.trim_start_matches('-');
-    let end = rest
-        .find(|c: char| !c.is_ascii_alphabetic())
-        .unwrap_or(rest.len());
-    let (word, after) = rest.split_at_checked(end)?;
+    let (word, after) = lead(rest);
     let after = after.trim_start_matches(':').trim();
     let status = match (listed::run_status(word), word.to_ascii_lowercase().as_str()) {
         (Some(status), _) => status,
@@ -636,12 +622,13 @@ fn trailer(line: &str) -> Option<Told<'_>> {
         _ => return None,
     };
     let (at, note) = stamp(after);
-    let note = note
-        .strip_prefix('(')
-        .and_then(|n| n.strip_suffix(')'))
-        .unwrap_or(note);
     let event = LogEvent::Trailer { status, at };
-    Some(Told::of(None, event, Some(note)))
+    Some(Told::of(None, event, Some(unbracketed(note))))
+}
+
+/// Returns the time that a line of a list begins with: `- 2026-01-04T10:15:00Z: deployed`.
+pub(crate) fn time_of(line: &str) -> Option<Stamp> {
+    stamp(line.trim_start_matches(['-', '*', '[', ' '])).0
 }
 
 /// A time at the beginning of a text, in one word or two, and the rest.
@@ -653,7 +640,7 @@ fn stamp(text: &str) -> (Option<Stamp>, &str) {
             continue;
         };
         // Two words are a time only when both belong to it.
-        let at = Stamp::parse(head.trim_end_matches([',', ';']));
+        let at = Stamp::parse(head.trim_end_matches([',', ';', ':', ']']));
         if at.millis().is_some() {
             found = (Some(at), rest.trim());
         }

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The grammar, as far as lines keep to one. `words` holds its marks and words for whoever reads or writes them,
-//! `line` reads a line, `narration` the older markers, `file` a whole text:
+//! `line` reads a line, `narration` the older markers, `headings` a log that has no marks, `file` a whole text:
 //!
 //! ```text
 //! log       header? line*                          an encrypted JSON envelope may stand in the header's place
@@ -23,7 +23,7 @@
 //!           "loop:" n "/" max ("exit(" reason ")")? | "retry:" n "/" max
 //!           "block:" name ("#" frame)? argument? | "done"              (the latter behind "#" frame)
 //!           "gate:" name ("✓ approved" | "✗ rejected" | "pending" | …)
-//!           "commit:" name sha | text
+//!           text
 //! trailer   "---end" time | "---error" time message | "---resume" time note
 //! narration "[Position] Statement " n ": " text | "[Success]" text | "[Binding]" text
 //! ```
@@ -31,11 +31,13 @@
 //! Real logs add to it as they go, so nothing fails: what is not understood is kept as a note, with its line.
 
 mod file;
+mod headings;
 mod line;
 mod narration;
 #[cfg(test)]
 mod tests;
 pub(crate) mod words;
 
-pub(crate) use file::is_log_title;
+pub(crate) use file::{has_events, is_log_title};
 pub use file::{looks_like, parse};
+pub(crate) use line::time_of;

@@ -27,9 +27,7 @@ impl Narrator {
             "Position" => {
                 let (number, text) = position(rest);
                 self.position = number;
-                let text = text.into();
-                let status = Some(Status::Executing);
-                (LogEvent::Statement { text, status }, None)
+                (LogEvent::statement(text, Some(Status::Executing)), None)
             }
             "Success" | "Error" | "Failure" => {
                 let status = if word == "Success" {
@@ -37,9 +35,7 @@ impl Narrator {
                 } else {
                     Status::Failed
                 };
-                let status = Some(status);
-                let text = "".into();
-                (LogEvent::Statement { text, status }, Some(rest))
+                (LogEvent::statement("", Some(status)), Some(rest))
             }
             "Binding" => (LogEvent::Note, Some(rest)),
             _ => return None,

@@ -250,7 +250,7 @@ fn every_kind_of_line_is_read() {
             "5→ [eval] assertion ✗ too short",
             "5 failed assertion (too short)",
         ),
-        ("9→ commit:main abc123", "9 completed commit:main (abc123)"),
+        ("9→ commit:main abc123", "9 text commit:main abc123"),
         (
             "4→ server ⇒ synthesizer (delegate: r1)",
             "4 waiting server (synthesizer (delegate: r1))",

@@ -6,7 +6,7 @@ use super::tree::Tree;
 use crate::decode::memory_md::{SEGMENT_MOST, SegmentFile, agent_of, segment, segment_number};
 use crate::decode::text::lossy;
 use crate::issue::Issue;
-use crate::model::{Agent, AgentScope, Segment, ValueAt};
+use crate::model::{Agent, AgentScope, ValueAt};
 use crate::source::{FileEntry, Source};
 
 /// Segments of all agents that are read; more are listed by their numbers.
@@ -62,19 +62,12 @@ fn agent(
     let mut agent = Agent {
         name: name.into(),
         scope: scope.clone(),
-        memory: ValueAt::Missing,
-        created: None,
-        updated: None,
-        segments: Vec::new(),
         store: store.into(),
+        ..Agent::default()
     };
     for (rest, file) in files {
         if *rest == "memory.md" {
-            agent.memory = ValueAt::File {
-                path: file.path.as_str().into(),
-                start: 0,
-                len: file.len,
-            };
+            agent.memory = ValueAt::file(&file.path, file.len);
             if let Some(head) = tree.head(file, 512) {
                 let (head, _) = lossy(&head);
                 if let Some(said) = agent_of(&head).filter(|said| *said != name) {
@@ -85,27 +78,18 @@ fn agent(
                 }
             }
         } else if let Some(number) = segment_number(name, rest) {
-            let read = if *left > 0 {
-                *left -= 1;
-                tree.text(file, SEGMENT_MOST).map(|text| segment(&text))
-            } else {
-                None
+            let text = match *left {
+                0 => None,
+                _ => tree.text(file, SEGMENT_MOST),
             };
-            let read = read.unwrap_or_else(SegmentFile::default);
-            if read.number.is_some_and(|said| said != number) {
-                let message = format!(
-                    "{rest} says that it is segment {}",
-                    read.number.unwrap_or_default()
-                );
+            *left = left.saturating_sub(1);
+            let read = text.map_or_else(SegmentFile::default, |text| segment(&text));
+            if let Some(said) = read.number.filter(|said| *said != number) {
+                let message = format!("{rest} says that it is segment {said}");
                 let issue = Issue::info("segment-number", message).at_file(tree.relative(file));
                 tree.issue(issue.hint("The file's name decides."));
             }
-            agent.segments.push(Segment {
-                number,
-                timestamp: read.timestamp,
-                prompt: read.prompt,
-                summary: read.summary,
-            });
+            agent.segments.push(read.numbered(number));
         }
     }
     agent.segments.sort_by_key(|segment| segment.number);

@@ -8,6 +8,7 @@ use crate::decode::binding_md::{self, FIRST_PART, Head, LONGEST_HEADER, Read};
 use crate::issue::Issue;
 use crate::model::{Binding, BindingKind, IndexedBinding, Run, Text, ValueAt};
 use crate::source::FileEntry;
+use crate::text::short;
 
 /// Binding files that are read; more are listed as files.
 const MOST_BINDINGS: usize = 100_000;
@@ -79,17 +80,12 @@ fn headed(tree: &mut Tree<'_>, run: &Run, path: &str, heading: &str) {
     if index.any(|row| relative(&row.path, &run.id) == path) {
         return;
     }
-    let message = format!("{path} is headed \u{201c}{}\u{201d}", short(heading));
+    let message = format!("{path} is headed \u{201c}{}\u{201d}", short(heading, 60));
     tree.issue(
         Issue::info("binding-heading", message)
             .at_file(path)
             .hint("The file's name is believed: it is what the index and the program go by."),
     );
-}
-
-/// The beginning of a text on one line.
-fn short(text: &str) -> String {
-    text.chars().take(60).collect()
 }
 
 /// One binding by its file, and its heading; `name` is its path below `bindings/`.
@@ -98,16 +94,10 @@ pub(super) fn read_one(
     file: &FileEntry,
     name: &str,
 ) -> (Binding, Option<Text>) {
-    let path = file
-        .path
-        .get(tree.root.len()..)
-        .unwrap_or(&file.path)
-        .to_owned();
+    let path = tree.inside(file).to_owned();
     let stem = name.strip_suffix(".md").unwrap_or(name);
     let head = head(tree, file, stem).unwrap_or_default();
-    for issue in &head.issues {
-        tree.issue(issue.clone().at_file(path.clone()));
-    }
+    tree.issues_of(&path, head.issues.clone());
     if head.encrypted {
         tree.sealed.push(path.clone());
     }
@@ -139,7 +129,7 @@ fn of_head(path: &str, full: &str, stem: &str, head: Head, len: u64) -> (Binding
         fields: head.extra.into(),
         tail_known: true,
         parent_execution_id: head.parent_execution_id,
-        superseded: false,
+        ..Binding::default()
     };
     (binding, issue)
 }

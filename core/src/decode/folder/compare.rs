@@ -162,15 +162,8 @@ pub(super) fn named_only(row: &IndexedBinding) -> Binding {
         name: name.into(),
         execution_id: row.execution_id,
         kind: BindingKind::parse(&row.kind),
-        value: ValueAt::Missing,
-        source: None,
-        created: None,
-        updated: None,
-        attachment: None,
-        fields: Box::default(),
         tail_known: true,
-        parent_execution_id: None,
-        superseded: false,
+        ..Binding::default()
     }
 }
 
@@ -219,11 +212,7 @@ pub(super) fn agents(tree: &mut Tree<'_>, run: &mut Run) {
 pub(super) fn named_agent(name: &Text, path: &str) -> Agent {
     Agent {
         name: name.clone(),
-        scope: AgentScope::Execution,
-        memory: ValueAt::Missing,
-        created: None,
-        updated: None,
-        segments: Vec::new(),
         store: path.into(),
+        ..Agent::default()
     }
 }

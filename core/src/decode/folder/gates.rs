@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::tree::Tree;
 use crate::decode::gates_json;
-use crate::issue::Issue;
 use crate::model::{Gate, Run};
 use crate::source::FileEntry;
 
@@ -38,9 +37,7 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
         let mut text = |file: Option<&FileEntry>| file.and_then(|file| tree.text(file, GATE_MOST));
         let (pending, resolved) = (text(pending), text(resolved));
         let (gate, issues) = gates_json::gate(id, pending.as_deref(), resolved.as_deref());
-        for issue in issues {
-            tree.issue(issue.at_file(format!("gates/{id}.json")));
-        }
+        tree.issues_of(&format!("gates/{id}.json"), issues);
         run.gates.extend(gate);
     }
     // In order of creation, as far as it is recorded; the names decide between equals.
@@ -57,7 +54,7 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
     {
         let (audit, issues) = gates_json::audit(&log);
         run.audit = audit;
-        placed(tree, issues, "gates/audit.jsonl");
+        tree.issues_of("gates/audit.jsonl", issues);
     }
     if let Some(log) = tree
         .get("x_events.jsonl")
@@ -66,12 +63,6 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
         run.keeps_events = true;
         let (rows, issues) = gates_json::events(&log);
         run.executions = rows;
-        placed(tree, issues, "x_events.jsonl");
-    }
-}
-
-fn placed(tree: &mut Tree<'_>, issues: Vec<Issue>, path: &str) {
-    for issue in issues {
-        tree.issue(issue.at_file(path));
+        tree.issues_of("x_events.jsonl", issues);
     }
 }

@@ -49,13 +49,13 @@ pub fn binding_versions(
                 source: head.source,
                 created: head.created.or_else(|| head.updated.clone()),
                 updated: head.updated,
-                replaced: None,
                 attachment: head.attachment,
                 value: ValueAt::File {
                     path: file.path.as_str().into(),
                     start: head.start,
                     len: file.len.saturating_sub(head.start),
                 },
+                ..Version::default()
             }
         })
         .collect();
@@ -74,17 +74,9 @@ pub fn memory_versions(source: &dyn Source, root: &str, agent: &str) -> Vec<Vers
     numbered(source, &format!("{root}{AGENTS}{agent}/"))
         .into_iter()
         .map(|file| Version {
-            kind: BindingKind::Other("".into()),
-            source: None,
-            created: None,
             updated: file.modified.clone(),
-            replaced: None,
-            attachment: None,
-            value: ValueAt::File {
-                path: file.path.as_str().into(),
-                start: 0,
-                len: file.len,
-            },
+            value: ValueAt::file(&file.path, file.len),
+            ..Version::default()
         })
         .collect()
 }

@@ -2,14 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Map, Value};
-
 use super::bindings;
 use super::tree::Tree;
-use crate::decode::jsonl;
+use crate::decode::{fields, jsonl};
 use crate::issue::Issue;
 use crate::model::{Binding, BindingKind, Import, Run, Text};
-use crate::time::Stamp;
 
 /// Bytes of the log that are read.
 const LOG_MOST: usize = 16 << 20;
@@ -24,8 +21,8 @@ pub(super) fn rows(tree: &mut Tree<'_>, run: &mut Run) {
     };
     let mut at: BTreeMap<Text, usize> = BTreeMap::new();
     let imports = &mut run.imports;
-    let issues = jsonl::lines(&log, |_, object| {
-        let import = import(&object);
+    let issues = jsonl::lines(&log, |_, mut object| {
+        let import = fields::import(&mut object);
         let known = at.get(&import.alias).and_then(|at| imports.get_mut(*at));
         match known {
             Some(known) => *known = import,
@@ -36,28 +33,14 @@ pub(super) fn rows(tree: &mut Tree<'_>, run: &mut Run) {
         }
         Ok(())
     });
-    for issue in issues {
-        tree.issue(issue.at_file("x_imports.jsonl"));
-    }
-}
-
-fn import(object: &Map<String, Value>) -> Import {
-    let get = |key: &str| object.get(key).and_then(jsonl::text);
-    Import {
-        alias: get("alias").unwrap_or_else(|| "".into()),
-        source_url: get("source_url"),
-        fetched: get("fetched_at").map(|at| Stamp::parse(&at)),
-        inputs_schema: get("inputs_schema"),
-        outputs_schema: get("outputs_schema"),
-        nested: None,
-    }
+    tree.issues_of("x_imports.jsonl", issues);
 }
 
 /// The import of a handle, as the text of an `x_imports.jsonl` says; its last line counts.
 pub fn import_row(log: &str, alias: &str) -> Option<Import> {
     let mut found = None;
-    jsonl::lines(log, |_, object| {
-        let import = import(&object);
+    jsonl::lines(log, |_, mut object| {
+        let import = fields::import(&mut object);
         if *import.alias == *alias {
             found = Some(import);
         }

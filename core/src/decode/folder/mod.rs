@@ -87,7 +87,7 @@ pub fn decode(source: &dyn Source, root: &str) -> Run {
     run.files = files::list(&tree);
     run.touched = tree.touched();
     if form == FolderForm::Bare && !run.files.is_empty() {
-        tree.issues.push(
+        tree.issue(
             Issue::warning("no-state-file", "the folder has no state file")
                 .hint("What ran is told from the bindings; all else is unknown."),
         );
@@ -161,7 +161,7 @@ pub fn state_file_of(source: &dyn Source, root: &str) -> Option<String> {
 pub fn program_of(source: &dyn Source, root: &str, named: Option<&str>) -> (Program, Vec<Issue>) {
     let mut tree = Tree::new(source, root);
     let program = program::read(&mut tree, named);
-    (program, tree.issues)
+    (program, tree.finish())
 }
 
 /// A state file that was given alone: what it says, with bindings and agents as its index names them.
@@ -201,7 +201,7 @@ pub fn agents(source: &dyn Source, dir: &str, scope: AgentScope) -> (Vec<Agent>,
     let mut tree = Tree::new(source, dir);
     let store = tree.root.clone();
     let agents = agents::read(&mut tree, "", &scope, &store);
-    let mut issues = tree.issues;
+    let mut issues = tree.finish();
     for issue in &mut issues {
         issue.location.file = issue.location.file.take().map(|file| {
             if file.starts_with(&store) {
@@ -217,11 +217,7 @@ pub fn agents(source: &dyn Source, dir: &str, scope: AgentScope) -> (Vec<Agent>,
 /// The agent of one name below a folder of agents, where it has a memory or segments; the segments are not read.
 pub fn agent_named(source: &dyn Source, dir: &str, scope: AgentScope, name: &str) -> Option<Agent> {
     let memory = match source.file(&format!("{dir}{name}/memory.md")) {
-        Some(file) => ValueAt::File {
-            path: file.path.as_str().into(),
-            start: 0,
-            len: file.len,
-        },
+        Some(file) => ValueAt::file(&file.path, file.len),
         None => {
             agents::segment_files(source, &format!("{dir}{name}/"), name).next()?;
             ValueAt::Missing
@@ -231,10 +227,8 @@ pub fn agent_named(source: &dyn Source, dir: &str, scope: AgentScope, name: &str
         name: name.into(),
         scope,
         memory,
-        created: None,
-        updated: None,
-        segments: Vec::new(),
         store: format!("{dir}{name}/").into(),
+        ..Agent::default()
     })
 }
 
@@ -256,12 +250,7 @@ pub fn segment(
     };
     let len = usize::try_from(file.len).unwrap_or(usize::MAX);
     let read = memory_md::segment(&lossy(&source.read(&file.path, 0, len)?).0);
-    Ok(Some(Segment {
-        number,
-        timestamp: read.timestamp,
-        prompt: read.prompt,
-        summary: read.summary,
-    }))
+    Ok(Some(read.numbered(number)))
 }
 
 /// Reads `.prose/.env`, two levels above `.prose/runs/{id}/`, where it is inside the source.

@@ -1,6 +1,7 @@
 //! The program that a run folder holds.
 
 use super::tree::Tree;
+use crate::decode::head;
 use crate::decode::sealed::is_sealed;
 use crate::issue::Issue;
 use crate::model::Program;
@@ -9,7 +10,7 @@ use crate::program::{self, MOST_BYTES, Statement, StatementKind};
 /// Names that a run's own copy of its program goes by, the document's first (dialects.md: "may be missing, shortened
 /// or called `current.prose`").
 const NAMES: [&str; 3] = ["program.prose", "current.prose", "root.prose.md"];
-/// A name that a program goes by where it holds code; else the file is a text about one.
+/// A name that a program goes by where it holds code or says that it is one; else the file is a text about one.
 const IN_MARKDOWN: &str = "program.md";
 
 /// Whether a file straight in the run's folder is called like a program.
@@ -38,7 +39,7 @@ pub(super) fn read(tree: &mut Tree<'_>, named: Option<&str>) -> Program {
     let file = own.or(by_name).or_else(|| others.first().copied());
     let file = file.or_else(|| {
         let file = tree.get(IN_MARKDOWN)?;
-        holds_code(&tree.text(file, MOST_BYTES)?).then_some(file)
+        is_program(&tree.text(file, MOST_BYTES)?).then_some(file)
     });
     let Some(file) = file else {
         return Program {
@@ -77,8 +78,13 @@ pub(super) fn read(tree: &mut Tree<'_>, named: Option<&str>) -> Program {
     }
 }
 
-/// Whether a text is a program, or an envelope that may hold one.
-fn holds_code(text: &str) -> bool {
+/// Whether a text is a program, calls itself one (`kind: program` in front matter), or is an envelope that may hold one.
+fn is_program(text: &str) -> bool {
     let is_code = |statement: &Statement| statement.kind != StatementKind::Other;
-    is_sealed(text) || program::scan(text).statements.iter().any(is_code)
+    let mut head = head::front_matter(text)
+        .map_or("", |(head, _)| head)
+        .lines();
+    let kind = head.find_map(|line| head::pair(line).filter(|pair| pair.key == "kind"));
+    let named = kind.is_some_and(|pair| matches!(pair.value, "program" | "system"));
+    named || is_sealed(text) || program::scan(text).statements.iter().any(is_code)
 }

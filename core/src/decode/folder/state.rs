@@ -56,9 +56,7 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) -> FolderForm {
         if let Some(text) = tree.text(file, STATE_FILE_MOST) {
             let (found, issues) = from_text(run, path, &text);
             form = found;
-            for issue in issues {
-                tree.issue(issue.at_file(path));
-            }
+            tree.issues_of(path, issues);
         }
     }
     let record = tree
@@ -84,7 +82,10 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
             return (FolderForm::Foreign, vec![issue]);
         }
         Some("vm.log.md") => FolderForm::VmLog,
-        _ => state_md::form(text),
+        _ => match state_md::form(text) {
+            FolderForm::Foreign if compact_log::has_events(text) => FolderForm::CompactLog,
+            form => form,
+        },
     };
     let mut issues = Vec::new();
     match form {
@@ -106,15 +107,6 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
             run_state(run, text);
             issues.push(recognised("a run state with receipts"));
         }
-        FolderForm::VmLog => {
-            // A log in its own words: its head alone is read.
-            issues = log(run, name, text);
-            let has_events = run.log.as_ref().is_some_and(CompactLog::has_events);
-            if !has_events {
-                run.log = None;
-                issues.push(recognised("a VM log"));
-            }
-        }
         FolderForm::Foreign | FolderForm::Bare
             if text
                 .trim_start_matches(['\u{feff}', ' ', '\n', '\r'])
@@ -125,16 +117,30 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
                     .hint("It is shown as text; what ran is told from the bindings."),
             );
         }
-        FolderForm::Foreign | FolderForm::Bare => {
-            let what = if text.trim().is_empty() {
-                "is empty"
-            } else {
-                "has none of the known forms"
-            };
+        FolderForm::Foreign | FolderForm::Bare if text.trim().is_empty() => {
             issues.push(
-                Issue::warning("state-file-foreign", format!("the state file {what}"))
-                    .hint("It is shown as text; what ran is told from the bindings."),
+                Issue::warning("state-file-foreign", "the state file is empty")
+                    .hint("What ran is told from the bindings."),
             );
+        }
+        // A log, or a text, in words of its own: its head is read, and headings that say how a statement stands.
+        FolderForm::VmLog | FolderForm::Foreign | FolderForm::Bare => {
+            issues = log(run, name, text);
+            let has_events = run.log.as_ref().is_some_and(CompactLog::has_events);
+            if !has_events {
+                remarks(run);
+            }
+            match form {
+                FolderForm::VmLog if has_events => {}
+                FolderForm::VmLog => issues.push(recognised("a VM log")),
+                _ => issues.push(
+                    Issue::warning(
+                        "state-file-foreign",
+                        "the state file has none of the known forms",
+                    )
+                    .hint("Its lines are shown as remarks in the trace."),
+                ),
+            }
         }
     }
     (form, issues)
@@ -143,6 +149,15 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
 fn recognised(what: &str) -> Issue {
     Issue::info("state-file-not-read", format!("the state file is {what}"))
         .hint("Its head is read and its text shown; what ran is told from the bindings.")
+}
+
+/// Keeps the lines of a log that records no statement. The last of them that begins with a time is the last sign of life.
+fn remarks(run: &mut Run) {
+    let Some(log) = run.log.take() else { return };
+    let mut lines = log.lines.iter().rev();
+    let last = || lines.find_map(|line| compact_log::time_of(&line.raw));
+    run.updated = run.updated.take().or_else(last);
+    run.remarks = log.lines.into_iter().map(|line| line.raw).collect();
 }
 
 /// A log of form B.
@@ -274,9 +289,7 @@ fn receipts_of(tree: &mut Tree<'_>, run: &mut Run, anchor: Option<&Anchor>) -> b
         return false;
     };
     let (read, issues) = receipts::read(&log);
-    for issue in issues {
-        tree.issue(issue.at_file(receipts::FILE));
-    }
+    tree.issues_of(receipts::FILE, issues);
     let issue =
         anchor.and_then(|anchor| receipts::anchored(&read, anchor.count, anchor.head.as_deref()));
     if let Some(issue) = issue {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::bindings::few;
 use crate::decode::text::{is_plain_path, lossy};
-use crate::issue::Issue;
+use crate::issue::{Issue, Issues};
 use crate::source::{FileEntry, Source};
 use crate::time::Stamp;
 
@@ -18,7 +18,7 @@ pub(super) struct Tree<'a> {
     pub(super) root: String,
     /// Its files, in order of path; those with odd paths are left out.
     files: Vec<&'a FileEntry>,
-    pub(super) issues: Vec<Issue>,
+    issues: Issues,
     /// Bindings that are encrypted envelopes.
     pub(super) sealed: Vec<String>,
 }
@@ -39,7 +39,7 @@ impl<'a> Tree<'a> {
             source,
             root: root.clone(),
             files: Vec::new(),
-            issues: Vec::new(),
+            issues: Issues::listing(MOST_LISTED),
             sealed: Vec::new(),
         };
         let mut odd: Vec<&str> = Vec::new();
@@ -58,7 +58,7 @@ impl<'a> Tree<'a> {
                 0 => format!("the path {first} is not plain"),
                 n => format!("the path {first} and {n} others are not plain"),
             };
-            tree.issues.push(
+            tree.issue(
                 Issue::warning("unsafe-path", message)
                     .hint("Parts of a path that are empty, `.` or `..` may lead out of the run; these files are not read."),
             );
@@ -69,6 +69,11 @@ impl<'a> Tree<'a> {
     /// A file's path inside the run folder.
     pub(super) fn relative(&self, file: &'a FileEntry) -> &'a str {
         file.path.get(self.root.len()..).unwrap_or_default()
+    }
+
+    /// The same of any file, which may not be of this tree.
+    pub(super) fn inside<'f>(&self, file: &'f FileEntry) -> &'f str {
+        file.path.get(self.root.len()..).unwrap_or(&file.path)
     }
 
     pub(super) fn files(&self) -> &[&'a FileEntry] {
@@ -106,14 +111,9 @@ impl<'a> Tree<'a> {
         match self.source.read(&file.path, 0, most) {
             Ok(bytes) => Some(bytes),
             Err(error) => {
-                let path = file
-                    .path
-                    .get(self.root.len()..)
-                    .unwrap_or(&file.path)
-                    .to_owned();
                 self.issue(
                     Issue::error("file-unreadable", error.to_string())
-                        .at_file(path)
+                        .at_file(self.inside(file))
                         .hint("Check that you may read it; what it says is missing here."),
                 );
                 None
@@ -124,11 +124,7 @@ impl<'a> Tree<'a> {
     /// A file as text, cut at `most` bytes with an issue.
     pub(super) fn text(&mut self, file: &FileEntry, most: usize) -> Option<String> {
         let bytes = self.head(file, most)?;
-        let path = file
-            .path
-            .get(self.root.len()..)
-            .unwrap_or(&file.path)
-            .to_owned();
+        let path = self.inside(file).to_owned();
         if file.len > bytes.len() as u64 {
             let message = format!(
                 "{path} is {} bytes long; the first {} were read",
@@ -143,40 +139,26 @@ impl<'a> Tree<'a> {
         }
         let (text, issues) = lossy(&bytes);
         let text = text.into_owned();
-        for issue in issues {
-            self.issue(issue.at_file(path.clone()));
-        }
+        self.issues_of(&path, issues);
         Some(text)
     }
 
-    /// Notes an issue; of one rule not more than can be read.
+    /// Notes an issue.
     pub(super) fn issue(&mut self, issue: Issue) {
-        let same = self
-            .issues
-            .iter()
-            .rev()
-            .filter(|i| i.rule == issue.rule)
-            .take(MOST_LISTED + 1)
-            .count();
-        match same {
-            n if n < MOST_LISTED => self.issues.push(issue),
-            n if n == MOST_LISTED => self.issues.push(
-                Issue::new(
-                    issue.severity,
-                    &issue.rule,
-                    "there are more of this kind than are listed",
-                )
-                .hint(issue.hint),
-            ),
-            _ => {}
-        }
+        self.issues.add(issue);
+    }
+
+    /// Notes issues of a file; its path is inside the run folder.
+    pub(super) fn issues_of(&mut self, path: &str, issues: Vec<Issue>) {
+        self.issues
+            .extend(issues.into_iter().map(|issue| issue.at_file(path)));
     }
 
     /// What was odd, in the order found. Encrypted envelopes come by the dozen: one issue tells of all of them.
     pub(super) fn finish(mut self) -> Vec<Issue> {
         let paths = std::mem::take(&mut self.sealed);
         let (message, place) = match paths.as_slice() {
-            [] => return self.issues,
+            [] => return self.issues.finish(),
             [one] => (format!("{one} is an encrypted envelope"), one.as_str()),
             many => {
                 let count = many.len();
@@ -189,7 +171,7 @@ impl<'a> Tree<'a> {
                 .at_file(place)
                 .hint("They are shown as they are; only their owner can open them."),
         );
-        self.issues
+        self.issues.finish()
     }
 
     /// The latest change of any file of the run; nested runs are runs of their own.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::reader::Reader;
 use super::value_bytes;
 use crate::database::{Database, DecodeError, Want};
+use crate::decode::fields::Fields as _;
 use crate::decode::text::lossy;
 use crate::issue::Issue;
 use crate::model::{Agent, AgentScope, Segment, Text, ValueAt};
@@ -87,8 +88,8 @@ fn segment_row(reader: &mut Reader<'_>, agent: &str, number: Option<i64>) -> Opt
     ];
     let mut last: Option<SegmentRow> = None;
     reader.scan_some(schema::AGENT_SEGMENTS, WANTS, |cells| {
-        let own = cells.text(0).is_some_and(|name| *name == *agent);
-        let at = cells.int(1).unwrap_or(0);
+        let own = cells.text("agent_name").is_some_and(|name| *name == *agent);
+        let at = cells.int("segment_number").unwrap_or(0);
         let wanted = number.map_or_else(
             || last.as_ref().is_none_or(|last| last.number <= at),
             |number| number == at,
@@ -96,9 +97,9 @@ fn segment_row(reader: &mut Reader<'_>, agent: &str, number: Option<i64>) -> Opt
         if own && wanted {
             last = Some(SegmentRow {
                 number: at,
-                timestamp: cells.stamp(2),
-                prompt: cells.value_at(3),
-                summary: cells.value_at(4),
+                timestamp: cells.stamp("timestamp"),
+                prompt: cells.value_at("prompt"),
+                summary: cells.value_at("summary"),
             });
         }
     });
@@ -108,33 +109,28 @@ fn segment_row(reader: &mut Reader<'_>, agent: &str, number: Option<i64>) -> Opt
 fn without_memory(name: Text, store: Text) -> Agent {
     Agent {
         name,
-        scope: AgentScope::Execution,
-        memory: ValueAt::Missing,
-        created: None,
-        updated: None,
-        segments: Vec::new(),
         store,
+        ..Agent::default()
     }
 }
 
 fn read_agents(reader: &mut Reader<'_>, store: &Text) -> Vec<Agent> {
     let mut agents: Vec<Agent> = Vec::new();
     reader.scan(schema::AGENTS, |cells| {
-        let mut memory = cells.value_at(2);
+        let mut memory = cells.value_at("memory");
         if memory.len().is_none() {
             memory = ValueAt::Missing;
         }
         agents.push(Agent {
-            name: cells.text(0).unwrap_or_else(|| "".into()),
-            scope: match cells.text(1) {
-                Some(word) => AgentScope::parse(&word),
-                None => AgentScope::Execution,
-            },
+            name: cells.word("name"),
+            scope: cells
+                .text("scope")
+                .map_or_else(AgentScope::default, |word| AgentScope::parse(&word)),
             memory,
-            created: cells.stamp(3),
-            updated: cells.stamp(4),
-            segments: Vec::new(),
+            created: cells.stamp("created_at"),
+            updated: cells.stamp("updated_at"),
             store: Text::clone(store),
+            ..Agent::default()
         });
     });
     agents
@@ -149,48 +145,38 @@ fn read_segments(reader: &mut Reader<'_>, agents: &mut Vec<Agent>, store: &Text)
     let mut held = 0_usize;
     let mut shortened = 0_u64;
     reader.scan(schema::AGENT_SEGMENTS, |cells| {
-        let name = cells.text(1).unwrap_or_else(|| "".into());
+        let name = cells.word("agent_name");
         let place = *by_name.entry(Text::clone(&name)).or_insert_with(|| {
             // A1: foreign keys are off in the sqlite3 program, so a segment may come before its agent.
-            cells.notes.add(
-                Issue::warning(
-                    "segment-without-agent",
-                    format!("segments of {name} are recorded, but no such agent"),
-                )
-                .at_row(schema::AGENT_SEGMENTS, cells.at)
-                .at_column("agent_name")
-                .hint("It is shown as an agent without a memory."),
+            let message = format!("segments of {name} are recorded, but no such agent");
+            let issue = Issue::warning("segment-without-agent", message);
+            cells.mark_odd(
+                "agent_name",
+                issue.hint("It is shown as an agent without a memory."),
             );
             agents.push(without_memory(Text::clone(&name), Text::clone(store)));
             agents.len() - 1
         });
-        let mut text = |i: usize| -> Option<Text> {
-            let mut text = cells.string(i)?;
+        let mut text = |column: &str| -> Option<Text> {
+            let mut text = cells.string(column)?;
             if held > HELD && text.len() > BEGINNING {
-                let end = text.floor_char_boundary(BEGINNING);
-                text.truncate(end);
+                text.truncate(text.floor_char_boundary(BEGINNING));
                 shortened += 1;
             }
             held += text.len();
             Some(text.into())
         };
-        let (prompt, summary) = (text(4), text(5));
-        let number = cells.int(2).unwrap_or_else(|| {
-            cells.notes.add(
-                Issue::warning(
-                    "unnumbered-segment",
-                    format!("a segment of {name} has no number"),
-                )
-                .at_row(schema::AGENT_SEGMENTS, cells.at)
-                .at_column("segment_number")
-                .hint("It is shown as number 0."),
-            );
+        let (prompt, summary) = (text("prompt"), text("summary"));
+        let number = cells.int("segment_number").unwrap_or_else(|| {
+            let message = format!("a segment of {name} has no number");
+            let issue = Issue::warning("unnumbered-segment", message);
+            cells.mark_odd("segment_number", issue.hint("It is shown as number 0."));
             0
         });
         if let Some(agent) = agents.get_mut(place) {
             agent.segments.push(Segment {
                 number,
-                timestamp: cells.stamp(3),
+                timestamp: cells.stamp("timestamp"),
                 prompt,
                 summary,
             });
@@ -221,8 +207,8 @@ pub fn agent_tail(db: &dyn Database, agent: &Agent) -> Result<Agent, DecodeError
         return Ok(full);
     };
     Reader::of_table(db, schema::AGENTS, "")?.scan_row(schema::AGENTS, *rowid, |cells| {
-        full.created = cells.stamp(3);
-        full.updated = cells.stamp(4);
+        full.created = cells.stamp("created_at");
+        full.updated = cells.stamp("updated_at");
     })?;
     Ok(full)
 }

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::notes::Notes;
-use super::reader::Reader;
+use super::reader::{Cells, Reader};
 use crate::database::{Database, DecodeError};
+use crate::decode::fields::Fields as _;
 use crate::issue::Issue;
 use crate::model::{Binding, BindingKind, Execution, Text, ValueAt};
 use crate::schema;
@@ -13,30 +14,21 @@ use crate::schema;
 pub(super) fn read(reader: &mut Reader<'_>, executions: &[Execution]) -> Vec<Binding> {
     let mut bindings: Vec<Binding> = Vec::with_capacity(reader.room_for(schema::BINDINGS));
     reader.scan(schema::BINDINGS, |cells| {
-        let name = cells.text(0).unwrap_or_else(|| {
-            cells.notes.add(
-                Issue::warning("unnamed-binding", "a binding has no name")
-                    .at_row(schema::BINDINGS, cells.at)
-                    .at_column("name")
-                    .hint("No statement can mean it."),
-            );
-            "".into()
+        let name = cells.text("name").unwrap_or_else(|| {
+            let issue = Issue::warning("unnamed-binding", "a binding has no name");
+            cells.mark_odd("name", issue.hint("No statement can mean it."));
+            Text::default()
         });
-        let binding = Binding {
+        let mut binding = Binding {
             name,
-            execution_id: cells.int(1),
-            kind: BindingKind::parse(&cells.text(2).unwrap_or_else(|| "".into())),
-            value: cells.value_at(3),
-            source: cells.text(4),
-            created: cells.stamp(5),
-            updated: cells.stamp(6),
-            attachment: cells.text(7),
-            fields: Box::default(),
-            tail_known: cells.row.reached(),
-            parent_execution_id: None,
-            superseded: false,
+            execution_id: cells.int("execution_id"),
+            kind: BindingKind::parse(&cells.word("kind")),
+            value: cells.value_at("value"),
+            ..Binding::default()
         };
-        check(&binding, cells.at, executions, cells.notes);
+        tail(&mut binding, cells);
+        binding.tail_known = cells.row.reached();
+        check(&binding, executions, cells);
         bindings.push(binding);
     });
     bindings.shrink_to_fit();
@@ -80,17 +72,23 @@ pub fn binding_tails(db: &dyn Database, bindings: &mut [Binding]) -> Result<(), 
             continue;
         };
         reader.scan_row(schema::BINDINGS, rowid, |cells| {
-            binding.source = cells.text(4);
-            binding.created = cells.stamp(5);
-            binding.updated = cells.stamp(6);
-            binding.attachment = cells.text(7);
+            tail(binding, cells);
             binding.tail_known = true;
         })?;
     }
     Ok(())
 }
 
-fn check(binding: &Binding, row: i64, executions: &[Execution], notes: &mut Notes) {
+/// Reads what lies behind the value.
+fn tail(binding: &mut Binding, cells: &mut Cells<'_>) {
+    binding.source = cells.text("source_statement");
+    binding.created = cells.stamp("created_at");
+    binding.updated = cells.stamp("updated_at");
+    binding.attachment = cells.text("attachment_path");
+}
+
+fn check(binding: &Binding, executions: &[Execution], cells: &mut Cells<'_>) {
+    let name = &binding.name;
     // B10: both are accepted by SQLite.
     if let BindingKind::Other(word) = &binding.kind {
         let found = if word.is_empty() {
@@ -98,37 +96,25 @@ fn check(binding: &Binding, row: i64, executions: &[Execution], notes: &mut Note
         } else {
             format!("the kind “{word}”")
         };
-        notes.add(
-            Issue::warning("unknown-kind", format!("{} has {found}", binding.name))
-                .at_row(schema::BINDINGS, row)
-                .at_column("kind")
-                .hint("The documents know input, output, let and const."),
+        let issue = Issue::warning("unknown-kind", format!("{name} has {found}"));
+        cells.mark_odd(
+            "kind",
+            issue.hint("The documents know input, output, let and const."),
         );
     }
     if let Some(id) = binding.execution_id
         && executions.binary_search_by_key(&id, |e| e.id).is_err()
     {
-        notes.add(
-            Issue::warning(
-                "unknown-execution",
-                format!(
-                    "{} belongs to execution {id}, which is not recorded",
-                    binding.name
-                ),
-            )
-            .at_row(schema::BINDINGS, row)
-            .at_column("execution_id")
-            .hint("No frame reaches it; it is shown where its row says."),
-        );
+        let message = format!("{name} belongs to execution {id}, which is not recorded");
+        let issue = Issue::warning("unknown-execution", message)
+            .hint("No frame reaches it; it is shown where its row says.");
+        cells.mark_odd("execution_id", issue);
     }
     // B11: reading accepts any name; these could be taken for something else.
-    if let Some(why) = odd_name(&binding.name) {
-        notes.add(
-            Issue::info("odd-name", format!("the name “{}” {why}", binding.name))
-                .at_row(schema::BINDINGS, row)
-                .at_column("name")
-                .hint("It is shown as written; `prose` itself would refuse to write it."),
-        );
+    if let Some(why) = odd_name(name) {
+        let issue = Issue::info("odd-name", format!("the name “{name}” {why}"))
+            .hint("It is shown as written; `prose` itself would refuse to write it.");
+        cells.mark_odd("name", issue);
     }
 }
 

@@ -7,6 +7,7 @@ use super::notes::Notes;
 use crate::database::Value;
 use crate::issue::Issue;
 use crate::model::Text;
+use crate::text::short;
 use crate::time::Stamp;
 
 /// Texts that many rows share are held once, and of all together no more than can be held.
@@ -51,8 +52,9 @@ pub(super) struct At {
 }
 
 impl At {
-    fn place(&self, issue: Issue) -> Issue {
-        issue.at_row(self.table, self.row).at_column(self.column)
+    /// Notes what is odd in the cell.
+    pub(super) fn mark_odd(&self, notes: &mut Notes, issue: Issue) {
+        notes.add(issue.at_row(self.table, self.row).at_column(self.column));
     }
 }
 
@@ -62,17 +64,15 @@ pub(super) fn text_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<St
         Value::Null => None,
         Value::Text(bytes) => Some(text_from(bytes, at, notes)),
         Value::Integer(_) | Value::Real(_) => {
-            notes.add(number_in_text(at));
+            let message = format!("{} is stored as a number", at.column);
+            let issue = Issue::info("number-in-text", message);
+            at.mark_odd(notes, issue.hint("It is shown as text."));
             value.lossy().map(Cow::into_owned)
         }
         Value::Blob(bytes) => {
-            notes.add(
-                at.place(Issue::info(
-                    "blob-in-text",
-                    format!("{} is stored as a BLOB of {} bytes", at.column, bytes.len()),
-                ))
-                .hint("It is shown as text."),
-            );
+            let message = format!("{} is stored as a BLOB of {} bytes", at.column, bytes.len());
+            let issue = Issue::info("blob-in-text", message);
+            at.mark_odd(notes, issue.hint("It is shown as text."));
             Some(text_from(bytes, at, notes))
         }
     }
@@ -83,40 +83,27 @@ pub(super) fn text_from(bytes: &[u8], at: At, notes: &mut Notes) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
         Err(error) => {
-            notes.add(
-                at.place(Issue::warning(
-                    "invalid-utf8",
-                    format!(
-                        "{} is not valid UTF-8 from byte {} on",
-                        at.column,
-                        error.valid_up_to()
-                    ),
-                ))
-                .hint("What cannot be read is shown as \u{fffd}."),
+            let message = format!(
+                "{} is not valid UTF-8 from byte {} on",
+                at.column,
+                error.valid_up_to()
+            );
+            let issue = Issue::warning("invalid-utf8", message);
+            at.mark_odd(
+                notes,
+                issue.hint("What cannot be read is shown as \u{fffd}."),
             );
             String::from_utf8_lossy(bytes).into_owned()
         }
     }
 }
 
-fn number_in_text(at: At) -> Issue {
-    at.place(Issue::info(
-        "number-in-text",
-        format!("{} is stored as a number", at.column),
-    ))
-    .hint("It is shown as text.")
-}
-
 /// A cell as a whole number.
 pub(super) fn int_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<i64> {
     let odd = |notes: &mut Notes, what: &str| {
-        notes.add(
-            at.place(Issue::warning(
-                "not-a-number",
-                format!("{} is {what}, not a whole number", at.column),
-            ))
-            .hint("It is read as if it were empty."),
-        );
+        let message = format!("{} is {what}, not a whole number", at.column);
+        let issue = Issue::warning("not-a-number", message);
+        at.mark_odd(notes, issue.hint("It is read as if it were empty."));
         None
     };
     match value {
@@ -131,10 +118,7 @@ pub(super) fn int_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<i64
                 "" => None,
                 word => match word.parse() {
                     Ok(n) => Some(n),
-                    Err(_) => {
-                        let shown: String = word.chars().take(40).collect();
-                        odd(notes, &format!("“{shown}”"))
-                    }
+                    Err(_) => odd(notes, &format!("“{}”", short(word, 40))),
                 },
             }
         }
@@ -166,22 +150,20 @@ pub(super) fn stamp_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<S
         return Some(stamp);
     }
     if let Some(ms) = text.trim().parse().ok().and_then(from_number) {
-        notes.add(
-            at.place(Issue::info(
-                "numeric-time",
-                format!("{} is a number, read as a time", at.column),
-            ))
-            .hint("The documents write YYYY-MM-DD HH:MM:SS in UTC."),
+        let message = format!("{} is a number, read as a time", at.column);
+        let issue = Issue::info("numeric-time", message);
+        at.mark_odd(
+            notes,
+            issue.hint("The documents write YYYY-MM-DD HH:MM:SS in UTC."),
         );
         return Some(Stamp::At(ms));
     }
-    let shown: String = text.chars().take(40).collect();
-    notes.add(
-        at.place(Issue::warning(
-            "unreadable-time",
-            format!("{} is “{shown}”, which cannot be read as a time", at.column),
-        ))
-        .hint("It is shown as written and counts as no time."),
+    let shown = short(&text, 40);
+    let message = format!("{} is “{shown}”, which cannot be read as a time", at.column);
+    let issue = Issue::warning("unreadable-time", message);
+    at.mark_odd(
+        notes,
+        issue.hint("It is shown as written and counts as no time."),
     );
     Some(stamp)
 }

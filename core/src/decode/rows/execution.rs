@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::meta::Metas;
 use super::reader::Reader;
+use crate::decode::fields::{self, Fields as _};
 use crate::issue::Issue;
-use crate::model::{Dialect, Execution, Status, Text};
+use crate::model::{Dialect, Execution, Status};
 use crate::schema;
 
 /// Reads all rows and decides the dialect.
@@ -16,19 +17,17 @@ pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Execution>, Dialect) {
     let has_id = reader
         .table(schema::EXECUTION)
         .is_some_and(|t| t.column("id").is_some());
-    let empty: Text = "".into();
     reader.scan(schema::EXECUTION, |cells| {
-        let id = if has_id { cells.int(0) } else { Some(cells.at) };
+        let id = if has_id { cells.int("id") } else { Some(cells.at) };
         let id = id.unwrap_or_else(|| {
-            cells.notes.add(
-                Issue::warning("missing-id", "a row of execution has no id of its own")
-                    .at_row(schema::EXECUTION, cells.at)
-                    .at_column("id")
-                    .hint("It is shown under its rowid; rows that name it as their parent do not find it."),
+            let issue = Issue::warning("missing-id", "a row of execution has no id of its own");
+            cells.mark_odd(
+                "id",
+                issue.hint("It is shown under its rowid; rows that name it as their parent do not find it."),
             );
             cells.at
         });
-        let metadata = cells.string(8);
+        let metadata = cells.string("metadata");
         let parsed = metadata
             .as_deref()
             .map(|text| metas.parse(text, cells.texts))
@@ -36,17 +35,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Execution>, Dialect) {
         if let Some(why) = parsed.malformed {
             cells.notes.add(malformed(schema::EXECUTION, id, "metadata", &why));
         }
-        let row = Execution {
-            id,
-            index: cells.int(1),
-            text: cells.text(2).unwrap_or_else(|| Text::clone(&empty)),
-            status: status(cells.text(3)),
-            started: cells.stamp(4),
-            completed: cells.stamp(5),
-            error: cells.text(6),
-            parent: cells.int(7),
-            meta: parsed.meta,
-        };
+        let row = fields::execution(cells, id, parsed.meta);
         evidence.see(&row, parsed.in_place_words);
         rows.push(row);
     });
@@ -70,17 +59,6 @@ pub(super) fn malformed(table: &str, row: i64, column: &str, why: &str) -> Issue
         .at_row(table, row)
         .at_column(column)
         .hint("The row is shown without it; the text itself is under files and tables.")
-}
-
-fn status(word: Option<Text>) -> Status {
-    match word {
-        Some(word) => match Status::parse(&word) {
-            // The text is held already.
-            Status::Other(_) if word.trim() == &*word => Status::Other(word),
-            known => known,
-        },
-        None => Status::Other("".into()),
-    }
 }
 
 /// Sorts by id, and reports ids that stand twice.

@@ -7,9 +7,10 @@ use serde_json::{Map, Value as Json};
 use super::execution::malformed;
 use super::reader::{Reader, not_read};
 use crate::database::{Cell, DecodeError, LONG_TEXT, Rows, Scan, Value, Want};
+use crate::decode::fields;
 use crate::gate::audit::is_sealed;
 use crate::issue::Issue;
-use crate::model::{AuditEvent, AuditKind, Gate, GateStatus, Text};
+use crate::model::{AuditEvent, Gate, GateStatus, Text};
 use crate::schema;
 
 /// The runs of a database, as far as its gates need to know them.
@@ -33,26 +34,10 @@ pub(super) fn read_gates(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<Gate> 
     // Gates are chosen by their own run_id below: those of no recorded run stay.
     let only_run = reader.only_run.take();
     reader.scan(schema::GATES, |cells| {
-        let run_id = cells.text(1);
-        if runs.elsewhere(run_id.as_deref()) {
+        let gate = fields::gate(cells);
+        if runs.elsewhere(gate.run_id.as_deref()) {
             return;
         }
-        let gate = Gate {
-            id: cells.text(0).unwrap_or_else(|| "".into()),
-            run_id,
-            execution_id: cells.int(2),
-            prompt: cells.text(3),
-            allow: cells.text(4),
-            timeout: cells.text(5),
-            timeout_at: cells.stamp(6),
-            on_reject: cells.text(7),
-            status: GateStatus::parse(&cells.text(8).unwrap_or_else(|| "".into())),
-            created: cells.stamp(9),
-            resolved: cells.stamp(10),
-            resolved_by: cells.text(11),
-            comment: cells.text(12),
-            metadata: cells.text(13),
-        };
         for (text, column) in [(&gate.allow, "allow"), (&gate.metadata, "metadata")] {
             if let Some(why) = text.as_deref().and_then(not_json) {
                 cells
@@ -64,30 +49,20 @@ pub(super) fn read_gates(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<Gate> 
             Some(run) if run == runs.chosen => {}
             named => {
                 let named = named.map_or("no run".to_owned(), |run| format!("run {run}"));
-                cells.notes.add(
-                    Issue::warning(
-                        "gate-of-unknown-run",
-                        format!(
-                            "gate {} belongs to {named}, which is not recorded here",
-                            gate.id
-                        ),
-                    )
-                    .at_row(schema::GATES, cells.at)
-                    .at_column("run_id")
-                    .hint("The documents' queries would hide it; it is shown with this run."),
+                let message = format!(
+                    "gate {} belongs to {named}, which is not recorded here",
+                    gate.id
                 );
+                let issue = Issue::warning("gate-of-unknown-run", message)
+                    .hint("The documents' queries would hide it; it is shown with this run.");
+                cells.mark_odd("run_id", issue);
             }
         }
         if let GateStatus::Other(word) = &gate.status {
-            cells.notes.add(
-                Issue::warning(
-                    "unknown-gate-status",
-                    format!("gate {} has the status “{word}”", gate.id),
-                )
-                .at_row(schema::GATES, cells.at)
-                .at_column("status")
-                .hint("The document knows pending, approved, rejected and timeout."),
-            );
+            let message = format!("gate {} has the status “{word}”", gate.id);
+            let issue = Issue::warning("unknown-gate-status", message)
+                .hint("The document knows pending, approved, rejected and timeout.");
+            cells.mark_odd("status", issue);
         }
         gates.push(gate);
     });
@@ -103,21 +78,10 @@ pub(super) fn read_audit(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<AuditE
     let mut events: Vec<AuditEvent> = Vec::new();
     let mut addresses: Vec<i64> = Vec::new();
     reader.scan(schema::GATE_AUDIT_LOG, |cells| {
-        let run_id = cells.text(2).unwrap_or_else(|| "".into());
-        if runs.elsewhere(Some(&run_id)) {
+        let event = fields::audit_event(cells, cells.at);
+        if runs.elsewhere(Some(&event.run_id)) {
             return;
         }
-        let event = AuditEvent {
-            id: cells.int(0).unwrap_or(cells.at),
-            gate_id: cells.text(1).unwrap_or_else(|| "".into()),
-            run_id,
-            kind: AuditKind::parse(&cells.text(3).unwrap_or_else(|| "".into())),
-            principal: cells.text(4),
-            comment: cells.text(5),
-            timestamp: cells.stamp(6),
-            metadata: cells.text(7),
-            row_json: None,
-        };
         if let Some(why) = event.metadata.as_deref().and_then(not_json) {
             cells.notes.add(malformed(
                 schema::GATE_AUDIT_LOG,
@@ -167,7 +131,8 @@ fn unguarded(reader: &Reader<'_>) -> Result<Option<Issue>, DecodeError> {
     ))
 }
 
-fn not_json(text: &str) -> Option<String> {
+/// Why a text is not JSON.
+pub(super) fn not_json(text: &str) -> Option<String> {
     if text.trim().is_empty() {
         return None;
     }

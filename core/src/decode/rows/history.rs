@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 
 use super::reader::{Cells, Reader};
 use crate::database::{Database, DecodeError, Want};
+use crate::decode::fields::Fields as _;
 use crate::model::{BindingKind, Text, ValueAt};
 use crate::schema;
 use crate::time::Stamp;
 
 /// What a binding or a memory was before it was written again.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Version {
     /// The kind that a binding had; empty for a memory.
     pub kind: BindingKind,
@@ -59,7 +60,7 @@ const MEMORIES: &[Want<'static>] = &[
 pub fn all_binding_versions(db: &dyn Database) -> Result<Versions, DecodeError> {
     let mut versions: BTreeMap<_, Vec<Version>> = BTreeMap::new();
     walk(db, schema::BINDING_HISTORY, BINDINGS, |cells| {
-        let key = (cells.text(0).unwrap_or_else(|| "".into()), cells.int(1));
+        let key = (cells.word("name"), cells.int("execution_id"));
         versions.entry(key).or_default().push(of_binding(cells));
     })?;
     Ok(versions)
@@ -67,13 +68,13 @@ pub fn all_binding_versions(db: &dyn Database) -> Result<Versions, DecodeError> 
 
 fn of_binding(cells: &mut Cells<'_>) -> Version {
     Version {
-        kind: BindingKind::parse(&cells.text(2).unwrap_or_else(|| "".into())),
-        source: cells.text(3),
-        created: cells.stamp(4),
-        updated: cells.stamp(5),
-        replaced: cells.stamp(6),
-        attachment: cells.text(7),
-        value: cells.value_at(8),
+        kind: BindingKind::parse(&cells.word("kind")),
+        source: cells.text("source_statement"),
+        created: cells.stamp("created_at"),
+        updated: cells.stamp("updated_at"),
+        replaced: cells.stamp("replaced_at"),
+        attachment: cells.text("attachment_path"),
+        value: cells.value_at("value"),
     }
 }
 
@@ -84,15 +85,12 @@ fn of_binding(cells: &mut Cells<'_>) -> Version {
 pub fn all_memory_versions(db: &dyn Database) -> Result<BTreeMap<Text, Vec<Version>>, DecodeError> {
     let mut versions: BTreeMap<Text, Vec<Version>> = BTreeMap::new();
     walk(db, schema::AGENT_MEMORY_HISTORY, MEMORIES, |cells| {
-        let name = cells.text(0).unwrap_or_else(|| "".into());
+        let name = cells.word("agent_name");
         let version = Version {
-            kind: BindingKind::Other("".into()),
-            source: None,
-            created: None,
-            updated: cells.stamp(1),
-            replaced: cells.stamp(2),
-            attachment: None,
-            value: cells.value_at(3),
+            updated: cells.stamp("updated_at"),
+            replaced: cells.stamp("replaced_at"),
+            value: cells.value_at("memory"),
+            ..Version::default()
         };
         versions.entry(name).or_default().push(version);
     })?;
@@ -109,8 +107,8 @@ pub fn version_counts(
     const WANTS: &[Want<'static>] = &[Want::short("name"), Want::short("execution_id")];
     let mut counts = BTreeMap::new();
     walk(db, schema::BINDING_HISTORY, WANTS, |cells| {
-        if let Some(name) = cells.text(0) {
-            *counts.entry((name, cells.int(1))).or_insert(0) += 1;
+        if let Some(name) = cells.text("name") {
+            *counts.entry((name, cells.int("execution_id"))).or_insert(0) += 1;
         }
     })?;
     Ok(counts)

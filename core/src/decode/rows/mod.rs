@@ -57,11 +57,7 @@ pub struct Decoded {
 pub fn decode(db: &dyn Database, name: &str, wanted: Option<&str>) -> Result<Decoded, DecodeError> {
     // A writer may be busy beside us.
     let snapshot = Snapshot::of(db);
-    let mut reader = Reader::new(db, name)?;
-    let mut run = Run {
-        form: form(&reader.tables)?,
-        ..Run::default()
-    };
+    let (mut reader, mut run) = begin(db, name)?;
     reader.notes.extend(if run.form == Form::Agents {
         schema::check_agents(&reader.tables)
     } else {
@@ -70,21 +66,18 @@ pub fn decode(db: &dyn Database, name: &str, wanted: Option<&str>) -> Result<Dec
     reader.notes.extend(db.notes());
 
     let others = run::read_run(&mut reader, &mut run, wanted)?;
-    let (executions, dialect) = execution::read(&mut reader);
-    run.executions = executions;
-    if run.form != Form::Agents {
-        run.form = Form::Sqlite { dialect };
-    }
+    executions(&mut reader, &mut run);
     run.bindings = bindings::read(&mut reader, &run.executions);
     run.agents = agents::read(&mut reader, name);
     run.imports = run::read_imports(&mut reader);
-    let id = std::sync::Arc::clone(&run.id);
     let runs = gates::Runs {
-        chosen: &id,
+        chosen: &run.id,
         others: &others,
     };
-    run.gates = gates::read_gates(&mut reader, &runs);
-    run.audit = gates::read_audit(&mut reader, &runs);
+    (run.gates, run.audit) = (
+        gates::read_gates(&mut reader, &runs),
+        gates::read_audit(&mut reader, &runs),
+    );
     run.tables = tables(&reader);
     drop(snapshot);
     if reader.texts.shortened > 0 {
@@ -126,24 +119,15 @@ pub fn head(
     most: impl FnOnce(&Run) -> u64,
 ) -> Result<Head, DecodeError> {
     let snapshot = Snapshot::of(db);
-    let mut reader = Reader::new(db, name)?;
-    let mut run = Run {
-        form: form(&reader.tables)?,
-        ..Run::default()
-    };
+    let (mut reader, mut run) = begin(db, name)?;
     let others = run::read_run(&mut reader, &mut run, None)?;
     let rows = reader.about(schema::EXECUTION);
     let left_out = (rows > most(&run)).then_some(rows);
     if left_out.is_none() {
-        let (executions, dialect) = execution::read(&mut reader);
-        run.executions = executions;
-        if run.form != Form::Agents {
-            run.form = Form::Sqlite { dialect };
-        }
+        executions(&mut reader, &mut run);
     }
-    let id = std::sync::Arc::clone(&run.id);
     let runs = gates::Runs {
-        chosen: &id,
+        chosen: &run.id,
         others: &others,
     };
     run.gates = gates::read_gates(&mut reader, &runs);
@@ -159,11 +143,7 @@ pub fn head(
 /// As [`decode`].
 pub fn agents_named(db: &dyn Database, store: &str, name: &str) -> Result<Run, DecodeError> {
     let snapshot = Snapshot::of(db);
-    let mut reader = Reader::new(db, store)?;
-    let mut run = Run {
-        form: form(&reader.tables)?,
-        ..Run::default()
-    };
+    let (mut reader, mut run) = begin(db, store)?;
     if run.form != Form::Agents {
         run::read_run(&mut reader, &mut run, None)?;
     }
@@ -171,6 +151,24 @@ pub fn agents_named(db: &dyn Database, store: &str, name: &str) -> Result<Run, D
     drop(snapshot);
     run.issues = reader.notes.finish();
     Ok(run)
+}
+
+fn begin<'d>(db: &'d dyn Database, name: &str) -> Result<(Reader<'d>, Run), DecodeError> {
+    let reader = Reader::new(db, name)?;
+    let form = form(&reader.tables)?;
+    let run = Run {
+        form,
+        ..Run::default()
+    };
+    Ok((reader, run))
+}
+
+fn executions(reader: &mut Reader<'_>, run: &mut Run) {
+    let (executions, dialect) = execution::read(reader);
+    run.executions = executions;
+    if run.form != Form::Agents {
+        run.form = Form::Sqlite { dialect };
+    }
 }
 
 /// Tells a run's database from one of agents only, and from somebody else's.

@@ -3,8 +3,9 @@
 use super::bindings::supersede;
 use super::reader::Reader;
 use crate::database::{Database, DecodeError, Key, NEAR, Rows, SHORT_TEXT, Want};
+use crate::decode::fields::Fields as _;
 use crate::issue::Issue;
-use crate::model::{Binding, BindingKind};
+use crate::model::Binding;
 use crate::schema;
 
 /// What a value takes; the rest of a row is not asked for.
@@ -48,20 +49,14 @@ pub fn bindings_named(
     let mut bindings: Vec<Binding> = Vec::new();
     let asked = Rows::Holding("name", Key::Text(name));
     reader.scan_rows(schema::BINDINGS, asked, WANTS, |cells| {
-        if let Some(found) = cells.text(0).filter(|found| **found == *name) {
+        if let Some(found) = cells.text("name").filter(|found| **found == *name) {
             bindings.push(Binding {
                 name: found,
-                execution_id: cells.int(1),
-                kind: BindingKind::parse(""),
-                value: cells.value_at(3),
-                source: None,
-                created: None,
-                updated: None,
-                attachment: cells.text(2),
-                fields: Box::default(),
+                execution_id: cells.int("execution_id"),
+                value: cells.value_at("value"),
+                attachment: cells.text("attachment_path"),
                 tail_known: cells.row.reached(),
-                parent_execution_id: None,
-                superseded: false,
+                ..Binding::default()
             });
         }
     });

@@ -7,6 +7,7 @@ use super::cells::{At, Texts, int_of, stamp_of, text_from, text_of};
 use super::notes::Notes;
 use crate::database::Found;
 use crate::database::{Cell, Database, DecodeError, Row, Rows, Scan, Value, Want, bytes_in_words};
+use crate::decode::fields::Fields;
 use crate::issue::Issue;
 use crate::model::{Text, ValueAt};
 use crate::schema;
@@ -88,6 +89,8 @@ pub(super) struct Cells<'a> {
     pub(super) row: &'a dyn Row,
     table: &'static str,
     wants: &'a [Want<'static>],
+    /// The column after the one that was asked for last: they are mostly asked for in their order.
+    next: usize,
     /// The row's address.
     pub(super) at: i64,
     pub(super) notes: &'a mut Notes,
@@ -95,8 +98,8 @@ pub(super) struct Cells<'a> {
 }
 
 impl Reader<'_> {
-    /// Walks over one of the documents' tables in its order: all rows, or those of the one run. Cells are numbered as the
-    /// columns of [`schema::TABLES`]. Does nothing where there is no such table; what stops the walk is an issue.
+    /// Walks over one of the documents' tables in its order: all rows, or those of the one run, with the columns of
+    /// [`schema::TABLES`]. Does nothing where there is no such table; what stops the walk is an issue.
     pub(super) fn scan(&mut self, table: &'static str, each: impl FnMut(&mut Cells<'_>)) {
         self.scan_some(table, columns(table), each);
     }
@@ -218,6 +221,7 @@ impl Reader<'_> {
                 row,
                 table,
                 wants,
+                next: 0,
                 at: row.at(),
                 notes,
                 texts,
@@ -227,26 +231,44 @@ impl Reader<'_> {
 }
 
 impl<'a> Cells<'a> {
-    fn place(&self, i: usize) -> At {
-        At {
+    /// Notes what is odd in a column.
+    pub(super) fn mark_odd(&mut self, column: &str, issue: Issue) {
+        let issue = issue.at_row(self.table, self.at).at_column(column);
+        self.notes.add(issue);
+    }
+
+    /// The place of a wanted column, and where that is for issues.
+    fn find(&mut self, column: &str) -> (usize, At) {
+        let len = self.wants.len();
+        let places = (self.next..len).chain(0..self.next.min(len));
+        let is = |at: &usize| {
+            self.wants
+                .get(*at)
+                .is_some_and(|want| want.column == column)
+        };
+        let found = places.into_iter().find(is).unwrap_or(len);
+        self.next = found + 1;
+        let place = At {
             table: self.table,
             row: self.at,
-            column: self.wants.get(i).map_or("", |w| w.column),
-        }
+            column: self.wants.get(found).map_or("", |want| want.column),
+        };
+        (found, place)
     }
 
-    /// The i-th wanted cell; NULL where the beginning of a long one cannot be read.
-    fn cell(&self, i: usize) -> Cell<'a> {
-        self.row.cell(i).unwrap_or(Cell::NULL)
+    /// A wanted cell; NULL where the beginning of a long one cannot be read.
+    fn cell(&mut self, column: &str) -> (Cell<'a>, At) {
+        let (found, place) = self.find(column);
+        (self.row.cell(found).unwrap_or(Cell::NULL), place)
     }
 
-    /// The i-th wanted column as text.
-    pub(super) fn string(&mut self, i: usize) -> Option<String> {
-        self.string_of(i, &self.cell(i))
+    /// A wanted column as text.
+    pub(super) fn string(&mut self, column: &str) -> Option<String> {
+        let (cell, at) = self.cell(column);
+        self.string_of(&cell, at)
     }
 
-    fn string_of(&mut self, i: usize, cell: &Cell<'_>) -> Option<String> {
-        let at = self.place(i);
+    fn string_of(&mut self, cell: &Cell<'_>, at: At) -> Option<String> {
         if !cell.is_cut() {
             return text_of(&cell.value, at, self.notes);
         }
@@ -257,18 +279,30 @@ impl<'a> Cells<'a> {
             bytes_in_words(cell.len),
             bytes_in_words(bytes.len() as u64)
         );
-        self.notes.add(
-            Issue::info("long-text", message)
-                .at_row(at.table, at.row)
-                .at_column(at.column)
-                .hint("The rest is read when the row is opened."),
+        let issue = Issue::info("long-text", message);
+        at.mark_odd(
+            self.notes,
+            issue.hint("The rest is read when the row is opened."),
         );
         Some(text_from(whole_characters(bytes), at, self.notes))
     }
 
-    /// The i-th wanted column as a text that other rows may share.
-    pub(super) fn text(&mut self, i: usize) -> Option<Text> {
-        let cell = self.cell(i);
+    /// Where the value of a wanted column lies, and how long it is.
+    pub(super) fn value_at(&mut self, column: &str) -> ValueAt {
+        let (found, _) = self.find(column);
+        let (stored, len) = self.row.size(found);
+        ValueAt::Row {
+            rowid: self.at,
+            len,
+            stored,
+        }
+    }
+}
+
+impl Fields for Cells<'_> {
+    /// Other rows may share the text.
+    fn text(&mut self, column: &str) -> Option<Text> {
+        let (cell, at) = self.cell(column);
         // The usual case takes no copy.
         if let Value::Text(bytes) = &cell.value
             && !cell.is_cut()
@@ -276,28 +310,18 @@ impl<'a> Cells<'a> {
         {
             return Some(self.texts.share(text));
         }
-        let text = self.string_of(i, &cell)?;
+        let text = self.string_of(&cell, at)?;
         Some(self.texts.share(&text))
     }
 
-    /// The i-th wanted column as a whole number.
-    pub(super) fn int(&mut self, i: usize) -> Option<i64> {
-        int_of(&whole(self.cell(i)), self.place(i), self.notes)
+    fn int(&mut self, column: &str) -> Option<i64> {
+        let (cell, at) = self.cell(column);
+        int_of(&whole(cell), at, self.notes)
     }
 
-    /// The i-th wanted column as a time.
-    pub(super) fn stamp(&mut self, i: usize) -> Option<Stamp> {
-        stamp_of(&whole(self.cell(i)), self.place(i), self.notes)
-    }
-
-    /// Where the value of the i-th wanted column lies, and how long it is.
-    pub(super) fn value_at(&self, i: usize) -> ValueAt {
-        let (stored, len) = self.row.size(i);
-        ValueAt::Row {
-            rowid: self.at,
-            len,
-            stored,
-        }
+    fn stamp(&mut self, column: &str) -> Option<Stamp> {
+        let (cell, at) = self.cell(column);
+        stamp_of(&whole(cell), at, self.notes)
     }
 }
 

@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::execution::malformed;
+use super::gates::not_json;
 use super::reader::{Reader, not_read, whole_characters};
 use crate::database::{CellAt, DecodeError};
+use crate::decode::fields::{self, Fields as _};
 use crate::issue::Issue;
 use crate::model::{Import, Program, Run, RunStatus, Text};
 use crate::schema;
@@ -37,12 +39,12 @@ pub(super) fn read_run(
     reader.scan(schema::RUN, |cells| {
         rows.push(RunRow {
             at: cells.at,
-            id: cells.text(0),
-            path: cells.text(1),
-            started: cells.stamp(3),
-            updated: cells.stamp(4),
-            status: cells.text(5),
-            state_mode: cells.text(6),
+            id: cells.text("id"),
+            path: cells.text("program_path"),
+            started: cells.stamp("started_at"),
+            updated: cells.stamp("updated_at"),
+            status: cells.text("status"),
+            state_mode: cells.text("state_mode"),
         });
     });
     let chosen = match wanted {
@@ -174,28 +176,15 @@ fn read_source(reader: &mut Reader<'_>, program: &mut Program, at: i64) {
 pub(super) fn read_imports(reader: &mut Reader<'_>) -> Vec<Import> {
     let mut imports = Vec::new();
     reader.scan(schema::IMPORTS, |cells| {
-        let import = Import {
-            alias: cells.text(0).unwrap_or_else(|| "".into()),
-            source_url: cells.text(1),
-            fetched: cells.stamp(2),
-            inputs_schema: cells.text(3),
-            outputs_schema: cells.text(4),
-            nested: None,
-        };
+        let import = fields::import(cells);
         for (text, column) in [
             (&import.inputs_schema, "inputs_schema"),
             (&import.outputs_schema, "outputs_schema"),
         ] {
-            let Some(text) = text.as_deref().filter(|t| !t.trim().is_empty()) else {
-                continue;
-            };
-            if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
-                cells.notes.add(malformed(
-                    schema::IMPORTS,
-                    cells.at,
-                    column,
-                    &error.to_string(),
-                ));
+            if let Some(why) = text.as_deref().and_then(not_json) {
+                cells
+                    .notes
+                    .add(malformed(schema::IMPORTS, cells.at, column, &why));
             }
         }
         imports.push(import);

@@ -15,6 +15,7 @@
 //! so a writer protects a source line whose own comment looks like an annotation.
 
 use super::escape::{escape, escape_first, is_hidden, unescape};
+use crate::decode::compact_log::words::mark;
 use crate::model::{Annotation, Status, words};
 
 /// Comments tried from the end of a line; a line of a million `#` is no reason to read it a million times.
@@ -64,7 +65,8 @@ pub(crate) fn write(
         if !raw.is_empty() && raw != plain && !raw.chars().any(is_hidden) {
             // As written, unless the fields were changed since or the line would read differently.
             let as_written = line(raw);
-            if reads_as(&as_written, source, annotation) {
+            let reads = split(&as_written);
+            if matches!(reads, (read, Some(said)) if read == source && said == *annotation) {
                 return as_written;
             }
         }
@@ -85,25 +87,6 @@ fn stands_alone(source: &str) -> bool {
     matches!(split(source), (same, None) if same == source)
 }
 
-fn reads_as(line: &str, source: &str, annotation: &Annotation) -> bool {
-    matches!(split(line), (read, Some(said)) if read == source && said.raw == annotation.raw && same(&said, annotation))
-}
-
-fn same(a: &Annotation, b: &Annotation) -> bool {
-    let facts = |x: &Annotation| {
-        (
-            x.status.clone(),
-            x.path.clone(),
-            x.attempt,
-            x.error.clone(),
-            x.gate.clone(),
-            x.ahead,
-            x.declared,
-        )
-    };
-    facts(a) == facts(b)
-}
-
 fn write_plain(annotation: &Annotation) -> String {
     if let Some(path) = annotation.path.as_deref().filter(|p| !p.is_empty()) {
         let mut out = format!("--> {}", write_path(path));
@@ -120,17 +103,21 @@ fn write_plain(annotation: &Annotation) -> String {
         return "[registered]".to_owned();
     }
     match &annotation.status {
-        Some(Status::Executing) => format!("<-- EXECUTING{}", attempt_group(annotation)),
+        Some(Status::Waiting) if annotation.gate.as_deref().is_some_and(|g| !g.is_empty()) => {
+            let gate = annotation.gate.as_deref().unwrap_or_default();
+            let gate = match gate.starts_with(':') {
+                true => escape_first(gate, &['#', '"']),
+                false => escape_text(gate),
+            };
+            format!("<-- WAITING (gate {gate})")
+        }
         Some(Status::Retry) => format!("<-- RETRYING{}", attempt_group(annotation)),
-        Some(Status::Waiting) => match annotation.gate.as_deref().filter(|g| !g.is_empty()) {
-            Some(gate) if gate.starts_with(':') => {
-                format!("<-- WAITING (gate {})", escape_first(gate, &['#', '"']))
-            }
-            Some(gate) => format!("<-- WAITING (gate {})", escape_text(gate)),
-            None => format!("<-- WAITING{}", attempt_group(annotation)),
-        },
-        Some(Status::Started) => format!("<-- STARTED{}", attempt_group(annotation)),
-        Some(Status::Iteration) => format!("<-- ITERATION{}", attempt_group(annotation)),
+        Some(
+            status @ (Status::Executing | Status::Waiting | Status::Started | Status::Iteration),
+        ) => {
+            let word = status.word().to_uppercase();
+            format!("<-- {word}{}", attempt_group(annotation))
+        }
         Some(Status::Other(word)) if !word.is_empty() && !DECISIONS.contains(&&**word) => {
             format!("<-- {}{}", write_word(word), attempt_group(annotation))
         }
@@ -236,9 +223,7 @@ impl Marks {
                     '-' if tail.starts_with("--> ") => bare[0] = Some(i),
                     '<' if tail.starts_with("<-- ") => bare[0] = Some(i),
                     '[' if tail.len() < 40 => bare[2] = Some(i),
-                    '✓' | '✔' | '✅' | '☑' | '✗' | '✘' | '❌' | '✖' | '⊘' => {
-                        bare[1] = Some(i);
-                    }
+                    c if mark(c).is_some_and(|status| status.is_terminal()) => bare[1] = Some(i),
                     _ => {}
                 }
             }
@@ -291,7 +276,7 @@ fn parse(comment: &str, alone: bool) -> Option<Annotation> {
 /// Reads an annotation without a `#`: only what cannot be source.
 fn parse_bare(tail: &str) -> Option<Annotation> {
     let raw = tail.trim();
-    if let Some(rest) = strip_any(raw, &["✓", "✔", "✅", "☑"]) {
+    if let Some((Status::Completed, rest)) = marked(raw) {
         // `✓ DONE`, `✓ defined`; a check mark before other words may be part of a prompt.
         let rest = rest.trim();
         if !rest.is_empty() && phrase(rest).is_none() {
@@ -475,15 +460,16 @@ fn message(annotation: &Annotation, rest: &str) -> Option<crate::model::Text> {
         .then(|| unescape(text).into())
 }
 
+/// How a statement stands by the mark that a text begins with, and the rest.
+fn marked(raw: &str) -> Option<(Status, &str)> {
+    let first = raw.chars().next()?;
+    let status = mark(first).filter(Status::is_terminal)?;
+    Some((status, raw.get(first.len_utf8()..)?))
+}
+
 /// A check mark or a cross, and perhaps words or a path behind it.
 fn check_mark(raw: &str) -> Option<Annotation> {
-    let (status, rest) = if let Some(rest) = strip_any(raw, &["✓", "✔", "✅", "☑"]) {
-        (Status::Completed, rest)
-    } else if let Some(rest) = strip_any(raw, &["✗", "✘", "❌", "✖"]) {
-        (Status::Failed, rest)
-    } else {
-        (Status::Skipped, strip_any(raw, &["⊘", "⏭"])?)
-    };
+    let (status, rest) = marked(raw)?;
     // Some of these marks come with a variation selector that asks for colour.
     let rest = rest.trim_start_matches('\u{fe0f}').trim();
     if let Some((_, path)) = rest.split_once("-->") {

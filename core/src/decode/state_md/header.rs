@@ -2,11 +2,13 @@
 
 use super::MOST_EXTRAS;
 use super::escape::{escape, escape_first, unescape};
-use super::read::{Reader, short};
+use super::read::{Reader, SHOWN};
 use super::table::cell_text;
+use crate::decode::head::unbold;
 use crate::decode::text::is_nothing;
 use crate::issue::Issue;
 use crate::model::{RunStatus, Text, words};
+use crate::text::short;
 use crate::time::Stamp;
 
 /// Bytes of a key, as it reads: beyond this a colon is one of a sentence.
@@ -18,13 +20,7 @@ impl Reader<'_> {
             .strip_prefix("- ")
             .or_else(|| text.strip_prefix("* "))
             .unwrap_or(text);
-        let plain;
-        let item = if item.starts_with("**") {
-            plain = item.replacen("**", "", 2);
-            plain.as_str()
-        } else {
-            item
-        };
+        let item = unbold(item);
         let Some((key, value)) = item
             .split_once(':')
             .filter(|(key, _)| !key.trim().is_empty() && unescape(key).len() <= LONGEST_KEY)
@@ -33,7 +29,7 @@ impl Reader<'_> {
             return;
         };
         let raw = value.trim();
-        let value: Option<Text> = (!is_nothing(raw)).then(|| cell_text(raw).as_ref().into());
+        let value: Option<Text> = (!is_nothing(raw)).then(|| cell_text(raw));
         let key = key.trim();
         match header_key(key).unwrap_or_default() {
             "run" if self.file.run.is_none() => self.file.run = value,
@@ -69,8 +65,8 @@ impl Reader<'_> {
         if let Stamp::Odd(text) = &stamp {
             let message = format!(
                 "\u{201c}{}\u{201d} under {} is no time",
-                short(text),
-                short(key)
+                short(text, SHOWN),
+                short(key, SHOWN)
             );
             self.issue(Issue::warning("unreadable-time", message).hint("It is shown as written."));
         }
@@ -97,8 +93,7 @@ pub(crate) fn header_key(raw: &str) -> Option<&'static str> {
 
 /// Reads a run's status in a head that a person or a model wrote: the words that it begins with, else all of it.
 pub(crate) fn run_status(raw: &str) -> RunStatus {
-    words::leading_run_status(raw)
-        .unwrap_or_else(|| RunStatus::Other(cell_text(raw).as_ref().into()))
+    words::leading_run_status(raw).unwrap_or_else(|| RunStatus::Other(cell_text(raw)))
 }
 
 /// How a status word is written so that it is read again.

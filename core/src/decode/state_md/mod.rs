@@ -35,7 +35,7 @@ use crate::model::{FolderForm, StateFile};
 pub const MOST_LINES: usize = 100_000;
 /// Rows of each table and list that are held.
 pub const MOST_ROWS: usize = 100_000;
-/// Sections of no document, extra header keys and issues that are held.
+/// Sections of no document, extra header keys, and issues of one kind that are held.
 const MOST_EXTRAS: usize = 1_000;
 
 /// Reads a state.md of form A. Never fails: what is odd is an issue (located by line, not yet by file).

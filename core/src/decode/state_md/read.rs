@@ -3,14 +3,22 @@ use std::collections::BTreeMap;
 use super::annotation::{read_number, split};
 use super::escape::unescape;
 use super::lines::{Lines, closes, fence, heading};
-use super::table::{cell_text, cells, column_name, is_rule};
+use super::table::{
+    AGENTS, BINDINGS, Column, STACK, Table, cell_text, cells, column, folded, is_rule,
+};
 use super::{MOST_EXTRAS, MOST_LINES, MOST_ROWS};
 use crate::decode::text::is_nothing;
-use crate::issue::Issue;
+use crate::issue::{Issue, Issues};
 use crate::model::{LoopState, ParallelState, StateFile, Text, TraceLine};
+use crate::text::short;
 
+/// Characters of a text in an issue.
+pub(super) const SHOWN: usize = 60;
 /// Fences without an end that are searched for to the end of the file; more are taken as they are.
 const MOST_SEARCHES: u32 = 16;
+
+/// Begins the headings of sections that are kept of "Active Constructs".
+pub(crate) const ACTIVE: &str = "Active Constructs: ";
 
 /// Where the reader stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +64,16 @@ impl Section {
         )
     }
 
+    /// The table that it has.
+    pub(super) fn table(self) -> &'static Table {
+        match self {
+            Section::Index | Section::Bindings => BINDINGS,
+            Section::Agents => AGENTS,
+            Section::Stack => STACK,
+            _ => &[],
+        }
+    }
+
     fn word(self) -> &'static str {
         match self {
             Section::Header => "Header",
@@ -76,35 +94,22 @@ pub(crate) fn is_known_heading(raw: &str) -> bool {
 pub(super) struct Reader<'a> {
     lines: Lines<'a>,
     pub(super) file: StateFile,
-    pub(super) issues: Vec<Issue>,
+    issues: Issues,
     pub(super) section: Section,
     /// Sections of no document: heading and text.
     kept: Vec<(String, String)>,
     /// Where the odd lines of a known section are kept.
     leftovers: BTreeMap<&'static str, usize>,
-    /// The headings of the table that the reader is in.
-    pub(super) columns: Option<Vec<Heading>>,
+    /// The columns of the table that the reader is in, with their headings.
+    pub(super) columns: Option<Vec<(Column, Text)>>,
     /// The fence of a kept text that is open.
     fence: Option<(u8, usize)>,
     pub(super) seen: Seen,
     elided: bool,
     searches: u32,
     lines_cut: bool,
-}
-
-/// The heading of a column: for comparing, and as written.
-pub(super) struct Heading {
-    pub(super) name: String,
-    pub(super) shown: Text,
-}
-
-impl Heading {
-    fn new(raw: &str) -> Heading {
-        Heading {
-            name: column_name(raw),
-            shown: cell_text(raw).as_ref().into(),
-        }
-    }
+    /// A list was full.
+    full: bool,
 }
 
 #[derive(Default)]
@@ -120,7 +125,7 @@ impl<'a> Reader<'a> {
         Reader {
             lines: Lines::new(text),
             file: StateFile::default(),
-            issues: Vec::new(),
+            issues: Issues::listing(MOST_EXTRAS),
             section: Section::Header,
             kept: Vec::new(),
             leftovers: BTreeMap::new(),
@@ -130,6 +135,7 @@ impl<'a> Reader<'a> {
             elided: false,
             searches: 0,
             lines_cut: false,
+            full: false,
         }
     }
 
@@ -138,22 +144,11 @@ impl<'a> Reader<'a> {
             self.line(line);
         }
         self.finish();
-        (self.file, self.issues)
+        (self.file, self.issues.finish())
     }
 
     pub(super) fn issue(&mut self, issue: Issue) {
-        let line = self.lines.number;
-        match self.issues.len() {
-            n if n < MOST_EXTRAS => self.issues.push(issue.at_line(line)),
-            n if n == MOST_EXTRAS => {
-                let more = Issue::warning(
-                    "too-many-issues",
-                    "this file has more oddities than are listed",
-                );
-                self.issues.push(more.at_line(line));
-            }
-            _ => {}
-        }
+        self.issues.add(issue.at_line(self.lines.number));
     }
 
     fn line(&mut self, line: &'a str) {
@@ -200,7 +195,7 @@ impl<'a> Reader<'a> {
                     "state-file-title",
                     format!(
                         "the title is \u{201c}{}\u{201d}, not \u{201c}Execution State\u{201d}",
-                        short(name)
+                        short(name, SHOWN)
                     ),
                 ));
             }
@@ -217,32 +212,28 @@ impl<'a> Reader<'a> {
             _ => None,
         };
         let lower = name.to_lowercase();
-        if part == Some(Part::Constructs) && lower.starts_with("parallel") {
+        let constructs = part == Some(Part::Constructs);
+        let begins = |words: &[&str]| constructs && words.iter().any(|w| lower.starts_with(w));
+        if begins(&["parallel"]) {
             self.section = Section::Parallel;
-            if self.room(self.file.parallels.len()) {
-                self.file.parallels.push(ParallelState {
-                    lines: line_range(&lower),
-                    ..ParallelState::default()
-                });
-            }
-        } else if part == Some(Part::Constructs)
-            && ["loop", "repeat", "for"]
-                .iter()
-                .any(|w| lower.starts_with(w))
-        {
+            let parallel = ParallelState {
+                lines: line_range(&lower),
+                ..ParallelState::default()
+            };
+            self.hold(|file| &mut file.parallels, parallel);
+        } else if begins(&["loop", "repeat", "for"]) {
             self.section = Section::Loop;
-            if self.room(self.file.loops.len()) {
-                self.file.loops.push(LoopState {
-                    lines: line_range(&lower),
-                    ..LoopState::default()
-                });
-            }
+            let looped = LoopState {
+                lines: line_range(&lower),
+                ..LoopState::default()
+            };
+            self.hold(|file| &mut file.loops, looped);
         } else if let Some(section) = Section::known(name) {
             self.seen.index |= matches!(section, Section::Index | Section::Bindings);
             self.section = section;
         } else {
             let heading = match part {
-                Some(Part::Constructs) => format!("Active Constructs: {}", unescape(name)),
+                Some(Part::Constructs) => format!("{ACTIVE}{}", unescape(name)),
                 Some(Part::Index) => format!("Index: {}", unescape(name)),
                 None => unescape(name).into_owned(),
             };
@@ -251,7 +242,7 @@ impl<'a> Reader<'a> {
                     "extra-section",
                     format!(
                         "no document has the section \u{201c}{}\u{201d}",
-                        short(name)
+                        short(name, SHOWN)
                     ),
                 )
                 .hint("It is kept and shown as text."),
@@ -401,15 +392,24 @@ impl<'a> Reader<'a> {
         });
     }
 
-    pub(super) fn room(&mut self, held: usize) -> bool {
-        if held == MOST_ROWS {
+    /// Holds an entry of a list, as far as there is room.
+    pub(super) fn hold<T>(&mut self, list: impl Fn(&mut StateFile) -> &mut Vec<T>, entry: T) {
+        let list = list(&mut self.file);
+        match list.len() < MOST_ROWS {
+            true => list.push(entry),
+            false => self.cut(),
+        }
+    }
+
+    /// Says once that a list is not held whole.
+    pub(super) fn cut(&mut self) {
+        if !std::mem::replace(&mut self.full, true) {
             let message = format!("{} has more than {MOST_ROWS} entries", self.section.word());
             self.issue(
                 Issue::warning("state-file-cut", message)
                     .hint("The rest is not held; the file itself shows it."),
             );
         }
-        held < MOST_ROWS
     }
 
     fn row(&mut self, text: &str) {
@@ -421,15 +421,14 @@ impl<'a> Reader<'a> {
             let mut ahead = self.lines;
             let ruled = ahead
                 .next()
-                .is_some_and(|next| next.contains('-') && is_rule(&super::table::cells(next)));
-            let names: Vec<Heading> = cells.iter().map(|c| Heading::new(c)).collect();
-            if ruled
-                || names
-                    .iter()
-                    .any(|n| n.name == "name" || n.name == "execution id")
-            {
-                self.index_columns(&names);
-                self.columns = Some(names);
+                .is_some_and(|next| next.contains('-') && is_rule(&self::cells(next)));
+            let headings: Vec<Text> = cells.iter().map(|raw| cell_text(raw)).collect();
+            let known = |name: &Text| matches!(&*folded(name), "name" | "execution id");
+            if ruled || headings.iter().any(known) {
+                self.index_columns(&headings);
+                let table = self.section.table();
+                let columns = headings.into_iter();
+                self.columns = Some(columns.map(|name| (column(table, &name), name)).collect());
                 return;
             }
             self.columns = Some(Vec::new());
@@ -439,15 +438,6 @@ impl<'a> Reader<'a> {
         }
         if !self.table_row(&cells) {
             self.keep(text);
-        }
-    }
-
-    /// A list item as key and value.
-    pub(super) fn item<'t>(&self, line: &'t str) -> Option<(&'t str, &'t str)> {
-        let item = line.trim().strip_prefix(['-', '*', '+'])?.trim();
-        match item.split_once(':') {
-            Some((key, value)) => Some((key.trim(), value.trim())),
-            None => Some((item, "")),
         }
     }
 
@@ -467,7 +457,7 @@ impl<'a> Reader<'a> {
         if !missing.is_empty() {
             let message = format!("the state file does not have {}", missing.join(", "));
             self.issues
-                .push(Issue::info("state-file-incomplete", message));
+                .add(Issue::info("state-file-incomplete", message));
         }
         self.file.sections = std::mem::take(&mut self.kept)
             .into_iter()
@@ -505,6 +495,13 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// A list item as key and value.
+pub(super) fn item(line: &str) -> Option<(&str, &str)> {
+    let item = line.trim().strip_prefix(['-', '*', '+'])?.trim();
+    let (key, value) = item.split_once(':').unwrap_or((item, ""));
+    Some((key.trim(), value.trim()))
+}
+
 /// `(lines 8-10)`, `(line 12)`, in whatever dashes.
 fn line_range(heading: &str) -> Option<(u32, u32)> {
     let (_, tail) = heading.split_once("line")?;
@@ -514,17 +511,4 @@ fn line_range(heading: &str) -> Option<(u32, u32)> {
     let rest = rest.strip_prefix("to").unwrap_or(rest).trim_start();
     let last = read_number(rest).map_or(first, |(last, _)| last);
     Some((first, last))
-}
-
-pub(super) fn short(text: &str) -> String {
-    let cut: String = text
-        .chars()
-        .take(60)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    if cut.len() < text.len() {
-        format!("{cut}…")
-    } else {
-        cut
-    }
 }

@@ -2,71 +2,30 @@
 
 use super::annotation::read_number;
 use super::escape::{escape, escape_first, unescape};
-use super::read::{Heading, Reader, Section, short};
-use super::table::{cell_path, cell_text};
+use super::read::{Reader, SHOWN, Section, item};
+use super::table::{BINDINGS, Column, cell_path, cell_text, column, folded};
 use crate::decode::text::is_nothing;
 use crate::issue::Issue;
-use crate::model::{AgentScope, CallFrame, IndexedAgent, IndexedBinding, Status, Text, words};
+use crate::model::{
+    AgentScope, BindingKind, CallFrame, IndexedAgent, IndexedBinding, Status, Text, words,
+};
+use crate::text::short;
 
 /// Keys of a parallel's section that are no branches.
 const PARALLEL_KEYS: [&str; 6] = [
     "strategy", "on-fail", "on_fail", "count", "branches", "lines",
 ];
 
-/// A column of a table of the form.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Column {
-    Name,
-    Kind,
-    Path,
-    Frame,
-    Scope,
-    Block,
-    Depth,
-    Status,
-    Other,
-}
-
-/// What a table's heading means in a section; `None`: it is no heading of that table.
-fn column(section: Section, name: &str) -> Column {
-    match (section, name) {
-        (Section::Stack, "execution id" | "id" | "execution" | "frame") => Column::Frame,
-        (Section::Stack, "block") => Column::Block,
-        (Section::Stack, "depth") => Column::Depth,
-        (Section::Stack, "status") => Column::Status,
-        (Section::Stack, _) => Column::Other,
-        (_, "name" | "binding" | "agent") => Column::Name,
-        (_, "path" | "file" | "location") => Column::Path,
-        (Section::Agents, "scope") => Column::Scope,
-        (Section::Bindings | Section::Index, "kind" | "type") => Column::Kind,
-        (Section::Bindings | Section::Index, "execution id" | "execution" | "frame") => {
-            Column::Frame
-        }
-        _ => Column::Other,
-    }
-}
-
-/// Whether a heading, in lower case and with blanks, names a column of the index.
-pub(crate) fn is_index_column(agents: bool, name: &str) -> bool {
-    let section = if agents {
-        Section::Agents
-    } else {
-        Section::Bindings
-    };
-    column(section, name) != Column::Other
-}
-
 impl Reader<'_> {
     /// Takes note of a table's headings: a table straight under "Index" says by them what it lists.
-    pub(super) fn index_columns(&mut self, names: &[Heading]) {
-        let has = |name: &str| names.iter().any(|n| n.name == name);
+    pub(super) fn index_columns(&mut self, headings: &[Text]) {
+        let has = |name: &str| headings.iter().any(|heading| folded(heading) == name);
         if self.section == Section::Index && (has("scope") || has("model")) {
             self.section = Section::Agents;
         }
+        let framed = |heading: &Text| column(BINDINGS, heading) == Column::Frame;
         if matches!(self.section, Section::Index | Section::Bindings)
-            && !names
-                .iter()
-                .any(|n| column(Section::Bindings, &n.name) == Column::Frame)
+            && !headings.iter().any(framed)
         {
             self.issue(
                 Issue::info(
@@ -80,84 +39,65 @@ impl Reader<'_> {
 
     /// One row of the open table; `false` when it cannot be what the table lists.
     pub(super) fn table_row(&mut self, cells: &[&str]) -> bool {
+        let row = Row::new(self, cells);
         match self.section {
-            Section::Index | Section::Bindings => {
-                let row = Row::new(self, cells, &["name", "kind", "path", "execution id"]);
-                self.binding(row)
-            }
-            Section::Agents => {
-                let row = Row::new(self, cells, &["name", "scope", "path"]);
-                self.agent(row)
-            }
-            Section::Stack => {
-                let row = Row::new(self, cells, &["execution id", "block", "depth", "status"]);
-                self.frame(row)
-            }
+            Section::Index | Section::Bindings => self.binding(&row),
+            Section::Agents => self.agent(&row),
+            Section::Stack => self.frame(&row),
             _ => false,
         }
     }
 
-    fn binding(&mut self, row: Row) -> bool {
+    fn binding(&mut self, row: &Row<'_>) -> bool {
         let name = row.get(Column::Name).unwrap_or_default();
-        let path = row
-            .get(Column::Path)
-            .filter(|p| !is_nothing(p))
-            .map(cell_path)
-            .unwrap_or_default();
+        let path = row.path().unwrap_or_default();
         if name.is_empty() && path.is_empty() {
             return false;
         }
-        if !self.room(self.file.bindings.len()) {
-            return true;
-        }
+        let name = cell_text(name);
         let mut other = row.other();
-        let execution_id = match row.get(Column::Frame) {
-            Some(raw) => match frame(raw) {
-                Ok(id) => id,
-                Err(raw) => {
-                    let message = format!("\u{201c}{}\u{201d} is no execution id", short(raw));
-                    self.issue(
-                        Issue::warning("unreadable-frame", message)
-                            .hint("The binding is taken for one of the root."),
-                    );
-                    other.push(("Execution ID as written".into(), unescape(raw).into()));
-                    None
-                }
-            },
-            None => frame_of_path(&cell_text(name), &path),
+        let execution_id = match row.get(Column::Frame).map(frame) {
+            Some(Ok(id)) => id,
+            Some(Err(raw)) => {
+                let message = format!("\u{201c}{}\u{201d} is no execution id", short(raw, SHOWN));
+                self.issue(
+                    Issue::warning("unreadable-frame", message)
+                        .hint("The binding is taken for one of the root."),
+                );
+                other.push(("Execution ID as written".into(), unescape(raw).into()));
+                None
+            }
+            None => frame_of_path(&name, &path),
         };
-        self.file.bindings.push(IndexedBinding {
-            name: cell_text(name).as_ref().into(),
+        let binding = IndexedBinding {
+            name,
             kind: row.text(Column::Kind).unwrap_or_default(),
-            path: path.as_ref().into(),
+            path,
             execution_id,
             other,
-        });
+        };
+        self.hold(|file| &mut file.bindings, binding);
         true
     }
 
-    fn agent(&mut self, row: Row) -> bool {
+    fn agent(&mut self, row: &Row<'_>) -> bool {
         let name = row.get(Column::Name).unwrap_or_default();
-        let path: Option<Text> = row
-            .get(Column::Path)
-            .filter(|p| !is_nothing(p))
-            .map(|p| cell_path(p).as_ref().into());
+        let path = row.path();
         if name.is_empty() && path.is_none() {
             return false;
         }
-        if self.room(self.file.agents.len()) {
-            self.file.agents.push(IndexedAgent {
-                name: cell_text(name).as_ref().into(),
-                scope: row.text(Column::Scope).map(|word| AgentScope::parse(&word)),
-                path,
-                other: row.other(),
-            });
-        }
+        let agent = IndexedAgent {
+            name: cell_text(name),
+            scope: row.text(Column::Scope).map(|word| AgentScope::parse(&word)),
+            path,
+            other: row.other(),
+        };
+        self.hold(|file| &mut file.agents, agent);
         true
     }
 
-    fn frame(&mut self, row: Row) -> bool {
-        let id = row.get(Column::Frame).map(|raw| frame(raw));
+    fn frame(&mut self, row: &Row<'_>) -> bool {
+        let id = row.get(Column::Frame).map(frame);
         // A row of the root is where every stack begins: `(root)`, `-`, `0`, or nothing.
         let is_root = match id {
             None | Some(Ok(None)) => true,
@@ -170,6 +110,8 @@ impl Reader<'_> {
             _ => false,
         };
         if is_root {
+            let status = row.get(Column::Status).filter(|raw| !is_nothing(raw));
+            self.file.root = status.map(read_status);
             return true;
         }
         let Some(Ok(Some(execution_id))) = id else {
@@ -182,78 +124,76 @@ impl Reader<'_> {
             );
             return false;
         };
-        if self.room(self.file.call_stack.len()) {
-            self.file.call_stack.push(CallFrame {
-                execution_id,
-                block: row.text(Column::Block).unwrap_or_default(),
-                depth: row.get(Column::Depth).and_then(|raw| raw.parse().ok()),
-                status: read_status(row.get(Column::Status).unwrap_or_default()),
-            });
-        }
+        let frame = CallFrame {
+            execution_id,
+            block: row.text(Column::Block).unwrap_or_default(),
+            depth: row.get(Column::Depth).and_then(|raw| raw.parse().ok()),
+            status: read_status(row.get(Column::Status).unwrap_or_default()),
+        };
+        self.hold(|file| &mut file.call_stack, frame);
         true
     }
 
     /// `- a: complete`, `- iteration: 2/5` under "Active Constructs".
     pub(super) fn construct_item(&mut self, line: &str) {
-        let Some((raw_key, raw)) = self.item(line) else {
+        let understood = item(line).is_some_and(|(key, said)| match self.section {
+            Section::Parallel => self.parallel_item(key, said),
+            _ => self.loop_item(key, said),
+        });
+        if !understood {
             self.keep(line);
-            return;
-        };
-        let key = cell_text(raw_key);
-        let value = || -> Text { cell_text(raw).as_ref().into() };
-        if self.section == Section::Parallel {
-            let Some(parallel) = self.file.parallels.last_mut() else {
-                self.keep(line);
-                return;
-            };
-            if PARALLEL_KEYS.contains(&raw_key.to_lowercase().as_str()) {
-                parallel.extra.push((key.as_ref().into(), value()));
-            } else {
-                let branch = (key.as_ref().into(), read_status(raw));
-                let held = parallel.branches.len();
-                if self.room(held)
-                    && let Some(parallel) = self.file.parallels.last_mut()
-                {
-                    parallel.branches.push(branch);
-                }
-            }
-            return;
         }
-        let Some(state) = self.file.loops.last_mut() else {
-            self.keep(line);
-            return;
+    }
+
+    fn parallel_item(&mut self, key: &str, said: &str) -> bool {
+        let Some(parallel) = self.file.parallels.last_mut() else {
+            return false;
         };
-        match raw_key.to_lowercase().as_str() {
-            "status" if state.status.is_empty() => state.status = value(),
-            "iteration" | "round" if state.iteration.is_none() && read_number(raw).is_some() => {
-                let (iteration, rest) = read_number(raw).unwrap_or((0, ""));
-                state.iteration = Some(iteration);
+        if is_parallel_key(key) {
+            parallel.extra.push((cell_text(key), cell_text(said)));
+        } else if parallel.branches.len() < super::MOST_ROWS {
+            parallel.branches.push((cell_text(key), read_status(said)));
+        } else {
+            self.cut();
+        }
+        true
+    }
+
+    fn loop_item(&mut self, key: &str, said: &str) -> bool {
+        let Some(state) = self.file.loops.last_mut() else {
+            return false;
+        };
+        let number = read_number(said);
+        match (&*key.to_lowercase(), number) {
+            ("status", _) if state.status.is_empty() => state.status = cell_text(said),
+            ("iteration" | "round", Some((round, rest))) if state.iteration.is_none() => {
+                state.iteration = Some(round);
                 let rest = rest.trim_start();
                 let most = rest.strip_prefix('/').or_else(|| rest.strip_prefix("of"));
-                state.max = state.max.or(most
-                    .and_then(|m| read_number(m.trim_start()))
-                    .map(|(max, _)| max));
+                let most = most.and_then(|most| read_number(most.trim_start()));
+                state.max = state.max.or(most.map(|(max, _)| max));
             }
-            "max" | "max_iterations" if state.max.is_none() && read_number(raw).is_some() => {
-                state.max = read_number(raw).map(|(max, _)| max);
+            ("max" | "max_iterations", Some((max, _))) if state.max.is_none() => {
+                state.max = Some(max);
             }
-            "condition" if state.condition.is_none() => {
-                state.condition = Some(value()).filter(|c| !c.is_empty());
+            ("condition", _) if state.condition.is_none() => {
+                state.condition = Some(cell_text(said)).filter(|c| !c.is_empty());
             }
             _ if state.extra.len() < super::MOST_EXTRAS => {
-                state.extra.push((key.as_ref().into(), value()));
+                state.extra.push((cell_text(key), cell_text(said)));
             }
-            _ => self.keep(line),
+            _ => return false,
         }
+        true
     }
 
     /// `- spec: bindings/spec.md`, `- round1: (pending)` under "Index".
     pub(super) fn index_item(&mut self, line: &str) {
-        let Some((raw_key, raw)) = self.item(line).filter(|(key, _)| !key.is_empty()) else {
+        let Some((raw_key, raw)) = item(line).filter(|(key, _)| !key.is_empty()) else {
             self.keep(line);
             return;
         };
-        let name: Text = cell_text(raw_key).as_ref().into();
+        let name = cell_text(raw_key);
         let said = raw.strip_prefix('(').and_then(|r| r.strip_suffix(')'));
         let mut other = Vec::new();
         if let Some(said) = said.filter(|s| !is_nothing(s)) {
@@ -263,89 +203,80 @@ impl Reader<'_> {
             Some((path, note)) => (path.trim_end(), note.strip_suffix(')').unwrap_or(note)),
             None => (raw, ""),
         };
-        let path: Text = if said.is_some() || is_nothing(path) {
-            "".into()
-        } else {
-            cell_path(path).as_ref().into()
-        };
+        let path = Some(path).filter(|path| said.is_none() && !is_nothing(path));
+        let path = path.map(cell_path);
         if self.section == Section::Agents {
-            if self.room(self.file.agents.len()) {
-                let path = Some(path).filter(|p| !p.is_empty());
-                self.file.agents.push(IndexedAgent {
-                    name,
-                    scope: None,
-                    path,
-                    other,
-                });
-            }
+            let agent = IndexedAgent {
+                name,
+                scope: None,
+                path: path.filter(|p| !p.is_empty()),
+                other,
+            };
+            self.hold(|file| &mut file.agents, agent);
             return;
         }
-        let kinds = ["input", "output", "let", "const"];
-        let kind: Text = if kinds.contains(&note) {
-            note.into()
-        } else {
-            "".into()
-        };
-        if kind.is_empty() && said.is_none() && !note.is_empty() {
+        let path = path.unwrap_or_default();
+        let is_kind = !matches!(BindingKind::parse(note), BindingKind::Other(_));
+        if !is_kind && said.is_none() && !note.is_empty() {
             other.push(("Note".into(), unescape(note).into()));
         }
-        if self.room(self.file.bindings.len()) {
-            let execution_id = frame_of_path(&name, &path);
-            self.file.bindings.push(IndexedBinding {
-                name,
-                kind,
-                path,
-                execution_id,
-                other,
-            });
-        }
+        let binding = IndexedBinding {
+            execution_id: frame_of_path(&name, &path),
+            name,
+            kind: if is_kind {
+                note.into()
+            } else {
+                Text::default()
+            },
+            path,
+            other,
+        };
+        self.hold(|file| &mut file.bindings, binding);
     }
 }
 
-/// The cells of a row under the headings of its table.
-struct Row<'c> {
-    cells: Vec<(Column, Text, &'c str)>,
-}
+/// The cells of a row: what each holds, its heading, and the cell as written.
+struct Row<'c>(Vec<(Column, Text, &'c str)>);
 
 impl<'c> Row<'c> {
-    fn new(reader: &Reader<'_>, cells: &[&'c str], default: &[&str]) -> Row<'c> {
-        let named = reader.columns.as_deref().filter(|names| !names.is_empty());
-        let cells = cells
-            .iter()
-            .enumerate()
-            .map(|(i, raw)| {
-                let (name, shown) = match named {
-                    Some(names) => names
-                        .get(i)
-                        .map_or(("", "".into()), |h| (h.name.as_str(), h.shown.clone())),
-                    None => (default.get(i).copied().unwrap_or_default(), "".into()),
-                };
-                (column(reader.section, name), shown, *raw)
-            })
-            .collect();
-        Row { cells }
+    fn new(reader: &Reader<'_>, cells: &[&'c str]) -> Row<'c> {
+        let table = reader.section.table();
+        let named = reader
+            .columns
+            .as_deref()
+            .filter(|columns| !columns.is_empty());
+        let column = |at: usize| match named {
+            Some(columns) => columns.get(at).cloned(),
+            None => table.get(at).map(|(column, ..)| (*column, Text::default())),
+        };
+        let cells = cells.iter().enumerate().map(|(at, raw)| {
+            let (column, heading) = column(at).unwrap_or((Column::Other, Text::default()));
+            (column, heading, *raw)
+        });
+        Row(cells.collect())
     }
 
     /// The cell as written, when it is there.
     fn get(&self, column: Column) -> Option<&'c str> {
-        self.cells
-            .iter()
-            .find(|(c, ..)| *c == column)
-            .map(|(.., raw)| *raw)
-            .filter(|raw| !raw.is_empty())
+        let cell = self.0.iter().find(|(c, ..)| *c == column);
+        cell.map(|(.., raw)| *raw).filter(|raw| !raw.is_empty())
     }
 
     fn text(&self, column: Column) -> Option<Text> {
-        self.get(column)
-            .filter(|raw| !is_nothing(raw))
-            .map(|raw| cell_text(raw).as_ref().into())
+        let said = self.get(column).filter(|raw| !is_nothing(raw));
+        said.map(cell_text)
+    }
+
+    fn path(&self) -> Option<Text> {
+        let said = self.get(Column::Path).filter(|raw| !is_nothing(raw));
+        said.map(cell_path)
     }
 
     fn other(&self) -> Vec<(Text, Text)> {
-        self.cells
+        self.0
             .iter()
             .filter(|(c, _, raw)| *c == Column::Other && !is_nothing(raw))
-            .map(|(_, name, raw)| (name.clone(), cell_text(raw).as_ref().into()))
+            .map(|(_, name, raw)| (name.clone(), cell_text(raw)))
             .collect()
     }
 }

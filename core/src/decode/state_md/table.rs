@@ -1,9 +1,8 @@
 //! Tables and lists of the index and the call stack.
 
-use std::borrow::Cow;
-
 use super::escape::unescape;
 use crate::decode::text::is_nothing;
+use crate::model::Text;
 
 /// Cells of a row that are told apart; what lies behind is one more.
 const MOST_CELLS: usize = 64;
@@ -39,13 +38,13 @@ pub(super) fn is_rule(cells: &[&str]) -> bool {
 }
 
 /// What a cell says, without the marks that people put around it: `code`, **bold**, a link's text.
-pub(super) fn cell_text(raw: &str) -> Cow<'_, str> {
-    unescape(unwrap(raw))
+pub(super) fn cell_text(raw: &str) -> Text {
+    unescape(unwrap(raw)).into()
 }
 
 /// A path in a cell: a link's target, else its text.
-pub(super) fn cell_path(raw: &str) -> Cow<'_, str> {
-    unescape(link(raw).map_or_else(|| unwrap(raw), |(_, target)| target))
+pub(super) fn cell_path(raw: &str) -> Text {
+    unescape(link(raw).map_or_else(|| unwrap(raw), |(_, target)| target)).into()
 }
 
 fn unwrap(raw: &str) -> &str {
@@ -75,12 +74,62 @@ pub(crate) fn is_marked(raw: &str) -> bool {
     is_nothing(raw) || raw.starts_with(['*', '`', '[']) || is_rule(&[raw])
 }
 
-/// The headings of a table, in lower case and with blanks, however they are spelled.
-pub(super) fn column_name(raw: &str) -> String {
-    cell_text(raw)
-        .trim()
-        .to_lowercase()
-        .replace(['_', '-'], " ")
+/// What a table holds in a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Column {
+    Name,
+    Kind,
+    Path,
+    Frame,
+    Scope,
+    Block,
+    Depth,
+    Status,
+    Other,
+}
+
+/// The columns of a table of the form, in their order: each with its heading, and with other headings that real files
+/// have, in lower case.
+pub(crate) type Table = [(Column, &'static str, &'static [&'static str])];
+
+/// The index of bindings.
+pub(crate) const BINDINGS: &Table = &[
+    (Column::Name, "Name", &["binding", "agent"]),
+    (Column::Kind, "Kind", &["type"]),
+    (Column::Path, "Path", &["file", "location"]),
+    (Column::Frame, "Execution ID", &["execution", "frame"]),
+];
+
+/// The index of agents.
+pub(crate) const AGENTS: &Table = &[
+    (Column::Name, "Name", &["binding", "agent"]),
+    (Column::Scope, "Scope", &[]),
+    (Column::Path, "Path", &["file", "location"]),
+];
+
+/// The call stack.
+pub(crate) const STACK: &Table = &[
+    (Column::Frame, "execution_id", &["id", "execution", "frame"]),
+    (Column::Block, "block", &[]),
+    (Column::Depth, "depth", &[]),
+    (Column::Status, "status", &[]),
+];
+
+/// A heading in lower case and with blanks, however it is spelled.
+pub(super) fn folded(heading: &str) -> String {
+    heading.trim().to_lowercase().replace(['_', '-'], " ")
+}
+
+/// What a table holds under a heading.
+pub(crate) fn column(table: &Table, heading: &str) -> Column {
+    let heading = folded(heading);
+    let is = |(_, own, others): &&(Column, &str, &[&str])| {
+        folded(own) == heading || others.contains(&&*heading)
+    };
+    table
+        .iter()
+        .find(is)
+        .map_or(Column::Other, |(column, ..)| *column)
 }
 
 #[cfg(test)]
@@ -112,8 +161,8 @@ mod tests {
             ("`", "`", "`"),
             ("****", "****", "****"),
         ] {
-            assert_eq!(cell_text(raw), text);
-            assert_eq!(cell_path(raw), path);
+            assert_eq!(&*cell_text(raw), text);
+            assert_eq!(&*cell_path(raw), path);
         }
     }
 }

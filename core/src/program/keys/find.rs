@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Found, Keys, words};
+use super::{Found, Keys, hash, words};
 use crate::program::row::{LIMIT, Row, clip, quoted_in_row};
 use crate::program::{Listing, StatementKind as Kind, TiedBy};
 
@@ -50,11 +50,10 @@ impl Keys {
         text: &str,
         after: u32,
     ) -> Option<u32> {
-        let near = after.saturating_add(1)..after.saturating_add(5);
-        let near = near
-            .into_iter()
-            .find(|id| self.alone.is(listing, *id, text));
-        let sure = near.or_else(|| Some(self.alone.find(listing, text)?.0));
+        let has_text = |id: &u32| listing.get(*id).is_some_and(|s| s.text == text);
+        let near = (after.saturating_add(1)..after.saturating_add(5))
+            .find(|id| self.is_alone.get(*id as usize) == Some(&true) && has_text(id));
+        let sure = near.or_else(|| Some(self.find_alone(listing, text)?.0));
         // Of a long program that would take the time that this saves.
         debug_assert!(sure.is_none_or(|id| {
             if listing.statements.len() > 1_000 {
@@ -67,7 +66,7 @@ impl Keys {
     }
 
     fn alone(&self, listing: &Listing, text: &str) -> Option<Found> {
-        let (id, kind) = self.alone.find(listing, text)?;
+        let (id, kind) = self.find_alone(listing, text)?;
         let found = Found {
             likeliest: Some(id),
             kind,
@@ -75,6 +74,16 @@ impl Keys {
         };
         debug_assert_eq!(found, self.find_slowly(listing, text));
         Some(found)
+    }
+
+    /// The statement that alone has this text, and its text's kind.
+    fn find_alone(&self, listing: &Listing, text: &str) -> Option<(u32, Option<Kind>)> {
+        let hash = hash(text);
+        let from = self.alone.partition_point(|(other, ..)| *other < hash);
+        let same = self.alone.get(from..)?.iter();
+        same.take_while(|(other, ..)| *other == hash)
+            .find(|(_, id, _)| listing.get(*id).is_some_and(|s| s.text == text))
+            .map(|(_, id, kind)| (*id, *kind))
     }
 
     /// The same text, with or without the name that it is bound to.

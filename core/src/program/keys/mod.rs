@@ -1,14 +1,13 @@
 //! What statements can be found by: their text, its beginning, names, targets, quoted texts, words.
 
-mod alone;
 mod find;
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
 
 use super::row::{LIMIT, Row, append, clip, inner_text, quoted_in};
 use super::{LineRole, Listing, StatementKind as Kind, TiedBy};
-use alone::{Alone, hash};
 
 /// The statements of a listing by what rows may say of them. Every list is in order of the program.
 ///
@@ -18,7 +17,9 @@ pub(super) struct Keys {
     /// The heads, sorted; and the heads without `x =` before them, or what stands behind their colon.
     heads: Vec<(String, u32)>,
     rights: Vec<(String, u32)>,
-    alone: Alone,
+    /// Statements whose very text is nobody else's, and begins nobody else's: its hash, the statement, its kind; sorted.
+    alone: Vec<(u64, u32, Option<Kind>)>,
+    is_alone: Vec<bool>,
     /// Head and properties, sorted.
     whole: OnceLock<Vec<(String, u32)>>,
     named: OnceLock<Named>,
@@ -98,7 +99,7 @@ impl Found {
 impl Keys {
     pub(super) fn new(listing: &Listing) -> Keys {
         let mut keys = Keys::default();
-        let mut alone = Vec::with_capacity(listing.statements.len());
+        let mut plains = Vec::with_capacity(listing.statements.len());
         keys.heads.reserve_exact(listing.statements.len());
         for (id, statement) in (0..).zip(&listing.statements) {
             let head = Row::new(&statement.text);
@@ -106,15 +107,20 @@ impl Keys {
                 keys.rights.push((right, id));
             }
             let text = statement.text.as_str();
-            if !head.lone && !text.contains('\n') && !text.trim_start().starts_with('#') {
-                alone.push((hash(text), id, head.kind));
+            let plain = !head.lone && !text.contains('\n') && !text.trim_start().starts_with('#');
+            if plain {
+                keys.alone.push((hash(text), id, head.kind));
             }
+            plains.push(plain);
             keys.heads.push((head.canonical, id));
         }
         keys.heads.sort_unstable();
         keys.rights.sort_unstable();
-        let unique = keys.unique(listing.statements.len());
-        keys.alone = Alone::new(alone, unique);
+        let unique = keys.unique(listing.statements.len()).into_iter();
+        keys.is_alone = unique.zip(plains).map(|(a, b)| a && b).collect();
+        let is_alone = |id: u32| keys.is_alone.get(id as usize) == Some(&true);
+        keys.alone.retain(|(_, id, _)| is_alone(*id));
+        keys.alone.sort_unstable();
         keys
     }
 
@@ -228,6 +234,13 @@ impl Keys {
         let targets = &self.named(listing).targets;
         targets.get(&key).map_or(&[], Vec::as_slice)
     }
+}
+
+/// The same for the same text, on every machine.
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// The quoted texts of a statement: of its head, and what it asks for.

@@ -85,7 +85,7 @@ impl<'s, 'a> Lexer<'s, 'a> {
     /// Reads the logical line that begins at line `first`.
     pub(super) fn read(&mut self, first: usize) -> Logical {
         let source = self.source;
-        let (from, to) = source.lines.get(first).copied().unwrap_or_default();
+        let (from, to) = source.span(first);
         let mut logical = Logical {
             first,
             last: first,

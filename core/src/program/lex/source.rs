@@ -37,11 +37,14 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// Start and end of a line.
+    pub(in crate::program) fn span(&self, index: usize) -> (usize, usize) {
+        self.lines.get(index).copied().unwrap_or_default()
+    }
+
     pub(in crate::program) fn line(&self, index: usize) -> &'a str {
-        self.lines
-            .get(index)
-            .and_then(|(start, end)| self.text.get(*start..*end))
-            .unwrap_or_default()
+        let (start, end) = self.span(index);
+        self.text.get(start..end).unwrap_or_default()
     }
 
     /// Columns before the first sign. A tab goes to the next stop of the file's own first indentation.

@@ -1,4 +1,4 @@
-//! Ties the lines of a compact log (dialects.md, B) to statements.
+//! What the numbers and names of a compact log mean (dialects.md, B): [`crate::trace`] walks along its lines with them.
 //!
 //! A log counts the statements of the top level that run: no `use`, `agent` or `block`, and no clause of a `try` or
 //! an `if`; `input` only where a line says so. What runs inside of a statement bears its number. Numbers repeat and
@@ -18,20 +18,6 @@
 //! | `8→ exec .version ✓` | 8 | | | `Exec` | `.version` |
 //! | `1→ [input] question ✓` | 1 | | | `Input` | `question` |
 //! | `12→ commit+tag+push ✓` | 12 | | | | `commit+tag+push` |
-//!
-//! ```
-//! use prosescope_core::program::{LogMark, scan};
-//! let program = scan("input topic: \"x\"\nagent a:\n  model: opus\nlet plan = session: a\nsession \"Go\"\nlet end = session: a\n");
-//! let mark = |number, label| LogMark { number: Some(number), label, ..LogMark::default() };
-//! let marks = [mark(1, "plan"), mark(2, ""), mark(3, "end")];
-//! let mut ties = program.log_ties(&marks);
-//! let lines: Vec<_> = marks
-//!     .iter()
-//!     .filter_map(|mark| ties.tie(mark))
-//!     .map(|tie| (program.statements[tie.statement as usize].line, tie.guessed))
-//!     .collect();
-//! assert_eq!(lines, [(4, false), (5, false), (6, false)]);
-//! ```
 
 #[cfg(test)]
 mod tests;
@@ -43,7 +29,7 @@ use super::keys::Found;
 use super::tie::{REMEMBERED, inside};
 use super::{Listing, Statement, StatementKind as Kind, Tie, TiedBy};
 
-/// Of more statements of one name than this, only the nearest are looked at.
+/// Of more statements that words speak of than this, only the first are looked at.
 const MANY: usize = 64;
 
 /// What one line of a compact log says of the statement that it speaks of. What a line does not say stays empty.
@@ -62,14 +48,13 @@ pub struct LogMark<'a> {
 }
 
 impl Listing {
-    /// A tier for the lines of one compact log. It learns from all of them (in the order of the file) what their
-    /// numbers mean; then each is tied with [`LogTies::tie`].
+    /// What the numbers of one compact log mean, learned from all of its lines in the order of the file.
     pub fn log_ties(&self, marks: &[LogMark<'_>]) -> LogTies<'_> {
         LogTies::new(self, marks)
     }
 }
 
-/// Ties the lines of one compact log: see [`Listing::log_ties`].
+/// What the numbers and names of one compact log mean: see [`Listing::log_ties`].
 #[derive(Debug, Clone)]
 pub struct LogTies<'a> {
     listing: &'a Listing,
@@ -80,13 +65,6 @@ pub struct LogTies<'a> {
     words: BTreeMap<String, Rc<Found>>,
 }
 
-/// Statements of a name, or of what they refer to.
-struct Named<'a> {
-    statements: &'a [u32],
-    /// They bind or declare it; else they refer to it.
-    bound: bool,
-}
-
 impl<'a> LogTies<'a> {
     fn new(listing: &'a Listing, marks: &[LogMark<'_>]) -> LogTies<'a> {
         let mut ties = LogTies {
@@ -95,13 +73,14 @@ impl<'a> LogTies<'a> {
             anchors: BTreeMap::new(),
             words: BTreeMap::new(),
         };
+        let is_input = |id: &u32| listing.get(*id).is_some_and(|s| s.kind == Kind::Input);
         let inputs = marks.iter().any(|mark| {
-            let named = ties.found(mark.label, mark.kind);
+            let named = ties.named(mark.label, mark.kind);
             mark.kind == Some(Kind::Input)
                 || mark.number.is_some()
                     && mark.kind.is_none()
-                    && !named.statements.is_empty()
-                    && named.statements.iter().all(|id| ties.is_input(*id))
+                    && !named.is_empty()
+                    && named.iter().all(is_input)
         });
         ties.counted = (0..)
             .zip(&listing.statements)
@@ -114,53 +93,22 @@ impl<'a> LogTies<'a> {
         ties
     }
 
-    /// The statement that a line speaks of. It is no guess when a name and the number agree, when only one statement
-    /// binds the name and the number does not speak against it, or when nothing but the number tells and the named
-    /// lines around it count alike. `None` also for a line of a frame that says nothing: only the lines of that frame
-    /// before it tell how far its block has come, so that is the caller's to know.
-    pub fn tie(&mut self, mark: &LogMark<'_>) -> Option<Tie> {
-        let numbered = mark.number.and_then(|number| self.numbered(number));
-        let block = mark
-            .block
-            .and_then(|name| self.listing.block_named(name))
-            .map(|at| (at, true));
-        // What runs in a block is written there, whatever the number says.
-        let scope = block.or(numbered);
-        self.by_name(mark, scope)
-            .or_else(|| self.by_branch(mark, scope))
-            .or_else(|| self.by_kind(mark, scope))
-            .or_else(|| self.by_words(mark, scope))
-            // The number of a line in a frame is its call's: it tells nothing of what runs in there.
-            .or_else(|| self.by_number(mark, numbered.filter(|_| block.is_none())))
-    }
-
-    fn get(&self, statement: u32) -> Option<&'a Statement> {
-        self.listing.get(statement)
-    }
-
-    fn is_input(&self, statement: u32) -> bool {
-        self.get(statement).is_some_and(|s| s.kind == Kind::Input)
-    }
-
     /// A line that names the only statement of that name says what its number means.
     fn learn(&mut self, mark: &LogMark<'_>) {
-        let named = self.found(mark.label, mark.kind);
-        let (Some(number), None, [only]) = (mark.number, mark.block, named.statements) else {
+        let named = self.named(mark.label, mark.kind);
+        let (Some(number), None, [only]) = (mark.number, mark.block, named) else {
             return;
         };
-        let only = *only;
-        if !self.get(only).is_some_and(|s| fits(mark.kind, s)) {
+        if !self.listing.get(*only).is_some_and(|s| fits(mark.kind, s)) {
             return;
         }
-        let outer = self.listing.enclosing(only).last().unwrap_or(only);
+        let outer = self.listing.enclosing(*only).last().unwrap_or(*only);
         let Ok(place) = self.counted.binary_search(&outer) else {
             return;
         };
         let place = i64::try_from(place).unwrap_or(i64::MAX);
-        let anchor = self
-            .anchors
-            .entry(i64::from(number))
-            .or_insert((place, place));
+        let anchor = self.anchors.entry(i64::from(number));
+        let anchor = anchor.or_insert((place, place));
         *anchor = (anchor.0.min(place), anchor.1.max(place));
     }
 
@@ -188,154 +136,32 @@ impl<'a> LogTies<'a> {
 
     /// The statements that bind a name; else those that refer to it: an agent, a block, a program.
     pub(crate) fn named(&self, label: &str, kind: Option<Kind>) -> &'a [u32] {
-        self.found(label, kind).statements
-    }
-
-    /// Whether statements bind a name, rather than refer to it.
-    pub(crate) fn binds(&self, label: &str, kind: Option<Kind>) -> bool {
-        self.found(label, kind).bound
-    }
-
-    fn found(&self, label: &str, kind: Option<Kind>) -> Named<'a> {
-        let keys = self.listing.keys();
-        let label = label.trim();
-        let none: &[u32] = &[];
-        if label.is_empty() {
-            return Named {
-                statements: none,
-                bound: false,
-            };
-        }
-        let name = label.to_lowercase();
-        let bound = keys.bound(self.listing, &name);
-        if !bound.is_empty() && kind != Some(Kind::Do) {
-            return Named {
-                statements: bound,
-                bound: true,
-            };
+        let bound = self.bound(label, kind);
+        if !bound.is_empty() {
+            return bound;
         }
         let kinds: &[Kind] = match &kind {
             Some(kind) => std::slice::from_ref(kind),
             None => &[Kind::Session, Kind::Resume, Kind::Do, Kind::Call],
         };
-        let referring = kinds
+        let name = label.trim().to_lowercase();
+        let mut referring = kinds
             .iter()
-            .map(|kind| keys.referring(self.listing, *kind, &name));
-        let statements = referring.into_iter().find(|list| !list.is_empty());
-        Named {
-            statements: statements.unwrap_or(none),
-            bound: false,
+            .map(|kind| self.listing.keys().referring(self.listing, *kind, &name));
+        referring.find(|list| !list.is_empty()).unwrap_or_default()
+    }
+
+    /// Whether statements bind a name, rather than refer to it.
+    pub(crate) fn binds(&self, label: &str, kind: Option<Kind>) -> bool {
+        !self.bound(label, kind).is_empty()
+    }
+
+    fn bound(&self, label: &str, kind: Option<Kind>) -> &'a [u32] {
+        if kind == Some(Kind::Do) {
+            return &[];
         }
-    }
-
-    fn by_name(&self, mark: &LogMark<'_>, scope: Option<(u32, bool)>) -> Option<Tie> {
-        let Named { statements, bound } = self.found(mark.label, mark.kind);
-        let by = match bound {
-            true => TiedBy::Name,
-            false => TiedBy::Target,
-        };
-        let fitting = |ids: &[u32]| -> Vec<u32> {
-            let ids = ids.iter().copied().take(MANY);
-            ids.filter(|id| self.get(*id).is_some_and(|s| fits(mark.kind, s)))
-                .collect()
-        };
-        if let Some((outer, sure)) = scope {
-            let there = fitting(inside(self.listing, statements, outer));
-            if let Some(first) = there.first() {
-                // A name that others have, too, agrees with a number by chance.
-                let one = there.len() == 1 && (sure || statements.len() == 1);
-                // Of several, the one in the branch of that letter.
-                let branch = self.branch(mark, outer).filter(|_| there.len() > 1);
-                let there = branch.and_then(|branch| {
-                    let inside = |id: &&u32| **id == branch || self.listing.contains(branch, **id);
-                    there.iter().find(inside)
-                });
-                return Some(Tie {
-                    statement: *there.unwrap_or(first),
-                    guessed: !(one && (bound || sure)),
-                    by,
-                });
-            }
-            let near = statements.partition_point(|id| *id < outer);
-            let from = near.saturating_sub(MANY / 2);
-            let around = fitting(statements.get(from..).unwrap_or_default());
-            let nearest = around.iter().min_by_key(|id| id.abs_diff(outer))?;
-            return Some(Tie {
-                statement: *nearest,
-                guessed: sure || !bound || statements.len() > 1,
-                by,
-            });
-        }
-        let all = fitting(statements);
-        Some(Tie {
-            statement: *all.first()?,
-            guessed: !bound || statements.len() > 1,
-            by,
-        })
-    }
-
-    /// `3b→ ✓`: the second branch of the parallel.
-    fn by_branch(&self, mark: &LogMark<'_>, scope: Option<(u32, bool)>) -> Option<Tie> {
-        let (outer, _) = scope?;
-        Some(Tie {
-            statement: self.branch(mark, outer)?,
-            guessed: true,
-            by: TiedBy::Number,
-        })
-    }
-
-    /// The branch of a letter, of the first parallel in `outer`.
-    fn branch(&self, mark: &LogMark<'_>, outer: u32) -> Option<u32> {
-        let letter = mark.branch?.trim().as_bytes();
-        let [letter] = letter else { return None };
-        let place = letter.to_ascii_lowercase().checked_sub(b'a')?;
-        let parallel = self.first_of(Kind::Parallel, outer)?;
-        self.listing.children(parallel).nth(usize::from(place))
-    }
-
-    fn by_kind(&self, mark: &LogMark<'_>, scope: Option<(u32, bool)>) -> Option<Tie> {
-        let kind = mark.kind?;
-        if let Some((outer, sure)) = scope {
-            if self.get(outer).is_some_and(|s| fits(Some(kind), s)) {
-                return Some(Tie {
-                    statement: outer,
-                    guessed: !sure || !mark.label.trim().is_empty(),
-                    by: TiedBy::Number,
-                });
-            }
-            if !mark.label.trim().is_empty() {
-                return None;
-            }
-            if let Some(statement) = self.first_of(kind, outer) {
-                return Some(Tie {
-                    statement,
-                    guessed: true,
-                    by: TiedBy::Kind,
-                });
-            }
-        }
-        let (around, _) = scope.unwrap_or((0, false));
-        let near = self.counted.partition_point(|id| *id < around);
-        let from = near.saturating_sub(MANY / 2);
-        let around_it = self.counted.get(from..).unwrap_or_default();
-        let nearest = around_it
-            .iter()
-            .take(MANY)
-            .filter(|id| self.get(**id).is_some_and(|s| fits(Some(kind), s)))
-            .min_by_key(|id| id.abs_diff(around))?;
-        Some(Tie {
-            statement: *nearest,
-            guessed: true,
-            by: TiedBy::Kind,
-        })
-    }
-
-    /// The first statement of a kind that is `outer` or lies in it.
-    fn first_of(&self, kind: Kind, outer: u32) -> Option<u32> {
-        (outer..)
-            .take(MANY)
-            .take_while(|id| *id == outer || self.listing.contains(outer, *id))
-            .find(|id| self.get(*id).is_some_and(|s| fits(Some(kind), s)))
+        let name = label.trim().to_lowercase();
+        self.listing.keys().bound(self.listing, &name)
     }
 
     /// `exec .version`, `jj new`: words of a statement's text.
@@ -358,24 +184,11 @@ impl<'a> LogTies<'a> {
         let all = found.statements.as_slice();
         let there = scope.map(|(outer, _)| inside(self.listing, all, outer));
         let list = there.filter(|list| !list.is_empty()).unwrap_or(all);
-        let fitting = |id: &&u32| self.get(**id).is_some_and(|s| fits(mark.kind, s));
+        let fitting = |id: &&u32| self.listing.get(**id).is_some_and(|s| fits(mark.kind, s));
         Some(Tie {
             statement: *list.iter().take(MANY).find(fitting)?,
             guessed: true,
             by: TiedBy::Words,
-        })
-    }
-
-    fn by_number(&self, mark: &LogMark<'_>, scope: Option<(u32, bool)>) -> Option<Tie> {
-        let (statement, sure) = scope?;
-        let nameless = self
-            .get(statement)
-            .is_some_and(|s| s.name.is_none() && !s.kind.is_loop());
-        let silent = mark.label.trim().is_empty() && mark.branch.is_none();
-        Some(Tie {
-            statement,
-            guessed: !(sure && nameless && silent),
-            by: TiedBy::Number,
         })
     }
 }

@@ -50,166 +50,75 @@ fn kind<'a>(number: u32, kind: Kind, label: &'a str) -> LogMark<'a> {
     }
 }
 
-fn within<'a>(number: u32, block: &'a str, label: &'a str) -> LogMark<'a> {
-    LogMark {
-        block: Some(block),
-        ..mark(number, label)
-    }
-}
-
-fn branch<'a>(number: u32, branch: &'a str, label: &'a str) -> LogMark<'a> {
-    LogMark {
-        branch: Some(branch),
-        ..mark(number, label)
-    }
-}
-
-/// Each mark with the line that it must be tied to: negative for a guess, 0 for none.
+/// Each number with the line that it means, negative where the named lines around it do not make it sure.
 #[track_caller]
-fn check(source: &str, cases: &[(LogMark<'_>, i64)]) {
+fn check(source: &str, marks: &[LogMark<'_>], expected: &[(u32, i64)]) {
     let listing = scan(source);
-    let marks: Vec<_> = cases.iter().map(|(mark, _)| *mark).collect();
-    let mut ties = listing.log_ties(&marks);
-    for (mark, line) in cases {
-        let tie = ties.tie(mark).map_or(0, |tie| {
-            let line = i64::from(listing.statements[tie.statement as usize].line);
-            if tie.guessed { -line } else { line }
+    let ties = listing.log_ties(marks);
+    for (number, line) in expected {
+        let found = ties.numbered(*number).map_or(0, |(at, sure)| {
+            let line = i64::from(listing.statements[at as usize].line);
+            if sure { line } else { -line }
         });
-        assert_eq!(tie, *line, "{mark:?}");
+        assert_eq!(found, *line, "{number}");
     }
-}
-
-#[test]
-fn a_whole_log_finds_its_lines() {
-    check(
-        PROGRAM,
-        &[
-            (mark(1, "plan"), 9),
-            (mark(2, "code"), 10),
-            (kind(3, Kind::Parallel, ""), 11),
-            (branch(3, "a", "system_prompt"), 12),
-            (branch(3, "b", "agents_md"), 13),
-            (branch(3, "c", ""), -14),
-            (kind(3, Kind::Parallel, ""), 11),
-            (mark(4, ""), 15),
-            (kind(5, Kind::Loop, ""), 16),
-            (kind(5, Kind::Do, "implement"), 17),
-            (within(5, "implement", "impl"), 7),
-            // Only who knows the lines of that frame knows what comes next in its block.
-            (within(5, "implement", ""), 0),
-            (mark(5, "synthesis"), 18),
-            (kind(6, Kind::If, ""), 19),
-            (mark(7, "verify"), 23),
-            (kind(8, Kind::Gate, ""), 24),
-            (kind(9, Kind::Gate, "fast_tests"), 26),
-            (mark(10, "captain"), 28),
-            (kind(11, Kind::Exec, ".version"), -30),
-            (mark(12, "summary"), 31),
-            (mark(13, "jj new"), -31),
-        ],
-    );
 }
 
 /// Numbers that skip, repeat, or count inputs: names say what they mean.
 #[test]
 fn names_teach_what_the_numbers_mean() {
     // All is one too high between `plan` and `verify`, so nothing there is sure.
+    let high = [mark(1, "plan"), mark(8, "verify"), mark(13, "summary")];
     check(
         PROGRAM,
-        &[
-            (mark(1, "plan"), 9),
-            (mark(5, ""), -16),
-            (mark(8, "verify"), 23),
-            (mark(9, ""), 24),
-            (mark(13, "summary"), 31),
-        ],
+        &high,
+        &[(1, 9), (5, -16), (8, 23), (9, 24), (13, 31)],
     );
     // Inputs are counted.
-    check(
-        PROGRAM,
-        &[
-            (kind(1, Kind::Input, "insight"), 1),
-            (mark(2, "plan"), 9),
-            (mark(3, "code"), 10),
-            (mark(5, ""), 15),
-            (mark(8, "verify"), 23),
-        ],
-    );
-    check(
-        PROGRAM,
-        &[
-            (mark(1, "insight"), 1),
-            (mark(2, ""), -9),
-            (mark(3, "code"), 10),
-        ],
-    );
-    // The log of a folder whose beginning is encrypted.
-    check(
-        PROGRAM,
-        &[(mark(11, "encrypt"), -30), (mark(12, "publish"), -31)],
-    );
+    let inputs = [
+        kind(1, Kind::Input, "insight"),
+        mark(2, "plan"),
+        mark(8, "verify"),
+    ];
+    check(PROGRAM, &inputs, &[(2, 9), (3, 10), (5, 15)]);
+    let inputs = [mark(1, "insight"), mark(3, "code")];
+    check(PROGRAM, &inputs, &[(2, 9), (9, -24)]);
     // A name elsewhere than the number says.
-    check(
-        PROGRAM,
-        &[
-            (mark(1, "plan"), 9),
-            (mark(1, "verify"), 23),
-            (mark(2, "code"), 10),
-        ],
-    );
+    let twice = [mark(1, "plan"), mark(1, "verify"), mark(2, "code")];
+    check(PROGRAM, &twice, &[(1, -9), (2, 10)]);
+    check(PROGRAM, &[], &[(0, -9), (3, -11), (u32::MAX, -31)]);
+    check("# x", &[], &[(1, 0)]);
 }
 
 #[test]
-fn equal_names_are_told_apart_by_their_numbers() {
-    let source = "let a = session \"1\"\nb = session \"x\"\nlet c = session \"2\"\nb = session \"y\"\nlet d = session \"3\"\n";
-    check(
-        source,
-        &[
-            (mark(1, "a"), 1),
-            (mark(2, "b"), 2),
-            (mark(3, "c"), 3),
-            (mark(4, "b"), 4),
-            (mark(5, "d"), 5),
-            (mark(9, "b"), -4),
-        ],
-    );
-}
-
-#[test]
-fn any_mark_is_borne() {
-    let odd = LogMark {
-        number: Some(u32::MAX),
-        branch: Some("äz"),
-        block: Some("no"),
-        kind: Some(Kind::Use),
-        label: "\u{0}∥",
-    };
-    for source in ["", "# x", PROGRAM] {
-        let listing = scan(source);
-        let marks = [odd, LogMark::default(), mark(0, ""), branch(3, "z", "")];
-        let mut ties = listing.log_ties(&marks);
-        for mark in &marks {
-            if let Some(tie) = ties.tie(mark) {
-                assert!(
-                    listing.get(tie.statement).is_some() && tie.guessed,
-                    "{mark:?}"
-                );
-            }
-        }
+fn a_name_is_bound_or_referred_to() {
+    let listing = scan(PROGRAM);
+    let ties = listing.log_ties(&[]);
+    for (label, kind, binds, lines) in [
+        (" Plan ", None, true, &[9][..]),
+        ("captain", None, false, &[28]),
+        ("implement", Some(Kind::Do), false, &[17]),
+        ("", None, false, &[]),
+        ("\u{0}∥", Some(Kind::Use), false, &[]),
+    ] {
+        let named = ties.named(label, kind).iter();
+        let found: Vec<u32> = named
+            .map(|at| listing.statements[*at as usize].line)
+            .collect();
+        assert_eq!(found, lines, "{label}");
+        assert_eq!(ties.binds(label, kind), binds, "{label}");
     }
 }
 
-/// Many lines of one name, many statements of one name.
 #[test]
-fn a_long_log_of_a_long_program() {
-    let source = "draft = session \"x\"\nresume: captain\n".repeat(20_000);
-    let listing = scan(&source);
-    let marks: Vec<_> = (1..=40_000)
-        .map(|n| mark(n, if n % 2 == 1 { "draft" } else { "captain" }))
-        .collect();
-    let mut ties = listing.log_ties(&marks);
-    for mark in &marks {
-        let tie = ties.tie(mark).unwrap();
-        assert_eq!(Some(tie.statement + 1), mark.number);
-    }
+fn words_find_the_statement_that_has_them() {
+    let listing = scan(PROGRAM);
+    let mut ties = listing.log_ties(&[]);
+    let version = kind(11, Kind::Exec, ".version");
+    let found = ties.by_words(&version, None).map(|tie| tie.statement);
+    assert_eq!(
+        found.and_then(|at| listing.get(at)).map(|s| s.line),
+        Some(30)
+    );
+    assert_eq!(ties.by_words(&mark(13, "jj new"), None), None);
 }

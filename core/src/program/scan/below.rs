@@ -121,12 +121,7 @@ impl Scanner<'_, '_> {
         let Some(top) = self.open.last_mut() else {
             return;
         };
-        let (start, end) = self
-            .source
-            .lines
-            .get(logical.first)
-            .copied()
-            .unwrap_or_default();
+        let (start, end) = self.source.span(logical.first);
         let end = logical.tokens.last().map_or(end, |token| token.end);
         if top.property.is_some_and(|property| property.text) {
             // Paragraphs stay apart.

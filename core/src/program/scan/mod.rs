@@ -5,6 +5,8 @@ mod below;
 use std::ops::Range;
 
 use below::Below;
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
 
 use super::head::{Head, is_known, is_operation};
 use super::lex::{Lexer, Logical, Source, Tok};
@@ -58,6 +60,7 @@ pub fn classify(text: &str) -> Kind {
     }
 }
 
+/// The kind whose keyword a text begins with.
 pub(super) fn by_first_word(text: &str) -> Kind {
     let word = text
         .trim()
@@ -65,34 +68,17 @@ pub(super) fn by_first_word(text: &str) -> Kind {
         .next()
         .unwrap_or_default();
     match word.to_ascii_lowercase().as_str() {
-        "session" => Kind::Session,
-        "resume" => Kind::Resume,
-        "parallel" => Kind::Parallel,
-        "loop" => Kind::Loop,
-        "repeat" => Kind::Repeat,
-        "for" => Kind::For,
-        "try" => Kind::Try,
-        "catch" => Kind::Catch,
-        "finally" => Kind::Finally,
-        "throw" => Kind::Throw,
-        "choice" => Kind::Choice,
-        "option" => Kind::Option,
-        "if" => Kind::If,
-        "elif" => Kind::Elif,
-        "else" => Kind::Else,
-        "agent" => Kind::Agent,
-        "block" => Kind::Block,
-        "do" => Kind::Do,
-        "approve" | "gate" => Kind::Gate,
-        "exec" => Kind::Exec,
-        "call" => Kind::Call,
-        "return" => Kind::Return,
+        "approve" => Kind::Gate,
         "while" => Kind::Loop,
-        "use" | "import" => Kind::Use,
-        "input" => Kind::Input,
-        "output" => Kind::Output,
+        "import" => Kind::Use,
         "let" | "const" => Kind::Assign,
-        _ => Kind::Other,
+        // Kinds that no keyword begins.
+        "arrow" | "pipe" | "label" | "assign" => Kind::Other,
+        word => {
+            let known: Result<Kind, serde::de::value::Error> =
+                Kind::deserialize(word.into_deserializer());
+            known.unwrap_or(Kind::Other)
+        }
     }
 }
 
@@ -111,8 +97,6 @@ struct Scanner<'s, 'a> {
     source: &'s Source<'a>,
     lines: Vec<Line>,
     statements: Vec<Statement>,
-    /// Whether the lines below a statement are statements.
-    bodies: Vec<bool>,
     open: Vec<Open>,
 }
 
@@ -131,7 +115,6 @@ impl<'s, 'a> Scanner<'s, 'a> {
             source,
             lines: (0..source.lines.len()).map(line).collect(),
             statements: Vec::new(),
-            bodies: Vec::new(),
             open: Vec::new(),
         }
     }
@@ -242,7 +225,9 @@ impl<'s, 'a> Scanner<'s, 'a> {
     }
 
     fn body(&self, statement: usize) -> bool {
-        self.bodies.get(statement).copied().unwrap_or(true)
+        self.statements
+            .get(statement)
+            .is_none_or(Statement::has_body)
     }
 
     /// Whether a line `| map: …` may carry a statement on.
@@ -260,22 +245,14 @@ impl<'s, 'a> Scanner<'s, 'a> {
         let depth = parent
             .and_then(|parent| self.statements.get(parent))
             .map_or(0, |parent| parent.depth.saturating_add(1));
-        let (start, _) = self
-            .source
-            .lines
-            .get(logical.first)
-            .copied()
-            .unwrap_or_default();
+        let (start, _) = self.source.span(logical.first);
         let text = self.source.text.get(start..logical.text_end);
-        let kind = head.kind();
         let statement = self.statements.len();
-        self.bodies
-            .push(kind.has_body() && !(kind == Kind::Do && head.target.is_some()));
         let (name, target, binds) = (head.name.clone(), head.target.clone(), head.binds);
         self.statements.push(Statement {
             line: number(logical.first),
             end: number(logical.last),
-            kind,
+            kind: head.kind(),
             name,
             target,
             binds: binds.map(str::to_owned),
@@ -302,9 +279,6 @@ impl<'s, 'a> Scanner<'s, 'a> {
         if let Some(joined) = self.statements.get_mut(statement) {
             joined.kind = kind;
             joined.properties.extend(placed(head, logical.first));
-        }
-        if let Some(body) = self.bodies.get_mut(statement) {
-            *body = kind.has_body();
         }
         self.mark(logical, LineRole::Continuation, statement);
     }

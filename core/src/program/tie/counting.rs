@@ -1,109 +1,70 @@
 //! How indices count: documents count statements from 0 or from 1, with or without declarations, only the outer
 //! ones, or lines. Rows that are sure teach it.
 
-use crate::program::{LineRole, Listing};
+use crate::program::{LineRole, Listing, Statement};
 
-/// A way to count, in which an index may be given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Counting {
-    what: What,
-    /// The number of the first.
-    from: i64,
-}
+/// A way to count, in which an index may be given: what is counted, and the number of the first.
+pub(super) type Counting = (What, i64);
 
+/// What is counted. `Running` are statements that do not only declare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum What {
+pub(super) enum What {
     Lines,
     Statements,
-    /// Without what only declares.
     Running,
-    Outer,
     OuterRunning,
+    Outer,
 }
 
 /// The likely ones first.
-pub(super) const COUNTINGS: [Counting; 9] = {
-    const fn of(what: What, from: i64) -> Counting {
-        Counting { what, from }
-    }
-    [
-        of(What::Lines, 1),
-        of(What::Statements, 1),
-        of(What::Statements, 0),
-        of(What::Running, 1),
-        of(What::Running, 0),
-        of(What::OuterRunning, 1),
-        of(What::OuterRunning, 0),
-        of(What::Outer, 1),
-        of(What::Outer, 0),
-    ]
-};
+pub(super) const COUNTINGS: [Counting; 9] = [
+    (What::Lines, 1),
+    (What::Statements, 1),
+    (What::Statements, 0),
+    (What::Running, 1),
+    (What::Running, 0),
+    (What::OuterRunning, 1),
+    (What::OuterRunning, 0),
+    (What::Outer, 1),
+    (What::Outer, 0),
+];
 
-/// The statements that each way of counting counts.
+/// The statements of each [`What`], in order; `None` for a line that begins no statement.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Counted {
-    running: Vec<u32>,
-    outer: Vec<u32>,
-    outer_running: Vec<u32>,
-}
+pub(super) struct Counted([Vec<Option<u32>>; 5]);
 
 impl Counted {
     pub(super) fn new(listing: &Listing) -> Counted {
-        let mut counted = Counted::default();
-        for (id, statement) in (0..).zip(&listing.statements) {
-            let runs = !statement.kind.is_declaration();
-            let outer = statement.depth == 0;
-            if runs {
-                counted.running.push(id);
-            }
-            if outer {
-                counted.outer.push(id);
-            }
-            if runs && outer {
-                counted.outer_running.push(id);
-            }
-        }
-        counted
+        let lines = listing.lines.iter();
+        let lines = lines.map(|line| line.statement.filter(|_| line.role == LineRole::Statement));
+        let those = |is: fn(&Statement) -> bool| {
+            let all = (0..).zip(&listing.statements);
+            all.filter(|(_, s)| is(s)).map(|(id, _)| Some(id)).collect()
+        };
+        Counted([
+            lines.collect(),
+            those(|_| true),
+            those(|s| !s.kind.is_declaration()),
+            those(|s| s.depth == 0 && !s.kind.is_declaration()),
+            those(|s| s.depth == 0),
+        ])
+    }
+
+    fn all(&self, what: What) -> &[Option<u32>] {
+        self.0.get(what as usize).map_or(&[], Vec::as_slice)
     }
 
     /// The statement with that index in a way of counting.
-    pub(super) fn at(&self, listing: &Listing, counting: Counting, index: i64) -> Option<u32> {
-        let at = usize::try_from(index.checked_sub(counting.from)?).ok()?;
-        match counting.what {
-            What::Lines => listing
-                .lines
-                .get(at)
-                .filter(|line| line.role == LineRole::Statement)
-                .and_then(|line| line.statement),
-            What::Statements => u32::try_from(at)
-                .ok()
-                .filter(|id| listing.get(*id).is_some()),
-            What::Running => self.running.get(at).copied(),
-            What::Outer => self.outer.get(at).copied(),
-            What::OuterRunning => self.outer_running.get(at).copied(),
-        }
+    pub(super) fn at(&self, (what, from): Counting, index: i64) -> Option<u32> {
+        let at = usize::try_from(index.checked_sub(from)?).ok()?;
+        self.all(what).get(at).copied().flatten()
     }
 
     /// The statement that an index is nearest to in a way of counting.
-    pub(super) fn near(&self, listing: &Listing, counting: Counting, index: i64) -> u32 {
-        let most = match counting.what {
-            What::Lines => listing.lines.len(),
-            What::Statements => listing.statements.len(),
-            What::Running => self.running.len(),
-            What::Outer => self.outer.len(),
-            What::OuterRunning => self.outer_running.len(),
-        };
-        let last = i64::try_from(most).unwrap_or(i64::MAX).saturating_sub(1);
-        let most = last.saturating_add(counting.from).max(counting.from);
-        let index = index.clamp(counting.from, most);
-        match counting.what {
-            What::Lines => {
-                let line = u32::try_from(index).unwrap_or(u32::MAX);
-                let after = listing.statements.partition_point(|s| s.line <= line);
-                u32::try_from(after.saturating_sub(1)).unwrap_or(u32::MAX)
-            }
-            _ => self.at(listing, counting, index).unwrap_or_default(),
-        }
+    pub(super) fn near(&self, (what, from): Counting, index: i64) -> u32 {
+        let at = usize::try_from(index.saturating_sub(from)).unwrap_or(0);
+        let upto = self.all(what).iter().take(at.saturating_add(1));
+        upto.rev().flatten().next().copied().unwrap_or_default()
     }
 }
 
@@ -122,10 +83,10 @@ pub(super) struct Learned {
 
 impl Learned {
     /// A row with that index is surely that statement.
-    pub(super) fn take(&mut self, counted: &Counted, listing: &Listing, index: i64, is: u32) {
+    pub(super) fn take(&mut self, counted: &Counted, index: i64, is: u32) {
         self.asked += 1;
         for (vote, counting) in self.votes.iter_mut().zip(COUNTINGS) {
-            *vote += usize::from(counted.at(listing, counting, index) == Some(is));
+            *vote += usize::from(counted.at(counting, index) == Some(is));
         }
         let (low, high) = self.span.unwrap_or((index, index));
         self.span = Some((low.min(index), high.max(index)));

@@ -104,13 +104,13 @@ impl Ties<'_> {
             }
             let counted = &self.listing.ready().counted;
             if let Some(sure) = self.sure(text) {
-                self.learned.take(counted, self.listing, index, sure);
+                self.learned.take(counted, index, sure);
                 continue;
             }
             let found = self.find(text);
             match found.statements.as_slice() {
                 [only] if found.is_sure() => {
-                    self.learned.take(counted, self.listing, index, *only);
+                    self.learned.take(counted, index, *only);
                 }
                 [] | [_] => {}
                 _ => {
@@ -233,43 +233,32 @@ fn choose(
         return Some(tie(*only, true));
     }
     let hit = index.and_then(|index| hit(listing, learned, found, index));
+    let by_index = |statement: u32| Tie {
+        statement,
+        guessed: true,
+        by: TiedBy::Index,
+    };
     let Some(first) = all.first() else {
         // The text says nothing.
-        let (statement, _) = hit?;
-        return Some(Tie {
-            statement,
-            guessed: true,
-            by: TiedBy::Index,
-        });
+        return hit.map(|(statement, _)| by_index(statement));
     };
     let inside = within.map(|within| (inside(listing, all, within.outer), within.sure));
     let inside = inside.filter(|(list, _)| !list.is_empty());
     if let Some((statement, sure)) = hit {
         let spoken_of = all.binary_search(&statement).is_ok();
         let there = inside.is_none_or(|(list, _)| list.binary_search(&statement).is_ok());
-        if spoken_of {
-            return Some(tie(statement, found.exact && sure && there));
-        }
-        return Some(Tie {
-            statement,
-            guessed: true,
-            by: TiedBy::Index,
+        return Some(match spoken_of {
+            true => tie(statement, found.exact && sure && there),
+            false => by_index(statement),
         });
     }
-    if let Some((list, sure)) = inside {
-        if let [only] = list {
-            let sure = found.exact && found.longer.is_none() && sure && index.is_none();
-            return Some(tie(*only, sure));
-        }
-        return Some(tie(nearest(listing, learned, found, list, index)?, false));
+    if let Some(([only], sure)) = inside {
+        let sure = found.exact && found.longer.is_none() && sure && index.is_none();
+        return Some(tie(*only, sure));
     }
-    Some(match all {
-        [only] => tie(*only, false),
-        _ => tie(
-            nearest(listing, learned, found, all, index).unwrap_or(*first),
-            false,
-        ),
-    })
+    let list = inside.map_or(all, |(list, _)| list);
+    let nearest = nearest(listing, learned, found, list, index);
+    Some(tie(nearest.unwrap_or(*first), false))
 }
 
 /// The statement that an index names, and whether that may be relied on: one that the text speaks of; else one that
@@ -281,7 +270,7 @@ fn hit(listing: &Listing, learned: &Learned, found: &Found, index: i64) -> Optio
     if learned.best.is_empty() {
         let mut hits = COUNTINGS
             .into_iter()
-            .filter_map(|counting| counted.at(listing, counting, index));
+            .filter_map(|counting| counted.at(counting, index));
         return match all {
             [] => hits.find(|statement| found.may_be(listing, *statement)),
             _ => hits.find(spoken_of),
@@ -291,7 +280,7 @@ fn hit(listing: &Listing, learned: &Learned, found: &Found, index: i64) -> Optio
     let mut named = learned
         .best
         .iter()
-        .map(|counting| counted.at(listing, *counting, index));
+        .map(|counting| counted.at(*counting, index));
     let first = named.next().flatten();
     let steady = named.all(|other| other == first) && learned.is_steady(index);
     if let Some(statement) = first.filter(spoken_of) {
@@ -317,7 +306,7 @@ fn nearest(
     let counting = learned.best.first().copied();
     let near = counting
         .zip(index)
-        .map(|(counting, index)| listing.ready().counted.near(listing, counting, index));
+        .map(|(counting, index)| listing.ready().counted.near(counting, index));
     match near {
         Some(near) => list.iter().min_by_key(|id| id.abs_diff(near)).copied(),
         None => found

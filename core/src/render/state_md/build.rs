@@ -136,11 +136,12 @@ impl Window {
         let mut last = 0;
         for (at, statement) in (0_u32..).zip(&marks.listing.statements) {
             if let Some(node) = marks.node(at) {
-                let leaf = !statement.kind.has_body()
-                    || (statement.kind == StatementKind::Do && statement.target.is_some());
                 let pending = node.status == NodeStatus::Pending && node.derived;
                 if !pending {
-                    last = last.max(if leaf { statement.end } else { statement.line });
+                    last = last.max(match statement.has_body() {
+                        true => statement.line,
+                        false => statement.end,
+                    });
                 }
             }
         }
@@ -331,26 +332,24 @@ fn unplaced(marks: &Marks<'_>, file: &mut StateFile) {
     for frame in &own.call_stack {
         *frames.entry(&frame.block).or_default() += 1;
     }
-    let shared = |lines: Option<(u32, u32)>| {
+    let shared = |lines: Lines| {
         let at = lines.and_then(|(line, _)| marks.listing.statement_at(line));
         let block = at.and_then(|at| marks.listing.get(marks.listing.block_of(at)?));
         let name = block.and_then(|block| block.name.as_deref());
         name.and_then(|name| frames.get(name))
             .is_some_and(|n| *n > 1)
     };
-    let written: BTreeSet<_> = file.parallels.iter().map(|p| p.lines).collect();
-    let kept = own
-        .parallels
-        .iter()
-        .filter(|p| shared(p.lines) && !written.contains(&p.lines));
+    let keeps = |written: &[Lines], lines| shared(lines) && !written.contains(&lines);
+    let written: Vec<Lines> = file.parallels.iter().map(|p| p.lines).collect();
+    let kept = own.parallels.iter().filter(|p| keeps(&written, p.lines));
     file.parallels.extend(kept.cloned());
-    let written: BTreeSet<_> = file.loops.iter().map(|l| l.lines).collect();
-    let kept = own
-        .loops
-        .iter()
-        .filter(|l| shared(l.lines) && !written.contains(&l.lines));
+    let written: Vec<Lines> = file.loops.iter().map(|l| l.lines).collect();
+    let kept = own.loops.iter().filter(|l| keeps(&written, l.lines));
     file.loops.extend(kept.cloned());
 }
+
+/// First and last line of a construct.
+type Lines = Option<(u32, u32)>;
 
 /// A branch that has begun is executing; `started` is a word for whole constructs.
 fn branch_status(status: &Status) -> Status {
@@ -362,7 +361,7 @@ fn branch_status(status: &Status) -> Status {
 
 fn looped(
     statement: Option<&Statement>,
-    lines: Option<(u32, u32)>,
+    lines: Lines,
     word: &str,
     round: u32,
     max: Option<u32>,

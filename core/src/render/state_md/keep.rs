@@ -33,38 +33,31 @@ pub fn rows_that_tell(run: &Run, trace: &Trace, program: Option<&Listing>) -> BT
         .iter()
         .map(|node| node.status.is_open() || !ended(node))
         .collect();
-    for at in Speaking::new(trace, listing).all(trace) {
-        if let Some(kept) = kept.get_mut(at as usize) {
+    let keep = |kept: &mut Vec<bool>, at: usize| {
+        if let Some(kept) = kept.get_mut(at) {
             *kept = true;
         }
+    };
+    for at in Speaking::new(trace, listing).all(trace) {
+        keep(&mut kept, at as usize);
     }
     for at in teaching(run, trace) {
-        if let Some(kept) = kept.get_mut(at) {
-            *kept = true;
-        }
+        keep(&mut kept, at);
     }
-    let branches: Vec<usize> = (0..trace.nodes.len())
-        .filter(|at| {
-            let Some(node) = trace.nodes.get(*at) else {
-                return false;
-            };
-            matches!(node.kind, NodeKind::Branch { .. })
-                && node
-                    .parent
-                    .is_some_and(|p| kept.get(p as usize) == Some(&true))
-        })
-        .collect();
-    for at in branches {
-        if let Some(kept) = kept.get_mut(at) {
-            *kept = true;
+    // Branches lie straight in their parallel, after it.
+    for (at, node) in trace.nodes.iter().enumerate() {
+        let of_kept = || {
+            node.parent
+                .is_some_and(|p| kept.get(p as usize) == Some(&true))
+        };
+        if matches!(node.kind, NodeKind::Branch { .. }) && of_kept() {
+            keep(&mut kept, at);
         }
     }
     // Preorder: what lies below a node comes behind it.
     for (at, node) in trace.nodes.iter().enumerate().rev() {
-        if kept.get(at) == Some(&true)
-            && let Some(above) = node.parent.and_then(|p| kept.get_mut(p as usize))
-        {
-            *above = true;
+        if let (Some(true), Some(above)) = (kept.get(at), node.parent) {
+            keep(&mut kept, above as usize);
         }
     }
     let mut rows = BTreeSet::new();
@@ -75,11 +68,12 @@ pub fn rows_that_tell(run: &Run, trace: &Trace, program: Option<&Listing>) -> BT
         rows.extend(row(node.last_row).map(|row| row.id));
         if node.attempts > 1 {
             // Another attempt says that one failed: without that row it would begin another count.
-            rows.extend(last_of(run, node, &Status::Failed));
-            rows.extend(last_of(run, node, &Status::Retry));
+            for status in [Status::Failed, Status::Retry] {
+                rows.extend(rows_with(run, node, &status).last());
+            }
         }
         if node.kind == NodeKind::Loop {
-            let ends = ends_of_rounds(run, node);
+            let ends = rows_with(run, node, &Status::Iteration);
             rows.extend(ends.last());
             loops.insert(at, ends);
         }
@@ -117,24 +111,14 @@ fn teaching(run: &Run, trace: &Trace) -> Vec<usize> {
         .collect()
 }
 
-/// The last row of an instance that has this status.
-fn last_of(run: &Run, node: &Node, status: &Status) -> Option<i64> {
+/// The rows of an instance that have this status, in order of id.
+fn rows_with(run: &Run, node: &Node, status: &Status) -> Vec<i64> {
     let has = |id: &&i64| {
         let at = run.executions.binary_search_by_key(*id, |row| row.id);
         let row = at.ok().and_then(|at| run.executions.get(at));
         row.is_some_and(|row| row.status == *status)
     };
-    node.aliases.iter().rev().find(has).copied()
-}
-
-/// The rows that ended a round of a loop, in order of id.
-fn ends_of_rounds(run: &Run, node: &Node) -> Vec<i64> {
-    let ends = |id: &&i64| {
-        let at = run.executions.binary_search_by_key(*id, |row| row.id);
-        let row = at.ok().and_then(|at| run.executions.get(at));
-        row.is_some_and(|row| row.status == Status::Iteration)
-    };
-    node.aliases.iter().filter(ends).copied().collect()
+    node.aliases.iter().filter(has).copied().collect()
 }
 
 /// The last node of the present that speaks for something, in the open loop that it lies in, if any.

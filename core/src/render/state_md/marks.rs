@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::model::{Annotation, Binding, Run, Status, Text, ValueAt};
 use crate::program::{Listing, StatementKind};
+use crate::render::binding_md::file_name;
 use crate::trace::{Node, NodeKind, NodeStatus, Trace};
 
 /// The current node of each statement, and where values were written.
@@ -115,20 +116,19 @@ impl<'a> Marks<'a> {
         self.trace.nodes.get(at as usize)
     }
 
+    /// Outside of blocks `None`; else the frame that runs a statement's block now, if any.
+    fn current(&self, statement: u32) -> Option<Option<u32>> {
+        let block = self.block.get(statement as usize).copied().flatten()?;
+        let name = self.listing.get(block)?.name.as_deref();
+        Some(self.frame.get(name.unwrap_or_default()).copied())
+    }
+
     /// The open frame that runs the block a statement lies in; `Err` when it lies in one that does not run.
     pub(super) fn open_frame(&self, statement: u32) -> Result<Option<&'a Node>, ()> {
-        let Some(block) = self.block.get(statement as usize).copied().flatten() else {
+        let Some(frame) = self.current(statement) else {
             return Ok(None);
         };
-        let name = self
-            .listing
-            .get(block)
-            .and_then(|s| s.name.as_deref())
-            .unwrap_or_default();
-        let frame = self
-            .frame
-            .get(name)
-            .and_then(|f| self.trace.nodes.get(*f as usize));
+        let frame = frame.and_then(|f| self.trace.nodes.get(f as usize));
         frame.filter(|f| f.status.is_open()).map(Some).ok_or(())
     }
 
@@ -144,17 +144,8 @@ impl<'a> Marks<'a> {
 
     /// A statement of a block's body is marked by the frame that runs the block now.
     fn speaks_of(&self, statement: u32, frame: Option<u32>) -> bool {
-        let Some(block) = self.block.get(statement as usize).copied().flatten() else {
-            return true;
-        };
-        let name = self
-            .listing
-            .get(block)
-            .and_then(|s| s.name.as_deref())
-            .unwrap_or_default();
-        self.frame
-            .get(name)
-            .is_none_or(|current| frame == Some(*current))
+        let current = self.current(statement).flatten();
+        current.is_none_or(|current| frame == Some(current))
     }
 
     /// Sessions without a name: by the statement that the binding records, else in order where the numbers agree.
@@ -170,15 +161,7 @@ impl<'a> Marks<'a> {
         }
         let mut ties = self.listing.ties();
         for binding in &unnamed {
-            let first = binding
-                .source
-                .as_deref()
-                .and_then(|s| s.lines().next())
-                .unwrap_or_default();
-            if let Some(tie) = (!first.trim().is_empty())
-                .then(|| ties.tie(first, None))
-                .flatten()
-            {
+            if let Some(tie) = binding.first_line().and_then(|first| ties.tie(first, None)) {
                 self.anonymous.insert(tie.statement, binding);
             }
         }
@@ -201,12 +184,9 @@ impl<'a> Marks<'a> {
 
     /// Where a statement's value lies, when it is written.
     fn path(&self, statement: u32, node: Option<&Node>) -> Option<Text> {
-        let frame = match self.block.get(statement as usize).copied().flatten() {
+        let frame = match self.current(statement) {
             None => None,
-            Some(block) => {
-                let name = self.listing.get(block)?.name.as_deref()?;
-                Some(self.trace.nodes.get(*self.frame.get(name)? as usize)?.id?)
-            }
+            Some(frame) => Some(self.trace.nodes.get(frame? as usize)?.id?),
         };
         let own = self.listing.get(statement)?;
         let name = match node.map(|n| &n.kind) {
@@ -238,15 +218,8 @@ impl<'a> Marks<'a> {
     pub(super) fn annotation(&self, statement: u32) -> Option<Annotation> {
         let kind = self.listing.get(statement)?.kind;
         let Some(node) = self.node(statement) else {
-            if let Some(path) = self.path_in_outer(statement) {
-                return Some(Annotation {
-                    path: Some(path),
-                    ..Annotation::default()
-                });
-            }
-            let path = (kind == StatementKind::Input)
-                .then(|| self.path(statement, None))
-                .flatten()?;
+            let input = || (kind == StatementKind::Input).then(|| self.path(statement, None));
+            let path = self.path_in_outer(statement).or_else(|| input()?)?;
             return Some(Annotation {
                 path: Some(path),
                 ..Annotation::default()
@@ -363,8 +336,7 @@ impl<'a> Paths<'a> {
             .then(|| self.indexed.get(&(&*binding.name, binding.execution_id)));
         match (known.flatten(), binding.execution_id) {
             (Some(path), _) => Text::clone(path),
-            (None, Some(id)) => format!("bindings/{}__{id}.md", binding.name).into(),
-            (None, None) => format!("bindings/{}.md", binding.name).into(),
+            (None, frame) => format!("bindings/{}", file_name(&binding.name, frame)).into(),
         }
     }
 }

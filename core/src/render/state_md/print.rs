@@ -3,11 +3,14 @@ use crate::decode::state_md::escape::{escape, escape_first};
 use crate::decode::state_md::header::{header_key, write_run_status};
 use crate::decode::state_md::lines::{closes, fence, heading};
 use crate::decode::state_md::read::is_known_heading;
-use crate::decode::state_md::rows::{is_index_column, is_loop_key, is_parallel_key, write_status};
-use crate::decode::state_md::table::is_marked;
+use crate::decode::state_md::rows::{is_loop_key, is_parallel_key, write_status};
+use crate::decode::state_md::table::{AGENTS, BINDINGS, Column, STACK, Table, column, is_marked};
 use crate::model::{
-    CallFrame, IndexedAgent, IndexedBinding, LoopState, ParallelState, StateFile, Text, TraceLine,
+    Annotation, CallFrame, IndexedAgent, IndexedBinding, LoopState, ParallelState, StateFile, Text,
+    TraceLine,
 };
+use crate::render::binding_md::ticks;
+use crate::time::Stamp;
 
 /// The column where annotations begin, from 0; behind a longer line there are three blanks.
 const ANNOTATION_COLUMN: usize = 45;
@@ -33,41 +36,19 @@ pub fn from_state_file(file: &StateFile) -> String {
 
 fn header(out: &mut String, file: &StateFile) {
     let start = out.len();
-    let mut line = |key: &str, value: Option<String>| {
-        if let Some(value) = value.filter(|v| !v.is_empty()) {
-            out.push_str(&format!("{key}: {value}\n"));
+    for key in ["run", "program", "started", "updated", "status"] {
+        if let Some(said) = field(file, key) {
+            out.push_str(&format!("{key}: {said}\n"));
         }
-    };
-    line("run", file.run.as_deref().map(value));
-    line("program", file.program.as_deref().map(value));
-    line(
-        "started",
-        file.started.as_ref().map(|at| value(at.to_string().trim())),
-    );
-    line(
-        "updated",
-        file.updated.as_ref().map(|at| value(at.to_string().trim())),
-    );
-    line("status", file.status.as_ref().map(write_run_status));
+    }
     for (key, said) in &file.extra {
-        let raw = escape(key, &[':']);
         // The form's own keys are read into their fields, unless those are taken.
-        let taken = match header_key(&raw) {
-            None => true,
-            Some("run") => is_written(file.run.as_deref()),
-            Some("program") => is_written(file.program.as_deref()),
-            Some("started") => file.started.is_some(),
-            Some("status") => file.status.is_some(),
-            Some(_) => file.updated.is_some(),
-        };
-        let plain =
-            taken && !raw.is_empty() && !raw.starts_with(['#', '`', '~', '*', '-', '+', '|']);
-        let raw = if plain {
-            raw
-        } else {
-            escape_first(key, &[':'])
-        };
-        out.push_str(format!("{raw}: {}", value(said)).trim_end());
+        let key = guarded(key, &[':'], |raw| {
+            raw.is_empty()
+                || raw.starts_with(['#', '`', '~', '*', '-', '+', '|'])
+                || header_key(raw).is_some_and(|key| field(file, key).is_none())
+        });
+        out.push_str(format!("{key}: {}", value(said)).trim_end());
         out.push('\n');
     }
     if out.len() > start {
@@ -75,8 +56,17 @@ fn header(out: &mut String, file: &StateFile) {
     }
 }
 
-fn is_written(value: Option<&str>) -> bool {
-    value.is_some_and(|v| !v.is_empty())
+/// What is written under one of the form's keys.
+fn field(file: &StateFile, key: &str) -> Option<String> {
+    let time = |at: &Option<Stamp>| at.as_ref().map(|at| value(at.to_string().trim()));
+    let said = match key {
+        "run" => file.run.as_deref().map(value),
+        "program" => file.program.as_deref().map(value),
+        "started" => time(&file.started),
+        "status" => file.status.as_ref().map(write_run_status),
+        _ => time(&file.updated),
+    };
+    said.filter(|said| !said.is_empty())
 }
 
 fn value(text: &str) -> String {
@@ -97,29 +87,16 @@ fn trace(out: &mut String, lines: &[TraceLine]) {
     if lines.is_empty() {
         return;
     }
-    // No line of the source may close the fence.
-    let longest = lines
-        .iter()
-        .flat_map(|line| line.text.split('\n'))
-        .map(|text| text.trim_start().bytes().take_while(|&b| b == b'`').count())
-        .max()
-        .unwrap_or(0);
-    let ticks = "`".repeat(longest.saturating_add(1).max(3));
+    let ticks = ticks(lines.iter().flat_map(|line| line.text.split('\n')));
     out.push_str(&format!("\n## Execution Trace\n\n{ticks}prose\n"));
     for line in lines {
         // A statement's text may have several lines where there is no program: the first one is annotated.
         let mut parts = line.text.split('\n').map(str::trim_end);
-        out.push_str(&trace_line(parts.next().unwrap_or_default(), line));
+        let first = parts.next().unwrap_or_default();
+        out.push_str(&trace_line(first, line.annotation.as_ref()));
         out.push('\n');
         for more in parts {
-            out.push_str(&trace_line(
-                more,
-                &TraceLine {
-                    line: None,
-                    text: "".into(),
-                    annotation: None,
-                },
-            ));
+            out.push_str(&trace_line(more, None));
             out.push('\n');
         }
     }
@@ -127,10 +104,10 @@ fn trace(out: &mut String, lines: &[TraceLine]) {
     out.push('\n');
 }
 
-fn trace_line(source: &str, line: &TraceLine) -> String {
+fn trace_line(source: &str, annotation: Option<&Annotation>) -> String {
     let width = source.chars().count();
     let gap = ANNOTATION_COLUMN.saturating_sub(width).max(3);
-    annotation::write(source, line.annotation.as_ref(), |said| {
+    annotation::write(source, annotation, |said| {
         format!("{source}{:gap$}# {said}", "")
     })
 }
@@ -194,7 +171,7 @@ fn item(out: &mut String, key: &str, said: &str) {
 fn bindings(out: &mut String, rows: &[IndexedBinding]) {
     out.push_str("\n### Bindings\n\n");
     let more = other_columns(rows.iter().map(|row| row.other.as_slice()));
-    table_head(out, &["Name", "Kind", "Path", "Execution ID"], &more, false);
+    table_head(out, BINDINGS, &more);
     for row in rows {
         let frame = row
             .execution_id
@@ -210,7 +187,7 @@ fn agents(out: &mut String, rows: &[IndexedAgent]) {
     }
     out.push_str("\n### Agents\n\n");
     let more = other_columns(rows.iter().map(|row| row.other.as_slice()));
-    table_head(out, &["Name", "Scope", "Path"], &more, true);
+    table_head(out, AGENTS, &more);
     for row in rows {
         let scope = row
             .scope
@@ -227,12 +204,7 @@ fn call_stack(out: &mut String, frames: &[CallFrame]) {
         return;
     }
     out.push_str("\n## Call Stack\n\n");
-    table_head(
-        out,
-        &["execution_id", "block", "depth", "status"],
-        &[],
-        false,
-    );
+    table_head(out, STACK, &[]);
     for frame in frames {
         let depth = frame.depth.map(|d| d.to_string()).unwrap_or_default();
         let cells = vec![
@@ -261,19 +233,13 @@ fn other_columns<'a>(rows: impl Iterator<Item = &'a [(Text, Text)]>) -> Vec<Text
     columns
 }
 
-fn table_head(out: &mut String, columns: &[&str], more: &[Text], of_agents: bool) {
-    let mut heads: Vec<String> = columns.iter().map(|&c| c.to_owned()).collect();
-    heads.extend(more.iter().map(|name| {
-        let taken = is_index_column(
-            of_agents,
-            &name.trim().to_lowercase().replace(['_', '-'], " "),
-        );
-        if taken {
-            cell(&format!("other {name}"))
-        } else {
-            cell(name)
-        }
-    }));
+fn table_head(out: &mut String, table: &Table, more: &[Text]) {
+    let own = table.iter().map(|(_, heading, _)| (*heading).to_owned());
+    let more = more.iter().map(|name| match column(table, name) {
+        Column::Other => cell(name),
+        _ => cell(&format!("other {name}")),
+    });
+    let heads: Vec<String> = own.chain(more).collect();
     let rules: Vec<String> = heads
         .iter()
         .map(|h| "-".repeat(h.chars().count() + 2))

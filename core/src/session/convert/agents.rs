@@ -11,20 +11,22 @@ use crate::write::{Change, MemoryRow, SegmentRow, WriteError};
 impl Carry<'_, '_> {
     pub(super) fn agents(&mut self) -> Result<(), WriteError> {
         let session = self.session;
-        let mut versions: BTreeMap<Text, Vec<Version>> = match &session.db {
+        let mut versions: BTreeMap<Text, Vec<Version>> = match &session.values.db {
             Some(db) => rows::all_memory_versions(db.db.as_ref())
                 .map_err(|error| damaged(&error.to_string()))?,
             None => BTreeMap::new(),
         };
         let mut names: BTreeSet<String> = BTreeSet::new();
         for agent in own_agents(session) {
-            let agent = session.agent_tail(agent);
+            let agent = session.values.agent_tail(agent);
             let place = format!("agent {}", agent.name);
-            let versions = match &session.db {
+            let versions = match &session.values.db {
                 Some(_) => versions.remove(&agent.name).unwrap_or_default(),
-                None => {
-                    folder::memory_versions(session.source.as_ref(), &session.root, &agent.name)
-                }
+                None => folder::memory_versions(
+                    session.values.source.as_ref(),
+                    &session.root,
+                    &agent.name,
+                ),
             };
             // On some systems case is no difference between two folders.
             let new = match self.to_folder {
@@ -91,17 +93,15 @@ impl Carry<'_, '_> {
         for (at, of, updated) in earlier.chain(has_memory.then_some(now)) {
             let bytes = self.whole(of, "memory", &table, at)?;
             let (len, mut changes) = (bytes.len(), Vec::new());
-            let memory = String::from_utf8(bytes).unwrap_or_else(|error| {
-                let lossy = String::from_utf8_lossy(error.as_bytes()).into_owned();
-                let file = self.keep(error.into_bytes());
+            let (memory, kept) = self.text_of(bytes);
+            if let Some(file) = kept {
                 let what = format!(
                     "its memory is no text: what it was lies in {}, what cannot be read is \u{fffd}",
                     file.path
                 );
                 self.left(place, what);
                 changes.push(Change::Attachment(file));
-                lossy
-            });
+            }
             changes.push(Change::Memory(MemoryRow {
                 agent: agent.name.to_string(),
                 scope: scope.clone(),
@@ -156,7 +156,7 @@ impl Carry<'_, '_> {
 
 /// The run's own agents: others lie around it, in the project or with the user.
 pub(super) fn own_agents(session: &Session) -> impl Iterator<Item = &Agent> {
-    let store = session.db.as_ref().map(|db| Text::clone(&db.name));
+    let store = session.values.db.as_ref().map(|db| Text::clone(&db.name));
     session.run.agents.iter().filter(move |agent| match &store {
         Some(store) => agent.store == *store,
         None => agent.store.starts_with("agents/"),

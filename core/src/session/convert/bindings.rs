@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Carry, Session, Table, damaged, stamp, text};
+use super::{Carry, Session, Table, damaged, stamp, stamped, text};
 use crate::decode::folder;
 use crate::decode::rows::{self, Version, Versions};
 use crate::decode::text::is_plain_path;
@@ -16,8 +16,8 @@ impl Carry<'_, '_> {
         let ids: BTreeSet<i64> = run.executions.iter().map(|row| row.id).collect();
         let mut files: BTreeSet<String> = BTreeSet::new();
         let mut bindings = run.bindings.clone();
-        self.session.binding_tails(&mut bindings);
-        let in_files = self.session.db.is_none();
+        self.session.values.binding_tails(&mut bindings);
+        let in_files = self.session.values.db.is_none();
         let indexed = run
             .state_file
             .as_ref()
@@ -69,7 +69,7 @@ impl Carry<'_, '_> {
         }
         for ((name, frame), gone) in versions {
             // Of a folder the files stay what they are.
-            if self.session.db.is_some() {
+            if self.session.values.db.is_some() {
                 let place = format!("{} of {}", schema::BINDING_HISTORY, named(&name, frame));
                 let what = "earlier values of a binding that is no more are not carried";
                 self.left(place, format!("{what}: {}", gone.len()));
@@ -103,7 +103,7 @@ impl Carry<'_, '_> {
         }
         let dir = format!("{}imports/{alias}--", self.session.root);
         let end = format!("/bindings/{rest}.md");
-        let source = self.session.source.as_ref();
+        let source = self.session.values.source.as_ref();
         let files = source.below(&dir);
         let Some(file) = files.iter().find(|file| {
             let inside = file.path.get(dir.len()..).unwrap_or_default();
@@ -162,27 +162,16 @@ impl Carry<'_, '_> {
         let len = bytes.len();
         let mut changes = Vec::new();
         let mut attachment = text(&binding.attachment);
-        let value = match String::from_utf8(bytes) {
-            Ok(value) => value,
-            Err(error) => {
-                // Byte for byte, where a value that is no text can be.
-                let lossy = String::from_utf8_lossy(error.as_bytes()).into_owned();
-                let file = self.keep(error.into_bytes());
-                let path = file.path.clone();
-                changes.push(Change::Attachment(file));
-                self.left(
-                    &*place,
-                    format!("the value is no text: it is carried as {path}"),
-                );
-                match &attachment {
-                    Some(_) => lossy,
-                    None => {
-                        attachment = Some(path);
-                        String::new()
-                    }
-                }
+        let (mut value, kept) = self.text_of(bytes);
+        if let Some(file) = kept {
+            let what = format!("the value is no text: it is carried as {}", file.path);
+            self.left(&*place, what);
+            if attachment.is_none() {
+                attachment = Some(file.path.clone());
+                value = String::new();
             }
-        };
+            changes.push(Change::Attachment(file));
+        }
         let updated = binding.updated.as_ref().or(binding.created.as_ref());
         changes.push(Change::Binding(BindingRow {
             name: binding.name.to_string(),
@@ -193,10 +182,7 @@ impl Carry<'_, '_> {
             source: text(&binding.source),
             attachment,
             at: stamp(updated, self.to_folder),
-            created: binding
-                .created
-                .as_ref()
-                .map(|at| stamp(Some(at), self.to_folder)),
+            created: stamped(binding.created.as_ref(), self.to_folder),
         }));
         let key = binding_md::file_name(&binding.name, binding.execution_id).to_lowercase();
         self.hold(key, len, changes)
@@ -233,11 +219,11 @@ impl Session {
 
     /// The earlier values of every binding, the oldest first.
     fn all_versions(&self) -> Result<Versions, WriteError> {
-        if let Some(db) = &self.db {
+        if let Some(db) = &self.values.db {
             return rows::all_binding_versions(db.db.as_ref())
                 .map_err(|error| damaged(&error.to_string()));
         }
-        let (source, root) = (self.source.as_ref(), &self.root);
+        let (source, root) = (self.values.source.as_ref(), &self.root);
         let keys = self.earlier.keys().cloned();
         Ok(keys
             .map(|(name, frame)| {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::super::values::inside;
 use super::agents::own_agents;
 use super::bindings::has_history;
-use super::{Left, Session};
+use super::{Left, Session, odd_keys};
 use crate::decode::{folder, memory_md};
 use crate::model::{StateFile, ValueAt};
 use crate::schema;
@@ -45,9 +45,9 @@ impl Session {
         }
         let told = self.told_by_rows();
         let mut segments = BTreeSet::new();
-        for file in self.source.below(&self.root) {
+        for file in self.values.source.below(&self.root) {
             let path = file.path.get(self.root.len()..).unwrap_or_default();
-            let of_database = self.db.as_ref().is_some_and(|db| {
+            let of_database = self.values.db.as_ref().is_some_and(|db| {
                 path.strip_prefix(&*db.name)
                     .is_some_and(|end| matches!(end, "" | "-wal" | "-shm" | "-journal"))
             });
@@ -65,11 +65,16 @@ impl Session {
     /// The attachments that rows name and that are there.
     fn named_attachments(&self) -> BTreeSet<String> {
         let mut bindings = self.run.bindings.clone();
-        self.binding_tails(&mut bindings);
+        self.values.binding_tails(&mut bindings);
         let named = bindings
             .iter()
             .filter_map(|b| inside(b.attachment.as_deref()?));
-        let there = |path: &String| self.source.file(&format!("{}{path}", self.root)).is_some();
+        let there = |path: &String| {
+            self.values
+                .source
+                .file(&format!("{}{path}", self.root))
+                .is_some()
+        };
         named.filter(there).collect()
     }
 
@@ -205,7 +210,12 @@ impl Session {
         let mut n = 1;
         loop {
             let path = format!("x_history/{stem}/{n}.md");
-            if self.source.file(&format!("{}{path}", self.root)).is_none() {
+            if self
+                .values
+                .source
+                .file(&format!("{}{path}", self.root))
+                .is_none()
+            {
                 return path;
             }
             n += 1;
@@ -225,24 +235,18 @@ impl Session {
 
     fn gate_file(&self, file: &FileEntry, path: &str, files: &mut Files) {
         let len = usize::try_from(file.len.min(GATE_MOST)).unwrap_or(0);
-        let bytes = self.source.read(&file.path, 0, len).unwrap_or_default();
+        let bytes = self
+            .values
+            .source
+            .read(&file.path, 0, len)
+            .unwrap_or_default();
         let Ok(object) = serde_json::from_slice::<Map<String, Value>>(&bytes) else {
             files.copy(path);
             let what = "it is not read as a gate: copied as a file";
             files.left.push(Left::new(path, what));
             return;
         };
-        let known = |key: &&String| {
-            schema::known_column(schema::GATES, key) || GATE_KEYS.contains(&key.as_str())
-        };
-        let odd: Vec<&str> = object
-            .keys()
-            .filter(|key| !known(key))
-            .map(|key| &**key)
-            .collect();
-        if !odd.is_empty() {
-            let what = format!("no place for its keys {}", odd.join(", "));
-            files.left.push(Left::new(path, what));
-        }
+        let odd = odd_keys(path, object.keys(), schema::GATES, GATE_KEYS);
+        files.left.extend(odd);
     }
 }

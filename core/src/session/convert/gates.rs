@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::{Carry, Left, names_a_file, stamp, text};
+use super::{Carry, Left, names_a_file, odd_keys, stamp, stamped, text};
 use crate::gate::audit::Chain;
 use crate::model::{AuditEvent, Gate, GateStatus};
 use crate::schema;
@@ -38,17 +38,8 @@ impl Carry<'_, '_> {
 
     fn gate(&mut self, gate: &Gate, run_id: String) -> Vec<Change> {
         let to_folder = self.to_folder;
-        let metadata = gate.metadata.as_deref().unwrap_or_default();
-        let metadata: Map<String, Value> = match serde_json::from_str(metadata) {
-            Ok(Value::Object(metadata)) => metadata,
-            _ if metadata.trim().is_empty() => Map::new(),
-            _ => {
-                let what = "its metadata is no JSON object: it is carried as its key x_malformed";
-                self.left(format!("gate {} of run {run_id}", gate.id), what);
-                Map::from_iter([("x_malformed".to_owned(), Value::from(metadata))])
-            }
-        };
-        let deadline = gate.timeout_at.as_ref();
+        let place = || format!("gate {} of run {run_id}", gate.id);
+        let metadata = self.metadata(place, gate.metadata.as_deref());
         let mut changes = vec![Change::Gate(GateRow {
             id: gate.id.to_string(),
             run_id: run_id.clone(),
@@ -57,7 +48,7 @@ impl Carry<'_, '_> {
             // Without a list it is the user who decides (errata G4).
             allow: text(&gate.allow).unwrap_or_else(|| "[\"user\"]".to_owned()),
             timeout: text(&gate.timeout),
-            timeout_at: deadline.map(|at| stamp(Some(at), to_folder)),
+            timeout_at: stamped(gate.timeout_at.as_ref(), to_folder),
             on_reject: text(&gate.on_reject),
             created: stamp(gate.created.as_ref(), to_folder),
             metadata,
@@ -90,20 +81,12 @@ impl Carry<'_, '_> {
                 .as_deref()
                 .and_then(|row| serde_json::from_str(row).ok());
             // Columns of a table are told once for all rows.
-            if self.session.db.is_none()
+            if self.session.values.db.is_none()
                 && let Some(row) = &row
             {
-                let known = |key: &&String| schema::known_column(schema::GATE_AUDIT_LOG, key);
-                let odd: Vec<&str> = row
-                    .keys()
-                    .filter(|key| !known(key))
-                    .map(|key| &**key)
-                    .collect();
-                if !odd.is_empty() {
-                    let what = format!("no place for its keys {}", odd.join(", "));
-                    let place = format!("gates/audit.jsonl, row {}", event.id);
-                    self.left.push(Left::new(place, what));
-                }
+                let place = format!("gates/audit.jsonl, row {}", event.id);
+                let odd = odd_keys(place, row.keys(), schema::GATE_AUDIT_LOG, &[]);
+                self.left.extend(odd);
             }
             changes.push(Change::Audit(audit(event, row.as_ref())));
         }

@@ -51,7 +51,7 @@ impl Carry<'_, '_> {
     /// Tables and columns that no form knows, and rows that are none of the run's.
     pub(super) fn tables(&mut self) {
         let session = self.session;
-        if session.db.is_none() {
+        if session.values.db.is_none() {
             return;
         }
         for table in &session.run.tables {

@@ -12,11 +12,14 @@ mod same;
 
 use std::collections::BTreeSet;
 
+use serde_json::{Map, Value};
+
 use super::Session;
 use super::values::Table;
 use crate::decode;
 use crate::decode::text::is_plain_path;
 use crate::model::{Text, ValueAt};
+use crate::schema;
 use crate::source::SourceError;
 use crate::time::Stamp;
 pub use crate::view::Left;
@@ -109,7 +112,7 @@ impl Carry<'_, '_> {
         at: &ValueAt,
     ) -> Result<Vec<u8>, WriteError> {
         let mut bytes = Vec::new();
-        if let (ValueAt::Row { len: Some(_), .. }, Some(db)) = (at, &self.session.db) {
+        if let (ValueAt::Row { len: Some(_), .. }, Some(db)) = (at, &self.session.values.db) {
             decode::rows::value_pieces(db.db.as_ref(), table, column, at, &mut |piece| {
                 bytes.extend_from_slice(piece);
                 true
@@ -119,10 +122,41 @@ impl Carry<'_, '_> {
             let len = usize::try_from(*len).unwrap_or(usize::MAX);
             bytes = self
                 .session
-                .read_at(of.clone(), at, 0, len)
+                .values
+                .read_at(of, at, 0, len)
                 .map_err(|error: SourceError| damaged(&error.to_string()))?;
         }
         Ok(bytes)
+    }
+
+    /// A value as text. Bytes that are no text are carried in a file, byte for byte, and the text is what can be read of them.
+    fn text_of(&mut self, bytes: Vec<u8>) -> (String, Option<AttachmentFile>) {
+        match String::from_utf8(bytes) {
+            Ok(text) => (text, None),
+            Err(error) => {
+                let lossy = String::from_utf8_lossy(error.as_bytes()).into_owned();
+                (lossy, Some(self.keep(error.into_bytes())))
+            }
+        }
+    }
+
+    /// Metadata as a JSON object.
+    fn metadata(
+        &mut self,
+        place: impl FnOnce() -> String,
+        text: Option<&str>,
+    ) -> Map<String, Value> {
+        let text = text.filter(|text| !text.trim().is_empty());
+        match text.map(serde_json::from_str) {
+            None => Map::new(),
+            Some(Ok(Value::Object(metadata))) => metadata,
+            Some(_) => {
+                let what = "its metadata is no JSON object: it is carried as its key x_malformed";
+                self.left(place(), what);
+                let whole = Value::from(text.unwrap_or_default());
+                Map::from_iter([("x_malformed".to_owned(), whole)])
+            }
+        }
     }
 
     /// A file for bytes that are no text, and so no value of a column: a name that no file of the run has.
@@ -131,7 +165,7 @@ impl Carry<'_, '_> {
             self.kept += 1;
             let path = format!("attachments/x_converted_{}.bin", self.kept);
             let full = format!("{}{path}", self.session.root);
-            if self.session.source.file(&full).is_none() {
+            if self.session.values.source.file(&full).is_none() {
                 break path;
             }
         };
@@ -155,6 +189,20 @@ fn text(text: &Option<Text>) -> Option<String> {
     text.as_deref().map(str::to_owned)
 }
 
+/// Says which keys of an object no column of the table has, nor `also`.
+fn odd_keys(
+    place: impl Into<String>,
+    keys: impl Iterator<Item = impl AsRef<str>>,
+    table: &str,
+    also: &[&str],
+) -> Option<Left> {
+    let known = |key: &str| schema::known_column(table, key) || also.contains(&key);
+    let odd: Vec<_> = keys.filter(|key| !known(key.as_ref())).collect();
+    let odd: Vec<&str> = odd.iter().map(AsRef::as_ref).collect();
+    let what = || format!("no place for its keys {}", odd.join(", "));
+    (!odd.is_empty()).then(|| Left::new(place, what()))
+}
+
 /// A time as it was written; empty where there is none.
 fn stamp(at: Option<&Stamp>, to_folder: bool) -> String {
     let text = at.map(Stamp::to_string).unwrap_or_default();
@@ -165,6 +213,10 @@ fn stamp(at: Option<&Stamp>, to_folder: bool) -> String {
         }
         _ => text,
     }
+}
+
+fn stamped(at: Option<&Stamp>, to_folder: bool) -> Option<String> {
+    at.map(|at| stamp(Some(at), to_folder))
 }
 
 fn damaged(cause: &str) -> WriteError {

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::{Carry, ROWS, damaged, stamp, text};
+use super::{Carry, ROWS, damaged, odd_keys, stamp, stamped, text};
 use crate::database::{self, Database, DecodeError, Row, Rows, Scan, Want};
 use crate::decode::jsonl;
 use crate::model::Execution;
@@ -54,7 +54,7 @@ impl Carry<'_, '_> {
             .state_file
             .as_ref()
             .and_then(|file| file.status.as_ref());
-        let status = match self.session.db {
+        let status = match self.session.values.db {
             Some(_) => run.status.as_ref(),
             None => told.or(run.status.as_ref()),
         };
@@ -84,7 +84,7 @@ impl Carry<'_, '_> {
             return Ok(());
         }
         let mut raw: BTreeMap<i64, Raw> = BTreeMap::new();
-        match &session.db {
+        match &session.values.db {
             Some(db) => raw_rows(db.db.as_ref(), &mut raw)
                 .map_err(|error| damaged(&format!("execution: {error}")))?,
             None => self.raw_events(&mut raw),
@@ -97,18 +97,8 @@ impl Carry<'_, '_> {
                 continue;
             }
             let raw = raw.remove(&row.id).unwrap_or_default();
-            let metadata = raw.metadata.filter(|text| !text.trim().is_empty());
-            let metadata = match metadata.as_deref().map(serde_json::from_str) {
-                None => Map::new(),
-                Some(Ok(Value::Object(metadata))) => metadata,
-                Some(_) => {
-                    let what =
-                        "its metadata is no JSON object: it is carried as its key x_malformed";
-                    self.left(format!("execution {}", row.id), what);
-                    let whole = Value::from(metadata.unwrap_or_default());
-                    Map::from_iter([("x_malformed".to_owned(), whole)])
-                }
-            };
+            let place = || format!("execution {}", row.id);
+            let metadata = self.metadata(place, raw.metadata.as_deref());
             changes.push(Change::Execution(execution(
                 row,
                 raw.status,
@@ -128,23 +118,20 @@ impl Carry<'_, '_> {
     /// The lines of `x_events.jsonl`, as they were written.
     fn raw_events(&mut self, into: &mut BTreeMap<i64, Raw>) {
         let path = format!("{}x_events.jsonl", self.session.root);
-        let source = self.session.source.as_ref();
+        let source = self.session.values.source.as_ref();
         let bytes = source.file(&path).and_then(|file| {
             let len = usize::try_from(file.len).ok()?;
             source.read(&path, 0, len).ok()
         });
-        let mut odd: Vec<(i64, BTreeSet<String>)> = Vec::new();
+        let mut odd = Vec::new();
         let _ = jsonl::lines(
             &String::from_utf8_lossy(&bytes.unwrap_or_default()),
             |number, object| {
                 let id = object.get("id").and_then(jsonl::integer).unwrap_or(number);
                 let get = |key: &str| text(&object.get(key).and_then(jsonl::text));
-                let known = |key: &&String| schema::known_column(schema::EXECUTION, key);
-                let unknown: BTreeSet<String> =
-                    object.keys().filter(|key| !known(key)).cloned().collect();
-                if !unknown.is_empty() {
-                    odd.push((id, unknown));
-                }
+                let place = format!("x_events.jsonl, row {id}");
+                let keys: BTreeSet<&String> = object.keys().collect();
+                odd.extend(odd_keys(place, keys.into_iter(), schema::EXECUTION, &[]));
                 let raw = Raw {
                     status: get("status"),
                     metadata: get("metadata"),
@@ -153,11 +140,7 @@ impl Carry<'_, '_> {
                 Ok(())
             },
         );
-        for (id, keys) in odd {
-            let keys: Vec<String> = keys.into_iter().collect();
-            let what = format!("no place for its keys {}", keys.join(", "));
-            self.left(format!("x_events.jsonl, row {id}"), what);
-        }
+        self.left.extend(odd);
     }
 }
 
@@ -196,8 +179,8 @@ fn execution(
         index: row.index,
         text: row.text.to_string(),
         status: status.unwrap_or_else(|| row.status.word().to_owned()),
-        started: row.started.as_ref().map(|at| stamp(Some(at), to_folder)),
-        completed: row.completed.as_ref().map(|at| stamp(Some(at), to_folder)),
+        started: stamped(row.started.as_ref(), to_folder),
+        completed: stamped(row.completed.as_ref(), to_folder),
         error: text(&row.error),
         parent: row.parent,
         metadata,

@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Left, Session};
 use crate::model::{Text, ValueAt};
+use crate::session::pages::audit;
 
 impl Session {
     /// What a conversion of this run, read anew, says otherwise, but for the places of which something was said: nothing
@@ -31,7 +32,7 @@ impl Session {
             };
             differs("the trace".to_owned(), what);
         }
-        let (was, is) = (self.audit(None), made.audit(None));
+        let (was, is) = (audit(self, None), audit(made, None));
         if (&was.chain, &was.head) != (&is.chain, &is.head) {
             let what = format!(
                 "its rows are carried, but their chain is {} there, and was {}: {}",

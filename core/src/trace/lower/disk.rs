@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::facts::{Fact, Facts};
-use super::state::frames::Frames;
+use super::state::Told;
 use crate::issue::{Issue, Severity};
 use crate::model::{Binding, BindingKind, Run};
-use crate::program::{StatementKind, TiedBy};
+use crate::program::{Statement, StatementKind, TiedBy};
 use crate::trace::NodeStatus;
 use crate::trace::rows::Ledger;
 
@@ -72,17 +72,17 @@ pub(in crate::trace) fn written<'r>(run: &'r Run, facts: &Facts<'_>) -> Written<
 }
 
 /// Completes statements whose binding is written, and notes where a mark says otherwise.
-pub(in crate::trace) fn compare(
-    run: &Run,
-    facts: &mut Facts<'_>,
-    frames: &Frames<'_>,
-    written: &Written<'_>,
-    ledger: &mut Ledger,
-) -> Stale {
+pub(in crate::trace) fn compare(run: &Run, told: &mut Told<'_, '_>, ledger: &mut Ledger) -> Stale {
+    let Told {
+        facts,
+        frames,
+        written,
+        ..
+    } = told;
     let mut stale = Stale::default();
     rounds(run, facts, &mut stale, ledger);
     let mut last: Option<(u32, &Binding)> = None;
-    for (&(at, frame), &(binding, by)) in written {
+    for (&(at, frame), &(binding, by)) in &*written {
         let (Some(statement), Some(fact)) = (facts.statement(at), facts.get(at)) else {
             continue;
         };
@@ -104,13 +104,8 @@ pub(in crate::trace) fn compare(
         }
         match marked {
             Some(marker) => {
-                stale.overruled.push(format!("`{}`", statement.text));
-                ledger.note(Severity::Warning, "marker-contradicts-disk", || {
-                    let message = format!("{} is marked {}, but {} is written", statement.text, marker.word(), binding.name);
-                    Issue::info("", message)
-                        .at_file(teller(run).0)
-                        .hint("A binding on disk is newer evidence than a marker: the statement is shown as completed.")
-                });
+                let but = format!("{} is written", binding.name);
+                overrule(run, statement, &marker, &but, &mut stale, ledger);
             }
             None => {
                 stale.unmarked += 1;
@@ -170,19 +165,27 @@ fn passed(
         };
         fact.status = Some(NodeStatus::Completed);
         fact.derived = true;
-        stale.overruled.push(format!("`{}`", statement.text));
-        ledger.note(Severity::Warning, "marker-contradicts-disk", || {
-            let message = format!(
-                "{} is marked {}, but {}, which comes after it, is written",
-                statement.text,
-                marker.word(),
-                binding.name
-            );
-            Issue::info("", message)
-                .at_file(teller(run).0)
-                .hint("A binding on disk is newer evidence than a marker: the statement is shown as completed.")
-        });
+        let but = format!("{}, which comes after it, is written", binding.name);
+        overrule(run, statement, &marker, &but, stale, ledger);
     }
+}
+
+/// Notes that what is written contradicts a marker.
+fn overrule(
+    run: &Run,
+    statement: &Statement,
+    marker: &NodeStatus,
+    but: &str,
+    stale: &mut Stale,
+    ledger: &mut Ledger,
+) {
+    stale.overruled.push(format!("`{}`", statement.text));
+    ledger.note(Severity::Warning, "marker-contradicts-disk", || {
+        let message = format!("{} is marked {}, but {but}", statement.text, marker.word());
+        Issue::info("", message)
+            .at_file(teller(run).0)
+            .hint("A binding on disk is newer evidence than a marker: the statement is shown as completed.")
+    });
 }
 
 /// The file that tells of the run, and what a person calls it.

@@ -7,6 +7,7 @@ use crate::model::{Annotation, Run, Status, Text};
 use crate::program::{LineRole, Listing, Statement, StatementKind, Tie, TiedBy};
 use crate::trace::NodeStatus;
 use crate::trace::emit::word;
+use crate::trace::lower::site;
 use crate::trace::rows::Ledger;
 
 /// What is known of the statements of a program.
@@ -22,9 +23,6 @@ pub(in crate::trace) struct Facts<'a> {
     pub(in crate::trace) is_trace: bool,
     /// Some line was annotated at all.
     pub(in crate::trace) annotated: bool,
-    /// What annotations say of frames that are not the innermost of their block: by frame and statement, the line in
-    /// the state file's trace.
-    pub(in crate::trace) elsewhere: BTreeMap<(i64, u32), u32>,
 }
 
 /// What is known of one statement.
@@ -85,7 +83,6 @@ impl<'a> Facts<'a> {
             blocks: BTreeMap::new(),
             is_trace,
             annotated: false,
-            elsewhere: BTreeMap::new(),
         };
         for (at, statement) in (0..).zip(&listing.statements) {
             if let (StatementKind::Block, Some(name)) = (statement.kind, statement.name.as_deref())
@@ -106,7 +103,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Takes out what speaks of another frame than the innermost of its block: `# --> bindings/parts__41.md` while frame 43
-    /// runs. What stays is of the innermost frames.
+    /// runs. The binding itself records that the statement wrote it.
     pub(in crate::trace) fn part(&mut self, run: &Run, innermost: &BTreeMap<u32, i64>) {
         let Some(file) = run.state_file.as_ref().filter(|_| !innermost.is_empty()) else {
             return;
@@ -116,18 +113,14 @@ impl<'a> Facts<'a> {
             .iter()
             .filter_map(|row| Some((&*row.path, row.execution_id?)))
             .collect();
-        for (at, fact) in (0_u32..).zip(&mut self.of) {
-            let said = fact.state_line.and_then(|line| {
-                let annotation = file.trace.get(line as usize)?.annotation.as_ref()?;
-                Some((line, annotation.path.as_deref()?))
-            });
-            let current = fact.block.and_then(|block| innermost.get(&block));
-            let Some(((line, path), current)) = said.zip(current) else {
-                continue;
-            };
-            let frame = indexed.get(path).copied().or_else(|| frame_of(path));
-            if let Some(frame) = frame.filter(|frame| frame != current) {
-                self.elsewhere.insert((frame, at), line);
+        for fact in &mut self.of {
+            let line = fact
+                .state_line
+                .and_then(|line| file.trace.get(line as usize));
+            let path = line.and_then(|line| line.annotation.as_ref()?.path.as_deref());
+            let frame = path.and_then(|path| indexed.get(path).copied().or_else(|| frame_of(path)));
+            let current = fact.block.and_then(|block| innermost.get(&block).copied());
+            if current.is_some() && frame.is_some() && frame != current {
                 fact.take(Fact::default());
             }
         }
@@ -158,11 +151,7 @@ impl<'a> Facts<'a> {
             let is_trace = self.is_trace.then_some(at as u32);
             let exact = is_trace.or_else(|| self.same_line(line?, told, statement.line));
             let tie = match exact {
-                Some(statement) => Some(Tie {
-                    statement,
-                    guessed: false,
-                    by: TiedBy::Text,
-                }),
+                Some(statement) => site::tied(statement, TiedBy::Text),
                 // Only statements that are spoken of are searched for.
                 None if said.contains_key(&(at as u32)) || statement.kind.has_body() => {
                     ties.tie_nth(&told.own_text(at as u32), nth, after)

@@ -6,6 +6,7 @@
 pub(super) mod disk;
 pub(super) mod facts;
 pub(super) mod log;
+mod site;
 pub(crate) mod state;
 
 use std::sync::Arc;

@@ -135,6 +135,18 @@ impl Check {
         }
     }
 
+    fn ok(name: &'static str, found: impl Into<String>) -> Check {
+        Check::new(name, State::Ok, found)
+    }
+
+    fn warning(name: &'static str, found: impl Into<String>) -> Check {
+        Check::new(name, State::Warning, found)
+    }
+
+    fn error(name: &'static str, found: impl Into<String>) -> Check {
+        Check::new(name, State::Error, found)
+    }
+
     fn about(mut self, what: &str) -> Check {
         self.about = Some(what.to_owned());
         self
@@ -172,23 +184,17 @@ fn git(facts: &Facts) -> Vec<Check> {
         return Vec::new();
     };
     let env = match (git.env_ignored, git.env_exists) {
-        (true, _) => Check::new("git-env", State::Ok, "git ignores .prose/.env"),
-        (false, true) => Check::new(
+        (true, _) => Check::ok("git-env", "git ignores .prose/.env"),
+        (false, true) => Check::error(
             "git-env",
-            State::Error,
             "git does not ignore .prose/.env, and it is there: what it holds may be committed",
         ),
-        (false, false) => Check::new(
-            "git-env",
-            State::Warning,
-            "git would not ignore a .prose/.env",
-        ),
+        (false, false) => Check::warning("git-env", "git would not ignore a .prose/.env"),
     };
     let runs = match git.runs_ignored {
-        true => Check::new("git-runs", State::Ok, "git ignores .prose/runs"),
-        false => Check::new(
+        true => Check::ok("git-runs", "git ignores .prose/runs"),
+        false => Check::warning(
             "git-runs",
-            State::Warning,
             "git does not ignore .prose/runs: what runs wrote, secrets too, may be committed",
         ),
     };

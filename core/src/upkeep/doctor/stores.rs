@@ -17,7 +17,7 @@ fn of(store: &StoreFacts) -> Vec<Check> {
     let mut checks = Vec::new();
     if let Some(error) = &store.error {
         checks.push(
-            Check::new("unreadable", State::Error, error)
+            Check::error("unreadable", error)
                 .next("`prose check RUN --fix` writes a repaired copy of what can be read"),
         );
     }
@@ -34,22 +34,16 @@ fn storage(db: &DatabaseFacts, kind: Option<&str>) -> Option<Check> {
     let kind = kind?;
     if kind == "tmpfs" || kind == "ramfs" {
         let found = format!("it lies on {kind}, in memory: it is gone after a restart");
-        return Some(Check::new("storage", State::Warning, found).next("keep runs on a disk"));
+        return Some(Check::warning("storage", found).next("keep runs on a disk"));
     }
     if !is_remote(kind) {
         return None;
     }
     Some(match db.wal_mode {
-        true => Check::new(
-            "storage",
-            State::Error,
-            format!("it is in WAL mode on {kind}: several writers there corrupt it silently"),
+        true => Check::error("storage", format!("it is in WAL mode on {kind}: several writers there corrupt it silently"),
         )
         .next("`PRAGMA journal_mode = DELETE` while nobody writes, or move it to a local disk"),
-        false => Check::new(
-            "storage",
-            State::Warning,
-            format!("it is a database on {kind}, where locks may not hold between machines"),
+        false => Check::warning("storage", format!("it is a database on {kind}, where locks may not hold between machines"),
         )
         .next("let one machine write at a time, or keep the run as files (`prose init --state filesystem`)"),
     })
@@ -63,20 +57,14 @@ fn beside(db: &DatabaseFacts, ended: bool) -> Vec<Check> {
     if let Some(len) = wal {
         if ended {
             checks.push(
-                Check::new(
-                    "wal",
-                    State::Warning,
-                    format!("the run has ended and {len} bytes are still in its -wal: a copy of the database alone misses rows"),
+                Check::warning("wal", format!("the run has ended and {len} bytes are still in its -wal: a copy of the database alone misses rows"),
                 )
                 .next("`sqlite3 state.db 'PRAGMA wal_checkpoint(TRUNCATE)'`, or copy the -wal too"),
             );
         }
         if !db.shm {
             checks.push(
-                Check::new(
-                    "wal",
-                    State::Warning,
-                    "there is a -wal and no -shm: its writer was killed, or it was copied",
+                Check::warning("wal", "there is a -wal and no -shm: its writer was killed, or it was copied",
                 )
                 .next("nothing is lost as long as both files stay together; the next writer takes the rows over"),
             );
@@ -84,9 +72,8 @@ fn beside(db: &DatabaseFacts, ended: bool) -> Vec<Check> {
     }
     if wal.is_none() && db.wal_mode && db.shm && ended {
         checks.push(
-            Check::new(
+            Check::warning(
                 "wal",
-                State::Warning,
                 "it is in WAL mode, and what its writer shared is still there without a -wal",
             )
             .next("see that no writer hangs; was the -wal deleted, its rows are lost"),
@@ -94,10 +81,7 @@ fn beside(db: &DatabaseFacts, ended: bool) -> Vec<Check> {
     }
     if db.journal.is_some_and(|len| len > 0) {
         checks.push(
-            Check::new(
-                "journal",
-                State::Warning,
-                "there is a rollback journal: a writer is in the middle of a change, or was stopped there",
+            Check::warning("journal", "there is a rollback journal: a writer is in the middle of a change, or was stopped there",
             )
             .next("keep the -journal with the database: the next writer undoes the change with it"),
         );
@@ -165,7 +149,7 @@ fn summary(facts: &Facts, troubles: usize) -> Check {
     if troubles == 0 && !facts.stores.is_empty() {
         parts.push("nothing wrong with any".to_owned());
     }
-    Check::new("stores", State::Ok, parts.join(", "))
+    Check::ok("stores", parts.join(", "))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-use super::{Check, Facts, State, Tool};
+use super::{Check, Facts, Tool};
 
 /// The first SQLite without the WAL-reset bug (reliability.md, "WAL is not the default").
 const WAL_SOUND: [u32; 3] = [3, 51, 3];
@@ -13,10 +13,7 @@ pub(super) fn checks(facts: &Facts) -> Vec<Check> {
     let mut checks = vec![sqlite3(facts, wal), library(facts, wal), psql(facts)];
     if facts.postgres_url {
         checks.push(
-            Check::new(
-                "postgres-role",
-                State::Warning,
-                "a role limited to the schema openprose can still connect, make temporary tables and use the schema public: PUBLIC has those rights",
+            Check::warning("postgres-role", "a role limited to the schema openprose can still connect, make temporary tables and use the schema public: PUBLIC has those rights",
             )
             .next("in a database of its own, revoke them from PUBLIC and grant CONNECT to the role; revoking from the role changes nothing"),
         );
@@ -27,34 +24,25 @@ pub(super) fn checks(facts: &Facts) -> Vec<Check> {
 fn sqlite3(facts: &Facts, wal: usize) -> Check {
     let says = match &facts.sqlite3 {
         Tool::Missing => {
-            return Check::new(
-                "sqlite3",
-                State::Warning,
-                "there is no sqlite3 in PATH: models that follow sqlite.md to the letter fall back to files",
+            return Check::warning("sqlite3", "there is no sqlite3 in PATH: models that follow sqlite.md to the letter fall back to files",
             )
             .next("install sqlite3, or have them use `prose`, which needs none");
         }
         Tool::Fails(why) => {
             let found = format!("sqlite3 is in PATH and does not start: {why}");
-            return Check::new("sqlite3", State::Warning, found).next("install it again");
+            return Check::warning("sqlite3", found).next("install it again");
         }
         Tool::Says(says) => says,
     };
     let version = first_version(says);
     let found = format!("sqlite3 {}", shown(says));
     match reset_bug(version) {
-        Some(true) if wal > 0 => Check::new(
-            "sqlite3",
-            State::Warning,
-            format!("{found} may corrupt a database in WAL mode, and {} in WAL mode", are(wal)),
+        Some(true) if wal > 0 => Check::warning("sqlite3", format!("{found} may corrupt a database in WAL mode, and {} in WAL mode", are(wal)),
         )
         .next("use 3.51.3 or newer, or end WAL mode with `PRAGMA journal_mode = DELETE` while nobody writes"),
-        Some(true) => Check::new(
-            "sqlite3",
-            State::Ok,
-            format!("{found}; keep it from databases in WAL mode, none is here: before 3.51.3 it may corrupt them"),
+        Some(true) => Check::ok("sqlite3", format!("{found}; keep it from databases in WAL mode, none is here: before 3.51.3 it may corrupt them"),
         ),
-        _ => Check::new("sqlite3", State::Ok, found),
+        _ => Check::ok("sqlite3", found),
     }
 }
 
@@ -62,42 +50,38 @@ fn sqlite3(facts: &Facts, wal: usize) -> Check {
 fn library(facts: &Facts, wal: usize) -> Check {
     let found = format!("prose brings SQLite {}", facts.library);
     match reset_bug(first_version(&facts.library)) {
-        Some(true) if wal > 0 => Check::new(
+        Some(true) if wal > 0 => Check::warning(
             "sqlite",
-            State::Warning,
             format!(
                 "{found}, which may corrupt a database in WAL mode, and {} in WAL mode",
                 are(wal)
             ),
         )
         .next("end WAL mode with `PRAGMA journal_mode = DELETE` while nobody writes"),
-        Some(true) => Check::new(
+        Some(true) => Check::ok(
             "sqlite",
-            State::Ok,
             format!(
                 "{found}; what it makes has a rollback journal, which its WAL-reset bug does not touch"
             ),
         ),
-        _ => Check::new("sqlite", State::Ok, found),
+        _ => Check::ok("sqlite", found),
     }
 }
 
 fn psql(facts: &Facts) -> Check {
     match &facts.psql {
-        Tool::Says(says) => Check::new("psql", State::Ok, format!("psql {}", shown(says))),
+        Tool::Says(says) => Check::ok("psql", format!("psql {}", shown(says))),
         Tool::Fails(why) => {
             let found = format!("psql is in PATH and does not start: {why}");
-            Check::new("psql", State::Warning, found).next("install it again")
+            Check::warning("psql", found).next("install it again")
         }
-        Tool::Missing if facts.postgres_url => Check::new(
+        Tool::Missing if facts.postgres_url => Check::warning(
             "psql",
-            State::Warning,
             "there is no psql in PATH, and OPENPROSE_POSTGRES_URL is set",
         )
         .next("install the client of PostgreSQL"),
-        Tool::Missing => Check::new(
+        Tool::Missing => Check::ok(
             "psql",
-            State::Ok,
             "there is no psql in PATH; only runs in PostgreSQL need it",
         ),
     }
@@ -136,7 +120,7 @@ fn shown(says: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{DatabaseFacts, StoreFacts};
+    use super::super::{DatabaseFacts, State, StoreFacts};
     use super::*;
 
     fn facts(sqlite3: &str, wal_mode: bool) -> Facts {

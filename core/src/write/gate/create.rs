@@ -1,8 +1,8 @@
 use serde_json::{Map, Value};
 
-use super::log::{Event, Log};
+use super::log::Log;
 use super::{fits, principal};
-use crate::gate::allow::{ANY_PERSON, Allow, RESERVED};
+use crate::gate::allow::{ANY_PERSON, Allow};
 use crate::gate::audit::Head;
 use crate::gate::columns::Columns;
 use crate::gate::visit;
@@ -66,9 +66,8 @@ impl Record for CreateGate {
         running(facts)?;
         let source = Source::of(facts)?;
         let statement = self.statement(&source)?;
-        let name = statement
-            .and_then(|at| source.get(at))
-            .and_then(|s| s.name.clone());
+        let own = statement.and_then(|at| source.get(at));
+        let name = own.and_then(|s| s.name.clone());
         let Some(base) = self.id.clone().or(name) else {
             return Err(WriteError::wrong(
                 "the gate has no id",
@@ -77,16 +76,10 @@ impl Record for CreateGate {
         };
         names::plain("gate", &base)?;
         names::file_in(facts.style(), "gate", &base)?;
-        let line = statement
-            .and_then(|at| source.get(at))
-            .map(|s| s.line)
-            .or(self.line);
-        let text = statement
-            .and_then(|at| source.get(at))
-            .map(|s| s.text.clone());
+        let text = own.map(|s| s.text.clone());
         let named = Named {
             text: Some(text.unwrap_or_else(|| format!("approve {base}:"))),
-            line,
+            line: own.map(|s| s.line).or(self.line),
         };
         let mut entry = Entry::open(facts, &named, None, self.parent, self.insist, Command::Gate)?;
         let terms = self.terms(&mut entry, statement)?;
@@ -123,7 +116,7 @@ impl Record for CreateGate {
             ..Meta::default()
         };
         // The word of the document: a query for `pending` finds what waits.
-        let row = entry.row(facts, Status::Pending, Some(meta.clone()))?;
+        let row = entry.row(facts, Status::Pending, meta.clone())?;
         let allow = Value::from(allow);
         fits("list of principals", &allow.to_string())?;
         let mut metadata = Map::new();
@@ -140,23 +133,11 @@ impl Record for CreateGate {
             on_reject: terms.on_reject.clone(),
             metadata: metadata.clone(),
         };
-        let created = log.add(Event {
-            gate: &id,
-            kind: AuditKind::Created,
-            principal: RESERVED,
-            comment: None,
-            metadata: columns.created(&prompt, &allow),
-        })?;
+        let created = log.system(&id, AuditKind::Created, columns.created(&prompt, &allow))?;
         // Whoever reads the log sees that the gate is not the program's.
         let overridden = match entry.insisted.differs() {
             differs if differs.is_empty() => None,
-            differs => Some(log.add(Event {
-                gate: &id,
-                kind: AuditKind::Overridden,
-                principal: RESERVED,
-                comment: None,
-                metadata: differs.clone(),
-            })?),
+            differs => Some(log.system(&id, AuditKind::Overridden, differs.clone())?),
         };
         let allow = allow.to_string();
         let gate = GateRow {
@@ -243,18 +224,11 @@ impl CreateGate {
                 .filter(|text| !text.trim().is_empty())
                 .map(str::to_owned)
         };
-        // A prompt with names in braces is filled in by whoever gives it.
-        let prompt = says("prompt");
-        let open = prompt.as_deref().is_some_and(|text| text.contains('{'));
-        let same = |given: &String| {
-            prompt
-                .as_deref()
-                .is_some_and(|says| open || same_words(says, given))
-        };
-        let prompt = match self.prompt.clone() {
-            Some(given) if same(&given) => Some(given),
-            given => insisted.settle("prompt", line, prompt.clone(), given)?,
-        };
+        let given = self.prompt.clone();
+        let prompt = insisted.settle_by("prompt", line, says("prompt"), given, |says, given| {
+            // A prompt with names in braces is filled in by whoever gives it.
+            says.contains('{') || same_words(says, given)
+        })?;
         let allow = match own.allow() {
             Ok(says) => {
                 let sorted = |list: &Vec<String>| {
@@ -263,14 +237,8 @@ impl CreateGate {
                     names.sort();
                     names
                 };
-                let same = |given: &Vec<String>| {
-                    says.as_ref()
-                        .is_some_and(|says| sorted(says) == sorted(given))
-                };
-                match self.allow.clone() {
-                    Some(given) if same(&given) => Some(given),
-                    given => insisted.settle("allow", line, says.clone(), given)?,
-                }
+                let given = self.allow.clone();
+                insisted.settle_by("allow", line, says, given, |a, b| sorted(a) == sorted(b))?
             }
             Err(raw) => {
                 let Some(given) = self.allow.clone() else {
@@ -288,28 +256,18 @@ impl CreateGate {
                 Some(given)
             }
         };
-        let timeout = says("timeout");
-        let seconds = |text: &str| Timeout::parse(text).ok().map(|timeout| timeout.seconds());
-        let same = |given: &String| {
-            timeout
-                .as_deref()
-                .and_then(seconds)
-                .is_some_and(|says| seconds(given) == Some(says))
-        };
-        let timeout = match self.timeout.clone() {
-            Some(given) if same(&given) => Some(given),
-            given => insisted.settle("timeout", line, timeout.clone(), given)?,
-        };
+        let seconds = |text: &String| Timeout::parse(text).ok().map(|timeout| timeout.seconds());
+        let given = self.timeout.clone();
+        let timeout =
+            insisted.settle_by("timeout", line, says("timeout"), given, |says, given| {
+                seconds(says).is_some_and(|says| seconds(given) == Some(says))
+            })?;
+        let given = self.on_reject.clone();
         let on_reject = says("on_reject");
-        let same = |given: &String| {
-            on_reject
-                .as_deref()
-                .is_some_and(|says| same_words(says, given))
-        };
-        let on_reject = match self.on_reject.clone() {
-            Some(given) if same(&given) => Some(given),
-            given => insisted.settle("on_reject", line, on_reject.clone(), given)?,
-        };
+        let on_reject =
+            insisted.settle_by("on_reject", line, on_reject, given, |says, given| {
+                same_words(says, given)
+            })?;
         Ok(Terms {
             prompt,
             allow,

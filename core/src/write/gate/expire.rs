@@ -1,6 +1,6 @@
 use serde_json::Map;
 
-use super::log::{Event, Log};
+use super::log::Log;
 use super::waits::over;
 use crate::gate::allow::RESERVED;
 use crate::gate::audit::Head;
@@ -8,6 +8,7 @@ use crate::gate::lifecycle::{Lifecycle, Standing};
 use crate::model::{AuditKind, Gate};
 use crate::time::Stamp;
 use crate::write::begin::touch;
+use crate::write::meta::Keys;
 use crate::write::{At, Change, Facts, GateResolution, Plan, Record, WriteError};
 
 /// `gates expire`: every gate that is past its deadline becomes `timeout`, once (errata G3, G6, G9). Safe to repeat.
@@ -73,22 +74,14 @@ pub(super) fn time_out(
     log: &mut Log<'_>,
     taken: i64,
 ) -> Result<(Vec<Change>, TimedOut), WriteError> {
-    let mut metadata = Map::new();
-    if let Some(deadline) = &gate.timeout_at {
-        metadata.insert("timeout_at".to_owned(), deadline.to_string().into());
-    }
-    metadata.insert("previous_status".to_owned(), gate.status.word().into());
-    if let Some(action) = &gate.on_reject {
-        metadata.insert("on_reject".to_owned(), action.as_ref().into());
-    }
+    let deadline = gate.timeout_at.as_ref().map(ToString::to_string);
+    let metadata = Keys::default()
+        .text("timeout_at", deadline.as_deref())
+        .text("previous_status", Some(gate.status.word()))
+        .text("on_reject", gate.on_reject.as_deref())
+        .done();
     let mut changes = vec![
-        log.add(Event {
-            gate: &gate.id,
-            kind: AuditKind::Timeout,
-            principal: RESERVED,
-            comment: None,
-            metadata,
-        })?,
+        log.system(&gate.id, AuditKind::Timeout, metadata)?,
         Change::ResolveGate(GateResolution {
             id: gate.id.to_string(),
             run_id: facts.run()?.id,

@@ -1,5 +1,6 @@
 use serde_json::{Map, Value, json};
 
+use crate::gate::allow::RESERVED;
 use crate::gate::audit::{Chain, Head, seal, with_chain};
 use crate::model::AuditKind;
 use crate::write::{At, AuditRow, Change, Facts, Fault, FaultKind, WriteError};
@@ -75,6 +76,22 @@ impl<'a> Log<'a> {
             metadata,
             chain,
         }))
+    }
+
+    /// The next row, of what no person does.
+    pub(super) fn system(
+        &mut self,
+        gate: &str,
+        kind: AuditKind,
+        metadata: Map<String, Value>,
+    ) -> Result<Change, WriteError> {
+        self.add(Event {
+            gate,
+            kind,
+            principal: RESERVED,
+            comment: None,
+            metadata,
+        })
     }
 
     /// The last row: where the log ends once it is written. `None` in a log without sealed rows.

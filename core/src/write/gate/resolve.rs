@@ -1,5 +1,3 @@
-use serde_json::Map;
-
 use super::expire::{TimedOut, is_due, time_out, touched};
 use super::log::{Event, Log};
 use super::waits::over;
@@ -9,6 +7,7 @@ use crate::gate::audit::Head;
 use crate::gate::visit;
 use crate::model::{AuditKind, Gate, GateStatus};
 use crate::time::Stamp;
+use crate::write::meta::Keys;
 use crate::write::{At, Change, Facts, GateResolution, Plan, Record, WriteError};
 
 /// `approve`, `reject`: somebody decides a gate. Who they are is their claim: nothing here knows (errata G4).
@@ -106,25 +105,19 @@ impl Record for ResolveGate {
         let waited_ms = waited_ms.and_then(|from| at.now.checked_sub(from));
         let waited_ms = waited_ms.map(|ms| ms.max(0));
 
-        let mut own = Map::new();
-        if let Some(other) = acting_for {
-            own.insert("on_behalf_of".to_owned(), other.into());
-        }
-        let mut metadata = own.clone();
-        metadata.insert("previous_status".to_owned(), gate.status.word().into());
-        if let Some(ms) = waited_ms {
-            metadata.insert("approval_time_seconds".to_owned(), (ms / 1000).into());
-        }
-        if let Some(action) = on_reject {
-            metadata.insert("on_reject".to_owned(), action.into());
-        }
+        let own = Keys::default().text("on_behalf_of", acting_for);
+        let metadata = own
+            .clone()
+            .text("previous_status", Some(gate.status.word()))
+            .number("approval_time_seconds", waited_ms.map(|ms| ms / 1000))
+            .text("on_reject", on_reject);
         let mut changes = vec![
             log.add(Event {
                 gate: &gate.id,
                 kind,
                 principal: by,
                 comment,
-                metadata,
+                metadata: metadata.done(),
             })?,
             Change::ResolveGate(GateResolution {
                 id: gate.id.to_string(),
@@ -133,7 +126,7 @@ impl Record for ResolveGate {
                 at: at.text(facts.style()),
                 by: by.to_owned(),
                 comment: comment.map(str::to_owned),
-                metadata: own,
+                metadata: own.done(),
             }),
         ];
         changes.extend(over(facts, at, &gate, status, 0)?);

@@ -1,13 +1,11 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use serde_json::Map;
-
-use super::log::{Event, Log};
-use crate::gate::allow::RESERVED;
+use super::log::Log;
 use crate::gate::audit::Head;
 use crate::model::{AuditKind, GateStatus, Text};
 use crate::write::instance::meta;
+use crate::write::meta::Keys;
 use crate::write::{At, Change, Facts, WriteError};
 
 /// The gates at which a run goes on, their `resumed` rows, and where the log ends then.
@@ -37,16 +35,10 @@ pub(in crate::write) fn resumed(
         if !(pending && rested) && facts.last_event(&gate.id)? == Some(AuditKind::Resumed) {
             continue;
         }
-        let mut metadata = Map::new();
-        metadata.insert("resume_source".to_owned(), at.client.as_str().into());
-        metadata.insert("previous_status".to_owned(), gate.status.word().into());
-        changes.push(log.add(Event {
-            gate: &gate.id,
-            kind: AuditKind::Resumed,
-            principal: RESERVED,
-            comment: None,
-            metadata,
-        })?);
+        let metadata = Keys::default()
+            .text("resume_source", Some(&at.client))
+            .text("previous_status", Some(gate.status.word()));
+        changes.push(log.system(&gate.id, AuditKind::Resumed, metadata.done())?);
         names.push(gate.id.to_string());
     }
     Ok((names, changes, log.head()))
@@ -64,15 +56,8 @@ pub(in crate::write) fn forced_gates(
     let mut log = Log::open(facts, at)?;
     pending
         .map(|gate| {
-            let mut metadata = Map::new();
-            metadata.insert("previous_status".to_owned(), gate.status.word().into());
-            log.add(Event {
-                gate: &gate.id,
-                kind: AuditKind::Forced,
-                principal: RESERVED,
-                comment: None,
-                metadata,
-            })
+            let was = Keys::default().text("previous_status", Some(gate.status.word()));
+            log.system(&gate.id, AuditKind::Forced, was.done())
         })
         .collect()
 }

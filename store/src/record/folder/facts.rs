@@ -66,6 +66,15 @@ impl<'a> FolderFacts<'a> {
         Ok(self.log.get_or_init(|| log))
     }
 
+    /// The rows of the present alone, in order of id, or all of them.
+    fn rows(&self, present: bool) -> Result<&[Execution], Fault> {
+        let log = self.log()?;
+        match present {
+            true => Ok(&log.rows),
+            false => log.whole(self.root),
+        }
+    }
+
     /// The log, for a writer that goes on with it.
     pub(super) fn take_log(&mut self) -> Result<Log, Fault> {
         match self.log.take() {
@@ -190,6 +199,14 @@ pub(super) fn gates_of(files: &BTreeMap<String, [Option<String>; 2]>) -> Vec<Gat
     gates
 }
 
+/// Hands rows on until `each` breaks.
+fn hand<'r>(
+    mut rows: impl Iterator<Item = &'r Execution>,
+    each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    rows.try_for_each(|row| each(row.clone()))
+}
+
 /// The id behind the last one of a log.
 fn behind(last: i64, path: &Path) -> Result<i64, Fault> {
     last.checked_add(1).ok_or_else(|| {
@@ -236,7 +253,7 @@ impl Facts for FolderFacts<'_> {
         if id > log.last {
             return Ok(None);
         }
-        let rows = log.whole(self.root)?;
+        let rows = self.rows(false)?;
         let at = rows.partition_point(|row| row.id < id);
         Ok(rows.get(at).filter(|row| row.id == id).cloned())
     }
@@ -247,49 +264,32 @@ impl Facts for FolderFacts<'_> {
         since: i64,
         each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
     ) -> Result<(), Fault> {
-        let log = self.log()?;
         // Of what is of the present, the last row is. Who asks for all wants what is open, and that is too.
-        let rows = if since == i64::MIN || log.row(since).is_some() {
-            log.rows.as_slice()
-        } else {
-            log.whole(self.root)?
-        };
+        let rows = self.rows(since == i64::MIN || self.log()?.row(since).is_some())?;
         let asked = rows.iter().rev().take_while(|row| row.id >= since);
-        for row in asked.filter(|row| place.holds(row)) {
-            if each(row.clone()).is_break() {
-                break;
-            }
-        }
+        let _ = hand(asked.filter(|row| place.holds(row)), each);
         Ok(())
     }
 
     fn newest(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
-        let log = self.log()?;
         // The last rows need not be of the present; the end of the log has them, without all that ran before.
         let last = self.last_lines(EVENTS)?;
         let last = last.map(|text| gates_json::events(&text).0);
-        for row in last.iter().flatten().rev() {
-            if each(row.clone()).is_break() {
-                return Ok(());
-            }
+        if hand(last.iter().flatten().rev(), each).is_break() {
+            return Ok(());
         }
         let first = last.as_deref().and_then(|rows| Some(rows.first()?.id));
         let before = |row: &&Execution| first.is_none_or(|first| row.id < first);
-        for row in log.whole(self.root)?.iter().rev().filter(before) {
-            if each(row.clone()).is_break() {
-                break;
-            }
-        }
+        let _ = hand(self.rows(false)?.iter().rev().filter(before), each);
         Ok(())
     }
 
     fn open(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
         // What is open is of the present.
-        for row in self.log()?.rows.iter().rev().filter(|row| row.opens()) {
-            if each(row.clone()).is_break() {
-                break;
-            }
-        }
+        let _ = hand(
+            self.rows(true)?.iter().rev().filter(|row| row.opens()),
+            each,
+        );
         Ok(())
     }
 
@@ -298,19 +298,9 @@ impl Facts for FolderFacts<'_> {
         parent: i64,
         each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
     ) -> Result<(), Fault> {
-        let log = self.log()?;
         // The branches of what is open are all of the present.
-        let open = log.row(parent).is_some();
-        let rows = if open {
-            log.rows.as_slice()
-        } else {
-            log.whole(self.root)?
-        };
-        for row in rows.iter().filter(|row| row.parent == Some(parent)) {
-            if each(row.clone()).is_break() {
-                break;
-            }
-        }
+        let rows = self.rows(self.log()?.row(parent).is_some())?.iter();
+        let _ = hand(rows.filter(|row| row.parent == Some(parent)), each);
         Ok(())
     }
 

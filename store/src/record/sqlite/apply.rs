@@ -1,9 +1,10 @@
 //! Changes as rows, with bound parameters throughout (errata P10, B9).
 
 use prosescope_core::write::Change;
-use rusqlite::params;
-use serde_json::{Map, Value};
+use rusqlite::types::Value;
+use rusqlite::{params, params_from_iter};
 
+use super::columns::{self, Stored, json};
 use super::rows;
 use super::statements::{Statements, Unwritten};
 
@@ -18,44 +19,21 @@ pub(super) fn row(
     run: &str,
     change: &Change,
 ) -> Result<(), Unwritten> {
-    match change {
-        Change::Attachment(_) => {}
-        Change::Run(change) => {
-            let updated = statements.run(
-                    "UPDATE OR ABORT run SET updated_at = ?2, status = ifnull(?3, status) WHERE id = ?1", params![run, change.updated, change.status])?;
-            if updated == 0 {
-                one(statements.run(
-                    "INSERT OR ABORT INTO run (id, started_at, updated_at, status, state_mode)
-                     VALUES (?1, NULL, ?2, ifnull(?3, 'running'), 'sqlite')",
-                    params![run, change.updated, change.status],
-                )?)?;
-            }
-        }
-        Change::Execution(row) => {
-            let inserted = statements.run(
-                "INSERT OR ABORT INTO execution (id, statement_index, statement_text, status, started_at, completed_at,
-                                        error_message, parent_id, metadata)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)", params![
-                row.id,
-                row.index,
-                row.text,
-                row.status,
-                row.started,
-                row.completed,
-                row.error,
-                row.parent,
-                json(&row.metadata),
-            ])?;
-            one(inserted)?;
-        }
-        Change::UpdateExecution(row) => {
-            let updated = statements.run(
-                &format!(
-                    "UPDATE OR ABORT execution SET status = ifnull(?2, status),
-                            completed_at = iif(?3, ?4, completed_at), error_message = iif(?5, ?6, error_message),
-                            metadata = iif(?7 IS NULL, metadata, json_patch({KEPT}, ?7))
-                     WHERE id = ?1"
-                ), params![
+    let Some(stored) = columns::of(run, change) else {
+        return Ok(());
+    };
+    let changed = match change {
+        Change::Attachment(_) => return Ok(()),
+        Change::Run(_) | Change::Import(_) => put(statements, &stored)?,
+        Change::Execution(_) | Change::Gate(_) | Change::Audit(_) => insert(statements, &stored)?,
+        Change::UpdateExecution(row) => statements.run(
+            &format!(
+                "UPDATE OR ABORT execution SET status = ifnull(?2, status),
+                        completed_at = iif(?3, ?4, completed_at), error_message = iif(?5, ?6, error_message),
+                        metadata = iif(?7 IS NULL, metadata, json_patch({KEPT}, ?7))
+                 WHERE id = ?1"
+            ),
+            params![
                 row.id,
                 row.status,
                 row.completed.is_some(),
@@ -63,27 +41,26 @@ pub(super) fn row(
                 row.error.is_some(),
                 row.error.clone().flatten(),
                 json(&row.metadata),
-            ])?;
-            one(updated)?;
+            ],
+        )?,
+        // B6: the earlier value stays as history. Neither a key nor an index is needed, so any shape of the table will do.
+        Change::Binding(row) => {
+            statements.run(
+                "INSERT OR ABORT INTO x_binding_history (name, execution_id, kind, source_statement, created_at, updated_at,
+                                                         replaced_at, attachment_path, value)
+                 SELECT name, execution_id, kind, source_statement, created_at, updated_at, ?3, attachment_path, value
+                 FROM bindings WHERE name = ?1 AND execution_id IS ?2",
+                params![row.name, row.execution_id, row.at],
+            )?;
+            put(statements, &stored)?
         }
-        Change::Binding(row) => binding(statements, row)?,
         Change::Memory(row) => {
             statements.run(
                 "INSERT OR ABORT INTO x_agent_memory_history (agent_name, updated_at, replaced_at, memory)
                  SELECT name, updated_at, ?2, memory FROM agents WHERE name = ?1 AND memory IS NOT NULL",
                 params![row.agent, row.at],
             )?;
-            let updated = statements.run(
-                "UPDATE OR ABORT agents SET memory = ?2, updated_at = nullif(?3, '') WHERE name = ?1",
-                params![row.agent, row.memory, row.at],
-            )?;
-            if updated == 0 {
-                one(statements.run(
-                    "INSERT OR ABORT INTO agents (name, scope, memory, created_at, updated_at)
-                     VALUES (?1, ?2, ?3, nullif(?4, ''), nullif(?4, ''))",
-                    params![row.agent, row.scope, row.memory, row.at],
-                )?)?;
-            }
+            put(statements, &stored)?
         }
         Change::Segment(row) => {
             // A1: the agent is there before its first segment names it.
@@ -92,143 +69,83 @@ pub(super) fn row(
                  SELECT ?1, ?2, nullif(?3, ''), nullif(?3, '') WHERE NOT EXISTS (SELECT 1 FROM agents WHERE name = ?1)",
                 params![row.agent, row.scope, row.at],
             )?;
-            one(statements.run(
-                "INSERT OR ABORT INTO agent_segments (agent_name, segment_number, timestamp, prompt, summary)
-                 VALUES (?1, ?2, nullif(?3, ''), ?4, ?5)",
-                params![row.agent, row.number, row.at, row.prompt, row.summary],
-            )?)?;
+            insert(statements, &stored)?
         }
-        Change::Import(row) => {
-            let values = params![
-                row.alias,
-                row.source_url,
-                row.fetched,
-                row.inputs_schema,
-                row.outputs_schema
-            ];
-            let updated = statements.run(
-                "UPDATE OR ABORT imports SET source_url = nullif(?2, ''), fetched_at = nullif(?3, ''), inputs_schema = ?4, outputs_schema = ?5
-                 WHERE alias = ?1",
-                values,
-            )?;
-            if updated == 0 {
-                one(statements.run(
-                    "INSERT OR ABORT INTO imports (alias, source_url, fetched_at, inputs_schema, outputs_schema)
-                     VALUES (?1, nullif(?2, ''), nullif(?3, ''), ?4, ?5)",
-                    values,
-                )?)?;
-            }
-        }
-        Change::Gate(row) => {
-            one(statements.run(
-                "INSERT OR ABORT INTO gates (id, run_id, execution_id, prompt, allow, timeout, timeout_at, on_reject, status,
-                                    created_at, metadata)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'pending', nullif(?9, ''), ?10)",
-                params![
-                    row.id,
-                    row.run_id,
-                    row.execution_id,
-                    row.prompt,
-                    row.allow,
-                    row.timeout,
-                    row.timeout_at,
-                    row.on_reject,
-                    row.created,
-                    json(&row.metadata),
-                ],
-            )?)?;
-        }
-        Change::ResolveGate(row) => {
-            // G3: also here, although the plan has looked: only what is pending is decided. G11: a gate of a run that
-            // is not recorded is this run's from now on, as its rows in the log are.
-            one(statements.run(
-                &format!(
-                    "UPDATE OR ABORT gates SET status = ?3, resolved_at = nullif(?4, ''), resolved_by = nullif(?5, ''), resolution_comment = ?6,
-                            metadata = iif(?7 IS NULL, metadata, json_patch({KEPT}, ?7)),
-                            run_id = iif(run_id IS NULL, NULL, ?1)
-                     WHERE id = ?2 AND lower(trim(status)) = 'pending'
-                       AND run_id IS (SELECT run_id FROM gates WHERE id = ?2 AND {} LIMIT 1)",
-                    rows::GATE_OF_RUN_FIRST
-                ),
-                params![
-                    row.run_id,
-                    row.id,
-                    row.status,
-                    row.at,
-                    row.by,
-                    row.comment,
-                    json(&row.metadata),
-                ],
-            )?)?;
-        }
-        Change::Audit(row) => {
-            let inserted = statements.run(
-                "INSERT OR ABORT INTO gate_audit_log (id, gate_id, run_id, event_type, principal, comment, timestamp, metadata)
-                 VALUES (?1, ?2, ?3, ?4, nullif(?5, ''), ?6, nullif(?7, ''), nullif(?8, ''))", params![
-                row.id,
-                row.gate_id,
+        // G3: also here, although the plan has looked: only what is pending is decided. G11: a gate of a run that is not
+        // recorded is this run's from now on, as its rows in the log are.
+        Change::ResolveGate(row) => statements.run(
+            &format!(
+                "UPDATE OR ABORT gates SET status = ?3, resolved_at = nullif(?4, ''), resolved_by = nullif(?5, ''), resolution_comment = ?6,
+                        metadata = iif(?7 IS NULL, metadata, json_patch({KEPT}, ?7)),
+                        run_id = iif(run_id IS NULL, NULL, ?1)
+                 WHERE id = ?2 AND lower(trim(status)) = 'pending'
+                   AND run_id IS (SELECT run_id FROM gates WHERE id = ?2 AND {} LIMIT 1)",
+                rows::GATE_OF_RUN_FIRST
+            ),
+            params![
                 row.run_id,
-                row.event,
-                row.principal,
-                row.comment,
+                row.id,
+                row.status,
                 row.at,
-                row.metadata,
-            ])?;
-            one(inserted)?;
+                row.by,
+                row.comment,
+                json(&row.metadata),
+            ],
+        )?,
+    };
+    // Whatever a foreign schema does with a row: it is said to be written only when it was. Of rows that claim one name,
+    // all are written.
+    match (changed, change) {
+        (1, _)
+        | (2.., Change::Run(_) | Change::Import(_) | Change::Binding(_) | Change::Memory(_)) => {
+            Ok(())
         }
+        (other, _) => Err(rusqlite::Error::StatementChangedRows(other).into()),
     }
-    Ok(())
 }
 
-/// B6: the earlier value stays as history. Neither a key nor an index is needed, so any shape of the table will do.
-fn binding(
-    statements: &Statements<'_>,
-    row: &prosescope_core::write::BindingRow,
-) -> Result<(), Unwritten> {
-    statements.run(
-        "INSERT OR ABORT INTO x_binding_history (name, execution_id, kind, source_statement, created_at, updated_at, replaced_at,
-                                        attachment_path, value)
-         SELECT name, execution_id, kind, source_statement, created_at, updated_at, ?3, attachment_path, value
-         FROM bindings WHERE name = ?1 AND execution_id IS ?2", params![row.name, row.execution_id, row.at])?;
-    let written = params![
-        row.name,
-        row.execution_id,
-        row.kind,
-        row.value,
-        row.source,
-        row.at,
-        row.attachment
-    ];
+/// Updates a row, or inserts it where it is not there.
+fn put(statements: &Statements<'_>, row: &Stored) -> Result<usize, Unwritten> {
+    let set: Vec<String> = named(row.columns.iter(), row.key.len() + 1, "=");
+    let of: Vec<String> = named(row.key.iter(), 1, "IS");
     let updated = statements.run(
-            "UPDATE OR ABORT bindings SET kind = ?3, value = ?4, source_statement = ?5, updated_at = nullif(?6, ''), attachment_path = ?7
-             WHERE name = ?1 AND execution_id IS ?2", written)?;
-    if updated > 0 {
-        return Ok(());
-    }
-    let inserted = statements.run(
-            "INSERT OR ABORT INTO bindings (name, execution_id, kind, value, source_statement, created_at, updated_at,
-                                            attachment_path)
-             VALUES (?1, ?2, ?3, ?4, ?5, ifnull(?8, nullif(?6, '')), nullif(?6, ''), ?7)", params![
-            row.name,
-            row.execution_id,
-            row.kind,
-            row.value,
-            row.source,
-            row.at,
-            row.attachment,
-            row.created
-        ])?;
-    one(inserted)
-}
-
-/// Whatever a foreign schema does with a row: it is said to be written only when it was.
-fn one(changed: usize) -> Result<(), Unwritten> {
-    match changed {
-        1 => Ok(()),
-        other => Err(rusqlite::Error::StatementChangedRows(other).into()),
+        &format!(
+            "UPDATE OR ABORT {} SET {} WHERE {}",
+            row.table,
+            set.join(", "),
+            of.join(" AND ")
+        ),
+        params_from_iter(row.key.iter().chain(&row.columns).map(|(_, value)| value)),
+    )?;
+    match updated {
+        0 => insert(statements, row),
+        updated => Ok(updated),
     }
 }
 
-pub(super) fn json(object: &Map<String, Value>) -> Option<String> {
-    (!object.is_empty()).then(|| Value::Object(object.clone()).to_string())
+fn insert(statements: &Statements<'_>, row: &Stored) -> Result<usize, Unwritten> {
+    let all = || row.key.iter().chain(&row.columns).chain(&row.first);
+    let names: Vec<&str> = all().map(|(name, _)| *name).collect();
+    let places: Vec<String> = (1..=names.len()).map(|n| format!("?{n}")).collect();
+    statements.run(
+        &format!(
+            "INSERT OR ABORT INTO {} ({}) VALUES ({})",
+            row.table,
+            names.join(", "),
+            places.join(", ")
+        ),
+        params_from_iter(all().map(|(_, value)| value)),
+    )
+}
+
+/// Columns with the parameters they are compared with or set to, from `?{first}` on.
+fn named<'a>(
+    columns: impl Iterator<Item = &'a (&'static str, Value)>,
+    first: usize,
+    by: &str,
+) -> Vec<String> {
+    let numbered = (first..).zip(columns);
+    numbered
+        .map(|(n, (name, _))| format!("{name} {by} ?{n}"))
+        .collect()
 }

@@ -4,6 +4,7 @@
 //! database has a rollback journal (reliability.md). `synchronous` is FULL: what was acknowledged is on disk.
 
 mod apply;
+mod columns;
 mod commit;
 mod facts;
 mod guard;
@@ -106,23 +107,31 @@ impl SqliteStore {
             None => None,
         };
         conn.execute_batch("COMMIT").map_err(wrong)?;
-        clock.stop();
         let run = run.unwrap_or_else(|| {
             let name = dir.path().file_name().unwrap_or_default();
             name.to_string_lossy().into_owned()
         });
-        Ok(SqliteStore {
-            path,
+        let mut store = SqliteStore::of(dir, name, conn, clock);
+        store.run = run;
+        store.seen = Some((version, there));
+        Ok(store)
+    }
+
+    /// What works in `dir` by a connection that is guarded: of no run.
+    fn of(dir: Dir, name: String, conn: Connection, clock: Clock) -> SqliteStore {
+        clock.stop();
+        SqliteStore {
+            path: dir.shown(&name),
             name,
             conn,
             dir,
-            run,
+            run: String::new(),
             clock,
             time: guard::TIME,
             told: None,
             staged: None,
-            seen: Some((version, there)),
-        })
+            seen: None,
+        }
     }
 
     /// Opens a database of agents (`.prose/agents.db`, `~/.prose/agents.db`, or one that the user named), made on
@@ -152,19 +161,7 @@ impl SqliteStore {
         conn.execute_batch(schema::AGENTS_SQL)
             .and_then(|()| conn.execute_batch("COMMIT"))
             .map_err(wrong)?;
-        clock.stop();
-        Ok(SqliteStore {
-            path,
-            name,
-            conn,
-            dir,
-            run: String::new(),
-            clock,
-            time: guard::TIME,
-            told: None,
-            staged: None,
-            seen: None,
-        })
+        Ok(SqliteStore::of(dir, name, conn, clock))
     }
 
     /// Takes the bytes of a value that is too long to be held: the next commands copy them where a `Content::Staged`

@@ -1,9 +1,10 @@
 //! Persistent agents: memory, invocations, and what changed from one to the next.
 
 use leptos::prelude::*;
+use prosescope_core::session::ValueOf;
 use prosescope_core::view::{AgentView, AgentsView, Part, SegmentView};
 
-use crate::protocol::{Of, Request};
+use crate::protocol::Request;
 use crate::route::Page;
 use crate::text::words;
 use crate::ui::detail::{self, Beside};
@@ -94,7 +95,7 @@ fn Agent(agent: AgentView) -> impl IntoView {
     let segments = StoredValue::new(agent.segments.clone());
     let memory = match agent.memory_len {
         Some(_) => {
-            view! { <Value of=Of::Memory(agent.agent) name=format!("{}-memory", agent.name)/> }
+            view! { <Value of=ValueOf::Memory(agent.agent) name=format!("{}-memory", agent.name)/> }
                 .into_any()
         }
         None => view! { <p class="faint">"It has no memory."</p> }.into_any(),

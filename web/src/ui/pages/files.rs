@@ -4,9 +4,10 @@ mod table;
 
 use leptos::prelude::*;
 use prosescope_core::model::{FileInfo, TableInfo};
+use prosescope_core::session::ValueOf;
 use prosescope_core::view::FilesView;
 
-use crate::protocol::{Of, Request};
+use crate::protocol::Request;
 use crate::route::Page;
 use crate::text::words;
 use crate::ui::detail::{self, Beside};
@@ -140,7 +141,7 @@ fn open(item: String) -> AnyView {
         Some(path) => view! {
             <p class="faint">"File"</p>
             <h2 class="statement"><code>{path.to_owned()}</code></h2>
-            <Value of=Of::File(path.to_owned()) name=path.to_owned()/>
+            <Value of=ValueOf::File(path.to_owned()) name=path.to_owned()/>
         }
         .into_any(),
         None => {

@@ -3,6 +3,7 @@
 //! becomes of it in a run.
 
 use super::*;
+use crate::session::pages;
 use crate::session::{Options, Session};
 
 /// A folder in a few words: what is believed of its status; statements that are over; bindings; what was told.
@@ -318,7 +319,7 @@ fn a_binding_of_any_real_shape_is_a_name_and_a_value() {
         let files = [(path.as_str(), content.as_str())];
         let source: std::rc::Rc<dyn Source> = std::rc::Rc::new(folder(&files));
         let session = Session::open(source, "", &Options::default()).unwrap();
-        let row = session.binding_row(0).unwrap();
+        let row = pages::binding_row(&session, 0).unwrap();
         let fields: String = row
             .fields
             .iter()

@@ -1,6 +1,7 @@
 //! Forms B, C and D, and what has none (dialects.md).
 
 use super::*;
+use crate::session::pages;
 
 #[test]
 fn other_forms_are_recognised_and_their_heads_read() {
@@ -172,7 +173,7 @@ fn a_log_of_form_c_in_the_words_of_form_b_is_read_and_services_write_their_outpu
     );
     let source: std::rc::Rc<dyn Source> = std::rc::Rc::new(folder(&files));
     let session = crate::session::Session::open(source, "", &Default::default()).unwrap();
-    let page = session.trace_page(&Default::default(), 0, 10);
+    let page = pages::trace_page(&session, &Default::default(), 0, 10);
     let wrote: Vec<_> = page
         .rows
         .iter()
@@ -180,7 +181,7 @@ fn a_log_of_form_c_in_the_words_of_form_b_is_read_and_services_write_their_outpu
         .collect();
     assert_eq!(wrote, [("question", 0), ("researcher", 1), ("critic", 0)]);
     assert_eq!(page.rows[2].error.as_deref(), Some("no-results"));
-    let facts = session.overview(None).facts;
+    let facts = pages::overview(&session, None).facts;
     assert_eq!(
         facts,
         [
@@ -211,7 +212,7 @@ fn receipts_are_a_table_and_every_record_says_what_it_says() {
     ];
     let source: std::rc::Rc<dyn Source> = std::rc::Rc::new(folder(&files));
     let session = crate::session::Session::open(source, "", &Default::default()).unwrap();
-    let view = session.overview(None);
+    let view = pages::overview(&session, None);
     assert_eq!(
         (view.status.as_str(), view.status_source.as_str()),
         ("completed", "run.json")
@@ -246,18 +247,18 @@ fn receipts_are_a_table_and_every_record_says_what_it_says() {
             "receipt_count=3"
         ]
     );
-    let tables = session.files().tables;
+    let tables = pages::files(&session).tables;
     assert_eq!(
         (tables[0].name.as_str(), tables[0].rows, tables[0].known),
         ("receipts.jsonl", Some(3), true)
     );
-    let page = session.table_rows("receipts.jsonl", 1, 10).unwrap();
+    let page = pages::table_rows(&session, "receipts.jsonl", 1, 10).unwrap();
     assert_eq!(
         (page.total, page.rows.len(), page.columns[0].as_str()),
         (Some(3), 2, "statement_id")
     );
     assert_eq!(page.rows[0][0].text, "s001");
-    assert!(session.table_rows("run", 0, 1).is_err());
+    assert!(pages::table_rows(&session, "run", 0, 1).is_err());
     assert!(session.issues().all(|i| i.rule != "receipt-chain"));
 }
 

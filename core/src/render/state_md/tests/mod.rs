@@ -373,6 +373,7 @@ fn state_file() -> impl Strategy<Value = StateFile> {
                     bindings,
                     agents,
                     call_stack,
+                    root: None,
                     sections,
                 }
             },

@@ -571,7 +571,8 @@ proptest! {
         let (trace_again, text_again) = rendered(&read, &listing);
         prop_assert_eq!(open_frames(&trace_again), open_frames(&trace), "{}", text);
         // Of several frames of a block nobody knows which one a mark speaks of (one-fold.md, rule 9).
-        if is_called_again(&trace) {
+        let several_calls = |block| source.matches(&format!("do b{block}(")).count() > 1;
+        if is_called_again(&trace) || (0..blocks.len()).any(several_calls) {
             return Ok(());
         }
         prop_assert_eq!(carried(&trace_again, &listing), carried(&trace, &listing), "{}", text);

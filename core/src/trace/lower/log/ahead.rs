@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{CompactLog, LogEvent, Status};
+use crate::model::{CompactLog, LogEvent, LogLine, Status};
 
 /// What is known from reading the whole log once.
 pub(super) struct Ahead {
@@ -14,6 +14,8 @@ pub(super) struct Ahead {
     pass_of: BTreeMap<usize, u32>,
     /// The last marker of each pass.
     ends: Vec<usize>,
+    /// The last line that joins a parallel, by its frame and number.
+    joins: BTreeMap<(Option<i64>, Option<u32>), usize>,
 }
 
 /// A loop whose markers go by.
@@ -30,6 +32,7 @@ impl Ahead {
             last_of: BTreeMap::new(),
             pass_of: BTreeMap::new(),
             ends: Vec::new(),
+            joins: BTreeMap::new(),
         };
         // Loops around a line, by frame and branch.
         type Place<'l> = (Option<i64>, Option<&'l str>);
@@ -39,6 +42,9 @@ impl Ahead {
                 ahead.last_of.insert(id, at);
             }
             match &line.event {
+                LogEvent::Join { .. } => {
+                    ahead.joins.insert((line.frame, line.number), at);
+                }
                 LogEvent::Leave { .. } => {
                     if let Some(id) = line.frame {
                         ahead.leaves.entry(id).or_default().push(at);
@@ -104,6 +110,12 @@ impl Ahead {
         leaves
             .get(leaves.partition_point(|line| *line < at))
             .copied()
+    }
+
+    /// Whether a line behind this one joins a parallel of its number: then the letter of this one is a branch's.
+    pub(super) fn is_joined(&self, at: usize, line: &LogLine) -> bool {
+        let last = self.joins.get(&(line.frame, line.number));
+        line.number.is_some() && last.is_some_and(|last| *last > at)
     }
 
     /// Whether no later line speaks of a frame.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{At, Lowering, Place, Said};
 use crate::model::{LogEvent, LogLine, Meta, Status, Text};
 use crate::program::StatementKind;
+use crate::trace::lower::site;
 
 /// Branches that are listed though nothing but their name is known.
 const MOST_BRANCHES: usize = 10_000;
@@ -89,11 +90,7 @@ impl Lowering<'_, '_, '_> {
         let parallel = state.first;
         let said = Said {
             label: name.clone(),
-            meta: Meta {
-                parallel_id: Some(state.id.clone()),
-                branch: Some(name.clone()),
-                ..Meta::default()
-            },
+            meta: site::branch(state.id.clone(), name.clone()),
             ..Said::default()
         };
         let branch = self.begin(at, Some(parallel), Status::Started, said);
@@ -114,10 +111,7 @@ impl Lowering<'_, '_, '_> {
         let id: Text = format!("parallel {}", self.story.len()).into();
         let said = Said {
             label: "parallel".into(),
-            meta: Meta {
-                parallel_id: Some(id.clone()),
-                ..Meta::default()
-            },
+            meta: site::parallel(id.clone()),
             derived: by_branch,
             ..Said::default()
         };

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::{At, Lowering, Said};
-use crate::model::{Meta, Run, Status, Text};
-use crate::program::{StatementKind, Tie, TiedBy};
+use crate::model::{Run, Status, Text};
+use crate::program::{StatementKind, TiedBy};
 use crate::trace::lower::disk;
+use crate::trace::lower::site::{self, tied};
 
 impl Lowering<'_, '_, '_> {
     /// How many there are.
@@ -54,21 +55,13 @@ impl Lowering<'_, '_, '_> {
         let branch: Option<Text> = own.name.as_deref().map(Text::from);
         if let (Some((outer, at)), Some(branch)) = (around, branch)
             && own.parent == Some(outer)
-            && let Some(meta) = self.story.get(at).and_then(|record| record.meta.clone())
-            && meta.parallel_id.is_some()
+            && let Some(meta) = self.story.get(at).and_then(|record| record.meta.as_deref())
+            && let Some(id) = &meta.parallel_id
         {
-            said.meta = Meta {
-                parallel_id: meta.parallel_id.clone(),
-                branch: Some(branch),
-                ..Meta::default()
-            };
+            said.meta = site::branch(id.clone(), branch);
         }
         let mut record = self.record(None, parent, Status::Completed, said);
-        record.beside.tie = Some(Tie {
-            statement,
-            guessed: false,
-            by,
-        });
+        record.beside.tie = tied(statement, by);
         // Before what comes after it in the program, and before the end of what it lies in.
         let later = self.of_statement.range(statement + 1..);
         let later = later

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{At, Lowering, Place, Said};
-use crate::model::{LogEvent, LogLine, Meta, Status, Text};
+use crate::model::{LogEvent, LogLine, Status, Text};
 use crate::program::StatementKind;
 use crate::trace::lower::facts::Facts;
+use crate::trace::lower::site;
 
 /// The frames that were entered.
 #[derive(Default)]
@@ -28,8 +29,6 @@ struct Entered {
     block: Text,
     /// The block in the program.
     in_program: Option<u32>,
-    /// The line that leaves it.
-    left: Option<usize>,
     over: bool,
 }
 
@@ -102,10 +101,7 @@ impl Lowering<'_, '_, '_> {
         let place = self.inside(at, line, place);
         let said = Said {
             label: format!("frame {id}").into(),
-            meta: Meta {
-                block: Some("".into()),
-                ..Meta::default()
-            },
+            meta: site::frame("".into()),
             id: Some(id),
             derived: true,
             ..Said::default()
@@ -115,20 +111,18 @@ impl Lowering<'_, '_, '_> {
             record.beside.tie = None;
         }
         self.frames.by_id.insert(id, first);
-        self.entered(at, line, first, Some(id), Text::from(""));
+        self.entered(line, first, Some(id), Text::from(""));
         first
     }
 
-    fn entered(&mut self, at: usize, line: &LogLine, first: At, id: Option<i64>, block: Text) {
+    fn entered(&mut self, line: &LogLine, first: At, id: Option<i64>, block: Text) {
         let in_program = self.facts.blocks.get(&*block).copied();
-        let left = id.and_then(|id| self.ahead.left_at(id, at + 1));
         let place = self.frames.list.len();
         self.frames.list.push(Entered {
             first,
             id,
             block,
             in_program,
-            left,
             over: false,
         });
         let key = (line.number, line.branch.clone());
@@ -151,7 +145,7 @@ impl Lowering<'_, '_, '_> {
         let block = tied.and_then(|(tie, _)| self.facts.get(tie.statement)?.block);
         if let Some(found) = self.frames.of_number(line).cloned() {
             let inside = match called {
-                Some(called) => self.calls(&found, called, at, line),
+                Some(called) => self.calls(&found, called),
                 // Its own end, by its name or without one.
                 None if found.id.is_none() => !matches!(
                     &line.event,
@@ -169,20 +163,10 @@ impl Lowering<'_, '_, '_> {
         Some(self.frames.of_block(block?)?.first)
     }
 
-    /// Whether an open frame calls that block: as the program has it, else when it is left after it.
-    fn calls(&self, open: &Entered, called: &str, at: usize, line: &LogLine) -> bool {
-        if let Some(block) = open.in_program {
-            return self.frames.calls.contains(&(block, called));
-        }
-        let id = match &line.event {
-            LogEvent::Enter { id, .. } => *id,
-            _ => None,
-        };
-        match (open.left, id.and_then(|id| self.ahead.left_at(id, at))) {
-            (Some(outer), Some(inner)) => outer > inner,
-            (outer, None) => outer.is_none() && open.id.is_some(),
-            (None, Some(_)) => true,
-        }
+    /// Whether an open frame calls that block, as far as the program has it.
+    fn calls(&self, open: &Entered, called: &str) -> bool {
+        open.in_program
+            .is_none_or(|block| self.frames.calls.contains(&(block, called)))
     }
 
     /// The frame without an id that a line of its number ends: by its block's name, or by none.
@@ -218,7 +202,7 @@ impl Lowering<'_, '_, '_> {
                     // Entered again after it failed: the next attempt.
                     None if failed => {
                         self.go_on(Some(at), first, Status::Retry, Said::default());
-                        self.entered(at, line, first, Some(id), block.clone());
+                        self.entered(line, first, Some(id), block.clone());
                     }
                     None => self.go_on(Some(at), first, Status::Started, Said::default()),
                 }
@@ -239,10 +223,7 @@ impl Lowering<'_, '_, '_> {
         let said = Said {
             text,
             label: format!("do {block}").into(),
-            meta: Meta {
-                block: Some(block.clone()),
-                ..Meta::default()
-            },
+            meta: site::frame(block.clone()),
             id: id.filter(|_| known.is_none()),
             ..Said::default()
         };
@@ -251,7 +232,7 @@ impl Lowering<'_, '_, '_> {
             self.frames.by_id.insert(id, first);
         }
         if over.is_none() {
-            self.entered(at, line, first, id, block.clone());
+            self.entered(line, first, id, block.clone());
         }
     }
 

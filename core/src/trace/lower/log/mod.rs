@@ -130,8 +130,8 @@ struct Lowering<'l, 'f, 'a> {
 /// What the last record of an instance says.
 struct State {
     status: Status,
-    /// It was put off, and goes on later.
-    deferred: bool,
+    /// The line that put it off; it goes on later.
+    deferred: Option<usize>,
 }
 
 /// What a line says of a site.
@@ -147,11 +147,11 @@ struct Said {
 }
 
 impl State {
-    fn of(status: &Status, meta: &Meta) -> State {
+    fn of(at: Option<usize>, status: &Status, meta: &Meta) -> State {
         let deferred = meta.reason.as_deref().is_some_and(words::says_deferred);
         State {
             status: status.clone(),
-            deferred: *status == Status::Skipped && deferred,
+            deferred: at.filter(|_| *status == Status::Skipped && deferred),
         }
     }
 }
@@ -196,7 +196,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
 
     /// Adds a record of a new instance.
     fn begin(&mut self, at: usize, parent: Place, status: Status, said: Said) -> At {
-        let state = State::of(&status, &said.meta);
+        let state = State::of(Some(at), &status, &said.meta);
         let record = self.record(Some(at), parent, status, said);
         let statement = record.beside.tie.map(|tie| tie.statement);
         let first = self.story.add(record);
@@ -230,7 +230,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
                 ..Meta::clone(&meta)
             };
         }
-        let state = State::of(&status, &said.meta);
+        let state = State::of(at, &status, &said.meta);
         let mut record = self.record(at, parent, status, said);
         record.of = Some(first);
         let over = record.status.is_terminal();
@@ -238,7 +238,11 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         if over {
             self.ended.insert(first, added);
         }
-        self.states.insert(first, state);
+        let before = self.states.insert(first, state);
+        // Why it was put off stays told, once it went on.
+        let put_off = before.and_then(|state| state.deferred);
+        self.remarks
+            .extend(put_off.map(|line| (Some(first), line as u32)));
         self.last = Some(first);
     }
 
@@ -266,7 +270,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
     fn is_open(&self, first: At) -> bool {
         self.states
             .get(&first)
-            .is_some_and(|state| state.deferred || !state.status.is_terminal())
+            .is_some_and(|state| state.deferred.is_some() || !state.status.is_terminal())
     }
 
     fn has_failed(&self, first: At) -> bool {
@@ -312,6 +316,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         let frame = frame.or_else(|| self.forks.get(&line.number).copied().flatten());
         if !self.parallels.contains_key(&(frame, line.number))
             && (frame.is_some() || !self.is_in_parallel(at))
+            && !self.ahead.is_joined(at, line)
         {
             // A letter alone numbers a step: nothing says that it is a branch.
             return frame;

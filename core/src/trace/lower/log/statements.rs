@@ -5,6 +5,7 @@ use crate::model::words::DEFERRED;
 use crate::model::{GateStatus, LogLine, Meta, Status, Text};
 use crate::program::StatementKind;
 use crate::trace::gates::status_word;
+use crate::trace::lower::site;
 
 /// The statement of a number that a line spoke of last.
 #[derive(Clone)]
@@ -45,10 +46,7 @@ impl Lowering<'_, '_, '_> {
                 format!("gate {name}").into()
             },
             label: "gate".into(),
-            meta: Meta {
-                gate_id: Some(gate),
-                ..Meta::default()
-            },
+            meta: site::gate(gate),
             gate: Some(status_word(status)),
             ..Said::default()
         };
@@ -128,7 +126,7 @@ impl Lowering<'_, '_, '_> {
         let said = Said {
             text: text.clone(),
             label: match line.number {
-                Some(n) => format!("statement {n}").into(),
+                Some(n) => format!("statement {n}{}", line.branch.as_deref().unwrap_or("")).into(),
                 None => "statement".into(),
             },
             ..Said::default()

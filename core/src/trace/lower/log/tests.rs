@@ -356,7 +356,10 @@ fn bindings_on_disk_tell_what_the_log_does_not() {
         claims,
         [
             ("log", "no status"),
-            ("execution markers", "none at what is written"),
+            (
+                "execution markers",
+                "the log does not mark every statement whose binding is written"
+            ),
             (
                 "bindings on disk",
                 "2 of the statements have written their binding"

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{Call, Lowering, Place};
+use super::{Lowering, Place};
 use crate::model::{Gate, Meta, Status, Text};
 use crate::program::{Statement, StatementKind, Tie, TiedBy};
 use crate::trace::NodeStatus;
 use crate::trace::emit::word;
 use crate::trace::gates::status as gate_status;
 use crate::trace::lower::facts::Fact;
+use crate::trace::lower::site::{self, tied};
 use crate::trace::lower::{At, Beside, Record, Round};
 
 /// Rounds that are listed though nothing but their number is known.
@@ -91,11 +92,7 @@ impl<'a> Lowering<'_, 'a, '_> {
             _ => frame.status.clone(),
         };
         let beside = Beside {
-            tie: frame.call.map(|statement| Tie {
-                statement,
-                guessed: frame.guessed,
-                by: TiedBy::Target,
-            }),
+            tie: frame.call.and_then(|at| tied(at, TiedBy::Target)),
             line: mark.and_then(|mark| mark.state_line),
             id: Some(frame.id),
             derived: !frame.open && mark.is_none(),
@@ -104,10 +101,7 @@ impl<'a> Lowering<'_, 'a, '_> {
             by_place: true,
             ..Beside::default()
         };
-        let meta = Meta {
-            block: Some(frame.name.clone()),
-            ..Meta::default()
-        };
+        let meta = site::frame(frame.name.clone());
         let at = self.add(holder, text, status, meta, beside);
         self.frame_at.insert(place, at);
         if let Some(call) = frame.call {
@@ -115,30 +109,9 @@ impl<'a> Lowering<'_, 'a, '_> {
         }
         self.queue.push_back(place);
         if let Some(block) = frame.block.filter(|_| !frame.open) {
-            self.calls.entry(block).or_default().push(Call {
-                at,
-                frame: Some(place),
-            });
+            self.called(block, at, Some(place));
         }
         Some(at)
-    }
-
-    /// What a branch called runs in a frame inside the branch.
-    pub(super) fn frame_in_branch(&mut self, branch: At, block: u32) -> Option<At> {
-        let record = self.story.get(branch)?;
-        record.meta.as_ref()?.branch.as_ref()?;
-        let beside = Beside {
-            derived: true,
-            ..record.beside.clone()
-        };
-        let text = record.text.clone();
-        let status = self.status_of(branch)?;
-        let name = self.facts.statement(block)?.name.as_deref();
-        let meta = Meta {
-            block: name.map(Text::from),
-            ..Meta::default()
-        };
-        Some(self.add(Some(branch), text, status, meta, beside))
     }
 
     pub(super) fn is_parallel(&self, at: u32) -> bool {
@@ -185,10 +158,7 @@ impl<'a> Lowering<'_, 'a, '_> {
                 .then(|| own.name.as_deref().unwrap_or(&own.text).into())
         });
         let kind = match &gate {
-            Some(gate) => Meta {
-                gate_id: Some(gate.clone()),
-                ..Meta::default()
-            },
+            Some(gate) => site::gate(gate.clone()),
             None => self.site(at, own, branch),
         };
         let over = self.marks.passed(self.facts, at) || self.children_are_over(at);
@@ -242,22 +212,15 @@ impl<'a> Lowering<'_, 'a, '_> {
     /// What names a statement's record.
     pub(super) fn site(&self, at: u32, own: &Statement, branch: bool) -> Meta {
         match own.kind {
-            _ if branch => Meta {
-                parallel_id: own.parent.map(parallel_id),
-                branch: Some(own.name.as_deref().unwrap_or(&own.text).into()),
-                ..Meta::default()
-            },
-            StatementKind::Parallel => Meta {
-                parallel_id: Some(parallel_id(at)),
-                ..Meta::default()
-            },
-            kind if kind.is_loop() => Meta {
-                loop_id: Some(format!("loop {at}").into()),
-                ..Meta::default()
-            },
-            StatementKind::Do => Meta {
-                block: own.target.as_deref().map(Text::from),
-                ..Meta::default()
+            _ if branch => {
+                let name = own.name.as_deref().unwrap_or(&own.text);
+                site::branch(parallel_id(own.parent.unwrap_or(at)), name.into())
+            }
+            StatementKind::Parallel => site::parallel(parallel_id(at)),
+            kind if kind.is_loop() => site::looped(format!("loop {at}").into()),
+            StatementKind::Do => match own.target.as_deref() {
+                Some(block) => site::frame(block.into()),
+                None => Meta::default(),
             },
             _ => Meta::default(),
         }
@@ -270,8 +233,7 @@ impl<'a> Lowering<'_, 'a, '_> {
             .as_deref()
             .filter(|_| own.kind == StatementKind::Do);
         if let Some(block) = target.and_then(|name| self.facts.blocks.get(name)) {
-            let call = Call { at, frame: None };
-            self.calls.entry(*block).or_default().push(call);
+            self.called(*block, at, None);
         }
     }
 
@@ -279,16 +241,9 @@ impl<'a> Lowering<'_, 'a, '_> {
     fn visits(&mut self, at: u32, gates: &[&Gate], outer: Place) {
         let text = self.facts.statement(at).map_or("", |own| &own.text);
         for gate in gates {
-            let meta = Meta {
-                gate_id: Some(gate.id.clone()),
-                ..Meta::default()
-            };
+            let meta = site::gate(gate.id.clone());
             let beside = Beside {
-                tie: Some(Tie {
-                    statement: at,
-                    guessed: false,
-                    by: TiedBy::Name,
-                }),
+                tie: tied(at, TiedBy::Name),
                 inferred: true,
                 ..Beside::default()
             };
@@ -338,17 +293,9 @@ impl<'a> Lowering<'_, 'a, '_> {
         let own = statement.and_then(|at| self.facts.statement(at));
         let text = own.map_or_else(|| name.clone(), |own| own.text.as_str().into());
         let status = word(status);
-        let meta = Meta {
-            parallel_id: Some(id),
-            branch: Some(name.clone()),
-            ..Meta::default()
-        };
+        let meta = site::branch(id, name.clone());
         let beside = Beside {
-            tie: statement.map(|statement| Tie {
-                statement,
-                guessed: false,
-                by: TiedBy::Name,
-            }),
+            tie: statement.and_then(|at| tied(at, TiedBy::Name)),
             // It is announced; anything more is said of it.
             derived: status == NodeStatus::Pending,
             by_place: true,
@@ -393,11 +340,7 @@ impl<'a> Lowering<'_, 'a, '_> {
             return;
         };
         let beside = Beside {
-            tie: Some(Tie {
-                statement: at,
-                guessed: false,
-                by: TiedBy::Name,
-            }),
+            tie: tied(at, TiedBy::Name),
             derived: true,
             ..Beside::default()
         };

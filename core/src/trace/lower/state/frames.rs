@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{Binding, BindingKind, CallFrame, Run, Text};
-use crate::program::{StatementKind, Ties};
+use crate::model::{BindingKind, CallFrame, Run, Text};
+use crate::program::StatementKind;
 use crate::trace::NodeStatus;
 use crate::trace::emit::word;
+use crate::trace::lower::disk::Written;
 use crate::trace::lower::facts::Facts;
 
 /// A frame.
@@ -18,9 +19,8 @@ pub(in crate::trace) struct Frame {
     pub(in crate::trace) block: Option<u32>,
     /// The frame that called it: a place in [`Frames::list`].
     pub(super) above: Option<usize>,
-    /// The statement that called it, and whether that is a guess.
+    /// The statement that called it.
     pub(super) call: Option<u32>,
-    pub(super) guessed: bool,
     /// How it stands.
     pub(super) status: NodeStatus,
     /// It is in the call stack.
@@ -29,13 +29,11 @@ pub(in crate::trace) struct Frame {
 
 /// The frames of a run.
 #[derive(Default)]
-pub(in crate::trace) struct Frames<'r> {
+pub(in crate::trace) struct Frames {
     /// The open ones, the outermost first; then those that are over, in order of their ids.
     pub(super) list: Vec<Frame>,
     /// The innermost open frame of each block: what the marks in its body speak of.
     innermost: BTreeMap<u32, usize>,
-    /// What each wrote.
-    pub(super) written: BTreeMap<i64, Vec<&'r Binding>>,
     /// By the frame that called them and the statement that did, in order of their ids; `None` where that is not known.
     pub(super) called: BTreeMap<(Option<usize>, Option<u32>), Vec<usize>>,
 }
@@ -52,12 +50,12 @@ pub(super) fn rows(run: &Run) -> Vec<&CallFrame> {
     rows
 }
 
-impl<'r> Frames<'r> {
-    pub(super) fn of(run: &'r Run, facts: &Facts<'_>) -> Frames<'r> {
+impl Frames {
+    pub(super) fn of(run: &Run, facts: &Facts<'_>, written: &Written<'_>) -> Frames {
         let mut frames = Frames::default();
         let calls = calls(facts);
         frames.stand_open(run, facts, &calls);
-        frames.are_over(run, facts, &calls);
+        frames.are_over(run, facts, written, &calls);
         for (place, frame) in frames.list.iter().enumerate() {
             let call = frame.call.filter(|_| frames.is_walked(frame.above));
             let of = frames.called.entry((frame.above, call)).or_default();
@@ -84,26 +82,23 @@ impl<'r> Frames<'r> {
         block.is_some_and(|block| self.innermost.get(&block) == Some(&place))
     }
 
-    fn stand_open(&mut self, run: &Run, facts: &Facts<'_>, calls: &ByPlace<'_>) {
+    fn stand_open(&mut self, run: &Run, facts: &Facts<'_>, calls: &Calls<'_>) {
         let mut above: Vec<(usize, i64)> = Vec::new();
-        let mut made: BTreeMap<Text, usize> = BTreeMap::new();
+        let mut made: BTreeMap<(Option<usize>, &str), usize> = BTreeMap::new();
         for (count, row) in (1_i64..).zip(rows(run)) {
             let depth = row.depth.unwrap_or(count);
             while above.last().is_some_and(|(_, outer)| *outer >= depth) {
                 above.pop();
             }
             let caller = above.last().map(|(at, _)| *at);
-            let inside = caller.map(|at| self.list.get(at).and_then(|frame| frame.block));
-            let (call, guessed) = match inside {
-                // The caller's own block is not in the program.
-                Some(None) => (None, false),
-                Some(block) => likely(facts, calls, &row.block, block, 0),
-                None => {
-                    let nth = made.entry(row.block.clone()).or_default();
-                    *nth += 1;
-                    likely(facts, calls, &row.block, None, *nth - 1)
-                }
-            };
+            let nth = made.entry((caller, &row.block)).or_default();
+            let call = self.inside(caller).and_then(|inside| {
+                let all = calls.get(&(&*row.block, inside))?;
+                let is_open = |at: &&u32| facts.get(**at).is_some_and(|f| f.ran() && !f.is_over());
+                let under_way = all.iter().filter(is_open).nth(*nth);
+                under_way.or(only(all)).copied()
+            });
+            *nth += 1;
             let block = facts.blocks.get(&*row.block).copied();
             above.push((self.list.len(), depth));
             if let Some(block) = block {
@@ -115,187 +110,119 @@ impl<'r> Frames<'r> {
                 block,
                 above: caller,
                 call,
-                guessed,
                 status: word(&row.status),
                 open: true,
             });
         }
     }
 
-    /// Frames that bindings, and paths in annotations, name and the call stack does not.
-    fn are_over(&mut self, run: &'r Run, facts: &Facts<'_>, calls: &ByPlace<'_>) {
-        let mut parents: BTreeMap<i64, Option<i64>> = BTreeMap::new();
+    /// The block whose body a frame runs, `Some(None)` at the root; `None` where that is not known.
+    fn inside(&self, place: Option<usize>) -> Option<Option<u32>> {
+        match place {
+            None => Some(None),
+            Some(place) => self.list.get(place)?.block.map(Some),
+        }
+    }
+
+    /// Frames that bindings name and the call stack does not.
+    fn are_over(&mut self, run: &Run, facts: &Facts<'_>, written: &Written<'_>, calls: &Calls<'_>) {
+        let mut found: BTreeMap<i64, Found> = BTreeMap::new();
+        let mut ties = facts.listing.ties();
         for binding in run.bindings.iter().filter(|b| b.is_written()) {
             let Some(id) = binding.execution_id else {
                 continue;
             };
-            self.written.entry(id).or_default().push(binding);
-            let parent = parents.entry(id).or_default();
-            *parent = parent.or(binding.parent_execution_id);
+            let parent = binding.parent_execution_id;
+            let frame = found.entry(id).or_default();
+            frame.parent = frame.parent.or(parent);
+            // What a frame was called with quotes its call.
+            if let (BindingKind::Input, Some(first)) = (&binding.kind, binding.first_line())
+                && let Some(tie) = ties.tie(first, None)
+                && let Some(call) = facts.statement(tie.statement)
+                && call.kind == StatementKind::Do
+            {
+                let target = call.target.as_deref();
+                frame.block = target.and_then(|name| facts.blocks.get(name).copied());
+                frame.call = Some(tie.statement).filter(|_| !tie.guessed);
+            }
+            if let Some(parent) = parent {
+                found.entry(parent).or_default();
+            }
         }
-        let named: Vec<i64> = parents.values().flatten().copied().collect();
-        let told = facts.elsewhere.keys().map(|(id, _)| *id);
-        for id in named.into_iter().chain(told) {
-            parents.entry(id).or_default();
+        for (statement, id) in written.keys() {
+            if let Some(frame) = id.and_then(|id| found.get_mut(&id)) {
+                let block = || facts.get(*statement)?.block;
+                frame.block = frame.block.or_else(block);
+            }
         }
-        let mut place_of: BTreeMap<i64, usize> = BTreeMap::new();
-        for (place, frame) in self.list.iter().enumerate() {
-            place_of.insert(frame.id, place);
+        let open = self.list.iter().map(|frame| frame.id);
+        for id in open.collect::<Vec<_>>() {
+            found.remove(&id);
         }
         let first = self.list.len();
-        let names = names_in_blocks(facts);
-        let mut ties = facts.listing.ties();
-        for id in parents.keys().filter(|id| !place_of.contains_key(id)) {
-            let written = self.written.get(id).map(Vec::as_slice).unwrap_or_default();
-            let (block, call) = origin(facts, &mut ties, written, &names);
-            let name = block.and_then(|at| facts.statement(at)?.name.as_deref());
+        for (id, frame) in &found {
+            let name = frame
+                .block
+                .and_then(|at| facts.statement(at)?.name.as_deref());
             self.list.push(Frame {
                 id: *id,
                 name: name.unwrap_or_default().into(),
-                block,
+                block: frame.block,
                 above: None,
-                call,
-                guessed: false,
+                call: None,
                 status: NodeStatus::Completed,
                 open: false,
             });
         }
-        for place in first..self.list.len() {
-            if let Some(frame) = self.list.get(place) {
-                place_of.insert(frame.id, place);
-            }
-        }
-        for place in first..self.list.len() {
-            let Some(frame) = self.list.get(place) else {
-                continue;
-            };
-            let parent = parents.get(&frame.id).copied().flatten();
-            let above = parent.and_then(|id| place_of.get(&id).copied());
-            // A frame that says no parent was called at the root, as far as anybody knows.
-            let inside = match above {
-                None => Some(None),
-                Some(above) => self.list.get(above).and_then(|f| f.block).map(Some),
-            };
-            let only = || match calls.get(&(&*frame.name, inside?)).map(Vec::as_slice) {
-                Some([(_, only)]) => Some(*only),
-                _ => None,
-            };
+        let places = self.list.iter().enumerate();
+        let place_of: BTreeMap<i64, usize> = places.map(|(at, frame)| (frame.id, at)).collect();
+        for (place, frame) in (first..).zip(found.values()) {
+            let above = frame.parent.and_then(|id| place_of.get(&id).copied());
+            let above = above.filter(|above| *above != place);
+            let inside = self.inside(above);
+            let name = frame
+                .block
+                .and_then(|at| facts.statement(at)?.name.as_deref());
+            let key = name.zip(inside);
             // A call that does not lie in the parent's block made another frame.
-            let lies = |call: &u32| {
-                let block = facts.get(*call).map(|fact| fact.block);
-                inside.is_none() || block == inside
-            };
-            let call = frame.call.or_else(only).filter(lies);
+            let lies =
+                |call: &u32| inside.is_none() || facts.get(*call).map(|fact| fact.block) == inside;
+            let call = frame.call.or_else(|| only(calls.get(&key?)?).copied());
             if let Some(frame) = self.list.get_mut(place) {
-                (frame.above, frame.call) = (above.filter(|above| *above != place), call);
+                (frame.above, frame.call) = (above, call.filter(lies));
             }
         }
     }
 }
 
-/// Statements that call a block, by its name and the block that they lie in: those that are under way first, then those
-/// that nothing speaks of. With a rank that says so.
-type ByPlace<'a> = BTreeMap<(&'a str, Option<u32>), Vec<(u8, u32)>>;
+/// What bindings say of a frame.
+#[derive(Default)]
+struct Found {
+    parent: Option<i64>,
+    block: Option<u32>,
+    call: Option<u32>,
+}
 
-fn calls<'a>(facts: &Facts<'a>) -> ByPlace<'a> {
-    let mut by_place: ByPlace<'a> = BTreeMap::new();
+/// Statements that call a block, by its name and the block that they lie in, in order.
+type Calls<'a> = BTreeMap<(&'a str, Option<u32>), Vec<u32>>;
+
+fn calls<'a>(facts: &Facts<'a>) -> Calls<'a> {
+    let mut calls: Calls<'a> = BTreeMap::new();
     for (at, statement) in (0_u32..).zip(&facts.listing.statements) {
         if let (StatementKind::Do, Some(target), Some(fact)) =
             (statement.kind, &statement.target, facts.get(at))
         {
-            let rank = match fact {
-                fact if fact.ran() && !fact.is_over() => 0,
-                fact if !fact.ran() && !fact.ahead => 1,
-                fact if fact.ahead => 2,
-                _ => 3,
-            };
-            let place = by_place.entry((target.as_str(), fact.block)).or_default();
-            place.push((rank, at));
+            let of = calls.entry((target.as_str(), fact.block)).or_default();
+            of.push(at);
         }
     }
-    for calls in by_place.values_mut() {
-        calls.sort_unstable();
-    }
-    by_place
+    calls
 }
 
-/// The call that made the `nth` open frame, and whether that is a guess: one that is under way, else the only one that may
-/// be; of several nobody knows.
-fn likely(
-    facts: &Facts<'_>,
-    calls: &ByPlace<'_>,
-    name: &str,
-    inside: Option<u32>,
-    nth: usize,
-) -> (Option<u32>, bool) {
-    let Some(calls) = calls.get(&(name, inside)) else {
-        return (None, false);
-    };
-    let under_way = calls.partition_point(|(rank, _)| *rank == 0);
-    let (marked, others) = calls.split_at(under_way);
-    if let Some((_, at)) = marked.get(nth) {
-        return (Some(*at), false);
+/// The only one; of several nothing says which.
+fn only(calls: &Vec<u32>) -> Option<&u32> {
+    match calls.as_slice() {
+        [only] => Some(only),
+        _ => None,
     }
-    let best = others.partition_point(|(rank, _)| Some(*rank) == others.first().map(|o| o.0));
-    match (others, calls.as_slice()) {
-        ([(_, at), ..], _) if best == 1 && nth == under_way => (Some(*at), calls.len() > 1),
-        // One call in a loop or a `parallel for` makes several.
-        (_, [(_, at)]) if is_repeated(facts, *at) => (Some(*at), false),
-        _ => (None, false),
-    }
-}
-
-/// Whether a statement may run several times within one frame.
-fn is_repeated(facts: &Facts<'_>, statement: u32) -> bool {
-    let kind = |at: u32| facts.statement(at).map(|s| s.kind);
-    facts
-        .listing
-        .enclosing(statement)
-        .take(64)
-        .take_while(|at| kind(*at) != Some(StatementKind::Block))
-        .any(|at| kind(at).is_some_and(|k| k == StatementKind::Parallel || k.is_loop()))
-}
-
-/// The block that a frame ran, and the statement that called it: what its parameters' source is.
-fn origin(
-    facts: &Facts<'_>,
-    ties: &mut Ties<'_>,
-    written: &[&Binding],
-    names: &BTreeMap<&str, Option<u32>>,
-) -> (Option<u32>, Option<u32>) {
-    let mut block = None;
-    for binding in written {
-        let tie = binding.first_line().and_then(|first| ties.tie(first, None));
-        let statement = tie.and_then(|tie| facts.statement(tie.statement));
-        if binding.kind == BindingKind::Input {
-            let target = statement
-                .filter(|s| s.kind == StatementKind::Do)
-                .and_then(|s| facts.blocks.get(s.target.as_deref()?));
-            if let (Some(target), Some(tie)) = (target, tie) {
-                return (Some(*target), (!tie.guessed).then_some(tie.statement));
-            }
-            continue;
-        }
-        let by_text = || facts.get(tie?.statement)?.block;
-        block = block
-            .or_else(by_text)
-            .or_else(|| names.get(&*binding.name).copied().flatten());
-    }
-    (block, None)
-}
-
-/// Names that statements of blocks bind, and the block where there is only one.
-fn names_in_blocks<'a>(facts: &Facts<'a>) -> BTreeMap<&'a str, Option<u32>> {
-    let mut names: BTreeMap<&str, Option<u32>> = BTreeMap::new();
-    for (at, statement) in (0_u32..).zip(&facts.listing.statements) {
-        let block = facts.get(at).and_then(|fact| fact.block);
-        let (Some(name), Some(block)) = (statement.bound(), block) else {
-            continue;
-        };
-        names
-            .entry(name)
-            .and_modify(|known| *known = known.filter(|b| *b == block))
-            .or_insert(Some(block));
-    }
-    names
 }

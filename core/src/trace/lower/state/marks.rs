@@ -22,7 +22,7 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    pub(super) fn of(run: &Run, facts: &Facts<'_>, frames: &Frames<'_>) -> Marks {
+    pub(super) fn of(run: &Run, facts: &Facts<'_>, frames: &Frames) -> Marks {
         let count = facts.listing.statements.len();
         let mut marks = Marks {
             kept: vec![false; count],

@@ -41,7 +41,8 @@ type Place = Option<At>;
 /// What a state file and the disk tell of a run.
 pub(in crate::trace) struct Told<'a, 'r> {
     pub(in crate::trace) facts: Facts<'a>,
-    pub(in crate::trace) frames: Frames<'r>,
+    pub(in crate::trace) frames: Frames,
+    pub(in crate::trace) written: Written<'r>,
     unplaced: Unplaced,
 }
 
@@ -55,6 +56,7 @@ impl<'a, 'r> Told<'a, 'r> {
         ledger: &mut Ledger,
     ) -> Told<'a, 'r> {
         let mut facts = Facts::of(run, listing, told, is_trace, ledger);
+        let written = disk::written(run, &facts);
         let mut open: BTreeMap<u32, usize> = BTreeMap::new();
         let mut innermost: BTreeMap<u32, i64> = BTreeMap::new();
         for row in frames::rows(run) {
@@ -65,10 +67,11 @@ impl<'a, 'r> Told<'a, 'r> {
         }
         facts.part(run, &innermost);
         let unplaced = sections::read(run, &mut facts, &open);
-        let frames = Frames::of(run, &facts);
+        let frames = Frames::of(run, &facts, &written);
         Told {
             facts,
             frames,
+            written,
             unplaced,
         }
     }
@@ -107,11 +110,7 @@ fn gates_of<'r>(run: &'r Run, listing: &Listing) -> BTreeMap<u32, Vec<&'r Gate>>
 }
 
 /// Lowers what is told.
-pub(in crate::trace) fn lower(
-    run: &Run,
-    told: &Told<'_, '_>,
-    written: &Written<'_>,
-) -> (Vec<Execution>, Vec<Beside>) {
+pub(in crate::trace) fn lower(run: &Run, told: &Told<'_, '_>) -> (Vec<Execution>, Vec<Beside>) {
     let count = told.facts.listing.statements.len();
     let mut lowering = Lowering {
         run,
@@ -134,7 +133,7 @@ pub(in crate::trace) fn lower(
         rounds_left: body::MOST_ROUNDS,
         stands: false,
     };
-    lowering.all(&told.unplaced, written);
+    lowering.all(&told.unplaced, &told.written);
     let (records, beside, _) = lowering.story.finish();
     (records, beside)
 }
@@ -142,7 +141,7 @@ pub(in crate::trace) fn lower(
 struct Lowering<'f, 'a, 'r> {
     run: &'r Run,
     facts: &'f Facts<'a>,
-    frames: &'f Frames<'r>,
+    frames: &'f Frames,
     story: Story,
     gates: BTreeMap<u32, Vec<&'r Gate>>,
     marks: marks::Marks,
@@ -160,8 +159,8 @@ struct Lowering<'f, 'a, 'r> {
     queue: VecDeque<usize>,
     /// Blocks whose bodies were told.
     walked: BTreeSet<u32>,
-    /// Records of calls of a block that no open frame of the call stack runs.
-    calls: BTreeMap<u32, Vec<Call>>,
+    /// The last call of a block that no open frame of the call stack runs.
+    calls: BTreeMap<u32, Call>,
     /// Annotated lines that no statement is like, by the statement before them.
     strays: BTreeMap<Option<u32>, Vec<usize>>,
     /// Branches that a section names and no line marks, by statement: their parallel, name and status.
@@ -174,9 +173,12 @@ struct Lowering<'f, 'a, 'r> {
 }
 
 /// The record of a call, and its frame where that is known.
+#[derive(Clone, Copy)]
 struct Call {
     at: At,
     frame: Option<usize>,
+    /// It is the only one.
+    only: bool,
 }
 
 impl Lowering<'_, '_, '_> {
@@ -211,6 +213,7 @@ impl Lowering<'_, '_, '_> {
         }
         self.written(written);
         self.constructs(unplaced);
+        self.sessions();
         self.decided_gates();
         self.next();
     }
@@ -222,34 +225,23 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// What ran in the frames that are known by now; and in blocks whose calls are recorded, but no open frame of them: their
-    /// marks speak of the last call; where something in them is under way, of the last that is, too.
+    /// marks speak of the last call.
     fn rest(&mut self) {
         loop {
             while let Some(place) = self.queue.pop_front() {
                 self.in_frame(place);
             }
-            let told = self.calls.iter().filter(|(block, _)| self.is_told(**block));
-            let Some((block, calls)) = told.min_by_key(|(_, calls)| calls.len()) else {
+            let mut told = self.calls.iter().filter(|(block, _)| self.is_told(**block));
+            let Some((block, call)) = told.next().map(|(block, call)| (*block, *call)) else {
                 break;
             };
-            let body = self
-                .bodies
-                .get(&Some(*block))
-                .map_or(&[][..], Vec::as_slice);
-            let under_way = body.iter().any(|at| self.marks.is_under_way(*at));
-            let fits = |call: &&Call| {
-                let status = self.status_of(call.at);
-                status.is_some_and(|status| status.is_open()) == under_way
-            };
-            let mut fit = calls.iter().filter(fits);
-            let (call, sure) = match (fit.next_back(), fit.next_back(), calls.last()) {
-                (Some(last), before, _) => (last, before.is_none()),
-                (None, _, Some(last)) => (last, calls.len() == 1),
-                (None, _, None) => break,
-            };
-            let (block, frame, at) = (*block, call.frame, call.at);
-            let at = self.frame_in_branch(at, block).unwrap_or(at);
-            self.body(Some(block), frame, Some(at), !sure);
+            self.body(Some(block), call.frame, Some(call.at), !call.only);
         }
+    }
+
+    /// Remembers the record of a call.
+    fn called(&mut self, block: u32, at: At, frame: Option<usize>) {
+        let only = !self.calls.contains_key(&block);
+        self.calls.insert(block, Call { at, frame, only });
     }
 }

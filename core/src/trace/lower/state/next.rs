@@ -1,10 +1,11 @@
 //! Which statement comes next, where nothing is marked as under way.
 
 use super::Lowering;
-use crate::program::{StatementKind, Tie, TiedBy};
+use crate::program::{StatementKind, TiedBy};
 use crate::trace::NodeStatus;
 use crate::trace::lower::Beside;
 use crate::trace::lower::facts::Facts;
+use crate::trace::lower::site::tied;
 use crate::trace::verdict::recorded;
 
 /// The statement after the last at the top of the program that ran. `status` says how a statement's record stands;
@@ -54,11 +55,7 @@ impl Lowering<'_, '_, '_> {
         let parent = outer.and_then(|at| self.holder.get(at as usize).copied().flatten());
         let fact = self.facts.get(at);
         let beside = Beside {
-            tie: Some(Tie {
-                statement: at,
-                guessed: false,
-                by: TiedBy::default(),
-            }),
+            tie: tied(at, TiedBy::default()),
             line: fact.and_then(|fact| fact.state_line),
             inferred: true,
             by_place: true,

@@ -16,8 +16,8 @@ pub(super) struct Unplaced {
     pub(super) loops: Vec<usize>,
 }
 
-/// Takes the sections into the facts. `open` counts the open frames of each block: of several, a section speaks of the
-/// innermost where a mark inside it says so, else of one that nobody knows (one-fold.md, rule 9).
+/// Takes the sections into the facts. `open` counts the open frames of each block: of several, nothing says of which one a
+/// section speaks (one-fold.md, rule 9).
 pub(super) fn read(run: &Run, facts: &mut Facts<'_>, open: &BTreeMap<u32, usize>) -> Unplaced {
     let mut unplaced = Unplaced::default();
     let Some(file) = &run.state_file else {
@@ -25,61 +25,37 @@ pub(super) fn read(run: &Run, facts: &mut Facts<'_>, open: &BTreeMap<u32, usize>
     };
     let finished = recorded(run).iter().any(|claim| claim.status.is_finished());
     let last = last_ran(facts);
-    let inside = under_way_inside(facts);
-    let tellable = |facts: &Facts<'_>, at: u32| {
-        let block = facts.get(at).and_then(|fact| fact.block);
-        let frames = block.and_then(|block| open.get(&block));
-        frames.is_none_or(|count| *count <= 1) || inside.get(at as usize) == Some(&true)
-    };
     let parallels = of_kind(facts, |kind| kind == StatementKind::Parallel);
-    let found = {
-        let line = |i: usize| file.parallels.get(i)?.lines.map(|lines| lines.0);
-        let fits = |i: usize, at: u32| {
-            let branches = file.parallels.get(i).map(|state| &state.branches);
-            let named = |name: &str| branches.is_some_and(|all| all.iter().any(|b| *b.0 == *name));
-            let mut inside = facts.listing.children(at);
-            inside.any(|c| {
-                facts
-                    .statement(c)
-                    .and_then(|s| s.name.as_deref())
-                    .is_some_and(named)
-            })
-        };
-        place(facts, file.parallels.len(), &parallels, line, fits)
+    let line = |i: usize| file.parallels.get(i)?.lines.map(|lines| lines.0);
+    let fits = |i: usize, at: u32| {
+        let branches = file.parallels.get(i).map(|state| &state.branches);
+        let mut names = branches.into_iter().flatten().map(|(name, _)| name);
+        names.any(|name| facts.listing.branch_of(at, name).is_some())
     };
-    let last_of = lasts(&found);
-    for (index, (state, at)) in file.parallels.iter().zip(found).enumerate() {
-        match at {
-            Some(at) if last_of.get(&at) != Some(&index) || !tellable(facts, at) => {}
-            Some(at) => {
-                let end = facts.statement(at).map_or(0, |s| s.end);
-                let later = facts.get(at).and_then(|fact| last.get(&fact.block));
-                let later = later.and_then(|last| facts.statement(*last));
-                let passed = finished || later.is_some_and(|s| s.line > end);
-                parallel(facts, at, index, state, passed);
-            }
-            None => unplaced.parallels.push(index),
+    let found = place(facts, file.parallels.len(), &parallels, line, fits);
+    for (index, at) in counted(facts, found, open, &mut unplaced.parallels) {
+        let end = facts.statement(at).map_or(0, |s| s.end);
+        let later = facts.get(at).and_then(|fact| last.get(&fact.block));
+        let later = later.and_then(|last| facts.statement(*last));
+        let passed = finished || later.is_some_and(|s| s.line > end);
+        if let Some(state) = file.parallels.get(index) {
+            parallel(facts, at, index, state, passed);
         }
     }
     let loops = of_kind(facts, StatementKind::is_loop);
-    let found = {
-        let line = |i: usize| file.loops.get(i)?.lines.map(|lines| lines.0);
-        let fits = |i: usize, at: u32| {
-            let said = file
-                .loops
-                .get(i)
-                .and_then(|state| state.condition.as_deref());
-            let condition = facts.statement(at).and_then(|s| s.property("condition"));
-            said.is_some() && said == condition || loops.len() == 1 && file.loops.len() == 1
-        };
-        place(facts, file.loops.len(), &loops, line, fits)
+    let line = |i: usize| file.loops.get(i)?.lines.map(|lines| lines.0);
+    let fits = |i: usize, at: u32| {
+        let said = file
+            .loops
+            .get(i)
+            .and_then(|state| state.condition.as_deref());
+        let condition = facts.statement(at).and_then(|s| s.property("condition"));
+        said.is_some() && said == condition || loops.len() == 1 && file.loops.len() == 1
     };
-    let last_of = lasts(&found);
-    for (index, (state, at)) in file.loops.iter().zip(found).enumerate() {
-        match at {
-            Some(at) if last_of.get(&at) != Some(&index) || !tellable(facts, at) => {}
-            Some(at) => looped(facts, at, index, state),
-            None => unplaced.loops.push(index),
+    let found = place(facts, file.loops.len(), &loops, line, fits);
+    for (index, at) in counted(facts, found, open, &mut unplaced.loops) {
+        if let Some(state) = file.loops.get(index) {
+            looped(facts, at, index, state);
         }
     }
     unplaced
@@ -106,29 +82,25 @@ fn place(
     found.collect()
 }
 
-/// Of several sections on one statement the last counts: it is of the innermost frame.
-fn lasts(found: &[Option<u32>]) -> BTreeMap<u32, usize> {
-    let placed = found.iter().enumerate();
-    placed
-        .filter_map(|(index, at)| Some(((*at)?, index)))
-        .collect()
-}
-
-/// Whether a marker inside a statement says that something is under way there.
-fn under_way_inside(facts: &Facts<'_>) -> Vec<bool> {
-    let mut inside = vec![false; facts.of.len()];
-    let statements = facts.listing.statements.iter().zip(&facts.of);
-    for (at, (statement, fact)) in statements.enumerate().rev() {
-        // A marker on a call speaks of the frame that it made.
-        let own = fact.ran() && !fact.is_over() && statement.kind != StatementKind::Do;
-        if (own || inside.get(at) == Some(&true))
-            && statement.kind != StatementKind::Block
-            && let Some(slot) = statement.parent.and_then(|p| inside.get_mut(p as usize))
-        {
-            *slot = true;
+/// The sections that count, with their statements: of several on one statement the last.
+fn counted(
+    facts: &Facts<'_>,
+    found: Vec<Option<u32>>,
+    open: &BTreeMap<u32, usize>,
+    unplaced: &mut Vec<usize>,
+) -> BTreeSet<(usize, u32)> {
+    let mut last: BTreeMap<u32, usize> = BTreeMap::new();
+    for (index, at) in found.into_iter().enumerate() {
+        match at {
+            Some(at) => {
+                last.insert(at, index);
+            }
+            None => unplaced.push(index),
         }
     }
-    inside
+    let frames = |at: u32| open.get(&facts.get(at)?.block?).copied();
+    last.retain(|at, _| frames(*at).is_none_or(|count| count <= 1));
+    last.into_iter().map(|(at, index)| (index, at)).collect()
 }
 
 /// By block, and for what lies in none: the last statement that is said to have begun.

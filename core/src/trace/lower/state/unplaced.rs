@@ -2,9 +2,14 @@
 
 use super::Lowering;
 use super::sections::{Unplaced, is_ahead, status_of};
+use crate::decode::head;
+use crate::decode::state_md::read::ACTIVE;
+use crate::model::words::leading_status;
 use crate::model::{Meta, Text};
 use crate::trace::NodeStatus;
-use crate::trace::lower::Beside;
+use crate::trace::emit::word;
+use crate::trace::lower::{Beside, site};
+use crate::trace::verdict::recorded;
 
 impl Lowering<'_, '_, '_> {
     /// Annotated lines that no statement is like, after the one before them.
@@ -49,10 +54,7 @@ impl Lowering<'_, '_, '_> {
                 false => NodeStatus::Completed,
             };
             let id: Text = format!("unplaced {index}").into();
-            let meta = Meta {
-                parallel_id: Some(id.clone()),
-                ..Meta::default()
-            };
+            let meta = site::parallel(id.clone());
             let made = self.add(None, "parallel".into(), status, meta, Beside::default());
             for (name, status) in &state.branches {
                 self.branch((made, id.clone()), name, status, None);
@@ -67,14 +69,45 @@ impl Lowering<'_, '_, '_> {
                 None => "loop".into(),
             };
             let meta = Meta {
-                loop_id: Some(format!("unplaced {index}").into()),
                 max: state.max.map(i64::from),
-                ..Meta::default()
+                ..site::looped(format!("unplaced {index}").into())
             };
             let made = self.add(None, text, status_of(state), meta, Beside::default());
             if let Some(total) = state.iteration.filter(|n| *n > 0) {
                 self.count_rounds(made, total, None);
             }
+        }
+    }
+
+    /// Adds `### Session (line 69)` of "Active Constructs" where it is said to run and nothing newer says where the run
+    /// stands: neither a mark, nor a binding that the file does not mark. The heading's line ties nothing: it often counts
+    /// another text than the program.
+    pub(super) fn sessions(&mut self) {
+        let newer = self.stands || self.facts.of.iter().any(|fact| fact.derived);
+        let finished = recorded(self.run)
+            .iter()
+            .any(|claim| claim.status.is_finished());
+        let Some(file) = self.run.state_file.as_ref().filter(|_| !newer && !finished) else {
+            return;
+        };
+        for (heading, text) in &file.sections {
+            let Some(name) = heading.strip_prefix(ACTIVE) else {
+                continue;
+            };
+            let said: Vec<_> = text.lines().filter_map(head::pair).collect();
+            let status = said.iter().find_map(|pair| leading_status(pair.value));
+            let Some(status) = status
+                .map(|status| word(&status))
+                .filter(NodeStatus::is_open)
+            else {
+                continue;
+            };
+            let said = said
+                .iter()
+                .map(|pair| format!("{}: {}", pair.key, pair.value));
+            let said = said.collect::<Vec<_>>().join("; ");
+            let text = format!("{name}: {said}").as_str().into();
+            self.add(None, text, status, Meta::default(), Beside::default());
         }
     }
 }

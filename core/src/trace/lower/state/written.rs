@@ -4,77 +4,59 @@ use std::collections::BTreeMap;
 
 use super::Lowering;
 use crate::model::{BindingKind, Meta, Text};
-use crate::program::{Tie, TiedBy};
+use crate::program::TiedBy;
 use crate::trace::NodeStatus;
+use crate::trace::lower::site::tied;
 use crate::trace::lower::{At, Beside, Record, disk};
 
 /// Statements of a frame that are looked at for the one that comes after a written one.
 const LOOKED_AT: usize = 64;
 
-/// Why a statement of a frame is taken for written.
-struct Written {
-    /// By what its binding is tied to it.
-    by: Option<TiedBy>,
-    /// The line of the state file that tells of it, if any does.
-    line: Option<u32>,
-}
+/// What a frame wrote, by its statement or else by its text; and by what each is tied to its statement.
+type Wrote<'r> = BTreeMap<(Option<u32>, &'r str), Option<TiedBy>>;
 
 impl Lowering<'_, '_, '_> {
     pub(super) fn written(&mut self, written: &disk::Written<'_>) {
-        let mut told = self.facts.elsewhere.clone();
-        let by_statement: BTreeMap<(i64, &str), (u32, TiedBy)> = written
+        let tied: BTreeMap<(i64, &str), (u32, TiedBy)> = written
             .iter()
             .filter_map(|((at, frame), (binding, by))| {
                 Some((((*frame)?, &*binding.name), (*at, *by)))
             })
             .collect();
-        for place in 0..self.frames.list.len() {
-            let (Some(frame), Some(at)) = (self.frames.list.get(place), self.frame_at.get(&place))
-            else {
+        let mut wrote: BTreeMap<i64, Wrote<'_>> = BTreeMap::new();
+        // What a frame was called with is no statement of it.
+        let bindings = self.run.bindings.iter().filter(|b| b.is_written());
+        for binding in bindings.filter(|b| b.kind != BindingKind::Input) {
+            let Some(id) = binding.execution_id else {
                 continue;
             };
-            let (id, at) = (frame.id, *at);
-            let mut found: BTreeMap<(Option<u32>, &str), Written> = BTreeMap::new();
-            // What a frame was called with is no statement of it.
-            let all = self.frames.written.get(&id).into_iter().flatten();
-            for binding in all.filter(|b| b.kind != BindingKind::Input) {
-                let own = by_statement.get(&(id, &*binding.name)).copied();
-                let line = own.and_then(|(own, _)| told.remove(&(id, own)));
-                let text = match own {
-                    Some(_) => "",
-                    None => binding.first_line().unwrap_or(&binding.name),
-                };
-                let by = own.map(|own| own.1);
-                found.insert((own.map(|own| own.0), text), Written { by, line });
-            }
-            // Lines that tell of a binding which is not at hand.
-            let rest: Vec<(i64, u32)> =
-                told.range((id, 0)..=(id, u32::MAX)).map(|e| *e.0).collect();
-            for key in rest {
-                let line = told.remove(&key);
-                found.insert((Some(key.1), ""), Written { by: None, line });
-            }
-            for ((statement, text), written) in found {
-                self.write(at, statement, text.into(), &written);
+            let (at, by) = tied.get(&(id, &*binding.name)).copied().unzip();
+            let text = match at {
+                Some(_) => "",
+                None => binding.first_line().unwrap_or(&binding.name),
+            };
+            wrote.entry(id).or_default().insert((at, text), by);
+        }
+        let frames = self.frames;
+        for (place, frame) in frames.list.iter().enumerate() {
+            let all = wrote.remove(&frame.id).into_iter().flatten();
+            if let Some(holder) = self.frame_at.get(&place).copied() {
+                for ((at, text), by) in all {
+                    self.write(holder, at, text.into(), by);
+                }
             }
         }
     }
 
     /// A statement of a frame that has written.
-    fn write(&mut self, frame: At, at: Option<u32>, text: Text, written: &Written) {
+    fn write(&mut self, frame: At, at: Option<u32>, text: Text, by: Option<TiedBy>) {
         if at.is_some_and(|at| self.said.contains_key(&(Some(frame), at))) {
             return;
         }
         let own = at.and_then(|at| self.facts.statement(at));
         let beside = Beside {
-            tie: at.map(|statement| Tie {
-                statement,
-                guessed: false,
-                by: written.by.unwrap_or_default(),
-            }),
-            line: written.line,
-            derived: written.line.is_none(),
-            by_place: written.by.is_none(),
+            tie: at.and_then(|at| tied(at, by.unwrap_or_default())),
+            derived: true,
             ..Beside::default()
         };
         let later = at.and_then(|at| {

@@ -2,10 +2,11 @@
 
 use leptos::prelude::*;
 use prosescope_core::scope::Outcome;
+use prosescope_core::session::ValueOf;
 use prosescope_core::view::{BindingRow, CandidateView, ResolutionView};
 
 use super::scope_words;
-use crate::protocol::{Of, Request};
+use crate::protocol::Request;
 use crate::route::Page;
 use crate::text::words;
 use crate::ui::detail;
@@ -71,7 +72,7 @@ fn Binding(row: BindingRow) -> impl IntoView {
         <h2 class="statement"><code>{row.name.clone()}</code></h2>
         {row.superseded.then(|| view! { <p class="aside">"A later row claims the same name and frame; that one is believed."</p> })}
         {(row.versions > 1 && !row.superseded).then(|| view! { <p class="aside">{row.versions}" rows claim this name and frame; this is the latest."</p> })}
-        <Value of=Of::Binding(row.binding) name=row.name.clone()/>
+        <Value of=ValueOf::Binding(row.binding) name=row.name.clone()/>
         <h3>"About it"</h3>
         <dl class="pairs">
             <dt>"Scope"</dt><dd>{scope}</dd>

@@ -1,5 +1,6 @@
 //! The ways in which a line finds its statement, the surest first.
 
+use super::marks::of_several;
 use super::{DEEP, MANY, Place, Walk};
 use crate::model::{LogEvent, LogLine, Status};
 use crate::program::{LogMark, StatementKind as Kind, Tie, TiedBy};
@@ -31,6 +32,7 @@ impl<'w> Walk<'w, '_> {
             return Some(last.tie);
         }
         self.by_name(at, line, mark)
+            .or_else(|| self.by_source(at, line, mark))
             .or_else(|| self.by_letter(line, mark))
             .or_else(|| self.by_count(line, mark))
             .or_else(|| self.next(line, mark))
@@ -100,6 +102,14 @@ impl<'w> Walk<'w, '_> {
         }
         let runs = |at: &&u32| here(at) && !self.is_not_run(place, **at);
         let here: Vec<u32> = all.iter().filter(runs).copied().collect();
+        if let LogEvent::Statement { text, .. } = &line.event
+            && let Some((_, which)) = of_several(text)
+        {
+            let binds = |at: &&u32| self.statement(**at).and_then(|s| s.bound()) == Some(which);
+            if let Some(one) = here.iter().find(binds) {
+                return Some(tie(*one, false));
+            }
+        }
         if let [only] = here.as_slice() {
             let alone = bound && all.len() == 1;
             let numbered = mark.number.filter(|_| !in_frame);
@@ -114,7 +124,7 @@ impl<'w> Walk<'w, '_> {
             here.iter().find(in_branch).copied()
         });
         let counted = counted.or(lettered);
-        let around = place.loops.last().and_then(|(statement, ..)| *statement);
+        let around = place.loops.last().and_then(|(statement, _)| *statement);
         let inside =
             |at: &&u32| around.is_none_or(|outer| **at > outer && **at < self.end_of(outer));
         let next = here.iter().filter(inside).find(|at| **at >= place.from);
@@ -125,6 +135,16 @@ impl<'w> Walk<'w, '_> {
             return Some(tie(found, true));
         }
         all.first().map(|first| tie(*first, true))
+    }
+
+    /// A binding's file may have another name than the program gives it: its header quotes the statement.
+    fn by_source(&mut self, at: usize, line: &LogLine, mark: &LogMark<'_>) -> Option<Tie> {
+        let (quoted, last) = self.sources.get(mark.label)?;
+        if line.frame.is_some() || *last != at {
+            return None;
+        }
+        let first = quoted.lines().next().unwrap_or(quoted).trim_end();
+        self.texts.tie(first, None).filter(|tie| !tie.guessed)
     }
 
     /// `3b→ ✓`: the second branch of the parallel on the way.
@@ -164,13 +184,9 @@ impl<'w> Walk<'w, '_> {
     fn by_count(&self, line: &LogLine, mark: &LogMark<'_>) -> Option<Tie> {
         let statement = self.number(mark.number).filter(|_| line.frame.is_none())?;
         let own = self.statement(statement)?;
-        // The way leads back in a loop alone, and into no body that does not run.
+        // The way leads into no body that does not run.
         let place = self.place(line);
-        let again = |outer: &(Option<u32>, u32, usize)| {
-            let body = |outer| self.facts.listing.contains(outer, statement);
-            outer.0.is_some_and(body)
-        };
-        let reached = statement >= place.from || place.loops.iter().any(again);
+        let reached = self.is_reached(place, statement);
         // A number that told of a condition tells of its body next.
         let number = mark.number.and_then(|n| place.numbers.get(&n));
         let told = mark.kind.is_none() && !own.kind.is_work() && number == Some(&statement);
@@ -200,7 +216,7 @@ impl<'w> Walk<'w, '_> {
             (None, Some((top, sure))) if top >= place.from => (top, sure),
             _ => (place.from, false),
         };
-        let around = place.loops.last().and_then(|(statement, ..)| *statement);
+        let around = place.loops.last().and_then(|(statement, _)| *statement);
         let end = around.map_or(place.end, |outer| self.end_of(outer));
         let found = self.way(place, from, end, mark.kind, around).or_else(|| {
             // The body of a loop again.
@@ -316,7 +332,14 @@ impl<'w> Walk<'w, '_> {
 
     fn by_words(&mut self, line: &LogLine, mark: &LogMark<'_>) -> Option<Tie> {
         let scope = self.ties.numbered(mark.number?);
-        self.ties
-            .by_words(mark, scope.filter(|_| line.frame.is_none()))
+        let scope = scope.filter(|_| line.frame.is_none());
+        let tie = self.ties.by_words(mark, scope)?;
+        (line.frame.is_some() || self.is_reached(self.place(line), tie.statement)).then_some(tie)
+    }
+
+    /// Whether the way leads to a statement: it leads back in a loop alone.
+    fn is_reached(&self, place: &Place, at: u32) -> bool {
+        let mut loops = place.loops.iter().filter_map(|(outer, _)| *outer);
+        at >= place.from || loops.any(|outer| self.facts.listing.contains(outer, at))
     }
 }

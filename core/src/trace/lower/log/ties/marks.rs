@@ -7,6 +7,7 @@ use crate::program::{LogMark, StatementKind as Kind};
 pub(super) fn mark(line: &LogLine) -> Option<LogMark<'_>> {
     let (kind, label): (Option<Kind>, &str) = match &line.event {
         LogEvent::Statement { text, .. } if line.held.is_some() => (condition(text), ""),
+        LogEvent::Statement { text, .. } if is_input(line) => (Some(Kind::Input), text),
         LogEvent::Statement { text, .. } | LogEvent::Retry { text, .. } => words(text),
         LogEvent::Fork { .. } | LogEvent::Join { .. } => (Some(Kind::Parallel), ""),
         LogEvent::Round { .. } => (Some(Kind::Loop), ""),
@@ -43,6 +44,21 @@ fn words(text: &str) -> (Option<Kind>, &str) {
         "if" | "elif" | "else" | "choice" | "option" if !rest.starts_with(['_', '-']) => {
             (Some(Kind::If), "")
         }
-        _ => (None, text),
+        _ => (None, of_several(text).map_or(text, |(name, _)| name)),
     }
+}
+
+/// `[input] topic ✓`: the tag says what is named.
+fn is_input(line: &LogLine) -> bool {
+    let tag = line
+        .raw
+        .split_once('[')
+        .and_then(|(_, rest)| rest.split_once(']'));
+    tag.is_some_and(|(tag, _)| tag.trim().eq_ignore_ascii_case("input"))
+}
+
+/// `reviewer (final)`: a name, and which of the statements of that name.
+pub(super) fn of_several(text: &str) -> Option<(&str, &str)> {
+    let (name, which) = text.strip_suffix(')')?.split_once(" (")?;
+    (!name.contains([' ', '\t'])).then_some((name, which))
 }

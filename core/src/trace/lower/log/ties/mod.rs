@@ -48,8 +48,8 @@ struct Place {
     from: u32,
     /// The end of what runs here.
     end: u32,
-    /// Loops around it: statement, pass, last marker.
-    loops: Vec<(Option<u32>, u32, usize)>,
+    /// Loops around it: statement and pass.
+    loops: Vec<(Option<u32>, u32)>,
     /// Bodies that do not run: until their end nothing is tied.
     not_run: BTreeSet<u32>,
     /// The `catch` of each `try` in which something failed: it may run.
@@ -218,7 +218,6 @@ impl<'w, 'a> Walk<'w, 'a> {
         if let LogEvent::Round { exit, .. } = &line.event {
             return self.round(at, line, &mark, *exit);
         }
-        self.leave_loops(at, line);
         let tie = self.find(at, line, &mark);
         self.take(line, &mark, tie);
         tie
@@ -232,11 +231,10 @@ impl<'w, 'a> Walk<'w, 'a> {
         mark: &LogMark<'_>,
         exit: bool,
     ) -> Option<Tie> {
-        let (pass, end) = self.ahead.pass(at)?;
+        let (pass, _) = self.ahead.pass(at)?;
         let tie = match self.passes.get(&pass) {
             Some(tie) => *tie,
             None => {
-                self.leave_loops(at, line);
                 let tie = self.find(at, line, mark);
                 self.passes.insert(pass, tie);
                 tie
@@ -245,9 +243,9 @@ impl<'w, 'a> Walk<'w, 'a> {
         let statement = tie.map(|tie| tie.statement);
         let ends = statement.map(|at| self.end_of(at));
         let place = self.place_mut(line);
-        match place.loops.iter().position(|(_, own, _)| *own == pass) {
+        match place.loops.iter().position(|(_, own)| *own == pass) {
             Some(known) => place.loops.truncate(known + 1),
-            None => place.loops.push((statement, pass, end)),
+            None => place.loops.push((statement, pass)),
         }
         if let (Some(statement), Some(end)) = (statement, ends) {
             let inside = |at: &u32| *at > statement && *at < end;
@@ -260,24 +258,6 @@ impl<'w, 'a> Walk<'w, 'a> {
             place.loops.pop();
         }
         tie
-    }
-
-    /// A loop whose last marker is past, and whose body has nothing more to run, is over.
-    fn leave_loops(&mut self, at: usize, line: &LogLine) {
-        let number = line.number;
-        let place = self.place_mut(line);
-        while let Some((statement, _, end)) = place.loops.last().copied() {
-            if at <= end {
-                break;
-            }
-            let leaves = statement.is_some_and(|statement| {
-                number.is_some_and(|n| place.numbers.get(&n).is_some_and(|t| *t < statement))
-            });
-            if !leaves {
-                break;
-            }
-            place.loops.pop();
-        }
     }
 
     /// Goes on along the program.

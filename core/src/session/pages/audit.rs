@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::Session;
 use crate::gate::lifecycle::Lifecycle;
 use crate::gate::{self, audit};
 use crate::issue::Issue;
 use crate::model::{AuditEvent, AuditKind, Gate};
+use crate::session::Opened;
 use crate::time::{Stamp, human_duration};
 use crate::view::{
     AuditCheck, AuditRow, AuditStat, AuditTimeout, AuditView, ExpectedHead, GateWait,
@@ -44,86 +44,84 @@ impl AuditFilter {
     }
 }
 
-impl Session {
-    /// The audit log and what its verification says, gates against their sealed rows included; with a head that somebody noted (count and hash), also whether the
-    /// chain has it.
-    pub fn audit(&self, expect_head: Option<(u64, &str)>) -> AuditView {
-        let mut report = gate::verify(&self.run.gates, &self.run.audit, expect_head);
-        let of_files = self.run.issues.iter();
-        report.add(of_files.filter(|issue| issue.rule == "gate-files-disagree"));
-        AuditView {
-            rows: self.run.audit.iter().map(audit_row).collect(),
-            chain: report.state.word().to_owned(),
-            chain_reason: report.sentence(),
-            head: report.head().cloned(),
-            issues: report.errors(),
-        }
+/// The audit log and what its verification says, gates against their sealed rows included; with a head that somebody noted (count and hash), also whether the
+/// chain has it.
+pub fn audit(opened: &Opened, expect_head: Option<(u64, &str)>) -> AuditView {
+    let mut report = gate::verify(&opened.run.gates, &opened.run.audit, expect_head);
+    let of_files = opened.run.issues.iter();
+    report.add(of_files.filter(|issue| issue.rule == "gate-files-disagree"));
+    AuditView {
+        rows: opened.run.audit.iter().map(audit_row).collect(),
+        chain: report.state.word().to_owned(),
+        chain_reason: report.sentence(),
+        head: report.head().cloned(),
+        issues: report.errors(),
     }
+}
 
-    /// What the verification of the audit log says, and whether its triggers are there.
-    pub fn audit_check(&self, expect_head: Option<(u64, &str)>) -> AuditCheck {
-        let mut view = self.audit(expect_head);
-        let guard = |issue: &&Issue| issue.rule == "audit-unguarded";
-        view.issues
-            .extend(self.run.issues.iter().filter(guard).cloned());
-        let missed = |rule: &str| matches!(rule, "audit-tail-cut" | "audit-head-differs");
-        AuditCheck {
-            run: self.run.id.to_string(),
-            rows: u32::try_from(view.rows.len()).unwrap_or(u32::MAX),
-            expected: expect_head.map(|(count, hash)| ExpectedHead {
-                count,
-                hash: hash.to_owned(),
-                found: !view.issues.iter().any(|issue| missed(&issue.rule)),
-            }),
-            chain: view.chain,
-            chain_reason: view.chain_reason,
-            head: view.head,
-            issues: view.issues,
-        }
+/// What the verification of the audit log says, and whether its triggers are there.
+pub fn audit_check(opened: &Opened, expect_head: Option<(u64, &str)>) -> AuditCheck {
+    let mut view = audit(opened, expect_head);
+    let guard = |issue: &&Issue| issue.rule == "audit-unguarded";
+    view.issues
+        .extend(opened.run.issues.iter().filter(guard).cloned());
+    let missed = |rule: &str| matches!(rule, "audit-tail-cut" | "audit-head-differs");
+    AuditCheck {
+        run: opened.run.id.to_string(),
+        rows: u32::try_from(view.rows.len()).unwrap_or(u32::MAX),
+        expected: expect_head.map(|(count, hash)| ExpectedHead {
+            count,
+            hash: hash.to_owned(),
+            found: !view.issues.iter().any(|issue| missed(&issue.rule)),
+        }),
+        chain: view.chain,
+        chain_reason: view.chain_reason,
+        head: view.head,
+        issues: view.issues,
     }
+}
 
-    /// How long the gates waited that were decided, the longest first.
-    pub fn gate_waits(&self, filter: &AuditFilter) -> Vec<GateWait> {
-        let mut waits: Vec<GateWait> = self
-            .run
-            .gates
-            .iter()
-            .filter_map(|gate| self.wait(gate, filter))
-            .collect();
-        longest_first(&mut waits);
-        waits
-    }
+/// How long the gates waited that were decided, the longest first.
+pub fn gate_waits(opened: &Opened, filter: &AuditFilter) -> Vec<GateWait> {
+    let mut waits: Vec<GateWait> = opened
+        .run
+        .gates
+        .iter()
+        .filter_map(|gate| wait(opened, gate, filter))
+        .collect();
+    longest_first(&mut waits);
+    waits
+}
 
-    fn wait(&self, gate: &Gate, filter: &AuditFilter) -> Option<GateWait> {
-        let resolution = Lifecycle::of(gate, None).resolution?;
-        // A time-out as the document writes it names no time; the log may (errata G6).
-        let logged = || {
-            let of_gate = |e: &&AuditEvent| e.gate_id == gate.id && e.kind.resolves();
-            let row = self.run.audit.iter().find(of_gate)?;
-            row.timestamp.clone()
-        };
-        let at = resolution.at.or_else(logged);
-        let by = resolution.by.as_deref();
-        if !filter.is_of(&gate.id, by, at.as_ref()) {
-            return None;
-        }
-        let created = gate.created.as_ref().and_then(Stamp::millis);
-        let until = at.as_ref().and_then(Stamp::millis);
-        let waited_ms = created
-            .zip(until)
-            .and_then(|(from, to)| to.checked_sub(from))
-            .filter(|ms| *ms >= 0);
-        Some(GateWait {
-            run: gate.run_id.as_deref().unwrap_or(&self.run.id).to_owned(),
-            gate: gate.id.to_string(),
-            status: gate.status.word().to_owned(),
-            resolved_by: by.map(str::to_owned),
-            created: gate.created.clone(),
-            resolved: at,
-            waited_ms,
-            waited: waited_ms.map(human_duration),
-        })
+fn wait(opened: &Opened, gate: &Gate, filter: &AuditFilter) -> Option<GateWait> {
+    let resolution = Lifecycle::of(gate, None).resolution?;
+    // A time-out as the document writes it names no time; the log may (errata G6).
+    let logged = || {
+        let of_gate = |e: &&AuditEvent| e.gate_id == gate.id && e.kind.resolves();
+        let row = opened.run.audit.iter().find(of_gate)?;
+        row.timestamp.clone()
+    };
+    let at = resolution.at.or_else(logged);
+    let by = resolution.by.as_deref();
+    if !filter.is_of(&gate.id, by, at.as_ref()) {
+        return None;
     }
+    let created = gate.created.as_ref().and_then(Stamp::millis);
+    let until = at.as_ref().and_then(Stamp::millis);
+    let waited_ms = created
+        .zip(until)
+        .and_then(|(from, to)| to.checked_sub(from))
+        .filter(|ms| *ms >= 0);
+    Some(GateWait {
+        run: gate.run_id.as_deref().unwrap_or(&opened.run.id).to_owned(),
+        gate: gate.id.to_string(),
+        status: gate.status.word().to_owned(),
+        resolved_by: by.map(str::to_owned),
+        created: gate.created.clone(),
+        resolved: at,
+        waited_ms,
+        waited: waited_ms.map(human_duration),
+    })
 }
 
 /// Sorts waits of several runs: the longest first, those of unknown length last.

@@ -1,13 +1,17 @@
 //! What happened, in words: one headline and three sentences.
 
 use super::index::short;
-use super::nodes::count;
 use super::overview::AGENTS;
 use super::program::statements;
+use super::trace::count;
 use crate::view::{NodeRef, Overview, Part};
 
-/// One line that answers before any table.
-pub(super) fn headline(view: &Overview) -> String {
+/// One line that answers before any table. `inferred`: no record says that the run stands where it is said to stand.
+pub(super) fn headline(view: &Overview, inferred: bool) -> String {
+    let (at, comma_at) = match inferred {
+        true => (", probably at ", ", probably at "),
+        false => (" at ", ", at "),
+    };
     match view.status.as_str() {
         "completed" => {
             let completed = match is_guess(view) {
@@ -20,7 +24,7 @@ pub(super) fn headline(view: &Overview) -> String {
             }
         }
         "failed" => match &view.failure {
-            Some(failure) => format!("Failed at {}", at(&failure.cause)),
+            Some(failure) => format!("Failed at {}", line_of(&failure.cause)),
             None => "Failed; no record says where".to_owned(),
         },
         "waiting" => match view.pending_gates.as_slice() {
@@ -38,16 +42,16 @@ pub(super) fn headline(view: &Overview) -> String {
             }
             many => format!("Waiting at {} gates", many.len()),
         },
-        "interrupted" => format!("Interrupted{}", places(view, " at ", " in ")),
+        "interrupted" => format!("Interrupted{}", places(view, at, " in ")),
         "running" if view.stale => {
             let silent = match &view.last_sign_ago {
                 Some(ago) => ago.trim_end_matches(" ago"),
                 None => "over a day",
             };
-            let places = places(view, ", at ", ", in ");
+            let places = places(view, comma_at, ", in ");
             format!("Running, silent for {silent}{places}")
         }
-        "running" => format!("Running{}", places(view, " at ", " in ")),
+        "running" => format!("Running{}", places(view, at, " in ")),
         _ if view.form == AGENTS => match view.agents {
             0 if view.is_unread(Part::Agents) => "Agents that could not be read".to_owned(),
             n => format!("A store of {}", count(n, "agent", "agents")),
@@ -67,7 +71,7 @@ pub(super) fn headline(view: &Overview) -> String {
 }
 
 /// A statement by its line, where that is known.
-fn at(node: &NodeRef) -> String {
+fn line_of(node: &NodeRef) -> String {
     let text = short(&node.text, 60);
     match (node.line, node.line_guessed) {
         (Some(line), false) => format!("line {line}: {text}"),
@@ -80,7 +84,7 @@ fn at(node: &NodeRef) -> String {
 fn places(view: &Overview, one: &str, several: &str) -> String {
     match view.positions.as_slice() {
         [] => String::new(),
-        [place] => format!("{one}{}", at(place)),
+        [place] => format!("{one}{}", line_of(place)),
         _ => format!("{several}{} places", view.position_count),
     }
 }
@@ -91,17 +95,18 @@ fn is_guess(view: &Overview) -> bool {
 }
 
 /// Up to three sentences: how much ran, what went wrong, what the headline does not say of where it stands.
-pub(super) fn sentences(view: &Overview) -> Vec<String> {
+/// `remarks`: lines of its files that record no statement.
+pub(super) fn sentences(view: &Overview, remarks: u32) -> Vec<String> {
     if view.form == AGENTS {
         return vec!["Agents outlive runs: this file holds their memories and no run.".to_owned()];
     }
-    [progress(view), trouble(view), standing(view)]
+    [progress(view, remarks), trouble(view), standing(view)]
         .into_iter()
         .flatten()
         .collect()
 }
 
-fn progress(view: &Overview) -> Option<String> {
+fn progress(view: &Overview, remarks: u32) -> Option<String> {
     if let (0, Some(file)) = (view.statements, view.sealed()) {
         return Some(format!(
             "What was executed is not readable: {file} is encrypted."
@@ -115,8 +120,17 @@ fn progress(view: &Overview) -> Option<String> {
             0 if view.is_unread(Part::Bindings) => {
                 "No statement is recorded; the bindings could not be read.".to_owned()
             }
+            0 if remarks > 0 => format!(
+                "No statement is recorded, but {} there.",
+                count(remarks, "remark is", "remarks are")
+            ),
             0 if view.status == "running" => "No statement is recorded yet.".to_owned(),
             0 => "No statement is recorded.".to_owned(),
+            n if remarks > 0 => format!(
+                "No statement is recorded, but {} and {} are there.",
+                count(remarks, "remark", "remarks"),
+                count(n, "binding", "bindings")
+            ),
             n => format!(
                 "No statement is recorded, but {} there.",
                 count(n, "binding is", "bindings are")
@@ -124,9 +138,10 @@ fn progress(view: &Overview) -> Option<String> {
         });
     }
     let done = view.statements_done;
-    let unread = match view.is_unread(Part::Statements) {
-        true => "; others could not be read",
-        false => "",
+    let unread = match (view.sealed(), view.is_unread(Part::Statements)) {
+        (Some(file), _) => format!("; {file} is encrypted"),
+        (None, true) => "; others could not be read".to_owned(),
+        (None, false) => String::new(),
     };
     Some(match done {
         0 => format!("No statement finished{unread}."),
@@ -257,11 +272,11 @@ mod tests {
             ..Overview::default()
         };
         assert_eq!(
-            headline(&view),
+            headline(&view, false),
             "Waiting at gate production_deploy since 2026-01-25 13:04 UTC"
         );
         assert_eq!(
-            sentences(&view),
+            sentences(&view, 0),
             [
                 "28 statements finished.",
                 "1 statement needed more than one attempt; 1 failure was recovered.",
@@ -285,9 +300,12 @@ mod tests {
             }),
             ..Overview::default()
         };
-        assert_eq!(headline(&view), "Failed at session \"Process chunk\"");
         assert_eq!(
-            sentences(&view)[1],
+            headline(&view, false),
+            "Failed at session \"Process chunk\""
+        );
+        assert_eq!(
+            sentences(&view, 0)[1],
             "`session \"Process chunk\"` failed first, inside loop › do process(half): Connection timeout; 1 failed or stopped because of it."
         );
     }
@@ -300,8 +318,8 @@ mod tests {
             last_sign_ago: Some("3d 4h ago".to_owned()),
             ..Overview::default()
         };
-        assert_eq!(headline(&view), "Running, silent for 3d 4h");
-        assert_eq!(sentences(&view), ["No statement is recorded yet."]);
+        assert_eq!(headline(&view, false), "Running, silent for 3d 4h");
+        assert_eq!(sentences(&view, 0), ["No statement is recorded yet."]);
     }
 
     #[test]
@@ -338,8 +356,8 @@ mod tests {
                 unread: vec![unread(parts)],
                 ..Overview::default()
             };
-            assert_eq!(headline(&view), headline_said);
-            assert_eq!(sentences(&view), said, "{parts:?}");
+            assert_eq!(headline(&view, false), headline_said);
+            assert_eq!(sentences(&view, 0), said, "{parts:?}");
         }
     }
 
@@ -350,8 +368,8 @@ mod tests {
             agents: 3,
             ..Overview::default()
         };
-        assert_eq!(headline(&view), "A store of 3 agents");
-        assert!(sentences(&view)[0].contains("no run"));
+        assert_eq!(headline(&view, false), "A store of 3 agents");
+        assert!(sentences(&view, 0)[0].contains("no run"));
     }
 
     #[test]
@@ -374,7 +392,7 @@ mod tests {
                 bindings,
                 ..Overview::default()
             };
-            assert_eq!(sentences(&view), expected);
+            assert_eq!(sentences(&view, 0), expected);
         }
     }
 }

@@ -8,13 +8,14 @@
 //!
 //! A session that binds no name writes `anon_001` and the like. Such a value names the session by its text.
 
-use std::cell::RefCell;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::Session;
 use super::index::node_of_row;
+use super::trace::binding_ref;
 use crate::model::{Binding, Run};
 use crate::program::Listing;
+use crate::session::{Opened, Session};
 use crate::time::Stamp;
 use crate::trace::{Node, NodeKind, NodeStatus, Trace};
 use crate::view::BindingRef;
@@ -28,7 +29,7 @@ const UNTIMED_MOST: usize = 1_000;
 
 /// Who wrote a value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Written {
+pub(in crate::session) struct Written {
     /// The node; `None` when none was under way, or when several may have been.
     pub(super) by: Option<u32>,
     /// Not all times are recorded: the node follows from the name, or from the order of the rows.
@@ -44,7 +45,6 @@ pub(super) struct Writes {
     /// `(node, group)`, ascending.
     of_node: Vec<(u32, u32)>,
     of_binding: BTreeMap<u32, u32>,
-    known: RefCell<BTreeMap<u32, Written>>,
 }
 
 /// A name, and the node of the frame in which it is bound.
@@ -58,11 +58,6 @@ struct Group {
     anonymous: bool,
     /// In preorder.
     spans: Vec<Span>,
-    /// Spans whose times are recorded: indices into `spans`, those that ended first at the beginning, and of equal ends
-    /// the later node first.
-    by_end: Vec<usize>,
-    /// For each of `by_end` the earliest begin from there on.
-    earliest: Vec<i64>,
 }
 
 /// When a node was under way, in milliseconds since 1970 UTC.
@@ -123,23 +118,6 @@ impl Group {
         if self.spans.iter().any(begun) {
             self.spans.retain(begun);
         }
-        let end = |at: &usize| {
-            let span = self.spans.get(*at)?;
-            Some((span.timed()?.1, std::cmp::Reverse(span.node)))
-        };
-        self.by_end = (0..self.spans.len())
-            .filter(|at| end(at).is_some())
-            .collect();
-        self.by_end.sort_by_key(end);
-        let mut earliest = i64::MAX;
-        let mut from: Vec<i64> = Vec::with_capacity(self.by_end.len());
-        for at in self.by_end.iter().rev() {
-            let begin = self.spans.get(*at).and_then(Span::timed);
-            earliest = earliest.min(begin.map_or(i64::MAX, |(begin, _)| begin));
-            from.push(earliest);
-        }
-        from.reverse();
-        self.earliest = from;
     }
 
     /// Who wrote a value at `at`.
@@ -156,32 +134,18 @@ impl Group {
             }
         }
         let by = self.untimed(at);
-        Written {
-            by,
-            inferred: by.is_some(),
-            at,
-        }
+        let inferred = by.is_some();
+        Written { by, inferred, at }
     }
 
     /// The node that was under way between two instants. A statement writes its value before it ends, so of several
     /// the one that ended first.
     fn under_way(&self, low: i64, high: i64) -> Option<u32> {
-        let span = |at: &usize| self.spans.get(*at);
-        let ended = |at: &usize| {
-            let end = span(at).and_then(Span::timed).map(|(_, end)| end);
-            end.is_some_and(|end| end < low)
-        };
-        let first = self.by_end.partition_point(ended);
-        let later = self
-            .by_end
-            .get(first..)?
-            .iter()
-            .zip(self.earliest.get(first..)?);
-        later
-            .take_while(|(_, earliest)| **earliest <= high)
-            .filter_map(|(at, _)| span(at))
-            .find(|span| span.from.is_some_and(|from| from <= high))
-            .map(|span| span.node)
+        let timed = self.spans.iter().filter_map(|span| {
+            let (from, to) = span.timed()?;
+            (from <= high && to >= low).then_some((to, Reverse(span.node)))
+        });
+        timed.min().map(|(_, Reverse(node))| node)
     }
 
     /// The last node that no recorded time speaks against, if it completed or is the only one.
@@ -200,10 +164,10 @@ impl Group {
 }
 
 impl Writes {
-    pub(super) fn of(
-        run: &Run,
-        trace: &Trace,
-        listing: Option<&Listing>,
+    pub(super) fn of<'r>(
+        run: &'r Run,
+        trace: &'r Trace,
+        listing: Option<&'r Listing>,
         frames: &[Option<u32>],
     ) -> Writes {
         let mut named: BTreeMap<Key<'_>, Vec<u32>> = BTreeMap::new();
@@ -223,10 +187,18 @@ impl Writes {
         let mut writes = Writes::default();
         let mut groups: BTreeMap<(bool, Key<'_>), u32> = BTreeMap::new();
         for (b, binding) in (0_u32..).zip(&run.bindings) {
-            let of_name = nodes_of(trace, &named, binding);
+            let Some(frame) = frame_of(trace, binding) else {
+                continue;
+            };
+            let find = |nodes: &BTreeMap<_, Vec<u32>>, keys: [Option<&'r str>; 2]| {
+                let mut keys = keys.into_iter().flatten().map(|key| (key, frame));
+                keys.find(|key| nodes.contains_key(key))
+            };
+            let of_name = find(&named, names_of(binding));
             let anonymous = of_name.is_none();
-            let found = of_name.or_else(|| unnamed_of(trace, &unnamed, binding));
-            let Some((key, nodes)) = found else {
+            let of = if anonymous { &unnamed } else { &named };
+            let found = of_name.or_else(|| find(&unnamed, texts_of(binding)));
+            let Some((key, nodes)) = found.and_then(|key| Some((key, of.get(&key)?))) else {
                 continue;
             };
             let at = *groups.entry((anonymous, key)).or_insert_with(|| {
@@ -267,37 +239,22 @@ fn frame_of(trace: &Trace, binding: &Binding) -> Option<Option<u32>> {
     }
 }
 
-/// The nodes that may have written a binding, and what they are found by.
-fn nodes_of<'a, 'n>(
-    trace: &Trace,
-    named: &'n BTreeMap<Key<'a>, Vec<u32>>,
-    binding: &'a Binding,
-) -> Option<(Key<'a>, &'n Vec<u32>)> {
-    let frame = frame_of(trace, binding)?;
-    let name: &str = &binding.name;
-    // `researcher/findings` is an output of the service `researcher`.
-    let service = name.split_once('/').map(|(service, _)| service);
-    [Some(name), service]
-        .into_iter()
-        .flatten()
-        .find_map(|name| Some(((name, frame), named.get(&(name, frame))?)))
+/// What may name the statement that wrote a binding: its name, or that of the service whose output it is
+/// (`researcher/findings`).
+fn names_of(binding: &Binding) -> [Option<&str>; 2] {
+    let service = binding.name.split_once('/').map(|(service, _)| service);
+    [Some(&binding.name), service]
 }
 
-/// The sessions without a name that may have written an anonymous binding: those whose text it names as its source.
-fn unnamed_of<'a, 'n>(
-    trace: &Trace,
-    unnamed: &'n BTreeMap<Key<'a>, Vec<u32>>,
-    binding: &'a Binding,
-) -> Option<(Key<'a>, &'n Vec<u32>)> {
-    let frame = frame_of(trace, binding)?;
-    let source = binding.source.as_deref()?.trim();
-    // A trace may show the first line of a longer statement.
-    let first = source.lines().next().unwrap_or_default().trim();
-    binding.name.strip_prefix("anon_")?;
-    [source, first]
-        .into_iter()
-        .filter(|text| !text.is_empty())
-        .find_map(|text| Some(((text, frame), unnamed.get(&(text, frame))?)))
+/// The texts of the session without a name that may have written an anonymous binding: the source that it names, whose
+/// first line is all that a trace may show of it.
+fn texts_of(binding: &Binding) -> [Option<&str>; 2] {
+    let source = binding.source.as_deref().map(str::trim);
+    let source = source.filter(|text| !text.is_empty() && binding.name.starts_with("anon_"));
+    [
+        source,
+        source.and_then(|text| Some(text.lines().next()?.trim())),
+    ]
 }
 
 /// The name that a node's statement binds.
@@ -335,80 +292,80 @@ fn bound_name(text: &str) -> Option<&str> {
     (!name.is_empty() && name.chars().all(plain)).then_some(name)
 }
 
-impl Session {
-    /// Who wrote the value of a binding. `full`: the binding with its times, where they were read already.
-    pub(super) fn written(&self, binding: u32, full: Option<&Binding>) -> Written {
-        let writes = &self.index.writes;
-        let group = writes.of_binding.get(&binding);
-        let Some((group, own)) = group
-            .and_then(|at| writes.groups.get(*at as usize))
-            .zip(self.run.bindings.get(binding as usize))
-        else {
-            return Written::default();
-        };
-        if let Some(known) = writes.known.borrow().get(&binding) {
-            return *known;
-        }
-        let near = own.tail_known || own.value.len().is_none_or(|len| len <= TAIL_MOST);
-        let read = (near && full.is_none() && !own.tail_known).then(|| self.binding_tail(own));
-        let at = full.or(read.as_ref()).unwrap_or(own);
-        let at = at.updated.as_ref().or(at.created.as_ref());
-        let mut written = group.written(at.filter(|_| near).and_then(Stamp::millis));
-        if group.anonymous && (written.by.is_none() || written.inferred) {
-            // Each of these sessions wrote one of these values, in their order.
-            let nth = group.bindings.iter().position(|of| *of == binding);
-            let spans = &group.spans;
-            let by = nth.filter(|_| spans.len() == group.bindings.len());
-            written.by = by.and_then(|at| Some(spans.get(at)?.node));
-            written.inferred = written.by.is_some();
-        }
-        writes.known.borrow_mut().insert(binding, written);
-        written
+/// Who wrote the value of a binding. `full`: the binding with its times, where they were read already.
+pub(super) fn written(session: &Session, binding: u32, full: Option<&Binding>) -> Written {
+    let writes = &session.index.writes;
+    let group = writes.of_binding.get(&binding);
+    let Some((group, own)) = group
+        .and_then(|at| writes.groups.get(*at as usize))
+        .zip(session.run.bindings.get(binding as usize))
+    else {
+        return Written::default();
+    };
+    if let Some(known) = session.values.written.borrow().get(&binding) {
+        return *known;
     }
+    let near = own.tail_known || own.value.len().is_none_or(|len| len <= TAIL_MOST);
+    let read =
+        (near && full.is_none() && !own.tail_known).then(|| session.values.binding_tail(own));
+    let at = full.or(read.as_ref()).unwrap_or(own);
+    let at = at.updated.as_ref().or(at.created.as_ref());
+    let mut written = group.written(at.filter(|_| near).and_then(Stamp::millis));
+    if group.anonymous && (written.by.is_none() || written.inferred) {
+        // Each of these sessions wrote one of these values, in their order.
+        let nth = group.bindings.iter().position(|of| *of == binding);
+        let spans = &group.spans;
+        let by = nth.filter(|_| spans.len() == group.bindings.len());
+        written.by = by.and_then(|at| Some(spans.get(at)?.node));
+        written.inferred = written.by.is_some();
+    }
+    session.values.written.borrow_mut().insert(binding, written);
+    written
+}
 
-    /// The bindings whose value a node wrote, and those whose value another replaced since.
-    pub(super) fn wrote(&self, node: u32) -> Vec<BindingRef> {
-        let Some(group) = self.index.writes.group_of_node(node) else {
-            return Vec::new();
+/// The bindings whose value a node wrote, and those whose value another replaced since.
+pub(super) fn wrote(session: &Session, node: u32) -> Vec<BindingRef> {
+    let Some(group) = session.index.writes.group_of_node(node) else {
+        return Vec::new();
+    };
+    let own = group.spans.binary_search_by_key(&node, |span| span.node);
+    let Some(own) = own.ok().and_then(|at| group.spans.get(at)) else {
+        return Vec::new();
+    };
+    let refs = group.bindings.iter().filter_map(|&binding| {
+        let written = written(session, binding, None);
+        let overwritten = written.by != Some(node);
+        let inferred = match overwritten {
+            true => replaced(session, own, binding, written)?,
+            false => written.inferred,
         };
-        let own = group.spans.binary_search_by_key(&node, |span| span.node);
-        let Some(own) = own.ok().and_then(|at| group.spans.get(at)) else {
-            return Vec::new();
-        };
-        let refs = group.bindings.iter().filter_map(|&binding| {
-            let written = self.written(binding, None);
-            let overwritten = written.by != Some(node);
-            let inferred = match overwritten {
-                true => self.replaced(own, binding, written)?,
-                false => written.inferred,
-            };
-            Some(BindingRef {
-                overwritten,
-                inferred,
-                ..self.binding_ref(binding)?
-            })
-        });
-        refs.collect()
-    }
+        Some(BindingRef {
+            overwritten,
+            inferred,
+            ..binding_ref(session, binding)?
+        })
+    });
+    refs.collect()
+}
 
-    /// Whether a node completed, so that it wrote the binding, before its present value was written; and whether that
-    /// follows from the order of the nodes alone.
-    fn replaced(&self, own: &Span, binding: u32, written: Written) -> Option<bool> {
-        // Of several rows that claim one name and frame, each has its own writer.
-        let group = self.index.writes.group_of_node(own.node)?;
-        if !own.completed || group.anonymous || self.index.claims.contains_key(&binding) {
-            return None;
-        }
-        if let (Some(at), Some(to)) = (written.at, own.to) {
-            return (to < second(at).0).then_some(false);
-        }
-        let below = self.trace.nodes.get(own.node as usize)?.descendants;
-        (own.node.saturating_add(below) < written.by?).then_some(true)
+/// Whether a node completed, so that it wrote the binding, before its present value was written; and whether that
+/// follows from the order of the nodes alone.
+fn replaced(opened: &Opened, own: &Span, binding: u32, written: Written) -> Option<bool> {
+    // Of several rows that claim one name and frame, each has its own writer.
+    let group = opened.index.writes.group_of_node(own.node)?;
+    if !own.completed || group.anonymous || opened.index.claims.contains_key(&binding) {
+        return None;
     }
+    if let (Some(at), Some(to)) = (written.at, own.to) {
+        return (to < second(at).0).then_some(false);
+    }
+    let below = opened.node(own.node)?.descendants;
+    (own.node.saturating_add(below) < written.by?).then_some(true)
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::session::pages;
     use std::collections::BTreeSet;
     use std::rc::Rc;
 
@@ -440,7 +397,7 @@ mod tests {
     /// What the trace says of each row that wrote something, and what the bindings say of themselves.
     fn told(session: &Session) -> (Vec<String>, Vec<String>) {
         let mut wrote = Vec::new();
-        for row in session.trace_page(&BTreeSet::new(), 0, 100).rows {
+        for row in pages::trace_page(session, &BTreeSet::new(), 0, 100).rows {
             for binding in &row.bindings {
                 let over = if binding.overwritten { " over" } else { "" };
                 let inferred = if binding.inferred { " inferred" } else { "" };
@@ -448,7 +405,7 @@ mod tests {
                 wrote.push(format!("{id} {}{over}{inferred}", binding.name));
             }
         }
-        let rows = session.bindings_page(0, 100).rows.into_iter();
+        let rows = pages::bindings_page(session, 0, 100).rows.into_iter();
         let by = rows.map(|row| {
             let inferred = if row.writer_inferred { " inferred" } else { "" };
             let id = row.written_by.and_then(|node| node.id);

@@ -2,9 +2,10 @@
 //! run stands, so that the two never differ.
 
 use super::gates::quoted;
-use super::nodes::count;
 use super::overview::AGENTS;
 use super::program::{may_run, statements};
+use super::trace::count;
+use crate::check::look;
 use crate::model::{BindingKind, Run};
 use crate::program::{Listing, StatementKind};
 use crate::resume::{Facts, How, Plan, Stand, Stop};
@@ -23,7 +24,12 @@ pub(super) fn add(view: &mut Overview, facts: Facts<'_>, plan: &Plan, name: &str
 
 fn left(view: &Overview, facts: Facts<'_>, plan: &Plan) -> String {
     if view.status == "completed" {
-        return "nothing".to_owned();
+        let missing: Vec<&str> = missing_outputs(facts).collect();
+        return match missing.as_slice() {
+            [] => "nothing".to_owned(),
+            [name] => format!("its output {name}, which is not there"),
+            names => format!("its outputs {}, which are not there", names.join(", ")),
+        };
     }
     if let Some(file) = view.sealed() {
         return format!("not readable: {file} is encrypted");
@@ -65,11 +71,18 @@ fn left(view: &Overview, facts: Facts<'_>, plan: &Plan) -> String {
         0 if stand.stop == Stop::Refused => {
             "what the program does where a gate is turned down".to_owned()
         }
-        0 => "no statement of the program".to_owned(),
+        0 => "nothing: no statement of the program is ahead".to_owned(),
         _ if plan.cut => format!("at least {words}{from}"),
         _ if sure => format!("{words}{from}"),
         _ => format!("up to {words}{from}"),
     }
+}
+
+/// The outputs of its program that a completed run lacks.
+fn missing_outputs(facts: Facts<'_>) -> impl Iterator<Item = &str> {
+    let listing = facts.listing.into_iter();
+    let missing = listing.flat_map(move |listing| look::missing_outputs(facts.run, listing));
+    missing.map(|(_, name)| name)
 }
 
 /// The line where the run goes on.
@@ -81,6 +94,9 @@ fn line(plan: &Plan, listing: &Listing, stand: &Stand) -> Option<u32> {
 fn next(view: &Overview, facts: Facts<'_>, plan: &Plan, name: &str) -> (String, Option<String>) {
     let command = |words: &str| Some(format!("prose {words} {name}"));
     if view.status == "completed" {
+        if missing_outputs(facts).next().is_some() {
+            return ("see which output is missing".to_owned(), command("check"));
+        }
         return results(view, facts.run, name);
     }
     if let Some(file) = view.sealed() {
@@ -90,6 +106,9 @@ fn next(view: &Overview, facts: Facts<'_>, plan: &Plan, name: &str) -> (String, 
         return match (view.is_unread(Part::Statements), view.status.as_str()) {
             (true, _) => ("see what could not be read".to_owned(), command("check")),
             (false, "failed") => ("look for the failure".to_owned(), command("trace")),
+            (false, _) if !facts.trace.remarks.is_empty() => {
+                ("read what its files remark".to_owned(), command("trace"))
+            }
             (false, _) => ("look at its files".to_owned(), command("view")),
         };
     };

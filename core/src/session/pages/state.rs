@@ -2,10 +2,10 @@ use std::ops::Range;
 
 use imara_diff::{Algorithm, Diff, InternedInput, Token};
 
-use super::Session;
 use crate::decode::{folder, state_md};
-use crate::model::FolderForm;
+use crate::model::{FolderForm, Form, StateFile};
 use crate::render::state_md as render;
+use crate::session::{Opened, Session};
 use crate::view::{StateLine, StateMdView};
 
 /// How much of a state file is compared and shown.
@@ -17,85 +17,82 @@ const COMPARED_MOST: usize = 4 << 20;
 /// Lines that are compared one by one; of more that differ nobody reads which.
 const COMPARED: usize = 2_000;
 
-impl Session {
-    /// state.md rendered from the data; `whole` writes the whole program, not only what ran and what is next.
-    pub fn state_md(&self, whole: bool) -> String {
-        let options = render::RenderOptions {
-            whole_program: whole,
-        };
-        render::from_run(&self.run, &self.trace, self.listing.as_ref(), &options)
-    }
+/// state.md rendered from the data; `whole` writes the whole program, not only what ran and what is next.
+pub fn state_md(opened: &Opened, whole: bool) -> String {
+    let options = render::RenderOptions {
+        whole_program: whole,
+    };
+    render::from_run(
+        &opened.run,
+        &opened.trace,
+        opened.listing.as_ref(),
+        &options,
+    )
+}
 
-    /// Both state files: rendered from the data, and the folder's own, with their differences.
-    pub fn state_page(&self, whole: bool) -> StateMdView {
-        let mut rendered = self.state_md(whole);
-        let long = rendered.len() > COMPARED_MOST;
-        if long {
-            rendered.truncate(rendered.floor_char_boundary(COMPARED_MOST));
-            rendered.push_str("\n…\n");
-        }
-        let Some((own, cut)) = self.own_state_file() else {
-            return StateMdView {
-                rendered,
-                ..StateMdView::default()
-            };
-        };
-        let form = state_md::form(&own);
-        let mut view = StateMdView {
+/// Both state files: rendered from the data, and the folder's own, with their differences.
+pub fn state_page(session: &Session, whole: bool) -> StateMdView {
+    let mut rendered = state_md(session, whole);
+    let long = rendered.len() > COMPARED_MOST;
+    if long {
+        rendered.truncate(rendered.floor_char_boundary(COMPARED_MOST));
+        rendered.push_str("\n…\n");
+    }
+    let Some((own, cut)) = own_state_file(session) else {
+        return StateMdView {
             rendered,
-            own: Some(own),
             ..StateMdView::default()
         };
-        view.note = match form {
-            FolderForm::StateMd if cut => {
-                Some("the file is longer than 1 MiB and shown in part".to_owned())
-            }
-            FolderForm::StateMd => None,
-            FolderForm::CompactLog => Some(
-                "the file is a compact log: what it tells is rendered, but its form cannot be compared line by line".to_owned(),
-            ),
-            FolderForm::Receipts => {
-                Some("the file is of a form that points to receipts: shown as text".to_owned())
-            }
-            _ => Some(
-                "the file is of a form that is not known here (it may be encrypted): shown as text"
-                    .to_owned(),
-            ),
-        };
-        if form == FolderForm::StateMd && long {
-            view.note = Some("the rendered file is too long to be compared with it".to_owned());
-        } else if form == FolderForm::StateMd {
-            let (theirs, _) = state_md::parse(view.own.as_deref().unwrap_or_default());
-            let (ours, _) = state_md::parse(&view.rendered);
-            view.differs = !carries_the_same(&theirs, &ours);
-            if view.own.as_deref() != Some(view.rendered.as_str()) {
-                view.lines = compare(view.own.as_deref().unwrap_or_default(), &view.rendered);
-            }
+    };
+    let form = state_md::form(&own);
+    let note = match form {
+        FolderForm::StateMd if long => Some("the rendered file is too long to be compared with it"),
+        FolderForm::StateMd if cut => Some("the file is longer than 1 MiB and shown in part"),
+        FolderForm::StateMd => None,
+        FolderForm::CompactLog => Some(
+            "the file is a compact log: what it tells is rendered, but its form cannot be compared line by line",
+        ),
+        FolderForm::Receipts => {
+            Some("the file is of a form that points to receipts: shown as text")
         }
-        view
+        _ => Some(
+            "the file is of a form that is not known here (it may be encrypted): shown as text",
+        ),
+    };
+    let mut view = StateMdView {
+        note: note.map(str::to_owned),
+        ..StateMdView::default()
+    };
+    if form == FolderForm::StateMd && !long {
+        let ((theirs, _), (ours, _)) = (state_md::parse(&own), state_md::parse(&rendered));
+        view.differs = !carries_the_same(&theirs, &ours);
+        if own != rendered {
+            view.lines = compare(&own, &rendered);
+        }
     }
+    StateMdView {
+        rendered,
+        own: Some(own),
+        ..view
+    }
+}
 
-    fn own_state_file(&self) -> Option<(String, bool)> {
-        let path = if self.source.file(&self.place).is_some()
-            && matches!(self.run.form, crate::model::Form::Folder { .. })
-        {
-            self.place.clone()
-        } else {
-            folder::state_file_of(self.source.as_ref(), &self.root)?
-        };
-        let file = self.source.file(&path)?;
-        let bytes = self.source.read(&path, 0, OWN).ok()?;
-        Some((
-            String::from_utf8_lossy(&bytes).into_owned(),
-            file.len > OWN as u64,
-        ))
-    }
+fn own_state_file(session: &Session) -> Option<(String, bool)> {
+    let source = session.values.source.as_ref();
+    let is_file = source.file(&session.place).is_some();
+    let path = match session.run.form {
+        Form::Folder { .. } if is_file => session.place.clone(),
+        _ => folder::state_file_of(source, &session.root)?,
+    };
+    let cut = source.file(&path)?.len > OWN as u64;
+    let bytes = source.read(&path, 0, OWN).ok()?;
+    Some((String::from_utf8_lossy(&bytes).into_owned(), cut))
 }
 
 /// Whether two state files say the same, as far as a state file carries it (state-md.md, "Carried"); the window of
 /// source lines may differ.
-fn carries_the_same(a: &crate::model::StateFile, b: &crate::model::StateFile) -> bool {
-    let marks = |f: &crate::model::StateFile| {
+fn carries_the_same(a: &StateFile, b: &StateFile) -> bool {
+    let marks = |f: &StateFile| {
         f.trace
             .iter()
             .filter_map(|line| {
@@ -167,6 +164,7 @@ fn hunks(input: &InternedInput<&str>) -> Vec<(Range<u32>, Range<u32>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::pages;
 
     fn marked(own: &str, rendered: &str) -> Vec<String> {
         let lines = compare(own, rendered).into_iter();
@@ -181,7 +179,7 @@ mod tests {
             let source = std::rc::Rc::new(crate::sqlite::MemorySource::new("d", files));
             let session = Session::open(source, "r", &crate::session::Options::default()).unwrap();
             assert_eq!(
-                session.state_page(false).own.as_deref(),
+                pages::state_page(&session, false).own.as_deref(),
                 Some(text),
                 "{name}"
             );

@@ -1,140 +1,149 @@
 use std::rc::Rc;
 
-use super::{Options, Session};
+use super::trace::binding_ref;
 use crate::model::{FolderForm, Form};
 use crate::program::StatementKind;
+use crate::session::{Opened, Options, Session};
 use crate::view::{ImportView, ImportsView};
 
 /// Nested deeper than this, an import is named and not opened (viewer.md).
 const DEEPEST: usize = 50;
 
-impl Session {
-    /// The imports, with what is known of their nested runs.
-    pub fn imports(&self) -> ImportsView {
-        let above = above(&self.place);
-        let deep = above.len() >= DEEPEST;
-        let imports = self.run.imports.iter().map(|import| {
-            let place = import
-                .nested
-                .as_deref()
-                .map(|nested| format!("{}{nested}", self.root));
-            let prefix = format!("{}.", import.alias);
-            let note = if deep {
-                Some(format!("nested deeper than {DEEPEST}: not opened"))
-            } else {
-                self.repeats(import.source_url.as_deref(), &above)
-            };
-            let nested_status = place.as_deref().filter(|_| !deep).and_then(|place| {
-                let session = self.nested(place)?;
-                (!session.is_program_alone()).then(|| session.status().to_owned())
-            });
-            ImportView {
-                alias: import.alias.to_string(),
-                source_url: import.source_url.as_deref().map(str::to_owned),
-                fetched: import.fetched.clone(),
-                inputs_schema: import.inputs_schema.as_deref().map(str::to_owned),
-                outputs_schema: import.outputs_schema.as_deref().map(str::to_owned),
-                place: place.filter(|_| !deep),
-                nested_status,
-                bindings: (0..self.run.bindings.len() as u32)
-                    .filter_map(|b| self.binding_ref(b))
-                    .filter(|b| b.name.starts_with(&prefix))
-                    .take(200)
-                    .collect(),
-                note,
-            }
+/// The imports, with what is known of their nested runs.
+pub fn imports(session: &Session) -> ImportsView {
+    let above = above(&session.place);
+    let deep = above.len() >= DEEPEST;
+    let imports = session.run.imports.iter().map(|import| {
+        let place = import
+            .nested
+            .as_deref()
+            .map(|nested| format!("{}{nested}", session.root));
+        let prefix = format!("{}.", import.alias);
+        let note = if deep {
+            Some(format!("nested deeper than {DEEPEST}: not opened"))
+        } else {
+            repeats(session, import.source_url.as_deref(), &above)
+        };
+        let nested_status = place.as_deref().filter(|_| !deep).and_then(|place| {
+            let session = nested(session, place)?;
+            (!is_program_alone(&session)).then(|| session.status().to_owned())
         });
-        ImportsView {
-            imports: imports.collect(),
-            above,
+        ImportView {
+            alias: import.alias.to_string(),
+            source_url: import.source_url.as_deref().map(str::to_owned),
+            fetched: import.fetched.clone(),
+            inputs_schema: import.inputs_schema.as_deref().map(str::to_owned),
+            outputs_schema: import.outputs_schema.as_deref().map(str::to_owned),
+            place: place.filter(|_| !deep),
+            nested_status,
+            bindings: (0..session.run.bindings.len() as u32)
+                .filter_map(|b| binding_ref(session, b))
+                .filter(|b| b.name.starts_with(&prefix))
+                .take(200)
+                .collect(),
+            note,
         }
+    });
+    ImportsView {
+        imports: imports.collect(),
+        above,
     }
+}
 
-    /// What a dotted name means that no binding of this run has (errata B12): the run (`None` for this one) and the name
-    /// of a binding at its root.
-    ///
-    /// | name | means |
-    /// |---|---|
-    /// | `research.findings` | `findings` of the run of import `research`, whatever its kind and form |
-    /// | `report.findings` | `research.findings`, where the program says `report = research(…)` |
-    /// | `research.findings`, asked of the run `imports/research--…` itself | `findings` |
-    pub fn in_import(&self, name: &str, options: &Options) -> Option<(Option<Session>, String)> {
-        let (head, inner) = name.split_once('.')?;
-        for handle in [Some(head), self.called(head)].into_iter().flatten() {
-            let dotted = format!("{handle}.{inner}");
-            if self.winner(&dotted, None).is_some() {
-                return Some((None, dotted));
+/// What a dotted name means that no binding of this run has (errata B12): the run (`None` for this one) and the name
+/// of a binding at its root.
+///
+/// | name | means |
+/// |---|---|
+/// | `research.findings` | `findings` of the run of import `research`, whatever its kind and form |
+/// | `report.findings` | `research.findings`, where the program says `report = research(…)` |
+/// | `research.findings`, asked of the run `imports/research--…` itself | `findings` |
+pub fn in_import(
+    session: &Session,
+    name: &str,
+    options: &Options,
+) -> Option<(Option<Session>, String)> {
+    let (head, inner) = name.split_once('.')?;
+    for handle in [Some(head), called(session, head)].into_iter().flatten() {
+        let dotted = format!("{handle}.{inner}");
+        if session.winner(&dotted, None).is_some() {
+            return Some((None, dotted));
+        }
+        let imports = session.run.imports.iter().filter(|i| *i.alias == *handle);
+        for place in imports.filter_map(|import| import.nested.as_deref()) {
+            let place = format!("{}{place}", session.root);
+            if let Some(found) = in_nested(session, &place, inner, options) {
+                return Some(found);
             }
-            let imports = self.run.imports.iter().filter(|i| *i.alias == *handle);
-            for place in imports.filter_map(|import| import.nested.as_deref()) {
-                let place = format!("{}{place}", self.root);
-                if let Some(found) = self.in_nested(&place, inner, options) {
-                    return Some(found);
-                }
-            }
         }
-        let (_, own) = self.place.rsplit_once("imports/")?;
-        let is_own = own.split_once("--")?.0 == head && self.winner(inner, None).is_some();
-        is_own.then(|| (None, inner.to_owned()))
     }
+    let (_, own) = session.place.rsplit_once("imports/")?;
+    let is_own = own.split_once("--")?.0 == head && session.winner(inner, None).is_some();
+    is_own.then(|| (None, inner.to_owned()))
+}
 
-    fn in_nested(
-        &self,
-        place: &str,
-        name: &str,
-        options: &Options,
-    ) -> Option<(Option<Session>, String)> {
-        if above(&self.place).len() >= DEEPEST {
-            return None;
-        }
-        let nested = Session::open_inside(Rc::clone(&self.source), place, options, false).ok()?;
-        if nested.winner(name, None).is_some() {
-            return Some((Some(nested), name.to_owned()));
-        }
-        let (deeper, name) = nested.in_import(name, options)?;
-        Some((Some(deeper.unwrap_or(nested)), name))
+fn in_nested(
+    session: &Session,
+    place: &str,
+    name: &str,
+    options: &Options,
+) -> Option<(Option<Session>, String)> {
+    if above(&session.place).len() >= DEEPEST {
+        return None;
     }
+    let nested =
+        Session::open_inside(Rc::clone(&session.values.source), place, options, false).ok()?;
+    if nested.winner(name, None).is_some() {
+        return Some((Some(nested), name.to_owned()));
+    }
+    let (deeper, name) = in_import(&nested, name, options)?;
+    Some((Some(deeper.unwrap_or(nested)), name))
+}
 
-    /// The import whose call gives a name its value: `research` for `report = research(…)`.
-    fn called(&self, name: &str) -> Option<&str> {
-        let listing = self.listing.as_ref()?;
-        let statements = || listing.statements.iter();
-        let is_import = |target: &str| {
-            self.run.imports.iter().any(|i| *i.alias == *target)
-                || statements()
-                    .any(|s| s.kind == StatementKind::Use && s.name.as_deref() == Some(target))
-        };
-        statements()
-            .filter(|s| s.name.as_deref() == Some(name))
-            .filter_map(|s| s.target.as_deref())
-            .find(|target| is_import(target))
-    }
+/// The import whose call gives a name its value: `research` for `report = research(…)`.
+fn called<'o>(opened: &'o Opened, name: &str) -> Option<&'o str> {
+    let listing = opened.listing.as_ref()?;
+    let statements = || listing.statements.iter();
+    let is_import = |target: &str| {
+        opened.run.imports.iter().any(|i| *i.alias == *target)
+            || statements()
+                .any(|s| s.kind == StatementKind::Use && s.name.as_deref() == Some(target))
+    };
+    statements()
+        .filter(|s| s.name.as_deref() == Some(name))
+        .filter_map(|s| s.target.as_deref())
+        .find(|target| is_import(target))
+}
 
-    /// The nested run at a place, where it can be opened.
-    pub(super) fn nested(&self, place: &str) -> Option<Session> {
-        Session::open(Rc::clone(&self.source), place, &Options::default()).ok()
-    }
+/// The nested run at a place, where it can be opened.
+pub(super) fn nested(session: &Session, place: &str) -> Option<Session> {
+    Session::open(
+        Rc::clone(&session.values.source),
+        place,
+        &Options::default(),
+    )
+    .ok()
+}
 
-    /// Whether there is a program and nothing that ran: beside a database lies that much of an import.
-    fn is_program_alone(&self) -> bool {
-        let form = FolderForm::Bare;
-        self.run.form == Form::Folder { form } && self.run.bindings.is_empty()
-    }
+/// Whether there is a program and nothing that ran: beside a database lies that much of an import.
+fn is_program_alone(opened: &Opened) -> bool {
+    let form = FolderForm::Bare;
+    opened.run.form == Form::Folder { form } && opened.run.bindings.is_empty()
+}
 
-    /// A program that imports itself, seen from the handles on the way down.
-    fn repeats(&self, source: Option<&str>, above: &[String]) -> Option<String> {
-        let own = self.run.program.path.as_deref()?;
-        let source = source?;
-        let slug = |text: &str| {
-            text.rsplit('/')
-                .next()
-                .unwrap_or(text)
-                .trim_end_matches(".prose")
-                .to_owned()
-        };
-        (!above.is_empty() && slug(source) == slug(own))
-            .then(|| "this program imports itself: a cycle".to_owned())
-    }
+/// A program that imports itself, seen from the handles on the way down.
+fn repeats(opened: &Opened, source: Option<&str>, above: &[String]) -> Option<String> {
+    let own = opened.run.program.path.as_deref()?;
+    let source = source?;
+    let slug = |text: &str| {
+        text.rsplit('/')
+            .next()
+            .unwrap_or(text)
+            .trim_end_matches(".prose")
+            .to_owned()
+    };
+    (!above.is_empty() && slug(source) == slug(own))
+        .then(|| "this program imports itself: a cycle".to_owned())
 }
 
 /// The runs above a nested place, from the outside in: the parts before each `imports/`.
@@ -159,6 +168,7 @@ fn above(place: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use crate::session::pages;
     use rusqlite::Connection;
 
     use super::*;
@@ -189,18 +199,18 @@ mod tests {
         let source: Rc<dyn Source> = Rc::new(MemorySource::new("test", files));
         let ask = |place: &str, name: &str, from: Option<i64>| {
             let lookup = Lookup::open(&source, place, &Options::default(), name, from).unwrap();
-            let value = lookup.value(1000).ok().map(|value| value.text);
+            let value = lookup.found().map(|found| found.value(1000).unwrap().text);
             let session = Session::open(Rc::clone(&source), place, &Options::default()).unwrap();
             // Whoever has the run open already gets the same answer.
             let opened = match session.winner(name, from) {
                 Some(at) => session.value(&ValueOf::Binding(at), 1000).ok(),
-                None => session
-                    .in_import(name, &Options::default())
-                    .and_then(|(nested, name)| {
+                None => pages::in_import(&session, name, &Options::default()).and_then(
+                    |(nested, name)| {
                         let session = nested.as_ref().unwrap_or(&session);
                         let of = ValueOf::Binding(session.winner(&name, None)?);
                         session.value(&of, 1000).ok()
-                    }),
+                    },
+                ),
             };
             assert_eq!(opened.map(|value| value.text), value, "{place} {name}");
             value
@@ -271,7 +281,11 @@ mod tests {
         for name in ["research.findings", "report.findings"] {
             let options = Options::default();
             let lookup = Lookup::open(&source, "runs/r", &options, name, None).unwrap();
-            assert_eq!(lookup.value(100).unwrap().text, "a row", "{name}");
+            assert_eq!(
+                lookup.found().unwrap().value(100).unwrap().text,
+                "a row",
+                "{name}"
+            );
         }
     }
 

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Session;
 use crate::program::{Listing, StatementKind as Kind, Ways};
+use crate::session::Session;
 use crate::trace::{Node, NodeKind, NodeStatus};
 
 /// A statement of a body whose condition did not hold, or the branch of an `if` that was not taken.
@@ -52,6 +52,7 @@ impl Silent {
             named.records += 1;
             named.skipped += u32::from(node.status == NodeStatus::Skipped);
             named.completed += u32::from(node.status == NodeStatus::Completed);
+            named.failed += u32::from(node.status == NodeStatus::Failed);
         }
         let state = |at: u32| named.get(at as usize).copied().unwrap_or_default();
         let ways = Taken::of(listing, |at| state(at).records > state(at).skipped);
@@ -67,7 +68,10 @@ impl Silent {
                 .is_some_and(|p| silent.not_run.contains(&p));
             let untaken = !is_named && ways.is_untaken(at);
             let refused = is_named && skipped && statement.kind.is_way();
-            if outer || untaken || refused {
+            let spared = !is_named
+                && statement.kind == Kind::Catch
+                && has_nothing_to_catch(listing, at, state);
+            if outer || untaken || refused || spared {
                 silent.not_run.insert(at);
             }
             // A record that it was skipped is a record of how far the run came.
@@ -117,12 +121,32 @@ impl Silent {
     }
 }
 
-/// How many records name a statement, and how many of them say that it was skipped, or completed.
+/// How many records name a statement, and how many of them say that it was skipped, completed, or failed.
 #[derive(Debug, Clone, Copy, Default)]
 struct Named {
     records: u32,
     skipped: u32,
     completed: u32,
+    failed: u32,
+}
+
+/// Whether the `try` of a `catch` completed: all records of it, or of the last statement of its body, say so, none in it says
+/// that something failed, and none lies in the `catch`.
+fn has_nothing_to_catch(listing: &Listing, catch: u32, named: impl Fn(u32) -> Named) -> bool {
+    let Some(tried) = catch.checked_sub(1).and_then(|before| {
+        let mut outer = std::iter::once(before).chain(listing.enclosing(before));
+        outer.find(|at| listing.catch_of(*at) == Some(catch))
+    }) else {
+        return false;
+    };
+    let completed = |at: u32| {
+        let named = named(at);
+        named.records > 0 && named.completed == named.records
+    };
+    let ends = completed(tried) || listing.children(tried).last().is_some_and(completed);
+    let mut handler = (catch..).take_while(|at| *at == catch || listing.contains(catch, *at));
+    ends && (tried..catch).all(|at| named(at).failed == 0)
+        && handler.all(|at| named(at).records == 0)
 }
 
 /// The statement of a branch that follows from what its parallel announced: no record names its line, so its name ties it.
@@ -171,4 +195,41 @@ impl Taken {
 fn in_block(listing: &Listing, at: u32) -> bool {
     let is_block = listing.get(at).is_some_and(|s| s.kind == Kind::Block);
     is_block || listing.block_of(at).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use crate::session::{Options, Session};
+    use crate::sqlite::MemorySource;
+
+    #[test]
+    fn a_catch_whose_try_completed_is_not_run() {
+        let program = "try:\n  let a = session \"A\"\n  let b = session \"B\"\ncatch:\n  session \"C\"\nlet d = session \"D\"\n";
+        for (log, catch) in [
+            (
+                "1→ a ✓\n2→ b ✓\n3→ d ✓\n---end 2026-01-04T10:20:00Z\n",
+                "not run",
+            ),
+            ("1→ a ✓\n2→ b ✓\n", "not run"),
+            // Whether `b` ran, or `a` failed to begin with, is not recorded.
+            ("1→ a ✓\n3→ d ✓\n", "not recorded"),
+            ("1→ a ✓\n2→ b ✗ no wind\n3→ d ✓\n", "not recorded"),
+        ] {
+            let files = [
+                ("program.prose", program.to_owned()),
+                (
+                    "state.md",
+                    format!("# run:20260104-101500-log001 p.prose\n\n{log}"),
+                ),
+            ];
+            let files = files.map(|(path, text)| (path.to_owned(), text.into_bytes()));
+            let source = Rc::new(MemorySource::new("run", files));
+            let session = Session::open(source, "", &Options::default()).unwrap();
+            let lines = crate::session::pages::program_page(&session, 0, 100).lines;
+            let words: Vec<&str> = lines.iter().map(|line| line.status.as_str()).collect();
+            assert_eq!(words.get(3..5), Some(&[catch; 2][..]), "{log}: {words:?}");
+        }
+    }
 }

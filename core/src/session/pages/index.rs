@@ -3,19 +3,20 @@ use std::collections::BTreeMap;
 use super::writes::Writes;
 use crate::model::{Binding, Run, Text};
 use crate::program::Listing;
-use crate::trace::{NodeKind, Trace};
+pub(super) use crate::text::short;
+use crate::trace::{Node, NodeKind, Trace};
 
 /// What pages look up again and again, computed once when a run is opened.
 #[derive(Debug, Default)]
-pub struct NodeIndex {
+pub(in crate::session) struct NodeIndex {
     /// For each node: its place among its siblings, from 1, and how many they are.
     pub(super) place: Vec<(u32, u32)>,
-    /// For each node: direct children.
+    /// For each node: direct children; last, how many nodes lie in none.
     pub(super) children: Vec<u32>,
     /// For each node: whether a failure below it was not recovered, so that its own is a consequence.
     pub(super) fails_below: Vec<bool>,
     /// For each node: the node of the frame that it lies in; a frame's own node lies in the one above.
-    pub(super) frame: Vec<Option<u32>>,
+    pub(in crate::session) frame: Vec<Option<u32>>,
     /// Who wrote what.
     pub(super) writes: Writes,
     /// `(line, node)`, ascending.
@@ -29,7 +30,11 @@ pub struct NodeIndex {
 }
 
 impl NodeIndex {
-    pub(super) fn build(run: &Run, trace: &Trace, listing: Option<&Listing>) -> NodeIndex {
+    pub(in crate::session) fn build(
+        run: &Run,
+        trace: &Trace,
+        listing: Option<&Listing>,
+    ) -> NodeIndex {
         let mut index = NodeIndex::default();
         index.tree(trace);
         index.lines = trace
@@ -54,7 +59,6 @@ impl NodeIndex {
     fn tree(&mut self, trace: &Trace) {
         let count = trace.nodes.len();
         self.place = vec![(1, 1); count];
-        self.children = vec![0; count];
         self.frame = vec![None; count];
         self.fails_below = vec![false; count];
         for (i, node) in trace.nodes.iter().enumerate().rev() {
@@ -64,37 +68,24 @@ impl NodeIndex {
                 *above = true;
             }
         }
-        let mut roots = 0;
+        // The last place counts the nodes that lie in none.
+        let mut children = vec![0; count + 1];
+        let slot = |node: &Node| node.parent.map_or(count, |parent| parent as usize);
         for (i, node) in trace.nodes.iter().enumerate() {
-            let nth = match node.parent {
-                Some(parent) => {
-                    let parent_at = parent as usize;
-                    let is_frame = trace
-                        .nodes
-                        .get(parent_at)
-                        .is_some_and(|p| matches!(p.kind, NodeKind::Frame { .. }));
-                    self.frame[i] = if is_frame {
-                        Some(parent)
-                    } else {
-                        self.frame.get(parent_at).copied().flatten()
-                    };
-                    self.children.get_mut(parent_at).map_or(1, |n| {
-                        *n += 1;
-                        *n
-                    })
-                }
-                None => {
-                    roots += 1;
-                    roots
-                }
+            if let Some(nth) = children.get_mut(slot(node)) {
+                *nth += 1;
+                self.place[i].0 = *nth;
+            }
+            let parent = node.parent.and_then(|p| trace.nodes.get(p as usize));
+            self.frame[i] = match parent.map(|parent| &parent.kind) {
+                Some(NodeKind::Frame { .. }) => node.parent,
+                _ => self.frame.get(slot(node)).copied().flatten(),
             };
-            self.place[i].0 = nth;
         }
         for (i, node) in trace.nodes.iter().enumerate() {
-            self.place[i].1 = node.parent.map_or(roots, |p| {
-                self.children.get(p as usize).copied().unwrap_or(1)
-            });
+            self.place[i].1 = children.get(slot(node)).copied().unwrap_or(1);
         }
+        self.children = children;
     }
 
     /// Nodes tied to a line.
@@ -110,7 +101,7 @@ impl NodeIndex {
 }
 
 /// The node of a row id, its instance's when the row is an alias.
-pub(super) fn node_of_row(trace: &Trace, row: i64) -> Option<u32> {
+pub(in crate::session) fn node_of_row(trace: &Trace, row: i64) -> Option<u32> {
     trace
         .by_row
         .binary_search_by_key(&row, |&(id, _)| id)
@@ -171,28 +162,4 @@ pub(super) fn frame_path(trace: &Trace, frames: &[Option<u32>], frame: Option<u3
     }
     names.reverse();
     names.join(" › ")
-}
-
-/// A text on one line, cut at `most` characters.
-pub(super) fn short(text: &str, most: usize) -> String {
-    let mut out = String::new();
-    for (n, c) in text.trim().chars().enumerate() {
-        if n == most {
-            out.push('…');
-            break;
-        }
-        out.push(if c.is_control() { ' ' } else { c });
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn short_is_one_line() {
-        assert_eq!(short("  a\nb\u{1b}[31m  ", 10), "a b [31m");
-        assert_eq!(short("abcdef", 3), "abc…");
-    }
 }

@@ -1,0 +1,107 @@
+//! A log that tells its story in headings, without marked lines:
+//!
+//! ```text
+//! ### planner — completed
+//! ### searcher — failed (no network)
+//! ```
+
+use super::line::{Told, plain_reason};
+use super::words;
+use crate::decode::state_md::lines::heading;
+use crate::model::words as listed;
+use crate::model::{CompactLog, LogEvent, LogLine, Status};
+
+/// Between a name and how it stands.
+const DASHES: &[&str] = &[" — ", " – ", " -- ", " - "];
+
+/// What may follow a status word: a reason, or how it came about.
+const FOLLOWS: &[&str] = &[
+    "(",
+    ",",
+    ";",
+    ":",
+    ".",
+    "—",
+    "–",
+    " after ",
+    " at ",
+    " because ",
+    " by ",
+    " due ",
+    " in ",
+    " on ",
+    " with ",
+];
+
+/// Reads the headings of a log as records where no line of it bears a mark: a log with marks repeats them in headings.
+pub(super) fn read(log: &mut CompactLog) {
+    let is_marked =
+        |line: &LogLine| line.number.is_some() || matches!(line.event, LogEvent::Statement { .. });
+    if log.lines.iter().any(is_marked) {
+        return;
+    }
+    let error = log.facts.iter().find(|(key, _)| &**key == "error");
+    let error = error.map_or("", |(_, error)| error);
+    let records: Vec<_> = log
+        .lines
+        .iter()
+        .map(|line| Some(record(&line.raw, error)?.at(line.line, &line.raw)))
+        .collect();
+    if records.iter().all(Option::is_none) {
+        return;
+    }
+    for (line, record) in log.lines.iter_mut().zip(records) {
+        match record {
+            Some(record) => *line = record,
+            None if matches!(line.event, LogEvent::Trailer { .. }) => {}
+            None => *line = Told::of(None, LogEvent::Note, None).at(line.line, &line.raw),
+        }
+    }
+}
+
+/// `### searcher — failed (no network)`. `error` is that of the log's head: `searcher.NoNetwork` makes a failure of
+/// `### searcher — NoNetwork`.
+fn record<'t>(line: &'t str, error: &str) -> Option<Told<'t>> {
+    let (_, title) = heading(line).filter(|(level, _)| *level > 1)?;
+    let (name, rest) = DASHES.iter().find_map(|dash| title.split_once(dash))?;
+    let numbered = name
+        .split_once(['.', ')'])
+        .filter(|(n, _)| n.bytes().all(|b| b.is_ascii_digit()));
+    let name = numbered.map_or(name, |(_, name)| name);
+    let name = name.trim_matches(['`', '*', ' ']);
+    if name.is_empty() || name.contains(char::is_whitespace) {
+        return None;
+    }
+    let rest = rest.trim();
+    let (status, note) = match error
+        .strip_prefix(name)
+        .and_then(|e| e.strip_prefix(['.', ':']))
+    {
+        Some(error) if error.trim() == rest => (Status::Failed, rest),
+        _ => status(rest)?,
+    };
+    let text = name.into();
+    let status = Some(status);
+    Some(Told::of(
+        None,
+        LogEvent::Statement { text, status },
+        Some(note),
+    ))
+}
+
+/// `failed (no network)`, `✓ done`: how a statement stands, and the reason.
+fn status(text: &str) -> Option<(Status, &str)> {
+    let ends = FOLLOWS.iter().filter_map(|word| text.find(word));
+    let (word, note) = text.split_at_checked(ends.min().unwrap_or(text.len()))?;
+    let mark = word.chars().find_map(words::mark);
+    let word = word.trim_matches(|c: char| !c.is_alphabetic());
+    let status = match listed::status(word) {
+        Some(Status::Iteration | Status::Retry | Status::Joined | Status::Exited) => None,
+        None if word.is_empty() => mark,
+        status => status,
+    };
+    Some((
+        status?,
+        plain_reason(note.trim_start_matches([',', ';', ':', '.', '—', '–'])),
+    ))
+}

@@ -1,0 +1,100 @@
+//! Rows of the documents' tables, from whatever holds them: a row of a database, an object of a folder's log, the files of
+//! a gate.
+
+use std::sync::Arc;
+
+use crate::model::{
+    AuditEvent, AuditKind, Execution, Gate, GateStatus, Import, Meta, Status, Text,
+};
+use crate::time::Stamp;
+
+/// What stands in the columns of a row.
+pub(crate) trait Fields {
+    /// A column as text; `None` where nothing is recorded.
+    fn text(&mut self, column: &str) -> Option<Text>;
+
+    /// A column as text; empty where nothing is recorded.
+    fn word(&mut self, column: &str) -> Text {
+        self.text(column).unwrap_or_default()
+    }
+
+    /// A column as a whole number.
+    fn int(&mut self, column: &str) -> Option<i64> {
+        self.text(column)?.trim().parse().ok()
+    }
+
+    /// A column as a time.
+    fn stamp(&mut self, column: &str) -> Option<Stamp> {
+        self.text(column).map(|at| Stamp::parse(&at))
+    }
+}
+
+/// A row of `execution`, but for its id and its metadata.
+pub(crate) fn execution(of: &mut impl Fields, id: i64, meta: Option<Arc<Meta>>) -> Execution {
+    Execution {
+        id,
+        index: of.int("statement_index"),
+        text: of.word("statement_text"),
+        status: status(of.word("status")),
+        started: of.stamp("started_at"),
+        completed: of.stamp("completed_at"),
+        error: of.text("error_message"),
+        parent: of.int("parent_id"),
+        meta,
+    }
+}
+
+/// A row of `imports`.
+pub(crate) fn import(of: &mut impl Fields) -> Import {
+    Import {
+        alias: of.word("alias"),
+        source_url: of.text("source_url"),
+        fetched: of.stamp("fetched_at"),
+        inputs_schema: of.text("inputs_schema"),
+        outputs_schema: of.text("outputs_schema"),
+        nested: None,
+    }
+}
+
+/// A row of `gates`.
+pub(crate) fn gate(of: &mut impl Fields) -> Gate {
+    Gate {
+        id: of.word("id"),
+        run_id: of.text("run_id"),
+        execution_id: of.int("execution_id"),
+        prompt: of.text("prompt"),
+        allow: of.text("allow"),
+        timeout: of.text("timeout"),
+        timeout_at: of.stamp("timeout_at"),
+        on_reject: of.text("on_reject"),
+        status: GateStatus::parse(&of.word("status")),
+        created: of.stamp("created_at"),
+        resolved: of.stamp("resolved_at"),
+        resolved_by: of.text("resolved_by"),
+        comment: of.text("resolution_comment"),
+        metadata: of.text("metadata"),
+    }
+}
+
+/// A row of `gate_audit_log`; one without an id has the given one.
+pub(crate) fn audit_event(of: &mut impl Fields, id: i64) -> AuditEvent {
+    AuditEvent {
+        id: of.int("id").unwrap_or(id),
+        gate_id: of.word("gate_id"),
+        run_id: of.word("run_id"),
+        kind: AuditKind::parse(&of.word("event_type")),
+        principal: of.text("principal"),
+        comment: of.text("comment"),
+        timestamp: of.stamp("timestamp"),
+        metadata: of.text("metadata"),
+        row_json: None,
+    }
+}
+
+fn status(word: Text) -> Status {
+    match Status::parse(&word) {
+        // The text is held already.
+        Status::Other(_) if word.trim() == &*word => Status::Other(word),
+        known => known,
+    }
+}

@@ -1,0 +1,195 @@
+//! Agents that outlive runs: the stores of the project and the user, which lie around a run.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::unread::unread;
+use super::values::{Store, Values};
+use super::{OpenError, Options, Session};
+use crate::database::Database;
+use crate::decode::{dotenv, folder, rows};
+use crate::issue::Issue;
+use crate::model::{Agent, AgentScope, Form, Run};
+use crate::program::Listing;
+use crate::source::{Source, SourceError};
+
+/// A `.prose` folder whose agents a run may use.
+pub struct Around {
+    /// [`AgentScope::Project`] or [`AgentScope::User`].
+    pub scope: AgentScope,
+    /// The source that holds it.
+    pub source: Rc<dyn Source>,
+    /// Its path inside that source, ending in `/`, or empty.
+    pub prefix: String,
+}
+
+/// What was decoded of a run, and what reads its values.
+pub(super) struct Parts {
+    pub(super) run: Run,
+    pub(super) values: Values,
+    pub(super) other_runs: Vec<String>,
+}
+
+impl Parts {
+    pub(super) fn new(run: Run, source: Rc<dyn Source>, root: String, db: Option<Store>) -> Parts {
+        Parts {
+            run,
+            values: Values::new(source, root, db),
+            other_runs: Vec::new(),
+        }
+    }
+
+    /// Takes an opened run apart: what was decoded, and the program.
+    pub(super) fn of(session: Session) -> (Parts, Option<Listing>) {
+        let Session { opened, values } = session;
+        let parts = Parts {
+            run: opened.run,
+            values,
+            other_runs: opened.other_runs,
+        };
+        (parts, opened.listing)
+    }
+
+    /// Adds agents of wider scopes, and the settings beside the runs: of the `.prose` folder in the same source,
+    /// and of those that the shell names. With a name, only the agents of that name are added, without segments and
+    /// settings.
+    pub(super) fn around(&mut self, options: &Options, only: Option<&str>) {
+        if let Some(prefix) = prose_folder(&self.values.root) {
+            let own = Around {
+                scope: AgentScope::Project,
+                source: Rc::clone(&self.values.source),
+                prefix,
+            };
+            self.add(&own, options, only);
+        }
+        for around in &options.around {
+            self.add(around, options, only);
+        }
+    }
+
+    fn add(&mut self, around: &Around, options: &Options, only: Option<&str>) {
+        let (source, word) = (around.source.as_ref(), around.scope.word());
+        let before = self.run.agents.len();
+        let path = format!("{}agents.db", around.prefix);
+        if self.run.form != Form::Agents && source.file(&path).is_some() {
+            let name = Arc::from(format!("{word}: {path}"));
+            match agents_of_database(source, &path, &name, options, only) {
+                Ok((found, db)) => {
+                    let agents = found.agents.into_iter().map(|agent| Agent {
+                        // The store decides how far an agent reaches (errata A1), whatever its row says.
+                        scope: around.scope.clone(),
+                        store: Arc::clone(&name),
+                        ..agent
+                    });
+                    self.run.agents.extend(agents);
+                    // Its other issues are for whoever opens the store itself.
+                    let issues = found.issues.into_iter().map(|issue| issue.at_file(&*path));
+                    let unread = issues.filter(|issue| unread(issue).is_some());
+                    self.run.issues.extend(unread);
+                    self.values.agent_stores.push(Store { name, db });
+                }
+                Err(error) => self.run.issues.push(
+                    Issue::warning(error.rule("agents-unreadable"), error.to_string())
+                        .at_file(path)
+                        .hint("its agents are not shown"),
+                ),
+            }
+        }
+        self.run.issues.extend(agents_not_listed(around));
+        let of_database = self.run.agents.len().saturating_sub(before);
+        let dir = format!("{}agents/", around.prefix);
+        let scope = around.scope.clone();
+        let (agents, issues) = match only {
+            None => folder::agents(source, &dir, scope),
+            Some(name) => {
+                let agent = folder::agent_named(source, &dir, scope, name);
+                (agent.into_iter().collect(), Vec::new())
+            }
+        };
+        for mut agent in agents {
+            // Two sources may have folders of the same name: the store's name tells them apart.
+            agent.store = format!("{word}: {}", agent.store).into();
+            let folder = (Arc::clone(&agent.store), Rc::clone(&around.source));
+            self.values.folders.push(folder);
+            self.run.agents.push(agent);
+        }
+        // Of two agents of one name and scope, the first is used: that of the run's own form.
+        if self.values.db.is_none()
+            && let Some(added) = self.run.agents.get_mut(before..)
+        {
+            added.rotate_left(of_database.min(added.len()));
+        }
+        self.run.issues.extend(issues);
+        let env = format!("{}.env", around.prefix);
+        if only.is_none()
+            && self.run.env.is_empty()
+            && around.scope == AgentScope::Project
+            && source.file(&env).is_some()
+            && let Ok(bytes) = source.read(&env, 0, 64 << 10)
+        {
+            let (pairs, issues) = dotenv::parse_masked(&String::from_utf8_lossy(&bytes));
+            self.run.env = pairs;
+            self.run.issues.extend(issues);
+        }
+    }
+}
+
+fn agents_of_database(
+    source: &dyn Source,
+    path: &str,
+    name: &str,
+    options: &Options,
+    only: Option<&str>,
+) -> Result<(Run, Box<dyn Database>), OpenError> {
+    let db = source.database(path, &options.limits)?;
+    let found = match only {
+        None => rows::decode(db.as_ref(), name, None).map(|decoded| decoded.run),
+        Some(agent) => rows::agents_named(db.as_ref(), name, agent),
+    };
+    let found = found.map_err(|error| SourceError::of_database(path, &error))?;
+    Ok((found, db))
+}
+
+/// What could not be listed where agents lie.
+pub(super) fn agents_not_listed(around: &Around) -> impl Iterator<Item = Issue> {
+    let above = around.prefix.trim_end_matches('/').to_owned();
+    let agents = format!("{}agents", around.prefix);
+    around
+        .source
+        .listed()
+        .into_iter()
+        .filter(move |issue| {
+            let place = issue.location.file.as_deref().unwrap_or_default();
+            let listing = matches!(issue.rule.as_str(), "unreadable-folder" | "file-unreadable");
+            listing && (place == above || place.starts_with(&agents))
+        })
+        .map(|issue| issue.at_file("../agents"))
+}
+
+/// The `.prose` folder that a run folder lies in, when the source holds it: what is before `runs/`.
+fn prose_folder(root: &str) -> Option<String> {
+    let at = if root.starts_with("runs/") {
+        0
+    } else {
+        root.find("/runs/")? + 1
+    };
+    root.get(..at).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::prose_folder;
+
+    #[test]
+    fn finds_the_prose_folder_above_a_run() {
+        for (root, prose) in [
+            ("runs/a/", Some("")),
+            (".prose/runs/a/", Some(".prose/")),
+            ("x/.prose/runs/a/imports/r--b/", Some("x/.prose/")),
+            ("a/", None),
+            ("", None),
+        ] {
+            assert_eq!(prose_folder(root).as_deref(), prose, "{root}");
+        }
+    }
+}

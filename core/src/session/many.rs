@@ -1,0 +1,173 @@
+//! The runs of a store that keeps many, as lines of a list: one scan of their rows and one of the gates that wait, however
+//! many they are.
+
+use std::collections::BTreeMap;
+
+use super::Options;
+use super::list::Line;
+use super::summary::{line_of, says_its_end};
+use super::survey::Found;
+use crate::database::{Database, DecodeError, Key, Row, Rows, Scan, Snapshot, Want};
+use crate::model::{Dialect, Form, GateStatus, Program, Run, RunStatus};
+use crate::schema;
+use crate::source::Source;
+use crate::time::Stamp;
+use crate::trace;
+use crate::view::RunSummary;
+
+/// The heads of the runs of one store, by id.
+pub(super) struct Heads(BTreeMap<String, Head>);
+
+struct Head {
+    run: Run,
+    pending_gates: u32,
+}
+
+impl Heads {
+    /// Asks a source for the runs of its store. `None` where each run lies by itself, and where the store fails: each run
+    /// then says why.
+    pub(super) fn of(source: &dyn Source, options: &Options) -> Option<Heads> {
+        let db = source.all_runs(&options.limits).ok()??;
+        Heads::read(db.as_ref()).ok()
+    }
+
+    fn read(db: &dyn Database) -> Result<Heads, DecodeError> {
+        let _snapshot = Snapshot::of(db);
+        let mut heads = BTreeMap::new();
+        let columns = schema::table_spec(schema::RUN).map_or(&[][..], |spec| spec.columns);
+        scan(db, schema::RUN, columns, Rows::All, &mut |cells| {
+            let text = |column| cells.text(column);
+            let stamp = |column| text(column).map(|at| Stamp::parse(&at));
+            let run = Run {
+                id: text("id").unwrap_or_default().into(),
+                form: Form::Sqlite {
+                    dialect: Dialect::Undecided,
+                },
+                program: Program {
+                    path: text("program_path").map(Into::into),
+                    ..Program::default()
+                },
+                started: stamp("started_at"),
+                updated: stamp("updated_at"),
+                status: text("status").map(|status| RunStatus::parse(&status)),
+                ..Run::default()
+            };
+            let head = Head {
+                run,
+                pending_gates: 0,
+            };
+            heads.insert(head.run.id.to_string(), head);
+        })?;
+        let pending = Rows::Holding("status", Key::Text(GateStatus::Pending.word()));
+        let columns = [Want::short("run_id"), Want::short("status")];
+        let gates = scan(db, schema::GATES, &columns, pending, &mut |cells| {
+            let is_pending = cells.text("status").as_deref() == Some(GateStatus::Pending.word());
+            let head = cells.text("run_id").and_then(|run| heads.get_mut(&run));
+            if let Some(head) = head.filter(|_| is_pending) {
+                head.pending_gates += 1;
+            }
+        });
+        match gates {
+            Ok(()) | Err(DecodeError::NotFound(_)) => Ok(Heads(heads)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What a list says of a run; `None` when it has no row.
+    pub(super) fn line(&self, found: &Found, options: &Options) -> Option<Line> {
+        let Head { run, pending_gates } = self.0.get(&found.name)?;
+        let verdict = trace::fold(run, None, options.now).verdict;
+        let summary = RunSummary {
+            name: found.name.clone(),
+            pending_gates: *pending_gates,
+            head_only: Some("what was executed was not looked at for this line".to_owned()),
+            ..line_of(run, &verdict, &found.place)
+        };
+        Some(Line {
+            summary,
+            // How a run that did not end stands is told by its rows.
+            is_whole: says_its_end(run),
+        })
+    }
+}
+
+/// A row by the names of its columns.
+struct Cells<'a> {
+    row: &'a dyn Row,
+    columns: &'a [Want<'a>],
+}
+
+impl Cells<'_> {
+    fn text(&self, column: &str) -> Option<String> {
+        let at = self.columns.iter().position(|want| want.column == column)?;
+        let cell = self.row.cell(at).ok()?;
+        cell.value.lossy().map(|text| text.into_owned())
+    }
+}
+
+fn scan(
+    db: &dyn Database,
+    table: &str,
+    columns: &[Want<'_>],
+    rows: Rows<'_>,
+    each: &mut dyn FnMut(&Cells<'_>),
+) -> Result<(), DecodeError> {
+    let scan = Scan {
+        table: &db.table(table)?,
+        wants: columns,
+        rows,
+    };
+    db.scan(&scan, &mut |row| {
+        each(&Cells { row, columns });
+        true
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+    use crate::database::Limits;
+    use crate::schema::STATE_SQL;
+    use crate::session::FoundKind;
+    use crate::sqlite::MemorySource;
+
+    #[test]
+    fn a_database_of_several_runs_tells_what_a_list_says_of_each() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch(STATE_SQL).unwrap();
+        conn.execute_batch(
+            "INSERT INTO run (id, program_path, status, started_at, updated_at) VALUES
+               ('a', 'x.prose', 'completed', '2026-01-15 10:00:00', '2026-01-15 10:05:00'),
+               ('b', 'y.prose', 'running', '2026-01-16 10:00:00', '2026-01-16 10:00:01'),
+               ('c', NULL, 'completed', '2026-01-17 10:00:00', '2026-01-17 10:00:00');
+             INSERT INTO execution (id, statement_text, status) VALUES (1, 'session \"A\"', 'executing');
+             INSERT INTO gates (id, run_id, execution_id, status) VALUES
+               ('g', 'b', 1, 'pending'), ('h', 'b', 1, 'approved'), ('i', 'b', 1, 'pending');",
+        )
+        .unwrap();
+        let bytes = conn.serialize("main").unwrap().to_vec();
+        let source = MemorySource::new("several", [("state.db".to_owned(), bytes)]);
+        let db = source.database("state.db", &Limits::default()).unwrap();
+        let heads = Heads::read(db.as_ref()).unwrap();
+        let line = |id: &str| {
+            let found = Found {
+                kind: FoundKind::RunFolder,
+                place: format!("runs/{id}"),
+                name: id.to_owned(),
+            };
+            let line = heads.line(&found, &Options::default())?;
+            let run = line.summary;
+            let program = run.program.unwrap_or_default();
+            let took = run.duration.unwrap_or_default();
+            let words = format!("{} {program} {} {took}", run.status, run.pending_gates);
+            Some((words, line.is_whole))
+        };
+        assert_eq!(line("a"), Some(("completed x.prose 0 5m".to_owned(), true)));
+        assert!(line("b").unwrap().0.contains(" y.prose 2 "));
+        // Its row was not touched since the start, so its other rows say how long it took.
+        assert!(!line("b").unwrap().1 && !line("c").unwrap().1);
+        assert_eq!(line("d"), None);
+    }
+}

@@ -1,0 +1,136 @@
+use std::collections::BTreeMap;
+
+use super::pages::{NodeIndex, node_of_row, run_status};
+use crate::check::look::{Looked, look};
+use crate::issue::Issue;
+use crate::model::{GateStatus, Run, Text};
+use crate::program::Listing;
+use crate::scope;
+use crate::trace::{Node, NodeStatus, Trace};
+use crate::view::Counts;
+
+/// An opened run: plain data, made once. What is too large to hold is named by its place.
+pub struct Opened {
+    /// What the source is called.
+    pub(super) label: String,
+    pub(super) place: String,
+    /// When it was opened.
+    pub(super) now: Option<i64>,
+    pub(super) called: Option<String>,
+    /// The run folder's path inside the source, ending in `/`, or empty.
+    pub(super) root: String,
+    pub(super) run: Run,
+    /// How many gates have a row or a file; those after them are read from the state file or the log.
+    pub(super) recorded_gates: usize,
+    pub(super) listing: Option<Listing>,
+    pub(super) trace: Trace,
+    pub(super) index: NodeIndex,
+    pub(super) other_runs: Vec<String>,
+    /// How many earlier values of a name and frame the store keeps.
+    pub(super) earlier: BTreeMap<(Text, Option<i64>), u32>,
+}
+
+impl Opened {
+    /// Returns the decoded run.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// Returns what happened.
+    pub fn trace(&self) -> &Trace {
+        &self.trace
+    }
+
+    /// Returns a node of the trace.
+    pub(super) fn node(&self, node: u32) -> Option<&Node> {
+        self.trace.nodes.get(node as usize)
+    }
+
+    /// Returns the scanned program, where its source is there.
+    pub fn listing(&self) -> Option<&Listing> {
+        self.listing.as_ref()
+    }
+
+    /// Returns the place inside the source that was opened.
+    pub fn place(&self) -> &str {
+        &self.place
+    }
+
+    /// Returns the name that commands take for the run: that of its folder among the runs of a project, else its id. A
+    /// copied folder has the id of the run that it was copied from.
+    pub fn name(&self) -> String {
+        if let Some(called) = &self.called {
+            return called.clone();
+        }
+        let path = format!("{}/{}", self.label, self.root);
+        let mut parts = path.trim_end_matches('/').rsplit(['/', '\\']);
+        match (parts.next(), parts.next()) {
+            (Some(name), Some("runs")) => name.to_owned(),
+            _ => self.run.id.to_string(),
+        }
+    }
+
+    /// Returns the issues of reading the run: of decoding, then of folding.
+    pub fn issues(&self) -> impl Iterator<Item = &Issue> {
+        self.run.issues.iter().chain(&self.trace.issues)
+    }
+
+    /// Returns the issues of reading the run, and what a check finds without reading more.
+    pub(super) fn found(&self, now: Option<i64>) -> Vec<Issue> {
+        let mut issues: Vec<Issue> = self.issues().cloned().collect();
+        issues.extend(look(Looked {
+            run: &self.run,
+            trace: &self.trace,
+            listing: self.listing.as_ref(),
+            now,
+        }));
+        issues
+    }
+
+    /// Counts the issues that the page of issues lists, by severity.
+    pub fn issue_counts(&self) -> Counts {
+        Counts::of(&self.found(self.now))
+    }
+
+    /// Returns whether the one place where the run stands follows from what ran before, and no record names it.
+    pub(super) fn is_inferred(&self) -> bool {
+        let [position] = self.trace.positions.as_slice() else {
+            return false;
+        };
+        let node = self.trace.nodes.get(*position);
+        node.is_some_and(|node| node.inferred && node.status == NodeStatus::Pending)
+    }
+
+    /// Returns what is believed of the run's status, `unknown` where nothing says.
+    pub(super) fn status(&self) -> &str {
+        run_status(&self.trace.verdict)
+    }
+
+    /// Counts the gates that wait for a decision.
+    pub fn pending_gates(&self) -> u32 {
+        let gates = self.run.gates.iter();
+        let pending = gates.filter(|gate| gate.status == GateStatus::Pending);
+        pending.count() as u32
+    }
+
+    /// Returns the node that a row of the store belongs to.
+    pub fn node_of_row(&self, row: i64) -> Option<u32> {
+        node_of_row(&self.trace, row)
+    }
+
+    /// Returns what a name means in a frame, without the reasons why: the index of a binding.
+    pub fn winner(&self, name: &str, from: Option<i64>) -> Option<u32> {
+        scope::winner(&self.run, &self.trace, name, from).and_then(|at| u32::try_from(at).ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Opened;
+
+    #[test]
+    fn an_opened_run_may_go_to_another_thread() {
+        fn is_send<T: Send>() {}
+        is_send::<Opened>();
+    }
+}

@@ -1,0 +1,135 @@
+use std::collections::BTreeSet;
+
+use super::index::node_of_row;
+use crate::check::{self, Rule};
+use crate::decode::{receipts, rows};
+use crate::issue::{Issue, Location};
+use crate::model::TableInfo;
+use crate::session::values::unreadable;
+use crate::session::{Opened, Session};
+use crate::source::SourceError;
+use crate::view::{Counts, FilesView, IssueView, IssuesView, TableRows};
+
+/// How much of a log is read at a time.
+const PIECE: usize = 1 << 20;
+
+/// How much of a cell a table shows, in bytes.
+const CELL: u32 = 512;
+
+/// Every file and every table.
+pub fn files(opened: &Opened) -> FilesView {
+    FilesView {
+        files: opened.run.files.clone(),
+        tables: opened.run.tables.clone(),
+    }
+}
+
+/// A window of a table's rows, large cells cut.
+///
+/// # Errors
+/// When there is no database, or it cannot be read.
+pub fn table_rows(
+    session: &Session,
+    table: &str,
+    from: u64,
+    len: u32,
+) -> Result<TableRows, SourceError> {
+    let info = session.run.tables.iter().find(|t| t.name == table);
+    if let (receipts::FILE, Some(info)) = (table, info) {
+        return receipts(session, info, from, len);
+    }
+    let none = SourceError::NotFound;
+    let db = session.values.db.as_ref();
+    let db = db.ok_or_else(|| none(format!("a database with a table {table}")))?;
+    let info = info.ok_or_else(|| none(format!("{}, table {table}", db.name)))?;
+    let rows = rows::table_rows(db.db.as_ref(), table, from, len, CELL);
+    Ok(TableRows {
+        total: info.rows,
+        ..rows.map_err(|error| unreadable(db, &error))?
+    })
+}
+
+fn receipts(
+    session: &Session,
+    info: &TableInfo,
+    from: u64,
+    len: u32,
+) -> Result<TableRows, SourceError> {
+    let path = format!("{}{}", session.root, receipts::FILE);
+    let mut window = receipts::Window::new(&info.columns, from, len, CELL as usize);
+    let mut read = 0;
+    while read < receipts::MOST {
+        let piece = session.values.source.read(&path, read as u64, PIECE)?;
+        if piece.is_empty() || !window.take(&piece) {
+            break;
+        }
+        read += piece.len();
+    }
+    Ok(TableRows {
+        table: info.name.clone(),
+        columns: info.columns.iter().map(|c| c.name.clone()).collect(),
+        more_columns: 0,
+        from,
+        total: info.rows,
+        rows: window.rows(),
+    })
+}
+
+/// The issues with links to their places: errors first.
+pub fn issues_page(opened: &Opened) -> IssuesView {
+    let found = opened.found(opened.now);
+    let counts = Counts::of(&found);
+    let mut issues: Vec<IssueView> = found
+        .into_iter()
+        .map(|issue| issue_view(opened, issue))
+        .collect();
+    issues.sort_by_key(|view| std::cmp::Reverse(view.issue.severity));
+    let names: BTreeSet<&str> = issues.iter().map(|view| view.issue.rule.as_str()).collect();
+    IssuesView {
+        counts,
+        rules: names
+            .into_iter()
+            .filter_map(check::rule)
+            .map(Rule::brief)
+            .collect(),
+        issues,
+    }
+}
+
+pub(super) fn issue_view(opened: &Opened, issue: Issue) -> IssueView {
+    IssueView {
+        node: execution_of(&issue.location).and_then(|row| node_of_row(&opened.trace, row)),
+        binding: binding_of(opened, &issue.location),
+        place: place_words(&issue.location),
+        issue,
+    }
+}
+
+fn binding_of(opened: &Opened, at: &Location) -> Option<u32> {
+    use crate::model::ValueAt;
+    let found = opened.run.bindings.iter().position(|b| {
+        match (&b.value, at.table.as_deref(), at.row, at.file.as_deref()) {
+            (ValueAt::Row { rowid, .. }, Some("bindings"), Some(row), _) => *rowid == row,
+            (ValueAt::File { path, .. }, _, _, Some(file)) => {
+                path.as_ref() == file || path.strip_prefix(opened.root.as_str()) == Some(file)
+            }
+            _ => false,
+        }
+    });
+    found.map(|b| b as u32)
+}
+
+fn execution_of(at: &Location) -> Option<i64> {
+    at.row.filter(|_| at.table.as_deref() == Some("execution"))
+}
+
+/// `execution, row 12, metadata`; `state.md, line 40`.
+pub(super) fn place_words(at: &Location) -> String {
+    let mut words: Vec<String> = Vec::new();
+    words.extend(at.file.clone());
+    words.extend(at.table.clone());
+    words.extend(at.row.map(|row| format!("row {row}")));
+    words.extend(at.column.clone());
+    words.extend(at.line.map(|line| format!("line {line}")));
+    words.join(", ")
+}

@@ -1,0 +1,247 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::audit::audit;
+use super::audit::audit_row;
+use super::index::node_of_row;
+use crate::gate::allow::Allow;
+use crate::gate::audit::{self, Finding};
+use crate::gate::lifecycle::{History, Lifecycle, Standing};
+use crate::gate::visit;
+use crate::issue::Issue;
+use crate::model::{Gate, GateStatus, Run, Text};
+use crate::program::Listing;
+use crate::session::Opened;
+use crate::time::human_duration;
+use crate::trace::{NodeKind, NodeStatus, Trace};
+use crate::view::{GateView, GatesView};
+
+/// The gates as they stand at `now`, and the audit log with what its verification says.
+pub fn gates(opened: &Opened, now: Option<i64>) -> GatesView {
+    GatesView {
+        gates: gate_views(opened, now, |_| true),
+        audit: audit(opened, None),
+    }
+}
+
+/// A gate as it stands at `now`, by its very id.
+pub fn gate(opened: &Opened, id: &str, now: Option<i64>) -> Option<GateView> {
+    gate_views(opened, now, |gate| *gate.id == *id)
+        .into_iter()
+        .next()
+}
+
+/// Those gates that are `wanted`, without verifying the audit log.
+pub(super) fn gate_views(
+    opened: &Opened,
+    now: Option<i64>,
+    wanted: impl Fn(&Gate) -> bool,
+) -> Vec<GateView> {
+    let history = History::new(&opened.run.audit);
+    let nodes = gate_nodes(opened);
+    let gates = opened.run.gates.iter().filter(|gate| wanted(gate));
+    gates
+        .map(|gate| gate_view(opened, gate, &history, &nodes, now))
+        .collect()
+}
+
+/// The node of each gate, by its id: the last one that stands for it.
+fn gate_nodes(opened: &Opened) -> BTreeMap<&str, u32> {
+    let nodes = opened.trace.nodes.iter().enumerate();
+    nodes
+        .filter_map(|(i, node)| match &node.kind {
+            NodeKind::Gate { gate } => Some((gate.as_ref(), i as u32)),
+            _ => None,
+        })
+        .collect()
+}
+
+fn gate_view(
+    opened: &Opened,
+    gate: &Gate,
+    history: &History<'_>,
+    nodes: &BTreeMap<&str, u32>,
+    now: Option<i64>,
+) -> GateView {
+    let at = Lifecycle::of(gate, now);
+    let allow = Allow::parse(gate.allow.as_deref());
+    let run = gate.run_id.as_deref().unwrap_or(&opened.run.id);
+    // A database may hold gates of several runs.
+    let name = match *run == *opened.run.id {
+        true => opened.name(),
+        false => run.to_owned(),
+    };
+    let own_row = gate
+        .execution_id
+        .and_then(|id| node_of_row(&opened.trace, id));
+    let resolution = at.resolution;
+    let text = |t: &Option<crate::model::Text>| t.as_deref().map(str::to_owned);
+    GateView {
+        run: run.to_owned(),
+        place: None,
+        id: gate.id.to_string(),
+        status: gate.status.word().to_owned(),
+        overdue: at.standing == Standing::Overdue,
+        standing: at.words,
+        prompt: text(&gate.prompt).unwrap_or_default(),
+        allow_words: match &allow {
+            Ok(allow) => allow.words(),
+            Err(error) => format!("unreadable, so nobody: {error}"),
+        },
+        allow: allow
+            .map(|allow| allow.entries().to_vec())
+            .unwrap_or_default(),
+        timeout: text(&gate.timeout),
+        deadline: gate.timeout_at.clone(),
+        remaining: at.remaining,
+        on_reject: text(&gate.on_reject),
+        created: gate.created.clone(),
+        resolved: resolution.as_ref().and_then(|r| r.at.clone()),
+        resolved_by: resolution.as_ref().and_then(|r| {
+            let by = r.by.as_deref()?;
+            Some(match &r.on_behalf_of {
+                Some(other) => format!("{by}, for {other}"),
+                None => by.to_owned(),
+            })
+        }),
+        comment: resolution.as_ref().and_then(|r| text(&r.comment)),
+        waited: at.waited_ms.map(human_duration),
+        waited_ms: at.waited_ms,
+        execution_id: gate.execution_id,
+        node: nodes.get(gate.id.as_ref()).copied().or(own_row),
+        history: history.of(gate).map(audit_row).collect(),
+        metadata: text(&gate.metadata),
+        expire_command: (at.standing == Standing::Overdue)
+            .then(|| format!("prose gates expire {}", quoted(&name))),
+        approve_command: format!(
+            "prose approve {} {} --as NAME",
+            quoted(&name),
+            quoted(&gate.id)
+        ),
+        reject_command: format!(
+            "prose reject {} {} --reason TEXT --as NAME",
+            quoted(&name),
+            quoted(&gate.id)
+        ),
+    }
+}
+
+/// Gates of a folder that only its state file or its log speaks of: no file tells who may decide, and who did. What the
+/// program asks for is told from there.
+pub(in crate::session) fn told(run: &Run, trace: &Trace, program: Option<&Listing>) -> Vec<Gate> {
+    let mut known: BTreeSet<&str> = run.gates.iter().map(|gate| visit(&gate.id).0).collect();
+    let mut told = Vec::new();
+    if run.told_by_rows() {
+        return told;
+    }
+    // A gate that was met again is told by its last visit.
+    for node in trace.nodes.iter().rev() {
+        let NodeKind::Gate { gate } = &node.kind else {
+            continue;
+        };
+        let status = match &node.status {
+            NodeStatus::Approved => GateStatus::Approved,
+            NodeStatus::Rejected => GateStatus::Rejected,
+            NodeStatus::Timeout => GateStatus::Timeout,
+            status if status.is_open() => GateStatus::Pending,
+            status => GateStatus::Other(status.word().into()),
+        };
+        if !known.insert(visit(gate).0) {
+            continue;
+        }
+        let statement = node.line.and_then(|line| {
+            let program = program?;
+            program.get(program.statement_at(line)?)
+        });
+        let asked = |key: &str| Some(Text::from(unquoted(statement?.property(key)?)));
+        told.push(Gate {
+            id: gate.clone(),
+            run_id: None,
+            execution_id: None,
+            prompt: asked("prompt"),
+            allow: asked("allow").filter(|list| list.starts_with('[')),
+            timeout: asked("timeout"),
+            timeout_at: None,
+            on_reject: asked("on_reject"),
+            status,
+            created: None,
+            resolved: None,
+            resolved_by: None,
+            comment: node.remark(run).cloned(),
+            metadata: None,
+        });
+    }
+    told.reverse();
+    told
+}
+
+/// What gates and their log contradict, and where the chain is broken.
+pub(in crate::session) fn issues(run: &Run) -> Vec<Issue> {
+    let mut issues = crate::gate::issues(&run.gates, &run.audit);
+    issues.extend(
+        audit::verify(&run.audit, None)
+            .findings
+            .iter()
+            .filter(|f| f.is_error())
+            .map(Finding::issue),
+    );
+    issues
+}
+
+/// Removes the quotes around a text; `throw "No."` only ends with one, and keeps it.
+fn unquoted(text: &str) -> &str {
+    let inside = |quote: &str| text.strip_prefix(quote)?.strip_suffix(quote);
+    inside("\"\"\"")
+        .or_else(|| inside("\"").filter(|inner| !inner.contains('"')))
+        .unwrap_or(text)
+}
+
+/// A word for a shell: as it is when nothing in it could mean something else, else in single quotes. Names of runs and
+/// gates are untrusted, and this line is made to be pasted.
+pub(super) fn quoted(word: &str) -> String {
+    let plain =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/' | '#' | '@');
+    if !word.is_empty() && !word.starts_with(['-', '#']) && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    let safe: String = word
+        .chars()
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect();
+    format!("'{}'", safe.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{quoted, unquoted};
+
+    #[test]
+    fn what_a_program_says_is_shown_whole() {
+        for (written, shown) in [
+            ("\"Deploy?\"", "Deploy?"),
+            ("\"\"\"Say \"yes\"\"\"\"", "Say \"yes\""),
+            ("throw \"Fix the load.\"", "throw \"Fix the load.\""),
+            ("\"a\" + \"b\"", "\"a\" + \"b\""),
+            ("[\"ops\"]", "[\"ops\"]"),
+            ("\"", "\""),
+            ("4h", "4h"),
+        ] {
+            assert_eq!(unquoted(written), shown);
+        }
+    }
+
+    #[test]
+    fn a_command_to_paste_runs_nothing_else() {
+        for (word, line) in [
+            ("production_deploy", "production_deploy"),
+            ("gate#2", "gate#2"),
+            ("a b", "'a b'"),
+            ("$(rm -rf ~)", "'$(rm -rf ~)'"),
+            ("it's", "'it'\\''s'"),
+            ("--as", "'--as'"),
+            ("x\ny", "'x\u{fffd}y'"),
+            ("", "''"),
+        ] {
+            assert_eq!(quoted(word), line);
+        }
+    }
+}

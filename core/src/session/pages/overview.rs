@@ -1,0 +1,346 @@
+use std::collections::BTreeMap;
+
+use super::gates::gate_views;
+use super::index::short;
+use super::program::runnable_statements;
+use super::resume::{facts, told_listing};
+use super::trace::{error_of, execution, is_cause, node_ref, status_word};
+use super::{answer, story};
+use crate::model::{Dialect, FolderForm, Form, GateStatus, Run, Status};
+use crate::resume;
+use crate::session::summary::{last_part, line_of};
+use crate::session::{Opened, Session};
+use crate::time::{Stamp, human_duration};
+use crate::trace::{NodeKind, NodeStatus, Verdict};
+use crate::view::{Failure, Overview, StatusCount};
+
+/// How many links a list on the first page holds.
+const LINKS: usize = 20;
+/// The form of a store of agents, in words.
+pub(super) const AGENTS: &str = "agents";
+/// How many facts of a record are shown, and how much of each.
+const FACTS: usize = 50;
+const FACT: usize = 200;
+
+/// What happened, where it stopped and why.
+pub fn overview(session: &Session, now: Option<i64>) -> Overview {
+    let told = told_listing(session);
+    let facts = facts(session, told.as_ref());
+    overview_of(session, now, facts, &resume::ahead(facts))
+}
+
+/// The same, where it is known what lies ahead.
+pub(super) fn overview_of(
+    session: &Session,
+    now: Option<i64>,
+    facts: resume::Facts<'_>,
+    plan: &resume::Plan,
+) -> Overview {
+    let (run, trace) = (&session.run, &session.trace);
+    let verdict = &trace.verdict;
+    let line = line_of(run, verdict, &session.place);
+    let mut view = Overview {
+        run: match run.form {
+            // No run has given it an id: it is called by its file.
+            Form::Agents => last_part(&session.label, &session.place).to_owned(),
+            _ => run.id.to_string(),
+        },
+        program: line.program,
+        form: line.form,
+        label: session.label.clone(),
+        status: session.status().to_owned(),
+        status_source: verdict.source.clone(),
+        status_reason: verdict.reason.clone(),
+        claims: verdict.claims.clone(),
+        started: line.started,
+        started_from: line.started_from,
+        last_sign: line.last_sign,
+        last_sign_from: verdict.last_sign_from.clone(),
+        file_changed: line.file_changed,
+        stale: line.stale,
+        duration_ms: line.duration_ms,
+        duration: line.duration,
+        bindings: run.bindings.len() as u32,
+        bindings_bytes: run.bindings.iter().filter_map(|b| b.value.len()).sum(),
+        attachments: run
+            .bindings
+            .iter()
+            .filter(|b| b.attachment.is_some())
+            .count() as u32,
+        agents: run.agents.len() as u32,
+        gates: run.gates.len() as u32,
+        imports: run.imports.len() as u32,
+        trace_nodes: trace.nodes.len() as u32,
+        tables: run.tables.len() as u32,
+        files: run.files.len() as u32,
+        issues: session.issue_counts(),
+        unread: session.unread(),
+        env: run
+            .env
+            .iter()
+            .map(|(k, v)| (k.to_string(), v.to_string()))
+            .collect(),
+        facts: recorded_facts(run),
+        other_runs: session.other_runs.clone(),
+        statements_in_program: runnable_statements(session),
+        ..Overview::default()
+    };
+    let last_sign = view.last_sign.as_ref().and_then(Stamp::millis);
+    view.last_sign_ago = now
+        .zip(last_sign)
+        .filter(|(now, at)| now >= at)
+        .map(|(now, at)| format!("{} ago", human_duration(now - at)));
+    view.times_recorded = run
+        .executions
+        .iter()
+        .any(|e| e.started.is_some() || e.completed.is_some());
+    count_nodes(session, &mut view);
+    let links = |nodes: &[usize]| {
+        let near = nodes.iter().take(LINKS);
+        near.filter_map(|&n| node_ref(session, n as u32)).collect()
+    };
+    view.positions = links(&trace.positions);
+    view.position_count = trace.positions.len() as u32;
+    view.failure = trace.first_cause.and_then(|cause| {
+        Some(Failure {
+            cause: node_ref(session, cause as u32)?,
+            error: trace
+                .nodes
+                .get(cause)
+                .and_then(|n| error_of(session, cause as u32, n))
+                .map(str::to_owned),
+            because_of: links(&trace.because_of),
+            because_of_count: trace.because_of.len() as u32,
+        })
+    });
+    view.pending_gates = gate_views(session, now, |gate| gate.status == GateStatus::Pending);
+    view.missing = missing_words(session);
+    view.headline = story::headline(&view, session.is_inferred());
+    view.story = story::sentences(&view, trace.remarks.len() as u32);
+    answer::add(&mut view, facts, plan, &session.name());
+    view
+}
+
+fn count_nodes(opened: &Opened, view: &mut Overview) {
+    let mut by_status: BTreeMap<&str, u32> = BTreeMap::new();
+    for (at, node) in opened.trace.nodes.iter().enumerate() {
+        // A block is what lies in it: it counts where nothing does, or where it failed by itself.
+        let is_leaf = opened.index.children.get(at) == Some(&0);
+        if matches!(node.kind, NodeKind::Round { .. }) || !(is_leaf || is_cause(opened, at, node)) {
+            continue;
+        }
+        let word = status_word(node);
+        *by_status.entry(word).or_default() += 1;
+        // What was announced is abandoned when its run ends: it never began.
+        let announced = || {
+            let last = execution(opened, node.last_row);
+            last.is_some_and(|row| row.status == Status::Pending)
+        };
+        let begun = match node.status {
+            NodeStatus::Pending | NodeStatus::Skipped => false,
+            NodeStatus::Abandoned => !announced(),
+            _ => true,
+        };
+        view.statements += u32::from(begun);
+        view.statements_done += u32::from(matches!(word, "completed" | "approved" | "recovered"));
+        view.retried += u32::from(node.attempts > 1);
+        view.recovered += u32::from(node.recovered);
+    }
+    view.by_status = by_status
+        .into_iter()
+        .map(|(status, count)| StatusCount {
+            status: status.to_owned(),
+            count,
+        })
+        .collect();
+    view.by_status
+        .sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.status.cmp(&b.status)));
+}
+
+/// A database without a run row: what was found instead.
+fn missing_words(session: &Session) -> Option<String> {
+    let run = &session.run;
+    let is_missing = run.status.is_none() && matches!(run.form, Form::Sqlite { .. });
+    if !is_missing || !session.unread().is_empty() {
+        return None;
+    }
+    Some(format!(
+        "no run row: found {} execution rows, {} bindings, {} gates",
+        run.executions.len(),
+        run.bindings.len(),
+        run.gates.len()
+    ))
+}
+
+/// What is believed of a run's status, `unknown` where nothing says.
+pub(in crate::session) fn run_status(verdict: &Verdict) -> &str {
+    match verdict.status.as_str() {
+        "" => "unknown",
+        word => word,
+    }
+}
+
+/// What the run's own records say that no other field holds.
+fn recorded_facts(run: &Run) -> Vec<(String, String)> {
+    let mut facts: Vec<(String, String)> = Vec::new();
+    let mut add = |key: &str, value: &str| facts.push((key.to_owned(), short(value, FACT)));
+    if let Some(log) = &run.log {
+        if let Some(root) = &log.root {
+            add("root", root);
+        }
+        if !log.upstream.is_empty() {
+            add("upstream", &log.upstream.join(", "));
+        }
+    }
+    if let Some(file) = &run.state_file {
+        for (key, value) in file.extra.iter().take(FACTS) {
+            add(key, value);
+        }
+    }
+    if let (Some(mode), Form::Folder { .. }) = (&run.state_mode, &run.form) {
+        add("state backend", mode);
+    }
+    for (key, value) in run
+        .facts
+        .iter()
+        .filter(|(key, _)| **key != *"state_backend")
+        .take(FACTS)
+    {
+        add(key, value);
+    }
+    facts
+}
+
+/// `SQLite, append-only`; `folder, state.md`.
+pub(in crate::session) fn form_words(form: &Form) -> String {
+    match form {
+        Form::Sqlite { dialect } => match dialect {
+            Dialect::AppendOnly => "SQLite, append-only",
+            Dialect::InPlace => "SQLite, in place",
+            Dialect::Mixed => "SQLite, both dialects",
+            Dialect::Undecided => "SQLite",
+        },
+        Form::Folder { form } => match form {
+            FolderForm::StateMd => "folder, state.md",
+            FolderForm::CompactLog => "folder, compact log",
+            FolderForm::VmLog => "folder, vm.log.md",
+            FolderForm::Receipts => "folder, receipts",
+            FolderForm::Foreign => "folder, unknown state file",
+            FolderForm::Bare => "folder, no state file",
+        },
+        Form::Agents => AGENTS,
+        Form::Unknown => "unknown",
+    }
+    .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use rusqlite::Connection;
+
+    use crate::schema::STATE_SQL;
+    use crate::session::{Options, Session, pages};
+    use crate::sqlite::MemorySource;
+
+    fn session(status: &str, rows: &str) -> Session {
+        let mut conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch(STATE_SQL).unwrap();
+        conn.execute_batch(&format!(
+            "INSERT INTO run (id, status) VALUES ('r', '{status}');
+             INSERT INTO execution (id, parent_id, statement_index, statement_text, status, metadata) VALUES {rows};"
+        ))
+        .unwrap();
+        let bytes = conn.serialize("main").unwrap().to_vec();
+        let source = MemorySource::new("run", [("state.db".to_owned(), bytes)]);
+        Session::open(Rc::new(source), "", &Options::default()).unwrap()
+    }
+
+    /// Two sessions in a call in a loop, the second of which failed: one statement failed, and one finished.
+    const FAILED: &str = r#"
+        (1, NULL, 1, 'loop (max: 3):', 'started', '{"loop_id": "l1", "max": 3}'),
+        (2, 1, 2, 'do process(a)', 'executing', '{"block": "process", "depth": 1}'),
+        (3, 2, 5, 'session "A"', 'completed', NULL),
+        (4, 2, 6, 'session "B"', 'failed', NULL),
+        (5, 1, 2, 'do process(a)', 'failed', '{"block": "process", "depth": 1}'),
+        (6, NULL, 1, 'loop (max: 3):', 'failed', '{"loop_id": "l1"}'),
+        (7, NULL, 9, 'session "C"', 'pending', NULL)"#;
+
+    #[test]
+    fn blocks_around_statements_are_not_counted_as_statements() {
+        let view = pages::overview(&session("failed", FAILED), None);
+        let by_status: Vec<_> = view
+            .by_status
+            .iter()
+            .map(|s| (&*s.status, s.count))
+            .collect();
+        assert_eq!((view.statements_done, view.statements), (1, 2));
+        assert!(by_status.contains(&("failed", 1)), "{by_status:?}");
+        assert!(by_status.contains(&("completed", 1)), "{by_status:?}");
+        assert!(
+            view.story[0].starts_with("1 statement finished."),
+            "{:?}",
+            view.story
+        );
+    }
+
+    #[test]
+    fn a_block_that_failed_by_itself_counts() {
+        let rows = r#"(1, NULL, 1, 'do process(a)', 'executing', '{"block": "process", "depth": 1}'),
+            (2, 1, 5, 'session "A"', 'completed', NULL),
+            (3, NULL, 1, 'do process(a)', 'failed', '{"block": "process", "depth": 1}')"#;
+        let view = pages::overview(&session("failed", rows), None);
+        assert_eq!((view.statements_done, view.statements), (1, 2));
+    }
+
+    #[test]
+    fn the_next_failure_is_a_cause_and_no_block_around_it() {
+        let session = session("failed", FAILED);
+        let cause = pages::next_failure(&session, None, true);
+        let row = pages::tree_row(&session, cause.unwrap(), false).unwrap();
+        assert_eq!((row.id, row.first_cause), (Some(4), true));
+        assert_eq!(pages::next_failure(&session, cause, true), None);
+        assert_eq!(pages::next_failure(&session, None, false), cause);
+    }
+
+    #[test]
+    fn a_round_in_which_a_statement_failed_was_not_cut_off() {
+        let session = session("failed", FAILED);
+        let rows = pages::trace_page(&session, &Default::default(), 0, 100).rows;
+        let round = rows.iter().find(|row| row.kind == "round").unwrap();
+        assert_eq!(round.status, "failed");
+    }
+
+    /// In place one row stands for all rounds: the rows in it name their loop, and none names its round.
+    #[test]
+    fn what_was_inferred_of_a_place_is_said_beside_what_its_row_records() {
+        let rows = r#"(1, NULL, 1, 'loop:', 'executing', '{"loop_id": "l1", "current_iteration": 2, "max_iterations": 5}'),
+            (2, 1, 2, 'session "A"', 'completed', NULL),
+            (3, 1, 2, 'session "A"', 'executing', NULL)"#;
+        let session = session("running", rows);
+        let node = session.node_of_row(3).unwrap();
+        let why = pages::node_detail(&session, node)
+            .unwrap()
+            .inferred_why
+            .unwrap();
+        assert!(
+            why.starts_with("Its row names execution 1 around it; which round"),
+            "{why}"
+        );
+    }
+
+    #[test]
+    fn more_rounds_than_the_row_allows_are_an_issue() {
+        for (counted, expected) in [(5, 0), (16_667, 1)] {
+            let rows = format!(
+                r#"(1, NULL, 1, 'loop:', 'executing', '{{"loop_id": "l1", "current_iteration": {counted}, "max_iterations": 500}}')"#
+            );
+            let session = session("running", &rows);
+            let found = session
+                .issues()
+                .filter(|issue| issue.rule == "round-number");
+            assert_eq!(found.count(), expected, "{counted}");
+        }
+    }
+}

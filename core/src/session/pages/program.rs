@@ -1,0 +1,266 @@
+use std::collections::BTreeMap;
+
+use super::index::short;
+use super::silent::Silent;
+use super::trace::count;
+use super::trace::status_word;
+use super::writes::wrote;
+use crate::model::{Text, TraceLine};
+use crate::program::{Line, Property, Statement, StatementKind, Value};
+use crate::session::{Opened, Session};
+use crate::trace::{Node, NodeStatus};
+use crate::view::{ProgramLine, ProgramView, PropertyView};
+
+/// How much of a property a page shows.
+const PROPERTY_TEXT: usize = 400;
+
+/// How many links one line carries.
+const LINKS: usize = 50;
+
+/// A window of the program's lines with what happened at each; without a source, the state file's trace.
+pub fn program_page(session: &Session, from: u32, len: u32) -> ProgramView {
+    let program = &session.run.program;
+    let text = |text: &Option<Text>| text.as_deref().map(str::to_owned);
+    let view = ProgramView {
+        path: text(&program.path),
+        from,
+        ..ProgramView::default()
+    };
+    let (skipped, len) = (from as usize, len as usize);
+    let numbers = from.saturating_add(1)..;
+    if let Some(listing) = &session.listing {
+        let silent = Silent::of(session);
+        let line = |(line, number): (&Line, u32)| {
+            let begins = line
+                .statement
+                .and_then(|s| listing.statements.get(s as usize))
+                .filter(|s| s.line == number);
+            let kind = begins.map_or_else(String::new, |s| word(&s.kind));
+            let mut line = line_of(session, number, &line.text, kind, word(&line.role));
+            line.properties = begins.map_or_else(Vec::new, properties);
+            let own = begins.and_then(|_| listing.statement_at(number));
+            if let Some(at) = own.filter(|_| line.node_count == 0) {
+                line.status = silent.word(listing, at).to_owned();
+                line.annotation.clone_from(&line.status);
+            }
+            line
+        };
+        let lines = listing.lines.iter().skip(skipped).take(len);
+        return ProgramView {
+            source_from: text(&program.source_from),
+            total: listing.lines.len() as u32,
+            lines: lines.zip(numbers).map(line).collect(),
+            ..view
+        };
+    }
+    let state = session.run.state_file.as_ref();
+    let Some(state) = state.filter(|s| !s.trace.is_empty()) else {
+        return ProgramView {
+            note: Some("no program in this run".to_owned()),
+            ..view
+        };
+    };
+    let line = |(at, number): (&TraceLine, u32)| {
+        let (number, role) = (at.line.unwrap_or(number), "statement".to_owned());
+        let mut line = line_of(session, number, &at.text, String::new(), role);
+        if let (true, Some(annotation)) = (line.annotation.is_empty(), &at.annotation) {
+            line.annotation = annotation.raw.to_string();
+            line.status = annotation
+                .status
+                .as_ref()
+                .map_or_else(String::new, |s| s.word().to_owned());
+        }
+        line
+    };
+    let note = "this is the trace of its state file";
+    let lines = state.trace.iter().skip(skipped).take(len);
+    ProgramView {
+        note: Some(format!("{}; {note}", program.missing())),
+        total: state.trace.len() as u32,
+        lines: lines.zip(numbers).map(line).collect(),
+        ..view
+    }
+}
+
+fn line_of(session: &Session, number: u32, text: &str, kind: String, role: String) -> ProgramLine {
+    let mut line = ProgramLine {
+        line: number,
+        text: text.to_owned(),
+        kind,
+        role,
+        ..ProgramLine::default()
+    };
+    let mut statuses: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut latest: Option<&NodeStatus> = None;
+    let mut latest_word = "";
+    for node in session.index.at_line(number) {
+        let Some(at) = session.node(node) else {
+            continue;
+        };
+        line.node_count += 1;
+        line.guessed |= at.line_guessed;
+        let word = status_word(at);
+        *statuses.entry(word).or_default() += 1;
+        latest = Some(&at.status);
+        latest_word = word;
+        if line.nodes.len() < LINKS {
+            line.nodes.push(node);
+            let wrote = wrote(session, node).into_iter();
+            line.bindings.extend(wrote.filter(|b| !b.overwritten));
+        }
+        line.position |= session
+            .trace
+            .positions
+            .binary_search(&(node as usize))
+            .is_ok();
+    }
+    line.bindings.truncate(LINKS);
+    if latest.is_some() {
+        // A failure anywhere on the line outweighs a later success; otherwise the latest pass speaks.
+        let failed = statuses.contains_key("failed");
+        line.status = if failed { "failed" } else { latest_word }.to_owned();
+        line.annotation = if line.node_count == 1 {
+            latest_word.to_owned()
+        } else {
+            statuses
+                .iter()
+                .map(|(word, n)| format!("{n} × {word}"))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+    }
+    line
+}
+
+/// The statement that a node is tied to.
+pub(super) fn statement_of<'o>(opened: &'o Opened, node: &Node) -> Option<&'o Statement> {
+    let listing = opened.listing.as_ref()?;
+    let line = node.line?;
+    let statement = listing.get(listing.statement_at(line)?)?;
+    (statement.line == line).then_some(statement)
+}
+
+/// How many statements of the program may run: declarations and clauses are not counted.
+pub(super) fn runnable_statements(opened: &Opened) -> Option<u32> {
+    let listing = opened.listing.as_ref()?;
+    let runs = listing.statements.iter().filter(|s| may_run(s.kind));
+    Some(runs.count() as u32)
+}
+
+/// Whether a statement may run: declarations and clauses do not.
+pub(super) fn may_run(kind: StatementKind) -> bool {
+    use StatementKind as K;
+    !matches!(
+        kind,
+        K::Use
+            | K::Input
+            | K::Agent
+            | K::Block
+            | K::Label
+            | K::Catch
+            | K::Finally
+            | K::Else
+            | K::Elif
+            | K::Option
+            | K::Other
+    )
+}
+
+/// What a statement says of itself. Names of ours for what its head plainly shows are left out.
+pub(super) fn properties(statement: &Statement) -> Vec<PropertyView> {
+    let plain = |name: &str| {
+        matches!(
+            name,
+            "check" | "each" | "index" | "in" | "op" | "args" | "label"
+        )
+    };
+    let view = |property: &Property| PropertyView {
+        name: property.name.clone(),
+        text: match &property.value {
+            Value::List(entries) => short(&entries.join(", "), PROPERTY_TEXT),
+            _ => short(&property.text, PROPERTY_TEXT),
+        },
+        kind: property.value.word().to_owned(),
+        line: property.line,
+    };
+    let stated = statement.properties.iter().filter(|p| !plain(&p.name));
+    stated.take(LINKS).map(view).collect()
+}
+
+/// The kebab-case word of a unit variant.
+fn word<T: serde::Serialize>(value: &T) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => String::new(),
+    }
+}
+
+/// `3 statements`.
+pub(super) fn statements(n: u32) -> String {
+    count(n, "statement", "statements")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::session::pages;
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::session::Options;
+    use crate::sqlite::MemorySource;
+
+    const PROGRAM: &str = "agent a:\n  model: opus\n  permissions:\n    bash: deny\nparallel (\"first\"):\n  x = session \"A\"\n    retry: 3\nloop until **it is good** (max: 4):\n  session \"Same\"\nsession \"Same\"\napprove go:\n  allow: [\"user\", \"ops\"]\n  timeout: 4h\n";
+
+    fn session() -> Session {
+        let state = "# Execution State\n\nrun: 20260101-000000-abcdef\nprogram: p.prose\n\n## Execution Trace\n\n```prose\nparallel (\"first\"):  # (complete)\n  x = session \"A\"  # (complete)\nsession \"Sa...\"  # <-- EXECUTING\n```\n";
+        let files = [("program.prose", PROGRAM), ("state.md", state)];
+        let files = files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()));
+        let source = Rc::new(MemorySource::new("run", files));
+        Session::open(source, "", &Options::default()).unwrap()
+    }
+
+    #[test]
+    fn lines_say_what_their_statements_say_of_themselves() {
+        let page = pages::program_page(&session(), 0, 100);
+        let told: Vec<String> = page
+            .lines
+            .iter()
+            .flat_map(|line| &line.properties)
+            .map(|p| format!("{} {}={} ({})", p.line, p.name, p.text, p.kind))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                "2 model=opus (word)",
+                "3 permissions= ()",
+                "4 permissions.bash=deny (word)",
+                "5 strategy=first (text)",
+                "7 retry=3 (number)",
+                "8 condition=it is good (condition)",
+                "8 max=4 (number)",
+                "12 allow=user, ops (list)",
+                "13 timeout=4h (duration)",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_node_says_what_its_statement_says_and_why_a_tie_is_a_guess() {
+        let session = session();
+        let rows = pages::trace_page(&session, &Default::default(), 0, 100).rows;
+        let node = |text: &str| {
+            let row = rows.iter().find(|row| row.text.contains(text));
+            pages::node_detail(&session, row.map_or(99, |row| row.node))
+        };
+        let parallel = node("parallel").unwrap();
+        assert_eq!(parallel.row.detail, "first · 1 branch");
+        assert_eq!(parallel.properties[0].text, "first");
+        assert_eq!(
+            (parallel.row.line_guessed, parallel.line_why),
+            (false, None)
+        );
+        let same = node("Sa").unwrap();
+        assert!(same.row.line_guessed);
+        assert_eq!(same.line_why.as_deref(), Some("the text is shortened"));
+    }
+}

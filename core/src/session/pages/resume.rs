@@ -1,0 +1,367 @@
+use super::bindings::binding_row;
+use super::gates::gates;
+use super::gates::quoted;
+use super::index::{frame_path, node_of_row, short};
+use super::overview::overview_of;
+use super::trace::{binding_ref, execution, node_ref, tree_row};
+use crate::model::{Gate, GateStatus};
+use crate::program::{Listing, scan};
+use crate::resume::{self, Ahead, Facts, MemoryState, Need, NeedState, Plan, Stand, Stop};
+use crate::session::values::Table;
+use crate::session::{Opened, Session};
+use crate::trace::{NodeKind, NodeStatus, source_of_trace};
+use crate::view::{
+    AheadView, CautionView, DoneView, GateOutcomeView, MemoryNeedView, NeedView, PositionView,
+    ResumeView,
+};
+
+/// How many of each list a view holds.
+const POSITIONS: usize = 50;
+const LISTED: usize = 200;
+
+/// What going on with the run takes: where it stands, what lies ahead and needs, what must not be repeated.
+/// Reads previews of the values that are needed, and no value whole.
+pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
+    let told = told_listing(session);
+    let facts = facts(session, told.as_ref());
+    let listing = facts.listing;
+    let plan = resume::plan(facts);
+    let overview = overview_of(session, now, facts, &plan);
+    let mut view = ResumeView {
+        run: overview.run,
+        program: overview.program,
+        status: overview.status,
+        status_reason: overview.status_reason,
+        resumable: !plan.stands.is_empty(),
+        done: DoneView {
+            statements_done: overview.statements_done,
+            statements: overview.statements,
+            statements_in_program: overview.statements_in_program,
+            bindings: overview.bindings,
+            story: overview.story,
+            last: ended_last(session),
+            last_sign: overview.last_sign,
+        },
+        positions: plan
+            .stands
+            .iter()
+            .take(POSITIONS)
+            .map(|stand| position_view(session, facts, stand, &plan))
+            .collect(),
+        position_count: plan.stands.len() as u32,
+        needs: plan
+            .needs
+            .iter()
+            .take(LISTED)
+            .map(|need| need_view(session, need))
+            .collect(),
+        need_count: plan.needs.len() as u32,
+        memories: plan
+            .memories
+            .iter()
+            .map(|m| memory_view(session, m))
+            .collect(),
+        cautions: plan
+            .cautions
+            .iter()
+            .take(POSITIONS)
+            .map(|caution| CautionView {
+                risk: caution.risk.word().to_owned(),
+                node: caution.node.and_then(|n| node_ref(session, n)),
+                text: caution.text.clone(),
+            })
+            .collect(),
+        ahead: plan
+            .ahead
+            .iter()
+            .take(LISTED)
+            .filter_map(|ahead| ahead_view(ahead, listing))
+            .collect(),
+        ahead_count: plan.ahead.len() as u32,
+        notes: plan.notes.clone(),
+        ..ResumeView::default()
+    };
+    view.gates = gate_outcomes(session, facts, &plan, now);
+    if view.status == "running" && !overview.stale {
+        let note = match overview.last_sign_ago {
+            Some(ago) => format!(
+                "the last sign of life was {ago}: make sure that nothing carries the run out"
+            ),
+            None => "the run records no time: make sure that nothing carries it out".to_owned(),
+        };
+        view.notes.insert(0, note);
+    }
+    let unread = session.unread();
+    let sealed = unread.iter().filter(|unread| unread.sealed);
+    view.notes.extend(sealed.map(|unread| {
+        format!(
+            "{} is not readable: {}, so what was executed is not known",
+            unread.what, unread.why
+        )
+    }));
+    let decided = plan
+        .decided
+        .iter()
+        .filter_map(|n| decided_words(session, *n));
+    view.notes.extend(decided);
+    if session.listing.is_none() && listing.is_some() && view.resumable {
+        view.notes.push(format!(
+            "{}: lines are those of its state file's trace, which may be shortened",
+            session.run.program.missing()
+        ));
+    }
+    let known = listing.is_some() && !plan.cut;
+    view.headline = headline(&view, known, session.is_inferred());
+    view.steps = resume::steps(&view);
+    view
+}
+
+/// The trace of a state file, read as a program; `None` where there is a program, or rows.
+pub(super) fn told_listing(opened: &Opened) -> Option<Listing> {
+    if opened.listing.is_some() || opened.run.told_by_rows() || opened.run.state_file.is_none() {
+        return None;
+    }
+    let told = scan(&source_of_trace(&opened.run));
+    Some(told).filter(|told| !told.statements.is_empty())
+}
+
+/// What a plan is made of; without a program, lines are those of the trace of a state file.
+pub(super) fn facts<'s>(opened: &'s Opened, told: Option<&'s Listing>) -> Facts<'s> {
+    Facts {
+        run: &opened.run,
+        trace: &opened.trace,
+        listing: opened.listing.as_ref().or(told),
+    }
+}
+
+fn ended_last(opened: &Opened) -> Vec<crate::view::NodeRef> {
+    let mut done: Vec<(i64, u32)> = (0_u32..)
+        .zip(&opened.trace.nodes)
+        .filter(|(_, n)| {
+            matches!(n.status, NodeStatus::Completed | NodeStatus::Approved)
+                && !matches!(n.kind, NodeKind::Round { .. })
+        })
+        .map(|(at, n)| {
+            let row = execution(opened, n.last_row).map_or(i64::from(at), |e| e.id);
+            (row, at)
+        })
+        .collect();
+    done.sort_unstable();
+    done.iter()
+        .rev()
+        .take(5)
+        .filter_map(|&(_, at)| node_ref(opened, at))
+        .collect()
+}
+
+fn position_view(session: &Session, facts: Facts<'_>, stand: &Stand, plan: &Plan) -> PositionView {
+    let listing = facts.listing;
+    let refused = stand.node.filter(|_| stand.stop == Stop::Refused);
+    let node = stand.node.and_then(|n| session.node(n));
+    let row = stand.node.and_then(|n| tree_row(session, n, false));
+    let frame = stand.frame.and_then(|n| session.node(n)).and_then(|n| n.id);
+    let line = node.and_then(|n| n.line);
+    let source = line
+        .and_then(|line| listing?.lines.get(line.checked_sub(1)? as usize))
+        .map_or("", |l| l.text.trim());
+    PositionView {
+        how: stand.stop.word().to_owned(),
+        node: stand.node.and_then(|n| node_ref(session, n)),
+        frame,
+        frame_path: frame_path(&session.trace, &session.index.frame, stand.frame),
+        line,
+        source: short(source, LISTED),
+        guessed: node.is_some_and(|n| n.line_guessed),
+        since: row.as_ref().and_then(|r| r.started.clone()),
+        error: row.and_then(|r| r.error),
+        attempts: node.map_or(0, |n| n.attempts),
+        max: node.and_then(|n| n.max),
+        meaning: refused.and_then(|node| {
+            let gate = gate_of(session, node)?;
+            Some(resume::outcomes(facts, plan, gate, Some(node)).reject)
+        }),
+        next: stand
+            .next
+            .and_then(|at| plan.ahead.get(at))
+            .and_then(|ahead| ahead_view(ahead, listing)),
+    }
+}
+
+fn gate_of(opened: &Opened, node: u32) -> Option<&Gate> {
+    let NodeKind::Gate { gate } = &opened.node(node)?.kind else {
+        return None;
+    };
+    opened.run.gates.iter().find(|g| g.id == *gate)
+}
+
+/// What was decided right before a position.
+fn decided_words(opened: &Opened, node: u32) -> Option<String> {
+    let gate = gate_of(opened, node)?;
+    let by = gate
+        .resolved_by
+        .as_deref()
+        .map_or(String::new(), |by| format!(" by {by}"));
+    let what = match gate.status {
+        GateStatus::Timeout => "timed out".to_owned(),
+        _ => format!("was {}{by}", gate.status.word()),
+    };
+    Some(format!("gate {} {what}: it is not asked again", gate.id))
+}
+
+fn need_view(session: &Session, need: &Need) -> NeedView {
+    let mut view = NeedView {
+        name: need.name.clone(),
+        state: need.state.word().to_owned(),
+        from: need.scope,
+        lines: need.lines.clone(),
+        sure: need.sure,
+        ..NeedView::default()
+    };
+    let (binding, reason) = match &need.state {
+        NeedState::There { binding, reason } => (Some(*binding), reason.clone()),
+        NeedState::Empty { binding } => {
+            let reason = "it is bound, but its value is not there".to_owned();
+            (Some(*binding), reason)
+        }
+        NeedState::Given(words) => (None, words.clone()),
+        NeedState::Made(line) => (None, format!("line {line} makes it first")),
+        NeedState::Import(alias) => (
+            None,
+            format!("a value of import {alias}: it is in that run"),
+        ),
+        NeedState::Nowhere(None) => (None, "no binding has it".to_owned()),
+        NeedState::Nowhere(Some(line)) => (
+            None,
+            format!("line {line} should have bound it, and no binding has it"),
+        ),
+    };
+    view.reason = reason;
+    let Some(at) = binding.and_then(|b| u32::try_from(b).ok()) else {
+        return view;
+    };
+    view.binding = binding_ref(session, at);
+    if let Some(row) = binding_row(session, at) {
+        view.len = row.attachment_len.or(row.len);
+        view.preview = short(&row.preview, 80);
+        if row.attachment.is_some() && row.attachment_len.is_none() {
+            view.state = "empty".to_owned();
+            view.reason = format!(
+                "its attachment {} is not there",
+                row.attachment.unwrap_or_default()
+            );
+        }
+    }
+    let from = need
+        .scope
+        .map_or(String::new(), |id| format!(" --from {id}"));
+    view.command = format!(
+        "prose get {} --run {}{from}",
+        quoted(&need.name),
+        quoted(&session.name())
+    );
+    view
+}
+
+fn memory_view(session: &Session, memory: &resume::Memory) -> MemoryNeedView {
+    let mut view = MemoryNeedView {
+        agent: memory.agent.clone(),
+        scope: memory.scope.word().to_owned(),
+        lines: memory.lines.clone(),
+        ..MemoryNeedView::default()
+    };
+    view.state = match memory.state {
+        MemoryState::There(at) => {
+            if let Some(agent) = session.run.agents.get(at) {
+                view.store = agent.store.to_string();
+                view.len = agent.memory.len();
+                view.segments = agent.segments.len() as u32;
+                let table = Table::Agents(agent.store.clone());
+                view.preview = short(&session.values.preview(table, &agent.memory), 80);
+            }
+            "there"
+        }
+        MemoryState::Made(_) => "made",
+        MemoryState::Nowhere => "nowhere",
+    }
+    .to_owned();
+    view
+}
+
+fn gate_outcomes(
+    opened: &Opened,
+    facts: Facts<'_>,
+    plan: &Plan,
+    now: Option<i64>,
+) -> Vec<GateOutcomeView> {
+    let views = gates(opened, now).gates;
+    views
+        .into_iter()
+        .zip(&opened.run.gates)
+        .filter(|(_, gate)| gate.status == GateStatus::Pending)
+        .map(|(view, gate)| {
+            let node = view.node.or_else(|| {
+                gate.execution_id
+                    .and_then(|id| node_of_row(&opened.trace, id))
+            });
+            let outcomes = resume::outcomes(facts, plan, gate, node);
+            GateOutcomeView {
+                gate: view,
+                line: outcomes.line,
+                approve: outcomes.approve,
+                reject: outcomes.reject,
+                timeout: outcomes.timeout,
+            }
+        })
+        .collect()
+}
+
+fn ahead_view(ahead: &Ahead, listing: Option<&Listing>) -> Option<AheadView> {
+    let listing = listing?;
+    let statement = listing.get(ahead.statement)?;
+    Some(AheadView {
+        line: statement.line,
+        indent: listing.indent(statement.line),
+        text: short(&statement.text, LISTED),
+        how: ahead.how.word().to_owned(),
+        frame: ahead.scope,
+    })
+}
+
+/// `known`: the program is there, and where the run stands in it. `inferred`: no record names the place.
+fn headline(view: &ResumeView, known: bool, inferred: bool) -> String {
+    let at = |position: &PositionView| match position.line {
+        Some(line) => format!("line {line}"),
+        None => position
+            .node
+            .as_ref()
+            .map_or_else(|| "its end".to_owned(), |n| short(&n.text, 40)),
+    };
+    let failed = Stop::Failed.word();
+    match (view.status.as_str(), view.positions.as_slice()) {
+        ("completed", _) => "Completed: nothing to resume".to_owned(),
+        ("failed", []) => "Failed, and no record says where: how to go on is not known".to_owned(),
+        (_, []) => "No record says where this run stands".to_owned(),
+        (_, [one]) if one.how == failed => format!("Failed; it can begin again at {}", at(one)),
+        (_, [one]) if one.how == "gate" => match view.gates.first() {
+            Some(gate) if gate.gate.overdue => {
+                format!("Stands at gate {}, which has expired", gate.gate.id)
+            }
+            Some(gate) => format!("Waits for a decision on gate {}", gate.gate.id),
+            None => "Waits at a gate".to_owned(),
+        },
+        (_, [one]) if one.how == "refused" => {
+            format!(
+                "A gate was turned down at {}: that is still to be acted on",
+                at(one)
+            )
+        }
+        (_, [one]) if one.how == "between" => match &one.next {
+            Some(next) => format!("Nothing is open; line {} comes next", next.line),
+            None if known => "Nothing is open, and nothing is ahead".to_owned(),
+            None => "Nothing is open; what comes next is not known".to_owned(),
+        },
+        (_, [one]) if inferred => format!("Probably stands at {}", at(one)),
+        (_, [one]) => format!("Stands at {}", at(one)),
+        _ => format!("Stands in {} places", view.position_count),
+    }
+}

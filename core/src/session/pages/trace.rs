@@ -1,0 +1,439 @@
+use std::collections::BTreeSet;
+
+use super::index::short;
+use super::program::statement_of;
+use super::writes::wrote;
+use crate::issue::Location;
+use crate::model::{Execution, LogEvent, LogLine, Status};
+use crate::session::{Opened, Session};
+use crate::time::{Stamp, human_duration};
+use crate::trace::{Node, NodeKind};
+use crate::view::{BindingRef, Cell, NodeDetail, NodeRef, RowView, TracePage, TreeRow};
+
+/// How much of a statement or an error a row shows.
+const ROW_TEXT: usize = 400;
+/// How much of a remark stands beside a row.
+const NOTE: usize = 80;
+
+/// How much of the way to a node is linked: deeper ones exist, but nobody walks up a hundred links.
+const PATH: usize = 100;
+
+/// A window of the trace: `folded` holds the nodes whose children are hidden.
+pub fn trace_page(session: &Session, folded: &BTreeSet<u32>, from: u32, len: u32) -> TracePage {
+    let nodes = &session.trace.nodes;
+    let mut page = TracePage {
+        total: 0,
+        from,
+        rows: Vec::new(),
+        note: session
+            .unread()
+            .iter()
+            .find(|unread| unread.sealed)
+            .map(|sealed| format!("{} is not readable: {}", sealed.what, sealed.why)),
+        remarks: remarks_after(session, None),
+    };
+    let window = from..from.saturating_add(len);
+    let mut at = 0;
+    while let Some(node) = nodes.get(at as usize) {
+        let is_folded = node.descendants > 0 && folded.contains(&at);
+        if window.contains(&page.total) {
+            page.rows.extend(tree_row(session, at, is_folded));
+        }
+        page.total += 1;
+        at += 1 + if is_folded { node.descendants } else { 0 };
+    }
+    page
+}
+
+/// The place of a node among the visible rows, or of the fold that hides it.
+pub fn trace_place(opened: &Opened, folded: &BTreeSet<u32>, node: u32) -> u32 {
+    let (mut at, mut place) = (0, 0);
+    while at < node {
+        let below = match opened.node(at).filter(|_| folded.contains(&at)) {
+            Some(fold) => fold.descendants,
+            None => 0,
+        };
+        if at + below >= node {
+            break;
+        }
+        at += 1 + below;
+        place += 1;
+    }
+    place
+}
+
+/// The next (or previous) cause of a failure, as seen from `node`: what failed, was not recovered, and has no such
+/// failure below it. Blocks around a cause failed because of it.
+pub fn next_failure(opened: &Opened, node: Option<u32>, forward: bool) -> Option<u32> {
+    let count = opened.trace.nodes.len() as u32;
+    let failed = |at: &u32| {
+        opened
+            .node(*at)
+            .is_some_and(|n| is_cause(opened, *at as usize, n))
+    };
+    match forward {
+        true => (node.map_or(0, |from| from.saturating_add(1))..count).find(failed),
+        false => (0..node.map_or(count, |from| from.min(count)))
+            .rev()
+            .find(failed),
+    }
+}
+
+/// Whether a node failed by itself, not because of what lies in it.
+pub(super) fn is_cause(opened: &Opened, at: usize, node: &Node) -> bool {
+    node.has_failed() && opened.index.fails_below.get(at) != Some(&true)
+}
+
+/// One row of the trace.
+pub fn tree_row(session: &Session, node: u32, folded: bool) -> Option<TreeRow> {
+    let i = node as usize;
+    let at = session.trace.nodes.get(i)?;
+    let (first, last) = (
+        execution(session, at.first_row),
+        execution(session, at.last_row),
+    );
+    let started = first.and_then(|e| e.started.clone());
+    let ended = last
+        .and_then(|e| e.completed.clone())
+        .or_else(|| first.and_then(|e| e.completed.clone()));
+    let duration_ms = span(&started, &ended);
+    let (branch, round, depth, gate) = match &at.kind {
+        NodeKind::Branch { branch } => (Some(branch.to_string()), None, None, None),
+        NodeKind::Round { n } => (None, Some(*n), None, None),
+        NodeKind::Frame { depth, .. } => (None, None, Some(*depth), None),
+        NodeKind::Gate { gate } => (None, None, None, Some(gate.to_string())),
+        _ => (None, None, None, None),
+    };
+    Some(TreeRow {
+        node,
+        id: at.id,
+        aliases: at.aliases.clone(),
+        level: at.level,
+        descendants: at.descendants,
+        children: session.index.children.get(i).copied().unwrap_or(0),
+        place: session.index.place.get(i).copied().unwrap_or((1, 1)),
+        folded,
+        kind: at.kind.word().to_owned(),
+        text: short(&at.text, ROW_TEXT),
+        detail: detail_words(session, node, at),
+        remarks: remarks_after(session, Some(node)),
+        status: status_word(at).to_owned(),
+        attempts: at.attempts,
+        max: at.max,
+        branch,
+        round,
+        depth,
+        gate,
+        duration: duration_ms.map(human_duration),
+        duration_ms,
+        started,
+        ended,
+        error: error_of(session, node, at).map(|e| short(e, ROW_TEXT)),
+        bindings: wrote(session, node),
+        line: at.line,
+        line_guessed: at.line_guessed,
+        recovered: at.recovered,
+        inferred: at.inferred,
+        derived: at.derived,
+        position: session.trace.positions.binary_search(&i).is_ok(),
+        first_cause: session.trace.first_cause == Some(i),
+        because_of: session.trace.because_of.contains(&i),
+    })
+}
+
+/// Everything that is known of a node; its rows are read from the store now.
+pub fn node_detail(session: &Session, node: u32) -> Option<NodeDetail> {
+    let row = tree_row(session, node, false)?;
+    let at = session.node(node)?;
+    let ids: Vec<i64> = at
+        .id
+        .into_iter()
+        .chain(at.aliases.iter().copied())
+        .take(200)
+        .collect();
+    let mut rows = session.values.execution_rows(&ids);
+    rows.extend(told(session, node).take(200).map(told_row));
+    Some(NodeDetail {
+        path: ancestors(session, node, PATH)
+            .into_iter()
+            .filter_map(|n| node_ref(session, n))
+            .collect(),
+        text: at.text.to_string(),
+        error: error_of(session, node, at).map(str::to_owned),
+        frame: frame_of(session, node).and_then(|frame| frame.id),
+        line_why: at
+            .line_by
+            .filter(|_| at.line_guessed)
+            .map(|by| by.why_guessed().to_owned()),
+        properties: statement_of(session, at).map_or_else(Vec::new, super::program::properties),
+        inferred_why: inferred_words(session, at),
+        issues: session
+            .issues()
+            .filter(|issue| {
+                let at = &issue.location;
+                let of_row = at.table.as_deref() == Some("execution")
+                    && at.row.is_some_and(|r| ids.contains(&r));
+                of_row || node_of_line(session, at) == Some(node)
+            })
+            .cloned()
+            .collect(),
+        rows,
+        row,
+    })
+}
+
+/// The frame that a node is, or lies in.
+pub(super) fn frame_of(opened: &Opened, node: u32) -> Option<&Node> {
+    let at = opened.node(node)?;
+    match at.kind {
+        NodeKind::Frame { .. } => Some(at),
+        _ => {
+            let frame = opened.index.frame.get(node as usize).copied().flatten()?;
+            opened.node(frame)
+        }
+    }
+}
+
+/// What of a node's place was inferred, in a sentence.
+fn inferred_words(opened: &Opened, node: &Node) -> Option<String> {
+    let above = |node: &Node| opened.trace.nodes.get(node.parent? as usize);
+    let recorded = execution(opened, node.first_row).and_then(|row| row.parent);
+    node.inferred.then(|| match (recorded, above(node).map(|n| &n.kind)) {
+        (Some(id), Some(NodeKind::Round { .. })) => format!(
+            "Its row names execution {id} around it; which round it belongs to follows from the order of the rows."
+        ),
+        (Some(id), _) => format!(
+            "Its row names execution {id} around it; where in there it belongs follows from the order of the rows."
+        ),
+        (None, _) => "No row records where it belongs; its place follows from the order of the rows.".to_owned(),
+    })
+}
+
+/// The lines of a compact log that tell of a node.
+fn told(opened: &Opened, node: u32) -> impl Iterator<Item = &LogLine> {
+    let told = &opened.trace.told;
+    let from = told.partition_point(|(at, _)| *at < node);
+    let own = told.get(from..).unwrap_or_default();
+    let lines = opened.run.log.as_ref().map_or(&[][..], |log| &log.lines);
+    own.iter()
+        .take_while(move |(at, _)| *at == node)
+        .filter_map(|(_, line)| lines.get(*line as usize))
+}
+
+/// The node that a line of the run's log tells of.
+pub(super) fn node_of_line(opened: &Opened, at: &Location) -> Option<u32> {
+    let log = opened.run.log.as_ref()?;
+    let number = at.line.filter(|_| at.file.as_deref() == Some(&*log.file))?;
+    let line = log.lines.binary_search_by_key(&number, |l| l.line).ok()?;
+    let told = &opened.index.told;
+    let behind = told.partition_point(|(of, _)| *of as usize <= line);
+    let (of, node) = told.get(behind.checked_sub(1)?)?;
+    (*of as usize == line).then_some(*node)
+}
+
+/// A node as a link.
+pub fn node_ref(opened: &Opened, node: u32) -> Option<NodeRef> {
+    let at = opened.node(node)?;
+    let above = ancestors(opened, node, 7);
+    let cut = above.len().saturating_sub(6);
+    let mut path: Vec<String> = above
+        .iter()
+        .skip(cut)
+        .filter_map(|&n| opened.node(n))
+        .map(|n| short(&n.text, 40))
+        .collect();
+    if cut > 0 {
+        path.insert(0, "…".to_owned());
+    }
+    Some(NodeRef {
+        node,
+        id: at.id,
+        kind: at.kind.word().to_owned(),
+        text: short(&at.text, ROW_TEXT),
+        status: status_word(at).to_owned(),
+        path: path.join(" › "),
+        line: at.line,
+        line_guessed: at.line.is_some() && at.line_guessed,
+        error: error_of(opened, node, at).map(|e| short(e, ROW_TEXT)),
+    })
+}
+
+/// What is above a node, from the outside in; of a longer way the nearest `most`.
+fn ancestors(opened: &Opened, node: u32, most: usize) -> Vec<u32> {
+    let parent = |node: &u32| opened.node(*node)?.parent;
+    let mut above: Vec<u32> = std::iter::successors(parent(&node), parent)
+        .take(most)
+        .collect();
+    above.reverse();
+    above
+}
+
+pub(super) fn execution(opened: &Opened, row: Option<u32>) -> Option<&Execution> {
+    opened.run.executions.get(row? as usize)
+}
+
+pub(super) fn binding_ref(opened: &Opened, binding: u32) -> Option<BindingRef> {
+    let at = opened.run.bindings.get(binding as usize)?;
+    Some(BindingRef {
+        binding,
+        name: at.name.to_string(),
+        execution_id: at.execution_id,
+        overwritten: false,
+        inferred: false,
+    })
+}
+
+/// The word a person reads: a failure that was made good reads `recovered`.
+pub(super) fn status_word(node: &Node) -> &str {
+    if node.recovered && node.status == crate::trace::NodeStatus::Failed {
+        "recovered"
+    } else {
+        node.status.word()
+    }
+}
+
+/// The error of a node: that of its last row, or line of the log, which has one.
+pub(super) fn error_of<'o>(opened: &'o Opened, at: u32, node: &'o Node) -> Option<&'o str> {
+    let last = execution(opened, node.last_row).and_then(|e| e.error.as_deref());
+    let of_row = |id: &i64| {
+        let at = opened
+            .run
+            .executions
+            .binary_search_by_key(id, |e| e.id)
+            .ok()?;
+        opened.run.executions.get(at)?.error.as_deref()
+    };
+    last.or_else(|| node.aliases.iter().rev().find_map(of_row))
+        .or_else(|| execution(opened, node.first_row).and_then(|e| e.error.as_deref()))
+        .or_else(|| node.error(&opened.run).map(|error| &**error))
+        .or_else(|| failed_line(opened, at))
+        .filter(|e| !e.trim().is_empty())
+}
+
+/// What the last line of a log that says that a node failed says of it.
+fn failed_line(opened: &Opened, at: u32) -> Option<&str> {
+    let failed = told(opened, at).filter(|line| {
+        matches!(
+            line.event,
+            LogEvent::Statement {
+                status: Some(Status::Failed),
+                ..
+            }
+        )
+    });
+    failed.last()?.note.as_deref()
+}
+
+fn detail_words(opened: &Opened, index: u32, node: &Node) -> String {
+    let meta = execution(opened, node.first_row).and_then(|e| e.meta.as_deref());
+    let children = opened
+        .index
+        .children
+        .get(index as usize)
+        .copied()
+        .unwrap_or(0);
+    // What no row says, the program may.
+    let stated = statement_of(opened, node).filter(|_| !node.line_guessed);
+    let stated_text = |name: &str| stated.and_then(|s| s.property(name));
+    let stated_max = |name: &str| stated.and_then(|s| s.number(name));
+    let mut words: Vec<String> = Vec::new();
+    match &node.kind {
+        NodeKind::Parallel => {
+            let strategy = meta.and_then(|m| m.strategy.as_deref());
+            if let Some(strategy) = strategy.or_else(|| stated_text("strategy")) {
+                words.push(short(strategy, 40));
+            }
+            words.push(count(children, "branch", "branches"));
+        }
+        NodeKind::Loop => {
+            let last_round = opened
+                .trace
+                .nodes
+                .iter()
+                .skip(index as usize + 1)
+                .take(node.descendants as usize)
+                .filter(|n| n.parent == Some(index))
+                .filter_map(|n| match n.kind {
+                    NodeKind::Round { n } => Some(n),
+                    _ => None,
+                })
+                .max();
+            let max = node
+                .max
+                .or_else(|| stated_max("max").or(stated_max("count")));
+            match (last_round, max) {
+                (Some(n), Some(max)) => words.push(format!("round {n} of {max}")),
+                (Some(n), None) => words.push(count(n, "round", "rounds")),
+                (None, Some(max)) => {
+                    words.push(format!("at most {}", count(max, "round", "rounds")));
+                }
+                (None, None) => {}
+            }
+            let reason = execution(opened, node.last_row)
+                .and_then(|e| e.meta.as_deref())
+                .and_then(|m| m.reason.as_deref());
+            if let Some(reason) = reason {
+                words.push(reason.replace('_', " "));
+            }
+        }
+        NodeKind::Frame { depth, .. } => {
+            if let Some(id) = node.id {
+                words.push(format!("frame {id}"));
+            }
+            words.push(format!("depth {depth}"));
+        }
+        NodeKind::Branch { .. } if node.derived => {
+            words.push("announced, never seen".to_owned());
+        }
+        _ => {}
+    }
+    if node.attempts > 1 {
+        let stated = stated_max("retry").filter(|max| *max >= node.attempts);
+        words.push(match node.max.or(stated) {
+            Some(max) if !matches!(node.kind, NodeKind::Loop) => {
+                format!("attempt {} of {max}", node.attempts)
+            }
+            _ => format!("attempt {}", node.attempts),
+        });
+    }
+    if let Some(remark) = node.remark(&opened.run) {
+        words.push(short(remark, NOTE));
+    }
+    words.join(" · ")
+}
+
+/// What a log or a state file remarks after a node, or before the first.
+pub(crate) fn remarks_after(opened: &Opened, node: Option<u32>) -> Vec<String> {
+    let all = &opened.trace.remarks;
+    let from = all.partition_point(|(after, _)| *after < node);
+    let own = all
+        .iter()
+        .skip(from)
+        .take_while(|(after, _)| *after == node);
+    own.map(|(_, line)| short(line, ROW_TEXT)).collect()
+}
+
+/// A line of a log as a row of the store.
+fn told_row(line: &LogLine) -> RowView {
+    let cell = Cell {
+        stored: "text".to_owned(),
+        text: short(&line.raw, 4 * ROW_TEXT),
+        len: line.raw.len() as u64,
+        cut: line.raw.chars().count() > 4 * ROW_TEXT,
+    };
+    RowView {
+        id: i64::from(line.line),
+        columns: vec![("line".to_owned(), cell)],
+    }
+}
+
+pub(in crate::session) fn span(from: &Option<Stamp>, to: &Option<Stamp>) -> Option<i64> {
+    let (from, to) = (from.as_ref()?.millis()?, to.as_ref()?.millis()?);
+    // Two equal times are one moment that was recorded twice, not a duration of nothing.
+    (to > from).then_some(to - from)
+}
+
+/// `1 branch`, `3 branches`.
+pub(super) fn count(n: u32, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
