@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use prosescope_core::model::AgentScope;
 use prosescope_core::write::{At, Fault, Record, RunStore, record};
-use prosescope_postgres::PostgresStore;
+use prosescope_postgres::{Address, Keeper, PostgresStore};
 use prosescope_store::{FolderStore, SqliteStore};
 
 use crate::error::CliError;
@@ -76,6 +76,19 @@ impl Recorder {
             at: at(),
             latest: false,
             folder: from_here(path),
+        })
+    }
+
+    /// Opens agents in PostgreSQL that outlive runs.
+    pub(crate) fn open_agents_on_server(
+        address: &Address,
+        keeper: Keeper,
+    ) -> Result<Recorder, CliError> {
+        Ok(Recorder {
+            store: Store::Postgres(Box::new(PostgresStore::open_agents(address, keeper)?)),
+            at: at(),
+            latest: false,
+            folder: address.to_string(),
         })
     }
 

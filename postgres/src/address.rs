@@ -2,13 +2,15 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use percent_encoding::percent_decode_str;
 use prosescope_core::write::{Fault, FaultKind};
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
+use crate::server::{ANSWER, Connection};
 use crate::tls::Trust;
 
 /// How long a connection may take to come about, unless the address names `connect_timeout`.
@@ -17,13 +19,23 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// How long the other side may leave bytes unconfirmed.
 const SILENCE: Duration = Duration::from_secs(20);
 
-/// The address of a database. Neither `Debug` nor `Display` shows the password.
+/// How long a connection that nobody uses is kept: a server or a pooler may close it any time.
+const IDLE: Duration = Duration::from_secs(5);
+
+/// The address of a database, and connections to it that wait for their next use. Neither `Debug` nor `Display` shows the
+/// password.
 #[derive(Clone)]
 pub struct Address {
     pub(crate) config: Config,
     pub(crate) trust: Trust,
+    /// How long an answer may take.
+    pub(crate) answer: Duration,
     shown: String,
+    idle: Arc<Mutex<Vec<Idle>>>,
 }
+
+/// A connection, and since when nobody uses it.
+type Idle = (Instant, Arc<Connection>);
 
 impl Address {
     /// Parses `postgresql://…`, `postgres://…` or `host=… dbname=…`. What the text leaves out comes from `PGHOST`,
@@ -74,15 +86,32 @@ impl Address {
         Ok(Address {
             config,
             trust,
+            answer: ANSWER,
             shown,
+            idle: Arc::default(),
         })
     }
 
-    /// The same with a connection that comes about this soon, or not at all.
+    /// The same with a connection that comes about this soon, and answers this soon, or not at all.
     #[must_use]
     pub fn within(mut self, timeout: Duration) -> Address {
         self.config.connect_timeout(timeout);
+        self.answer = timeout;
         self
+    }
+
+    /// Takes a connection that waits, if there is one.
+    pub(crate) fn idle(&self) -> Option<Arc<Connection>> {
+        let mut idle = self.idle.lock().ok()?;
+        idle.retain(|(since, connection)| since.elapsed() < IDLE && !connection.is_closed());
+        idle.pop().map(|(_, connection)| connection)
+    }
+
+    /// Keeps a connection for its next use.
+    pub(crate) fn keep(&self, connection: Arc<Connection>) {
+        if let Ok(mut idle) = self.idle.lock() {
+            idle.push((Instant::now(), connection));
+        }
     }
 }
 

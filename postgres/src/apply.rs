@@ -8,6 +8,8 @@ use prosescope_core::write::{
 };
 use serde_json::{Map, Value};
 
+use crate::agents;
+use crate::of::Of;
 use crate::server::{Bound, bytes, int, text};
 
 /// A statement of a transaction.
@@ -18,7 +20,7 @@ pub(crate) struct Step<'a> {
     pub(crate) one: bool,
 }
 
-fn step<'a>(sql: impl Into<String>, bound: Vec<Bound<'a>>) -> Step<'a> {
+pub(crate) fn step<'a>(sql: impl Into<String>, bound: Vec<Bound<'a>>) -> Step<'a> {
     Step {
         sql: sql.into(),
         bound,
@@ -26,7 +28,7 @@ fn step<'a>(sql: impl Into<String>, bound: Vec<Bound<'a>>) -> Step<'a> {
     }
 }
 
-fn any<'a>(sql: impl Into<String>, bound: Vec<Bound<'a>>) -> Step<'a> {
+pub(crate) fn any<'a>(sql: impl Into<String>, bound: Vec<Bound<'a>>) -> Step<'a> {
     Step {
         one: false,
         ..step(sql, bound)
@@ -42,12 +44,13 @@ const OBJECT: &str = "CASE WHEN jsonb_typeof(metadata) = 'object' THEN metadata
                            ELSE jsonb_build_object('x_malformed', metadata) END";
 
 /// A bound text in UTC as a time; an empty one is none.
-fn time(n: usize) -> String {
+pub(crate) fn time(n: usize) -> String {
     format!("(nullif(${n}, '')::timestamp AT TIME ZONE 'UTC')")
 }
 
 /// What a change is written with. Attachments come by themselves: see [`pieces`].
-pub(crate) fn steps<'a>(run: &'a str, change: &'a Change) -> Vec<Step<'a>> {
+pub(crate) fn steps<'a>(of: &'a Of, change: &'a Change) -> Vec<Step<'a>> {
+    let run = of.run().unwrap_or_default();
     match change {
         Change::Attachment(_) => Vec::new(),
         Change::Run(change) => {
@@ -70,44 +73,8 @@ pub(crate) fn steps<'a>(run: &'a str, change: &'a Change) -> Vec<Step<'a>> {
         Change::Execution(row) => execution(run, row),
         Change::UpdateExecution(row) => update(run, row),
         Change::Binding(row) => binding(run, row),
-        Change::Memory(row) => vec![
-            any(
-                format!(
-                    "INSERT INTO openprose.x_agent_memory_history (run_id, agent_name, updated_at, replaced_at, memory)
-                     SELECT run_id, name, updated_at, {}, memory FROM openprose.agents
-                     WHERE name = $1 AND run_id = $2 AND memory IS NOT NULL FOR UPDATE",
-                    time(3)
-                ),
-                vec![text(&*row.agent), text(run), text(&*row.at)],
-            ),
-            agent(run, &row.agent, &row.scope, &row.at),
-            step(
-                format!(
-                    "UPDATE openprose.agents SET memory = $3, updated_at = {} WHERE name = $1 AND run_id = $2",
-                    time(4)
-                ),
-                vec![text(&*row.agent), text(run), text(&*row.memory), text(&*row.at)],
-            ),
-        ],
-        Change::Segment(row) => vec![
-            // A1: the agent is there before its first segment names it.
-            agent(run, &row.agent, &row.scope, &row.at),
-            step(
-                format!(
-                    "INSERT INTO openprose.agent_segments (agent_name, run_id, segment_number, timestamp, prompt, summary)
-                     VALUES ($1, $2, $3, COALESCE({}, now()), $5, $6)",
-                    time(4)
-                ),
-                vec![
-                    text(&*row.agent),
-                    text(run),
-                    int(row.number),
-                    text(&*row.at),
-                    text(&*row.prompt),
-                    text(&*row.summary),
-                ],
-            ),
-        ],
+        Change::Memory(row) => agents::memory(of, row),
+        Change::Segment(row) => agents::segment(of, row),
         Change::Import(row) => vec![step(
             format!(
                 "INSERT INTO openprose.imports (alias, run_id, source_url, fetched_at, inputs_schema, outputs_schema)
@@ -175,19 +142,6 @@ pub(crate) fn steps<'a>(run: &'a str, change: &'a Change) -> Vec<Step<'a>> {
             ],
         )],
     }
-}
-
-/// Registers an agent that is not there.
-fn agent<'a>(run: &'a str, name: &'a str, scope: &'a str, at: &'a str) -> Step<'a> {
-    any(
-        format!(
-            "INSERT INTO openprose.agents (name, run_id, scope, created_at, updated_at)
-             SELECT $1, $2, $3, {at}, {at}
-             WHERE NOT EXISTS (SELECT FROM openprose.agents WHERE name = $1 AND run_id = $2)",
-            at = time(4)
-        ),
-        vec![text(name), text(run), text(scope), text(at)],
-    )
 }
 
 fn execution<'a>(run: &'a str, row: &'a ExecutionRow) -> Vec<Step<'a>> {

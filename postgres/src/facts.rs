@@ -11,9 +11,11 @@ use prosescope_core::write::{
 };
 use tokio_postgres::{Error, Row};
 
+use crate::agents;
 use crate::fault;
+use crate::of::{Keeper, Of};
 use crate::rows::{self, get};
-use crate::server::{Bound, Lost, Server, int, text};
+use crate::server::{Bound, Lost, Server, int, owned, text};
 
 /// Rows that are fetched at once of a walk that mostly ends early.
 const PIECE: i64 = 64;
@@ -21,7 +23,10 @@ const PIECE: i64 = 64;
 /// Answers from inside of the transaction.
 pub(crate) struct PostgresFacts<'a> {
     pub(crate) server: &'a Server,
+    /// The run; of agents that outlive runs, none.
     pub(crate) run: &'a str,
+    /// Whose rows are written: agents of a project become everybody's once they are found there.
+    pub(crate) of: RefCell<Of>,
     /// The run's status when its row was locked.
     pub(crate) status: RunStatus,
     /// The ids that the transaction has taken for new rows, once it has: the first, and how many.
@@ -96,16 +101,25 @@ impl PostgresFacts<'_> {
         }
     }
 
+    fn agent_of(&self, of: &Of, name: &str) -> Result<Option<AgentFact>, Fault> {
+        let whose = agents::whose(of);
+        let sql = format!(
+            "SELECT scope, memory IS NOT NULL, (
+                 SELECT max(segment_number)::bigint FROM openprose.agent_segments WHERE agent_name = $1 AND {whose})
+             FROM openprose.agents WHERE name = $1 AND {whose} LIMIT 1"
+        );
+        self.one(&sql, &[agents::stored(of, name), text(of.key())], |row| {
+            Ok(AgentFact {
+                scope: AgentScope::parse(get::<Option<&str>>(row, 0)?.unwrap_or("execution")),
+                has_memory: get(row, 1)?,
+                last_segment: get::<Option<i64>>(row, 2)?.unwrap_or(0),
+            })
+        })
+    }
+
     fn of_run(&self) -> Bound<'static> {
         owned(self.run)
     }
-}
-
-fn owned(value: &str) -> Bound<'static> {
-    (
-        Box::new(value.to_owned()),
-        tokio_postgres::types::Type::TEXT,
-    )
 }
 
 /// Takes so many ids that follow each other; `None` when other writers took some between them.
@@ -253,17 +267,18 @@ impl Facts for PostgresFacts<'_> {
     }
 
     fn agent(&self, name: &str) -> Result<Option<AgentFact>, Fault> {
-        let sql = "SELECT scope, memory IS NOT NULL, (
-                       SELECT max(segment_number)::bigint FROM openprose.agent_segments AS s
-                       WHERE s.agent_name = a.name AND s.run_id = a.run_id)
-                   FROM openprose.agents AS a WHERE name = $1 AND run_id = $2 LIMIT 1";
-        self.one(sql, &[text(name), text(self.run)], |row| {
-            Ok(AgentFact {
-                scope: AgentScope::parse(get::<Option<&str>>(row, 0)?.unwrap_or("execution")),
-                has_memory: get(row, 1)?,
-                last_segment: get::<Option<i64>>(row, 2)?.unwrap_or(0),
-            })
-        })
+        let of = self.of.borrow().clone();
+        let found = self.agent_of(&of, name)?;
+        let everybody = Of::Agents(Keeper::Project(None));
+        if found.is_some() || !matches!(of, Of::Agents(Keeper::Project(Some(_)))) {
+            return Ok(found);
+        }
+        // P13: what is kept for everybody stays so.
+        let shared = self.agent_of(&everybody, name)?;
+        if shared.is_some() {
+            *self.of.borrow_mut() = everybody;
+        }
+        Ok(shared)
     }
 
     fn import(&self, alias: &str) -> Result<Option<ImportFact>, Fault> {

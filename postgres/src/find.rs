@@ -27,13 +27,43 @@ const MOST: i64 = 4;
 /// When the server does not answer, or refuses.
 pub fn find_run(address: &Address, name: Option<&str>) -> Result<Which, Fault> {
     let server = Server::connect(address)?;
-    find(&server, name).map_err(|lost| fault::unread_fault(address, &lost))
+    let found = find(&server, name).map_err(|lost| fault::unread_fault(address, &lost))?;
+    server.release();
+    Ok(found)
+}
+
+/// The runs with a gate that waits for a decision.
+///
+/// # Errors
+/// When the server does not answer, or refuses.
+pub fn waiting_runs(address: &Address) -> Result<Vec<String>, Fault> {
+    let server = Server::connect(address)?;
+    let sql =
+        "SELECT DISTINCT run_id FROM openprose.gates WHERE status = 'pending' ORDER BY run_id";
+    let found = has(&server, "openprose.gates").and_then(|there| match there {
+        true => server.rows(sql, &[]),
+        false => Ok(Vec::new()),
+    });
+    let ids = found.and_then(|rows| {
+        Ok(rows
+            .iter()
+            .map(|row| get(row, 0))
+            .collect::<Result<_, _>>()?)
+    });
+    let ids = ids.map_err(|lost| fault::unread_fault(address, &lost))?;
+    server.release();
+    Ok(ids)
+}
+
+/// Whether there is such a table that may be looked into.
+pub(crate) fn has(server: &Server, table: &str) -> Result<bool, Lost> {
+    let rows = server.rows("SELECT to_regclass($1) IS NOT NULL", &[text(table)])?;
+    let there = rows.first().map(|row| get(row, 0)).transpose()?;
+    Ok(there.unwrap_or_default())
 }
 
 fn find(server: &Server, name: Option<&str>) -> Result<Which, Lost> {
-    let there = server.rows("SELECT to_regclass('openprose.run') IS NOT NULL", &[])?;
-    let there: Option<bool> = there.first().map(|row| get(row, 0)).transpose()?;
-    if there != Some(true) {
+    if !has(server, "openprose.run")? {
         return Ok(Which::None);
     }
     let rows = match name {

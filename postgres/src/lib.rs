@@ -11,10 +11,12 @@
 //! and nothing is prepared, so that a pooler in transaction mode may stand between.
 
 mod address;
+mod agents;
 mod apply;
 mod facts;
 mod fault;
 mod find;
+mod of;
 mod read;
 mod rows;
 mod schema;
@@ -25,7 +27,8 @@ mod store;
 mod tls;
 
 pub use address::Address;
-pub use find::{Which, find_run};
+pub use find::{Which, find_run, waiting_runs};
+pub use of::Keeper;
 pub use read::PostgresRun;
 pub use schema::init_postgres;
 pub use source::PostgresSource;

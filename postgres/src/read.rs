@@ -17,6 +17,7 @@ use tokio_postgres::types::{FromSql, Type};
 
 use crate::address::Address;
 use crate::fault;
+use crate::of::{Of, USER};
 use crate::rows::{get, without_zone};
 use crate::server::{Bound, Lost, Server, int, text, typed};
 use crate::shape::{COLUMNS, Kind, Shape, declared, shapes};
@@ -32,10 +33,10 @@ const ASK: Duration = Duration::from_millis(50);
 /// Bytes of a value that are fetched at once.
 const PIECE: u64 = 16 << 20;
 
-/// A reader of one run.
+/// A reader of the rows of one run, of all runs, or of agents that outlive runs.
 pub struct PostgresRun {
     server: Server,
-    run: String,
+    of: Of,
     limits: Limits,
     /// Whether a snapshot was begun, and not ended.
     snapshot: Flag<bool>,
@@ -51,9 +52,17 @@ impl PostgresRun {
     /// # Errors
     /// When the server does not answer, or refuses.
     pub fn connect(address: &Address, run: &str, limits: &Limits) -> Result<PostgresRun, Fault> {
+        PostgresRun::of(address, Of::Run(run.to_owned()), limits)
+    }
+
+    /// Connects, to read these rows.
+    ///
+    /// # Errors
+    /// As [`PostgresRun::connect`].
+    pub(crate) fn of(address: &Address, of: Of, limits: &Limits) -> Result<PostgresRun, Fault> {
         Ok(PostgresRun {
             server: Server::connect(address)?,
-            run: run.to_owned(),
+            of,
             limits: limits.clone(),
             snapshot: Flag::new(false),
             busy: Flag::new(false),
@@ -79,6 +88,11 @@ impl PostgresRun {
             let _ = self.server.batch("ROLLBACK TO SAVEPOINT read");
         }
         answer
+    }
+
+    /// What `$1` of a question is.
+    fn key(&self) -> Bound<'_> {
+        text(self.of.key())
     }
 
     fn is_stopped(&self) -> bool {
@@ -145,7 +159,9 @@ impl PostgresRun {
             return Ok(Arc::clone(known));
         }
         let rows = self.inside(|| self.rows(COLUMNS, &[]))?;
-        let found: Arc<[Shape]> = shapes(&rows).map_err(|error| self.unread(error))?.into();
+        let found: Arc<[Shape]> = shapes(&rows, &self.of)
+            .map_err(|error| self.unread(error))?
+            .into();
         *self.shapes.borrow_mut() = Some(Arc::clone(&found));
         Ok(found)
     }
@@ -166,15 +182,12 @@ impl PostgresRun {
     fn counted(&self, table: &Found, most: u64) -> Option<u64> {
         let most = i64::try_from(most).unwrap_or(i64::MAX - 1);
         let counted = self.with_shape(&table.info.name, |shape| {
-            let only = match &shape.run {
-                Some(column) => format!("{}::text = $1", crate::shape::quoted(column)),
-                None => "$1 IS NOT NULL".to_owned(),
-            };
+            let only = shape.only(&self.of);
             let name = crate::shape::quoted(&shape.found.info.name);
             let sql = format!(
-                "SELECT count(*) FROM (SELECT FROM openprose.{name} WHERE {only} LIMIT $2) AS counted"
+                "SELECT count(*) FROM (SELECT FROM openprose.{name} AS of WHERE {only} LIMIT $2) AS counted"
             );
-            let bound = [text(&*self.run), int(most.saturating_add(1))];
+            let bound = [self.key(), int(most.saturating_add(1))];
             let rows = self.inside(|| self.rows(&sql, &bound))?;
             let count = rows.first().map(|row| get::<i64>(row, 0)).transpose();
             count.map_err(|error| self.unread(error))
@@ -183,6 +196,14 @@ impl PostgresRun {
             .ok()
             .flatten()
             .and_then(|count| count.try_into().ok())
+    }
+}
+
+impl Drop for PostgresRun {
+    fn drop(&mut self) {
+        if !self.snapshot.get() && !self.busy.get() {
+            self.server.release();
+        }
     }
 }
 
@@ -228,11 +249,11 @@ impl Database for PostgresRun {
                 .map(|want| Slot::of(shape, want))
                 .collect();
             let columns: String = slots.iter().map(|slot| slot.sql.as_str()).collect();
-            let (condition, mut bound) = condition(shape, scan.rows, &self.run);
-            bound.insert(0, text(&*self.run));
+            let (condition, mut bound) = condition(shape, scan.rows, &self.of);
+            bound.insert(0, self.key());
             let sql = format!(
                 "SELECT t.\"*at*\"{columns} FROM {} {condition}",
-                shape.of_run()
+                shape.rows(&self.of)
             );
             self.inside(|| {
                 self.each(&sql, &bound, &mut |row| {
@@ -284,7 +305,7 @@ impl Database for PostgresRun {
             };
             let sql = format!(
                 "SELECT octet_length({value})::bigint, {part} FROM {} WHERE t.\"*at*\" = $2 AND $5 IS NOT NULL LIMIT 1",
-                shape.of_run()
+                shape.rows(&self.of)
             );
             self.inside(|| {
                 let mut from = range.start;
@@ -294,7 +315,7 @@ impl Database for PostgresRun {
                     }
                     let len = (range.end - from).min(PIECE);
                     let bound = [
-                        text(&*self.run),
+                        self.key(),
                         int(cell.at),
                         int(at_most(from.saturating_add(1))),
                         int(at_most(len)),
@@ -328,12 +349,14 @@ fn at_most(n: u64) -> i64 {
 }
 
 /// Which rows, in which order; values from `$2` on.
-fn condition<'a>(shape: &Shape, rows: Rows<'a>, run: &str) -> (String, Vec<Bound<'a>>) {
+fn condition<'a>(shape: &Shape, rows: Rows<'a>, of: &Of) -> (String, Vec<Bound<'a>>) {
     const ORDER: &str = "ORDER BY t.\"*at*\"";
     match rows {
         Rows::All => (ORDER.to_owned(), Vec::new()),
         // The run of a store of many is the one that it is opened for.
-        Rows::OfRun(of) if shape.run.is_none() || of == run => (ORDER.to_owned(), Vec::new()),
+        Rows::OfRun(run) if shape.run.is_none() || Some(run) == of.run() => {
+            (ORDER.to_owned(), Vec::new())
+        }
         Rows::OfRun(_) => ("WHERE false".to_owned(), Vec::new()),
         Rows::At(at) => ("WHERE t.\"*at*\" = $2".to_owned(), vec![int(at)]),
         Rows::Page(from, len) => (
@@ -349,7 +372,14 @@ fn condition<'a>(shape: &Shape, rows: Rows<'a>, run: &str) -> (String, Vec<Bound
             };
             let name = crate::shape::quoted(column);
             let of = declared(&shape.found, column);
-            match (key, Kind::of(of)) {
+            let word = match key {
+                Key::Text(word) if shape.prefixed == Some(column) => {
+                    let stored = (Box::new(format!("{USER}{word}")) as Box<_>, Type::TEXT);
+                    return (format!("WHERE t.{name}::text = $2 {ORDER}"), vec![stored]);
+                }
+                key => key,
+            };
+            match (word, Kind::of(of)) {
                 (Key::Int(n), Kind::Whole) => {
                     (format!("WHERE t.{name} = $2 {ORDER}"), vec![int(n)])
                 }

@@ -1,6 +1,7 @@
 //! A connection to a server, asked one question after the other.
 
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
 use prosescope_core::write::Fault;
@@ -12,7 +13,7 @@ use crate::address::Address;
 use crate::{fault, tls};
 
 /// How long an answer may take: longer than a writer waits for a lock.
-const ANSWER: Duration = Duration::from_secs(60);
+pub(crate) const ANSWER: Duration = Duration::from_secs(60);
 
 /// How long asking a server to stop may take.
 const CANCEL: Duration = Duration::from_secs(1);
@@ -26,6 +27,11 @@ pub(crate) fn text<'a>(value: impl Into<Option<&'a str>>) -> Bound<'a> {
     (Box::new(value.into()), Type::TEXT)
 }
 
+/// A text of its own.
+pub(crate) fn owned<'a>(value: &str) -> Bound<'a> {
+    (Box::new(value.to_owned()), Type::TEXT)
+}
+
 /// A whole number, or NULL.
 pub(crate) fn int<'a>(value: impl Into<Option<i64>>) -> Bound<'a> {
     (Box::new(value.into()), Type::INT8)
@@ -37,54 +43,43 @@ pub(crate) fn bytes(value: &[u8]) -> Bound<'_> {
 }
 
 /// A connection. The core asks and waits, so its tasks run while somebody waits for an answer, on the caller's thread.
-pub(crate) struct Server {
+pub(crate) struct Connection {
     runtime: Runtime,
     client: Client,
+}
+
+impl Connection {
+    /// Whether the connection is known to be gone.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.client.is_closed()
+    }
+}
+
+/// A connection in use.
+pub(crate) struct Server {
+    connection: Arc<Connection>,
     address: Address,
 }
 
 impl Server {
-    /// Connects.
+    /// Takes a connection that waits for its next use, else connects.
     ///
     /// # Errors
     /// When nobody answers, or the server refuses.
     pub(crate) fn connect(address: &Address) -> Result<Server, Fault> {
-        let runtime = Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|cause| fault::unconnected(address, &cause.to_string()))?;
-        let tls = tls::connector(&address.trust)?;
-        // The library's own limit is for each address that a name has.
-        let limit = address
-            .config
-            .get_connect_timeout()
-            .copied()
-            .unwrap_or(ANSWER);
-        let connecting = async {
-            let connecting = tokio::time::timeout(limit, address.config.connect(tls)).await;
-            match connecting {
-                Ok(connected) => connected.map_err(|error| fault::refused(address, &error)),
-                Err(_) => {
-                    let what = format!("no answer within {} s", limit.as_secs_f32());
-                    Err(fault::unconnected(address, &what))
-                }
-            }
+        let connection = match address.idle() {
+            Some(connection) => connection,
+            None => Arc::new(connected(address)?),
         };
-        let (client, connection) = match runtime.block_on(connecting) {
-            Ok(connected) => connected,
-            Err(fault) => {
-                // The name of a host may still be looked up: nobody waits for that.
-                runtime.shutdown_background();
-                return Err(fault);
-            }
-        };
-        runtime.spawn(async move {
-            // Whoever waits for an answer is told the same.
-            let _ = connection.await;
-        });
         Ok(Server {
-            runtime,
-            client,
+            connection,
             address: address.clone(),
         })
+    }
+
+    /// Lets the next one use the connection, which has no transaction open and is not asked again.
+    pub(crate) fn release(&self) {
+        self.address.keep(Arc::clone(&self.connection));
     }
 
     pub(crate) fn address(&self) -> &Address {
@@ -92,17 +87,17 @@ impl Server {
     }
 
     pub(crate) fn client(&self) -> &Client {
-        &self.client
+        &self.connection.client
     }
 
     /// Whether the connection is known to be gone.
     pub(crate) fn is_closed(&self) -> bool {
-        self.client.is_closed()
+        self.connection.client.is_closed()
     }
 
     /// Waits for an answer; `None` when it does not come.
     pub(crate) fn wait<T>(&self, question: impl Future<Output = T>) -> Option<T> {
-        self.wait_for(ANSWER, question)
+        self.wait_for(self.address.answer, question)
     }
 
     /// Waits so long for an answer.
@@ -112,29 +107,64 @@ impl Server {
         question: impl Future<Output = T>,
     ) -> Option<T> {
         let limited = async { tokio::time::timeout(long, question).await };
-        self.runtime.block_on(limited).ok()
+        self.connection.runtime.block_on(limited).ok()
     }
 
     /// Asks the server to stop what it does for this connection.
     pub(crate) fn cancel(&self) {
         if let Ok(tls) = tls::connector(&self.address.trust) {
             // A server that cannot be reached goes on until it sees that nobody listens.
-            let _ = self.wait_for(CANCEL, self.client.cancel_token().cancel_query(tls));
+            let _ = self.wait_for(CANCEL, self.client().cancel_token().cancel_query(tls));
         }
     }
 
     /// The rows that answer a question.
     pub(crate) fn rows(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Lost> {
-        let question = self.client.query_typed_raw(sql, typed(bound));
+        let question = self.client().query_typed_raw(sql, typed(bound));
         let rows = async { futures_util::TryStreamExt::try_collect(question.await?).await };
         self.wait(rows).ok_or(Lost::Silent)?.map_err(Lost::Error)
     }
 
     /// Runs statements without values, as one message.
     pub(crate) fn batch(&self, sql: &str) -> Result<(), Lost> {
-        let done = self.wait(self.client.batch_execute(sql));
+        let done = self.wait(self.client().batch_execute(sql));
         done.ok_or(Lost::Silent)?.map_err(Lost::Error)
     }
+}
+
+fn connected(address: &Address) -> Result<Connection, Fault> {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|cause| fault::unconnected(address, &cause.to_string()))?;
+    let tls = tls::connector(&address.trust)?;
+    // The library's own limit is for each address that a name has.
+    let limit = address
+        .config
+        .get_connect_timeout()
+        .copied()
+        .unwrap_or(ANSWER);
+    let connecting = async {
+        let connecting = tokio::time::timeout(limit, address.config.connect(tls)).await;
+        match connecting {
+            Ok(connected) => connected.map_err(|error| fault::refused(address, &error)),
+            Err(_) => {
+                let what = format!("no answer within {} s", limit.as_secs_f32());
+                Err(fault::unconnected(address, &what))
+            }
+        }
+    };
+    let (client, connection) = match runtime.block_on(connecting) {
+        Ok(connected) => connected,
+        Err(fault) => {
+            // The name of a host may still be looked up: nobody waits for that.
+            runtime.shutdown_background();
+            return Err(fault);
+        }
+    };
+    runtime.spawn(async move {
+        // Whoever waits for an answer is told the same.
+        let _ = connection.await;
+    });
+    Ok(Connection { runtime, client })
 }
 
 /// Why there is no answer.

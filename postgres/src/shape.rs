@@ -2,9 +2,10 @@
 
 use prosescope_core::database::Found;
 use prosescope_core::model::{ColumnInfo, TableInfo};
-use prosescope_core::schema::{RUN, known_column, known_table};
+use prosescope_core::schema::{AGENT_SEGMENTS, AGENTS, RUN, known_column, known_table};
 use tokio_postgres::{Error, Row};
 
+use crate::of::{Keeper, Of, USER};
 use crate::rows::get;
 
 /// All columns of all tables, with what the order of rows needs: whether a column alone is a key, or with the run's id.
@@ -26,6 +27,8 @@ pub(crate) struct Shape {
     pub(crate) run: Option<String>,
     /// The whole number that orders the rows of a run and finds one again; else their place in the key's order does.
     pub(crate) address: Option<String>,
+    /// The column with the agent's name, where it begins with [`USER`], which is no part of the name as people see it.
+    pub(crate) prefixed: Option<&'static str>,
     /// Whether `x_status` holds the words that `status` refuses (errata P11).
     pub(crate) odd_status: bool,
 }
@@ -41,8 +44,23 @@ fn is_known(table: &str, column: &str) -> bool {
                 || column.starts_with("x_")))
 }
 
-/// The tables that [`COLUMNS`] lists, in order of name.
-pub(crate) fn shapes(rows: &[Row]) -> Result<Vec<Shape>, Error> {
+/// The tables that hold rows of agents, and the column with the agent's name.
+const OF_AGENTS: [(&str, &str); 3] = [
+    (AGENTS, "name"),
+    (AGENT_SEGMENTS, "agent_name"),
+    ("x_agent_memory_history", "agent_name"),
+];
+
+/// The column of a table with the agent's name.
+fn name_column(table: &str) -> Option<&'static str> {
+    let mut tables = OF_AGENTS.iter();
+    tables
+        .find(|(name, _)| *name == table)
+        .map(|(_, column)| *column)
+}
+
+/// Of the tables that [`COLUMNS`] lists, those with rows of these, in order of name.
+pub(crate) fn shapes(rows: &[Row], of: &Of) -> Result<Vec<Shape>, Error> {
     let mut shapes: Vec<Shape> = Vec::new();
     let mut keys: Vec<Vec<(i64, String)>> = Vec::new();
     for row in rows {
@@ -98,6 +116,13 @@ pub(crate) fn shapes(rows: &[Row]) -> Result<Vec<Shape>, Error> {
             shape.address = Some(alone.clone());
         }
     }
+    if let Of::Agents(keeper) = of {
+        shapes.retain(|shape| name_column(&shape.found.info.name).is_some());
+        for shape in &mut shapes {
+            let is_prefixed = *keeper == Keeper::User;
+            shape.prefixed = name_column(&shape.found.info.name).filter(|_| is_prefixed);
+        }
+    }
     Ok(shapes)
 }
 
@@ -123,6 +148,7 @@ fn empty(table: &str, kind: &str) -> Shape {
         },
         run: None,
         address: None,
+        prefixed: None,
         odd_status: false,
     }
 }
@@ -175,6 +201,9 @@ impl Shape {
         if self.odd_status && column == "status" {
             return "COALESCE(x_status, status)".to_owned();
         }
+        if self.prefixed == Some(column) {
+            return format!("substr({name}::text, {})", USER.len() + 1);
+        }
         match Kind::of(declared(&self.found, column)) {
             Kind::Whole => format!("{name}::bigint"),
             Kind::Real => format!("{name}::double precision"),
@@ -183,13 +212,40 @@ impl Shape {
         }
     }
 
-    /// The rows of one run, each with its address in `"*at*"`; the run is `$1`.
-    pub(crate) fn of_run(&self) -> String {
-        let table = format!("openprose.{}", quoted(&self.found.info.name));
-        let only = match &self.run {
-            Some(column) => format!("{}::text = $1", quoted(column)),
-            None => "$1 IS NOT NULL".to_owned(),
+    /// Which rows are read; `$1` is [`Of::key`].
+    pub(crate) fn only(&self, of: &Of) -> String {
+        let whole = "$1 IS NOT NULL".to_owned();
+        let Of::Agents(keeper) = of else {
+            return match &self.run {
+                Some(column) if of.run().is_some() => format!("{}::text = $1", quoted(column)),
+                _ => whole,
+            };
         };
+        let name = name_column(&self.found.info.name).unwrap_or("name");
+        let mut only = match keeper {
+            Keeper::User => format!("starts_with({name}::text, '{USER}') AND {whole}"),
+            Keeper::Project(_) => format!("NOT starts_with({name}::text, '{USER}')"),
+        };
+        if self.run.is_some() {
+            only.push_str(" AND run_id IS NULL");
+        }
+        if let Keeper::Project(_) = keeper {
+            only.push_str(match self.found.column("x_project") {
+                None => " AND $1 IS NOT NULL",
+                Some(_) => {
+                    " AND (x_project = $1 OR x_project IS NULL AND NOT EXISTS (
+                         SELECT FROM openprose.agents AS own
+                         WHERE own.name = of.@name AND own.run_id IS NULL AND own.x_project = $1))"
+                }
+            });
+        }
+        only.replace("@name", name)
+    }
+
+    /// The rows of these, each with its address in `"*at*"`.
+    pub(crate) fn rows(&self, of: &Of) -> String {
+        let table = format!("openprose.{} AS of", quoted(&self.found.info.name));
+        let only = self.only(of);
         match &self.address {
             Some(address) => {
                 format!(

@@ -6,6 +6,8 @@ use prosescope_core::write::Fault;
 
 use crate::address::Address;
 use crate::fault;
+use crate::find::has;
+use crate::of::{Keeper, Of};
 use crate::read::PostgresRun;
 use crate::rows::get;
 use crate::server::{Lost, Server, int, text};
@@ -16,11 +18,16 @@ const ROWS: &str = "state.db";
 /// Bytes of a piece of a file, as they are written.
 const PIECE: u64 = crate::apply::PIECE as u64;
 
-/// Runs in PostgreSQL: `ID/state.db` are the rows of one, `ID/attachments/…` its files.
+/// The rows of agents that outlive runs, as a `.prose` folder calls them.
+const AGENTS: &str = "agents.db";
+
+/// Runs in PostgreSQL: `runs/ID/state.db` are the rows of one, `runs/ID/attachments/…` its files, `agents.db` are agents that
+/// outlive runs.
 pub struct PostgresSource {
     address: Address,
-    server: Server,
-    runs: Vec<String>,
+    /// The only run; of all runs only rows are listed.
+    run: Option<String>,
+    keeper: Option<Keeper>,
     files: Vec<FileEntry>,
 }
 
@@ -30,82 +37,116 @@ impl PostgresSource {
     /// # Errors
     /// When the server does not answer, or refuses.
     pub fn open(address: &Address, run: &str) -> Result<PostgresSource, Fault> {
-        PostgresSource::of(address, |source| {
-            let there = source
-                .server
-                .rows("SELECT FROM openprose.run WHERE id = $1", &[text(run)])?;
-            if !there.is_empty() {
-                source.add(run, ROWS, 1);
+        PostgresSource::of(address, Some(run), |server| {
+            let sql = "SELECT FROM openprose.run WHERE id = $1";
+            let there = server.rows(sql, &[text(run)])?;
+            let mut files: Vec<FileEntry> = there.iter().map(|_| entry(run, ROWS, 1)).collect();
+            if has(server, "openprose.x_attachments")? {
+                let sql =
+                    "SELECT path, sum(octet_length(bytes))::bigint FROM openprose.x_attachments
+                           WHERE run_id = $1 GROUP BY path";
+                for row in server.rows(sql, &[text(run)])? {
+                    files.push(entry(run, get(&row, 0)?, get(&row, 1)?));
+                }
             }
-            source.runs.push(run.to_owned());
-            if !has(&source.server, "openprose.x_attachments")? {
-                return Ok(());
-            }
-            let sql = "SELECT path, sum(octet_length(bytes))::bigint FROM openprose.x_attachments
-                       WHERE run_id = $1 GROUP BY path";
-            for row in source.server.rows(sql, &[text(run)])? {
-                source.add(run, get(&row, 0)?, get(&row, 1)?);
-            }
-            Ok(())
+            Ok(files)
         })
     }
 
-    /// Connects, and lists the runs that started last, without the files beside their rows.
+    /// Connects, and lists all runs, without the files beside their rows.
     ///
     /// # Errors
     /// When the server does not answer, or refuses.
-    pub fn newest(address: &Address, most: u32) -> Result<PostgresSource, Fault> {
-        PostgresSource::of(address, |source| {
-            let sql = "SELECT id FROM openprose.run ORDER BY started_at DESC, id DESC LIMIT $1";
-            for row in source.server.rows(sql, &[int(i64::from(most))])? {
-                let run: String = get(&row, 0)?;
-                source.add(&run, ROWS, 1);
-                source.runs.push(run);
-            }
-            Ok(())
+    pub fn all(address: &Address) -> Result<PostgresSource, Fault> {
+        PostgresSource::of(address, None, |server| {
+            let rows = server.rows("SELECT id FROM openprose.run", &[])?;
+            let files = rows.iter().map(|row| Ok(entry(get(row, 0)?, ROWS, 1)));
+            files.collect()
         })
+    }
+
+    /// Connects, and lists agents that outlive runs.
+    ///
+    /// # Errors
+    /// When the server does not answer, or refuses.
+    pub fn agents(address: &Address, keeper: Keeper) -> Result<PostgresSource, Fault> {
+        PostgresSource::of(address, None, |_| Ok(Vec::new()))?.with_agents(keeper)
+    }
+
+    /// The same with agents that outlive runs, where there are some.
+    ///
+    /// # Errors
+    /// When the server does not answer, or refuses.
+    pub fn with_agents(mut self, keeper: Keeper) -> Result<PostgresSource, Fault> {
+        let server = Server::connect(&self.address)?;
+        let sql = "SELECT EXISTS (SELECT FROM openprose.agents WHERE run_id IS NULL)";
+        let looked = has(&server, "openprose.agents").and_then(|there| match there {
+            true => Ok(server.rows(sql, &[])?.first().map(|row| get(row, 0))),
+            false => Ok(None),
+        });
+        let wrong = |lost: Lost| fault::unread_fault(&self.address, &lost);
+        let found: Option<bool> = looked
+            .map_err(wrong)?
+            .transpose()
+            .map_err(|error| wrong(error.into()))?;
+        server.release();
+        if found == Some(true) {
+            self.files.push(FileEntry {
+                path: AGENTS.to_owned(),
+                len: 1,
+                modified: None,
+            });
+            self.files.sort_by(|one, other| one.path.cmp(&other.path));
+        }
+        self.keeper = Some(keeper);
+        Ok(self)
+    }
+
+    /// The place of a run.
+    pub fn place(run: &str) -> String {
+        format!("runs/{run}")
     }
 
     fn of(
         address: &Address,
-        list: impl FnOnce(&mut PostgresSource) -> Result<(), Lost>,
+        run: Option<&str>,
+        list: impl FnOnce(&Server) -> Result<Vec<FileEntry>, Lost>,
     ) -> Result<PostgresSource, Fault> {
-        let mut source = PostgresSource {
+        let server = Server::connect(address)?;
+        let listed = has(&server, "openprose.run").and_then(|there| match there {
+            true => list(&server),
+            false => Ok(Vec::new()),
+        });
+        let mut files = listed.map_err(|lost| fault::unread_fault(address, &lost))?;
+        server.release();
+        files.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(PostgresSource {
             address: address.clone(),
-            server: Server::connect(address)?,
-            runs: Vec::new(),
-            files: Vec::new(),
-        };
-        let listed = has(&source.server, "openprose.run").and_then(|there| match there {
-            true => list(&mut source),
-            false => Ok(()),
-        });
-        listed.map_err(|lost| fault::unread_fault(address, &lost))?;
-        source.files.sort_by(|one, other| one.path.cmp(&other.path));
-        Ok(source)
-    }
-
-    fn add(&mut self, run: &str, path: &str, len: i64) {
-        self.files.push(FileEntry {
-            path: format!("{run}/{path}"),
-            len: len.unsigned_abs(),
-            modified: None,
-        });
+            run: run.map(str::to_owned),
+            keeper: None,
+            files,
+        })
     }
 
     /// The run of a path, and what lies in it.
-    fn split<'p>(&self, path: &'p str) -> Option<(&str, &'p str)> {
-        self.runs.iter().find_map(|run| {
-            let inside = path.strip_prefix(run.as_str())?.strip_prefix('/')?;
-            Some((run.as_str(), inside))
-        })
+    fn split<'p>(&self, path: &'p str) -> Option<(&'p str, &'p str)> {
+        let inside = path.strip_prefix("runs/")?;
+        match &self.run {
+            Some(run) => {
+                let file = inside.strip_prefix(run.as_str())?.strip_prefix('/')?;
+                Some((inside.get(..run.len())?, file))
+            }
+            None => inside.rsplit_once('/'),
+        }
     }
 }
 
-fn has(server: &Server, table: &str) -> Result<bool, Lost> {
-    let rows = server.rows("SELECT to_regclass($1) IS NOT NULL", &[text(table)])?;
-    let there = rows.first().map(|row| get(row, 0)).transpose()?;
-    Ok(there.unwrap_or_default())
+fn entry(run: &str, path: &str, len: i64) -> FileEntry {
+    FileEntry {
+        path: format!("{}/{path}", PostgresSource::place(run)),
+        len: len.unsigned_abs(),
+        modified: None,
+    }
 }
 
 impl Source for PostgresSource {
@@ -126,16 +167,19 @@ impl Source for PostgresSource {
         let (Some((run, file)), Some(entry)) = (found, self.file(path)) else {
             return Err(SourceError::NotFound(path.to_owned()));
         };
+        let unconnected = |fault: Fault| SourceError::Unreadable {
+            path: path.to_owned(),
+            cause: fault.to_string(),
+        };
+        let server = Server::connect(&self.address).map_err(unconnected)?;
         let end = offset.saturating_add(len as u64).min(entry.len);
         let mut bytes = Vec::new();
         let mut at = offset;
         while at < end {
             let sql = "SELECT bytes FROM openprose.x_attachments WHERE run_id = $1 AND path = $2 AND piece = $3";
             let piece = i64::try_from(at / PIECE).unwrap_or(i64::MAX);
-            let rows = self
-                .server
-                .rows(sql, &[text(run), text(file), int(piece)])
-                .map_err(unreadable)?;
+            let rows = server.rows(sql, &[text(run), text(file), int(piece)]);
+            let rows = rows.map_err(unreadable)?;
             let row = rows
                 .first()
                 .ok_or_else(|| SourceError::Changed(path.to_owned()))?;
@@ -150,17 +194,34 @@ impl Source for PostgresSource {
             bytes.extend_from_slice(part);
             at += part.len() as u64;
         }
+        server.release();
         Ok(bytes)
     }
 
     fn database(&self, path: &str, limits: &Limits) -> Result<Box<dyn Database>, SourceError> {
+        if let (AGENTS, Some(keeper)) = (path, &self.keeper) {
+            let of = Of::Agents(keeper.clone());
+            return reader(path, PostgresRun::of(&self.address, of, limits));
+        }
         let Some((run, ROWS)) = self.split(path) else {
             return Err(SourceError::NotFound(path.to_owned()));
         };
-        let reader = PostgresRun::connect(&self.address, run, limits);
-        let reader = reader.map_err(|fault| {
-            SourceError::of_database(path, &DecodeError::Server(fault.to_string()))
-        })?;
-        Ok(Box::new(reader))
+        reader(path, PostgresRun::connect(&self.address, run, limits))
     }
+
+    fn all_runs(&self, limits: &Limits) -> Result<Option<Box<dyn Database>>, SourceError> {
+        if self.run.is_some() {
+            return Ok(None);
+        }
+        reader(ROWS, PostgresRun::of(&self.address, Of::All, limits)).map(Some)
+    }
+}
+
+fn reader(
+    path: &str,
+    reader: Result<PostgresRun, Fault>,
+) -> Result<Box<dyn Database>, SourceError> {
+    let reader = reader
+        .map_err(|fault| SourceError::of_database(path, &DecodeError::Server(fault.to_string())))?;
+    Ok(Box::new(reader))
 }

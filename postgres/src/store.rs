@@ -24,9 +24,10 @@ use crate::address::Address;
 use crate::apply::{self, Step};
 use crate::facts::{PostgresFacts, take_ids};
 use crate::fault;
+use crate::of::{Keeper, Of};
 use crate::rows::get;
 use crate::schema;
-use crate::server::{Lost, Server, text, typed};
+use crate::server::{Bound, Lost, Server, text, typed};
 
 /// How often a command is begun anew when other transactions were in its way, or the connection was lost.
 const TRIES: u32 = 20;
@@ -45,11 +46,15 @@ const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
 const LOCK: &str =
     "SELECT COALESCE(x_status, status) FROM openprose.run WHERE id = $1 FOR NO KEY UPDATE";
 
+/// Lets writers of a project's agents, or of the user's, take turns.
+const LOCK_AGENTS: &str = "SELECT NULL::text FROM pg_advisory_xact_lock(7957132, hashtext($1))";
+
 /// Leaves a token of the transaction, and removes old ones.
 const LEAVE_TOKEN: &str = "WITH old AS (
-        DELETE FROM openprose.x_commands WHERE run_id = $1 AND at < now() - interval '1 day'
+        DELETE FROM openprose.x_commands
+        WHERE run_id IS NOT DISTINCT FROM nullif($1, '') AND at < now() - interval '1 day'
     )
-    INSERT INTO openprose.x_commands (run_id) VALUES ($1) RETURNING token::text";
+    INSERT INTO openprose.x_commands (run_id) VALUES (nullif($1, '')) RETURNING token::text";
 
 /// What a transaction that holds the run's row knows.
 struct Locked {
@@ -61,7 +66,7 @@ struct Locked {
 pub struct PostgresStore {
     address: Address,
     server: Option<Server>,
-    run: String,
+    of: Of,
     /// What is too long to be held in memory.
     staged: Option<File>,
 }
@@ -70,7 +75,7 @@ impl fmt::Debug for PostgresStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PostgresStore")
             .field("address", &self.address)
-            .field("run", &self.run)
+            .field("of", &self.of)
             .finish()
     }
 }
@@ -109,7 +114,22 @@ impl PostgresStore {
         Ok(PostgresStore {
             address: address.clone(),
             server: Some(server),
-            run: run.to_owned(),
+            of: Of::Run(run.to_owned()),
+            staged: None,
+        })
+    }
+
+    /// Opens agents that outlive runs for writing; the schema is made where it is missing.
+    ///
+    /// # Errors
+    /// When the server does not answer, or refuses.
+    pub fn open_agents(address: &Address, keeper: Keeper) -> Result<PostgresStore, WriteError> {
+        let server = Server::connect(address)?;
+        schema::complete(&server)?;
+        Ok(PostgresStore {
+            address: address.clone(),
+            server: Some(server),
+            of: Of::Agents(keeper),
             staged: None,
         })
     }
@@ -122,7 +142,11 @@ impl PostgresStore {
 
     /// The id of the run that is written to.
     pub fn run_id(&self) -> &str {
-        &self.run
+        self.run()
+    }
+
+    fn run(&self) -> &str {
+        self.of.run().unwrap_or_default()
     }
 
     fn attempt(&mut self, work: Work<'_>) -> Result<(), Failed> {
@@ -144,7 +168,8 @@ impl PostgresStore {
         let locked = self.lock(server).map_err(failed)?;
         let facts = PostgresFacts {
             server,
-            run: &self.run,
+            run: self.run(),
+            of: RefCell::new(self.of.clone()),
             status: locked.status,
             ids: Cell::new(None),
             lost: RefCell::new(None),
@@ -157,7 +182,7 @@ impl PostgresStore {
             if let Change::Attachment(file) = change {
                 let write = |step: Step<'_>| self.send(server, &[step]);
                 let mut lost = None;
-                let written = apply::pieces(&self.run, file, self.staged.as_ref(), &mut |step| {
+                let written = apply::pieces(self.run(), file, self.staged.as_ref(), &mut |step| {
                     write(step).map_err(|failed| match failed {
                         Failed::Passing(fault) => {
                             lost = Some(Failed::Passing(fault.clone()));
@@ -175,27 +200,35 @@ impl PostgresStore {
                 }
             }
         }
-        let steps = changes
-            .iter()
-            .flat_map(|change| apply::steps(&self.run, change));
+        let of = facts.of.borrow().clone();
+        let steps = changes.iter().flat_map(|change| apply::steps(&of, change));
         self.send(server, &steps.collect::<Vec<_>>())?;
         self.commit(server, &locked.token)
     }
 
     /// Begins a transaction, and locks the run's row.
     fn lock(&self, server: &Server) -> Result<Locked, Lost> {
-        let bound = [text(&*self.run)];
+        let bound = [text(self.run())];
+        let (lock, whose) = match &self.of {
+            Of::Agents(_) | Of::All => (LOCK_AGENTS, [text(self.of.key())]),
+            Of::Run(run) => (LOCK, [text(&**run)]),
+        };
         let client = server.client();
-        let ask = async |sql: &str| {
-            let rows = client.query_typed_raw(sql, typed(&bound)).await?;
+        let ask = async |sql: &str, bound: &[Bound<'_>]| {
+            let rows = client.query_typed_raw(sql, typed(bound)).await?;
             TryStreamExt::try_collect::<Vec<_>>(rows).await
         };
         // All are sent before the first is answered.
-        let all = join3(client.batch_execute(BEGIN), ask(LOCK), ask(LEAVE_TOKEN));
+        let all = join3(
+            client.batch_execute(BEGIN),
+            ask(lock, &whose),
+            ask(LEAVE_TOKEN, &bound),
+        );
         let (begun, status, token) = server.wait(all).ok_or(Lost::Silent)?;
         begun?;
         let (status, token) = (status?, token?);
-        let status: Option<&str> = status.first().map(|row| get(row, 0)).transpose()?;
+        let status = status.first().map(|row| get::<Option<&str>>(row, 0));
+        let status = status.transpose()?.flatten();
         let token = token.first().map(|row| get(row, 0)).transpose()?;
         Ok(Locked {
             status: RunStatus::parse(status.unwrap_or("running")),
@@ -345,6 +378,14 @@ impl RunStore for PostgresStore {
                     thread::sleep(Duration::from_millis(10 * u64::from(tries) + jitter));
                 }
             }
+        }
+    }
+}
+
+impl Drop for PostgresStore {
+    fn drop(&mut self) {
+        if let Some(server) = &self.server {
+            server.release();
         }
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
         None => Task::default(),
     };
     let on_server = locate::id_on_server(&folder).is_some();
-    let database = matches!(session.run().form, Form::Sqlite { .. });
+    let database = matches!(session.run().form, Form::Sqlite { .. } | Form::Postgres);
     let output = task.output.clone().map(|(name, _)| name);
     let name = args.name.clone().or(output);
     let shown = name.as_deref().unwrap_or("anon_…");

@@ -22,6 +22,7 @@ use prosescope_core::model::AgentScope;
 use prosescope_core::session::{Around, Lookup, Options, Session, has_stray_database};
 use prosescope_core::source::Source;
 use prosescope_core::time::Stamp;
+use prosescope_postgres::PostgresSource;
 use prosescope_store::{Disk, StoreError, home_prose};
 
 use crate::args::run_name;
@@ -30,7 +31,9 @@ use crate::exit::Exit;
 use find::{Located, locate};
 pub(crate) use find::{home, project};
 pub(crate) use many::{latest_of, list, open_all, open_project, open_runs, runs_of};
-pub(crate) use server::{OnServer, address, id_on_server, name as server_name, only_on_disk};
+pub(crate) use server::{
+    OnServer, address, id_on_server, name as server_name, only_on_disk, waiting,
+};
 pub(crate) use serving::served;
 pub(crate) use target::{for_writing, open_agent};
 
@@ -92,7 +95,7 @@ fn called(run: &str, located: &Located) -> Option<String> {
 /// Resolves a name in the run that `run` names: what lies around the run says nothing of its values.
 pub(crate) fn look_up(run: &str, name: &str, from: Option<i64>) -> Result<Lookup, CliError> {
     let (source, place): (Rc<dyn Source>, String) = match OnServer::named(run)? {
-        Some(found) => (found.source()?, found.id),
+        Some(found) => (found.source()?, PostgresSource::place(&found.id)),
         None => {
             let located = locate(run)?;
             (located.disk, located.place)

@@ -1,15 +1,21 @@
 //! Runs in PostgreSQL: `postgres:ID`, `postgres:latest`.
 
 use std::fs;
+use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
 use prosescope_core::decode::dotenv;
-use prosescope_core::session::{Filter, Options, Order, Session, list_page};
-use prosescope_core::source::Source;
+use prosescope_core::model::AgentScope;
+use prosescope_core::session::{
+    Around, Filter, OneAgent, OpenError, Options, Order, Session, list_page,
+};
+use prosescope_core::source::{Source, SourceError};
 use prosescope_core::view::{RunList, RunSummary};
-use prosescope_postgres::{Address, PostgresSource, Which, find_run};
+use prosescope_core::write::Fault;
+use prosescope_postgres::{Address, Keeper, PostgresSource, Which, find_run, waiting_runs};
 
+use super::many::OneOfAll;
 use super::{LATEST, bounded, project};
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -21,6 +27,12 @@ const PREFIX: &str = "postgres:";
 
 /// The variable that names the database.
 const URL: &str = "OPENPROSE_POSTGRES_URL";
+
+/// The variable that names the database of the user's agents.
+const USER_URL: &str = "OPENPROSE_POSTGRES_USER_URL";
+
+/// The setting that names the project whose agents are meant, where its folder's name is not the one.
+const PROJECT: &str = "OPENPROSE_PROJECT";
 
 /// Where it is looked for, the first one counts (postgres.md, "Environment Variable Precedence").
 const SOURCES: &str = "OPENPROSE_POSTGRES_URL in .prose/.env or the environment, or DATABASE_URL";
@@ -67,13 +79,71 @@ impl OnServer {
         Ok(Rc::new(PostgresSource::open(&self.address, &self.id)?))
     }
 
-    /// Opens it.
+    /// Opens it without what lies around it.
+    fn opened(&self) -> Result<Session, OpenError> {
+        let source = PostgresSource::open(&self.address, &self.id);
+        let source = source.map_err(|fault| SourceError::Database {
+            path: self.name(),
+            cause: fault.to_string(),
+            next: fault.hint,
+            failed: true,
+        })?;
+        let place = PostgresSource::place(&self.id);
+        Session::open(Rc::new(source), &place, &bounded())
+    }
+
+    /// Opens it, with the agents of the project and the user.
     pub(crate) fn open(&self) -> Result<Session, CliError> {
-        let options = Options {
+        let place = PostgresSource::place(&self.id);
+        Ok(Session::open(self.around()?, &place, &self.options()?)?)
+    }
+
+    /// What is known of one of its agents.
+    pub(crate) fn agent(&self, name: &str) -> Result<OneAgent, CliError> {
+        let place = PostgresSource::place(&self.id);
+        Ok(OneAgent::open(
+            self.around()?,
+            &place,
+            &self.options()?,
+            name,
+        )?)
+    }
+
+    fn around(&self) -> Result<Rc<dyn Source>, CliError> {
+        let source = PostgresSource::open(&self.address, &self.id)?;
+        Ok(Rc::new(source.with_agents(self.keeper())?))
+    }
+
+    fn options(&self) -> Result<Options, CliError> {
+        let (address, keeper) = self.users()?;
+        Ok(Options {
             called: Some(self.name()),
+            around: vec![Around {
+                scope: AgentScope::User,
+                source: Rc::new(PostgresSource::agents(&address, keeper)?),
+                prefix: String::new(),
+            }],
             ..bounded()
+        })
+    }
+
+    /// Whose agents outlive the run: those of the project that the command is given in (errata P13).
+    pub(crate) fn keeper(&self) -> Keeper {
+        let prose = project().ok();
+        let named = prose.as_deref().and_then(|prose| setting(prose, PROJECT));
+        let folder = || Some(prose.as_deref()?.canonicalize().ok()?.parent()?.to_owned());
+        let of_folder = || {
+            Some(folder()?.file_name()?.to_string_lossy().into_owned()).filter(|n| !n.is_empty())
         };
-        Ok(Session::open(self.source()?, &self.id, &options)?)
+        Keeper::Project(named.or_else(of_folder))
+    }
+
+    /// Where the user's agents are: in a database of their own where one is named, else beside those of projects (errata P4).
+    pub(crate) fn users(&self) -> Result<(Address, Keeper), CliError> {
+        match named(USER_URL) {
+            Some(url) => Ok((Address::parse(&url, &environment)?, Keeper::Project(None))),
+            None => Ok((self.address.clone(), Keeper::User)),
+        }
     }
 }
 
@@ -99,18 +169,18 @@ pub(crate) fn only_on_disk(run: &str) -> Result<(), CliError> {
     }
 }
 
-/// Runs of a database that a list shows.
-const LISTED: u32 = 50;
+/// Runs of a database that a list shows where nobody says how many.
+const LISTED: usize = 50;
 
 /// How long a list waits for a server (errata P16).
 const SOON: Duration = Duration::from_secs(1);
 
-/// Adds the newest runs of the database to a list, where OpenProse's own variable names one: `DATABASE_URL` belongs to another
+/// Adds the runs of the database to a list, where OpenProse's own variable names one: `DATABASE_URL` belongs to another
 /// application as a rule (errata P16). A server that does not answer is a line, and no failure.
-pub(super) fn add_to(list: &mut RunList, filter: &Filter, most: usize) {
+pub(super) fn add_to(list: &mut RunList, filter: &Filter, order: Order, most: usize) {
     let Some(named) = own_url() else { return };
     let source = Address::parse(&named, &environment)
-        .and_then(|address| PostgresSource::newest(&address.within(SOON), LISTED));
+        .and_then(|address| PostgresSource::all(&address.within(SOON)));
     let source: Rc<dyn Source> = match source {
         Ok(source) => Rc::new(source),
         Err(fault) => {
@@ -119,11 +189,12 @@ pub(super) fn add_to(list: &mut RunList, filter: &Filter, most: usize) {
             )));
         }
     };
-    let found = list_page(&source, &bounded(), filter, Order::default(), most);
-    if found.total == LISTED {
-        let label = source.label();
+    let shown = if most == usize::MAX { LISTED } else { most };
+    let found = list_page(&source, &bounded(), filter, order, shown);
+    if found.runs.len() == shown && most == usize::MAX {
         say(&note(&format!(
-            "of the runs in {label} the {LISTED} newest are listed"
+            "of the runs in {} {shown} are listed; --limit N lists more",
+            source.label()
         )));
     }
     list.total += found.total;
@@ -135,19 +206,56 @@ pub(super) fn add_to(list: &mut RunList, filter: &Filter, most: usize) {
         }));
 }
 
+/// Opens the runs of the database that wait at a gate, as [`super::open_project`] opens those of the project.
+pub(crate) fn waiting() -> impl Iterator<Item = OneOfAll> {
+    let found = own_url().map(|url| {
+        let address = Address::parse(&url, &environment)?;
+        let ids = waiting_runs(&address.clone().within(SOON))?;
+        Ok::<_, Fault>((address, ids))
+    });
+    let (address, ids) = match found.transpose() {
+        Ok(found) => found.unzip(),
+        Err(fault) => {
+            say(&note(&format!(
+                "gates of runs in PostgreSQL are not looked for: {fault}"
+            )));
+            (None, None)
+        }
+    };
+    let ids = ids.into_iter().flatten();
+    ids.filter_map(move |id| {
+        let found = OnServer {
+            address: address.clone()?,
+            id,
+        };
+        Some((found.name(), found.name(), found.opened()))
+    })
+}
+
+/// Whether OpenProse's own variable names a database.
+pub(super) fn is_named() -> bool {
+    own_url().is_some()
+}
+
 fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 /// The URL that OpenProse's own variable names.
 fn own_url() -> Option<String> {
-    let settings = project()
-        .ok()
-        .and_then(|prose| fs::read_to_string(prose.join(".env")).ok());
-    let named = settings.and_then(|text| dotenv::setting(&text, URL));
-    named
-        .filter(|url| !url.is_empty())
-        .or_else(|| environment(URL))
+    named(URL)
+}
+
+/// A setting of the project, else of the environment.
+fn named(key: &str) -> Option<String> {
+    let own = project().ok().and_then(|prose| setting(&prose, key));
+    own.or_else(|| environment(key))
+}
+
+/// A setting of a `.prose` folder.
+fn setting(prose: &Path, key: &str) -> Option<String> {
+    let settings = fs::read_to_string(prose.join(".env")).ok()?;
+    dotenv::setting(&settings, key).filter(|value| !value.is_empty())
 }
 
 /// The database that the project, or the environment, names.

@@ -190,7 +190,7 @@ CREATE TABLE IF NOT EXISTS openprose.x_attachments (
 -- P14: what a writer whose connection was lost at COMMIT looks for. Rows of more than a day ago go with the next command.
 CREATE TABLE IF NOT EXISTS openprose.x_commands (
     token UUID PRIMARY KEY DEFAULT gen_random_uuid(),
-    run_id TEXT NOT NULL REFERENCES openprose.run(id) ON DELETE CASCADE,
+    run_id TEXT REFERENCES openprose.run(id) ON DELETE CASCADE, -- NULL: of an agent of a project or a user
     at TIMESTAMPTZ NOT NULL DEFAULT NOW()
 );
 CREATE INDEX IF NOT EXISTS idx_x_commands_run ON openprose.x_commands (run_id, at);

@@ -7,11 +7,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use prosescope_core::database::{Database, DecodeError, Found, Limits, Rows, Scan, Value, Want};
-use prosescope_core::session::{Options, Session, survey};
+use prosescope_core::session::{Options, Session, list, survey};
 use prosescope_core::source::{FileEntry, Source, SourceError};
 use prosescope_core::sqlite::MemorySource;
 use prosescope_postgres::{PostgresRun, PostgresSource};
 use prosescope_test_support::cluster::Cluster;
+use prosescope_test_support::work::PATIENCE;
 use prosescope_test_support::{files, needs};
 
 use super::pages;
@@ -177,10 +178,13 @@ fn literal(value: &Value<'_>) -> Option<String> {
     })
 }
 
-/// A page without what the stores call a column's type.
+/// A page without what the stores call themselves and a column's type.
 fn plain(page: &str) -> Vec<&str> {
     page.lines()
-        .filter(|line| !line.trim_start().starts_with("\"declared\""))
+        .filter(|line| {
+            let line = line.trim_start();
+            !line.starts_with("\"declared\"") && !line.starts_with("\"form\"")
+        })
         .collect()
 }
 
@@ -243,7 +247,12 @@ fn a_run_among_others_is_read_by_itself() {
         )
         .unwrap();
     let source: Rc<dyn Source> = Rc::new(PostgresSource::open(&address(&url), RUN).unwrap());
-    let session = Session::open(Rc::clone(&source), RUN, &Options::default()).unwrap();
+    let session = Session::open(
+        Rc::clone(&source),
+        &PostgresSource::place(RUN),
+        &Options::default(),
+    )
+    .unwrap();
     assert_eq!(
         (session.run().bindings.len(), session.run().executions.len()),
         (3, 1)
@@ -298,4 +307,39 @@ fn reading_is_of_one_moment_and_stops_when_asked() {
     };
     let stop = stopped.scan(&scan, &mut |_| true);
     assert_eq!(stop, Err(DecodeError::Stopped));
+}
+
+/// However many runs there are, a list asks a few questions, and shows the first ones.
+#[test]
+fn a_list_asks_for_all_runs_at_once() {
+    let Some((cluster, url)) = run("session \"x\"") else {
+        return;
+    };
+    cluster
+        .psql(
+            &url,
+            "INSERT INTO openprose.run (id, program_path, status, started_at, updated_at)
+                 SELECT '20260101-000000-' || lpad(n::text, 6, '0'), 'p.prose', 'completed', now() - interval '1 day', now()
+                 FROM generate_series(1, 300) AS n;
+             INSERT INTO openprose.gates (id, run_id) VALUES ('publish', '20260101-000000-000007')",
+        )
+        .unwrap();
+    let transactions = || {
+        let sql = "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()";
+        let busy = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'prose' AND datname = current_database()";
+        let begun = std::time::Instant::now();
+        while cluster.psql(&url, busy).unwrap() != "0" {
+            assert!(begun.elapsed() < PATIENCE, "the connections stay");
+        }
+        cluster.psql(&url, sql).unwrap().parse::<i64>().unwrap()
+    };
+    let before = transactions();
+    let source: Rc<dyn Source> = Rc::new(PostgresSource::all(&address(&url)).unwrap());
+    let listed = list(&source, &Options::default());
+    drop(source);
+    let asked = transactions() - before;
+    assert_eq!((listed.total, listed.runs.len()), (301, 301));
+    let waiting = listed.runs.iter().filter(|run| run.pending_gates == 1);
+    assert_eq!(waiting.count(), 1);
+    assert!(asked < 40, "{asked}");
 }

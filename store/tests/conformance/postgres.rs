@@ -48,7 +48,12 @@ impl Recorded {
 
     fn session(&self) -> Session {
         let source = PostgresSource::open(&self.address, RUN).unwrap();
-        Session::open(Rc::new(source), RUN, &Options::default()).unwrap()
+        Session::open(
+            Rc::new(source),
+            &PostgresSource::place(RUN),
+            &Options::default(),
+        )
+        .unwrap()
     }
 
     /// Runs a line of the script; `folder` is what the folder said and tells.

@@ -1,67 +1,21 @@
 //! `prose` on runs in PostgreSQL: the same commands, `--run postgres:ID`.
 
-use std::io::Write;
-use std::net::TcpListener;
-use std::path::Path;
-use std::process::{Command, Stdio};
+mod commands;
+mod project;
 
+use std::net::TcpListener;
+
+use project::Project;
 use prosescope_test_support::cluster::Cluster;
 
 const PROGRAM: &str = "let research = session \"Find three sources\"\n\napprove publish:\n  prompt: \"Publish?\"\n\noutput report = session \"Report\"\n";
-
-/// A project whose `.prose/.env` names a database.
-struct Project {
-    dir: tempfile::TempDir,
-}
-
-impl Project {
-    fn new(url: &str) -> Project {
-        let dir = tempfile::tempdir().unwrap();
-        std::fs::write(dir.path().join("p.prose"), PROGRAM).unwrap();
-        std::fs::create_dir(dir.path().join(".prose")).unwrap();
-        let env = format!("# a comment\nexport OPENPROSE_POSTGRES_URL='{url}'\n");
-        std::fs::write(dir.path().join(".prose/.env"), env).unwrap();
-        Project { dir }
-    }
-
-    fn path(&self) -> &Path {
-        self.dir.path()
-    }
-
-    /// Runs, expects this exit code, and gives what was printed.
-    fn prose(&self, code: i32, args: &[&str], input: &str) -> String {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_prose"))
-            .args(args)
-            .current_dir(self.path())
-            .env("HOME", self.path().join("home"))
-            .env_remove("DATABASE_URL")
-            .env_remove("OPENPROSE_POSTGRES_URL")
-            .env_remove("PROSE_RUN")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child
-            .stdin
-            .take()
-            .unwrap()
-            .write_all(input.as_bytes())
-            .unwrap();
-        let out = child.wait_with_output().unwrap();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let both = format!("{}{}", text(&out.stdout), text(&out.stderr));
-        assert_eq!(out.status.code(), Some(code), "prose {args:?}\n{both}");
-        both
-    }
-}
 
 #[test]
 fn a_run_in_postgresql_is_recorded_and_read() {
     let Some(cluster) = Cluster::shared() else {
         return;
     };
-    let project = Project::new(&cluster.database());
+    let project = Project::new(PROGRAM, &cluster.database());
     let id = project.prose(0, &["init", "p.prose", "--state", "postgres"], "");
     let id = id.trim();
     assert!(!project.path().join(".prose/runs").exists());
@@ -126,7 +80,10 @@ fn a_server_that_is_down_is_exit_6_at_once_and_shows_no_password() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     drop(listener);
-    let project = Project::new(&format!("postgresql://ann:s3cret@127.0.0.1:{port}/db"));
+    let project = Project::new(
+        PROGRAM,
+        &format!("postgresql://ann:s3cret@127.0.0.1:{port}/db"),
+    );
     for args in [
         &["show", "postgres:latest"][..],
         &["init", "p.prose", "--state", "postgres"],
@@ -149,7 +106,7 @@ fn a_server_that_is_down_is_exit_6_at_once_and_shows_no_password() {
 
 #[test]
 fn without_a_database_a_command_says_where_to_name_one() {
-    let project = Project::new("");
+    let project = Project::new(PROGRAM, "");
     std::fs::remove_file(project.path().join(".prose/.env")).unwrap();
     let said = project.prose(3, &["show", "postgres:latest"], "");
     assert!(said.contains("OPENPROSE_POSTGRES_URL"), "{said}");
