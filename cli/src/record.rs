@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use prosescope_core::model::AgentScope;
+use prosescope_core::schema::postgres_location;
 use prosescope_core::write::{At, Fault, Record, RunStore, record};
 use prosescope_postgres::{Address, Keeper, PostgresStore};
 use prosescope_store::{FolderStore, SqliteStore};
@@ -215,10 +216,7 @@ pub(crate) fn from_here(path: &Path) -> String {
 pub(crate) fn location(database: bool, folder: &str, name: &str, frame: Option<i64>) -> String {
     let quoted = name.replace('\'', "''");
     if let Some(run) = locate::id_on_server(folder) {
-        let frame = frame.map_or("IS NULL".to_owned(), |id| format!("= {id}"));
-        return format!(
-            "openprose.bindings WHERE name='{quoted}' AND run_id='{run}' AND execution_id {frame}"
-        );
+        return postgres_location(run, name, frame);
     }
     if database {
         let frame = frame.map_or("NULL".to_owned(), |id| id.to_string());

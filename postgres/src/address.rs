@@ -92,6 +92,11 @@ impl Address {
         })
     }
 
+    /// The database's name.
+    pub fn database(&self) -> Option<&str> {
+        self.config.get_dbname()
+    }
+
     /// The same with a connection that comes about this soon, and answers this soon, or not at all.
     #[must_use]
     pub fn within(mut self, timeout: Duration) -> Address {

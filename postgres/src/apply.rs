@@ -38,6 +38,9 @@ pub(crate) fn any<'a>(sql: impl Into<String>, bound: Vec<Bound<'a>>) -> Step<'a>
 /// The words that `run.status` takes.
 const STATUSES: [&str; 4] = ["running", "completed", "failed", "interrupted"];
 
+/// The words that `bindings.kind` takes.
+const KINDS: [&str; 4] = ["input", "output", "let", "const"];
+
 /// Metadata that keys are added to (errata X12: NULL too). What is no object stays, under a key of its own.
 const OBJECT: &str = "CASE WHEN jsonb_typeof(metadata) = 'object' THEN metadata
                            WHEN metadata IS NULL THEN '{}'::jsonb
@@ -179,6 +182,7 @@ fn update<'a>(run: &'a str, row: &'a ExecutionUpdate) -> Vec<Step<'a>> {
         step(
             format!(
                 "UPDATE openprose.execution SET status = COALESCE($3, status),
+                        x_status = CASE WHEN $3 IS NULL THEN x_status END,
                         completed_at = CASE WHEN $4 = 1 THEN {} ELSE completed_at END,
                         error_message = CASE WHEN $6 = 1 THEN $7 ELSE error_message END,
                         metadata = CASE WHEN $8 IS NULL THEN metadata ELSE {OBJECT} || $8::jsonb END
@@ -241,6 +245,7 @@ fn event<'a>(
 /// B6: the earlier value stays as history.
 fn binding<'a>(run: &'a str, row: &'a BindingRow) -> Vec<Step<'a>> {
     let frame = || int(row.execution_id.unwrap_or(-1));
+    let is_known = KINDS.contains(&&*row.kind);
     vec![
         any(
             format!(
@@ -255,10 +260,10 @@ fn binding<'a>(run: &'a str, row: &'a BindingRow) -> Vec<Step<'a>> {
         step(
             format!(
                 "INSERT INTO openprose.bindings (name, run_id, execution_id, kind, value, source_statement, created_at,
-                                                 updated_at, attachment_path)
-                 VALUES ($1, $2, $3, $4, $5, $6, COALESCE({}, {at}, now()), COALESCE({at}, now()), $9)
+                                                 updated_at, attachment_path, x_kind)
+                 VALUES ($1, $2, $3, $4, $5, $6, COALESCE({}, {at}, now()), COALESCE({at}, now()), $9, $10)
                  ON CONFLICT (name, run_id, COALESCE(execution_id, -1)) DO UPDATE
-                 SET kind = excluded.kind, value = excluded.value, source_statement = excluded.source_statement,
+                 SET kind = excluded.kind, x_kind = excluded.x_kind, value = excluded.value, source_statement = excluded.source_statement,
                      updated_at = excluded.updated_at, attachment_path = excluded.attachment_path",
                 time(8),
                 at = time(7)
@@ -267,12 +272,13 @@ fn binding<'a>(run: &'a str, row: &'a BindingRow) -> Vec<Step<'a>> {
                 text(&*row.name),
                 text(run),
                 int(row.execution_id),
-                text(&*row.kind),
+                text(if is_known { &*row.kind } else { "let" }),
                 text(&*row.value),
                 text(row.source.as_deref()),
                 text(&*row.at),
                 text(row.created.as_deref()),
                 text(row.attachment.as_deref()),
+                text((!is_known).then_some(&*row.kind)),
             ],
         ),
     ]
@@ -286,7 +292,7 @@ fn json<'a>(object: &Map<String, Value>) -> Bound<'a> {
 /// Bytes of a piece of an attachment (errata P12).
 pub(crate) const PIECE: usize = 1 << 20;
 
-const ADD_PIECE: &str =
+pub(crate) const ADD_PIECE: &str =
     "INSERT INTO openprose.x_attachments (run_id, path, piece, bytes) VALUES ($1, $2, $3, $4)";
 
 /// Hands the pieces of an attachment on, from first to last; at least one, so that an empty file is there, too.

@@ -20,7 +20,7 @@ use crate::fault;
 use crate::of::{Of, USER};
 use crate::rows::{get, without_zone};
 use crate::server::{Bound, Lost, Server, int, text, typed};
-use crate::shape::{COLUMNS, Kind, Shape, declared, shapes};
+use crate::shape::{COLUMNS, KEPT, Kind, Shape, declared, shapes};
 
 /// Begins a transaction of a reader: see [`crate::store`] for what is set.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
@@ -37,6 +37,8 @@ const PIECE: u64 = 16 << 20;
 pub struct PostgresRun {
     server: Server,
     of: Of,
+    /// Whether executions go by the ids of the store that they came from.
+    source_ids: bool,
     limits: Limits,
     /// Whether a snapshot was begun, and not ended.
     snapshot: Flag<bool>,
@@ -55,6 +57,29 @@ impl PostgresRun {
         PostgresRun::of(address, Of::Run(run.to_owned()), limits)
     }
 
+    /// Names executions by the ids of the store that they came from, for a copy that goes back there; not where an execution that
+    /// was recorded here has such an id itself.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub(crate) fn by_source_ids(mut self) -> Result<PostgresRun, DecodeError> {
+        const THERE: &str = "SELECT EXISTS (SELECT FROM pg_attribute
+            WHERE attrelid = to_regclass('openprose.execution') AND attname = 'x_source_id')";
+        const FREE: &str = "SELECT NOT EXISTS (
+            SELECT FROM openprose.execution AS own JOIN openprose.execution AS came
+            ON came.run_id = own.run_id AND came.x_source_id >= own.id
+            WHERE own.run_id = $1 AND own.x_source_id IS NULL)";
+        let is_so = |sql: &str, bound: &[Bound<'_>]| {
+            let rows = self.inside(|| self.rows(sql, bound))?;
+            let said = rows.first().map(|row| get::<bool>(row, 0)).transpose();
+            said.map_err(|error| self.unread(error))
+        };
+        let source_ids =
+            is_so(THERE, &[])? == Some(true) && is_so(FREE, &[self.key()])? == Some(true);
+        self.source_ids = source_ids;
+        Ok(self)
+    }
+
     /// Connects, to read these rows.
     ///
     /// # Errors
@@ -63,6 +88,7 @@ impl PostgresRun {
         Ok(PostgresRun {
             server: Server::connect(address)?,
             of,
+            source_ids: false,
             limits: limits.clone(),
             snapshot: Flag::new(false),
             busy: Flag::new(false),
@@ -159,9 +185,30 @@ impl PostgresRun {
             return Ok(Arc::clone(known));
         }
         let rows = self.inside(|| self.rows(COLUMNS, &[]))?;
-        let found: Arc<[Shape]> = shapes(&rows, &self.of)
-            .map_err(|error| self.unread(error))?
-            .into();
+        let mut found = shapes(&rows, &self.of).map_err(|error| self.unread(error))?;
+        let keeps = found
+            .iter()
+            .position(|shape| shape.found.info.name == "x_original");
+        let kept = keeps.map(|at| found.remove(at));
+        let is_known = |shape: &Shape| shape.found.column("stored").is_some();
+        if kept.is_some_and(|shape| is_known(&shape)) && self.of.run().is_some() {
+            let rows = self.inside(|| self.rows(KEPT, &[self.key()]))?;
+            for row in &rows {
+                let wrong = |error| self.unread(Lost::Error(error));
+                let table: &str = get(row, 0).map_err(wrong)?;
+                let column: &str = get(row, 1).map_err(wrong)?;
+                let of = found
+                    .iter_mut()
+                    .find(|shape| shape.found.info.name == table);
+                if let Some(shape) = of {
+                    shape.kept.push(column.to_owned());
+                }
+            }
+        }
+        for shape in &mut found {
+            shape.source_ids = self.source_ids;
+        }
+        let found: Arc<[Shape]> = found.into();
         *self.shapes.borrow_mut() = Some(Arc::clone(&found));
         Ok(found)
     }
@@ -290,12 +337,13 @@ impl Database for PostgresRun {
             let column = shape.found.column(cell.column);
             let column = column.ok_or_else(|| missing("column", &cell.column))?;
             let expression = shape.expression(column);
-            let value = match Kind::of(declared(&shape.found, column)) {
+            let kind = shape.kind(column);
+            let value = match kind {
                 Kind::Whole | Kind::Real => format!("({expression})::text"),
                 Kind::Time => format!("replace({expression}, '+00', '')"),
-                Kind::Text | Kind::Bytes => expression,
+                Kind::Text | Kind::Bytes | Kind::Kept => expression,
             };
-            let is_bytes = Kind::of(declared(&shape.found, column)) == Kind::Bytes;
+            let is_bytes = matches!(kind, Kind::Bytes | Kind::Kept);
             // A character takes one byte at least: what lies before a byte is in as many characters.
             let part = match is_bytes {
                 true => format!("substring({value} FROM $3::integer FOR $4::integer)"),
@@ -421,7 +469,7 @@ impl Slot {
             return slot;
         };
         let value = shape.expression(column);
-        slot.kind = Kind::of(declared(&shape.found, column));
+        slot.kind = shape.kind(column);
         slot.at = Some(0);
         slot.sql = match slot.kind {
             Kind::Whole | Kind::Real => format!(", octet_length(({value})::text)::bigint, {value}"),
@@ -430,7 +478,9 @@ impl Slot {
                 let most = want.most.min(i32::MAX as u32);
                 let beginning = match (kind, want.within.is_some() && !want.sized) {
                     (_, true) => String::new(),
-                    (Kind::Bytes, _) => format!(" ELSE substring({value} FROM 1 FOR {most})"),
+                    (Kind::Bytes | Kind::Kept, _) => {
+                        format!(" ELSE substring({value} FROM 1 FOR {most})")
+                    }
                     _ => format!(" ELSE left({value}, {most})"),
                 };
                 format!(
@@ -500,7 +550,7 @@ impl Row for OfStatement<'_> {
                 let x: Option<f64> = get(self.row, at + 1).map_err(wrong)?;
                 Ok(x.map_or(Cell::NULL, |x| Cell::whole(Value::Real(x))))
             }
-            Kind::Text | Kind::Time | Kind::Bytes => {
+            Kind::Text | Kind::Time | Kind::Bytes | Kind::Kept => {
                 let raw: Option<Raw<'_>> = get(self.row, at + 1).map_err(wrong)?;
                 let Some(Raw(bytes)) = raw else {
                     return Ok(Cell::NULL);
@@ -535,7 +585,7 @@ impl Row for OfStatement<'_> {
             (len, Kind::Whole) => (Stored::Integer, len),
             (len, Kind::Real) => (Stored::Real, len),
             (len, Kind::Bytes) => (Stored::Blob, len),
-            (len, Kind::Text | Kind::Time) => (Stored::Text, len),
+            (len, Kind::Text | Kind::Time | Kind::Kept) => (Stored::Text, len),
         }
     }
 

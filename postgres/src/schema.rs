@@ -10,7 +10,7 @@ use crate::rows::get;
 use crate::server::{Lost, Server, text};
 
 /// The oldest server whose indexes take NULLs as equal.
-const OLDEST: i64 = 150_000;
+pub(crate) const OLDEST: i64 = 150_000;
 
 /// Makes the schema where it is missing, and completes an older one.
 pub(crate) fn complete(server: &Server) -> Result<(), Fault> {

@@ -16,7 +16,8 @@ pub(crate) const COLUMNS: &str = "
     JOIN pg_namespace AS n ON n.oid = c.relnamespace AND n.nspname = 'openprose'
     JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
     LEFT JOIN pg_index AS k ON k.indrelid = c.oid AND k.indisprimary
-    WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition AND c.relname <> 'x_schema'
+    WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
+      AND c.relname NOT IN ('x_schema', 'x_commands', 'x_attachments')
     ORDER BY c.relname, a.attnum";
 
 /// A table, and how its rows are asked for.
@@ -29,12 +30,24 @@ pub(crate) struct Shape {
     pub(crate) address: Option<String>,
     /// The column with the agent's name, where it begins with [`USER`], which is no part of the name as people see it.
     pub(crate) prefixed: Option<&'static str>,
-    /// Whether `x_status` holds the words that `status` refuses (errata P11).
-    pub(crate) odd_status: bool,
+    /// Columns beside which `x_…` holds the words that they refuse (errata P11).
+    pub(crate) odd: Vec<String>,
+    /// Columns of which `x_original` may hold what they refuse.
+    pub(crate) kept: Vec<String>,
+    /// Whether executions go by the ids of the store that they came from (errata P8).
+    pub(crate) source_ids: bool,
 }
 
 /// Our columns that are no part of a row as people see it.
-const HIDDEN: [&str; 2] = ["x_seq", "x_status"];
+const HIDDEN: [&str; 4] = ["x_seq", "x_status", "x_kind", "x_source_id"];
+
+/// Columns that name executions.
+const OF_EXECUTIONS: [(&str, &str); 4] = [
+    ("execution", "parent_id"),
+    ("bindings", "execution_id"),
+    ("gates", "execution_id"),
+    ("x_binding_history", "execution_id"),
+];
 
 /// Columns that postgres.md has and sqlite.md has not.
 fn is_known(table: &str, column: &str) -> bool {
@@ -87,7 +100,9 @@ pub(crate) fn shapes(rows: &[Row], of: &Of) -> Result<Vec<Shape>, Error> {
         if !generated.is_empty() {
             shape.found.generated.push(column.to_owned());
         }
-        shape.odd_status |= table == RUN && column == "x_status";
+        if let ("x_status" | "x_kind", Some(of)) = (column, column.strip_prefix("x_")) {
+            shape.odd.push(of.to_owned());
+        }
         if column == "x_seq" && is_whole(declared) {
             shape.address = Some(column.to_owned());
         }
@@ -149,7 +164,9 @@ fn empty(table: &str, kind: &str) -> Shape {
         run: None,
         address: None,
         prefixed: None,
-        odd_status: false,
+        odd: Vec::new(),
+        kept: Vec::new(),
+        source_ids: false,
     }
 }
 
@@ -178,6 +195,8 @@ pub(crate) enum Kind {
     Time,
     /// Bytes.
     Bytes,
+    /// A text as bytes, because some of them are none that PostgreSQL takes for text.
+    Kept,
 }
 
 impl Kind {
@@ -198,18 +217,63 @@ impl Shape {
     /// A column as an expression of its [`Kind`].
     pub(crate) fn expression(&self, column: &str) -> String {
         let name = quoted(column);
-        if self.odd_status && column == "status" {
-            return "COALESCE(x_status, status)".to_owned();
+        if self.odd.iter().any(|odd| odd == column) {
+            return format!("COALESCE(x_{column}, {column})");
+        }
+        let table = self.found.info.name.as_str();
+        if self.keeps(column) {
+            let original = original(table, column);
+            return match Kind::of(declared(&self.found, column)) {
+                Kind::Whole => format!(
+                    "COALESCE((SELECT convert_from(kept.bytes, 'UTF8') {original})::bigint, {})",
+                    self.whole(column)
+                ),
+                Kind::Bytes | Kind::Kept => name,
+                Kind::Time => format!(
+                    "COALESCE((SELECT kept.bytes {original}), convert_to(replace({name}::text, '+00', ''), 'UTF8'))"
+                ),
+                Kind::Real | Kind::Text => format!(
+                    "COALESCE((SELECT kept.bytes {original}), convert_to({name}::text, 'UTF8'))"
+                ),
+            };
         }
         if self.prefixed == Some(column) {
             return format!("substr({name}::text, {})", USER.len() + 1);
         }
         match Kind::of(declared(&self.found, column)) {
-            Kind::Whole => format!("{name}::bigint"),
+            Kind::Whole => self.whole(column),
             Kind::Real => format!("{name}::double precision"),
-            Kind::Bytes => name,
+            Kind::Bytes | Kind::Kept => name,
             Kind::Text | Kind::Time => format!("{name}::text"),
         }
+    }
+
+    /// Whether `x_original` may hold what a column refuses.
+    pub(crate) fn keeps(&self, column: &str) -> bool {
+        self.kept.iter().any(|kept| kept == column)
+    }
+
+    /// How a column's values are read: those of which `x_original` may hold some are bytes.
+    pub(crate) fn kind(&self, column: &str) -> Kind {
+        match Kind::of(declared(&self.found, column)) {
+            Kind::Time | Kind::Text | Kind::Real if self.keeps(column) => Kind::Kept,
+            kind => kind,
+        }
+    }
+
+    /// A whole number; of a column that names an execution, the id that is asked for.
+    fn whole(&self, column: &str) -> String {
+        let name = quoted(column);
+        let table = self.found.info.name.as_str();
+        if self.source_ids && table == "execution" && column == "id" {
+            return "COALESCE(x_source_id, id)::bigint".to_owned();
+        }
+        if self.source_ids && OF_EXECUTIONS.contains(&(table, column)) {
+            return format!(
+                "COALESCE((SELECT source.x_source_id FROM openprose.execution AS source WHERE source.id = t.{name}), t.{name})::bigint"
+            );
+        }
+        format!("{name}::bigint")
     }
 
     /// Which rows are read; `$1` is [`Of::key`].
@@ -266,6 +330,23 @@ impl Shape {
         }
     }
 }
+
+/// Where `x_original` holds what a column refused, for as long as the column holds what was stored instead.
+fn original(table: &str, column: &str) -> String {
+    let literal = |text: &str| text.replace('\'', "''");
+    format!(
+        "FROM openprose.x_original AS kept
+         WHERE kept.run_id = $1 AND kept.table_name = '{}' AND kept.column_name = '{}' AND kept.key = t.\"*at*\"::text
+           AND kept.stored IS NOT DISTINCT FROM md5(t.{}::text)",
+        literal(table),
+        literal(column),
+        quoted(column)
+    )
+}
+
+/// The columns of which `x_original` holds something, of the run `$1`.
+pub(crate) const KEPT: &str =
+    "SELECT DISTINCT table_name, column_name FROM openprose.x_original WHERE run_id = $1";
 
 /// A name as SQL takes it, whatever is in it.
 pub(crate) fn quoted(name: &str) -> String {

@@ -15,6 +15,18 @@ use crate::server::{Lost, Server, int, text};
 /// The rows of a run, under the name that the core knows a run's database by.
 const ROWS: &str = "state.db";
 
+/// The tables that a run is written to, and the column with its id.
+const WRITTEN: [(&str, &str); 8] = [
+    ("run", "id"),
+    ("execution", "run_id"),
+    ("bindings", "run_id"),
+    ("agents", "run_id"),
+    ("agent_segments", "run_id"),
+    ("imports", "run_id"),
+    ("gates", "run_id"),
+    ("x_attachments", "run_id"),
+];
+
 /// Bytes of a piece of a file, as they are written.
 const PIECE: u64 = crate::apply::PIECE as u64;
 
@@ -28,6 +40,8 @@ pub struct PostgresSource {
     /// The only run; of all runs only rows are listed.
     run: Option<String>,
     keeper: Option<Keeper>,
+    /// Whether executions go by the ids of the store that they came from.
+    source_ids: bool,
     files: Vec<FileEntry>,
 }
 
@@ -102,6 +116,39 @@ impl PostgresSource {
         Ok(self)
     }
 
+    /// The same with executions named by the ids of the store that they came from, for a copy that goes back there.
+    #[must_use]
+    pub fn by_source_ids(mut self) -> PostgresSource {
+        self.source_ids = true;
+        self
+    }
+
+    /// What is another text once somebody wrote to the run.
+    ///
+    /// # Errors
+    /// When the server does not answer, or refuses.
+    pub fn written(&self) -> Result<String, Fault> {
+        let server = Server::connect(&self.address)?;
+        let run = self.run.as_deref().unwrap_or_default();
+        let unread = |lost: Lost| fault::unread_fault(&self.address, &lost);
+        let mut look = Vec::new();
+        for (table, column) in WRITTEN {
+            let sql = format!(
+                "SELECT concat_ws(' ', count(*), sum(xmin::text::bigint), max(xmin::text::bigint))
+                 FROM openprose.{table} WHERE {column} = $1"
+            );
+            if !has(&server, &format!("openprose.{table}")).map_err(unread)? {
+                continue;
+            }
+            for row in server.rows(&sql, &[text(run)]).map_err(unread)? {
+                let said: String = get(&row, 0).map_err(|error| unread(error.into()))?;
+                look.push(format!("{table} {said}"));
+            }
+        }
+        server.release();
+        Ok(look.join("\n"))
+    }
+
     /// The place of a run.
     pub fn place(run: &str) -> String {
         format!("runs/{run}")
@@ -124,6 +171,7 @@ impl PostgresSource {
             address: address.clone(),
             run: run.map(str::to_owned),
             keeper: None,
+            source_ids: false,
             files,
         })
     }
@@ -206,7 +254,14 @@ impl Source for PostgresSource {
         let Some((run, ROWS)) = self.split(path) else {
             return Err(SourceError::NotFound(path.to_owned()));
         };
-        reader(path, PostgresRun::connect(&self.address, run, limits))
+        match PostgresRun::connect(&self.address, run, limits) {
+            Ok(found) if self.source_ids => {
+                let found = found.by_source_ids();
+                let found = found.map_err(|error| SourceError::of_database(path, &error))?;
+                Ok(Box::new(found))
+            }
+            found => reader(path, found),
+        }
     }
 
     fn all_runs(&self, limits: &Limits) -> Result<Option<Box<dyn Database>>, SourceError> {

@@ -37,7 +37,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Begins a transaction of a writer. Nothing of the session's settings is relied on: a pooler gives any session. Names are
 /// looked up in `pg_catalog` alone, so that no function or operator of another schema is run.
-const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+pub(crate) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
     SET LOCAL search_path = pg_catalog; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO, YMD';
     SET LOCAL lock_timeout = '30s';
     SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'";
@@ -273,36 +273,8 @@ impl PostgresStore {
         ))
     }
 
-    /// Sends statements one after the other without waiting, and then looks at all answers.
     fn send(&self, server: &Server, steps: &[Step<'_>]) -> Result<(), Failed> {
-        let client = server.client();
-        let all = steps.iter().map(|step| async move {
-            let rows = client
-                .query_typed_raw(&step.sql, typed(&step.bound))
-                .await?;
-            let mut rows = std::pin::pin!(rows);
-            while rows.try_next().await?.is_some() {}
-            Ok::<_, tokio_postgres::Error>(rows.rows_affected().unwrap_or(0))
-        });
-        let answers = server.wait(join_all(all));
-        let Some(answers) = answers else {
-            return Err(failed(&self.address, &Lost::Silent));
-        };
-        for (answer, step) in answers.into_iter().zip(steps) {
-            // The first error is the reason for the others.
-            let changed = answer.map_err(|error| failed(&self.address, &Lost::Error(error)))?;
-            if step.one && changed != 1 {
-                let message = format!(
-                    "{} was not written: one row was to change, {changed} would have",
-                    self.address
-                );
-                let hint = "look for rules, triggers and row security on the tables of the schema openprose";
-                return Err(Failed::Finally(
-                    Fault::new(FaultKind::Damaged, message).hint(hint).into(),
-                ));
-            }
-        }
-        Ok(())
+        sent(server, steps)
     }
 
     fn commit(&self, server: &Server, token: &str) -> Result<(), Failed> {
@@ -342,6 +314,61 @@ impl PostgresStore {
         let sql = "SELECT FROM openprose.x_commands WHERE token = $1::uuid";
         let found = server.rows(sql, &[text(token)]).ok()?;
         Some(!found.is_empty())
+    }
+}
+
+/// Sends statements one after the other without waiting, and then looks at all answers.
+fn sent(server: &Server, steps: &[Step<'_>]) -> Result<(), Failed> {
+    let client = server.client();
+    let all = steps.iter().map(|step| async move {
+        let rows = client
+            .query_typed_raw(&step.sql, typed(&step.bound))
+            .await?;
+        let mut rows = std::pin::pin!(rows);
+        while rows.try_next().await?.is_some() {}
+        Ok::<_, tokio_postgres::Error>(rows.rows_affected().unwrap_or(0))
+    });
+    let answers = server.wait(join_all(all));
+    let Some(answers) = answers else {
+        return Err(failed(server.address(), &Lost::Silent));
+    };
+    for (answer, step) in answers.into_iter().zip(steps) {
+        // The first error is the reason for the others.
+        let changed = answer.map_err(|error| failed(server.address(), &Lost::Error(error)))?;
+        if step.one && changed != 1 {
+            let message = format!(
+                "{} was not written: one row was to change, {changed} would have",
+                server.address()
+            );
+            let hint =
+                "look for rules, triggers and row security on the tables of the schema openprose";
+            return Err(Failed::Finally(
+                Fault::new(FaultKind::Damaged, message).hint(hint).into(),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The same for who does not begin anew.
+///
+/// # Errors
+/// What the server says.
+pub(crate) fn send(server: &Server, steps: &[Step<'_>]) -> Result<(), WriteError> {
+    sent(server, steps).map_err(WriteError::from)
+}
+
+/// Why a command was not recorded, for who does not begin anew.
+pub(crate) fn failure(address: &Address, lost: &Lost) -> WriteError {
+    failed(address, lost).into()
+}
+
+impl From<Failed> for WriteError {
+    fn from(failed: Failed) -> WriteError {
+        match failed {
+            Failed::Passing(fault) => fault.into(),
+            Failed::Finally(error) => error,
+        }
     }
 }
 

@@ -39,6 +39,8 @@ pub(crate) enum StateMode {
     Filesystem,
     /// A database, state.db
     Sqlite,
+    /// Rows in the PostgreSQL database that the project names
+    Postgres,
 }
 
 /// Names the run that is recorded.

@@ -1,5 +1,6 @@
 //! Runs in PostgreSQL: `postgres:ID`, `postgres:latest`.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::rc::Rc;
@@ -11,9 +12,12 @@ use prosescope_core::session::{
     Around, Filter, OneAgent, OpenError, Options, Order, Session, list_page,
 };
 use prosescope_core::source::{Source, SourceError};
+use prosescope_core::upkeep::doctor::server::{RunSize, ServerFacts};
 use prosescope_core::view::{RunList, RunSummary};
 use prosescope_core::write::Fault;
-use prosescope_postgres::{Address, Keeper, PostgresSource, Which, find_run, waiting_runs};
+use prosescope_postgres::{
+    Address, Keeper, PostgresSource, Which, find_run, run_sizes, server_facts, waiting_runs,
+};
 
 use super::many::OneOfAll;
 use super::{LATEST, bounded, project};
@@ -230,6 +234,40 @@ pub(crate) fn waiting() -> impl Iterator<Item = OneOfAll> {
         };
         Some((found.name(), found.name(), found.opened()))
     })
+}
+
+/// What the server says that OpenProse's own variable names: for a moment only.
+pub(crate) fn facts() -> Option<ServerFacts> {
+    match Address::parse(&own_url()?, &environment) {
+        Ok(address) => Some(server_facts(&address.within(SOON))),
+        Err(fault) => Some(ServerFacts {
+            error: Some(fault.to_string()),
+            ..ServerFacts::default()
+        }),
+    }
+}
+
+/// The runs of the database that the project names, and what each takes.
+pub(crate) fn all() -> Result<(Address, Vec<(RunSummary, RunSize)>), CliError> {
+    let address = address()?;
+    let (_, _, sizes) = run_sizes(&address, u32::MAX)?;
+    let mut sizes: BTreeMap<String, RunSize> = sizes
+        .into_iter()
+        .map(|size| (size.run.clone(), size))
+        .collect();
+    let source: Rc<dyn Source> = Rc::new(PostgresSource::all(&address)?);
+    let listed = list_page(
+        &source,
+        &bounded(),
+        &Filter::default(),
+        Order::default(),
+        usize::MAX,
+    );
+    let runs = listed.runs.into_iter().map(|run| {
+        let size = sizes.remove(&run.id).unwrap_or_default();
+        (run, size)
+    });
+    Ok((address, runs.collect()))
 }
 
 /// Whether OpenProse's own variable names a database.

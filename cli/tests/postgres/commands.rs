@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::project::Project;
 
-const PROGRAM: &str = r#"use "https://p.prose.md/@alice/deep-research" as research
+pub(crate) const PROGRAM: &str = r#"use "https://p.prose.md/@alice/deep-research" as research
 
 agent captain:
   persist: true
@@ -128,7 +128,7 @@ const STEPS: &[(&str, i32, &str, &str)] = &[
     ("", 0, "", "narrate --style positions"),
 ];
 
-fn record(project: &Project, run: &str) {
+pub(crate) fn record(project: &Project, run: &str) {
     let mut ids: Vec<(&str, String)> = Vec::new();
     for (input, code, name, command) in STEPS {
         let mut line = (*command).to_owned();
@@ -157,7 +157,7 @@ fn record(project: &Project, run: &str) {
 }
 
 /// What is told of a run, without what differs by its store: ids, times, places.
-fn told(project: &Project, run: &str) -> Vec<String> {
+pub(crate) fn told(project: &Project, run: &str) -> Vec<String> {
     let mut told = Vec::new();
     let mut rows = |command: &str, path: &str, keys: &[&str]| {
         let mut args: Vec<&str> = command.split(' ').collect();

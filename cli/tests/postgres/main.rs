@@ -1,7 +1,9 @@
 //! `prose` on runs in PostgreSQL: the same commands, `--run postgres:ID`.
 
 mod commands;
+mod moving;
 mod project;
+mod setup;
 
 use std::net::TcpListener;
 
@@ -67,7 +69,8 @@ fn a_run_in_postgresql_is_recorded_and_read() {
     assert!(list.contains(&run) && list.contains("completed"), "{list}");
     project.prose(0, &["audit", "verify", &run], "");
     project.prose(3, &["show", "postgres:20200101-000000-nobody"], "");
-    project.prose(2, &["convert", &run, "--to", "sqlite"], "");
+    project.prose(0, &["convert", &run, "--to", "sqlite"], "");
+    project.prose(4, &["push", &run], "");
 }
 
 /// A beginning of the id that no other run has.

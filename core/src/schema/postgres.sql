@@ -51,6 +51,10 @@ CREATE TABLE IF NOT EXISTS openprose.execution (
 );
 -- P11: a statement that the program does not have has no line. The document's table refuses it.
 ALTER TABLE openprose.execution ALTER COLUMN statement_index DROP NOT NULL;
+-- P3, P11: the word of a row that came from the append-only form; the row says what its last word is in place.
+ALTER TABLE openprose.execution ADD COLUMN IF NOT EXISTS x_status TEXT;
+-- P8: the id in the store that the row came from.
+ALTER TABLE openprose.execution ADD COLUMN IF NOT EXISTS x_source_id BIGINT;
 
 CREATE TABLE IF NOT EXISTS openprose.bindings (
     name TEXT NOT NULL,
@@ -64,6 +68,8 @@ CREATE TABLE IF NOT EXISTS openprose.bindings (
     attachment_path TEXT,
     metadata JSONB DEFAULT '{}'::jsonb
 );
+-- P11: the word of a binding whose kind is none of the four; the row then says let.
+ALTER TABLE openprose.bindings ADD COLUMN IF NOT EXISTS x_kind TEXT;
 -- P1: the document's ON CONFLICT (name, run_id, COALESCE(execution_id, -1)) finds this index.
 CREATE UNIQUE INDEX IF NOT EXISTS idx_bindings_scope ON openprose.bindings (name, run_id, COALESCE(execution_id, -1));
 
@@ -195,13 +201,15 @@ CREATE TABLE IF NOT EXISTS openprose.x_commands (
 );
 CREATE INDEX IF NOT EXISTS idx_x_commands_run ON openprose.x_commands (run_id, at);
 
--- P11: what a column of the document refuses or respells, byte for byte.
+-- P11: what a column of the document refuses or respells, byte for byte: of the row whose address is the key, for as long as
+-- the column holds what was stored in place of it.
 CREATE TABLE IF NOT EXISTS openprose.x_original (
     run_id TEXT NOT NULL REFERENCES openprose.run(id) ON DELETE CASCADE,
     table_name TEXT NOT NULL,
     key TEXT NOT NULL,
     column_name TEXT NOT NULL,
     bytes BYTEA NOT NULL,
+    stored TEXT,                      -- MD5 of what the column holds instead; NULL: nothing
     PRIMARY KEY (run_id, table_name, key, column_name)
 );
 
