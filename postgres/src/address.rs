@@ -10,6 +10,7 @@ use prosescope_core::write::{Fault, FaultKind};
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
+use crate::passfile;
 use crate::server::{ANSWER, Connection};
 use crate::tls::Trust;
 
@@ -39,8 +40,8 @@ type Idle = (Instant, Arc<Connection>);
 
 impl Address {
     /// Parses `postgresql://…`, `postgres://…` or `host=… dbname=…`. What the text leaves out comes from `PGHOST`,
-    /// `PGPORT`, `PGUSER`, `PGPASSWORD`, `PGDATABASE`, `PGSSLMODE` and `PGSSLROOTCERT`, which `env` looks up; then from
-    /// libpq's defaults.
+    /// `PGPORT`, `PGUSER`, `PGPASSWORD`, `PGDATABASE`, `PGSSLMODE` and `PGSSLROOTCERT`, which `env` looks up; a password from the
+    /// user's file (`PGPASSFILE`, `~/.pgpass`); the rest from libpq's defaults.
     ///
     /// # Errors
     /// When the text is no address. The message never repeats the text: it may hold a password.
@@ -71,6 +72,24 @@ impl Address {
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
             let port = config.get_ports().first().copied().unwrap_or(5432);
             config.host(given("PGHOST").unwrap_or_else(|| usual_host(port)));
+        }
+        if config.get_password().is_none()
+            && let Some(password) = passfile::password(
+                env,
+                [
+                    &host_of(&config),
+                    &config
+                        .get_ports()
+                        .first()
+                        .copied()
+                        .unwrap_or(5432)
+                        .to_string(),
+                    config.get_dbname().unwrap_or_default(),
+                    config.get_user().unwrap_or_default(),
+                ],
+            )
+        {
+            config.password(password);
         }
         if config.get_application_name().is_none() {
             config.application_name("prose");
@@ -150,6 +169,19 @@ fn shown(config: &Config) -> String {
         "postgresql://{user}{secret}@{}:{port}/{database}",
         hosts.join(",")
     )
+}
+
+/// The host that a file of passwords knows: a socket is `localhost`.
+fn host_of(config: &Config) -> String {
+    match config.get_hosts().first() {
+        Some(Host::Tcp(name)) => name.clone(),
+        #[cfg(unix)]
+        Some(Host::Unix(_)) => "localhost".to_owned(),
+        None => config
+            .get_hostaddrs()
+            .first()
+            .map_or_else(String::new, ToString::to_string),
+    }
 }
 
 fn host_shown(host: &Host) -> String {

@@ -18,6 +18,7 @@ mod fault;
 mod find;
 mod import;
 mod of;
+mod passfile;
 mod read;
 mod rows;
 mod schema;

@@ -5,6 +5,9 @@ use std::process::{Command, Output};
 
 use prosescope_test_support::run::fed;
 
+/// A password that no command shows; the server takes any.
+const SECRET: &str = "hush-hush";
+
 /// A folder with a program, whose `.prose/.env` names a database.
 pub(crate) struct Project {
     dir: tempfile::TempDir,
@@ -16,6 +19,7 @@ impl Project {
         let project = Project { dir };
         std::fs::create_dir_all(project.path().join(".prose")).unwrap();
         std::fs::write(project.path().join("p.prose"), program).unwrap();
+        let url = url.replace("postgres@", &format!("postgres:{SECRET}@"));
         let env = format!("# a comment\nexport OPENPROSE_POSTGRES_URL='{url}'\n");
         std::fs::write(project.path().join(".prose/.env"), env).unwrap();
         project
@@ -39,7 +43,10 @@ impl Project {
     }
 
     pub(crate) fn give(&self, args: &[&str], input: &[u8]) -> Output {
-        fed(&mut self.command(args), input)
+        let out = fed(&mut self.command(args), input);
+        let both = text(&out.stdout) + &text(&out.stderr);
+        assert!(!both.contains(SECRET), "prose {args:?}\n{both}");
+        out
     }
 
     /// Runs, expects this exit code, and gives what was printed.

@@ -1,5 +1,6 @@
 //! What is promised of PostgreSQL, asked of a server: a throwaway cluster on loopback.
 
+mod connect;
 mod cut;
 mod documents;
 #[path = "../../../core/tests/stores/pages.rs"]
