@@ -93,13 +93,8 @@ impl Recorder {
         })
     }
 
-    /// What every command names the nested run of an import by, in the form that has one.
-    pub(crate) fn nested(&self, place: &str) -> Option<String> {
-        let Store::Folder(store) = &self.store else {
-            return None;
-        };
-        let slug = place.rsplit('/').next().unwrap_or(place);
-        Some(format!("{}/{slug}", store.run_id()))
+    pub(crate) fn is_database(&self) -> bool {
+        !matches!(self.store, Store::Folder(_))
     }
 
     /// Records one command. Names the run where the command did not: another writer may have begun a newer one.
@@ -153,8 +148,7 @@ impl Recorder {
 
     /// Where a binding was written, as the form's document words it.
     pub(crate) fn location(&self, name: &str, frame: Option<i64>) -> String {
-        let database = !matches!(self.store, Store::Folder(_));
-        location(database, &self.folder, name, frame)
+        location(self.is_database(), &self.folder, name, frame)
     }
 
     /// What is done once it is recorded that a run is over: a database is one whole file again, and a small one when that
@@ -178,11 +172,9 @@ pub(crate) fn told(fault: Option<Fault>) {
     }
 }
 
-/// Records one command in the run that `run` names; gives the run's id and what was done.
-pub(crate) fn one<R: Record>(run: &str, command: &R) -> Result<(String, R::Done), CliError> {
-    let mut recorder = Recorder::open(run)?;
-    let done = recorder.record(command)?;
-    Ok((recorder.run_id().to_owned(), done))
+/// Records one command in the run that `run` names.
+pub(crate) fn one<R: Record>(run: &str, command: &R) -> Result<R::Done, CliError> {
+    Recorder::open(run)?.record(command)
 }
 
 /// Now, and whom the system knows the process to run as: not `$USER`, which anyone may set.

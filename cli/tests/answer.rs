@@ -106,7 +106,7 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
             [
                 "✓ Completed",
                 "its output report, which is not there",
-                "prose check r  # see which output is missing",
+                "prose check r  # look at 1 warning found in its records",
             ],
         ),
         (

@@ -80,6 +80,19 @@ pub(crate) fn short(text: &str, most: usize) -> String {
     out
 }
 
+/// A text, cut at `most` characters.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or(text)),
+        None => text.to_owned(),
+    }
+}
+
+/// Bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Whether a path is plain: `/` between its parts, no part empty, `.` or `..`, no root, no drive, no NUL.
 /// Only such paths are read (reliability.md, "Untrusted files").
 pub fn is_plain_path(path: &str) -> bool {

@@ -70,9 +70,9 @@ const OURS: &[Reading] = &[
         1,
         "1 session (anonymous)",
     )
-    .told(&["state-file-not-read", "unknown-kind"]),
+    .told(&["unknown-kind"]),
     // Two sessions by its receipts; the second does not name the first as the one before it.
-    read("chain-that-broke", "Receipts", "completed", 0, "").told(&["receipt-chain"]),
+    read("chain-that-broke", "Receipts", "completed", 2, "").told(&["receipt-chain"]),
     // A log of its header alone: the run began, and nobody knows more.
     read("20260301-140000-", "CompactLog", "", 0, ""),
     // A program alone.
@@ -152,10 +152,10 @@ const READ: &[Reading] = &[
         1,
         "1 session (anonymous)",
     )
-    .told(&["state-file-not-read", "unknown-kind"]),
+    .told(&["unknown-kind"]),
     // Two sessions by its receipts, which are a table and no trace: there is neither a program nor a binding that
     // would say which statements they were. The second does not name the first as the one before it.
-    read("broken-chain", "Receipts", "completed", 0, "").told(&["receipt-chain"]),
+    read("broken-chain", "Receipts", "completed", 2, "").told(&["receipt-chain"]),
     // A log of its header alone: the run began, and nobody knows more.
     read("20260213-064959-", "CompactLog", "", 0, ""),
     read("20260213-105319-63068c", "CompactLog", "", 0, ""),

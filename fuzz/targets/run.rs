@@ -6,6 +6,7 @@ use std::rc::Rc;
 use prosescope_core::session::{Options, Session, pages};
 use prosescope_core::source::Source;
 use prosescope_core::sqlite::MemorySource;
+use prosescope_core::trace::NodeId;
 
 /// Opens files as a run and builds the pages that depend on what they say.
 pub fn open(files: &[(&str, &[u8])]) {
@@ -17,7 +18,7 @@ pub fn open(files: &[(&str, &[u8])]) {
     let _ = pages::overview(&session, Some(1_769_349_600_000));
     let page = pages::trace_page(&session, &BTreeSet::new(), 0, 50);
     for row in page.rows.iter().take(8) {
-        let _ = pages::node_detail(&session, row.node);
+        let _ = pages::node_detail(&session, NodeId::new(row.node));
     }
     let _ = pages::bindings_page(&session, 0, 50);
     for binding in session.run().bindings.iter().take(4) {

@@ -492,7 +492,7 @@ export type Overview = {
   story: Array<string>;
   /** When it started; `null`: not recorded. */
   started: Stamp | null;
-  /** What that was read from where nothing records a start: `the run's id`. */
+  /** What that was read from where nothing records a start: `the run's id, read as UTC`. */
   started_from?: string | null;
   /** The last sign of life: the latest time that the run records. */
   last_sign: Stamp | null;
@@ -695,7 +695,7 @@ export type RunSummary = {
   form: string;
   /** When it started. */
   started: Stamp | null;
-  /** What that was read from where nothing records a start: `the run's id`. */
+  /** What that was read from where nothing records a start: `the run's id, read as UTC`. */
   started_from?: string | null;
   /** How long ago it started, in the largest unit, when `now` is given: `322d`. */
   age?: string | null;
@@ -815,10 +815,12 @@ export type TracePage = {
   from: number;
   /** The rows. */
   rows: Array<TreeRow>;
-  /** Why rows are missing, where what was executed is recorded and not readable: `state.md is not readable: it is encrypted`. */
+  /** Why rows are missing, where what was executed is not readable, or what the rows do not say: `state.md is not readable: it is encrypted`. */
   note?: string | null;
   /** Lines of the log before the first statement that record none. */
   remarks?: Array<string>;
+  /** Lines behind all statements that record none. */
+  remarks_behind?: Array<string>;
 };
 
 /** A row of the trace. */

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use js_sys::{JSON, Reflect};
 use prosescope_core::session::{Options, Session, ValueOf, pages};
 use prosescope_core::source::SourceError;
+use prosescope_core::trace::NodeId;
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
@@ -67,7 +68,8 @@ impl Run {
             Vec<u32>,
         >,
     ) -> Result<JsValue, JsValue> {
-        let folded: BTreeSet<u32> = folded.unwrap_or_default().into_iter().collect();
+        let folded = folded.unwrap_or_default().into_iter();
+        let folded: BTreeSet<NodeId> = folded.map(NodeId::new).collect();
         json(&pages::trace_page(
             &self.session,
             &folded,
@@ -79,7 +81,7 @@ impl Run {
     /// Everything that is known of one node of the trace; null: there is none.
     #[wasm_bindgen(unchecked_return_type = "views.NodeDetail | null")]
     pub fn node(&self, node: u32) -> Result<JsValue, JsValue> {
-        json(&pages::node_detail(&self.session, node))
+        json(&pages::node_detail(&self.session, NodeId::new(node)))
     }
 
     /// The bindings, root first, then frame by frame: `len` of them (all) from `from` (0).

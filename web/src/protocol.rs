@@ -7,6 +7,7 @@
 #![cfg_attr(not(target_family = "wasm"), allow(dead_code))]
 
 use prosescope_core::session::ValueOf;
+use prosescope_core::session::pages::Page;
 use prosescope_core::view::RunList;
 use serde::{Deserialize, Serialize};
 
@@ -42,10 +43,12 @@ pub(crate) enum Request {
     },
     /// Opens the run that the viewer carries: a `RunList`.
     OpenExample,
-    /// An `Overview`.
-    Overview {
+    /// A page of a run: its struct of [`prosescope_core::view`].
+    Page {
         /// Where the run lies.
         place: String,
+        /// The page.
+        page: Page,
     },
     /// A window of a `ProgramView`.
     Program {
@@ -166,32 +169,12 @@ pub(crate) enum Request {
         /// Whose.
         of: ValueOf,
     },
-    /// An `AgentsView`.
-    Agents {
-        /// Where the run lies.
-        place: String,
-    },
-    /// A `GatesView`.
-    Gates {
-        /// Where the run lies.
-        place: String,
-    },
-    /// An `ImportsView`.
-    Imports {
-        /// Where the run lies.
-        place: String,
-    },
     /// A `StateMdView`.
     State {
         /// Where the run lies.
         place: String,
         /// All of the program rather than what ran and a few lines ahead.
         whole: bool,
-    },
-    /// A `FilesView`.
-    Files {
-        /// Where the run lies.
-        place: String,
     },
     /// A window of a table: `TableRows`.
     Table {
@@ -203,16 +186,6 @@ pub(crate) enum Request {
         from: u64,
         /// How many.
         len: u32,
-    },
-    /// An `IssuesView`.
-    Issues {
-        /// Where the run lies.
-        place: String,
-    },
-    /// A `ResumeView`.
-    Resume {
-        /// Where the run lies.
-        place: String,
     },
     /// What was read so far: [`Stats`].
     Stats,

@@ -4,7 +4,7 @@ use prosescope_core::model::{AgentScope, Text};
 use prosescope_core::render::text::escape;
 use prosescope_core::session::OneAgent;
 use prosescope_core::view::{AgentWritten, SegmentText};
-use prosescope_core::write::{AddSegment, Record, Remember, Remembered};
+use prosescope_core::write::{AddSegment, Record, Remember};
 use prosescope_postgres::{Address, Keeper};
 
 use super::unread;
@@ -158,7 +158,7 @@ impl Place {
         })
     }
 
-    fn record<R: Record<Done = Remembered>>(
+    fn record<R: Record<Done = AgentWritten>>(
         &self,
         command: &R,
         out: &Out,
@@ -170,10 +170,12 @@ impl Place {
                 Recorder::open_agents_on_server(address, keeper.clone())?
             }
         };
-        let done = recorder.record(command)?;
+        let mut done = recorder.record(command)?;
+        done.store = self.beside.as_ref().map(Beside::name);
         // An agent that outlives runs is of none.
-        let run = self.beside.is_none().then(|| recorder.run_id());
-        said(run, &done, self, out)
+        let of_run = self.beside.is_none();
+        done.run = of_run.then(|| recorder.run_id().to_owned());
+        said(&done, out)
     }
 }
 
@@ -315,17 +317,15 @@ fn unknown(args: &AgentArgs, message: String) -> CliError {
     error.hint("`prose agents RUN` lists the agents with their scopes")
 }
 
-fn said(run: Option<&str>, done: &Remembered, place: &Place, out: &Out) -> Result<Exit, CliError> {
-    let store = place.beside.as_ref().map(Beside::name);
-    let place = store.as_ref();
+fn said(done: &AgentWritten, out: &Out) -> Result<Exit, CliError> {
+    let place = done.store.as_ref();
     let place = place.map_or(String::new(), |path| format!(", in {path}"));
     let what = match done.segment {
         Some(number) => format!("Segment written: {} {number:03}", done.agent),
         None => format!("Memory written: {}", done.agent),
     };
     let text = format!("{what} (scope {}{place})\n", done.scope);
-    let view = AgentWritten::new(run, done, store);
-    out.show(&view, || escape(&text, true))
+    out.show(done, || escape(&text, true))
 }
 
 fn text_of_stdin(what: &str) -> Result<String, CliError> {

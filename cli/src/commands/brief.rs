@@ -1,9 +1,9 @@
-use prosescope_core::model::{AgentScope, Form};
+use prosescope_core::model::Form;
 use prosescope_core::render::brief::{Brief, brief};
 use prosescope_core::render::text::escape;
 use prosescope_core::session::pages;
-use prosescope_core::view::{BriefView, ExecutionBegun, Part, TaskView};
-use prosescope_core::write::{Begun, Task, names};
+use prosescope_core::view::{AgentOfTask, BriefView, ExecutionBegun, Part, TaskView};
+use prosescope_core::write::names;
 
 use super::{no_execution, unread};
 use crate::args::record::BriefArgs;
@@ -21,38 +21,33 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
     unread::whole(&session, &[Part::Program, Part::Statements, Part::Bindings])?;
     let task = match args.execution {
         Some(id) => pages::task(&session, id).ok_or_else(|| no_execution(&session, id))?,
-        None => Task::default(),
+        None => TaskView::default(),
     };
     let on_server = locate::id_on_server(&folder).is_some();
     let database = matches!(session.run().form, Form::Sqlite { .. } | Form::Postgres);
-    let output = task.output.clone().map(|(name, _)| name);
-    let name = args.name.clone().or(output);
-    let shown = name.as_deref().unwrap_or("anon_…");
+    let binding = args.name.clone().or(task.binding);
+    let shown = binding.as_deref().unwrap_or("anon_…");
+    let frame = task.frame.as_ref().map(|frame| frame.id);
     let listing = session.listing();
     let declared = args.name.as_deref().and_then(|name| listing?.binder(name));
-    let agent = args.agent.as_ref().map(|agent| {
-        let scope = listing.and_then(|listing| listing.agent_scope(agent));
-        (agent.clone(), scope.unwrap_or(AgentScope::Execution))
-    });
-    let frame = task.frame.as_ref().map(|(id, ..)| *id);
+    let agent = args.agent.as_ref();
+    let agent = agent.map(|name| AgentOfTask::new(name, listing.and_then(|l| l.agent_scope(name))));
     let of = Brief {
         run: match on_server {
             true => folder.clone(),
             false => session.run().id.to_string(),
         },
-        location: record::location(database, &folder, shown, frame),
         database: (database && !on_server).then(|| format!("{folder}/state.db")),
-        kind: declared.and_then(|statement| statement.binds.clone()),
         source: declared.map(|statement| statement.text.clone()),
         execution: args.execution,
         done: args.done,
-        ..with_task(
-            name,
-            &Task {
-                agent: agent.or(task.agent.clone()),
-                ..task
-            },
-        )
+        task: TaskView {
+            location: record::location(database, &folder, shown, frame),
+            binding,
+            kind: declared.and_then(|statement| statement.binds.clone()),
+            agent: agent.or(task.agent),
+            ..task
+        },
     };
     let text = brief(&of, args.sqlite3);
     let (put, run) = (of.put(), of.run);
@@ -60,46 +55,25 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
     out.show(&view, || escape(&view.text, true))
 }
 
-/// What a task says of a brief.
-fn with_task(name: Option<String>, task: &Task) -> Brief {
-    Brief {
-        name,
-        frame: task.frame.clone(),
-        agent: task
-            .agent
-            .as_ref()
-            .map(|(agent, scope)| (agent.clone(), scope.word().to_owned())),
-        prompt: task.prompt.clone(),
-        context: task.context.clone(),
-        ..Brief::default()
-    }
-}
-
-/// What the subagent does that carries out an execution; its brief asks for `put --done`.
-pub(super) fn task(recorder: &Recorder, id: i64, task: Option<&Task>) -> Option<TaskView> {
-    let task = task?;
-    let name = task.output.as_ref().map(|(name, _)| name.clone());
-    let frame = task.frame.as_ref().map(|(id, ..)| *id);
-    let brief = Brief {
+/// Says to the task of an execution where its output goes, and how; its brief asks for `put --done`.
+pub(super) fn tell(recorder: &Recorder, id: i64, task: &mut Option<TaskView>) {
+    let Some(task) = task else { return };
+    let name = task.binding.as_deref().unwrap_or("anon_…");
+    task.location = recorder.location(name, task.frame.as_ref().map(|frame| frame.id));
+    *task = Brief {
+        task: std::mem::take(task),
         run: recorder.run_id().to_owned(),
-        location: recorder.location(name.as_deref().unwrap_or("anon_…"), frame),
         execution: Some(id),
         done: true,
-        ..with_task(name, task)
-    };
-    Some(TaskView::new(&brief, task))
+        ..Brief::default()
+    }
+    .told();
 }
 
 /// The brief of what began, after an empty line; nothing where no subagent carries it out.
-pub(super) fn appended(recorder: &Recorder, begun: &Begun) -> String {
-    let task = task(recorder, begun.id, begun.task.as_ref());
+pub(super) fn appended(begun: &ExecutionBegun) -> String {
+    let task = begun.task.as_ref();
     task.map_or(String::new(), |task| {
         format!("\n{}", escape(&task.brief, true))
     })
-}
-
-/// What began, with its task.
-pub(super) fn begun(recorder: &Recorder, begun: &Begun) -> ExecutionBegun {
-    let task = task(recorder, begun.id, begun.task.as_ref());
-    ExecutionBegun::new(recorder.run_id(), begun, task)
 }

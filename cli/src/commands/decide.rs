@@ -1,13 +1,11 @@
-use prosescope_core::time::human_duration;
-use prosescope_core::view::{GateDecided, GateTimedOut};
-use prosescope_core::write::{Decision, ResolveGate, Resolved, TimedOut};
+use prosescope_core::view::GateTimedOut;
+use prosescope_core::write::{Decision, ResolveGate, Resolved};
 
 use crate::args::gates::{ApproveArgs, Decider, RejectArgs};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::Out;
-use crate::record::Recorder;
-use crate::{locate, near, print};
+use crate::{locate, near, print, record};
 
 pub(super) fn approve(args: &ApproveArgs, out: &Out) -> Result<Exit, CliError> {
     let decision = match &args.reason {
@@ -34,24 +32,16 @@ fn decide(args: &Decider, decision: Decision, out: &Out) -> Result<Exit, CliErro
         on_behalf_of: args.acting_for.clone(),
         record_timeout: args.record_timeout,
     };
-    let mut recorder = Recorder::open(&args.run)?;
-    let done = recorder.record(&command);
-    let run = match done.map_err(|error| with_near(error, args))? {
-        Resolved::Decided(done) => {
-            let run = recorder.run_id();
-            return out.show(&GateDecided::new(run, &done), || {
-                let waited = done.waited_ms.map(human_duration);
-                print::decided(run, &done, waited.as_deref())
-            });
-        }
+    let done = record::one(&args.run, &command);
+    match done.map_err(|error| with_near(error, args))? {
+        Resolved::Decided(done) => out.show(&done, || print::decided(&done)),
         Resolved::TooLate(timed_out) => {
             if out.json {
-                out.json(&GateTimedOut::new(recorder.run_id(), &timed_out))?;
+                out.json(&timed_out)?;
             }
-            (recorder.run_id().to_owned(), timed_out)
+            Err(too_late(&timed_out))
         }
-    };
-    Err(too_late(&run.0, &run.1))
+    }
 }
 
 /// Adds the names that are nearly the gate's, if the run has no such gate.
@@ -68,7 +58,7 @@ fn with_near(mut error: CliError, args: &Decider) -> CliError {
     error
 }
 
-fn too_late(run: &str, out: &TimedOut) -> CliError {
+fn too_late(out: &GateTimedOut) -> CliError {
     let deadline = out.deadline.as_ref();
     let deadline = deadline.map_or(String::new(), |at| format!(" ({at})"));
     let error = CliError::refused(
@@ -84,7 +74,8 @@ fn too_late(run: &str, out: &TimedOut) -> CliError {
     };
     match &out.head {
         Some(head) => error.hint(format!(
-            "head of the audit log of run {run}: {}",
+            "head of the audit log of run {}: {}",
+            out.run,
             print::head(head)
         )),
         None => error,

@@ -1,5 +1,5 @@
-use prosescope_core::view::{AttemptBegun, ExecutionEnded};
-use prosescope_core::write::{Begin, Begun, Close, Closed, How, Insist, Named, Record, Retry, Run};
+use prosescope_core::view::{ExecutionBegun, ExecutionEnded};
+use prosescope_core::write::{Begin, Close, How, Insist, Named, Record, Retry, Run};
 
 use super::brief;
 use crate::args::record::{ExecCommand, ForceArgs, InsistArgs, StatementArgs};
@@ -26,9 +26,10 @@ pub(super) fn run(command: ExecCommand, out: &Out) -> Result<Exit, CliError> {
                 within,
                 round,
             };
-            let mut recorder = Recorder::open(&run.run)?;
-            let begun = recorder.record(&command)?;
-            briefed(&recorder, &begun, out)
+            let begun = begins(&run.run, &command)?;
+            out.show(&begun, || {
+                format!("{}\n{}", begun.id, brief::appended(&begun))
+            })
         }
         ExecCommand::Complete {
             ids,
@@ -48,8 +49,7 @@ pub(super) fn run(command: ExecCommand, out: &Out) -> Result<Exit, CliError> {
                 [] => vec![close(None)],
                 ids => ids.iter().map(|id| close(Some(*id))).collect(),
             };
-            let (run, closed) = record::one(&run.run, &all)?;
-            ended(&run, &closed, out)
+            ended(&record::one(&run.run, &all)?, out)
         }
         ExecCommand::Fail { id, error, run } => {
             close(&run.run, Close::new(id, How::Failed { error }), out)
@@ -80,11 +80,12 @@ pub(super) fn run(command: ExecCommand, out: &Out) -> Result<Exit, CliError> {
                 insist: insist.into(),
             };
             let mut recorder = Recorder::open(&run.run)?;
-            let retried = recorder.record(&retry)?;
-            let task = brief::task(&recorder, id, retried.task.as_ref());
-            let view = AttemptBegun::new(recorder.run_id(), &retried, task);
+            let mut retried = recorder.record(&retry)?;
+            brief::tell(&recorder, id, &mut retried.task);
             let of = retried.max.map_or(String::new(), |max| format!("/{max}"));
-            out.show(&view, || format!("{id} attempt {}{of}\n", retried.attempt))
+            out.show(&retried, || {
+                format!("{id} attempt {}{of}\n", retried.attempt)
+            })
         }
     }
 }
@@ -99,8 +100,7 @@ fn begin(statement: StatementArgs, block: Option<String>) -> Begin {
 }
 
 fn close(run: &str, close: Close, out: &Out) -> Result<Exit, CliError> {
-    let (run, closed) = record::one(run, &close)?;
-    ended(&run, &[closed], out)
+    ended(&[record::one(run, &close)?], out)
 }
 
 pub(super) fn named(statement: StatementArgs) -> Named {
@@ -129,32 +129,31 @@ impl From<ForceArgs> for Insist {
 }
 
 /// Records what begins, and prints its id alone: every later command names the execution by it.
-pub(super) fn began<R: Record<Done = Begun>>(
+pub(super) fn began<R: Record<Done = ExecutionBegun>>(
     run: &str,
     command: &R,
     out: &Out,
 ) -> Result<Exit, CliError> {
-    let mut recorder = Recorder::open(run)?;
-    let begun = recorder.record(command)?;
-    out.show(&brief::begun(&recorder, &begun), || {
-        format!("{}\n", begun.id)
-    })
+    let begun = begins(run, command)?;
+    out.show(&begun, || format!("{}\n", begun.id))
 }
 
-/// The id, and the brief where a subagent carries it out.
-fn briefed(recorder: &Recorder, begun: &Begun, out: &Out) -> Result<Exit, CliError> {
-    out.show(&brief::begun(recorder, begun), || {
-        format!("{}\n{}", begun.id, brief::appended(recorder, begun))
-    })
+/// Records what begins, and says to its task where the output goes.
+fn begins<R: Record<Done = ExecutionBegun>>(
+    run: &str,
+    command: &R,
+) -> Result<ExecutionBegun, CliError> {
+    let mut recorder = Recorder::open(run)?;
+    let mut begun = recorder.record(command)?;
+    brief::tell(&recorder, begun.id, &mut begun.task);
+    Ok(begun)
 }
 
 /// One object for one execution, an array for several.
-fn ended(run: &str, closed: &[Closed], out: &Out) -> Result<Exit, CliError> {
-    let all = closed.iter().map(|one| ExecutionEnded::new(run, one));
-    let all: Vec<_> = all.collect();
-    let line = |closed: &Closed| format!("{} {}\n", closed.id, closed.status);
-    let text = || closed.iter().map(line).collect();
-    match all.as_slice() {
+fn ended(all: &[ExecutionEnded], out: &Out) -> Result<Exit, CliError> {
+    let line = |ended: &ExecutionEnded| format!("{} {}\n", ended.id, ended.status);
+    let text = || all.iter().map(line).collect();
+    match all {
         [one] => out.show(one, text),
         all => out.show(&all, text),
     }

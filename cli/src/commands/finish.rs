@@ -1,7 +1,6 @@
 use prosescope_core::model::RunStatus;
 use prosescope_core::render::text::escape;
 use prosescope_core::trace::NodeStatus;
-use prosescope_core::view::RunFinished;
 use prosescope_core::write::Finish;
 
 use crate::args::record::{Ending, FinishArgs};
@@ -25,7 +24,7 @@ pub(super) fn run(args: &FinishArgs, out: &Out) -> Result<Exit, CliError> {
         insist: args.force.into(),
     })?;
     recorder.close(args.vacuum);
-    if !ended.before && ended.status != RunStatus::Interrupted {
+    if !ended.before && ended.status != RunStatus::Interrupted.word() {
         // It is finished: what cannot be said of it is no failure.
         if let Err(error) = say_unfinished(&args.run) {
             say(&note(&format!(
@@ -33,14 +32,7 @@ pub(super) fn run(args: &FinishArgs, out: &Out) -> Result<Exit, CliError> {
             )));
         }
     }
-    let word = ended.status.word();
-    out.show(
-        &RunFinished {
-            run: recorder.run_id().to_owned(),
-            status: word.to_owned(),
-        },
-        || format!("{} {word}\n", recorder.run_id()),
-    )
+    out.show(&ended, || format!("{} {}\n", ended.run, ended.status))
 }
 
 /// What never ended counts as abandoned: said while somebody may still know what became of it.

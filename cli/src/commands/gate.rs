@@ -1,5 +1,4 @@
 use prosescope_core::session::pages;
-use prosescope_core::view::GateOpened;
 use prosescope_core::write::{CreateGate, ViewGate};
 
 use super::{no_gate, unread};
@@ -8,7 +7,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::{Out, say};
 use crate::record::Recorder;
-use crate::{locate, print};
+use crate::{locate, print, record};
 
 pub(super) fn run(command: GateCommand, out: &Out) -> Result<Exit, CliError> {
     match command {
@@ -57,10 +56,7 @@ fn create(args: CreateArgs, out: &Out) -> Result<Exit, CliError> {
         line: args.line,
         insist: args.insist.into(),
     };
-    let mut recorder = Recorder::open(&args.run.run)?;
-    let made = recorder.record(&command)?;
+    let made = record::one(&args.run.run, &command)?;
     // The id alone: it is what it is decided by.
-    out.show(&GateOpened::new(recorder.run_id(), &made), || {
-        format!("{}\n", made.id)
-    })
+    out.show(&made, || format!("{}\n", made.gate))
 }

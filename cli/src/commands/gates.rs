@@ -2,15 +2,14 @@ use prosescope_core::render::text::escape;
 use prosescope_core::session::pages;
 use prosescope_core::timeout::Timeout;
 use prosescope_core::view::{GateTimedOut, GateView};
-use prosescope_core::write::{ExpireGates, TimedOut};
+use prosescope_core::write::ExpireGates;
 
 use super::{ended, millis, unread};
 use crate::args::gates::{GatesArgs, GatesCommand};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::{Out, say};
-use crate::record::Recorder;
-use crate::{locate, print};
+use crate::{locate, print, record};
 
 pub(super) fn run(args: &GatesArgs, out: &Out) -> Result<Exit, CliError> {
     if let Some(GatesCommand::Expire { run }) = &args.command {
@@ -84,12 +83,12 @@ fn within(text: &str, now: i64) -> Result<i64, CliError> {
 
 fn expire(run: Option<&str>, out: &Out) -> Result<Exit, CliError> {
     let mut exit = Exit::Done;
-    let mut done: Vec<(String, TimedOut)> = Vec::new();
+    let mut done: Vec<GateTimedOut> = Vec::new();
     match run {
-        Some(run) => done.extend(expire_one(run)?),
+        Some(run) => done.extend(record::one(run, &ExpireGates)?),
         None => {
             for run in due()? {
-                match run.and_then(|run| expire_one(&run)) {
+                match run.and_then(|run| record::one(&run, &ExpireGates)) {
                     Ok(gates) => done.extend(gates),
                     // One run that cannot be written keeps no other from it.
                     Err(error) => {
@@ -100,8 +99,7 @@ fn expire(run: Option<&str>, out: &Out) -> Result<Exit, CliError> {
             }
         }
     }
-    let gates = done.iter().map(|(run, gate)| GateTimedOut::new(run, gate));
-    out.show(&gates.collect::<Vec<_>>(), || print::expired(&done))?;
+    out.show(&done, || print::expired(&done))?;
     Ok(exit)
 }
 
@@ -121,12 +119,4 @@ fn due() -> Result<Vec<Result<String, CliError>>, CliError> {
         }
     }
     Ok(due)
-}
-
-fn expire_one(run: &str) -> Result<Vec<(String, TimedOut)>, CliError> {
-    let mut recorder = Recorder::open(run)?;
-    let expired = recorder.record(&ExpireGates)?;
-    let id = recorder.run_id();
-    let gates = expired.gates.into_iter();
-    Ok(gates.map(|gate| (id.to_owned(), gate)).collect())
 }

@@ -1,5 +1,4 @@
 use prosescope_core::render::text::escape;
-use prosescope_core::view::ImportRegistered;
 use prosescope_core::write::AddImport;
 
 use crate::args::record::ImportCommand;
@@ -24,7 +23,7 @@ pub(super) fn run(command: ImportCommand, out: &Out) -> Result<Exit, CliError> {
     let name = program.as_ref().and_then(|(path, _)| path.file_name());
     let name = name.map(|name| name.to_string_lossy().into_owned());
     let mut recorder = Recorder::open(&run.run)?;
-    let done = recorder.record(&AddImport {
+    let mut done = recorder.record(&AddImport {
         alias,
         source_url: source,
         inputs_schema: inputs,
@@ -32,10 +31,10 @@ pub(super) fn run(command: ImportCommand, out: &Out) -> Result<Exit, CliError> {
         name,
         program: program.map(|(_, source)| source),
     })?;
-    let nested = recorder.nested(&done.nested);
-    let its = nested.as_ref();
+    // A database keeps no nested runs.
+    done.nested = done.nested.filter(|_| !recorder.is_database());
+    let its = done.nested.as_ref();
     let its = its.map_or(String::new(), |run| format!(" (its run: {run})"));
     let text = format!("Import registered: {}{its}\n", done.alias);
-    let view = ImportRegistered::new(recorder.run_id(), &done, nested);
-    out.show(&view, || escape(&text, true))
+    out.show(&done, || escape(&text, true))
 }

@@ -1,5 +1,5 @@
 use prosescope_core::view::LoopRounds;
-use prosescope_core::write::{BeginLoop, ExitLoop, Iterate, Rounds};
+use prosescope_core::write::{BeginLoop, ExitLoop, Iterate};
 
 use super::exec::{began, named};
 use crate::args::record::LoopCommand;
@@ -27,8 +27,8 @@ pub(super) fn run(command: LoopCommand, out: &Out) -> Result<Exit, CliError> {
         }
         LoopCommand::Iterate { id, force, run } => {
             let insist = force.into();
-            let (run, rounds) = record::one(&run.run, &Iterate { id, insist })?;
-            said(&run, &rounds, "iteration", out)
+            let rounds = record::one(&run.run, &Iterate { id, insist })?;
+            said(&rounds, "iteration", out)
         }
         LoopCommand::Exit {
             id,
@@ -43,16 +43,16 @@ pub(super) fn run(command: LoopCommand, out: &Out) -> Result<Exit, CliError> {
                 round,
                 insist: force.into(),
             };
-            let (run, rounds) = record::one(&run.run, &exit)?;
-            said(&run, &rounds, "exited after", out)
+            let rounds = record::one(&run.run, &exit)?;
+            said(&rounds, "exited after", out)
         }
     }
 }
 
-fn said(run: &str, rounds: &Rounds, word: &str, out: &Out) -> Result<Exit, CliError> {
-    let id = rounds.closed.id;
-    out.show(&LoopRounds::new(run, rounds), || {
+fn said(rounds: &LoopRounds, word: &str, out: &Out) -> Result<Exit, CliError> {
+    let id = rounds.of.id;
+    out.show(rounds, || {
         let of = rounds.max.map_or(String::new(), |max| format!("/{max}"));
-        format!("{id} {word} {}{of}\n", rounds.rounds)
+        format!("{id} {word} {}{of}\n", rounds.iteration)
     })
 }

@@ -1,5 +1,5 @@
-use prosescope_core::view::{ParallelJoined, ParallelRunning};
-use prosescope_core::write::{BeginParallel, Begun, Branch, Join, Named, RunParallel, Running};
+use prosescope_core::view::ParallelRunning;
+use prosescope_core::write::{BeginParallel, Branch, Join, Named, RunParallel};
 
 use super::brief;
 use super::exec::{began, named};
@@ -25,8 +25,12 @@ pub(super) fn run(command: ParallelCommand, out: &Out) -> Result<Exit, CliError>
                 begin: begin(statement, branches),
             };
             let mut recorder = Recorder::open(&run.run)?;
-            let running = recorder.record(&command)?;
-            ran(&recorder, &running, out)
+            let mut running = recorder.record(&command)?;
+            brief::tell(&recorder, running.parallel.id, &mut running.parallel.task);
+            for branch in &mut running.branches {
+                brief::tell(&recorder, branch.id, &mut branch.task);
+            }
+            out.show(&running, || ran(&running))
         }
         ParallelCommand::Branch {
             parallel,
@@ -54,12 +58,12 @@ pub(super) fn run(command: ParallelCommand, out: &Out) -> Result<Exit, CliError>
                 parallel,
                 insist: force.into(),
             };
-            let (run, joined) = record::one(&run.run, &join)?;
-            out.show(&ParallelJoined::new(&run, &joined), || {
+            let joined = record::one(&run.run, &join)?;
+            out.show(&joined, || {
                 let branches = joined.branches.iter();
-                let branches = branches.map(|(name, status)| format!("{name} {status}"));
+                let branches = branches.map(|of| format!("{} {}", of.branch, of.status));
                 let branches: Vec<String> = branches.collect();
-                format!("{} joined: {}\n", joined.closed.id, branches.join(", "))
+                format!("{} joined: {}\n", joined.parallel.id, branches.join(", "))
             })
         }
     }
@@ -76,15 +80,12 @@ fn begin(statement: StatementArgs, branches: BranchesArgs) -> BeginParallel {
 }
 
 /// The parallel's id, then each branch: its id and name, and its brief where a subagent carries it out.
-fn ran(recorder: &Recorder, running: &Running, out: &Out) -> Result<Exit, CliError> {
-    let view = |begun: &Begun| brief::begun(recorder, begun);
-    out.show(&ParallelRunning::new(running, view), || {
-        let mut text = format!("{}\n", running.parallel.id);
-        for branch in &running.branches {
-            let name = branch.name.as_deref().unwrap_or_default();
-            let brief = brief::appended(recorder, branch);
-            text.push_str(&format!("\n{} {name}\n{brief}", branch.id));
-        }
-        text
-    })
+fn ran(running: &ParallelRunning) -> String {
+    let mut text = format!("{}\n", running.parallel.id);
+    for branch in &running.branches {
+        let name = branch.name.as_deref().unwrap_or_default();
+        let brief = brief::appended(branch);
+        text.push_str(&format!("\n{} {name}\n{brief}", branch.id));
+    }
+    text
 }

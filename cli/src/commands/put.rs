@@ -1,7 +1,6 @@
 use std::path::Path;
 
 use prosescope_core::render::text::escape;
-use prosescope_core::view::BindingWritten;
 use prosescope_core::write::Put;
 
 use crate::args::record::PutArgs;
@@ -27,15 +26,16 @@ pub(super) fn run(args: &PutArgs, out: &Out) -> Result<Exit, CliError> {
     };
     let mut recorder = Recorder::open(&args.run.run)?;
     recorder.stage(staged);
-    let written = recorder.record(&put)?;
-    let location = recorder.location(&written.name, written.frame);
+    let mut written = recorder.record(&put)?;
+    written.location = recorder.location(&written.name, written.execution_id);
     if out.json {
-        out.json(&BindingWritten::new(recorder.run_id(), &written, location))?;
+        out.json(&written)?;
         return Ok(Exit::Done);
     }
     // What a subagent returns to the VM, word for word as the documents have it.
-    let mut said = format!("Binding written: {}\nLocation: {location}\n", written.name);
-    if let Some(frame) = written.frame {
+    let (name, location) = (&written.name, &written.location);
+    let mut said = format!("Binding written: {name}\nLocation: {location}\n");
+    if let Some(frame) = written.execution_id {
         said.push_str(&format!("Execution ID: {frame}\n"));
     }
     if let Some(attachment) = &written.attachment {

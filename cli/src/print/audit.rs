@@ -2,16 +2,15 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 use prosescope_core::gate::audit::Head;
-use prosescope_core::issue::{Issue, Severity};
 use prosescope_core::render::text::escape;
 use prosescope_core::time::Stamp;
 use prosescope_core::view::{
     AuditCheck, AuditRow, AuditStat, AuditTimeout, AuditView, GateWait, RunAudit,
 };
 
+use super::issues;
 use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT, of};
 use super::table::{Fit, Table};
-use super::wrap;
 
 /// The audit log of one run.
 pub(crate) fn audit(view: &AuditView, width: usize) -> String {
@@ -191,21 +190,6 @@ fn verdict(chain: &str, reason: &str, head: Option<&Head>) -> String {
         );
     }
     out
-}
-
-fn issues(out: &mut String, issues: &[Issue], width: usize) {
-    for issue in issues {
-        let (tone, mark) = match issue.severity {
-            Severity::Error => (BAD, '✗'),
-            Severity::Warning | Severity::Info => (WAIT, '!'),
-        };
-        let _ = write!(
-            out,
-            "\n{tone}{mark} {}{RESET}\n{}",
-            escape(&issue.rule, false),
-            wrap(&issue.message, width, "    ")
-        );
-    }
 }
 
 fn time(at: Option<&Stamp>) -> String {

@@ -1,13 +1,11 @@
 use std::fmt::Write as _;
 
-use anstyle::Style;
-use prosescope_core::issue::Severity;
 use prosescope_core::render::text::escape;
 use prosescope_core::view::{CheckReport, CheckedRun, IssueView, RuleView};
 
 use super::overview::counted;
-use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT};
-use super::wrap;
+use super::style::{BAD, BOLD, FAINT, OK, RESET};
+use super::{mark, run_line, wrap};
 
 /// Lines are broken there even on a wide terminal.
 const WIDTH: usize = 96;
@@ -50,15 +48,7 @@ pub(crate) fn checked(report: &CheckReport, width: usize) -> String {
 }
 
 fn one(out: &mut String, report: &CheckReport, run: &CheckedRun, width: usize) {
-    let _ = writeln!(
-        out,
-        "{BOLD}{}{RESET}  {FAINT}{}{RESET}",
-        escape(
-            run.program.as_deref().unwrap_or("(program not recorded)"),
-            false
-        ),
-        escape(&run.run, false)
-    );
+    out.push_str(&run_line(run.program.as_deref(), &run.run));
     if let Some(error) = &run.error {
         let _ = write!(
             out,
@@ -129,14 +119,6 @@ fn faint(out: &mut String, text: &str, width: usize, indent: &str) {
     }
 }
 
-fn mark(severity: Severity) -> (&'static str, Style) {
-    match severity {
-        Severity::Error => ("✗", BAD),
-        Severity::Warning => ("!", WAIT),
-        Severity::Info => ("·", FAINT),
-    }
-}
-
 pub(crate) fn explained(rule: &RuleView, width: usize) -> String {
     let width = width.min(WIDTH);
     let mut out = String::new();
@@ -191,6 +173,8 @@ pub(crate) fn rules(rules: &[RuleView], width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use prosescope_core::issue::Severity;
+
     use super::*;
     use prosescope_core::check::{report, rule};
     use prosescope_core::issue::Issue;

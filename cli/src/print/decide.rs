@@ -2,8 +2,8 @@ use std::fmt::Write as _;
 
 use prosescope_core::gate::audit::Head;
 use prosescope_core::render::text::escape;
-use prosescope_core::view::icon;
-use prosescope_core::write::{Decided, TimedOut};
+use prosescope_core::time::human_duration;
+use prosescope_core::view::{GateDecided, GateTimedOut, icon};
 
 use super::fact;
 use super::style::{BOLD, FAINT, RESET, WAIT, of};
@@ -14,42 +14,42 @@ pub(crate) fn head(head: &Head) -> String {
 }
 
 /// A decision that counts, and what it is worth.
-pub(crate) fn decided(run: &str, done: &Decided, waited: Option<&str>) -> String {
-    let mut out = line(done.status, &done.gate, run);
+pub(crate) fn decided(done: &GateDecided) -> String {
+    let mut out = line(&done.status, &done.gate, &done.run);
     let by = match &done.on_behalf_of {
-        Some(other) => format!("{}, for {other}", done.by),
-        None => done.by.clone(),
+        Some(other) => format!("{}, for {other}", done.resolved_by),
+        None => done.resolved_by.clone(),
     };
     fact(
         &mut out,
         "decided by",
         &format!("{by} (claimed, not checked)"),
     );
-    if let Some(waited) = waited {
-        fact(&mut out, "waited", waited);
+    if let Some(waited) = done.waited_ms {
+        fact(&mut out, "waited", &human_duration(waited));
     }
     if let Some(action) = &done.on_reject {
         fact(&mut out, "on reject", action);
     }
-    told_head(&mut out, done.head.as_ref(), run);
+    told_head(&mut out, done.head.as_ref());
     out
 }
 
-/// Time-outs that were recorded, each with its run.
-pub(crate) fn expired(done: &[(String, TimedOut)]) -> String {
+/// Time-outs that were recorded.
+pub(crate) fn expired(done: &[GateTimedOut]) -> String {
     if done.is_empty() {
         return "no gate is past its deadline\n".to_owned();
     }
     let mut out = String::new();
-    for (run, gate) in done {
-        out.push_str(&line("timeout", &gate.gate, run));
+    for gate in done {
+        out.push_str(&line(&gate.status, &gate.gate, &gate.run));
         if let Some(deadline) = &gate.deadline {
             fact(&mut out, "deadline", &deadline.to_string());
         }
         if let Some(action) = &gate.on_reject {
             fact(&mut out, "on reject", action);
         }
-        told_head(&mut out, gate.head.as_ref(), run);
+        told_head(&mut out, gate.head.as_ref());
     }
     out
 }
@@ -69,13 +69,12 @@ fn line(status: &str, gate: &str, run: &str) -> String {
     )
 }
 
-fn told_head(out: &mut String, last: Option<&Head>, run: &str) {
+fn told_head(out: &mut String, last: Option<&Head>) {
     let Some(last) = last else { return };
-    let last = head(last);
-    fact(out, "head", &last);
+    fact(out, "head", &head(last));
     let _ = writeln!(
         out,
         "  {FAINT}Keep the head: `prose audit verify {} --expect-head …` detects a log that was cut or rewritten.{RESET}",
-        escape(run, false)
+        escape(&last.run, false)
     );
 }

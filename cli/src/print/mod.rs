@@ -28,6 +28,7 @@ pub(crate) use resume::resume;
 pub(crate) use trace::trace;
 pub(crate) use values::{agents, bindings, resolution, state_diff};
 
+use prosescope_core::issue::{Issue, Severity};
 use prosescope_core::render::text::escape;
 
 /// Bytes in words: `812 B`, `4.1 KB`, `1.9 MB`.
@@ -61,6 +62,30 @@ fn fact(out: &mut String, name: &str, value: &str) {
 fn title(out: &mut String, text: &str) {
     use style::{BOLD, RESET};
     out.push_str(&format!("\n{BOLD}{text}{RESET}\n"));
+}
+
+/// The mark of an issue, and its style.
+fn mark(severity: Severity) -> (&'static str, anstyle::Style) {
+    use style::{BAD, FAINT, WAIT};
+    match severity {
+        Severity::Error => ("✗", BAD),
+        Severity::Warning => ("!", WAIT),
+        Severity::Info => ("·", FAINT),
+    }
+}
+
+/// Issues, each after an empty line.
+fn issues(out: &mut String, issues: &[Issue], width: usize) {
+    use style::{BAD, RESET, WAIT};
+    for issue in issues {
+        let (mark, tone) = match issue.severity {
+            Severity::Error => ('✗', BAD),
+            Severity::Warning | Severity::Info => ('!', WAIT),
+        };
+        let rule = escape(&issue.rule, false);
+        let text = wrap(&issue.message, width, "    ");
+        out.push_str(&format!("\n{tone}{mark} {rule}{RESET}\n{text}"));
+    }
 }
 
 /// How many lines a list lacks.

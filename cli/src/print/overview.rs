@@ -1,15 +1,14 @@
 use std::fmt::Write as _;
 
 use anstyle::Style;
-use prosescope_core::issue::Severity;
 use prosescope_core::render::text::escape;
 use prosescope_core::session::SILENT;
 use prosescope_core::view::{ImportsView, IssuesView, Overview, Part, RunList, RunSummary, icon};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::style::{BAD, BOLD, FAINT, RESET, WAIT, of, status};
-use super::table::{Fit, Table, cut};
-use super::{bytes, more, run_line, wrap};
+use super::table::{Fit, Table, cut, fit};
+use super::{bytes, mark, more, run_line, wrap};
 
 /// How many issues the first page prints; `--json` has them all.
 const ISSUES: usize = 10;
@@ -56,7 +55,7 @@ pub(crate) fn overview(
                 escape(&gate.id, false),
                 escape(left, false),
                 escape(&gate.allow_words, false),
-                escape(&cut(&gate.prompt, width.saturating_sub(4)), false)
+                fit(&gate.prompt, width.saturating_sub(4))
             )
         }),
     );
@@ -80,11 +79,7 @@ pub(crate) fn overview(
         &mut out,
         "Issues",
         issues.issues.iter().take(ISSUES).map(|issue| {
-            let (mark, tone) = match issue.issue.severity {
-                Severity::Error => ("✗", BAD),
-                Severity::Warning => ("!", WAIT),
-                Severity::Info => ("·", FAINT),
-            };
+            let (mark, tone) = mark(issue.issue.severity);
             let place = if issue.place.is_empty() {
                 String::new()
             } else {
@@ -116,7 +111,7 @@ fn answer(view: &Overview, width: usize) -> String {
         "{}{}{RESET} {BOLD}{}{RESET}",
         of(&view.status),
         icon(&view.status),
-        cut(&escape(&view.headline, false), width.saturating_sub(2))
+        fit(&view.headline, width.saturating_sub(2))
     );
     if view.left.is_empty() {
         return out;
@@ -125,10 +120,9 @@ fn answer(view: &Overview, width: usize) -> String {
         let _ = writeln!(out, "  {FAINT}{name}{RESET}  {text}");
     };
     let room = width.saturating_sub(8);
-    line("left", cut(&escape(&view.left, false), room));
-    let next = escape(&view.next, false);
+    line("left", fit(&view.left, room));
     let Some(command) = &view.next_command else {
-        line("next", cut(&next, room));
+        line("next", fit(&view.next, room));
         return out;
     };
     // A command is copied: it stands whole, and the reason takes what room is left.
@@ -136,7 +130,7 @@ fn answer(view: &Overview, width: usize) -> String {
     let room = room.saturating_sub(command.width() + 4);
     let reason = match room {
         ..20 => String::new(),
-        _ => format!("  {FAINT}# {}{RESET}", cut(&next, room)),
+        _ => format!("  {FAINT}# {}{RESET}", fit(&view.next, room)),
     };
     line("next", format!("{command}{reason}"));
     out
@@ -275,13 +269,13 @@ fn node_line(node: &prosescope_core::view::NodeRef, width: usize) -> String {
         (path, Some(line)) => format!("line {line}{guess}, in {path}"),
     };
     let room = width.saturating_sub(8 + id.len());
-    let text = cut(&escape(&node.text, false), room);
+    let text = fit(&node.text, room);
     let place = if place.is_empty() {
         String::new()
     } else {
         format!(
             "\n    {FAINT}{}{RESET}",
-            cut(&escape(&place, false), width.saturating_sub(4))
+            fit(&place, width.saturating_sub(4))
         )
     };
     format!(
@@ -291,8 +285,7 @@ fn node_line(node: &prosescope_core::view::NodeRef, width: usize) -> String {
 }
 
 fn error_line(error: &str, width: usize) -> String {
-    let error = cut(error, width.saturating_sub(4));
-    format!("    {BAD}{}{RESET}", escape(&error, false))
+    format!("    {BAD}{}{RESET}", fit(error, width.saturating_sub(4)))
 }
 
 pub(crate) fn runs(list: &RunList, width: usize) -> String {

@@ -7,7 +7,7 @@ use prosescope_core::view::{AheadView, NeedView, PositionView, ResumeView};
 use unicode_width::UnicodeWidthStr;
 
 use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT, of, status};
-use super::table::{Fit, Table, cut};
+use super::table::{Fit, Table, fit};
 use super::{bytes, more, run_line, title, wrap};
 
 /// Lines are broken there even on a wide terminal.
@@ -21,7 +21,7 @@ pub(crate) fn resume(view: &ResumeView, width: usize) -> String {
     let tone = of(&view.status);
     let word = escape(&status(&view.status), false);
     let room = width.saturating_sub(word.width() + 2);
-    let headline = cut(&escape(&view.headline, false), room);
+    let headline = fit(&view.headline, room);
     let _ = writeln!(out, "{tone}{word}{RESET}  {BOLD}{headline}{RESET}\n");
     if let Some(first) = view.done.story.first() {
         out.push_str(&wrap(first, width.min(88), ""));
@@ -116,7 +116,7 @@ fn one(out: &mut String, position: &PositionView, width: usize) {
         out,
         "  {tone}{}{RESET} {}{FAINT}{place}{RESET}",
         prosescope_core::view::icon(word),
-        cut(&escape(text, false), room)
+        fit(text, room)
     );
     let mut about: Vec<String> = Vec::new();
     if !position.frame_path.is_empty() {
@@ -134,7 +134,7 @@ fn one(out: &mut String, position: &PositionView, width: usize) {
         let _ = writeln!(
             out,
             "    {FAINT}{}{RESET}",
-            cut(&escape(&text, false), width.saturating_sub(4))
+            fit(&text, width.saturating_sub(4))
         );
     }
     if let Some(error) = &position.error {
@@ -149,11 +149,7 @@ fn one(out: &mut String, position: &PositionView, width: usize) {
         .filter(|next| Some(next.line) != position.line)
     {
         let text = format!("→ line {}: {}", next.line, next.text);
-        let _ = writeln!(
-            out,
-            "    {}",
-            cut(&escape(&text, false), width.saturating_sub(4))
-        );
+        let _ = writeln!(out, "    {}", fit(&text, width.saturating_sub(4)));
     }
 }
 
@@ -164,10 +160,10 @@ fn gates(out: &mut String, view: &ResumeView, width: usize) {
     title(out, "Gates that wait");
     for gate in &view.gates {
         let left = gate.gate.remaining.as_deref().unwrap_or("no deadline");
-        let id = cut(&escape(&gate.gate.id, false), width / 2);
+        let id = fit(&gate.gate.id, width / 2);
         let about = format!("{left} · may decide: {}", gate.gate.allow_words);
         let room = width.saturating_sub(id.width() + 6);
-        let about = cut(&escape(&about, false), room);
+        let about = fit(&about, room);
         let _ = writeln!(out, "  {WAIT}◷{RESET} {id}  {FAINT}{about}{RESET}");
         for (name, text) in [
             ("approved", &gate.approve),
@@ -262,7 +258,7 @@ fn ahead(out: &mut String, view: &ResumeView, width: usize) {
         let line = format!("{:>4}", at.line);
         let indent = " ".repeat((at.indent as usize).min(width / 2));
         let room = width.saturating_sub(line.len() + 5 + indent.len());
-        let text = cut(&escape(&at.text, false), room);
+        let text = fit(&at.text, room);
         let _ = writeln!(out, "  {FAINT}{line}{RESET} {how} {indent}{text}");
     }
     if let Some(more @ 1..) = all.len().checked_sub(AHEAD) {

@@ -132,6 +132,11 @@ fn gaps(used: &[usize]) -> usize {
     2 * used.len().saturating_sub(1)
 }
 
+/// A text of the run on one line of at most `most` columns.
+pub(crate) fn fit(text: &str, most: usize) -> String {
+    cut(&escape(text, false), most)
+}
+
 /// A text cut to `most` columns, with an ellipsis where something is gone.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     if text.width() <= most {

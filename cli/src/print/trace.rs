@@ -5,7 +5,7 @@ use prosescope_core::view::{TracePage, TreeRow};
 use unicode_width::UnicodeWidthStr;
 
 use super::style::{BAD, BOLD, FAINT, RESET, of, status};
-use super::table::cut;
+use super::table::{cut, fit};
 
 /// Columns of the status, of a duration, and of an id.
 const STATUS: usize = 11;
@@ -37,6 +37,9 @@ pub(crate) fn trace(view: &TracePage, width: usize) -> String {
     for row in &view.rows {
         print_row(&mut out, row, room, ids, times, width);
     }
+    for remark in &view.remarks_behind {
+        let _ = writeln!(out, "{FAINT}· {}{RESET}", escape(remark, false));
+    }
     let hidden = view
         .total
         .saturating_sub(view.from + view.rows.len() as u32);
@@ -56,11 +59,8 @@ fn print_row(out: &mut String, row: &TreeRow, room: usize, ids: usize, times: bo
         level => format!("{}({level}) ", "  ".repeat(INDENTED as usize)),
     };
     let tone = of(&row.status);
-    let word = cut(&escape(&status(&row.status), false), STATUS);
-    let text = cut(
-        &escape(&row.text, false),
-        room.saturating_sub(indent.width()).max(8),
-    );
+    let word = fit(&status(&row.status), STATUS);
+    let text = fit(&row.text, room.saturating_sub(indent.width()).max(8));
     let notes = escape(&notes(row).join(" · "), false);
     let used = indent.width() + text.width();
     let beside = !notes.is_empty() && used + 2 + notes.width() <= room;
@@ -97,11 +97,7 @@ fn print_row(out: &mut String, row: &TreeRow, room: usize, ids: usize, times: bo
         let _ = writeln!(out, "{below}{FAINT}{}{RESET}", cut(&notes, left));
     }
     if let Some(error) = &row.error {
-        let _ = writeln!(
-            out,
-            "{below}{BAD}{}{RESET}",
-            cut(&escape(error, false), left)
-        );
+        let _ = writeln!(out, "{below}{BAD}{}{RESET}", fit(error, left));
     }
     for remark in &row.remarks {
         let _ = writeln!(out, "{below}{FAINT}· {}{RESET}", escape(remark, false));
@@ -112,6 +108,8 @@ fn notes(row: &TreeRow) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     notes.extend(row.first_cause.then(|| "failed first".to_owned()));
     notes.extend(row.position.then(|| "stands here".to_owned()));
+    let guessed = row.line.filter(|_| row.line_guessed);
+    notes.extend(guessed.map(|line| format!("line {line}?")));
     notes.extend(Some(row.detail.clone()).filter(|d| !d.is_empty()));
     notes.extend(row.bindings.iter().map(|b| match b.overwritten {
         true => format!("→ {} (overwritten later)", b.name),

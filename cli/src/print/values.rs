@@ -5,9 +5,9 @@ use prosescope_core::render::text::escape;
 use prosescope_core::scope::Outcome;
 use prosescope_core::view::{AgentsView, BindingRow, BindingsPage, ResolutionView, StateMdView};
 
+use super::bytes;
 use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT};
-use super::table::{Fit, Table, cut};
-use super::{bytes, wrap};
+use super::table::{Fit, Table, fit};
 
 pub(crate) fn bindings(view: &BindingsPage, width: usize) -> String {
     if view.rows.is_empty() {
@@ -114,25 +114,18 @@ pub(crate) fn resolution(view: &ResolutionView, width: usize) -> String {
         let _ = writeln!(
             out,
             "    {FAINT}{}{RESET}",
-            cut(&escape(&at.row.preview, false), width.saturating_sub(4))
+            fit(&at.row.preview, width.saturating_sub(4))
         );
         if let Some((who, statement)) = writer(&at.row) {
             let text = format!("written by {who}: {statement}");
-            let text = cut(&escape(&text, false), width.saturating_sub(4));
+            let text = fit(&text, width.saturating_sub(4));
             let _ = writeln!(out, "    {FAINT}{text}{RESET}");
         }
     }
     if view.more > 0 {
         let _ = writeln!(out, "\n{FAINT}and {} more, farther away{RESET}", view.more);
     }
-    for issue in &view.issues {
-        let _ = write!(
-            out,
-            "\n{WAIT}! {}{RESET}\n{}",
-            escape(&issue.rule, false),
-            wrap(&issue.message, width, "    ")
-        );
-    }
+    super::issues(&mut out, &view.issues, width);
     out
 }
 
@@ -166,10 +159,7 @@ pub(crate) fn agents(view: &AgentsView, width: usize) -> String {
             let _ = writeln!(
                 out,
                 "  {}",
-                cut(
-                    &escape(&agent.memory_preview, false),
-                    width.saturating_sub(2)
-                )
+                fit(&agent.memory_preview, width.saturating_sub(2))
             );
         }
         for segment in &agent.segments {
@@ -182,8 +172,8 @@ pub(crate) fn agents(view: &AgentsView, width: usize) -> String {
                 "  {:03}  {FAINT}{}{RESET}  {}",
                 segment.number,
                 escape(&at, false),
-                cut(
-                    &escape(segment.prompt.as_deref().unwrap_or(""), false),
+                fit(
+                    segment.prompt.as_deref().unwrap_or(""),
                     width.saturating_sub(30)
                 )
             );
@@ -191,7 +181,7 @@ pub(crate) fn agents(view: &AgentsView, width: usize) -> String {
                 let _ = writeln!(
                     out,
                     "       {FAINT}{}{RESET}",
-                    cut(&escape(summary, false), width.saturating_sub(7))
+                    fit(summary, width.saturating_sub(7))
                 );
             }
         }

@@ -1,15 +1,15 @@
 //! What a command changes, as data: computed by [`crate::write`], applied by a store, kept in a folder's journal, rendered into
 //! files.
 
+mod columns;
 mod content;
 mod journal;
 
 use serde_json::{Map, Value};
 
+pub use columns::{Columns, Stored};
 pub use content::{Content, Staged};
 pub use journal::{FileChange, JOURNAL};
-
-use crate::gate::audit::Chain;
 
 /// One thing to write. Rows carry their ids: a plan allocates them inside of the transaction. Times are texts as the
 /// store's [`crate::write::Style`] writes them; what is `None` is NULL, or left out of a file.
@@ -239,6 +239,4 @@ pub struct AuditRow {
     pub at: String,
     /// The metadata with the chain in it, canonical JSON.
     pub metadata: String,
-    /// The chain: with it the head is `seq` and `hash`.
-    pub chain: Chain,
 }

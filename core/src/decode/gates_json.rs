@@ -98,16 +98,16 @@ impl Fields for Files {
                 .map(|word| decision(&word).word().into())
                 .or_else(|| self.resolved.is_none().then(|| "pending".into())),
             "created_at" => any(column).or_else(|| of(&self.pending, "timestamp")),
-            "resolved_at" => any(column).or_else(|| of(&self.resolved, "timestamp")),
-            "resolved_by" => any(column).or_else(|| of(&self.resolved, "principal")),
-            "resolution_comment" => any(column).or_else(|| of(&self.resolved, "comment")),
-            _ => any(column),
+            _ => any(column).or_else(|| {
+                let alike = ALIKE.iter().find(|[own, _]| *own == column);
+                alike.and_then(|[_, other]| of(&self.resolved, other))
+            }),
         }
     }
 }
 
 /// Keys of a gate's file that are two names of one fact.
-const ALIKE: [[&str; 2]; 5] = [
+pub(crate) const ALIKE: [[&str; 2]; 5] = [
     ["id", "gate_id"],
     ["status", "decision"],
     ["resolved_by", "principal"],
@@ -222,19 +222,13 @@ fn decision(word: &str) -> GateStatus {
 
 /// The line as the table's row: metadata is TEXT there, keys are sorted.
 fn row(object: &Map<String, Value>) -> Text {
-    let mut keys: Vec<&String> = object.keys().collect();
-    keys.sort_unstable();
-    let mut sorted = Map::new();
-    for key in keys {
-        if let Some(value) = object.get(key) {
-            let value = match value {
-                Value::Object(_) | Value::Array(_) => Value::String(value.to_string()),
-                other => other.clone(),
-            };
-            sorted.insert(key.clone(), value);
-        }
-    }
-    Value::Object(sorted).to_string().into()
+    let columns = object.iter().map(|(key, value)| match value {
+        Value::Object(_) | Value::Array(_) => (key.clone(), value.to_string().into()),
+        other => (key.clone(), other.clone()),
+    });
+    let mut row = Value::Object(columns.collect());
+    row.sort_all_objects();
+    row.to_string().into()
 }
 
 #[cfg(test)]

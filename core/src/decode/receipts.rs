@@ -20,8 +20,10 @@ use super::jsonl::{text, with_text};
 use super::text::lossy;
 use crate::issue::{Issue, Issues};
 use crate::model::Cell;
-use crate::model::{ColumnInfo, RunStatus, TableInfo, Text};
-use crate::text::short;
+use crate::model::{
+    Annotation, ColumnInfo, RunStatus, StateFile, Status, TableInfo, Text, TraceLine, words,
+};
+use crate::text::{hex, short};
 
 /// The file in the run folder, and the table's name.
 pub const FILE: &str = "receipts.jsonl";
@@ -29,6 +31,9 @@ pub const FILE: &str = "receipts.jsonl";
 pub const MOST: usize = 32 << 20;
 /// Columns that the table has; more keys stay in the file.
 const MOST_COLUMNS: usize = 100;
+
+/// Statements that are held; the table has all receipts.
+const MOST_STATEMENTS: usize = 100_000;
 
 /// The keys that receipts are known to have, in the order that a person reads them.
 const COLUMNS: &[&str] = &[
@@ -63,6 +68,8 @@ pub struct Receipts {
     pub head: Option<Text>,
     /// Writing the line after the last one was interrupted.
     pub torn: bool,
+    /// The statements that they tell of, each once, and how it stands.
+    pub statements: Vec<(Text, Status)>,
 }
 
 impl Receipts {
@@ -82,6 +89,7 @@ impl Receipts {
 pub fn read(log: &str) -> (Receipts, Vec<Issue>) {
     let mut receipts = Receipts::default();
     let mut keys: BTreeSet<String> = BTreeSet::new();
+    let mut places: BTreeMap<Text, usize> = BTreeMap::new();
     let (mut broken, mut altered) = (Issues::default(), Issues::default());
     let read = with_text(log, |number, line, object| {
         for key in object.keys() {
@@ -106,6 +114,22 @@ pub fn read(log: &str) -> (Receipts, Vec<Issue>) {
         }
         receipts.count += 1;
         receipts.status = said(&object).or(receipts.status.take());
+        let status = get("status").and_then(|word| words::status(&word));
+        let statement = get("statement_id").filter(|id| &**id != "run");
+        if let (Some(id), Some(status)) = (statement, status)
+            && receipts.statements.len() < MOST_STATEMENTS
+        {
+            match places
+                .get(&id)
+                .and_then(|at: &usize| receipts.statements.get_mut(*at))
+            {
+                Some(known) => known.1 = status,
+                None => {
+                    places.insert(id.clone(), receipts.statements.len());
+                    receipts.statements.push((id, status));
+                }
+            }
+        }
         receipts.head = hash.or(receipts.head.take());
         Ok(())
     });
@@ -128,6 +152,23 @@ pub fn read(log: &str) -> (Receipts, Vec<Issue>) {
     issues.extend(altered.finish());
     issues.extend(broken.finish());
     (receipts, issues)
+}
+
+/// What the receipts alone tell of statements, as a state file would: their ids are all that is known of them.
+pub(crate) fn state_file(statements: &[(Text, Status)]) -> StateFile {
+    let line = |(number, (id, status)): (u32, &(Text, Status))| TraceLine {
+        line: Some(number),
+        text: id.clone(),
+        annotation: Some(Annotation {
+            status: Some(status.clone()),
+            raw: status.word().into(),
+            ..Annotation::default()
+        }),
+    };
+    StateFile {
+        trace: (1..).zip(statements).map(line).collect(),
+        ..StateFile::default()
+    }
 }
 
 /// Whether `run.json` names the last receipt and counts them all; `None` where it says nothing of it, or where what is
@@ -284,8 +325,7 @@ fn has_hash(line: &str, hash: &str) -> bool {
     [true, false].iter().any(|ascii| {
         let mut canonical = String::with_capacity(line.len());
         let written = write_sorted(line, *ascii, Some("content_hash"), &mut canonical);
-        let digest = Sha256::digest(canonical.as_bytes());
-        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = hex(&Sha256::digest(&canonical));
         written.is_some() && digest.eq_ignore_ascii_case(hash)
     })
 }

@@ -19,14 +19,13 @@
 //! - A row that moved to another store and got another id there keeps its first one as `chain.id`; that one is
 //!   hashed in place of `id`.
 
-use std::fmt::Write as _;
-
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use super::canonical::{self, parse};
+use crate::text::hex;
 
 /// What a hash is taken over begins with this.
 const VERSION: &str = "prosescope-audit-1";
@@ -152,10 +151,5 @@ pub(super) fn hash(seq: u64, prev: &str, canonical: &str) -> String {
     let mut hasher = Sha256::new();
     hasher.update(format!("{VERSION}\n{seq}\n{prev}\n"));
     hasher.update(canonical);
-    let mut hex = String::with_capacity(64);
-    for byte in hasher.finalize() {
-        // Writing to a String cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-    }
-    hex
+    hex(&hasher.finalize())
 }

@@ -10,23 +10,6 @@ use crate::model::{AuditEvent, Gate, GateStatus, Text};
 use crate::time::Stamp;
 use crate::timeout::expires_in;
 
-/// How a gate stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
-    /// Nobody decided yet.
-    Pending,
-    /// Past its deadline, time-out not recorded yet.
-    Overdue,
-    /// Approved.
-    Approved,
-    /// Rejected.
-    Rejected,
-    /// Timed out, which for the program is a rejection by `system`.
-    TimedOut,
-    /// A status that the document does not know.
-    Other,
-}
-
 /// Who decided, when, and why: from the gate's own row, which wins over the log (errata, "Gates"). A gate has one
 /// resolution, however many rows of the log resolve it (errata G10).
 #[derive(Debug, Clone, PartialEq)]
@@ -44,9 +27,9 @@ pub struct Resolution {
 /// A gate at a time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lifecycle {
-    /// How it stands.
-    pub standing: Standing,
-    /// The same in words: `pending`, `pending, past its deadline: time-out not recorded yet`.
+    /// Whether it is past its deadline, and the time-out is not recorded yet.
+    pub overdue: bool,
+    /// How it stands: `pending`, `pending, past its deadline: time-out not recorded yet`.
     pub words: String,
     /// `expires in 3h 12m`, `expired 5m ago`; `None` without a deadline, without `now`, or once it was decided.
     pub remaining: Option<String>,
@@ -62,16 +45,12 @@ impl Lifecycle {
         let pending = gate.status == GateStatus::Pending;
         let deadline = gate.timeout_at.as_ref().and_then(Stamp::millis);
         let overdue = pending && deadline.zip(now).is_some_and(|(at, now)| at < now);
-        let (standing, words) = match &gate.status {
-            GateStatus::Pending if overdue => (
-                Standing::Overdue,
-                "pending, past its deadline: time-out not recorded yet",
-            ),
-            GateStatus::Pending => (Standing::Pending, "pending"),
-            GateStatus::Approved => (Standing::Approved, "approved"),
-            GateStatus::Rejected => (Standing::Rejected, "rejected"),
-            GateStatus::Timeout => (Standing::TimedOut, "timed out"),
-            GateStatus::Other(word) => (Standing::Other, &**word),
+        let words = match &gate.status {
+            GateStatus::Pending if overdue => {
+                "pending, past its deadline: time-out not recorded yet"
+            }
+            GateStatus::Timeout => "timed out",
+            status => status.word(),
         };
         let created = gate.created.as_ref().and_then(Stamp::millis);
         let until = match pending {
@@ -82,18 +61,14 @@ impl Lifecycle {
             .zip(until)
             .and_then(|(from, to)| to.checked_sub(from));
         Lifecycle {
-            standing,
+            overdue,
             words: words.to_owned(),
             remaining: deadline
                 .zip(now)
                 .filter(|_| pending)
                 .map(|(deadline, now)| expires_in(deadline, now)),
             waited_ms: waited.filter(|ms| *ms >= 0),
-            resolution: matches!(
-                standing,
-                Standing::Approved | Standing::Rejected | Standing::TimedOut
-            )
-            .then(|| resolution(gate)),
+            resolution: gate.status.is_decided().then(|| resolution(gate)),
         }
     }
 }
@@ -168,52 +143,52 @@ mod tests {
     /// Errata G5: `T…Z` and `… …` are instants, on the same day too. Errata G3: past it, it is still pending.
     #[test]
     fn a_gate_past_its_deadline_is_overdue_g3_g5() {
-        for (deadline, at, standing, remaining) in [
+        for (deadline, at, overdue, remaining) in [
             (
                 "2026-01-25T16:00:00Z",
                 "2026-01-25 15:59:59",
-                Standing::Pending,
+                false,
                 "expires in 1s",
             ),
             (
                 "2026-01-25T16:00:00Z",
                 "2026-01-25 16:00:00",
-                Standing::Pending,
+                false,
                 "expires now",
             ),
             (
                 "2026-01-25T16:00:00Z",
                 "2026-01-25 16:05:00",
-                Standing::Overdue,
+                true,
                 "expired 5m ago",
             ),
             (
                 "2026-01-25 16:00:00",
                 "2026-01-25T16:05:00Z",
-                Standing::Overdue,
+                true,
                 "expired 5m ago",
             ),
             (
                 "2026-01-25T17:00:00+01:00",
                 "2026-01-25 12:48:00",
-                Standing::Pending,
+                false,
                 "expires in 3h 12m",
             ),
         ] {
             let mut gate = gate("pending");
             gate.timeout_at = Some(Stamp::parse(deadline));
             let life = Lifecycle::of(&gate, now(at));
-            assert_eq!(life.standing, standing, "{deadline} at {at}");
+            assert_eq!(life.overdue, overdue, "{deadline} at {at}");
             assert_eq!(life.remaining.as_deref(), Some(remaining));
             assert_eq!(life.resolution, None);
         }
         let mut odd = gate("pending");
         odd.timeout_at = Some(Stamp::parse("soon"));
         let life = Lifecycle::of(&odd, Some(i64::MAX));
-        assert_eq!((life.standing, life.remaining), (Standing::Pending, None));
+        assert_eq!((life.overdue, life.remaining), (false, None));
         odd.timeout_at = Some(Stamp::parse("2026-01-25 16:00:00"));
         let life = Lifecycle::of(&odd, None);
-        assert_eq!((life.standing, life.remaining), (Standing::Pending, None));
+        assert_eq!((life.overdue, life.remaining), (false, None));
     }
 
     #[test]
@@ -224,20 +199,17 @@ mod tests {
         gate.resolved = Some(Stamp::parse("2026-01-25T14:00:00Z"));
         gate.timeout_at = Some(Stamp::parse("2026-01-25 13:00:00"));
         let life = Lifecycle::of(&gate, now("2027-01-01"));
-        assert_eq!(
-            (life.standing, &*life.words),
-            (Standing::Approved, "approved")
-        );
+        assert_eq!((life.overdue, &*life.words), (false, "approved"));
         assert_eq!((life.remaining, life.waited_ms), (None, Some(2 * HOUR)));
         let resolution = life.resolution.unwrap();
         assert_eq!(resolution.by.as_deref(), Some("raymond"));
         assert_eq!(resolution.on_behalf_of.as_deref(), Some("ops-team"));
         // Errata G6, G9: the documents' time-out names nobody.
         let life = Lifecycle::of(&self::gate("timeout"), None);
-        assert_eq!(life.standing, Standing::TimedOut);
+        assert_eq!(life.words, "timed out");
         assert_eq!(life.resolution.unwrap().by.as_deref(), Some("system"));
         let life = Lifecycle::of(&self::gate("paused"), None);
-        assert_eq!((life.standing, &*life.words), (Standing::Other, "paused"));
+        assert_eq!(life.words, "paused");
         assert_eq!(life.resolution, None);
     }
 

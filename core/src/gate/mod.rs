@@ -25,6 +25,7 @@ mod sealed;
 pub use issues::issues;
 
 use crate::model::{AuditEvent, Gate};
+use crate::text::hex;
 use sha2::{Digest, Sha256};
 
 /// Checks a log against its chains, as [`audit::verify`] does, and the gates against its sealed rows.
@@ -59,7 +60,5 @@ pub fn visit(id: &str) -> (&str, u32) {
 
 /// What the log records of a long text, such as a gate's prompt: its SHA-256, as the document writes it.
 pub(crate) fn prompt_hash(prompt: &str) -> String {
-    let digest = Sha256::digest(prompt.as_bytes());
-    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{hex}")
+    format!("sha256:{}", hex(&Sha256::digest(prompt)))
 }

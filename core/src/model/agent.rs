@@ -1,32 +1,22 @@
-use serde::{Deserialize, Serialize};
-
 use super::words::words;
 use super::{Text, ValueAt};
 use crate::time::Stamp;
 
-/// How long an agent's memory lives (filesystem.md, "Memory Scoping for Persistent Agents").
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum AgentScope {
-    /// Dies with the run.
-    #[default]
-    Execution,
-    /// Survives runs in the project: `.prose/agents/`, `.prose/agents.db`.
-    Project,
-    /// Survives across projects: `~/.prose`.
-    User,
-    /// A path that the user named.
-    Custom,
-    /// Another word, as written.
-    Other(Text),
+words! { parse
+    /// How long an agent's memory lives (filesystem.md, "Memory Scoping for Persistent Agents").
+    #[derive(Default)]
+    pub enum AgentScope {
+        /// Dies with the run.
+        #[default]
+        Execution = "execution",
+        /// Survives runs in the project: `.prose/agents/`, `.prose/agents.db`.
+        Project = "project",
+        /// Survives across projects: `~/.prose`.
+        User = "user",
+        /// A path that the user named.
+        Custom = "custom",
+    }
 }
-
-words!(parse AgentScope {
-    Execution = "execution",
-    Project = "project",
-    User = "user",
-    Custom = "custom",
-});
 
 /// A persistent agent: its memory's place and its invocations.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -1,31 +1,20 @@
-use serde::{Deserialize, Serialize};
-
 use super::Text;
 use super::words::words;
 use crate::time::Stamp;
 
-/// What kind of name a binding is (filesystem.md, "The `kind` field distinguishes").
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum BindingKind {
-    /// Received from the caller.
-    Input,
-    /// Returned to the caller.
-    Output,
-    /// Mutable.
-    Let,
-    /// Immutable.
-    Const,
-    /// Another word, as written (errata B10), or none (empty).
-    Other(Text),
+words! { parse
+    /// What kind of name a binding is (filesystem.md, "The `kind` field distinguishes").
+    pub enum BindingKind {
+        /// Received from the caller.
+        Input = "input",
+        /// Returned to the caller.
+        Output = "output",
+        /// Mutable.
+        Let = "let",
+        /// Immutable.
+        Const = "const",
+    }
 }
-
-words!(parse BindingKind {
-    Input = "input",
-    Output = "output",
-    Let = "let",
-    Const = "const",
-});
 
 impl Default for BindingKind {
     fn default() -> BindingKind {

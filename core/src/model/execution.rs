@@ -89,11 +89,7 @@ impl Execution {
     /// Whether the row opens an instance that may not be over: its status is an opening word (trace.md, "Words"), and no
     /// end was written into it.
     pub fn opens(&self) -> bool {
-        let word = matches!(
-            self.status,
-            Status::Pending | Status::Executing | Status::Started | Status::Waiting
-        );
-        word && self.completed.is_none()
+        self.status.opens() && self.completed.is_none()
     }
 }
 

@@ -1,31 +1,20 @@
-use serde::{Deserialize, Serialize};
-
 use super::Text;
 use super::words::words;
 use crate::time::Stamp;
 
-/// Where a gate stands (sqlite.md, "Gate Lifecycle").
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum GateStatus {
-    /// Nobody decided yet.
-    Pending,
-    /// Approved.
-    Approved,
-    /// Rejected.
-    Rejected,
-    /// Its deadline passed, and that was recorded.
-    Timeout,
-    /// Another word, as written.
-    Other(Text),
+words! {
+    /// Where a gate stands (sqlite.md, "Gate Lifecycle").
+    pub enum GateStatus {
+        /// Nobody decided yet.
+        Pending = "pending",
+        /// Approved.
+        Approved = "approved",
+        /// Rejected.
+        Rejected = "rejected",
+        /// Its deadline passed, and that was recorded.
+        Timeout = "timeout",
+    }
 }
-
-words!(GateStatus {
-    Pending = "pending",
-    Approved = "approved",
-    Rejected = "rejected",
-    Timeout = "timeout",
-});
 
 impl GateStatus {
     /// Reads a gate's status word.
@@ -81,40 +70,27 @@ pub struct Gate {
     pub metadata: Option<Text>,
 }
 
-/// What an audit row speaks of (sqlite.md, "Event Types").
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum AuditKind {
-    /// The gate was created.
-    Created,
-    /// Somebody looked at it.
-    Viewed,
-    /// Somebody approved it.
-    Approved,
-    /// Somebody rejected it.
-    Rejected,
-    /// Its deadline passed.
-    Timeout,
-    /// A suspended run went on at it.
-    Resumed,
-    /// It was created otherwise than the program says. Ours: no document lists it.
-    Overridden,
-    /// The run went on, or ended, although it was pending. Ours: no document lists it.
-    Forced,
-    /// Another word, as written.
-    Other(Text),
+words! { parse
+    /// What an audit row speaks of (sqlite.md, "Event Types").
+    pub enum AuditKind {
+        /// The gate was created.
+        Created = "created",
+        /// Somebody looked at it.
+        Viewed = "viewed",
+        /// Somebody approved it.
+        Approved = "approved",
+        /// Somebody rejected it.
+        Rejected = "rejected",
+        /// Its deadline passed.
+        Timeout = "timeout",
+        /// A suspended run went on at it.
+        Resumed = "resumed",
+        /// It was created otherwise than the program says. Ours: no document lists it.
+        Overridden = "overridden",
+        /// The run went on, or ended, although it was pending. Ours: no document lists it.
+        Forced = "forced",
+    }
 }
-
-words!(parse AuditKind {
-    Created = "created",
-    Viewed = "viewed",
-    Approved = "approved",
-    Rejected = "rejected",
-    Timeout = "timeout",
-    Resumed = "resumed",
-    Overridden = "overridden",
-    Forced = "forced",
-});
 
 impl AuditKind {
     /// Whether it ends a gate's waiting: an approval, a rejection, a time-out.

@@ -1,59 +1,48 @@
-use serde::{Deserialize, Serialize};
-
-use super::Text;
 use super::words::{self, words};
 
-/// The status of one execution row, as written.
-///
-/// Words: errata, "Words in use for `execution.status`". A word that no document lists is kept in
-/// [`Status::Other`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Status {
-    /// Announced, not begun.
-    Pending,
-    /// Under way.
-    Executing,
-    /// A parallel or a loop that was entered.
-    Started,
-    /// Stands until something else happens (a gate, a called frame).
-    Waiting,
-    /// A loop's round ended.
-    Iteration,
-    /// Another attempt begins.
-    Retry,
-    /// Done (`completed`, `complete`).
-    Completed,
-    /// Ended with an error.
-    Failed,
-    /// Passed over.
-    Skipped,
-    /// A parallel whose branches came together.
-    Joined,
-    /// A loop that was left.
-    Exited,
-    /// A word that no document lists, or none at all (empty).
-    Other(Text),
+words! {
+    /// The status of one execution row, as written.
+    ///
+    /// Words: errata, "Words in use for `execution.status`". A word that no document lists is kept in
+    /// [`Status::Other`].
+    pub enum Status {
+        /// Announced, not begun.
+        Pending = "pending",
+        /// Under way.
+        Executing = "executing",
+        /// A parallel or a loop that was entered.
+        Started = "started",
+        /// Stands until something else happens (a gate, a called frame).
+        Waiting = "waiting",
+        /// A loop's round ended.
+        Iteration = "iteration",
+        /// Another attempt begins.
+        Retry = "retry",
+        /// Done (`completed`, `complete`).
+        Completed = "completed",
+        /// Ended with an error.
+        Failed = "failed",
+        /// Passed over.
+        Skipped = "skipped",
+        /// A parallel whose branches came together.
+        Joined = "joined",
+        /// A loop that was left.
+        Exited = "exited",
+    }
 }
-
-words!(Status {
-    Pending = "pending",
-    Executing = "executing",
-    Started = "started",
-    Waiting = "waiting",
-    Iteration = "iteration",
-    Retry = "retry",
-    Completed = "completed",
-    Failed = "failed",
-    Skipped = "skipped",
-    Joined = "joined",
-    Exited = "exited",
-});
 
 impl Status {
     /// Reads a status word of any form; case and surrounding blanks do not matter.
     pub fn parse(word: &str) -> Status {
         words::status(word).unwrap_or_else(|| Status::Other(word.trim().into()))
+    }
+
+    /// Whether it is a word that opens an instance.
+    pub fn opens(&self) -> bool {
+        matches!(
+            self,
+            Status::Pending | Status::Executing | Status::Started | Status::Waiting
+        )
     }
 
     /// Whether nothing follows it: completed, failed, skipped, joined, exited (trace.md, "Words").
@@ -65,31 +54,21 @@ impl Status {
     }
 }
 
-/// The status of a whole run, as recorded.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RunStatus {
-    /// Under way, or cut off without a word.
-    Running,
-    /// Finished.
-    Completed,
-    /// Finished with an error.
-    Failed,
-    /// Stopped on purpose, to go on later.
-    Interrupted,
-    /// Stands at a gate. Derived; some writers record it too.
-    Waiting,
-    /// Another word.
-    Other(Text),
+words! {
+    /// The status of a whole run, as recorded.
+    pub enum RunStatus {
+        /// Under way, or cut off without a word.
+        Running = "running",
+        /// Finished.
+        Completed = "completed",
+        /// Finished with an error.
+        Failed = "failed",
+        /// Stopped on purpose, to go on later.
+        Interrupted = "interrupted",
+        /// Stands at a gate. Derived; some writers record it too.
+        Waiting = "waiting",
+    }
 }
-
-words!(RunStatus {
-    Running = "running",
-    Completed = "completed",
-    Failed = "failed",
-    Interrupted = "interrupted",
-    Waiting = "waiting",
-});
 
 impl RunStatus {
     /// Reads a status word of any form; case does not matter, `complete` and `COMPLETED` are `completed`.

@@ -3,9 +3,19 @@
 
 use super::{GateStatus, RunStatus, Status};
 
-/// The words of an enum that keeps any other word in its variant `Other`: `word`, and after `parse` also the other way.
+/// An enum of words, which keeps any other word in its variant `Other`: `word`, and after `parse` also the other way.
 macro_rules! words {
-    ($name:ident { $($variant:ident = $word:literal,)* }) => {
+    ($(#[$doc:meta])* pub enum $name:ident {
+        $($(#[$of:meta])* $variant:ident = $word:literal,)*
+    }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub enum $name {
+            $($(#[$of])* $variant,)*
+            /// Another word, as written; empty where there is none.
+            Other($crate::model::Text),
+        }
+
         impl $name {
             /// The word, as the documents write it.
             pub fn word(&self) -> &str {
@@ -16,8 +26,12 @@ macro_rules! words {
             }
         }
     };
-    (parse $name:ident { $($variant:ident = $word:literal,)* }) => {
-        $crate::model::words::words!($name { $($variant = $word,)* });
+    (parse $(#[$doc:meta])* pub enum $name:ident {
+        $($(#[$of:meta])* $variant:ident = $word:literal,)*
+    }) => {
+        $crate::model::words::words! { $(#[$doc])* pub enum $name {
+            $($(#[$of])* $variant = $word,)*
+        } }
 
         impl $name {
             /// Reads a word; only those of the documents are known, all else is kept as written.
@@ -77,6 +91,7 @@ const WORDS: &[Row] = &[
             "success",
             "succeeded",
             "ok",
+            "rendered",
         ],
         Some(Status::Completed),
         Some(RunStatus::Completed),

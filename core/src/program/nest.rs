@@ -131,6 +131,27 @@ impl Listing {
         self.lines.get(at)?.statement
     }
 
+    /// The one of some statements that a source quotes: of several that begin with its first line, the one that goes on as
+    /// it does for most lines. `None` where that is none, or more than one.
+    pub fn quoted(&self, among: impl IntoIterator<Item = u32>, source: &str) -> Option<u32> {
+        let mut lines = source.trim().lines().map(str::trim);
+        let first = lines.next()?;
+        let agrees = |at: &u32| {
+            let from = self.get(*at).map_or(0, |s| s.line as usize);
+            let own = self.lines.get(from..).unwrap_or_default();
+            let same = lines
+                .clone()
+                .zip(own)
+                .take_while(|(said, own)| *said == own.text.trim());
+            same.count()
+        };
+        let begins = |at: &u32| self.get(*at).is_some_and(|s| s.text == first);
+        let found: Vec<u32> = among.into_iter().filter(begins).collect();
+        let most = found.iter().map(agrees).max()?;
+        let mut found = found.iter().filter(|at| agrees(at) == most);
+        found.next().copied().filter(|_| found.next().is_none())
+    }
+
     /// A statement's own lines: its head and what belongs to it, without its body and without comments.
     pub fn own_text(&self, statement: u32) -> String {
         let Some(own) = self.get(statement) else {

@@ -6,39 +6,96 @@
 
 use std::fmt::Write as _;
 
-/// What a subagent is told.
+use serde::{Deserialize, Serialize};
+
+use crate::model::AgentScope;
+
+/// The work of a session, for the subagent that carries it out.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct TaskView {
+    /// The binding that it writes; `None` for an anonymous one (`put --anon`).
+    pub binding: Option<String>,
+    /// The kind of that binding: `input`, `output`, `let` or `const`; `None` for an anonymous one.
+    pub kind: Option<String>,
+    /// Where the output is kept: a file, or a row of a database.
+    pub location: String,
+    /// The frame that its names live in; `None` is the root.
+    pub frame: Option<FrameView>,
+    /// The persistent agent that carries it out; `None` if no memory is kept.
+    pub agent: Option<AgentOfTask>,
+    /// What the subagent is asked; `None` if the statement has no prompt.
+    pub prompt: Option<String>,
+    /// The names of the bindings that it is given.
+    pub context: Vec<String>,
+    /// The command that writes the output and completes the execution; the output is its standard input.
+    pub put: String,
+    /// All of this as instructions for the subagent, in Markdown.
+    pub brief: String,
+}
+
+/// A call of a block.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct FrameView {
+    /// Its execution id.
+    pub id: i64,
+    /// The block.
+    pub block: String,
+    /// Its depth in frames, from 1.
+    pub depth: i64,
+}
+
+/// The persistent agent of a task.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct AgentOfTask {
+    /// Its name.
+    pub name: String,
+    /// How long its memory lives: `execution`, `project`, `user` or `custom`.
+    pub scope: String,
+}
+
+impl AgentOfTask {
+    /// An agent, by how long its memory is declared to live.
+    pub fn new(name: &str, scope: Option<AgentScope>) -> AgentOfTask {
+        AgentOfTask {
+            name: name.to_owned(),
+            scope: scope.unwrap_or_default().word().to_owned(),
+        }
+    }
+}
+
+/// What a subagent is told of its task.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Brief {
+    /// The task; [`TaskView::location`] is `….prose/runs/{id}/state.db`, or the file of the binding.
+    pub task: TaskView,
     /// The run's id, as every command names it.
     pub run: String,
-    /// Where the output is kept: `….prose/runs/{id}/state.db`, or the file of the binding.
-    pub location: String,
     /// The database, in the form that has one.
     pub database: Option<String>,
-    /// The binding; `None` is an anonymous one.
-    pub name: Option<String>,
-    /// Its kind, where it is known.
-    pub kind: Option<String>,
-    /// The statement that makes it.
+    /// The statement that makes the output.
     pub source: Option<String>,
-    /// The frame that it runs in: execution id, block and depth.
-    pub frame: Option<(i64, String, i64)>,
     /// The execution that the subagent carries out.
     pub execution: Option<i64>,
-    /// The persistent agent that it is: name and scope.
-    pub agent: Option<(String, String)>,
-    /// What it is asked.
-    pub prompt: Option<String>,
-    /// The names that it is given.
-    pub context: Vec<String>,
     /// Whether the command that writes the output completes the execution too.
     pub done: bool,
 }
 
 impl Brief {
+    /// The task with its instructions.
+    pub fn told(self) -> TaskView {
+        TaskView {
+            put: self.put(),
+            brief: brief(&self, false),
+            ..self.task
+        }
+    }
+
     /// The command that writes the output, which comes on standard input.
     pub fn put(&self) -> String {
-        let mut put = match &self.name {
+        let mut put = match &self.task.binding {
             Some(name) => format!("prose put {} --run {}", shell(name), shell(&self.run)),
             None => format!("prose put --anon --run {}", shell(&self.run)),
         };
@@ -46,10 +103,10 @@ impl Brief {
         if let Some(id) = self.execution {
             let _ = write!(put, " --execution {id}");
         } else {
-            if let Some((id, ..)) = &self.frame {
-                let _ = write!(put, " --execution {id}");
+            if let Some(frame) = &self.task.frame {
+                let _ = write!(put, " --execution {}", frame.id);
             }
-            if let Some(kind) = &self.kind {
+            if let Some(kind) = &self.task.kind {
                 let _ = write!(put, " --kind {kind}");
             }
             if let Some(source) = &self.source {
@@ -66,37 +123,35 @@ impl Brief {
     fn remembers(&self) -> bool {
         self.done
             && self.execution.is_some()
-            && self
-                .agent
-                .as_ref()
-                .is_some_and(|(_, scope)| scope == "execution")
+            && (self.task.agent.as_ref()).is_some_and(|agent| agent.scope == "execution")
     }
 }
 
 /// The instructions as Markdown; `raw` adds what `sqlite3` would need.
 pub fn brief(of: &Brief, raw: bool) -> String {
     let mut out = String::new();
-    if let Some((id, block, depth)) = &of.frame {
+    let task = &of.task;
+    if let Some(FrameView { id, block, depth }) = &task.frame {
         let _ = writeln!(
             out,
             "Execution scope:\n  execution_id: {id}\n  block: {block}\n  depth: {depth}\n"
         );
     }
-    if let Some((agent, scope)) = &of.agent {
+    if let Some(AgentOfTask { name: agent, scope }) = &task.agent {
         let store = format!("--scope {scope} --run {}", of.run);
         let _ = writeln!(
             out,
             "You are the persistent agent {agent}. Read your memory first:\n\n```sh\nprose agent memory get {agent} {store}\n```\n"
         );
     }
-    if let Some(prompt) = &of.prompt {
+    if let Some(prompt) = &task.prompt {
         let _ = writeln!(out, "Your task:\n\n{}\n", quoted(prompt));
     }
-    if !of.context.is_empty() {
+    if !task.context.is_empty() {
         let from = of
             .execution
             .map_or(String::new(), |id| format!(" --from {id}"));
-        let commands: Vec<String> = of
+        let commands: Vec<String> = task
             .context
             .iter()
             .map(|name| format!("prose get {} --run {}{from}", shell(name), shell(&of.run)))
@@ -107,7 +162,7 @@ pub fn brief(of: &Brief, raw: bool) -> String {
             commands.join("\n")
         );
     }
-    let _ = writeln!(out, "Your output is kept in:\n  {}\n", of.location);
+    let _ = writeln!(out, "Your output is kept in:\n  {}\n", task.location);
     let mut put = of.put();
     let mut with = "";
     if of.remembers() {
@@ -122,7 +177,8 @@ pub fn brief(of: &Brief, raw: bool) -> String {
         out,
         "When complete, write it as it is on standard input, or name a file that holds it (`--file PATH`).{with}{completes}\n\n```sh\n{put} <<'END_OF_OUTPUT'\n…\nEND_OF_OUTPUT\n```\n"
     );
-    if let Some((agent, scope)) = of.agent.as_ref().filter(|_| !of.remembers()) {
+    let agent = task.agent.as_ref().filter(|_| !of.remembers());
+    if let Some(AgentOfTask { name: agent, scope }) = agent {
         let store = format!("--scope {scope} --run {}", of.run);
         let _ = writeln!(
             out,
@@ -140,12 +196,10 @@ pub fn brief(of: &Brief, raw: bool) -> String {
 
 /// The same with `sqlite3`: the value comes from a file through `readfile`, so that no quote in it matters.
 fn raw_sql(out: &mut String, of: &Brief, database: &str) {
-    let name = of.name.as_deref().unwrap_or("anon_001");
-    let frame = of
-        .frame
-        .as_ref()
-        .map_or("NULL".to_owned(), |(id, ..)| id.to_string());
-    let kind = of.kind.as_deref().unwrap_or("let");
+    let name = of.task.binding.as_deref().unwrap_or("anon_001");
+    let frame = of.task.frame.as_ref();
+    let frame = frame.map_or("NULL".to_owned(), |frame| frame.id.to_string());
+    let kind = of.task.kind.as_deref().unwrap_or("let");
     let source = of.source.as_deref().map_or("NULL".to_owned(), sql);
     let _ = write!(
         out,
@@ -195,15 +249,18 @@ mod tests {
     #[test]
     fn an_execution_says_what_it_is_and_one_command_ends_it() {
         let of = Brief {
+            task: TaskView {
+                location: "x".into(),
+                binding: Some("draft".into()),
+                kind: Some("let".into()),
+                agent: Some(AgentOfTask::new("captain", None)),
+                prompt: Some("Write\n```\nit".into()),
+                context: vec!["plan".into()],
+                ..TaskView::default()
+            },
             run: "r".into(),
-            location: "x".into(),
-            name: Some("draft".into()),
-            kind: Some("let".into()),
             source: Some("let draft = resume: captain".into()),
             execution: Some(7),
-            agent: Some(("captain".into(), "execution".into())),
-            prompt: Some("Write\n```\nit".into()),
-            context: vec!["plan".into()],
             done: true,
             ..Brief::default()
         };
@@ -228,12 +285,19 @@ mod tests {
     fn what_a_run_says_cannot_leave_its_quotes() {
         let text = brief(
             &Brief {
+                task: TaskView {
+                    location: ".prose/runs/20260116-143052-a7b3c9/state.db".into(),
+                    binding: Some("result".into()),
+                    frame: Some(FrameView {
+                        id: 43,
+                        block: "process".into(),
+                        depth: 3,
+                    }),
+                    ..TaskView::default()
+                },
                 run: "20260116-143052-a7b3c9".into(),
-                location: ".prose/runs/20260116-143052-a7b3c9/state.db".into(),
                 database: Some("it's/state.db".into()),
-                name: Some("result".into()),
                 source: Some("let result = session \"it's $(rm -rf /)\"".into()),
-                frame: Some((43, "process".into(), 3)),
                 ..Brief::default()
             },
             true,

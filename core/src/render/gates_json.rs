@@ -2,82 +2,42 @@
 
 use serde_json::{Map, Value};
 
-use crate::change::{AuditRow, ExecutionRow, GateResolution, GateRow, ImportRow};
+use crate::change::{AuditRow, Columns, ExecutionRow, GateResolution, GateRow, ImportRow};
+use crate::decode::gates_json::ALIKE;
 
 /// A line of `x_events.jsonl`, its line break included. It begins with the id.
 pub fn event(row: &ExecutionRow) -> String {
-    let mut line = Object::default();
-    line.number("id", Some(row.id));
-    line.number("statement_index", row.index);
-    line.text("statement_text", Some(&row.text));
-    line.text("status", Some(&row.status));
-    line.text("started_at", row.started.as_deref());
-    line.text("completed_at", row.completed.as_deref());
-    line.text("error_message", row.error.as_deref());
-    line.number("parent_id", row.parent);
-    line.object("metadata", row.metadata.clone());
-    line.line()
+    line(row.columns())
 }
 
 /// A line of `gates/audit.jsonl`, its line break included.
 pub fn audit(row: &AuditRow) -> String {
-    let mut line = Object::default();
-    line.number("id", Some(row.id));
-    line.text("gate_id", Some(&row.gate_id));
-    line.text("run_id", Some(&row.run_id));
-    line.text("event_type", Some(&row.event));
-    line.text("principal", written(&row.principal));
-    line.text("comment", row.comment.as_deref());
-    line.text("timestamp", written(&row.at));
-    // As the table's TEXT: what the chain's hash was taken over stays as it is, letter by letter.
-    line.text("metadata", written(&row.metadata));
-    line.line()
+    line(row.columns())
 }
 
 /// A line of `x_imports.jsonl`, its line break included.
 pub fn import(row: &ImportRow) -> String {
-    let mut line = Object::default();
-    line.text("alias", Some(&row.alias));
-    line.text("source_url", written(&row.source_url));
-    line.text("fetched_at", written(&row.fetched));
-    line.text("inputs_schema", row.inputs_schema.as_deref());
-    line.text("outputs_schema", row.outputs_schema.as_deref());
-    line.line()
+    line(row.columns())
 }
 
 /// The file of a pending gate.
 pub fn pending(row: &GateRow) -> String {
-    let mut file = Object::default();
-    file.text("id", Some(&row.id));
-    file.text("gate_id", Some(&row.id));
-    file.text("run_id", Some(&row.run_id));
-    file.number("execution_id", row.execution_id);
-    file.text("prompt", row.prompt.as_deref());
+    let mut file = row.columns();
     let allow = serde_json::from_str(&row.allow).unwrap_or_else(|_| row.allow.as_str().into());
-    file.0.push(("allow", allow));
-    file.text("timeout", row.timeout.as_deref());
-    file.text("timeout_at", row.timeout_at.as_deref());
-    file.text("on_reject", row.on_reject.as_deref());
-    file.text("status", Some("pending"));
-    file.text("created_at", written(&row.created));
-    file.object("metadata", row.metadata.clone());
-    file.file()
+    file.retain(|(column, _)| *column != "allow");
+    file.extend([("allow", allow), ("gate_id", row.id.as_str().into())]);
+    whole(file)
 }
 
 /// The file of a gate that was decided. `pending` is the text of its other file: keys of its metadata stay.
 pub fn resolved(row: &GateResolution, pending: Option<&str>) -> String {
-    let mut file = Object::default();
-    file.text("id", Some(&row.id));
-    file.text("gate_id", Some(&row.id));
-    file.text("run_id", Some(&row.run_id));
-    file.text("decision", Some(&row.status));
-    file.text("principal", written(&row.by));
-    file.text("timestamp", written(&row.at));
-    file.text("comment", row.comment.as_deref());
-    file.text("status", Some(&row.status));
-    file.text("resolved_at", written(&row.at));
-    file.text("resolved_by", written(&row.by));
-    file.text("resolution_comment", row.comment.as_deref());
+    let mut file = row.columns();
+    for [column, alike] in ALIKE {
+        let same = file.iter().find(|(own, _)| *own == column);
+        let same = same.map(|(_, value)| (alike, value.clone()));
+        file.extend(same);
+    }
+    file.push(("run_id", row.run_id.as_str().into()));
     let before = pending.and_then(|text| serde_json::from_str::<Value>(text).ok());
     let mut metadata = match before.as_ref().and_then(|file| file.get("metadata")) {
         Some(Value::Object(metadata)) => metadata.clone(),
@@ -85,49 +45,31 @@ pub fn resolved(row: &GateResolution, pending: Option<&str>) -> String {
         _ => Map::new(),
     };
     metadata.extend(row.metadata.clone());
-    file.object("metadata", metadata);
-    file.file()
+    if !metadata.is_empty() {
+        file.push(("metadata", metadata.into()));
+    }
+    whole(file)
 }
 
-/// What is empty was not recorded.
-fn written(text: &str) -> Option<&str> {
-    Some(text).filter(|text| !text.is_empty())
+/// An object on one line, the keys in their order; what is not recorded is left out.
+fn line(columns: Columns) -> String {
+    let recorded = columns.into_iter().filter(|(_, value)| !value.is_null());
+    let pairs: Vec<String> = recorded
+        .map(|(key, value)| format!("\"{key}\":{value}"))
+        .collect();
+    format!("{{{}}}\n", pairs.join(","))
 }
 
-/// A JSON object; what is not recorded is left out of it.
-#[derive(Default)]
-struct Object(Vec<(&'static str, Value)>);
-
-impl Object {
-    fn text(&mut self, key: &'static str, value: Option<&str>) {
-        self.0.extend(value.map(|value| (key, value.into())));
-    }
-
-    fn number(&mut self, key: &'static str, value: Option<i64>) {
-        self.0.extend(value.map(|value| (key, value.into())));
-    }
-
-    fn object(&mut self, key: &'static str, value: Map<String, Value>) {
-        if !value.is_empty() {
-            self.0.push((key, Value::Object(value)));
-        }
-    }
-
-    /// On one line, the keys in their order.
-    fn line(&self) -> String {
-        let pairs = self.0.iter();
-        let pairs: Vec<String> = pairs
-            .map(|(key, value)| format!("\"{key}\":{value}"))
-            .collect();
-        format!("{{{}}}\n", pairs.join(","))
-    }
-
-    fn file(self) -> String {
-        let pairs = self.0.into_iter();
-        let value = Value::Object(pairs.map(|(key, value)| (key.to_owned(), value)).collect());
-        let text = serde_json::to_string_pretty(&value).unwrap_or_else(|_| value.to_string());
-        text + "\n"
-    }
+/// An object as a file, the keys sorted; what is not recorded is left out.
+fn whole(columns: Columns) -> String {
+    let recorded = columns.into_iter().filter(|(_, value)| !value.is_null());
+    let mut value = Value::Object(
+        recorded
+            .map(|(key, value)| (key.to_owned(), value))
+            .collect(),
+    );
+    value.sort_all_objects();
+    format!("{value:#}\n")
 }
 
 #[cfg(test)]
@@ -136,7 +78,6 @@ mod tests {
 
     use super::*;
     use crate::decode::gates_json as decode;
-    use crate::gate::audit::{Chain, FIRST};
     use crate::model::{GateStatus, Status};
 
     fn map(value: Value) -> Map<String, Value> {
@@ -247,12 +188,6 @@ mod tests {
             comment: Some("ok".into()),
             at: "2026-01-15T14:00:00Z".into(),
             metadata: metadata.into(),
-            chain: Chain {
-                seq: 1,
-                prev: FIRST.into(),
-                hash: "x".into(),
-                id: None,
-            },
         };
         let (events, issues) = decode::audit(&audit(&row));
         assert_eq!((issues.len(), events[0].id), (0, 3));

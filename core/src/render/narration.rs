@@ -7,11 +7,13 @@
 //!
 //! Marks and words are those that [`crate::decode::compact_log`] reads.
 
+use typed_index_collections::TiVec;
+
 use crate::decode::compact_log::words;
 use crate::model::Run;
 use crate::program::Listing;
 use crate::text::short;
-use crate::trace::{Node, NodeKind, NodeStatus, Trace};
+use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
 
 /// Characters of a text that is told.
 const MOST: usize = 120;
@@ -30,7 +32,7 @@ pub fn narrate(
     run: &Run,
     trace: &Trace,
     listing: Option<&Listing>,
-    only: Option<u32>,
+    only: Option<NodeId>,
     style: Style,
 ) -> Vec<String> {
     let mut teller = Teller {
@@ -42,13 +44,15 @@ pub fn narrate(
         style,
         out: Vec::new(),
     };
-    let all = || u32::try_from(trace.nodes.len()).unwrap_or(u32::MAX);
-    let (from, to) = only.map_or_else(|| (0, all()), |at| (at, trace.end(at)));
+    let (from, to) = only.map_or_else(
+        || (NodeId::new(0), trace.nodes.next_key()),
+        |at| (at, trace.end(at)),
+    );
     // What is to be told when a construct is left, the innermost last.
-    let mut open: Vec<(u32, u32)> = Vec::new();
+    let mut open: Vec<(NodeId, NodeId)> = Vec::new();
     let mut roots = 0;
     let mut number = 0;
-    for at in from..to {
+    for at in from.to(to) {
         while let Some((over, construct)) = open.last().copied()
             && over <= at
         {
@@ -74,13 +78,13 @@ pub fn narrate(
 }
 
 /// Each node's place among its siblings, from 0.
-fn places(trace: &Trace) -> Vec<u32> {
-    let mut seen = vec![0_u32; trace.nodes.len()];
+fn places(trace: &Trace) -> TiVec<NodeId, u32> {
+    let mut seen: TiVec<NodeId, u32> = vec![0; trace.nodes.len()].into();
     trace
         .nodes
         .iter()
         .map(|node| {
-            let count = node.parent.and_then(|parent| seen.get_mut(parent as usize));
+            let count = node.parent.and_then(|parent| seen.get_mut(parent));
             count.map_or(0, |count| {
                 *count = count.saturating_add(1);
                 count.saturating_sub(1)
@@ -96,21 +100,21 @@ struct Teller<'a> {
     /// First lines of the statements that a log numbers, in order.
     counted: Vec<u32>,
     /// Each node's place among its siblings, from 0.
-    places: Vec<u32>,
+    places: TiVec<NodeId, u32>,
     style: Style,
     out: Vec<String>,
 }
 
 impl Teller<'_> {
     /// The number of the outermost statement that a node lies in.
-    fn number(&self, at: u32) -> Option<usize> {
+    fn number(&self, at: NodeId) -> Option<usize> {
         let outermost = self.trace.upward(Some(at)).last()?;
         let line = self.trace.node(outermost)?.line?;
         let place = self.counted.binary_search(&line).ok()?;
         place.checked_add(1)
     }
 
-    fn enter(&mut self, at: u32, node: &Node, number: usize) {
+    fn enter(&mut self, at: NodeId, node: &Node, number: usize) {
         if self.style == Style::Positions {
             return self.position(node, number);
         }
@@ -146,7 +150,7 @@ impl Teller<'_> {
             .push(format!("{head}{arrow} {told}").trim_end().to_owned());
     }
 
-    fn leave(&mut self, at: u32, number: usize) {
+    fn leave(&mut self, at: NodeId, number: usize) {
         let Some(node) = self.trace.node(at) else {
             return;
         };
@@ -189,12 +193,12 @@ impl Teller<'_> {
     }
 
     /// `3`, `3a` of the third statement's first branch, and `#43` in a frame stands behind the arrow.
-    fn head(&self, at: u32, number: usize) -> String {
+    fn head(&self, at: NodeId, number: usize) -> String {
         let mut upward = self.trace.upward(Some(at));
         let Some(branch) = upward.find(|at| self.trace.node(*at).is_some_and(is_branch)) else {
             return number.to_string();
         };
-        let place = self.places.get(branch as usize).copied().unwrap_or(0);
+        let place = self.places.get(branch).copied().unwrap_or(0);
         match u8::try_from(place) {
             Ok(place) if place < 26 => {
                 format!("{number}{}", char::from(b'a'.saturating_add(place)))
@@ -259,7 +263,7 @@ impl Teller<'_> {
         }
     }
 
-    fn children(&self, at: u32) -> impl Iterator<Item = &Node> {
+    fn children(&self, at: NodeId) -> impl Iterator<Item = &Node> {
         let children = self.trace.children(Some(at));
         children.filter_map(|at| self.trace.node(at))
     }

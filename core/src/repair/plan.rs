@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{FolderForm, Form, Run, RunStatus, ValueAt};
 use crate::session::{Session, pages};
-use crate::trace::Trace;
+use crate::trace::{NodeId, Trace};
 
 /// What is known of a damaged database before its rows are read again.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -138,12 +138,12 @@ fn parents(run: &Run, trace: &Trace) -> BTreeMap<i64, (Option<i64>, &'static str
 }
 
 /// The row of the innermost node around a node that has one; a later row of the node itself would be its own parent.
-fn around(trace: &Trace, at: u32, id: i64) -> Option<i64> {
+fn around(trace: &Trace, at: NodeId, id: i64) -> Option<i64> {
     let mut around = trace.upward(Some(at)).skip(1);
     around.find_map(|at| trace.node(at)?.id.filter(|row| *row != id))
 }
 
 /// Whether a node lies in another one: parents need not be the nearest, as a branch may be written beside its parallel.
-fn lies_in(trace: &Trace, inner: Option<u32>, outer: Option<u32>) -> bool {
+fn lies_in(trace: &Trace, inner: Option<NodeId>, outer: Option<NodeId>) -> bool {
     trace.upward(inner).skip(1).any(|up| Some(up) == outer)
 }

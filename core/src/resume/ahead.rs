@@ -4,7 +4,7 @@
 use super::walk::Walk;
 use super::{Facts, Plan};
 use crate::model::RunStatus;
-use crate::trace::{Node, NodeKind};
+use crate::trace::{Node, NodeId, NodeKind};
 
 /// Statements that are looked ahead.
 pub(super) const MOST: usize = 4_000;
@@ -15,11 +15,11 @@ pub(super) const FRAMES: usize = 64;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stand {
     /// The node; `None` where nothing is open and the place follows from what ended last.
-    pub node: Option<u32>,
+    pub node: Option<NodeId>,
     /// Why it stands there.
     pub stop: Stop,
     /// The node of the frame that it lies in.
-    pub frame: Option<u32>,
+    pub frame: Option<NodeId>,
     /// The execution that names are resolved from; `None` is the root.
     pub scope: Option<i64>,
     /// The statement that it is tied to.
@@ -101,20 +101,16 @@ impl How {
 
 pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
     let failed = facts.trace.verdict.status == RunStatus::Failed.word();
-    let mut at: Vec<(Option<u32>, Stop)> = Vec::new();
+    let mut at: Vec<(Option<NodeId>, Stop)> = Vec::new();
     if failed {
-        let cause = facts.trace.first_cause.and_then(|n| u32::try_from(n).ok());
-        match cause {
+        match facts.trace.first_cause {
             Some(cause) => at.push((Some(cause), Stop::Failed)),
             None => plan
                 .notes
                 .push("the run failed, and no record says where".to_owned()),
         }
     } else {
-        for &position in &facts.trace.positions {
-            let Ok(node) = u32::try_from(position) else {
-                continue;
-            };
+        for &node in &facts.trace.positions {
             let gate = facts
                 .trace
                 .node(node)

@@ -6,7 +6,7 @@ use crate::model::{AgentScope, ValueAt};
 use crate::program::{Statement, StatementKind as Kind, classify};
 use crate::scope;
 use crate::text::short;
-use crate::trace::{Node, NodeKind, NodeStatus};
+use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
 
 /// Positions that are looked at.
 const STANDS: usize = 50;
@@ -19,7 +19,7 @@ pub struct Caution {
     /// What kind of risk it is.
     pub risk: Risk,
     /// The node that it speaks of.
-    pub node: Option<u32>,
+    pub node: Option<NodeId>,
     /// What is known, in one sentence.
     pub text: String,
 }
@@ -67,7 +67,7 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
         let Some((at, node)) = stand.node.and_then(|n| Some((n, facts.trace.node(n)?))) else {
             continue;
         };
-        let mut add = |risk: Risk, node: u32, text: String| {
+        let mut add = |risk: Risk, node: NodeId, text: String| {
             let caution = Caution {
                 risk,
                 node: Some(node),
@@ -91,9 +91,9 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
 fn itself(
     facts: Facts<'_>,
     stand: &Stand,
-    at: u32,
+    at: NodeId,
     node: &Node,
-    add: &mut impl FnMut(Risk, u32, String),
+    add: &mut impl FnMut(Risk, NodeId, String),
 ) {
     let what = format!("`{}`", short(&node.text, 60));
     let container = matches!(
@@ -150,9 +150,9 @@ fn itself(
 fn written(
     facts: Facts<'_>,
     stand: &Stand,
-    at: u32,
+    at: NodeId,
     statement: &Statement,
-    add: &mut impl FnMut(Risk, u32, String),
+    add: &mut impl FnMut(Risk, NodeId, String),
 ) {
     let Some(name) = statement
         .name
@@ -192,7 +192,12 @@ fn written(
 }
 
 /// Segments of an agent against the turns of it that are recorded as done.
-fn turn(facts: Facts<'_>, at: u32, statement: &Statement, add: &mut impl FnMut(Risk, u32, String)) {
+fn turn(
+    facts: Facts<'_>,
+    at: NodeId,
+    statement: &Statement,
+    add: &mut impl FnMut(Risk, NodeId, String),
+) {
     let (Some(agent), Some(listing)) = (statement.target.as_deref(), facts.listing) else {
         return;
     };
@@ -206,7 +211,10 @@ fn turn(facts: Facts<'_>, at: u32, statement: &Statement, add: &mut impl FnMut(R
     else {
         return;
     };
-    let turns = (0..facts.trace.nodes.len() as u32)
+    let turns = facts
+        .trace
+        .nodes
+        .keys()
         .filter(|n| {
             let done = facts
                 .trace
@@ -232,9 +240,9 @@ fn turn(facts: Facts<'_>, at: u32, statement: &Statement, add: &mut impl FnMut(R
 /// What a statement, or its agent, says of effects outside of the run.
 fn outside(
     facts: Facts<'_>,
-    at: u32,
+    at: NodeId,
     statement: &Statement,
-    add: &mut impl FnMut(Risk, u32, String),
+    add: &mut impl FnMut(Risk, NodeId, String),
 ) {
     let Some(listing) = facts.listing else { return };
     let agent = statement.target.as_deref().and_then(|name| {
@@ -271,7 +279,7 @@ fn outside(
 }
 
 /// What is done of a construct around a position.
-fn around(facts: Facts<'_>, level: u32, add: &mut impl FnMut(Risk, u32, String)) {
+fn around(facts: Facts<'_>, level: NodeId, add: &mut impl FnMut(Risk, NodeId, String)) {
     let Some(node) = facts.trace.node(level) else {
         return;
     };
@@ -307,7 +315,7 @@ fn around(facts: Facts<'_>, level: u32, add: &mut impl FnMut(Risk, u32, String))
             }
         }
         NodeKind::Loop => {
-            let rounds: Vec<(u32, u32, &Node)> = facts
+            let rounds: Vec<(NodeId, u32, &Node)> = facts
                 .trace
                 .children(Some(level))
                 .filter_map(|at| Some((at, facts.trace.node(at)?)))

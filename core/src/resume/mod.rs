@@ -31,7 +31,7 @@ mod walk;
 
 use crate::model::{Run, RunStatus};
 use crate::program::Listing;
-use crate::trace::{NodeKind, Trace};
+use crate::trace::{NodeId, NodeKind, Trace};
 
 pub use ahead::{Ahead, How, Stand, Stop};
 pub use caution::{Caution, Risk};
@@ -66,7 +66,7 @@ pub struct Plan {
     /// The agents whose memory they read.
     pub memories: Vec<Memory>,
     /// Gates that were decided right before a position: they are not asked again.
-    pub decided: Vec<u32>,
+    pub decided: Vec<NodeId>,
     /// What may have happened already.
     pub cautions: Vec<Caution>,
     /// What is not known.
@@ -93,7 +93,7 @@ pub fn ahead(facts: Facts<'_>) -> Plan {
 
 impl<'a> Facts<'a> {
     /// The statement that a node is tied to.
-    fn statement(&self, node: u32) -> Option<u32> {
+    fn statement(&self, node: NodeId) -> Option<u32> {
         let line = self.trace.node(node)?.line?;
         let listing = self.listing?;
         let at = listing.statement_at(line)?;
@@ -101,7 +101,7 @@ impl<'a> Facts<'a> {
     }
 
     /// The execution that names are resolved from at a node: the nearest that is a frame, or that bindings belong to.
-    fn scope(&self, node: Option<u32>) -> Option<i64> {
+    fn scope(&self, node: Option<NodeId>) -> Option<i64> {
         self.trace.upward(node).find_map(|at| {
             let node = self.trace.node(at)?;
             let id = node.id?;

@@ -5,6 +5,7 @@ use super::{Facts, Plan};
 use crate::model::Gate;
 use crate::program::{Listing, Statement, StatementKind as Kind};
 use crate::text::short;
+use crate::trace::NodeId;
 
 /// What happens after a gate is decided, in words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub struct Outcomes {
 }
 
 /// What each outcome of a gate means; `node` is the gate's node.
-pub fn outcomes(facts: Facts<'_>, plan: &Plan, gate: &Gate, node: Option<u32>) -> Outcomes {
+pub fn outcomes(facts: Facts<'_>, plan: &Plan, gate: &Gate, node: Option<NodeId>) -> Outcomes {
     let tied = node.and_then(|n| facts.statement(n));
     let statement = tied.and_then(|s| Some((s, facts.listing?.get(s)?)));
     let base = crate::gate::visit(&gate.id).0;
@@ -58,7 +59,7 @@ pub fn outcomes(facts: Facts<'_>, plan: &Plan, gate: &Gate, node: Option<u32>) -
 }
 
 /// Where the program goes on behind the gate.
-fn go_on(facts: Facts<'_>, plan: &Plan, node: Option<u32>, gate: Option<u32>) -> String {
+fn go_on(facts: Facts<'_>, plan: &Plan, node: Option<NodeId>, gate: Option<u32>) -> String {
     let Some(listing) = facts.listing else {
         return "goes on; what comes next is not known without the program".to_owned();
     };

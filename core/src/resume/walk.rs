@@ -6,7 +6,7 @@ use super::Facts;
 use super::ahead::{Ahead, FRAMES, How, MOST};
 use crate::program::{Listing, Statement, StatementKind as Kind};
 use crate::text::short;
-use crate::trace::{NodeKind, NodeStatus};
+use crate::trace::{NodeId, NodeKind, NodeStatus};
 
 /// Walks on from one position after the other.
 pub(super) struct Walk<'a> {
@@ -25,7 +25,7 @@ pub(super) struct Walk<'a> {
     pub(super) stand: usize,
     /// The gate that was decided last where the present position goes on, and whether the program does not simply go
     /// on behind it.
-    pub(super) decided: Option<(u32, bool)>,
+    pub(super) decided: Option<(NodeId, bool)>,
     /// Blocks that statements ahead call, and what those lie in: looked at once all else is.
     calls: VecDeque<(u32, Inside)>,
 }
@@ -34,7 +34,7 @@ pub(super) struct Walk<'a> {
 #[derive(Clone, Copy)]
 struct Inside {
     /// The innermost node around it; `None` is the program itself.
-    node: Option<u32>,
+    node: Option<NodeId>,
     scope: Option<i64>,
     called: Option<u32>,
 }
@@ -56,7 +56,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn inside(&self, node: Option<u32>) -> Inside {
+    fn inside(&self, node: Option<NodeId>) -> Inside {
         Inside {
             node,
             scope: self.facts.scope(node),
@@ -65,7 +65,7 @@ impl<'a> Walk<'a> {
     }
 
     /// What is ahead of a node, itself included; of nothing, what is behind all that ended.
-    pub(super) fn from(&mut self, node: Option<u32>) {
+    pub(super) fn from(&mut self, node: Option<NodeId>) {
         let status = node
             .and_then(|at| self.facts.trace.node(at))
             .map(|n| &n.status);
@@ -117,7 +117,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Goes on inside of a node (or of the program), behind what was recorded last in it.
-    fn resume(&mut self, node: Option<u32>, statement: Option<u32>) {
+    fn resume(&mut self, node: Option<NodeId>, statement: Option<u32>) {
         let mut at = (node, statement);
         while let Some((node, statement)) = self.resume_in(at.0, at.1) {
             at = (Some(node), Some(statement));
@@ -126,7 +126,7 @@ impl<'a> Walk<'a> {
 
     /// The same, one level of it: returns what came last where no record says whether that is over. The run then goes
     /// on inside of it.
-    fn resume_in(&mut self, node: Option<u32>, statement: Option<u32>) -> Option<(u32, u32)> {
+    fn resume_in(&mut self, node: Option<NodeId>, statement: Option<u32>) -> Option<(NodeId, u32)> {
         let around = self.inside(node);
         let own = node.and_then(|n| self.facts.trace.node(n));
         if own.is_some_and(|n| n.kind == NodeKind::Parallel) {
@@ -192,7 +192,7 @@ impl<'a> Walk<'a> {
 
     /// Whether no record says that a block is over: a log without an end leaves what it opened unknown, and of a loop whose
     /// rounds only bindings record nothing records whether its condition was met.
-    fn may_be_open(&self, node: u32) -> bool {
+    fn may_be_open(&self, node: NodeId) -> bool {
         let block = |kind: &NodeKind| {
             matches!(
                 kind,
@@ -207,7 +207,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Whether the program simply goes on behind what ended: not behind a gate that was turned down, unless it says so.
-    fn goes_on(&mut self, node: u32) -> bool {
+    fn goes_on(&mut self, node: NodeId) -> bool {
         let Some(own) = self.facts.trace.node(node) else {
             return true;
         };
@@ -227,7 +227,7 @@ impl<'a> Walk<'a> {
 
     /// Of a node and those beside it, the one whose statement stands last in the program: rows may be written out of
     /// order.
-    fn latest_sibling(&self, node: u32) -> Option<u32> {
+    fn latest_sibling(&self, node: NodeId) -> Option<NodeId> {
         let parent = self.facts.trace.node(node)?.parent;
         self.facts
             .trace
@@ -247,7 +247,7 @@ impl<'a> Walk<'a> {
     }
 
     /// What follows a node that is tied to no line.
-    fn out_of(&mut self, parent: Option<u32>) {
+    fn out_of(&mut self, parent: Option<NodeId>) {
         let tied = self
             .facts
             .trace
@@ -312,7 +312,7 @@ impl<'a> Walk<'a> {
             return None;
         };
         if frames == FRAMES {
-            let outer: Vec<u32> = self
+            let outer: Vec<NodeId> = self
                 .facts
                 .trace
                 .upward(Some(frame))
@@ -396,7 +396,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The branches of a parallel that no node has ended, or that none has begun.
-    fn branches(&mut self, parallel: u32, node: Option<u32>, around: Inside) {
+    fn branches(&mut self, parallel: u32, node: Option<NodeId>, around: Inside) {
         let around = node.map_or(around, |n| self.inside(Some(n)));
         let branches: Vec<u32> = self.listing.children(parallel).collect();
         for branch in branches {
@@ -418,7 +418,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Whether a loop around a place may have another round: not when its last one is under way.
-    fn goes_round(&self, statement: u32, node: Option<u32>) -> bool {
+    fn goes_round(&self, statement: u32, node: Option<NodeId>) -> bool {
         let Some(at) = self.node_of(statement, node) else {
             return true;
         };
@@ -435,7 +435,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The node around a place that is tied to a statement.
-    fn node_of(&self, statement: u32, node: Option<u32>) -> Option<u32> {
+    fn node_of(&self, statement: u32, node: Option<NodeId>) -> Option<NodeId> {
         self.facts
             .trace
             .upward(node)

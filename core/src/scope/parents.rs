@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use crate::model::Run;
-use crate::trace::Trace;
+use crate::trace::{NodeId, Trace};
 
 /// The way from an execution to the root.
 #[derive(Debug, Default)]
@@ -81,7 +81,7 @@ fn visit(
         let _ = each(from, true);
         return None;
     };
-    let mut tell = |at: u32| {
+    let mut tell = |at: NodeId| {
         let node = trace.node(at);
         match node.and_then(|node| Some((node.id?, node.kind.is_frame()))) {
             Some((id, is_frame)) => each(id, is_frame),
@@ -97,14 +97,14 @@ fn visit(
     }
     let (bend, next) = end(run, trace, root)?;
     // Where the trace cut a circle, what lies between was not passed yet.
-    let passed = |at: u32| at <= start && start < trace.end(at);
+    let passed = |at: NodeId| at <= start && start < trace.end(at);
     let rest = trace.upward(next).take_while(|at| !passed(*at));
     let _ = rest.map(tell).find(ControlFlow::is_break);
     Some(bend)
 }
 
 /// What is odd about a way that ends at this node, and where it would go on.
-fn end(run: &Run, trace: &Trace, root: u32) -> Option<(Bend, Option<u32>)> {
+fn end(run: &Run, trace: &Trace, root: NodeId) -> Option<(Bend, Option<NodeId>)> {
     let node = trace.node(root)?;
     let id = node.id?;
     let row = run.executions.get(node.first_row? as usize)?;

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use typed_index_collections::TiVec;
+
 use super::Session;
-use super::pages::node_of_row;
 use crate::model::Run;
-use crate::trace::Trace;
+use crate::trace::{NodeId, Trace};
 
 /// Where the nodes and bindings of an earlier reading are in a later one. Their indices move when something was
 /// written before them; what a person folded or opened must not.
@@ -37,8 +38,8 @@ impl Session {
 
 impl Carried {
     /// Where a node is now.
-    pub fn node(&self, node: u32) -> Option<u32> {
-        self.nodes.get(node)
+    pub fn node(&self, node: NodeId) -> Option<NodeId> {
+        self.nodes.get(node.get()).map(NodeId::new)
     }
 
     /// Where a binding is now.
@@ -46,7 +47,7 @@ impl Carried {
         self.bindings.get(binding)
     }
 
-    /// Nodes that were not there before, ascending.
+    /// The places of nodes that were not there before, ascending.
     pub fn new_nodes(&self) -> &[u32] {
         &self.nodes.new
     }
@@ -77,26 +78,26 @@ impl Moved {
     }
 }
 
-/// What a node without a row is known by: the later index of what it lies in, its kind, its text.
-type Like<'t> = (Option<u32>, &'static str, &'t str);
+/// What a node without a row is known by: what it lies in later, its kind, its text.
+type Like<'t> = (Option<NodeId>, &'static str, &'t str);
 
 fn nodes(earlier: &Trace, later: &Trace) -> Moved {
-    let mut unnamed: BTreeMap<(Like<'_>, u32), u32> = BTreeMap::new();
+    let mut unnamed: BTreeMap<(Like<'_>, u32), NodeId> = BTreeMap::new();
     let mut seen: BTreeMap<Like<'_>, u32> = BTreeMap::new();
-    for (at, node) in (0..).zip(&later.nodes) {
+    for (at, node) in later.nodes.iter_enumerated() {
         if node.id.is_none() {
             let like = (node.parent, node.kind.word(), &*node.text);
             unnamed.insert((like, next(&mut seen, like)), at);
         }
     }
     seen.clear();
-    let mut to: Vec<Option<u32>> = Vec::with_capacity(earlier.nodes.len());
+    let mut to: TiVec<NodeId, Option<NodeId>> = TiVec::with_capacity(earlier.nodes.len());
     for node in &earlier.nodes {
         let there = match (node.id, node.parent) {
-            (Some(row), _) => node_of_row(later, row),
+            (Some(row), _) => later.of_row(row),
             (None, parent) => {
                 // Parents come before their children.
-                let parent = parent.map(|p| to.get(p as usize).copied().flatten());
+                let parent = parent.map(|p| to.get(p).copied().flatten());
                 match parent {
                     Some(None) => None,
                     _ => {
@@ -108,7 +109,8 @@ fn nodes(earlier: &Trace, later: &Trace) -> Moved {
         };
         to.push(there);
     }
-    Moved::of(to, later.nodes.len())
+    let to = to.into_iter().map(|node| node.map(NodeId::get));
+    Moved::of(to.collect(), later.nodes.len())
 }
 
 fn bindings(earlier: &Run, later: &Run) -> Moved {
@@ -171,10 +173,10 @@ mod tests {
     /// Kinds and texts of nodes in preorder, each with its level.
     fn trace(rows: &[(Option<i64>, u32, &str)]) -> Trace {
         let mut trace = Trace::default();
-        let mut above: Vec<u32> = Vec::new();
-        for (at, (id, level, text)) in (0..).zip(rows) {
+        let mut above: Vec<NodeId> = Vec::new();
+        for (id, level, text) in rows {
             above.truncate(*level as usize);
-            trace.nodes.push(Node {
+            let at = trace.nodes.push_and_get_key(Node {
                 id: *id,
                 aliases: Vec::new(),
                 kind: NodeKind::Statement,

@@ -1,12 +1,12 @@
 use std::collections::BTreeMap;
 
-use super::pages::{NodeIndex, node_of_row, run_status};
+use super::pages::{NodeIndex, run_status};
 use crate::check::look::{Looked, look};
 use crate::issue::Issue;
 use crate::model::{GateStatus, Run, Text};
 use crate::program::Listing;
 use crate::scope;
-use crate::trace::{Node, NodeStatus, Trace};
+use crate::trace::{Node, NodeId, NodeStatus, Trace};
 use crate::view::Counts;
 
 /// An opened run: plain data, made once. What is too large to hold is named by its place.
@@ -42,8 +42,8 @@ impl Opened {
     }
 
     /// Returns a node of the trace.
-    pub(super) fn node(&self, node: u32) -> Option<&Node> {
-        self.trace.nodes.get(node as usize)
+    pub(super) fn node(&self, node: NodeId) -> Option<&Node> {
+        self.trace.node(node)
     }
 
     /// Returns the scanned program, where its source is there.
@@ -97,7 +97,7 @@ impl Opened {
         let [position] = self.trace.positions.as_slice() else {
             return false;
         };
-        let node = self.trace.nodes.get(*position);
+        let node = self.trace.node(*position);
         node.is_some_and(|node| node.inferred && node.status == NodeStatus::Pending)
     }
 
@@ -114,8 +114,8 @@ impl Opened {
     }
 
     /// Returns the node that a row of the store belongs to.
-    pub fn node_of_row(&self, row: i64) -> Option<u32> {
-        node_of_row(&self.trace, row)
+    pub fn node_of_row(&self, row: i64) -> Option<NodeId> {
+        self.trace.of_row(row)
     }
 
     /// Returns what a name means in a frame, without the reasons why: the index of a binding.

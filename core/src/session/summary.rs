@@ -105,7 +105,7 @@ fn took(run: &Run, verdict: &Verdict) -> Option<i64> {
 /// When a run started, and what that was read from where nothing records it.
 fn started(run: &Run) -> (Option<Stamp>, Option<String>) {
     match (&run.started, run.started_by_id()) {
-        (None, Some(at)) => (Some(at), Some("the run's id".to_owned())),
+        (None, Some(at)) => (Some(at), Some("the run's id, read as UTC".to_owned())),
         (recorded, _) => (recorded.clone(), None),
     }
 }

@@ -1,16 +1,70 @@
 //! The tree as an arena: nodes stand in preorder, so that a subtree is a range of them, and a parent comes before its
 //! children.
 
+use serde::{Deserialize, Serialize};
+use typed_index_collections::{TiSlice, TiVec};
+
 use super::{Node, NodeKind, Trace};
 
+/// A node of a [`Trace`]: its place among [`Trace::nodes`], from 0. It means nothing in another trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct NodeId(u32);
+
+/// All nodes of a trace, in preorder.
+pub type Nodes = TiVec<NodeId, Node>;
+
+/// Nodes in preorder, borrowed.
+pub type NodeSlice = TiSlice<NodeId, Node>;
+
+impl NodeId {
+    /// The node at a place.
+    pub fn new(place: u32) -> NodeId {
+        NodeId(place)
+    }
+
+    /// Its place, as views and pages print it.
+    pub fn get(self) -> u32 {
+        self.0
+    }
+
+    /// The one behind it.
+    pub fn next(self) -> NodeId {
+        self.after(1)
+    }
+
+    /// The node that many places behind.
+    pub(super) fn after(self, places: u32) -> NodeId {
+        NodeId(self.0.saturating_add(places))
+    }
+
+    /// From this one to before another.
+    pub fn to(self, end: NodeId) -> impl DoubleEndedIterator<Item = NodeId> + Clone {
+        (self.0..end.0).map(NodeId)
+    }
+}
+
+impl From<usize> for NodeId {
+    /// Fewer rows than 2^32 are ever read; a greater place is that of no node.
+    fn from(place: usize) -> NodeId {
+        NodeId(u32::try_from(place).unwrap_or(u32::MAX))
+    }
+}
+
+impl From<NodeId> for usize {
+    fn from(id: NodeId) -> usize {
+        id.0 as usize
+    }
+}
+
 impl Trace {
-    /// The node at an index.
-    pub fn node(&self, at: u32) -> Option<&Node> {
-        self.nodes.get(at as usize)
+    /// The node with an id.
+    pub fn node(&self, at: NodeId) -> Option<&Node> {
+        self.nodes.get(at)
     }
 
     /// The node of an execution, by its id or an alias.
-    pub fn of_row(&self, id: i64) -> Option<u32> {
+    pub fn of_row(&self, id: i64) -> Option<NodeId> {
         // Ids are mostly counted without a gap.
         let first = self.by_row.first()?.0;
         let guess = id
@@ -25,24 +79,42 @@ impl Trace {
         (*row == id).then_some(*node)
     }
 
-    /// The index after the last node of a subtree.
-    pub fn end(&self, at: u32) -> u32 {
+    /// What comes after the last node of a subtree.
+    pub fn end(&self, at: NodeId) -> NodeId {
         let below = self.node(at).map_or(0, |node| node.descendants);
-        at.saturating_add(below).saturating_add(1)
+        at.after(below.saturating_add(1))
     }
 
     /// The nodes directly below one, or the roots.
-    pub fn children(&self, of: Option<u32>) -> impl Iterator<Item = u32> + '_ {
+    pub fn children(&self, of: Option<NodeId>) -> impl Iterator<Item = NodeId> + '_ {
         children(&self.nodes, of)
     }
 
     /// A node and what it lies in, from the inside out.
-    pub fn upward(&self, from: Option<u32>) -> impl Iterator<Item = u32> + '_ {
+    pub fn upward(&self, from: Option<NodeId>) -> impl Iterator<Item = NodeId> + '_ {
         std::iter::successors(from, |at| self.node(*at)?.parent)
     }
 
+    /// The frame that each node lies in.
+    pub fn frames(&self) -> TiVec<NodeId, Option<NodeId>> {
+        let mut frames = TiVec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            let frame = node.parent.and_then(|above| match self.node(above) {
+                Some(parent) if parent.kind.is_frame() => Some(above),
+                _ => frames.get(above).copied().flatten(),
+            });
+            frames.push(frame);
+        }
+        frames
+    }
+
+    /// Of each node, whether one below it is like that.
+    pub fn above(&self, is: impl Fn(NodeId, &Node) -> bool) -> TiVec<NodeId, bool> {
+        above(&self.nodes, is)
+    }
+
     /// The innermost frame around a node, itself when it is one.
-    pub fn frame(&self, at: Option<u32>) -> Option<u32> {
+    pub fn frame(&self, at: Option<NodeId>) -> Option<NodeId> {
         let mut upward = self.upward(at);
         upward.find(|at| self.node(*at).is_some_and(|node| node.kind.is_frame()))
     }
@@ -61,25 +133,25 @@ impl NodeKind {
 }
 
 /// The nodes directly below one, or the roots.
-pub(super) fn children(nodes: &[Node], of: Option<u32>) -> impl Iterator<Item = u32> + '_ {
-    let (mut at, end) = match of.and_then(|at| Some((at as usize, nodes.get(at as usize)?))) {
-        Some((at, node)) => (at + 1, at + 1 + node.descendants as usize),
-        None => (0, nodes.len()),
+pub(super) fn children(nodes: &NodeSlice, of: Option<NodeId>) -> impl Iterator<Item = NodeId> + '_ {
+    let (mut at, end) = match of.and_then(|at| Some((at, nodes.get(at)?))) {
+        Some((at, node)) => (at.after(1), at.after(1 + node.descendants)),
+        None => (NodeId(0), nodes.next_key()),
     };
     std::iter::from_fn(move || {
         let here = at;
         let node = nodes.get(here).filter(|_| here < end)?;
-        at += 1 + node.descendants as usize;
-        u32::try_from(here).ok()
+        at = at.after(1 + node.descendants);
+        Some(here)
     })
 }
 
 /// Of each node, whether one below it is like that.
-pub(super) fn above(nodes: &[Node], is: impl Fn(usize, &Node) -> bool) -> Vec<bool> {
-    let mut above = vec![false; nodes.len()];
-    for (at, node) in nodes.iter().enumerate().rev() {
+pub(super) fn above(nodes: &NodeSlice, is: impl Fn(NodeId, &Node) -> bool) -> TiVec<NodeId, bool> {
+    let mut above: TiVec<NodeId, bool> = vec![false; nodes.len()].into();
+    for (at, node) in nodes.iter_enumerated().rev() {
         if (above.get(at) == Some(&true) || is(at, node))
-            && let Some(parent) = node.parent.and_then(|p| above.get_mut(p as usize))
+            && let Some(parent) = node.parent.and_then(|p| above.get_mut(p))
         {
             *parent = true;
         }

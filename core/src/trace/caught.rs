@@ -5,30 +5,27 @@
 
 use std::collections::BTreeMap;
 
+use typed_index_collections::{TiSlice, TiVec};
+
 use super::arena::children;
 use super::finish::lead;
 use super::words::Lead;
-use super::{Node, NodeKind, NodeStatus};
+use super::{Node, NodeId, NodeKind, NodeSlice, NodeStatus};
 use crate::program::Listing;
 
 /// Marks failed nodes as recovered where a `catch` ran for them. Nodes stand in preorder.
-pub(super) fn recover(nodes: &mut [Node], program: Option<&Listing>) {
+pub(super) fn recover(nodes: &mut NodeSlice, program: Option<&Listing>) {
     if !nodes.iter().any(|n| n.status == NodeStatus::Failed) {
         return;
     }
-    let mut caught = vec![false; nodes.len()];
+    let mut caught: TiVec<NodeId, bool> = vec![false; nodes.len()].into();
     by_rows(nodes, &mut caught);
     if let Some(program) = program {
         by_program(nodes, program, &mut caught);
     }
-    for at in 0..nodes.len() {
-        let above = nodes
-            .get(at)
-            .and_then(|n| n.parent)
-            .and_then(|p| caught.get(p as usize))
-            .copied()
-            .unwrap_or(false);
-        if let (Some(node), Some(caught)) = (nodes.get_mut(at), caught.get_mut(at)) {
+    for (at, node) in nodes.iter_mut_enumerated() {
+        let above = node.parent.and_then(|p| caught.get(p)) == Some(&true);
+        if let Some(caught) = caught.get_mut(at) {
             *caught |= above;
             node.recovered |= *caught && node.status == NodeStatus::Failed;
         }
@@ -40,16 +37,16 @@ fn ran(node: &Node) -> bool {
 }
 
 /// A `try` row and the `catch` row after it: everything from one to the other.
-fn by_rows(nodes: &[Node], caught: &mut [bool]) {
+fn by_rows(nodes: &NodeSlice, caught: &mut TiSlice<NodeId, bool>) {
     let is = |node: &Node, what: Lead<'_>| lead(node) == Some(what);
     if !nodes.iter().any(|node| is(node, Lead::Catch)) {
         return;
     }
-    let levels = std::iter::once(None).chain((0..nodes.len() as u32).map(Some));
+    let levels = std::iter::once(None).chain(nodes.keys().map(Some));
     for parent in levels {
-        let mut since: Option<usize> = None;
-        let mut body: Vec<usize> = Vec::new();
-        for at in children(nodes, parent).map(|at| at as usize) {
+        let mut since: Option<NodeId> = None;
+        let mut body: Vec<NodeId> = Vec::new();
+        for at in children(nodes, parent) {
             let Some(node) = nodes.get(at) else { continue };
             if is(node, Lead::Try) {
                 since = Some(at);
@@ -70,25 +67,25 @@ fn by_rows(nodes: &[Node], caught: &mut [bool]) {
 }
 
 /// A statement in the body of a `try`, and one tied into its `catch` later in the same round or frame.
-fn by_program(nodes: &[Node], program: &Listing, caught: &mut [bool]) {
+fn by_program(nodes: &NodeSlice, program: &Listing, caught: &mut TiSlice<NodeId, bool>) {
     // Programs do not nest deeper; the bound keeps hostile ones cheap.
     const DEEPEST: usize = 32;
     let statement = |node: &Node| node.line.and_then(|line| program.statement_at(line));
-    let mut around: Vec<Option<u32>> = Vec::with_capacity(nodes.len());
+    let mut around: TiVec<NodeId, Option<NodeId>> = TiVec::with_capacity(nodes.len());
     for node in nodes {
         // The round or frame that it runs in: a catch in another round has not caught it.
         let inside = node.parent.and_then(|p| {
-            let parent = nodes.get(p as usize)?;
+            let parent = nodes.get(p)?;
             match parent.kind {
                 NodeKind::Round { .. } | NodeKind::Frame { .. } => Some(p),
-                _ => around.get(p as usize).copied().flatten(),
+                _ => around.get(p).copied().flatten(),
             }
         });
         around.push(inside);
     }
     // The last node of a round or frame that ran in a catch.
-    let mut ran_in: BTreeMap<(Option<u32>, u32), usize> = BTreeMap::new();
-    for (at, (node, inside)) in nodes.iter().zip(&around).enumerate() {
+    let mut ran_in: BTreeMap<(Option<NodeId>, u32), NodeId> = BTreeMap::new();
+    for ((at, node), inside) in nodes.iter_enumerated().zip(&around) {
         let Some(statement) = statement(node).filter(|_| ran(node)) else {
             continue;
         };
@@ -104,7 +101,7 @@ fn by_program(nodes: &[Node], program: &Listing, caught: &mut [bool]) {
     if ran_in.is_empty() {
         return;
     }
-    for (at, (node, inside)) in nodes.iter().zip(&around).enumerate() {
+    for ((at, node), inside) in nodes.iter_enumerated().zip(&around) {
         let Some(statement) = statement(node) else {
             continue;
         };

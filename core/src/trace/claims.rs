@@ -4,14 +4,14 @@ use super::emit::word;
 use super::lower::disk::Stale;
 use super::lower::facts::Facts;
 use super::verdict::{Claim, recorded};
-use super::{Node, NodeKind, NodeStatus, Trace};
+use super::{Node, NodeKind, NodeSlice, NodeStatus, Trace};
 use crate::model::{Run, RunStatus};
 
 /// What is recorded; and where nothing recorded says that the run ended, that every statement of it is over.
 ///
 /// A file that says `running` is believed, all its lines done or not: there may be more to come. Only where the
 /// disk is ahead of its markers is the word as old as they are.
-pub(super) fn of(run: &Run, facts: &Facts<'_>, nodes: &[Node], stale: &Stale) -> Vec<Claim> {
+pub(super) fn of(run: &Run, facts: &Facts<'_>, nodes: &NodeSlice, stale: &Stale) -> Vec<Claim> {
     let mut claims = recorded(run);
     let ended = claims
         .iter()
@@ -42,7 +42,7 @@ fn who(run: &Run) -> &'static str {
 }
 
 /// Whether every statement at the top of the program is over, as far as statements always run.
-pub(super) fn all_is_over(run: &Run, facts: &Facts<'_>, nodes: &[Node]) -> bool {
+pub(super) fn all_is_over(run: &Run, facts: &Facts<'_>, nodes: &NodeSlice) -> bool {
     let file = run.state_file.as_ref();
     let elided = facts.is_trace && file.is_some_and(|f| f.trace.iter().any(|l| l.line.is_none()));
     let open = |n: &Node| n.status.is_open() && !matches!(n.kind, NodeKind::Round { .. });

@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use typed_index_collections::TiVec;
+
 use super::lower::Beside;
 use super::rows::{self, Ledger, NONE, Rows};
 use super::sweep::{Inst, Kind};
 use super::tree::{Slot, What};
 use super::words::{self, Lead};
-use super::{Node, NodeKind, NodeStatus, gates, preorder};
+use super::{Node, NodeId, NodeKind, NodeStatus, Nodes, gates, preorder};
 use crate::issue::Severity;
 use crate::model::{Run, Status, Text};
 use crate::program::Listing;
@@ -64,20 +66,17 @@ impl<'a, 'e> Emit<'a, 'e> {
     }
 
     /// The nodes of these slots, in this order.
-    pub(super) fn all(&mut self, slots: &[Slot<'a>], order: &[u32]) -> Vec<Node> {
-        let mut place = vec![NONE; slots.len()];
-        let mut above: Vec<Above> = Vec::with_capacity(order.len());
-        let mut nodes: Vec<Node> = Vec::with_capacity(order.len());
-        for (new, old) in order.iter().enumerate() {
+    pub(super) fn all(&mut self, slots: &[Slot<'a>], order: &[u32]) -> Nodes {
+        let mut place = vec![None; slots.len()];
+        let mut above: TiVec<NodeId, Above> = TiVec::with_capacity(order.len());
+        let mut nodes = Nodes::with_capacity(order.len());
+        for old in order {
             let Some(slot) = slots.get(*old as usize) else {
                 continue;
             };
-            if let Some(place) = place.get_mut(*old as usize) {
-                *place = new as u32;
-            }
-            let parent = place.get(slot.parent as usize).copied();
+            let parent = place.get(slot.parent as usize).copied().flatten();
             let mut down = parent
-                .and_then(|parent| above.get(parent as usize))
+                .and_then(|parent| above.get(parent))
                 .copied()
                 .unwrap_or_default();
             let mut node = match &slot.what {
@@ -102,7 +101,10 @@ impl<'a, 'e> Emit<'a, 'e> {
             };
             node.parent = parent;
             above.push(down);
-            nodes.push(node);
+            let id = nodes.push_and_get_key(node);
+            if let Some(place) = place.get_mut(*old as usize) {
+                *place = Some(id);
+            }
         }
         preorder::measure(&mut nodes);
         nodes

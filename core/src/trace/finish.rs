@@ -3,10 +3,14 @@
 //!
 //! Works on nodes in preorder alone, so that rows and state files share it.
 
+use std::collections::BTreeSet;
+
+use typed_index_collections::TiVec;
+
 use super::rows::Ledger;
 use super::verdict::{self, Claim};
 use super::words::{self, Lead};
-use super::{Node, NodeKind, NodeStatus, Trace, arena, caught, ways};
+use super::{Node, NodeId, NodeKind, NodeSlice, NodeStatus, Nodes, Trace, arena, caught, ways};
 use crate::issue::{Issue, Severity};
 use crate::model::{Run, RunStatus};
 use crate::program::Listing;
@@ -18,7 +22,7 @@ use crate::program::Listing;
 pub(crate) fn finish(
     run: &Run,
     program: Option<&Listing>,
-    mut nodes: Vec<Node>,
+    mut nodes: Nodes,
     claims: Vec<Claim>,
     now: Option<i64>,
     mut ledger: Ledger,
@@ -44,10 +48,10 @@ pub(crate) fn finish(
         positions(&nodes, &rows, &mut ledger)
     };
     let verdict = verdict::verdict(run, &nodes, &positions, claims, open, now, &mut ledger);
-    let mut by_row: Vec<(i64, u32)> = Vec::with_capacity(run.executions.len());
-    for (at, node) in nodes.iter().enumerate() {
+    let mut by_row: Vec<(i64, NodeId)> = Vec::with_capacity(run.executions.len());
+    for (at, node) in nodes.iter_enumerated() {
         let ids = node.id.iter().chain(&node.aliases);
-        by_row.extend(ids.map(|id| (*id, at as u32)));
+        by_row.extend(ids.map(|id| (*id, at)));
     }
     by_row.sort_unstable();
     Trace {
@@ -59,6 +63,7 @@ pub(crate) fn finish(
         by_row,
         told: Vec::new(),
         remarks: Vec::new(),
+        unordered: false,
         issues: ledger.finish(),
     }
 }
@@ -69,10 +74,10 @@ struct Order<'a> {
 }
 
 impl Order<'_> {
-    fn last(&self, node: &Node, at: usize) -> i64 {
+    fn last(&self, node: &Node, at: NodeId) -> i64 {
         node.last_row
             .and_then(|row| self.run.executions.get(row as usize))
-            .map_or(at as i64, |row| row.id)
+            .map_or_else(|| i64::from(at.get()), |row| row.id)
     }
 }
 
@@ -88,7 +93,7 @@ fn stands_open(node: &Node) -> bool {
 
 /// What never closed under a finished run is abandoned (trace.md 7). A word that no document lists may well mean
 /// an end, so it is kept.
-fn abandon(nodes: &mut [Node], believed: &Option<RunStatus>, ledger: &mut Ledger) {
+fn abandon(nodes: &mut NodeSlice, believed: &Option<RunStatus>, ledger: &mut Ledger) {
     let run = believed.as_ref().map_or("finished", RunStatus::word);
     for node in nodes {
         let unknown = matches!(&node.status, NodeStatus::Other(word) if !word.is_empty());
@@ -134,7 +139,7 @@ fn note_open(node: &Node, said: &NodeStatus, run: &str, hint: &str, ledger: &mut
 }
 
 /// Notes what a state file marks as under way though the run is over: it ended with the run.
-pub(super) fn note_marks(nodes: &[Node], run: &RunStatus, ledger: &mut Ledger) {
+pub(super) fn note_marks(nodes: &NodeSlice, run: &RunStatus, ledger: &mut Ledger) {
     let gate = |node: &Node| matches!(node.kind, NodeKind::Gate { .. });
     for node in nodes.iter().filter(|n| stands_open(n) && !gate(n)) {
         let hint = "It is shown as what ended with the run.";
@@ -143,7 +148,7 @@ pub(super) fn note_marks(nodes: &[Node], run: &RunStatus, ledger: &mut Ledger) {
 }
 
 /// A round that was under way when its loop was left failed when something in it failed (trace.md 5): nothing cut it off.
-fn fail_rounds(nodes: &mut [Node]) {
+fn fail_rounds(nodes: &mut NodeSlice) {
     let fails = arena::above(nodes, |_, node| node.has_failed());
     for (node, fails) in nodes.iter_mut().zip(fails) {
         if fails && node.status == NodeStatus::CutOff {
@@ -153,20 +158,25 @@ fn fail_rounds(nodes: &mut [Node]) {
 }
 
 /// The first cause, and what failed or was stopped because of it (trace.md 9).
-fn failure(nodes: &[Node], order: &Order<'_>, run_failed: bool) -> (Option<usize>, Vec<usize>) {
+fn failure(
+    nodes: &NodeSlice,
+    order: &Order<'_>,
+    run_failed: bool,
+) -> (Option<NodeId>, Vec<NodeId>) {
     let failed = Node::has_failed;
     let below = arena::above(nodes, |_, node| failed(node));
     let first = nodes
-        .iter()
-        .enumerate()
+        .iter_enumerated()
         .filter(|(at, node)| failed(node) && below.get(*at) == Some(&false))
         .min_by_key(|(at, node)| (order.last(node, *at), *at))
         .map(|(at, _)| at);
     // A gate that was turned down is no failed row, but it ends a run all the same.
     let refused = || {
+        let is = |node: &Node| matches!(node.status, NodeStatus::Rejected | NodeStatus::Timeout);
         nodes
-            .iter()
-            .rposition(|node| matches!(node.status, NodeStatus::Rejected | NodeStatus::Timeout))
+            .iter_enumerated()
+            .rfind(|(_, node)| is(node))
+            .map(|(at, _)| at)
     };
     let Some(cause) = first.or_else(|| refused().filter(|_| run_failed)) else {
         return (None, Vec::new());
@@ -175,16 +185,15 @@ fn failure(nodes: &[Node], order: &Order<'_>, run_failed: bool) -> (Option<usize
         return (None, Vec::new());
     };
     let when = order.last(node, cause);
-    let mut because: Vec<usize> = Vec::new();
-    let mut stopped: Vec<usize> = Vec::new();
+    let mut because: Vec<NodeId> = Vec::new();
+    let mut stopped: Vec<NodeId> = Vec::new();
     let mut at = cause;
     loop {
-        let parent = nodes.get(at).and_then(|n| n.parent).map(|p| p as usize);
+        let parent = nodes.get(at).and_then(|n| n.parent);
         let parent_failed = parent.and_then(|p| nodes.get(p)).is_some_and(failed);
         // In a run that goes on, a skipped statement may have been skipped for any reason.
         if run_failed || parent_failed {
-            let around = parent.and_then(|p| u32::try_from(p).ok());
-            for sibling in arena::children(nodes, around).map(|at| at as usize) {
+            for sibling in arena::children(nodes, parent) {
                 let Some(node) = nodes.get(sibling).filter(|_| sibling != at) else {
                     continue;
                 };
@@ -213,13 +222,13 @@ fn failure(nodes: &[Node], order: &Order<'_>, run_failed: bool) -> (Option<usize
 ///
 /// Two kinds of open rows are passed over while there is any other: one whose construct was closed by a later
 /// row, as that row is the newer evidence; and a statement that is announced behind one that runs.
-fn positions(nodes: &[Node], order: &Order<'_>, ledger: &mut Ledger) -> Vec<usize> {
-    let mut closed_at = vec![i64::MIN; nodes.len()];
-    let mut over = vec![false; nodes.len()];
-    for (at, node) in nodes.iter().enumerate() {
+fn positions(nodes: &NodeSlice, order: &Order<'_>, ledger: &mut Ledger) -> Vec<NodeId> {
+    let mut closed_at: TiVec<NodeId, i64> = vec![i64::MIN; nodes.len()].into();
+    let mut over: TiVec<NodeId, bool> = vec![false; nodes.len()].into();
+    for (at, node) in nodes.iter_enumerated() {
         let above = node
             .parent
-            .and_then(|p| closed_at.get(p as usize))
+            .and_then(|p| closed_at.get(p))
             .copied()
             .unwrap_or(i64::MIN);
         let last = order.last(node, at);
@@ -234,7 +243,7 @@ fn positions(nodes: &[Node], order: &Order<'_>, ledger: &mut Ledger) -> Vec<usiz
             *slot = if closes { above.max(last) } else { above };
         }
     }
-    for (at, node) in nodes.iter().enumerate() {
+    for (at, node) in nodes.iter_enumerated() {
         if over.get(at) == Some(&true)
             && let Some(id) = node.id
         {
@@ -255,23 +264,19 @@ fn positions(nodes: &[Node], order: &Order<'_>, ledger: &mut Ledger) -> Vec<usiz
     found
 }
 
-fn collect(nodes: &[Node], open: impl Fn(usize, &Node) -> bool) -> Vec<usize> {
+fn collect(nodes: &NodeSlice, open: impl Fn(NodeId, &Node) -> bool) -> Vec<NodeId> {
     let below = arena::above(nodes, &open);
-    // By parent, the root last: whether something stands open among the children so far.
-    let mut busy = vec![false; nodes.len() + 1];
+    // By parent: whether something stands open among the children so far.
+    let mut busy: BTreeSet<Option<NodeId>> = BTreeSet::new();
     let mut found = Vec::new();
-    for (at, node) in nodes.iter().enumerate() {
+    for (at, node) in nodes.iter_enumerated() {
         let inside = below.get(at) == Some(&true);
         if !open(at, node) && !inside {
             continue;
         }
-        let level = node.parent.map_or(nodes.len(), |p| p as usize);
-        let ahead = node.status == NodeStatus::Pending
-            && node.kind == NodeKind::Statement
-            && busy.get(level) == Some(&true);
-        if let Some(busy) = busy.get_mut(level) {
-            *busy = true;
-        }
+        let behind = !busy.insert(node.parent);
+        let ahead =
+            behind && node.status == NodeStatus::Pending && node.kind == NodeKind::Statement;
         if !inside && !ahead {
             found.push(at);
         }

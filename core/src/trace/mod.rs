@@ -53,11 +53,13 @@ mod verdict;
 mod ways;
 mod words;
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
-use crate::model::{CompactLog, Execution, Form, LogEvent, Run, RunStatus, Text};
-use crate::program::{Listing, TiedBy, scan};
+use crate::model::{CompactLog, Execution, Form, LogEvent, LogLine, Run, RunStatus, Text};
+use crate::program::{Listing, StatementKind, TiedBy, scan};
 use lower::Beside;
 use lower::disk::Stale;
 use lower::facts::Facts;
@@ -65,6 +67,7 @@ use lower::state::Told;
 use rows::Ledger;
 use silence::Silence;
 
+pub use arena::{NodeId, NodeSlice, Nodes};
 pub(crate) use lower::disk::{named_round, round_of};
 pub use shape::{Shape, frame_block, shape};
 pub(crate) use verdict::STATE_FILE;
@@ -76,11 +79,12 @@ pub(crate) use verdict::STATE_FILE;
 /// A run that keeps no execution rows is folded from its state file or its log, a folder without one from its bindings.
 pub fn fold(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
     let mut trace = folded(run, program, now);
+    let before = run.remarks.iter().map(|line| (None, line.clone()));
+    // Sections that no document lists stand behind the trace.
+    let end = trace.nodes.next_key();
     let sections = run.state_file.iter().flat_map(|file| file.remarks());
-    let lines = run.remarks.iter().cloned().chain(sections);
-    let mut remarks: Vec<_> = lines.map(|line| (None, line)).collect();
-    remarks.append(&mut trace.remarks);
-    trace.remarks = remarks;
+    let behind = sections.map(|line| (Some(end), line));
+    trace.remarks = before.chain(trace.remarks).chain(behind).collect();
     trace
 }
 
@@ -132,11 +136,11 @@ fn of_log(run: &Run, log: &CompactLog, program: Option<&Listing>, now: Option<i6
     explain_cause(run, log, &mut trace);
     let lines = nodes_of.iter().zip(&lowered.beside);
     trace.told = lines
-        .filter_map(|(node, beside)| Some((*node, beside.line?)))
+        .filter_map(|(node, beside)| Some(((*node)?, beside.line?)))
         .collect();
     trace.told.sort_unstable();
     trace.told.dedup();
-    let node_of = |pos: u32| nodes_of.get(pos as usize).copied();
+    let node_of = |pos: u32| *nodes_of.get(pos as usize)?;
     let remarks = lowered.remarks.iter().map(|(after, line)| {
         let after = after.and_then(node_of);
         (
@@ -153,7 +157,7 @@ fn of_log(run: &Run, log: &CompactLog, program: Option<&Listing>, now: Option<i6
 }
 
 /// A remark that follows the marker of a round stands in that round.
-fn round_before(log: &CompactLog, line: u32, nodes: &[Node], node: u32) -> u32 {
+fn round_before(log: &CompactLog, line: u32, nodes: &NodeSlice, node: NodeId) -> NodeId {
     let before = (line as usize)
         .checked_sub(1)
         .and_then(|at| log.lines.get(at));
@@ -163,16 +167,12 @@ fn round_before(log: &CompactLog, line: u32, nodes: &[Node], node: u32) -> u32 {
     else {
         return node;
     };
-    let is_it = |at: &u32| {
-        let inner = nodes.get(*at as usize);
-        inner.is_some_and(|inner| {
-            inner.parent == Some(node) && inner.kind == (NodeKind::Round { n: *marked })
-        })
+    let is_it = |at: &NodeId| {
+        let round = NodeKind::Round { n: *marked };
+        nodes.get(*at).is_some_and(|inner| inner.kind == round)
     };
-    let last = nodes
-        .get(node as usize)
-        .map_or(node, |own| node + own.descendants);
-    (node + 1..=last).find(is_it).unwrap_or(node)
+    let found = arena::children(nodes, Some(node)).find(is_it);
+    found.unwrap_or(node)
 }
 
 /// What failed first without a message of its own has that of the log's end: `---error 2026-02-13T11:48:13Z Fix the tests.`
@@ -193,9 +193,12 @@ fn explain_cause(run: &Run, log: &CompactLog, trace: &mut Trace) {
 }
 
 /// Folds a state file, or the bindings of a folder that has none. Without a program the lines of the file's trace are read
-/// as one; then [`Node::line`] counts them.
+/// as one; then [`Node::line`] counts them. Where there is no trace either, the statements that bindings quote are all that
+/// is known of what ran.
 fn of_state_file(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
-    let scanned = scan(&source_of_trace(run));
+    let told = source_of_trace(run);
+    let unordered = program.is_none() && told.is_empty();
+    let scanned = scan(&if unordered { quoted(run) } else { told });
     let listing = program.unwrap_or(&scanned);
     let mut ledger = Ledger::default();
     let mut told = Told::of(run, listing, &scanned, program.is_none(), &mut ledger);
@@ -203,14 +206,36 @@ fn of_state_file(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trac
     let stale = lower::disk::compare(run, &mut told, &mut ledger);
     let (records, beside) = lower::state::lower(run, &told);
     let (mut nodes, _) = built(run, Some(listing), (&records, &beside), &mut ledger);
-    let claims = claims::of(run, &told.facts, &nodes, &stale);
+    let claims = match unordered {
+        // What else the program has is not known.
+        true => verdict::recorded(run),
+        false => claims::of(run, &told.facts, &nodes, &stale),
+    };
     if let Some(status) = ending(&claims).filter(RunStatus::is_finished) {
         finish::note_marks(&nodes, &status, &mut ledger);
         silence::settle(&mut nodes, &Silence::Over(status));
     }
     let mut trace = finish::finish(run, Some(listing), nodes, claims, now, ledger);
     claims::explain(run, &stale, &mut trace);
+    trace.unordered = unordered && !trace.nodes.is_empty();
+    for node in trace.nodes.iter_mut().filter(|_| unordered) {
+        (node.line, node.line_guessed, node.line_by) = (None, false, None);
+    }
     trace
+}
+
+/// The statements that bindings quote, each once.
+fn quoted(run: &Run) -> String {
+    let is_statement = |source: &&str| {
+        let first = scan(source).statements.into_iter().next();
+        first.is_some_and(|first| first.kind != StatementKind::Other)
+    };
+    let sources = run.bindings.iter().filter_map(|b| b.source.as_deref());
+    let sources = sources.map(str::trim_end).filter(is_statement);
+    let sources: BTreeSet<&str> = sources.collect();
+    sources
+        .into_iter()
+        .fold(String::new(), |all, source| all + source + "\n")
 }
 
 /// The tree of records that are no rows; and the node of each.
@@ -219,7 +244,7 @@ fn built(
     program: Option<&Listing>,
     (records, beside): (&[Execution], &[Beside]),
     ledger: &mut Ledger,
-) -> (Vec<Node>, Vec<u32>) {
+) -> (Nodes, Vec<Option<NodeId>>) {
     let rows = rows::Rows::lowered(records, beside);
     let mut ties = ties::Ties::new(program, &[]);
     let instances = sweep::sweep(&rows, &mut ties, gates::ByRow::new());
@@ -246,22 +271,24 @@ pub(crate) fn source_of_trace(run: &Run) -> String {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trace {
     /// All instances and rounds, in preorder: a node comes before its children, children in order.
-    pub nodes: Vec<Node>,
-    /// The places where the run stands (trace.md 8): indices into `nodes`, ascending. A set (errata X8).
-    pub positions: Vec<usize>,
-    /// The first cause of a failure (trace.md 9): an index into `nodes`.
-    pub first_cause: Option<usize>,
+    pub nodes: Nodes,
+    /// The places where the run stands (trace.md 8), ascending. A set (errata X8).
+    pub positions: Vec<NodeId>,
+    /// The first cause of a failure (trace.md 9).
+    pub first_cause: Option<NodeId>,
     /// What failed or was stopped because of it: failed ancestors from the inside out, then siblings in order.
-    pub because_of: Vec<usize>,
+    pub because_of: Vec<NodeId>,
     /// The status of the run, and who says so (trace.md 10).
     pub verdict: Verdict,
-    /// `(row id, index into nodes)` for the first row and all aliases, ascending by row id.
-    pub by_row: Vec<(i64, u32)>,
-    /// `(index into nodes, index into the log's lines)`, ascending: which lines of a compact log tell of which node.
-    pub told: Vec<(u32, u32)>,
+    /// Row id and node for the first row and all aliases, ascending by row id.
+    pub by_row: Vec<(i64, NodeId)>,
+    /// Node and index into the log's lines, ascending: which lines of a compact log tell of which node.
+    pub told: Vec<(NodeId, u32)>,
+    /// In which order it happened is not recorded: what ran is known from the bindings alone.
+    pub unordered: bool,
     /// Lines of a log or a state file that record no statement, by the node that the line before speaks of: as the file
-    /// has them.
-    pub remarks: Vec<(Option<u32>, Text)>,
+    /// has them. What stands behind all is of the node that would come next.
+    pub remarks: Vec<(Option<NodeId>, Text)>,
     /// Orphans, cycles, contradicting parents, abandoned instances, rows and gates that disagree.
     pub issues: Vec<Issue>,
 }
@@ -279,11 +306,11 @@ pub struct Node {
     pub text: Text,
     /// Where it stands.
     pub status: NodeStatus,
-    /// Index of its parent in [`Trace::nodes`].
-    pub parent: Option<u32>,
+    /// What it lies in.
+    pub parent: Option<NodeId>,
     /// Levels below the root, 0 at the root.
     pub level: u32,
-    /// Nodes below it, itself not counted: its subtree is `nodes[i ..= i + descendants]`.
+    /// Nodes below it, itself not counted: its subtree is what follows it, so many nodes.
     pub descendants: u32,
     /// Line in the program's source, from 1, where it is tied to one.
     pub line: Option<u32>,
@@ -335,9 +362,18 @@ impl Node {
         self.status == NodeStatus::Failed || (end.is_some() && end == self.state_line)
     }
 
+    /// Whether its condition held, as a compact log says it.
+    pub fn held(&self, run: &Run) -> Option<bool> {
+        self.log_line(run)?.held
+    }
+
     fn last_note<'a>(&self, run: &'a Run) -> Option<&'a Text> {
+        self.log_line(run)?.note.as_ref()
+    }
+
+    fn log_line<'a>(&self, run: &'a Run) -> Option<&'a LogLine> {
         let log = run.log.as_ref().filter(|_| run.state_file.is_none())?;
-        log.lines.get(self.state_line? as usize)?.note.as_ref()
+        log.lines.get(self.state_line? as usize)
     }
 }
 

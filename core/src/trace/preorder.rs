@@ -1,6 +1,6 @@
 //! Parent pointers into a tree in preorder: no recursion, linear, whatever the pointers say.
 
-use super::Node;
+use super::NodeSlice;
 use super::rows::NONE;
 
 /// Cuts every cycle at its smallest index, which becomes a root (trace.md 11); returns the cycles, each from
@@ -73,19 +73,14 @@ pub(super) fn order(parents: &[u32]) -> Vec<u32> {
 }
 
 /// Fills in level and descendants of nodes in preorder from their parents.
-pub(super) fn measure(nodes: &mut [Node]) {
-    for at in 0..nodes.len() {
-        let level = match nodes[at].parent.map(|p| p as usize) {
-            Some(parent) if parent < at => nodes[parent].level + 1,
-            _ => 0,
-        };
-        nodes[at].level = level;
+pub(super) fn measure(nodes: &mut NodeSlice) {
+    for at in nodes.keys() {
+        let parent = nodes[at].parent.filter(|parent| *parent < at);
+        nodes[at].level = parent.map_or(0, |parent| nodes[parent].level + 1);
         nodes[at].descendants = 0;
     }
-    for at in (0..nodes.len()).rev() {
-        if let Some(parent) = nodes[at].parent.map(|p| p as usize)
-            && parent < at
-        {
+    for at in nodes.keys().rev() {
+        if let Some(parent) = nodes[at].parent.filter(|parent| *parent < at) {
             nodes[parent].descendants += nodes[at].descendants + 1;
         }
     }

@@ -1,6 +1,10 @@
 //! What it means that a record of an end is missing (one-fold.md: "the one policy that differs by form").
 
-use super::{Node, NodeKind, NodeStatus};
+use std::collections::BTreeSet;
+
+use typed_index_collections::TiVec;
+
+use super::{Node, NodeId, NodeKind, NodeSlice, NodeStatus};
 use crate::model::RunStatus;
 
 /// What silence means where a run is told by lines that are written as things end.
@@ -15,40 +19,32 @@ pub(super) enum Silence {
 }
 
 /// Settles what stands open in nodes that stand in preorder.
-pub(super) fn settle(nodes: &mut [Node], silence: &Silence) {
+pub(super) fn settle(nodes: &mut NodeSlice, silence: &Silence) {
     // Nodes after which something else ran in what they lie in: they are over.
-    let mut passed = vec![false; nodes.len()];
-    let mut later: Vec<bool> = vec![false; nodes.len() + 1];
-    for at in (0..nodes.len()).rev() {
-        let Some(node) = nodes.get(at) else { continue };
-        let around = node.parent.map_or(nodes.len(), |p| p as usize);
-        let beside = node
-            .parent
-            .and_then(|p| nodes.get(p as usize))
-            .is_some_and(|p| p.kind == NodeKind::Parallel);
-        if let Some(passed) = passed.get_mut(at) {
-            *passed = !beside && later.get(around) == Some(&true);
-        }
-        if let Some(later) = later.get_mut(around) {
-            *later |= !node.derived;
+    let mut passed: TiVec<NodeId, bool> = vec![false; nodes.len()].into();
+    let mut later: BTreeSet<Option<NodeId>> = BTreeSet::new();
+    let in_parallel = |node: &Node| {
+        let around = node.parent.and_then(|p| nodes.get(p));
+        around.is_some_and(|p| p.kind == NodeKind::Parallel)
+    };
+    for (node, passed) in nodes.iter().zip(&mut passed).rev() {
+        *passed = !in_parallel(node) && later.contains(&node.parent);
+        if !node.derived {
+            later.insert(node.parent);
         }
     }
     join(nodes);
-    for at in 0..nodes.len() {
+    for at in nodes.keys() {
         let parent = nodes.get(at).and_then(|node| node.parent);
         // What lies in something that was completed is over, too.
         let above = parent.is_some_and(|p| {
-            passed.get(p as usize) == Some(&true)
-                || nodes
-                    .get(p as usize)
-                    .is_some_and(|node| node.status == NodeStatus::Completed)
+            let completed = |node: &Node| node.status == NodeStatus::Completed;
+            passed.get(p) == Some(&true) || nodes.get(p).is_some_and(completed)
         });
-        if let (true, Some(passed)) = (above, passed.get_mut(at)) {
-            *passed = true;
-        }
-        let (Some(node), Some(passed)) = (nodes.get_mut(at), passed.get(at)) else {
+        let (Some(node), Some(passed)) = (nodes.get_mut(at), passed.get_mut(at)) else {
             continue;
         };
+        *passed |= above;
         // A gate's own record says how it stands, and an announced branch ran nowhere.
         let waits = matches!(node.kind, NodeKind::Gate { .. }) && !node.derived;
         if !node.status.is_open() || waits {
@@ -71,20 +67,16 @@ pub(super) fn settle(nodes: &mut [Node], silence: &Silence) {
 }
 
 /// A parallel all of whose branches are over has nothing more to do.
-fn join(nodes: &mut [Node]) {
-    let mut branches = vec![(0_u32, true); nodes.len()];
-    for at in (0..nodes.len()).rev() {
-        let Some(node) = nodes.get_mut(at) else {
-            continue;
-        };
+fn join(nodes: &mut NodeSlice) {
+    let mut branches: TiVec<NodeId, (u32, bool)> = vec![(0, true); nodes.len()].into();
+    for (node, at) in nodes.iter_mut().zip(branches.keys()).rev() {
         let (count, over) = branches.get(at).copied().unwrap_or_default();
         if node.kind == NodeKind::Parallel && node.status.is_open() && count > 0 && over {
             node.status = NodeStatus::Completed;
             node.derived = true;
         }
         let open = node.status.is_open();
-        let parent = node.parent.and_then(|p| branches.get_mut(p as usize));
-        if let Some((count, over)) = parent {
+        if let Some((count, over)) = node.parent.and_then(|p| branches.get_mut(p)) {
             *count += 1;
             *over &= !open;
         }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::emit::Emit;
 use super::rows::{self, Ledger, NONE, Rows};
 use super::sweep::{Inst, Instances, Kind};
-use super::{Node, NodeStatus, gates, parents, preorder, rounds};
+use super::{NodeId, NodeStatus, Nodes, gates, parents, preorder, rounds};
 use crate::issue::Severity;
 use crate::model::{Run, Text};
 use crate::program::Listing;
@@ -53,7 +53,7 @@ pub(super) fn build<'a>(
     rows: &Rows<'a>,
     mut instances: Instances<'a>,
     ledger: &mut Ledger,
-) -> (Vec<Node>, Vec<u32>) {
+) -> (Nodes, Vec<Option<NodeId>>) {
     let ties = gates::tie(run, rows, &mut instances.list, &instances.of_row);
     parents::settle(rows, &mut instances, ledger);
     let Instances { list, of_row, .. } = instances;
@@ -85,16 +85,14 @@ pub(super) fn build<'a>(
 }
 
 /// The node of each record, by its position.
-fn nodes_of_rows(of_row: &[u32], order: &[u32]) -> Vec<u32> {
-    let mut node_of = vec![NONE; order.len()];
-    for (node, slot) in (0_u32..).zip(order) {
+fn nodes_of_rows(of_row: &[u32], order: &[u32]) -> Vec<Option<NodeId>> {
+    let mut node_of = vec![None; order.len()];
+    for (node, slot) in order.iter().enumerate() {
         if let Some(place) = node_of.get_mut(*slot as usize) {
-            *place = node;
+            *place = Some(NodeId::from(node));
         }
     }
-    let nodes = of_row
-        .iter()
-        .map(|slot| node_of.get(*slot as usize).copied().unwrap_or(NONE));
+    let nodes = of_row.iter().map(|slot| *node_of.get(*slot as usize)?);
     nodes.collect()
 }
 

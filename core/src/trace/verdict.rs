@@ -1,7 +1,7 @@
 //! What is believed of the run's status, and why (trace.md 10).
 
 use super::rows::Ledger;
-use super::{Node, NodeKind, NodeStatus, Verdict};
+use super::{NodeId, NodeKind, NodeSlice, NodeStatus, Verdict};
 use crate::issue::{Issue, Severity};
 use crate::model::{AgentScope, Form, Run, RunStatus};
 use crate::time::Stamp;
@@ -70,8 +70,8 @@ pub(crate) fn believed(claims: &[Claim]) -> Option<usize> {
 /// The verdict over a finished tree. `open` is how many instances the rows leave open.
 pub(super) fn verdict(
     run: &Run,
-    nodes: &[Node],
-    positions: &[usize],
+    nodes: &NodeSlice,
+    positions: &[NodeId],
     claims: Vec<Claim>,
     open: usize,
     now: Option<i64>,
@@ -221,7 +221,7 @@ fn says(claim: &Claim) -> String {
 }
 
 /// The gates at the positions, when all of them are pending gates; else none.
-fn waiting_gates(nodes: &[Node], positions: &[usize]) -> Vec<String> {
+fn waiting_gates(nodes: &NodeSlice, positions: &[NodeId]) -> Vec<String> {
     positions
         .iter()
         .map(
@@ -237,7 +237,7 @@ fn waiting_gates(nodes: &[Node], positions: &[usize]) -> Vec<String> {
 }
 
 /// Whether some gate is decided and none is pending.
-fn decided(nodes: &[Node]) -> bool {
+fn decided(nodes: &NodeSlice) -> bool {
     let mut decided = false;
     for node in nodes {
         if let NodeKind::Gate { .. } = node.kind {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::rows::Ledger;
-use super::{Node, NodeStatus};
+use super::{Node, NodeId, NodeSlice, NodeStatus};
 use crate::issue::{Issue, Severity};
 use crate::program::{Listing, StatementKind as Kind};
 
@@ -12,7 +12,7 @@ use crate::program::{Listing, StatementKind as Kind};
 const DEEP: usize = 64;
 
 /// Notes contradictions among nodes that lie in one frame, and one round.
-pub(super) fn compare(nodes: &[Node], program: Option<&Listing>, ledger: &mut Ledger) {
+pub(super) fn compare(nodes: &NodeSlice, program: Option<&Listing>, ledger: &mut Ledger) {
     let any = |program: &&Listing| program.statements.iter().any(|s| s.kind.is_way());
     let Some(program) = program.filter(any) else {
         return;
@@ -24,7 +24,7 @@ pub(super) fn compare(nodes: &[Node], program: Option<&Listing>, ledger: &mut Le
     };
     let is_way = |at: u32| program.get(at).is_some_and(|s| s.kind.is_way());
     // Conditions that did not hold, by what the node lies in.
-    let mut refused: BTreeSet<(Option<u32>, u32)> = BTreeSet::new();
+    let mut refused: BTreeSet<(Option<NodeId>, u32)> = BTreeSet::new();
     for node in nodes.iter().filter(|n| n.status == NodeStatus::Skipped) {
         refused.extend(
             tied(node)
@@ -32,7 +32,7 @@ pub(super) fn compare(nodes: &[Node], program: Option<&Listing>, ledger: &mut Le
                 .map(|at| (node.parent, at)),
         );
     }
-    let mut taken: BTreeMap<(Option<u32>, u32), u32> = BTreeMap::new();
+    let mut taken: BTreeMap<(Option<NodeId>, u32), u32> = BTreeMap::new();
     for node in nodes {
         let idle = matches!(node.status, NodeStatus::Skipped | NodeStatus::Pending);
         let Some(at) = tied(node).filter(|_| !idle) else {

@@ -22,7 +22,7 @@
 //!
 //! [`Unread`] is on every page: what could not be read.
 //!
-//! `recorded.rs` has what the commands that record print, `command.rs` what the others print that is not a page.
+//! `write/recorded.rs` has what the commands that record print, `command.rs` what the others print that is not a page.
 //! docs/json.md lists the struct of every command.
 //!
 //! [`TimeoutView`] is no page: it is what the JavaScript package says of a duration.
@@ -36,14 +36,19 @@ mod files;
 mod gates;
 mod nodes;
 mod overview;
-mod recorded;
 mod resume;
 mod runs;
 mod timeout;
 mod unread;
 
 pub use crate::model::{Cell, TableRows};
+pub use crate::render::brief::{AgentOfTask, FrameView, TaskView};
 pub use crate::render::download::ValueFormat;
+pub use crate::write::{
+    AgentWritten, AttemptBegun, BindingWritten, BranchStatus, ExecutionBegun, ExecutionEnded,
+    GateDecided, GateOpened, GateTimedOut, ImportRegistered, LoopRounds, ParallelJoined,
+    ParallelRunning, RunFinished, RunOpened,
+};
 pub use audit::{AuditCheck, AuditStat, AuditTimeout, ExpectedHead, GateWait, RunAudit};
 pub use bindings::{
     AgentView, AgentsView, BindingRow, BindingsPage, CandidateView, ResolutionView, SegmentView,
@@ -64,11 +69,6 @@ pub use nodes::{
     TreeRow,
 };
 pub use overview::{Counts, Failure, Overview, StatusCount};
-pub use recorded::{
-    AgentOfTask, AgentWritten, AttemptBegun, BindingWritten, BranchStatus, ExecutionBegun,
-    ExecutionEnded, FrameView, GateDecided, GateOpened, GateTimedOut, ImportRegistered, LoopRounds,
-    ParallelJoined, ParallelRunning, RunFinished, RunOpened, TaskView,
-};
 pub use resume::{
     AheadView, CautionView, DoneView, GateOutcomeView, MemoryNeedView, NeedView, PositionView,
     ResumeView, StepView,

@@ -57,13 +57,16 @@ pub struct TracePage {
     pub from: u32,
     /// The rows.
     pub rows: Vec<TreeRow>,
-    /// Why rows are missing, where what was executed is recorded and not readable: `state.md is not readable: it is
-    /// encrypted`.
+    /// Why rows are missing, where what was executed is not readable, or what the rows do not say: `state.md is not
+    /// readable: it is encrypted`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// Lines of the log before the first statement that record none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
+    /// Lines behind all statements that record none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks_behind: Vec<String>,
 }
 
 /// A row of the trace.

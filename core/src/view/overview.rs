@@ -38,7 +38,7 @@ pub struct Overview {
     pub story: Vec<String>,
     /// When it started; `None`: not recorded.
     pub started: Option<Stamp>,
-    /// What that was read from where nothing records a start: `the run's id`.
+    /// What that was read from where nothing records a start: `the run's id, read as UTC`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_from: Option<String>,
     /// The last sign of life: the latest time that the run records.

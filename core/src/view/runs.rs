@@ -42,7 +42,7 @@ pub struct RunSummary {
     pub form: String,
     /// When it started.
     pub started: Option<Stamp>,
-    /// What that was read from where nothing records a start: `the run's id`.
+    /// What that was read from where nothing records a start: `the run's id, read as UTC`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_from: Option<String>,
     /// How long ago it started, in the largest unit, when `now` is given: `322d`.

@@ -1,12 +1,14 @@
 //! The first events of a run that was written by hand: what its state.md records, as rows.
 
+use typed_index_collections::TiVec;
+
 use std::collections::BTreeSet;
 
 use super::ExecutionRow;
 use super::meta::Keys;
-use crate::model::{Run, Status, Text};
+use crate::model::{Run, Status};
 use crate::program::Listing;
-use crate::trace::{Node, NodeKind, NodeStatus, Trace};
+use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
 
 /// What a run's state file says of what ran, as events: so that more can follow them. They carry no times, because the
 /// file records none.
@@ -20,47 +22,44 @@ pub fn first_events(run: &Run, trace: &Trace, program: Option<&Listing>) -> Vec<
         trace,
         program,
         events: Vec::new(),
-        of_node: vec![None; trace.nodes.len()],
+        of_node: vec![None; trace.nodes.len()].into(),
         closing: Vec::new(),
     };
-    for at in 0..trace.nodes.len() {
+    for (at, node) in trace.nodes.iter_enumerated() {
         told.close_before(at);
-        told.open(at);
+        told.open(at, node);
     }
-    told.close_before(usize::MAX);
+    told.close_before(trace.nodes.next_key());
     told.rows()
 }
 
 /// A row on its way: parent and naming are filled in once there are ids.
-struct Event {
-    node: usize,
+struct Event<'a> {
+    at: NodeId,
+    node: &'a Node,
+    /// The id that it keeps: a frame's own.
+    id: Option<i64>,
     status: Status,
     /// Keys that only this row has.
     keys: Keys,
-    error: Option<Text>,
+    error: Option<String>,
 }
 
 struct Told<'a> {
     run: &'a Run,
     trace: &'a Trace,
     program: Option<&'a Listing>,
-    events: Vec<Event>,
+    events: Vec<Event<'a>>,
     /// The event that opens each node.
-    of_node: Vec<Option<usize>>,
-    /// Nodes that are under way in this walk, each with the index behind its subtree.
-    closing: Vec<(usize, usize)>,
+    of_node: TiVec<NodeId, Option<usize>>,
+    /// Nodes that are under way in this walk.
+    closing: Vec<NodeId>,
 }
 
-impl Told<'_> {
-    fn node(&self, at: usize) -> Option<&Node> {
-        self.trace.nodes.get(at)
-    }
-
-    fn open(&mut self, at: usize) {
-        let Some(node) = self.node(at) else { return };
-        let behind = at + 1 + node.descendants as usize;
-        if matches!(node.kind, NodeKind::Round { .. }) {
-            self.closing.push((at, behind));
+impl<'a> Told<'a> {
+    fn open(&mut self, at: NodeId, node: &'a Node) {
+        if node.kind.is_round() {
+            self.closing.push(at);
             return;
         }
         if !self.is_recorded(node) {
@@ -70,33 +69,29 @@ impl Told<'_> {
             NodeKind::Gate { .. } => Status::Pending,
             _ => Status::Executing,
         };
-        let retried = node.attempts > 1;
-        let (attempts, max) = (i64::from(node.attempts), node.max.map(i64::from));
-        let failed = node.status == NodeStatus::Failed;
-        let error = node.error(self.run).cloned().filter(|_| !failed);
-        self.of_node[at] = Some(self.events.len());
-        self.push(at, status, Keys::default(), None);
-        if retried {
-            self.push(at, Status::Failed, Keys::default(), error);
-            let keys = Keys::default()
-                .number("attempt", Some(attempts))
-                .number("max", max);
-            self.push(at, Status::Retry, keys, None);
+        if let Some(first) = self.of_node.get_mut(at) {
+            *first = Some(self.events.len());
         }
-        self.closing.push((at, behind));
+        self.push(at, node, status, Keys::default());
+        if let Some(first) = self.events.last_mut().filter(|_| node.kind.is_frame()) {
+            first.id = node.id;
+        }
+        if node.attempts > 1 {
+            self.push(at, node, Status::Failed, Keys::default());
+            // The last attempt has the error if it failed too.
+            if let Some(failed) = self.events.last_mut() {
+                failed.error.take_if(|_| node.status == NodeStatus::Failed);
+            }
+            self.push(at, node, Status::Retry, attempts(node));
+        }
+        self.closing.push(at);
     }
 
     /// What only comes next, and a gate that nobody can decide, is not recorded.
     fn is_recorded(&self, node: &Node) -> bool {
-        if node.inferred && node.status == NodeStatus::Pending {
-            return false;
-        }
-        if let Some(parent) = node.parent
-            && !matches!(
-                self.node(parent as usize).map(|n| &n.kind),
-                Some(NodeKind::Round { .. })
-            )
-            && self.of_node.get(parent as usize) == Some(&None)
+        let within = |at: NodeId| self.first(at).is_some();
+        if node.inferred && node.status == NodeStatus::Pending
+            || !self.outer(node).is_none_or(within)
         {
             return false;
         }
@@ -110,27 +105,37 @@ impl Told<'_> {
         }
     }
 
+    /// What a node runs in. A round is no row: what is in it runs in its loop.
+    fn outer(&self, node: &Node) -> Option<NodeId> {
+        let is_row = |at: &NodeId| self.trace.node(*at).is_some_and(|n| !n.kind.is_round());
+        self.trace.upward(node.parent).find(is_row)
+    }
+
+    /// The event that opens a node.
+    fn first(&self, at: NodeId) -> Option<usize> {
+        self.of_node.get(at).copied().flatten()
+    }
+
     /// Closes what ends before this node.
-    fn close_before(&mut self, at: usize) {
-        while let Some((node, behind)) = self.closing.last().copied() {
-            if behind > at {
+    fn close_before(&mut self, at: NodeId) {
+        while let Some(last) = self.closing.pop() {
+            if self.trace.end(last) > at {
+                self.closing.push(last);
                 return;
             }
-            self.closing.pop();
-            self.close(node);
+            if let Some(node) = self.trace.node(last) {
+                self.close(last, node);
+            }
         }
     }
 
-    fn close(&mut self, at: usize) {
-        let Some(node) = self.node(at) else { return };
+    fn close(&mut self, at: NodeId, node: &'a Node) {
         if let NodeKind::Round { n } = node.kind {
             let ended = !node.status.is_open() && node.status != NodeStatus::CutOff;
-            let a_loop = node.parent.map(|parent| parent as usize);
-            if let (true, Some(a_loop)) = (ended, a_loop)
-                && self.of_node.get(a_loop).copied().flatten().is_some()
-            {
+            let a_loop = node.parent.filter(|at| ended && self.first(*at).is_some());
+            if let Some((at, node)) = a_loop.and_then(|at| Some((at, self.trace.node(at)?))) {
                 let keys = Keys::default().number("iteration", Some(n.into()));
-                self.push(a_loop, Status::Iteration, keys, None);
+                self.push(at, node, Status::Iteration, keys);
             }
             return;
         }
@@ -143,55 +148,41 @@ impl Told<'_> {
             (_, NodeKind::Loop) => Status::Exited,
             _ => Status::Completed,
         };
-        let mut keys = Keys::default();
-        if node.attempts > 1 {
-            let max = node.max.map(i64::from);
-            keys = keys
-                .number("attempt", Some(node.attempts.into()))
-                .number("max", max);
-        }
-        let error = node
-            .error(self.run)
-            .cloned()
-            .filter(|_| status == Status::Failed);
-        self.push(at, status, keys, error);
+        let keys = match node.attempts {
+            2.. => attempts(node),
+            _ => Keys::default(),
+        };
+        self.push(at, node, status, keys);
     }
 
-    fn push(&mut self, node: usize, status: Status, keys: Keys, error: Option<Text>) {
+    fn push(&mut self, at: NodeId, node: &'a Node, status: Status, keys: Keys) {
+        let error = node.error(self.run).filter(|_| status == Status::Failed);
         self.events.push(Event {
+            at,
             node,
+            id: None,
+            error: error.map(|error| error.to_string()),
             status,
             keys,
-            error,
         });
     }
 
-    fn rows(&self) -> Vec<ExecutionRow> {
+    fn rows(self) -> Vec<ExecutionRow> {
         let ids = self.ids();
-        let id_of = |node: usize| ids.get((*self.of_node.get(node)?)?).copied();
+        let id_of = |at: NodeId| ids.get(self.first(at)?).copied();
         let rows = self.events.iter().zip(&ids);
         let mut rows: Vec<ExecutionRow> = rows
             .filter_map(|(event, id)| {
-                let node = self.node(event.node)?;
-                let own = id_of(event.node)?;
-                // A round is no row: what is in it runs in its loop.
-                let parent = node.parent.and_then(|parent| {
-                    let above = self.node(parent as usize)?;
-                    match above.kind {
-                        NodeKind::Round { .. } => id_of(above.parent? as usize),
-                        _ => id_of(parent as usize),
-                    }
-                });
-                let mut metadata = self.naming(event.node, own, parent).done();
-                metadata.extend(event.keys.clone().done());
+                let parent = self.outer(event.node).and_then(id_of);
+                let naming = self.naming(event, id_of(event.at)?, parent);
                 Some(ExecutionRow {
                     id: *id,
-                    index: node.line.map(i64::from),
-                    text: self.text(node),
+                    index: event.node.line.map(i64::from),
+                    text: self.text(event.node),
                     status: event.status.word().to_owned(),
-                    error: event.error.as_deref().map(str::to_owned),
+                    error: event.error.clone(),
                     parent,
-                    metadata,
+                    metadata: naming.and(event.keys.clone()).done(),
                     ..ExecutionRow::default()
                 })
             })
@@ -202,58 +193,38 @@ impl Told<'_> {
 
     /// An id for each event: a frame's own, lower ones before the first frame, and else the next that is free.
     fn ids(&self) -> Vec<i64> {
-        let fixed = |at: usize| {
-            let event = self.events.get(at)?;
-            let opens = self.of_node.get(event.node).copied().flatten() == Some(at);
-            let frame = self
-                .node(event.node)
-                .filter(|n| opens && matches!(n.kind, NodeKind::Frame { .. }));
-            frame.and_then(|node| node.id)
-        };
-        let kept: BTreeSet<i64> = (0..self.events.len()).filter_map(fixed).collect();
-        let before =
-            (0..self.events.len()).find_map(|at| Some((i64::try_from(at).ok()?, fixed(at)?)));
-        let mut last = match before {
-            Some((count, first)) => first.saturating_sub(count).min(1).saturating_sub(1),
-            None => 0,
-        };
-        let highest = kept.last().copied().unwrap_or(0);
-        let mut behind = highest;
-        (0..self.events.len())
-            .map(|at| {
-                if let Some(id) = fixed(at) {
-                    last = last.max(id);
-                    return id;
-                }
-                let next = last.saturating_add(1);
-                if kept.contains(&next) {
-                    behind = behind.max(last).saturating_add(1);
-                    return behind;
-                }
-                last = next;
-                behind = behind.max(next);
-                next
-            })
-            .collect()
+        let kept: BTreeSet<i64> = self.events.iter().filter_map(|event| event.id).collect();
+        let events = (0_i64..).zip(&self.events);
+        let mut first = events.filter_map(|(n, event)| Some(event.id?.saturating_sub(n)));
+        let first = first.next();
+        let mut last = first.map_or(0, |id| id.min(1).saturating_sub(1));
+        let mut behind = kept.last().copied().unwrap_or(0);
+        let ids = self.events.iter().map(|event| {
+            if let Some(id) = event.id {
+                last = last.max(id);
+                return id;
+            }
+            let next = last.saturating_add(1);
+            if kept.contains(&next) {
+                behind = behind.max(last).saturating_add(1);
+                return behind;
+            }
+            last = next;
+            behind = behind.max(next);
+            next
+        });
+        ids.collect()
     }
 
     /// What names an instance, as our own rows do.
-    fn naming(&self, at: usize, own: i64, parent: Option<i64>) -> Keys {
-        let Some(node) = self.node(at) else {
-            return Keys::default();
-        };
-        match &node.kind {
+    fn naming(&self, of: &Event<'_>, own: i64, parent: Option<i64>) -> Keys {
+        match &of.node.kind {
             NodeKind::Parallel => {
-                let branches = self
-                    .trace
-                    .nodes
-                    .iter()
-                    .filter_map(|other| match &other.kind {
-                        NodeKind::Branch { branch } if other.parent == u32::try_from(at).ok() => {
-                            Some(branch.to_string())
-                        }
-                        _ => None,
-                    });
+                let branches = self.trace.children(Some(of.at));
+                let branches = branches.filter_map(|at| match &self.trace.node(at)?.kind {
+                    NodeKind::Branch { branch } => Some(branch.to_string()),
+                    _ => None,
+                });
                 let branches: Vec<String> = branches.collect();
                 Keys::default()
                     .text("parallel_id", Some(&format!("p{own}")))
@@ -264,7 +235,7 @@ impl Told<'_> {
                 .text("branch", Some(branch)),
             NodeKind::Loop => Keys::default()
                 .text("loop_id", Some(&format!("l{own}")))
-                .number("max", node.max.map(i64::from)),
+                .number("max", of.node.max.map(i64::from)),
             NodeKind::Frame { block, depth } => Keys::default()
                 .text("block", Some(block))
                 .number("depth", Some((*depth).into())),
@@ -276,16 +247,19 @@ impl Told<'_> {
     /// The statement's text: the program's at its line, else the file's.
     fn text(&self, node: &Node) -> String {
         let line = node.line.filter(|_| !node.line_guessed);
-        let statement = self.program.zip(line).and_then(|(listing, line)| {
-            listing
-                .statements
-                .iter()
-                .find(|statement| statement.line == line)
-        });
+        let statement = (self.program.zip(line))
+            .and_then(|(listing, line)| listing.statements.iter().find(|s| s.line == line));
         match (statement, &node.kind) {
             (Some(statement), _) => statement.text.clone(),
             (None, NodeKind::Branch { branch }) => format!("parallel:{branch}"),
             (None, _) => node.text.to_string(),
         }
     }
+}
+
+/// Which attempt a node is at.
+fn attempts(node: &Node) -> Keys {
+    Keys::default()
+        .number("attempt", Some(node.attempts.into()))
+        .number("max", node.max.map(i64::from))
 }

@@ -1,4 +1,7 @@
-use super::{AgentFact, At, Change, Facts, MemoryRow, Plan, Record, SegmentRow, WriteError, names};
+use super::{
+    AgentFact, AgentWritten, At, Change, Facts, MemoryRow, Plan, Record, SegmentRow, WriteError,
+    names,
+};
 use crate::model::AgentScope;
 
 /// `agent memory set`: an agent's memory is written. In the store of the agent's scope (errata A1).
@@ -12,23 +15,10 @@ pub struct Remember {
     pub memory: String,
 }
 
-/// What was written of an agent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Remembered {
-    /// The agent.
-    pub agent: String,
-    /// Its scope, in a word.
-    pub scope: String,
-    /// Whether an earlier memory was kept as history.
-    pub replaced: bool,
-    /// The segment's number, where one was added.
-    pub segment: Option<i64>,
-}
-
 impl Record for Remember {
-    type Done = Remembered;
+    type Done = AgentWritten;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Remembered>, WriteError> {
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<AgentWritten>, WriteError> {
         let (scope, known) = agent(facts, &self.agent, &self.scope)?;
         Ok(Plan {
             changes: vec![Change::Memory(MemoryRow {
@@ -37,11 +27,11 @@ impl Record for Remember {
                 memory: self.memory.clone(),
                 at: at.text(facts.style()),
             })],
-            done: Remembered {
+            done: AgentWritten {
                 agent: self.agent.clone(),
                 scope,
                 replaced: known.is_some_and(|agent| agent.has_memory),
-                segment: None,
+                ..AgentWritten::default()
             },
         })
     }
@@ -61,9 +51,9 @@ pub struct AddSegment {
 }
 
 impl Record for AddSegment {
-    type Done = Remembered;
+    type Done = AgentWritten;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Remembered>, WriteError> {
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<AgentWritten>, WriteError> {
         let (scope, known) = agent(facts, &self.agent, &self.scope)?;
         let last = known.map_or(0, |agent| agent.last_segment);
         let number = last.max(0).saturating_add(1);
@@ -76,11 +66,11 @@ impl Record for AddSegment {
                 prompt: self.prompt.clone(),
                 summary: self.summary.clone(),
             })],
-            done: Remembered {
+            done: AgentWritten {
                 agent: self.agent.clone(),
                 scope,
-                replaced: false,
                 segment: Some(number),
+                ..AgentWritten::default()
             },
         })
     }

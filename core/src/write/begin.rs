@@ -1,13 +1,13 @@
 use super::insist::{Insist, Insisted};
-use super::instance::{depth, frame_of, meta, open_already, open_parent, running, shown};
+use super::instance::{depth, meta, newest, open_parent, running, shown};
 use super::meta::Keys;
 use super::overlay::Overlay;
 use super::place::parent_of;
 use super::rounds::{BeginLoop, Iterate, rounds_left};
 use super::source::{Command, Found, Named, Source};
 use super::standing::Standing;
-use super::task::{Task, task_of};
-use super::{At, Change, ExecutionRow, Facts, Plan, Record, RunChange, WriteError};
+use super::task::task_of;
+use super::{At, Change, ExecutionBegun, ExecutionRow, Facts, Plan, Record, RunChange, WriteError};
 use crate::model::{Execution, Meta, Status};
 use crate::trace::{Shape, frame_block, shape};
 
@@ -24,29 +24,10 @@ pub struct Begin {
     pub insist: Insist,
 }
 
-/// What began.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Begun {
-    /// Its execution id: what every later command names it by, and the scope of its bindings when it is a frame.
-    pub id: i64,
-    /// The statement's text.
-    pub text: String,
-    /// Its line in the program, where it is known.
-    pub line: Option<i64>,
-    /// The execution that it runs in.
-    pub parent: Option<i64>,
-    /// The block that it calls, and how deep it is in frames, from 1.
-    pub frame: Option<(String, i64)>,
-    /// The `parallel_id` or `loop_id` that was given to it, or the branch.
-    pub name: Option<String>,
-    /// What a subagent is to do, where the statement is a session.
-    pub task: Option<Task>,
-}
-
 impl Record for Begin {
-    type Done = Begun;
+    type Done = ExecutionBegun;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Begun>, WriteError> {
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<ExecutionBegun>, WriteError> {
         let entry = Entry::open(
             facts,
             &self.statement,
@@ -92,9 +73,9 @@ pub struct Run {
 }
 
 impl Record for Run {
-    type Done = Begun;
+    type Done = ExecutionBegun;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Begun>, WriteError> {
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<ExecutionBegun>, WriteError> {
         let mut all = Overlay::new(facts);
         let mut begin = self.begin.clone();
         if self.round {
@@ -175,6 +156,7 @@ fn holds(
 
 /// A statement on its way in: found in the program, placed, and let through by what stands open.
 pub(super) struct Entry {
+    pub(super) run: String,
     pub(super) source: Source,
     pub(super) found: Found,
     pub(super) parent: Option<i64>,
@@ -191,7 +173,7 @@ impl Entry {
         insist: Insist,
         command: Command,
     ) -> Result<Entry, WriteError> {
-        running(facts)?;
+        let run = running(facts)?;
         open_parent(facts, parent)?;
         let source = Source::of(facts)?;
         let found = match word {
@@ -210,6 +192,7 @@ impl Entry {
         insisted.sequence(standing.past_gates(parent))?;
         insisted.sequence(rounds_left(facts, &source, parent))?;
         Ok(Entry {
+            run,
             source,
             found,
             parent,
@@ -244,21 +227,23 @@ impl Entry {
         at: &At,
         mut row: Execution,
         keys: Keys,
-    ) -> Result<Plan<Begun>, WriteError> {
-        let frame = name_frame(facts, &mut row)?;
+    ) -> Result<Plan<ExecutionBegun>, WriteError> {
+        let (block, depth) = name_frame(facts, &mut row)?.unzip();
         let meta = meta(&row);
         let keys = self.insisted.keys(Keys::naming(&meta).and(keys));
         let task = task_of(facts, &self.source, &self.found, self.parent)?;
         let name = meta.branch.or(meta.loop_id).or(meta.parallel_id);
         Ok(Plan {
             changes: vec![opening(facts, at, &row, keys), touch(facts, at)],
-            done: Begun {
+            done: ExecutionBegun {
+                run: self.run,
                 id: row.id,
                 line: self.found.index(),
-                text: self.found.text,
+                statement: self.found.text,
                 parent: self.parent,
-                frame,
                 name: name.map(|name| name.to_string()),
+                block,
+                depth,
                 task,
             },
         })
@@ -280,7 +265,9 @@ fn name_frame(facts: &dyn Facts, row: &mut Execution) -> Result<Option<(String, 
 
 /// Refuses when the same statement is under way in the same parent: its rows could not be told apart.
 pub(super) fn not_twice(facts: &dyn Facts, row: &Execution) -> Result<(), WriteError> {
-    match open_already(facts, row)? {
+    // A parallel and a loop have a fresh id each time: theirs is that of the same statement.
+    let newest = newest(facts, row, i64::MIN)?;
+    match newest.filter(|row| !row.status.is_terminal()) {
         None => Ok(()),
         Some(open) => Err(WriteError::refused(
             "execution-open",
@@ -314,9 +301,4 @@ pub(super) fn touch(facts: &dyn Facts, at: &At) -> Change {
         status: None,
         updated: at.text(facts.style()),
     })
-}
-
-/// The frame that an execution lies in, by its id.
-pub(super) fn scope_of(facts: &dyn Facts, id: Option<i64>) -> Result<Option<i64>, WriteError> {
-    Ok(frame_of(facts, id)?.map(|frame| frame.id))
 }

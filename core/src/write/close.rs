@@ -1,12 +1,13 @@
-use super::begin::{scope_of, touch};
+use super::begin::touch;
 use super::insist::{Insist, Insisted};
-use super::instance::{Instance, running, shown};
+use super::instance::{Instance, frame_of, running, shown};
 use super::meta::Keys;
 use super::source::Source;
 use super::standing::{Standing, no_longer};
 use super::task::output_of;
 use super::{
-    At, Change, ExecutionRow, ExecutionUpdate, Facts, Plan, Record, Style, WriteError, names,
+    At, Change, ExecutionEnded, ExecutionRow, ExecutionUpdate, Facts, Plan, Record, Style,
+    WriteError, names,
 };
 use crate::time::Stamp;
 use crate::trace::{Shape, shape};
@@ -53,37 +54,10 @@ impl Close {
     }
 }
 
-/// What ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Closed {
-    /// Its execution id.
-    pub id: i64,
-    /// The statement's text.
-    pub text: String,
-    /// Its line in the program, where it is known.
-    pub line: Option<i64>,
-    /// The status word.
-    pub status: &'static str,
-    /// The branch that it was.
-    pub branch: Option<String>,
-}
-
-impl Closed {
-    pub(super) fn of(instance: &Instance, status: &'static str) -> Closed {
-        Closed {
-            id: instance.first.id,
-            text: instance.first.text.to_string(),
-            line: instance.first.index,
-            status,
-            branch: instance.meta().branch.map(|branch| branch.to_string()),
-        }
-    }
-}
-
 impl Record for Close {
-    type Done = Closed;
+    type Done = ExecutionEnded;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Closed>, WriteError> {
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<ExecutionEnded>, WriteError> {
         self.close(facts, at, Keys::default())
     }
 }
@@ -95,7 +69,7 @@ impl Close {
         facts: &dyn Facts,
         at: &At,
         keys: Keys,
-    ) -> Result<Plan<Closed>, WriteError> {
+    ) -> Result<Plan<ExecutionEnded>, WriteError> {
         let mut open = Ending::open(facts, self.id, Shape::Statement, self.insist)?;
         self.own_command(&open.instance)?;
         let (status, error, reason) = match &self.how {
@@ -112,7 +86,7 @@ impl Close {
         }
         Ok(Plan {
             changes: open.changes(facts, at, status, error, keys.text("reason", reason))?,
-            done: Closed::of(&open.instance, status),
+            done: open.ended(status),
         })
     }
 
@@ -161,6 +135,7 @@ fn outputs(facts: &dyn Facts, open: &mut Ending, binding: Option<&str>) -> Resul
 
 /// An open execution that ends, or something in it.
 pub(super) struct Ending {
+    pub(super) run: String,
     standing: Standing,
     pub(super) instance: Instance,
     pub(super) insisted: Insisted,
@@ -174,7 +149,7 @@ impl Ending {
         wanted: Shape,
         insist: Insist,
     ) -> Result<Ending, WriteError> {
-        running(facts)?;
+        let run = running(facts)?;
         let standing = Standing::of(facts)?;
         let id = standing.pick(given, wanted)?;
         let instance = Instance::of(facts, id)?;
@@ -194,10 +169,24 @@ impl Ending {
             ));
         }
         Ok(Ending {
+            run,
             standing,
             instance: instance.open()?,
             insisted: Insisted::new(insist),
         })
+    }
+
+    /// What the caller is told of its end.
+    pub(super) fn ended(&self, status: &str) -> ExecutionEnded {
+        let first = &self.instance.first;
+        ExecutionEnded {
+            run: self.run.clone(),
+            id: first.id,
+            status: status.to_owned(),
+            statement: first.text.to_string(),
+            line: first.index,
+            branch: self.instance.meta().branch.map(|branch| branch.to_string()),
+        }
     }
 
     /// Refuses when something is still under way in it.
@@ -297,7 +286,7 @@ pub(super) fn again(
 /// Refuses when the binding that an execution had to write is not there, or is older than the execution.
 fn written(facts: &dyn Facts, instance: &Instance, name: &str) -> Result<(), WriteError> {
     // What a frame itself returns belongs to its caller, what a statement binds to the frame around it.
-    let frame = scope_of(facts, instance.first.parent)?;
+    let frame = frame_of(facts, instance.first.parent)?.map(|frame| frame.id);
     let id = instance.first.id;
     let place = frame.map_or("at the root".to_owned(), |id| format!("in frame {id}"));
     let missing = match facts.binding(name, frame)? {

@@ -2,8 +2,8 @@ use super::begin::touch;
 use super::instance::{running, shown};
 use super::source::Source;
 use super::{
-    At, AttachmentFile, Change, Facts, ImportFact, ImportRow, NestedRun, Plan, Record, Style,
-    WriteError, names,
+    At, AttachmentFile, Change, Facts, ImportFact, ImportRegistered, ImportRow, NestedRun, Plan,
+    Record, Style, WriteError, names,
 };
 
 use crate::program::StatementKind;
@@ -28,22 +28,11 @@ pub struct AddImport {
     pub name: Option<String>,
 }
 
-/// What was registered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Imported {
-    /// The handle.
-    pub alias: String,
-    /// Its folder inside the run's, `imports/{handle}--{slug}`: its nested run, or beside a database its program.
-    pub nested: String,
-    /// Whether it was registered before.
-    pub again: bool,
-}
-
 impl Record for AddImport {
-    type Done = Imported;
+    type Done = ImportRegistered;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Imported>, WriteError> {
-        running(facts)?;
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<ImportRegistered>, WriteError> {
+        let run = running(facts)?;
         names::plain("handle", &self.alias)?;
         for (mark, why) in [
             (
@@ -80,7 +69,8 @@ impl Record for AddImport {
         }
         let known = facts.import(&self.alias)?;
         let source_url = self.source(facts, known.as_ref())?;
-        let nested = format!("imports/{}--{}", self.alias, slug(&source_url));
+        let folder = format!("{}--{}", self.alias, slug(&source_url));
+        let nested = format!("imports/{folder}");
         if let Some(known) = &known {
             self.same_source(known, &source_url, &nested)?;
         }
@@ -117,8 +107,9 @@ impl Record for AddImport {
         ]);
         Ok(Plan {
             changes,
-            done: Imported {
-                nested,
+            done: ImportRegistered {
+                nested: Some(format!("{run}/{folder}")),
+                run,
                 alias: self.alias.clone(),
                 again,
             },

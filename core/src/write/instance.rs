@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 
 use super::{Facts, Place, Style, WriteError};
 use crate::model::{Execution, Meta, RunStatus, Status};
+use crate::text::cut;
 
 /// An instance.
 #[derive(Debug, Clone, PartialEq)]
@@ -100,18 +101,8 @@ fn latest(
     Ok((last, None))
 }
 
-/// The open instance of the same key, when there is one. A parallel and a loop have a fresh id each time: theirs is
-/// that of the same statement.
-pub(super) fn open_already(
-    facts: &dyn Facts,
-    like: &Execution,
-) -> Result<Option<Execution>, WriteError> {
-    let newest = newest(facts, like, i64::MIN)?;
-    Ok(newest.filter(|row| !row.status.is_terminal()))
-}
-
 /// The newest row of the same statement in the same parent, from `since` on.
-fn newest(
+pub(super) fn newest(
     facts: &dyn Facts,
     like: &Execution,
     since: i64,
@@ -177,8 +168,8 @@ pub(super) fn no_execution(id: i64) -> WriteError {
     )
 }
 
-/// Refuses when the run is over, or rests.
-pub(super) fn running(facts: &dyn Facts) -> Result<(), WriteError> {
+/// The run's id. Refuses when the run is over, or rests.
+pub(super) fn running(facts: &dyn Facts) -> Result<String, WriteError> {
     let run = facts.run()?;
     match run.status {
         RunStatus::Completed | RunStatus::Failed => Err(WriteError::refused(
@@ -191,7 +182,7 @@ pub(super) fn running(facts: &dyn Facts) -> Result<(), WriteError> {
             format!("run {} is interrupted", run.id),
             "`prose resume RUN --begin` opens it again",
         )),
-        _ => Ok(()),
+        _ => Ok(run.id),
     }
 }
 
@@ -254,9 +245,5 @@ const MOST_DEEP: usize = 100_000;
 
 /// A text as a message shows it.
 pub(super) fn shown(text: &str) -> String {
-    let line = text.lines().next().unwrap_or_default();
-    match line.char_indices().nth(80) {
-        Some((at, _)) => format!("{}…", line.get(..at).unwrap_or(line)),
-        None => line.to_owned(),
-    }
+    cut(text.lines().next().unwrap_or_default(), 80)
 }

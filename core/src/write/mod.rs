@@ -24,6 +24,7 @@
 //! | file | says |
 //! |---|---|
 //! | `source.rs`, `task.rs` | what the program says of a statement, and what a session is to do |
+//! | `recorded.rs` | what a command tells its caller |
 //! | `standing.rs`, `place.rs` | what stands open, what that holds back, and where a statement runs |
 //! | `insist.rs` | `--force` and `--override`, and how they are recorded |
 //! | `overlay.rs` | several commands planned as one |
@@ -48,6 +49,7 @@ mod overlay;
 mod parallel;
 mod place;
 mod put;
+mod recorded;
 mod retry;
 mod rounds;
 mod run;
@@ -64,26 +66,27 @@ pub use crate::change::{
 };
 pub use crate::change::{Content, FileChange, JOURNAL, Staged};
 pub use adopt::first_events;
-pub use agent::{AddSegment, Remember, Remembered};
+pub use agent::{AddSegment, Remember};
 pub use at::{At, at_text};
-pub use begin::{Begin, Begun, Run};
-pub use close::{Close, Closed, How};
+pub use begin::{Begin, Run};
+pub use close::{Close, How};
 pub use error::{Fault, FaultKind, WriteError};
 pub use facts::{AgentFact, AuditTail, BindingFact, Facts, ImportFact, Place, RunFact, Style};
-pub use gate::{
-    CreateGate, Decided, Decision, ExpireGates, Expired, GateCreated, ResolveGate, Resolved,
-    TimedOut, ViewGate, Viewed,
-};
-pub use import::{AddImport, Imported};
+pub use gate::{CreateGate, Decision, ExpireGates, ResolveGate, Resolved, ViewGate};
+pub use import::AddImport;
 pub use insist::Insist;
-pub use parallel::{BeginParallel, Branch, Join, Joined, RunParallel, Running};
-pub use put::{LARGE, Put, Written};
-pub use retry::{Retried, Retry};
-pub use rounds::{BeginLoop, ExitLoop, Iterate, Rounds};
-pub use run::{Finish, Finished, Reopen, Reopened};
+pub use parallel::{BeginParallel, Branch, Join, RunParallel};
+pub use put::{LARGE, Put};
+pub use recorded::{
+    AgentWritten, AttemptBegun, BindingWritten, BranchStatus, ExecutionBegun, ExecutionEnded,
+    GateDecided, GateOpened, GateTimedOut, ImportRegistered, LoopRounds, ParallelJoined,
+    ParallelRunning, RunFinished, RunOpened,
+};
+pub use retry::Retry;
+pub use rounds::{BeginLoop, ExitLoop, Iterate};
+pub use run::{Finish, Reopen};
 pub use source::Named;
 pub use state::{FolderState, folder_state};
-pub use task::Task;
 
 /// A command that records something.
 pub trait Record {

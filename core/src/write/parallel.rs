@@ -1,13 +1,17 @@
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use super::begin::{Begun, Entry, not_twice};
-use super::close::{Closed, Ending};
+use super::begin::{Entry, not_twice};
+use super::close::Ending;
 use super::insist::{Insist, Insisted};
 use super::instance::{self, Instance, shown};
 use super::meta::Keys;
 use super::overlay::Overlay;
 use super::source::{Command, Found, Named, Source};
-use super::{At, Facts, Place, Plan, Record, WriteError, names};
+use super::{
+    At, BranchStatus, ExecutionBegun, Facts, ParallelJoined, ParallelRunning, Place, Plan, Record,
+    WriteError, names,
+};
 use crate::model::{Execution, Meta, Status, Text};
 use crate::trace::Shape;
 
@@ -27,9 +31,9 @@ pub struct BeginParallel {
 }
 
 impl Record for BeginParallel {
-    type Done = Begun;
+    type Done = ExecutionBegun;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Begun>, WriteError> {
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<ExecutionBegun>, WriteError> {
         for (n, branch) in self.branches.iter().enumerate() {
             names::plain("branch", branch)?;
             if self.branches.iter().take(n).any(|other| other == branch) {
@@ -119,19 +123,10 @@ pub struct RunParallel {
     pub begin: BeginParallel,
 }
 
-/// A parallel all of whose branches began.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Running {
-    /// The parallel.
-    pub parallel: Begun,
-    /// Its branches, in order.
-    pub branches: Vec<Begun>,
-}
-
 impl Record for RunParallel {
-    type Done = Running;
+    type Done = ParallelRunning;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Running>, WriteError> {
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<ParallelRunning>, WriteError> {
         let mut all = Overlay::new(facts);
         let parallel = all.plan(&self.begin, at)?;
         let row = all.execution(parallel.id)?;
@@ -142,7 +137,7 @@ impl Record for RunParallel {
             return Err(WriteError::wrong(
                 format!(
                     "the program does not list the branches of this parallel: {}",
-                    shown(&parallel.text)
+                    shown(&parallel.statement)
                 ),
                 "`--branches a,b,c` names them, one for each item",
             ));
@@ -157,7 +152,7 @@ impl Record for RunParallel {
             };
             branches.push(all.plan(&branch, at)?);
         }
-        Ok(all.done(Running { parallel, branches }))
+        Ok(all.done(ParallelRunning { parallel, branches }))
     }
 }
 
@@ -175,13 +170,14 @@ pub struct Branch {
 }
 
 impl Record for Branch {
-    type Done = Begun;
+    type Done = ExecutionBegun;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Begun>, WriteError> {
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<ExecutionBegun>, WriteError> {
         names::plain("branch", &self.name)?;
         let mut open = Ending::open(facts, self.parallel, Shape::Parallel, self.insist)?;
         open.past_gates()?;
         let Ending {
+            run,
             instance: parallel,
             mut insisted,
             ..
@@ -200,13 +196,8 @@ impl Record for Branch {
                 "name one of these",
             ));
         }
-        let mut before = None;
-        each_branch(facts, &parallel, &mut |row, name| {
-            if **name == *self.name {
-                before = Some(row.status.clone());
-            }
-        })?;
-        if let Some(status) = before {
+        let begun = branches_of(facts, &parallel)?;
+        if let Some((_, status)) = begun.iter().rfind(|(name, _)| **name == *self.name) {
             return Err(WriteError::refused(
                 "branch-begun",
                 format!(
@@ -224,6 +215,7 @@ impl Record for Branch {
             ..Meta::default()
         };
         let entry = Entry {
+            run,
             parent: Some(id),
             source,
             found,
@@ -302,19 +294,10 @@ pub struct Join {
     pub insist: Insist,
 }
 
-/// What came together.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Joined {
-    /// The parallel.
-    pub closed: Closed,
-    /// Its branches in order, each with its status word; `pending` for one that never began.
-    pub branches: Vec<(String, String)>,
-}
-
 impl Record for Join {
-    type Done = Joined;
+    type Done = ParallelJoined;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Joined>, WriteError> {
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<ParallelJoined>, WriteError> {
         let mut open = Ending::open(facts, self.parallel, Shape::Parallel, self.insist)?;
         let own = open.instance.meta();
         let mut branches: Vec<(Text, Status)> = own
@@ -322,22 +305,24 @@ impl Record for Join {
             .iter()
             .map(|name| (name.clone(), Status::Pending))
             .collect();
-        each_branch(facts, &open.instance, &mut |row, name| match branches
-            .iter_mut()
-            .find(|(known, _)| known == name)
-        {
-            Some((_, status)) => *status = row.status.clone(),
-            None => branches.push((name.clone(), row.status.clone())),
-        })?;
+        for (name, now) in branches_of(facts, &open.instance)? {
+            match branches.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, status)) => *status = now,
+                None => branches.push((name, now)),
+            }
+        }
         let joins = may_join(&open.instance, &branches, &Source::of(facts)?);
         open.insisted.sequence(joins)?;
         Ok(Plan {
             changes: open.changes(facts, at, "joined", None, Keys::default())?,
-            done: Joined {
-                closed: Closed::of(&open.instance, "joined"),
+            done: ParallelJoined {
+                parallel: open.ended("joined"),
                 branches: branches
                     .into_iter()
-                    .map(|(name, status)| (name.to_string(), status.word().to_owned()))
+                    .map(|(branch, status)| BranchStatus {
+                        branch: branch.to_string(),
+                        status: status.word().to_owned(),
+                    })
                     .collect(),
             },
         })
@@ -392,23 +377,16 @@ fn may_join(
     ))
 }
 
-/// The rows of each branch, in order of id. Branches belong to their `parallel_id` before any parent (errata X2): the
+/// The rows of the branches, in order of id: which branch, and its status. Branches belong to their `parallel_id` before any parent (errata X2): the
 /// documents' own rows stand beside their parallel.
-fn each_branch(
-    facts: &dyn Facts,
-    parallel: &Instance,
-    each: &mut dyn FnMut(&Execution, &Text),
-) -> Result<(), WriteError> {
+fn branches_of(facts: &dyn Facts, parallel: &Instance) -> Result<Vec<(Text, Status)>, WriteError> {
     let id = parallel.meta().parallel_id;
     let first = &parallel.first;
-    let mut rows: Vec<Execution> = Vec::new();
+    let mut rows: BTreeMap<i64, (Text, Status)> = BTreeMap::new();
     let mut take = |row: Execution| {
-        let own = row
-            .meta
-            .as_deref()
-            .is_some_and(|meta| meta.parallel_id == id && meta.branch.is_some());
-        if own {
-            rows.push(row);
+        let own = row.meta.as_deref().filter(|meta| meta.parallel_id == id);
+        if let Some(branch) = own.and_then(|meta| meta.branch.clone()) {
+            rows.insert(row.id, (branch, row.status));
         }
         ControlFlow::Continue(())
     };
@@ -417,12 +395,5 @@ fn each_branch(
     if first.index.is_some() {
         facts.executions_back(&Place::of(first), first.id, &mut take)?;
     }
-    rows.sort_by_key(|row| row.id);
-    rows.dedup_by_key(|row| row.id);
-    for row in &rows {
-        if let Some(branch) = row.meta.as_deref().and_then(|meta| meta.branch.as_ref()) {
-            each(row, branch);
-        }
-    }
-    Ok(())
+    Ok(rows.into_values().collect())
 }

@@ -1,5 +1,5 @@
 use super::begin::touch;
-use super::close::{Close, Closed, How};
+use super::close::{Close, How};
 use super::instance::{Instance, frame_of, no_execution, shown};
 use super::meta::Keys;
 use super::overlay::Overlay;
@@ -7,8 +7,8 @@ use super::run::finished;
 use super::source::Source;
 use super::task::output_of;
 use super::{
-    AddSegment, At, AttachmentFile, BindingRow, Change, Facts, Fault, FaultKind, Plan, Record,
-    Remember, Style, WriteError, names,
+    AddSegment, At, AttachmentFile, BindingRow, BindingWritten, Change, ExecutionEnded, Facts,
+    Fault, FaultKind, Plan, Record, Remember, Style, WriteError, names,
 };
 use crate::change::Content;
 use crate::model::{AgentScope, BindingKind, Execution};
@@ -46,31 +46,10 @@ pub struct Put {
     pub segment: Option<String>,
 }
 
-/// What was written, and where.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
-    /// The name.
-    pub name: String,
-    /// Its frame, `None` for the root.
-    pub frame: Option<i64>,
-    /// Its kind.
-    pub kind: String,
-    /// What it is in a sentence.
-    pub summary: String,
-    /// The attachment that holds the value.
-    pub attachment: Option<String>,
-    /// Whether an earlier value was kept as history.
-    pub replaced: bool,
-    /// The execution that was completed with it.
-    pub completed: Option<i64>,
-    /// The number of the segment that was added with it.
-    pub segment: Option<i64>,
-}
-
 impl Record for Put {
-    type Done = Written;
+    type Done = BindingWritten;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Written>, WriteError> {
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<BindingWritten>, WriteError> {
         if !self.done && self.memory.is_none() && self.segment.is_none() {
             return self.plan_value(facts, at, false);
         }
@@ -99,7 +78,7 @@ fn complete(
     at: &At,
     id: i64,
     written: &str,
-) -> Result<Plan<Closed>, WriteError> {
+) -> Result<Plan<ExecutionEnded>, WriteError> {
     let instance = Instance::of(facts, id)?.open()?;
     let output = output_of(&Source::of(facts)?, &instance.first);
     if let Some((name, _)) = output.filter(|(name, _)| name != written) {
@@ -181,7 +160,7 @@ impl Put {
         facts: &dyn Facts,
         at: &At,
         result: bool,
-    ) -> Result<Plan<Written>, WriteError> {
+    ) -> Result<Plan<BindingWritten>, WriteError> {
         // A session that outlives an interruption still hands in what it made; what is over is over.
         let run = facts.run()?;
         if run.status.is_finished() {
@@ -281,15 +260,15 @@ impl Put {
         changes.push(touch(facts, at));
         Ok(Plan {
             changes,
-            done: Written {
+            done: BindingWritten {
+                run: run.id,
                 name,
-                frame,
+                execution_id: frame,
                 kind: kind.word().to_owned(),
                 summary,
                 attachment,
                 replaced: before.is_some(),
-                completed: None,
-                segment: None,
+                ..BindingWritten::default()
             },
         })
     }

@@ -6,8 +6,10 @@ use super::meta::{Keys, Word};
 use super::overlay::Overlay;
 use super::source::{Found, Source};
 use super::standing::Standing;
-use super::task::{Task, task_of};
-use super::{At, Change, ExecutionRow, ExecutionUpdate, Facts, Plan, Record, Style, WriteError};
+use super::task::task_of;
+use super::{
+    At, AttemptBegun, Change, ExecutionRow, ExecutionUpdate, Facts, Plan, Record, Style, WriteError,
+};
 use crate::model::Status;
 
 /// `exec retry`: another attempt at an execution that failed.
@@ -23,27 +25,10 @@ pub struct Retry {
     pub insist: Insist,
 }
 
-/// The attempt that begins.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Retried {
-    /// The execution, under the same id.
-    pub id: i64,
-    /// The statement's text.
-    pub text: String,
-    /// Its line in the program, where it is known.
-    pub line: Option<i64>,
-    /// The attempt, from 2.
-    pub attempt: i64,
-    /// The most attempts.
-    pub max: Option<i64>,
-    /// What a subagent is to do, where the statement is a session.
-    pub task: Option<Task>,
-}
-
 impl Record for Retry {
-    type Done = Retried;
+    type Done = AttemptBegun;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Retried>, WriteError> {
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<AttemptBegun>, WriteError> {
         if let Some(error) = &self.error {
             let mut all = Overlay::new(facts);
             let error = error.clone();
@@ -58,7 +43,7 @@ impl Record for Retry {
             let retried = all.plan(&alone, at)?;
             return Ok(all.done(retried));
         }
-        running(facts)?;
+        let run = running(facts)?;
         let instance = Instance::of(facts, self.id)?;
         if instance.last.status != Status::Failed {
             return Err(WriteError::refused(
@@ -146,9 +131,10 @@ impl Record for Retry {
         let task = task_of(facts, &source, &found, instance.first.parent)?;
         Ok(Plan {
             changes,
-            done: Retried {
+            done: AttemptBegun {
+                run,
                 id: self.id,
-                text: instance.first.text.to_string(),
+                statement: instance.first.text.to_string(),
                 line: instance.first.index,
                 attempt,
                 max,

@@ -1,11 +1,14 @@
-use super::begin::{Begun, Entry, not_twice, touch};
-use super::close::{Closed, Ending, again};
+use super::begin::{Entry, not_twice, touch};
+use super::close::{Ending, again};
 use super::insist::Insist;
 use super::instance::{Instance, meta};
 use super::meta::{Keys, Word};
 use super::overlay::Overlay;
 use super::source::{Command, Named, Source};
-use super::{At, Change, ExecutionRow, ExecutionUpdate, Facts, Plan, Record, Style, WriteError};
+use super::{
+    At, Change, ExecutionBegun, ExecutionRow, ExecutionUpdate, Facts, LoopRounds, Plan, Record,
+    Style, WriteError,
+};
 use crate::model::{Meta, Status};
 use crate::trace::{Shape, shape};
 
@@ -25,9 +28,9 @@ pub struct BeginLoop {
 }
 
 impl Record for BeginLoop {
-    type Done = Begun;
+    type Done = ExecutionBegun;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Begun>, WriteError> {
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<ExecutionBegun>, WriteError> {
         let mut entry = Entry::open(
             facts,
             &self.statement,
@@ -77,21 +80,10 @@ pub struct Iterate {
     pub insist: Insist,
 }
 
-/// How a loop stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rounds {
-    /// The loop.
-    pub closed: Closed,
-    /// How many rounds ended.
-    pub rounds: i64,
-    /// The most rounds.
-    pub max: Option<i64>,
-}
-
 impl Record for Iterate {
-    type Done = Rounds;
+    type Done = LoopRounds;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Rounds>, WriteError> {
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<LoopRounds>, WriteError> {
         let mut open = Ending::open(facts, self.id, Shape::Loop, self.insist)?;
         let id = open.instance.first.id;
         let rounds = ended_rounds(&open.instance).saturating_add(1);
@@ -116,7 +108,7 @@ impl Record for Iterate {
         };
         Ok(Plan {
             changes: vec![change, touch(facts, at)],
-            done: stands(&open.instance, rounds, "iteration"),
+            done: stands(&open, rounds, "iteration"),
         })
     }
 }
@@ -135,9 +127,9 @@ pub struct ExitLoop {
 }
 
 impl Record for ExitLoop {
-    type Done = Rounds;
+    type Done = LoopRounds;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Rounds>, WriteError> {
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<LoopRounds>, WriteError> {
         if self.round {
             let mut all = Overlay::new(facts);
             let (id, insist) = (self.id, self.insist);
@@ -155,7 +147,7 @@ impl Record for ExitLoop {
             .text("reason", self.reason.as_deref());
         Ok(Plan {
             changes: open.changes(facts, at, "exited", None, keys)?,
-            done: stands(&open.instance, rounds, "exited"),
+            done: stands(&open, rounds, "exited"),
         })
     }
 }
@@ -189,10 +181,10 @@ pub(super) fn rounds_left(
     }
 }
 
-fn stands(instance: &Instance, rounds: i64, status: &'static str) -> Rounds {
-    Rounds {
-        closed: Closed::of(instance, status),
-        rounds,
-        max: instance.meta().max,
+fn stands(open: &Ending, rounds: i64, status: &str) -> LoopRounds {
+    LoopRounds {
+        of: open.ended(status),
+        iteration: rounds,
+        max: open.instance.meta().max,
     }
 }

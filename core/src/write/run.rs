@@ -5,10 +5,9 @@ use super::instance::Instance;
 use super::meta::Keys;
 use super::standing::{Standing, listed};
 use super::{
-    At, Change, ExecutionRow, ExecutionUpdate, Facts, Plan, Record, RunChange, RunFact, Style,
-    WriteError,
+    At, Change, ExecutionRow, ExecutionUpdate, Facts, Plan, Record, RunChange, RunFact,
+    RunFinished, Style, WriteError,
 };
-use crate::gate::audit::Head;
 use crate::model::{Execution, GateStatus, RunStatus};
 
 /// `finish`: the run ends, or rests.
@@ -22,27 +21,19 @@ pub struct Finish {
     pub insist: Insist,
 }
 
-/// A run that ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finished {
-    /// How.
-    pub status: RunStatus,
-    /// Whether it had ended before, and nothing was written.
-    pub before: bool,
-}
-
 impl Record for Finish {
-    type Done = Finished;
+    type Done = RunFinished;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Finished>, WriteError> {
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<RunFinished>, WriteError> {
         let run = facts.run()?;
         if run.status.is_finished() {
             let other = self.status.as_ref().is_some_and(|own| *own != run.status);
             if self.again && !other {
                 return Ok(Plan {
                     changes: Vec::new(),
-                    done: Finished {
-                        status: run.status,
+                    done: RunFinished {
+                        status: run.status.word().to_owned(),
+                        run: run.id,
                         before: true,
                     },
                 });
@@ -78,8 +69,9 @@ impl Record for Finish {
         changes.push(status(facts, at, ending));
         Ok(Plan {
             changes,
-            done: Finished {
-                status: ending.clone(),
+            done: RunFinished {
+                run: run.id,
+                status: ending.word().to_owned(),
                 before: false,
             },
         })
@@ -158,21 +150,11 @@ fn forced(
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reopen;
 
-/// A run that goes on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reopened {
-    /// How it stood before.
-    pub was: RunStatus,
-    /// The gates at which it goes on: pending ones, and those whose decision was the last thing that happened.
-    pub gates: Vec<String>,
-    /// Where the audit log ends now; `None` in a log without sealed rows.
-    pub head: Option<Head>,
-}
-
 impl Record for Reopen {
-    type Done = Reopened;
+    /// The gates at which it goes on: pending ones, and those whose decision was the last thing that happened.
+    type Done = Vec<String>;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Reopened>, WriteError> {
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Vec<String>>, WriteError> {
         let run = facts.run()?;
         if run.status.is_finished() {
             return Err(WriteError::refused(
@@ -186,20 +168,16 @@ impl Record for Reopen {
             ));
         }
         let rested = run.status != RunStatus::Running;
-        let (gates, mut changes, head) = resumed(facts, at, rested)?;
+        let (gates, mut changes) = resumed(facts, at, rested)?;
         changes.push(status(facts, at, &RunStatus::Running));
         Ok(Plan {
             changes,
-            done: Reopened {
-                was: run.status,
-                gates,
-                head,
-            },
+            done: gates,
         })
     }
 }
 
-/// The run's new status, and its time with it (errata X15).
+/// The run's new status.
 fn status(facts: &dyn Facts, at: &At, status: &RunStatus) -> Change {
     Change::Run(RunChange {
         status: Some(status.word().to_owned()),

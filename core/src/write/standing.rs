@@ -178,11 +178,7 @@ pub(super) fn listed(open: &[&Execution]) -> String {
 /// An opening row that is no longer true: it says `started` from now on, and when that ended. What follows it in the log of
 /// events stays as it is. `None` where rows are updated anyway, and in a folder.
 pub(super) fn no_longer(style: Style, row: &Execution, ended: Option<String>) -> Option<Change> {
-    let says = matches!(
-        row.status,
-        Status::Executing | Status::Pending | Status::Waiting | Status::Started
-    );
-    (style == Style::AppendOnly && says).then(|| {
+    (style == Style::AppendOnly && row.status.opens()).then(|| {
         Change::UpdateExecution(ExecutionUpdate {
             id: row.id,
             status: Some(Status::Started.word().to_owned()),

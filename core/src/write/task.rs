@@ -3,29 +3,15 @@
 use super::instance::{depth, frame_of, meta};
 use super::source::{Found, Source};
 use super::{Facts, WriteError};
-use crate::model::{AgentScope, Execution};
+use crate::model::Execution;
 use crate::program::{self, Listing, StatementKind as Kind};
+use crate::render::brief::{AgentOfTask, FrameView, TaskView};
 use crate::trace::frame_block;
 
-/// What a subagent carries out.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Task {
-    /// The binding that it writes, and its kind; an anonymous one without it.
-    pub output: Option<(String, String)>,
-    /// The frame that its names live in: execution id, block and depth from 1; the root without it.
-    pub frame: Option<(i64, String, i64)>,
-    /// The persistent agent that it is, and how long that memory lives.
-    pub agent: Option<(String, AgentScope)>,
-    /// What it is asked.
-    pub prompt: Option<String>,
-    /// The names that it is given.
-    pub context: Vec<String>,
-}
-
-impl Task {
+impl TaskView {
     /// The task of a session or a resumed agent, but for the frame that it runs in; `None` for any other statement.
     /// `program` declares the agents.
-    pub(crate) fn of(listing: &Listing, at: u32, program: &Listing) -> Option<Task> {
+    pub(crate) fn of(listing: &Listing, at: u32, program: &Listing) -> Option<TaskView> {
         let statement = listing.get(at)?;
         if !matches!(statement.kind, Kind::Session | Kind::Resume) {
             return None;
@@ -33,13 +19,14 @@ impl Task {
         let given = listing.given(at);
         let used = listing.uses(at).into_iter();
         let context = used.filter(|used| used.sure && !given.contains_key(&used.name));
-        let output = statement.output();
-        Some(Task {
-            output: output.map(|(name, kind)| (name.to_owned(), kind.word().to_owned())),
-            frame: None,
+        let (binding, kind) = statement.output().unzip();
+        Some(TaskView {
+            binding: binding.map(str::to_owned),
+            kind: kind.map(|kind| kind.word().to_owned()),
             agent: agent(program, statement.target.as_deref(), statement.kind),
             prompt: listing.asked(at),
             context: context.map(|used| used.name).collect(),
+            ..TaskView::default()
         })
     }
 }
@@ -50,7 +37,7 @@ pub(super) fn task_of(
     source: &Source,
     found: &Found,
     parent: Option<i64>,
-) -> Result<Option<Task>, WriteError> {
+) -> Result<Option<TaskView>, WriteError> {
     let alone;
     let (listing, at) = match (&source.listing, found.statement) {
         (Some(listing), Some(at)) => (listing, at),
@@ -59,30 +46,30 @@ pub(super) fn task_of(
             (&alone, 0)
         }
     };
-    let Some(task) = Task::of(listing, at, source.listing.as_ref().unwrap_or(listing)) else {
+    let Some(task) = TaskView::of(listing, at, source.listing.as_ref().unwrap_or(listing)) else {
         return Ok(None);
     };
-    Ok(Some(Task {
+    Ok(Some(TaskView {
         frame: frame(facts, parent)?,
         ..task
     }))
 }
 
 /// The frame at or around an execution, as a brief names it.
-pub(super) fn frame(
-    facts: &dyn Facts,
-    from: Option<i64>,
-) -> Result<Option<(i64, String, i64)>, WriteError> {
+pub(super) fn frame(facts: &dyn Facts, from: Option<i64>) -> Result<Option<FrameView>, WriteError> {
     let Some(frame) = frame_of(facts, from)? else {
         return Ok(None);
     };
     let block = frame_block(&frame).unwrap_or_default().to_owned();
-    let deep = depth(facts, Some(frame.id))?;
-    Ok(Some((frame.id, block, deep)))
+    Ok(Some(FrameView {
+        id: frame.id,
+        block,
+        depth: depth(facts, Some(frame.id))?,
+    }))
 }
 
 /// The agent, where it keeps a memory: it is declared `persist:`, or resumed.
-fn agent(listing: &Listing, name: Option<&str>, kind: Kind) -> Option<(String, AgentScope)> {
+fn agent(listing: &Listing, name: Option<&str>, kind: Kind) -> Option<AgentOfTask> {
     let name = name?;
     let declared = listing
         .statements
@@ -90,12 +77,8 @@ fn agent(listing: &Listing, name: Option<&str>, kind: Kind) -> Option<(String, A
         .find(|s| s.kind == Kind::Agent && s.name.as_deref() == Some(name));
     let keeps =
         declared.is_some_and(|s| !matches!(s.property("persist"), None | Some("false" | "")));
-    (keeps || kind == Kind::Resume).then(|| {
-        (
-            name.to_owned(),
-            listing.agent_scope(name).unwrap_or(AgentScope::Execution),
-        )
-    })
+    let scope = listing.agent_scope(name);
+    (keeps || kind == Kind::Resume).then(|| AgentOfTask::new(name, scope))
 }
 
 /// The binding that an execution's statement writes, by the program: name and kind.

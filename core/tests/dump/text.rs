@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use prosescope_core::issue::Issue;
-use prosescope_core::trace::{Node, NodeKind, Trace};
+use prosescope_core::trace::{Node, NodeId, NodeKind, Trace};
 use sha2::{Digest, Sha256};
 
 /// A run's name, and what is understood of it.
@@ -32,9 +32,9 @@ pub(crate) fn of_trace<'i>(trace: &Trace, issues: impl Iterator<Item = &'i Issue
     let stale = if trace.verdict.stale { " stale" } else { "" };
     let mut text = format!("{}{stale}\n", one_line(&trace.verdict.status, 40));
     let (mut hash, mut written) = (Sha256::new(), 0);
-    let marked = |nodes: &[usize]| nodes.iter().copied().collect::<BTreeSet<usize>>();
+    let marked = |nodes: &[NodeId]| nodes.iter().copied().collect::<BTreeSet<_>>();
     let (stands, because) = (marked(&trace.positions), marked(&trace.because_of));
-    for (at, node) in trace.nodes.iter().enumerate() {
+    for (at, node) in trace.nodes.iter_enumerated() {
         line(&mut text, node);
         let marks = [
             ("stands", stands.contains(&at)),
@@ -49,7 +49,7 @@ pub(crate) fn of_trace<'i>(trace: &Trace, issues: impl Iterator<Item = &'i Issue
         }
         text.push('\n');
         hash.update(&text[written..]);
-        if at >= NODES {
+        if usize::from(at) >= NODES {
             text.truncate(written);
         }
         written = text.len();

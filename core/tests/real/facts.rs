@@ -9,7 +9,7 @@ use prosescope_core::session::{Options, Session, pages};
 use prosescope_core::source::{FileEntry, Source, SourceError};
 use prosescope_core::sqlite::MemorySource;
 use prosescope_core::time::Stamp;
-use prosescope_core::trace::NodeKind;
+use prosescope_core::trace::{NodeId, NodeKind};
 
 /// The folder that the files of a case lie in.
 pub(crate) const FOLDER: &str = ".prose/runs/20260104-101500-case01";
@@ -77,7 +77,7 @@ pub(crate) fn facts(files: &BTreeMap<String, String>) -> Facts {
             facts.gates.insert(line.line, line.status.clone());
         }
     }
-    for (at, node) in trace.nodes.iter().enumerate() {
+    for (at, node) in trace.nodes.iter_enumerated() {
         facts.nodes.push(Fact {
             kind: node.kind.word().to_owned(),
             status: node.status.word().to_owned(),
@@ -85,7 +85,7 @@ pub(crate) fn facts(files: &BTreeMap<String, String>) -> Facts {
         });
         if node.kind == NodeKind::Loop {
             let rounds = trace.nodes.iter().filter(|inner| {
-                inner.parent == Some(at as u32) && matches!(inner.kind, NodeKind::Round { .. })
+                inner.parent == Some(at) && matches!(inner.kind, NodeKind::Round { .. })
             });
             facts.loops.push((rounds.count() as u32, node.max));
         }
@@ -106,7 +106,9 @@ pub(crate) fn facts(files: &BTreeMap<String, String>) -> Facts {
             .push(place.unwrap_or_else(|| node.text.to_string()));
     }
     for gate in pages::gates(&session, Some(NOW)).gates {
-        let line = gate.node.and_then(|node| trace.nodes[node as usize].line);
+        let line = gate
+            .node
+            .and_then(|node| trace.nodes[NodeId::new(node)].line);
         if let (Some(line), Some(text)) = (line, gate.on_reject) {
             facts.on_reject.insert(line, text);
         }

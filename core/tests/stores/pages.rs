@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use prosescope_core::session::{Lookup, OneAgent, Options, Session, ValueOf, pages};
 use prosescope_core::source::Source;
+use prosescope_core::trace::NodeId;
 use serde::Serialize;
 
 /// The pages of a session by name.
@@ -30,7 +31,7 @@ pub(crate) fn all(session: &Session, source: &Rc<dyn Source>) -> Vec<(String, St
     for node in 0..session.trace().nodes.len().min(100) as u32 {
         pages.push(page(
             &format!("node {node}"),
-            &pages::node_detail(session, node),
+            &pages::node_detail(session, NodeId::new(node)),
         ));
     }
     for (at, binding) in run.bindings.iter().enumerate().take(50) {

@@ -159,8 +159,8 @@ proptest! {
         for (i, at) in trace.positions.iter().enumerate() {
             let node = &trace.nodes[*at];
             prop_assert!(node.status.is_open(), "{node:?}");
-            let inside = at + node.descendants as usize;
-            prop_assert!(trace.positions.get(i + 1).is_none_or(|next| *next > inside));
+            let behind = trace.end(*at);
+            prop_assert!(trace.positions.get(i + 1).is_none_or(|next| *next >= behind));
         }
         if matches!(trace.verdict.status.as_str(), "completed" | "failed") {
             prop_assert!(trace.positions.is_empty());

@@ -4,7 +4,7 @@
 use prosescope_core::issue::Issue;
 use prosescope_core::model::Run;
 use prosescope_core::time::Stamp;
-use prosescope_core::trace::{Node, NodeKind, Trace, fold};
+use prosescope_core::trace::{Node, NodeId, NodeKind, Trace, fold};
 use serde_json::Value;
 
 use crate::make::run_of;
@@ -51,13 +51,11 @@ pub(crate) fn check(case: &Value) -> Vec<String> {
     let mut wrong = Vec::new();
     sound(&run, &trace, &mut wrong);
 
-    let roots: Vec<usize> = (0..trace.nodes.len())
-        .filter(|at| trace.nodes[*at].parent.is_none())
-        .collect();
+    let roots: Vec<NodeId> = trace.children(None).collect();
     if let Some(tree) = case["tree"].as_array() {
         siblings("", tree, &roots, &trace, &run, &mut wrong);
     }
-    let ids = |nodes: &[usize]| -> Vec<Value> {
+    let ids = |nodes: &[NodeId]| -> Vec<Value> {
         nodes
             .iter()
             .map(|at| trace.nodes[*at].id.map_or(Value::Null, Value::from))
@@ -100,7 +98,7 @@ fn told(issue: &Issue) -> String {
 fn siblings(
     path: &str,
     want: &[Value],
-    got: &[usize],
+    got: &[NodeId],
     trace: &Trace,
     run: &Run,
     wrong: &mut Vec<String>,
@@ -152,17 +150,11 @@ fn siblings(
             }
         }
         // A case lists children where there are any.
-        let children: Vec<usize> = children(trace, *at);
+        let children: Vec<NodeId> = trace.children(Some(*at)).collect();
         let none = Vec::new();
         let listed = want["children"].as_array().unwrap_or(&none);
         siblings(&path, listed, &children, trace, run, wrong);
     }
-}
-
-fn children(trace: &Trace, of: usize) -> Vec<usize> {
-    (0..trace.nodes.len())
-        .filter(|at| trace.nodes[*at].parent == Some(of as u32))
-        .collect()
 }
 
 fn short(node: &Node) -> String {

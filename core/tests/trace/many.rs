@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use prosescope_core::model::{Meta, RunStatus, Status};
-use prosescope_core::trace::NodeKind;
+use prosescope_core::trace::{NodeId, NodeKind};
 
 use crate::make::{made, running};
 use crate::sound::folded;
@@ -20,7 +20,7 @@ fn frames_100_000_deep_cost_no_stack() {
         .collect();
     let mut run = running(rows);
     let trace = folded(&run);
-    assert_eq!(trace.positions, [MANY as usize - 1]);
+    assert_eq!(trace.positions, [NodeId::new(MANY as u32 - 1)]);
     let deepest = trace.nodes.last().expect("there are nodes");
     assert_eq!(deepest.level as i64, MANY - 1);
     assert!(matches!(deepest.kind, NodeKind::Frame { depth, .. } if i64::from(depth) == MANY));
@@ -34,9 +34,12 @@ fn frames_100_000_deep_cost_no_stack() {
     }
     run.status = Some(RunStatus::Failed);
     let trace = folded(&run);
-    assert_eq!(trace.first_cause, Some(MANY as usize - 1));
+    assert_eq!(trace.first_cause, Some(NodeId::new(MANY as u32 - 1)));
     assert_eq!(trace.because_of.len() as i64, MANY - 1);
-    assert_eq!(trace.because_of.first(), Some(&(MANY as usize - 2)));
+    assert_eq!(
+        trace.because_of.first(),
+        Some(&NodeId::new(MANY as u32 - 2))
+    );
 }
 
 #[test]
@@ -52,10 +55,10 @@ fn a_loop_of_100_000_rounds_is_one_loop() {
     }
     let trace = folded(&running(rows));
     assert_eq!(trace.nodes.len() as i64, 1 + 2 * MANY);
-    assert_eq!(trace.nodes[0].aliases.len() as i64, MANY);
-    let last = &trace.nodes[trace.nodes.len() - 2];
+    assert_eq!(trace.nodes[NodeId::new(0)].aliases.len() as i64, MANY);
+    let last = &trace.nodes.raw[trace.nodes.len() - 2];
     assert_eq!(last.kind, NodeKind::Round { n: MANY as u32 });
-    assert_eq!(trace.positions, [0]);
+    assert_eq!(trace.positions, [NodeId::new(0)]);
 }
 
 #[test]
@@ -77,10 +80,7 @@ fn hostile_rows_are_folded_as_well() {
     assert!(trace.nodes.len() < 20_000, "{}", trace.nodes.len());
     assert_eq!(trace.issues[0].rule, "rounds-not-listed");
     let round = trace.nodes[trace.positions[0]].parent.expect("in a round");
-    assert_eq!(
-        trace.nodes[round as usize].kind,
-        NodeKind::Round { n: u32::MAX }
-    );
+    assert_eq!(trace.nodes[round].kind, NodeKind::Round { n: u32::MAX });
 
     // Orphans, each of a parent of its own: counted after the first thousand.
     let orphans = (1..=MANY)
@@ -104,7 +104,7 @@ fn hostile_rows_are_folded_as_well() {
         })
         .collect();
     let trace = folded(&running(circle));
-    assert_eq!(trace.nodes[0].id, Some(1));
+    assert_eq!(trace.nodes[NodeId::new(0)].id, Some(1));
     assert_eq!(trace.issues.len(), 1);
     let open = (1..=MANY)
         .map(|id| {

@@ -1,7 +1,7 @@
 //! What holds for every trace.
 
 use prosescope_core::model::Run;
-use prosescope_core::trace::{Trace, fold};
+use prosescope_core::trace::{NodeId, Trace, fold};
 
 pub(crate) fn folded(run: &Run) -> Trace {
     let trace = fold(run, None, None);
@@ -13,25 +13,25 @@ pub(crate) fn folded(run: &Run) -> Trace {
 
 /// What holds for every trace: preorder, levels, descendants, each row in one node, by_row, positions.
 pub(crate) fn sound(run: &Run, trace: &Trace, wrong: &mut Vec<String>) {
-    let mut seen: Vec<(i64, u32)> = Vec::new();
-    let mut open: Vec<(usize, usize)> = Vec::new();
-    for (at, node) in trace.nodes.iter().enumerate() {
-        while open.last().is_some_and(|(_, end)| *end < at) {
+    let mut seen: Vec<(i64, NodeId)> = Vec::new();
+    let mut open: Vec<(NodeId, NodeId)> = Vec::new();
+    for (at, node) in trace.nodes.iter_enumerated() {
+        while open.last().is_some_and(|(_, end)| *end <= at) {
             open.pop();
         }
-        let parent = open.last().map(|(at, _)| *at as u32);
+        let parent = open.last().map(|(at, _)| *at);
         if node.parent != parent || node.level as usize != open.len() {
-            wrong.push(format!("node {at} is out of place: {node:?}"));
+            wrong.push(format!("{at:?} is out of place: {node:?}"));
         }
-        let end = at + node.descendants as usize;
-        if end >= trace.nodes.len() || open.last().is_some_and(|(_, outer)| end > *outer) {
-            wrong.push(format!("node {at} counts too many descendants: {node:?}"));
+        let end = trace.end(at);
+        if end > trace.nodes.next_key() || open.last().is_some_and(|(_, outer)| end > *outer) {
+            wrong.push(format!("{at:?} counts too many descendants: {node:?}"));
         }
         open.push((at, end));
         let ids = node.id.iter().chain(&node.aliases);
-        seen.extend(ids.map(|id| (*id, at as u32)));
+        seen.extend(ids.map(|id| (*id, at)));
         if node.text.is_empty() && node.id.is_none() {
-            wrong.push(format!("node {at} has neither a row nor a name"));
+            wrong.push(format!("{at:?} has neither a row nor a name"));
         }
     }
     seen.sort_unstable();
@@ -44,7 +44,12 @@ pub(crate) fn sound(run: &Run, trace: &Trace, wrong: &mut Vec<String>) {
     if rows != placed {
         wrong.push(format!("rows {rows:?} became {placed:?}"));
     }
-    if !trace.positions.is_sorted() || trace.positions.iter().any(|at| *at >= trace.nodes.len()) {
+    if !trace.positions.is_sorted()
+        || trace
+            .positions
+            .iter()
+            .any(|at| *at >= trace.nodes.next_key())
+    {
         wrong.push(format!("positions {:?}", trace.positions));
     }
 }

@@ -32,11 +32,8 @@ fn writer(dir: &Path, form: Form) {
         let mut run = |line: &str| script::run(store.as_mut(), line, &at).unwrap();
         // The id that was given stands in what is said.
         let begun = run("begin 26");
-        let digits: String = begun
-            .chars()
-            .skip_while(|c| !c.is_ascii_digit())
-            .take_while(char::is_ascii_digit)
-            .collect();
+        let digits = begun.split_once(" id: ").map_or("", |(_, id)| id);
+        let digits: String = digits.chars().take_while(char::is_ascii_digit).collect();
         id = digits.parse::<i64>().unwrap_or(id);
         writeln!(out, "begun {id}").unwrap();
         run(&format!("put x: value {n}"));

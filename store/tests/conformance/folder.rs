@@ -151,7 +151,6 @@ pub(crate) fn decided(run: &Recorded) -> Vec<Change> {
             comment: None,
             at: at.clone(),
             metadata: "{}".into(),
-            chain: prosescope_core::gate::audit::seal(None, "{\"id\":1}").unwrap(),
         }),
         Change::ResolveGate(GateResolution {
             id: "deploy".into(),

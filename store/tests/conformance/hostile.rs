@@ -34,7 +34,7 @@ fn a_gate_is_what_its_file_is_called() {
         calls_itself(&run, "mine.pending.json", "mine");
         let at = run.at();
         let done = record(run.store.as_mut(), &ExpireGates, &at).unwrap();
-        assert_eq!(done.gates.len(), 1, "{id}");
+        assert_eq!(done.len(), 1, "{id}");
         let mut files = told::walk(run.dir.parent().unwrap());
         files.retain(|file| file.ends_with(".resolved.json"));
         assert_eq!(files, [format!("{}/gates/mine.resolved.json", crate::RUN)]);

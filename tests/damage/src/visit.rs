@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use prosescope_core::session::{Options, Session, ValueOf, list, pages, survey};
 use prosescope_core::source::Source;
+use prosescope_core::trace::NodeId;
 use serde::Serialize;
 
 /// 2026-01-25 14:00:00 UTC.
@@ -150,7 +151,8 @@ impl Visited {
 
     fn trace(&mut self, session: &Session) {
         let nodes = session.trace().nodes.len();
-        let folded: BTreeSet<u32> = (0..nodes as u32).filter(|n| n % 3 == 0).collect();
+        let keys = session.trace().nodes.keys();
+        let folded: BTreeSet<NodeId> = keys.step_by(3).collect();
         for folded in [BTreeSet::new(), folded] {
             self.windows("trace_page", nodes as u64, |from, len| {
                 Some(pages::trace_page(
@@ -161,15 +163,18 @@ impl Visited {
                 ))
             });
             for node in some(nodes) {
-                self.page("trace_place", || pages::trace_place(session, &folded, node));
+                self.page("trace_place", || {
+                    pages::trace_place(session, &folded, NodeId::new(node))
+                });
             }
         }
         for node in some(nodes) {
-            self.page("node_detail", || pages::node_detail(session, node));
-            self.page("node_ref", || pages::node_ref(session, node));
-            self.page("tree_row", || pages::tree_row(session, node, node % 2 == 0));
+            let (at, even) = (NodeId::new(node), node % 2 == 0);
+            self.page("node_detail", || pages::node_detail(session, at));
+            self.page("node_ref", || pages::node_ref(session, at));
+            self.page("tree_row", || pages::tree_row(session, at, even));
             self.page("next_failure", || {
-                pages::next_failure(session, Some(node), node % 2 == 0)
+                pages::next_failure(session, Some(at), even)
             });
         }
         for row in session.run().executions.iter().take(OPENED) {

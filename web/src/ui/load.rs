@@ -2,10 +2,11 @@
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use prosescope_core::session::pages::Page;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 
-use super::state::App;
+use super::state::{App, Run};
 use crate::protocol::{Request, Stats, Trouble};
 use crate::text::words;
 
@@ -20,6 +21,18 @@ where
 {
     let app = App::get();
     ask_by(move || app.ask(request()))
+}
+
+/// Asks for a page of the run that is shown.
+pub(crate) fn ask_page<T>(page: Page) -> Answer<T>
+where
+    T: DeserializeOwned + PartialEq + Send + Sync + 'static,
+{
+    let run = Run::get();
+    ask(move || Request::Page {
+        place: run.place(),
+        page,
+    })
 }
 
 /// The same of what takes more than one question.

@@ -27,8 +27,9 @@ pub(crate) fn RunShell(
     let app = App::get();
     let answer = ask({
         let place = place.clone();
-        move || Request::Overview {
+        move || Request::Page {
             place: place.clone(),
+            page: prosescope_core::session::pages::Page::Overview,
         }
     });
     let run = Run {
@@ -193,7 +194,7 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
                 Page::Imports => overview.imports,
                 Page::Files => overview.files + overview.tables,
                 Page::Issues => overview.issues.total(),
-                Page::Overview | Page::Program | Page::State => return None,
+                _ => return None,
             })
         })
     };

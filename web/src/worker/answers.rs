@@ -3,6 +3,7 @@
 use js_sys::{Array, Uint8Array};
 use prosescope_core::session::{Session, ValueOf, pages};
 use prosescope_core::source::SourceError;
+use prosescope_core::trace::NodeId;
 use serde::Serialize;
 use wasm_bindgen::JsCast as _;
 
@@ -97,8 +98,8 @@ fn reply(
             ))?)
         }
         Request::Stats => json(&stats(desk)),
-        Request::Overview { place } => {
-            json(&pages::overview(&desk.run(&place)?.session, Some(now())))
+        Request::Page { place, page } => {
+            written(page.json(&desk.run(&place)?.session, Some(now())))
         }
         Request::Program { place, from, len } => {
             json(&pages::program_page(&desk.run(&place)?.session, from, len))
@@ -107,7 +108,7 @@ fn reply(
             let session = &desk.run(&place)?.session;
             let refs = nodes
                 .into_iter()
-                .filter_map(|node| pages::node_ref(session, node));
+                .filter_map(|node| pages::node_ref(session, NodeId::new(node)));
             json(&refs.collect::<Vec<_>>())
         }
         Request::Trace { place, from, len } => {
@@ -120,7 +121,7 @@ fn reply(
             folded,
         } => {
             let run = desk.run(&place)?;
-            match (node, folded) {
+            match (node.map(NodeId::new), folded) {
                 (Some(node), true) => drop(run.folded.insert(node)),
                 (Some(node), false) => drop(run.folded.remove(&node)),
                 (None, true) => run.folded = containers(&run.session),
@@ -130,21 +131,10 @@ fn reply(
         }
         Request::Reveal { place, node } => {
             let run = desk.run(&place)?;
-            let mut above = run
-                .session
-                .trace()
-                .nodes
-                .get(node as usize)
-                .and_then(|n| n.parent);
+            let node = NodeId::new(node);
             let mut unfolded = false;
-            while let Some(parent) = above {
-                unfolded |= run.folded.remove(&parent);
-                above = run
-                    .session
-                    .trace()
-                    .nodes
-                    .get(parent as usize)
-                    .and_then(|n| n.parent);
+            for above in run.session.trace().upward(Some(node)).skip(1) {
+                unfolded |= run.folded.remove(&above);
             }
             json(&(
                 pages::trace_place(&run.session, &run.folded, node),
@@ -152,8 +142,8 @@ fn reply(
             ))
         }
         Request::Parent { place, node } => {
-            let nodes = &desk.run(&place)?.session.trace().nodes;
-            json(&nodes.get(node as usize).and_then(|node| node.parent))
+            let trace = desk.run(&place)?.session.trace();
+            json(&trace.node(NodeId::new(node)).and_then(|node| node.parent))
         }
         Request::NextFailure {
             place,
@@ -161,12 +151,13 @@ fn reply(
             forward,
         } => {
             let session = &desk.run(&place)?.session;
-            let next = pages::next_failure(session, node, forward);
+            let next = pages::next_failure(session, node.map(NodeId::new), forward);
             json(&next.and_then(|node| pages::node_ref(session, node)))
         }
         Request::NodeOfRow { place, row } => json(&desk.run(&place)?.session.node_of_row(row)),
         Request::Node { place, node } => {
-            json(&pages::node_detail(&desk.run(&place)?.session, node))
+            let session = &desk.run(&place)?.session;
+            json(&pages::node_detail(session, NodeId::new(node)))
         }
         Request::Bindings { place, from, len } => {
             json(&pages::bindings_page(&desk.run(&place)?.session, from, len))
@@ -192,13 +183,9 @@ fn reply(
                 blob: Some(blob),
             })
         }
-        Request::Agents { place } => json(&pages::agents(&desk.run(&place)?.session)),
-        Request::Gates { place } => json(&pages::gates(&desk.run(&place)?.session, Some(now()))),
-        Request::Imports { place } => json(&pages::imports(&desk.run(&place)?.session)),
         Request::State { place, whole } => {
             json(&pages::state_page(&desk.run(&place)?.session, whole))
         }
-        Request::Files { place } => json(&pages::files(&desk.run(&place)?.session)),
         Request::Table {
             place,
             table,
@@ -210,13 +197,15 @@ fn reply(
             from,
             len,
         )?),
-        Request::Issues { place } => json(&pages::issues_page(&desk.run(&place)?.session)),
-        Request::Resume { place } => json(&pages::resume(&desk.run(&place)?.session, Some(now()))),
     }
 }
 
 fn json<T: Serialize>(value: &T) -> Result<Answer, Trouble> {
-    match serde_json::to_string(value) {
+    written(serde_json::to_string(value))
+}
+
+fn written(json: serde_json::Result<String>) -> Result<Answer, Trouble> {
+    match json {
         Ok(json) => Ok(Answer { json, blob: None }),
         Err(error) => Err(Trouble::defect(&format!(
             "the answer could not be written: {error}"
@@ -225,11 +214,11 @@ fn json<T: Serialize>(value: &T) -> Result<Answer, Trouble> {
 }
 
 /// Every node that has nodes below it.
-fn containers(session: &Session) -> std::collections::BTreeSet<u32> {
-    let nodes = session.trace().nodes.iter().enumerate();
+fn containers(session: &Session) -> std::collections::BTreeSet<NodeId> {
+    let nodes = session.trace().nodes.iter_enumerated();
     nodes
         .filter(|(_, node)| node.descendants > 0)
-        .map(|(i, _)| i as u32)
+        .map(|(at, _)| at)
         .collect()
 }
 

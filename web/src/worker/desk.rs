@@ -8,6 +8,7 @@ use std::sync::Arc;
 use prosescope_core::database::{DEADLINE, Limits};
 use prosescope_core::session::{OpenError, Options, Session, list_again};
 use prosescope_core::source::{Source, SourceError};
+use prosescope_core::trace::NodeId;
 use prosescope_core::view::RunList;
 
 use crate::bytes::WebSource;
@@ -34,11 +35,11 @@ pub(super) struct OpenRun {
     /// The run.
     pub(super) session: Session,
     /// Nodes whose children are hidden.
-    pub(super) folded: BTreeSet<u32>,
+    pub(super) folded: BTreeSet<NodeId>,
 }
 
 /// A run that was opened anew, and which of its nodes are folded.
-pub(super) type Reopened = (Session, BTreeSet<u32>);
+pub(super) type Reopened = (Session, BTreeSet<NodeId>);
 
 impl Desk {
     /// Opens a source in place of the one before, and lists its runs. What was open stays open when there is no run in it.

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use prosescope_core::session::{Carried, Found, Session, list_again, pages};
 use prosescope_core::source::{Source, SourceError};
+use prosescope_core::trace::NodeId;
 use prosescope_core::view::{RunList, RunSummary};
 
 use super::desk::{Desk, OpenRun, nothing_found, options};
@@ -127,12 +128,12 @@ fn tell(
     followed: &mut Followed,
     shown: &Shown,
     session: &Session,
-    folded: &BTreeSet<u32>,
+    folded: &BTreeSet<NodeId>,
     carried: &Carried,
 ) {
     let node = |node: &u32| {
-        let now = carried.node(*node)?;
-        Some((now, pages::trace_place(session, folded, now)))
+        let now = carried.node(NodeId::new(*node))?;
+        Some((now.get(), pages::trace_place(session, folded, now)))
     };
     let binding = |binding: &u32| {
         let now = carried.binding(*binding)?;

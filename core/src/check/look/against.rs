@@ -5,7 +5,7 @@ use crate::issue::Issue;
 use crate::model::Gate;
 use crate::program::{Listing, Statement, StatementKind};
 use crate::timeout::Timeout;
-use crate::trace::{Node, NodeKind, Trace};
+use crate::trace::{Node, NodeId, NodeKind, Trace};
 
 /// What runs otherwise than its program says: gates that admit others or wait longer, loops of more rounds, retries of
 /// more attempts.
@@ -31,7 +31,7 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
                 .hint("The gate's own row counts. Find out who created it so: `prose gate create` logs `overridden`."),
         );
     }
-    for (nth, node) in at.trace.nodes.iter().enumerate() {
+    for (nth, node) in at.trace.nodes.iter_enumerated() {
         let line = node.line.filter(|_| !node.line_guessed);
         let statement = line.and_then(|line| listing.statements.iter().find(|s| s.line == line));
         if let Some(statement) = statement {
@@ -92,7 +92,7 @@ fn differences(gate: &Gate, statement: &Statement) -> Vec<String> {
     differs
 }
 
-fn over(trace: &Trace, nth: usize, node: &Node, statement: &Statement, findings: &mut Findings) {
+fn over(trace: &Trace, nth: NodeId, node: &Node, statement: &Statement, findings: &mut Findings) {
     let add = |rule: &str, message: String, findings: &mut Findings| {
         let issue = Issue::warning(rule, message)
             .hint("What was recorded counts, and the program said otherwise.");
@@ -104,8 +104,9 @@ fn over(trace: &Trace, nth: usize, node: &Node, statement: &Statement, findings:
     if node.kind == NodeKind::Loop
         && let Some(most) = statement.most_rounds()
     {
-        let rounds = trace.nodes.iter().filter_map(|inner| match inner.kind {
-            NodeKind::Round { n } if inner.parent == u32::try_from(nth).ok() => Some(i64::from(n)),
+        let inside = trace.children(Some(nth));
+        let rounds = inside.filter_map(|inner| match trace.node(inner)?.kind {
+            NodeKind::Round { n } => Some(i64::from(n)),
             _ => None,
         });
         let rounds = rounds.max().unwrap_or(0);

@@ -1,6 +1,6 @@
 use super::{Findings, Looked};
 use crate::gate::allow::Allow;
-use crate::gate::lifecycle::{Lifecycle, Standing};
+use crate::gate::lifecycle::Lifecycle;
 use crate::issue::Issue;
 use crate::model::GateStatus;
 use crate::time::Stamp;
@@ -12,7 +12,7 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
             continue;
         }
         let standing = Lifecycle::of(gate, at.now);
-        if standing.standing == Standing::Overdue {
+        if standing.overdue {
             let deadline = gate.timeout_at.as_ref().map(Stamp::to_string);
             let ago = standing.remaining.unwrap_or_default();
             findings.add(

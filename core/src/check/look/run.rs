@@ -2,6 +2,7 @@ use super::{Findings, Looked, in_program};
 use crate::issue::Issue;
 use crate::model::{BindingKind, Run, RunStatus};
 use crate::program::{Listing, StatementKind};
+use crate::text::cut;
 use crate::time::Stamp;
 
 /// The run's status against what it left.
@@ -62,9 +63,16 @@ pub(crate) fn missing_outputs<'a>(
         let name = statement.name.as_deref()?;
         let gives_back = statement.binds.as_deref() == Some("output") && statement.parent.is_none();
         let declared = statement.kind == StatementKind::Output && !statement.text.contains('=');
+        // `output r = s` gives back what `s` is: its value has one binding, and that goes by either name.
+        let value = statement
+            .text
+            .split_once('=')
+            .map(|(_, value)| value.trim());
         let there = || {
             run.bindings.iter().any(|b| {
-                *b.name == *name || (b.kind == BindingKind::Output && b.name.ends_with(name))
+                *b.name == *name
+                    || (b.kind == BindingKind::Output && b.name.ends_with(name))
+                    || (b.is_written() && value == Some(&*b.name))
             })
         };
         (gives_back && !declared && !there()).then_some((statement.line, name))
@@ -73,11 +81,5 @@ pub(crate) fn missing_outputs<'a>(
 
 /// A statement on one line, as a message quotes it.
 pub(super) fn one_line(text: &str) -> String {
-    let line = text.trim().lines().next().unwrap_or_default();
-    let cut: String = line.chars().take(60).collect();
-    if cut.len() < line.len() {
-        format!("{cut}…")
-    } else {
-        cut
-    }
+    cut(text.trim().lines().next().unwrap_or_default(), 60)
 }

@@ -1,15 +1,17 @@
-//! A log that tells its story in headings, without marked lines:
+//! A log that tells its story in headings, or a part of it:
 //!
 //! ```text
 //! ### planner — completed
 //! ### searcher — failed (no network)
 //! ```
 
+use std::collections::BTreeSet;
+
 use super::line::{Told, plain_reason};
 use super::words;
 use crate::decode::state_md::lines::heading;
 use crate::model::words as listed;
-use crate::model::{CompactLog, LogEvent, LogLine, Status};
+use crate::model::{CompactLog, LogEvent, LogLine, Status, Text};
 
 /// Between a name and how it stands.
 const DASHES: &[&str] = &[" — ", " – ", " -- ", " - "];
@@ -33,19 +35,23 @@ const FOLLOWS: &[&str] = &[
     " with ",
 ];
 
-/// Reads the headings of a log as records where no line of it bears a mark: a log with marks repeats them in headings.
+/// Reads the headings of a log as records, but for those that repeat what a marked line names.
 pub(super) fn read(log: &mut CompactLog) {
     let is_marked =
         |line: &LogLine| line.number.is_some() || matches!(line.event, LogEvent::Statement { .. });
-    if log.lines.iter().any(is_marked) {
-        return;
-    }
+    let any_marked = log.lines.iter().any(is_marked);
+    let name = |line: &LogLine| match &line.event {
+        LogEvent::Statement { text, .. } => Some(text.clone()),
+        _ => None,
+    };
+    let named: BTreeSet<Text> = log.lines.iter().filter_map(name).collect();
     let error = log.facts.iter().find(|(key, _)| &**key == "error");
     let error = error.map_or("", |(_, error)| error);
     let records: Vec<_> = log
         .lines
         .iter()
         .map(|line| Some(record(&line.raw, error)?.at(line.line, &line.raw)))
+        .map(|record| record.filter(|record| name(record).is_some_and(|own| !named.contains(&own))))
         .collect();
     if records.iter().all(Option::is_none) {
         return;
@@ -53,7 +59,7 @@ pub(super) fn read(log: &mut CompactLog) {
     for (line, record) in log.lines.iter_mut().zip(records) {
         match record {
             Some(record) => *line = record,
-            None if matches!(line.event, LogEvent::Trailer { .. }) => {}
+            None if any_marked || matches!(line.event, LogEvent::Trailer { .. }) => {}
             None => *line = Told::of(None, LogEvent::Note, None).at(line.line, &line.raw),
         }
     }

@@ -413,7 +413,11 @@ fn decision(text: &str) -> (GateStatus, &str) {
 /// `[outage] …` is a remark; the tag before a marked name (`[input] question ✓`) is no part of the name.
 fn bracketed(text: &str) -> Option<Event<'_>> {
     let (_, rest) = text.strip_prefix('[')?.split_once(']')?;
-    let named = marked(rest).filter(|(name, ..)| !name.is_empty() && !name.contains([' ', '\t']));
+    // Of several words only a mark at the end is one: others stand in a sentence.
+    let is_name = |name: &str| !name.is_empty() && !name.contains([' ', '\t']);
+    let named = marked(rest).filter(|(name, _, note)| {
+        is_name(name) || (!name.is_empty() && note.is_none_or(str::is_empty))
+    });
     Some(match named {
         Some((name, status, note)) => (LogEvent::statement(name, Some(status)), note),
         None => (LogEvent::Note, Some(text)),

@@ -231,7 +231,15 @@ fn every_kind_of_line_is_read() {
         ("[outage] API down for 20 min", "- note"),
         ("5→ [outage] API down", "5 note ([outage] API down)"),
         ("1→ [input] question ✓", "1 completed question"),
-        ("1→ [input] two words ✓", "1 note ([input] two words ✓)"),
+        ("1→ [input] two words ✓", "1 completed two words"),
+        (
+            "1→ [input] a ✓ in a sentence",
+            "1 completed a (in a sentence)",
+        ),
+        (
+            "1→ [input] two words ✓ in a sentence",
+            "1 note ([input] two words ✓ in a sentence)",
+        ),
         ("12→ ALL_TASKS_COMPLETE", "12 text ALL_TASKS_COMPLETE"),
         (
             "9→ exit_condition: every item is done",

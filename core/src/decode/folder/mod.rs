@@ -77,7 +77,10 @@ pub fn decode(source: &dyn Source, root: &str) -> Run {
     let named = run.program.path.clone();
     run.program = program::read(&mut tree, named.as_deref());
     bindings::read(&mut tree, &mut run);
-    compare::bindings(&mut tree, &mut run);
+    // Only a state.md of form A has an index.
+    if form != FolderForm::Receipts {
+        compare::bindings(&mut tree, &mut run);
+    }
     run.agents = agents::read(&mut tree, "agents/", &AgentScope::Execution, "agents/");
     compare::agents(&mut tree, &mut run);
     imports::rows(&mut tree, &mut run);

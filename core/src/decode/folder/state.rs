@@ -105,7 +105,12 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
         FolderForm::VmLog if compact_log::looks_like(text) => issues = log(run, name, text),
         FolderForm::Receipts => {
             run_state(run, text);
-            issues.push(recognised("a run state with receipts"));
+            let file = state_md::run_state::parse(text);
+            if file.trace.is_empty() {
+                issues.push(recognised("a run state with receipts"));
+            } else {
+                run.state_file = Some(file);
+            }
         }
         FolderForm::Foreign | FolderForm::Bare
             if text
@@ -304,6 +309,9 @@ fn receipts_of(tree: &mut Tree<'_>, run: &mut Run, anchor: Option<&Anchor>) -> b
         });
     }
     run.tables.push(read.table());
+    if run.state_file.is_none() && run.log.is_none() && run.remarks.is_empty() {
+        run.state_file = Some(receipts::state_file(&read.statements));
+    }
     true
 }
 

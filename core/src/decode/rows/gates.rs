@@ -12,6 +12,7 @@ use crate::gate::audit::is_sealed;
 use crate::issue::Issue;
 use crate::model::{AuditEvent, Gate, GateStatus, Text};
 use crate::schema;
+use crate::text;
 
 /// The runs of a database, as far as its gates need to know them.
 pub(super) struct Runs<'a> {
@@ -220,6 +221,5 @@ fn json(value: &Value<'_>) -> Json {
 }
 
 fn hex(bytes: &[u8]) -> Json {
-    let text: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
-    serde_json::json!({ "blob": text })
+    serde_json::json!({ "blob": text::hex(bytes) })
 }

@@ -5,6 +5,7 @@ use crate::database::{self, Database, DecodeError, Key, NEAR, Rows, Scan, Value,
 use crate::model::Stored;
 use crate::model::{Cell, TableRows};
 use crate::schema;
+use crate::text;
 
 /// Columns that a scan asks for. A table may have 2,000, and nobody looks at so many side by side.
 const COLUMNS: usize = 100;
@@ -133,10 +134,7 @@ fn cell(row: &dyn database::Row, i: usize) -> Result<Cell, DecodeError> {
             let whole = String::from_utf8_lossy(whole_characters(bytes));
             (whole.into_owned(), true)
         }
-        Value::Blob(bytes) => {
-            let hex = bytes.iter().map(|b| format!("{b:02x}")).collect();
-            (hex, cell.is_cut())
-        }
+        Value::Blob(bytes) => (text::hex(bytes), cell.is_cut()),
         value => (value.lossy().unwrap_or_default().into_owned(), false),
     };
     Ok(Cell {

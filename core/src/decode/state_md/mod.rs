@@ -23,6 +23,7 @@ pub(crate) mod header;
 pub(crate) mod lines;
 pub(crate) mod read;
 pub(crate) mod rows;
+pub(crate) mod run_state;
 pub(crate) mod table;
 #[cfg(test)]
 mod tests;

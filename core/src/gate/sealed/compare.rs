@@ -1,9 +1,10 @@
 use serde_json::{Map, Value};
 
-use super::{Recorded, Sealed, changed, short};
+use super::{Recorded, SHOWN, Sealed, changed};
 use crate::gate::{columns, prompt_hash};
 use crate::issue::Issue;
 use crate::model::{Gate, GateStatus};
+use crate::text::cut;
 use crate::time::Stamp;
 
 impl Recorded<'_> {
@@ -188,7 +189,7 @@ impl Against<'_> {
 
     fn differs(&mut self, column: &str, now: Option<&str>, then: Option<&str>) {
         let shown = |text: Option<&str>| match text.filter(|text| !text.is_empty()) {
-            Some(text) => format!("“{}”", short(text)),
+            Some(text) => format!("“{}”", cut(text, SHOWN)),
             None => "nothing".to_owned(),
         };
         let what = format!(

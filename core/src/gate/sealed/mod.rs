@@ -13,9 +13,13 @@ use serde_json::{Map, Value};
 
 use crate::issue::Issue;
 use crate::model::{AuditEvent, AuditKind, Gate};
+use crate::text::cut;
 
 const GATES: &str = "gates";
 const LOG: &str = "gate_audit_log";
+
+/// How many characters of a value a message shows.
+const SHOWN: usize = 60;
 
 /// A row of the log with its metadata, which carries a chain.
 struct Sealed<'a> {
@@ -116,8 +120,8 @@ fn removed(id: &str, run: &str, row: i64, others: &[&Gate]) -> Issue {
         let of = other
             .run_id
             .as_deref()
-            .map_or("no run".to_owned(), |of| format!("run {}", short(of)));
-        let what = format!("is of {of}, but was recorded in run {}", short(run));
+            .map_or("no run".to_owned(), |of| format!("run {}", cut(of, SHOWN)));
+        let what = format!("is of {of}, but was recorded in run {}", cut(run, SHOWN));
         return changed(id, "run_id", &what, row);
     }
     Issue::error(
@@ -192,12 +196,5 @@ impl Recorded<'_> {
                 .hint("`prose` created this gate and seals each decision: another tool decided it. Ask who did."),
             );
         }
-    }
-}
-
-fn short(text: &str) -> String {
-    match text.char_indices().nth(60) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
     }
 }

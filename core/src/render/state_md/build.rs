@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use typed_index_collections::TiVec;
+
 use super::marks::{Marks, Paths, ahead, live, status};
 use crate::model::{
     AgentScope, CallFrame, IndexedAgent, IndexedBinding, LoopState, ParallelState, Run, RunStatus,
     StateFile, Status, Text, TraceLine, ValueAt,
 };
 use crate::program::{Listing, Statement, StatementKind, scan};
-use crate::trace::source_of_trace;
-use crate::trace::{NodeKind, NodeStatus, Trace};
+use crate::trace::{NodeId, NodeKind, NodeStatus, Trace, source_of_trace};
 
 /// Lines ahead of what ran: at least so many, and so many at most.
 const AHEAD: (usize, usize) = (5, 10);
@@ -86,21 +87,21 @@ pub fn state_file_of(
 }
 
 /// The statements' texts as a program, and the line of each node.
-fn texts(trace: &Trace) -> (String, BTreeMap<u32, u32>) {
+fn texts(trace: &Trace) -> (String, BTreeMap<NodeId, u32>) {
     let live = live(trace);
     let mut text = String::new();
     let mut lines = BTreeMap::new();
     let mut number = 1;
-    let mut indents: Vec<u32> = Vec::with_capacity(trace.nodes.len());
-    for (at, node) in (0_u32..).zip(&trace.nodes) {
+    let mut indents: TiVec<NodeId, u32> = TiVec::with_capacity(trace.nodes.len());
+    for (at, node) in trace.nodes.iter_enumerated() {
         let round = matches!(node.kind, NodeKind::Round { .. });
         let above = node
             .parent
-            .and_then(|p| indents.get(p as usize))
+            .and_then(|p| indents.get(p))
             .copied()
             .unwrap_or(0);
         indents.push((above + u32::from(!round)).min(DEEPEST));
-        if round || live.get(at as usize) != Some(&true) {
+        if round || live.get(at) != Some(&true) {
             continue;
         }
         lines.insert(at, number);
@@ -230,22 +231,16 @@ fn end(listing: &Listing, last: u32) -> u32 {
 
 /// Open parallels and loops, and the loops that are ahead.
 fn constructs(marks: &Marks<'_>, window: &Window, file: &mut StateFile) {
-    let spoken: BTreeMap<u32, u32> = (0_u32..)
+    let spoken: BTreeMap<NodeId, u32> = (0_u32..)
         .zip(&marks.of)
         .filter_map(|(s, n)| Some(((*n)?, s)))
         .collect();
     let live = live(marks.trace);
     // What lies in something that is over is over with it, whether anybody said so or not.
-    let mut over: Vec<bool> = Vec::with_capacity(live.len());
-    for (at, node) in (0_u32..).zip(&marks.trace.nodes) {
-        let above = node.parent.map(|p| p as usize);
-        let closed = |p: usize| {
-            marks
-                .trace
-                .nodes
-                .get(p)
-                .is_some_and(|n| !n.status.is_open())
-        };
+    let mut over: TiVec<NodeId, bool> = TiVec::with_capacity(live.len());
+    for (at, node) in marks.trace.nodes.iter_enumerated() {
+        let closed = |p| marks.trace.node(p).is_some_and(|n| !n.status.is_open());
+        let above = node.parent;
         over.push(above.is_some_and(|p| over.get(p) == Some(&true) || closed(p)));
         let own = spoken.get(&at).copied().or_else(|| {
             // A deeper frame speaks there now, and this one waits in it.
@@ -255,16 +250,14 @@ fn constructs(marks: &Marks<'_>, window: &Window, file: &mut StateFile) {
         let statement = own.and_then(|s| marks.listing.get(s));
         // Tied to a line, but a later pass speaks there now.
         let passed = statement.is_none() && node.line.is_some();
-        let gone = over.last() == Some(&true) || live.get(at as usize) != Some(&true);
+        let gone = over.last() == Some(&true) || live.get(at) != Some(&true);
         if !node.status.is_open() || passed || gone {
             continue;
         }
         let lines = statement.map(|s| (s.line, s.end));
         let children = || {
-            let last = at + node.descendants;
-            (at + 1..=last)
-                .filter_map(|i| marks.trace.nodes.get(i as usize))
-                .filter(move |n| n.parent == Some(at))
+            let children = marks.trace.children(Some(at));
+            children.filter_map(|child| marks.trace.node(child))
         };
         match node.kind {
             NodeKind::Parallel => {
@@ -436,8 +429,8 @@ fn agents(run: &Run, program: Option<&Listing>) -> Vec<IndexedAgent> {
 
 /// Open frames, the innermost first.
 fn call_stack(trace: &Trace) -> Vec<CallFrame> {
-    let is_open = |at: usize| {
-        let node = trace.nodes.get(at)?;
+    let is_open = |at: NodeId| {
+        let node = trace.node(at)?;
         match &node.kind {
             // A frame without an id has no row in the table.
             NodeKind::Frame { block, depth } if node.status.is_open() && node.id.is_some() => {
@@ -446,14 +439,9 @@ fn call_stack(trace: &Trace) -> Vec<CallFrame> {
             _ => None,
         }
     };
-    let mut calls = vec![false; trace.nodes.len()];
-    for (at, node) in trace.nodes.iter().enumerate().rev() {
-        let below = calls.get(at) == Some(&true) || is_open(at).is_some();
-        if let (true, Some(slot)) = (below, node.parent.and_then(|p| calls.get_mut(p as usize))) {
-            *slot = true;
-        }
-    }
-    (0..trace.nodes.len())
+    let calls = trace.above(|at, _| is_open(at).is_some());
+    let nodes = trace.nodes.keys();
+    nodes
         .rev()
         .filter_map(|at| {
             let (node, block, depth) = is_open(at)?;

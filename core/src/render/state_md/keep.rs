@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use typed_index_collections::TiVec;
+
 use super::marks::live;
 use crate::model::{Run, Status, Text};
 use crate::program::Listing;
-use crate::trace::{Node, NodeKind, NodeStatus, Trace};
+use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
 
 /// Ids of the rows that the run's state.md, and every later one, is rendered from; the others are history. Their
 /// number is bounded by the program and by what is open, not by what ran.
@@ -28,41 +30,38 @@ pub fn rows_that_tell(run: &Run, trace: &Trace, program: Option<&Listing>) -> BT
     };
     let row = |at: Option<u32>| at.and_then(|at| run.executions.get(at as usize));
     let ended = |node: &Node| row(node.last_row).is_none_or(|row| row.status.is_terminal());
-    let mut kept: Vec<bool> = trace
+    let mut kept: TiVec<NodeId, bool> = trace
         .nodes
         .iter()
         .map(|node| node.status.is_open() || !ended(node))
         .collect();
-    let keep = |kept: &mut Vec<bool>, at: usize| {
+    let keep = |kept: &mut TiVec<NodeId, bool>, at: NodeId| {
         if let Some(kept) = kept.get_mut(at) {
             *kept = true;
         }
     };
     for at in Speaking::new(trace, listing).all(trace) {
-        keep(&mut kept, at as usize);
+        keep(&mut kept, at);
     }
     for at in teaching(run, trace) {
         keep(&mut kept, at);
     }
     // Branches lie straight in their parallel, after it.
-    for (at, node) in trace.nodes.iter().enumerate() {
-        let of_kept = || {
-            node.parent
-                .is_some_and(|p| kept.get(p as usize) == Some(&true))
-        };
+    for (at, node) in trace.nodes.iter_enumerated() {
+        let of_kept = || node.parent.is_some_and(|p| kept.get(p) == Some(&true));
         if matches!(node.kind, NodeKind::Branch { .. }) && of_kept() {
             keep(&mut kept, at);
         }
     }
     // Preorder: what lies below a node comes behind it.
-    for (at, node) in trace.nodes.iter().enumerate().rev() {
+    for (at, node) in trace.nodes.iter_enumerated().rev() {
         if let (Some(true), Some(above)) = (kept.get(at), node.parent) {
-            keep(&mut kept, above as usize);
+            keep(&mut kept, above);
         }
     }
     let mut rows = BTreeSet::new();
-    let mut loops: BTreeMap<usize, Vec<i64>> = BTreeMap::new();
-    let nodes = trace.nodes.iter().enumerate();
+    let mut loops: BTreeMap<NodeId, Vec<i64>> = BTreeMap::new();
+    let nodes = trace.nodes.iter_enumerated();
     for (at, node) in nodes.filter(|(at, _)| kept.get(*at) == Some(&true)) {
         rows.extend(row(node.first_row).map(|row| row.id));
         rows.extend(row(node.last_row).map(|row| row.id));
@@ -78,9 +77,9 @@ pub fn rows_that_tell(run: &Run, trace: &Trace, program: Option<&Listing>) -> BT
             loops.insert(at, ends);
         }
         // What was begun in a round belongs to it: the row that ended it is behind.
-        let round = node.parent.and_then(|p| trace.nodes.get(p as usize));
+        let round = node.parent.and_then(|p| trace.node(p));
         if let Some(round) = round.filter(|r| matches!(r.kind, NodeKind::Round { .. }))
-            && let Some(ends) = round.parent.and_then(|p| loops.get(&(p as usize)))
+            && let Some(ends) = round.parent.and_then(|p| loops.get(&p))
             && let Some(id) = node.id
         {
             rows.extend(ends.get(ends.partition_point(|end| *end < id)));
@@ -90,10 +89,10 @@ pub fn rows_that_tell(run: &Run, trace: &Trace, program: Option<&Listing>) -> BT
 }
 
 /// The last node of each index and text. Of an index that comes with ever new texts only so many are counted.
-fn teaching(run: &Run, trace: &Trace) -> Vec<usize> {
+fn teaching(run: &Run, trace: &Trace) -> Vec<NodeId> {
     const TEXTS: usize = 8;
-    let mut by_index: BTreeMap<i64, BTreeMap<&str, usize>> = BTreeMap::new();
-    for (at, node) in trace.nodes.iter().enumerate() {
+    let mut by_index: BTreeMap<i64, BTreeMap<&str, NodeId>> = BTreeMap::new();
+    for (at, node) in trace.nodes.iter_enumerated() {
         let row = node
             .first_row
             .and_then(|at| run.executions.get(at as usize));
@@ -125,11 +124,11 @@ fn rows_with(run: &Run, node: &Node, status: &Status) -> Vec<i64> {
 #[derive(Default)]
 struct Speaking<'a> {
     /// By frame, open loop and line.
-    statements: BTreeMap<(Option<u32>, Option<u32>, u32), u32>,
+    statements: BTreeMap<(Option<NodeId>, Option<NodeId>, u32), NodeId>,
     /// By block and open loop.
-    frames: BTreeMap<(&'a Text, Option<u32>), u32>,
+    frames: BTreeMap<(&'a Text, Option<NodeId>), NodeId>,
     /// By what it was begun in, which goes on, and line: the last, when it failed. It may be tried again.
-    failed: BTreeMap<(Option<u32>, u32), u32>,
+    failed: BTreeMap<(Option<NodeId>, u32), NodeId>,
 }
 
 impl<'a> Speaking<'a> {
@@ -137,11 +136,12 @@ impl<'a> Speaking<'a> {
         let live = live(trace);
         let mut speaking = Speaking::default();
         // The frame and the open loop that each node lies in.
-        let mut around: Vec<(Option<u32>, Option<u32>)> = Vec::with_capacity(trace.nodes.len());
-        for (at, node) in (0_u32..).zip(&trace.nodes) {
+        let mut around: TiVec<NodeId, (Option<NodeId>, Option<NodeId>)> =
+            TiVec::with_capacity(trace.nodes.len());
+        for (at, node) in trace.nodes.iter_enumerated() {
             let above = node
                 .parent
-                .and_then(|p| Some((p, trace.nodes.get(p as usize)?, *around.get(p as usize)?)));
+                .and_then(|p| Some((p, trace.node(p)?, *around.get(p)?)));
             let (frame, in_loop) = match above {
                 None => (None, None),
                 Some((p, parent, (frame, in_loop))) => match parent.kind {
@@ -161,7 +161,7 @@ impl<'a> Speaking<'a> {
                     speaking.failed.remove(&place);
                 }
             }
-            if live.get(at as usize) != Some(&true) {
+            if live.get(at) != Some(&true) {
                 continue;
             }
             if let NodeKind::Frame { block, .. } = &node.kind {
@@ -175,9 +175,9 @@ impl<'a> Speaking<'a> {
     }
 
     /// The nodes that speak, or may speak later.
-    fn all(&self, trace: &Trace) -> BTreeSet<u32> {
-        let last: BTreeSet<u32> = self.frames.values().copied().collect();
-        let counts = |frame: &Option<u32>| {
+    fn all(&self, trace: &Trace) -> BTreeSet<NodeId> {
+        let last: BTreeSet<NodeId> = self.frames.values().copied().collect();
+        let counts = |frame: &Option<NodeId>| {
             frame.is_none_or(|at| last.contains(&at) || is(trace, at, goes_on))
         };
         let told = self
@@ -191,17 +191,17 @@ impl<'a> Speaking<'a> {
 }
 
 /// What a node was begun in: a round is a part of its loop.
-fn begun_in(trace: &Trace, node: &Node) -> Option<u32> {
+fn begun_in(trace: &Trace, node: &Node) -> Option<NodeId> {
     let at = node.parent?;
-    let above = trace.nodes.get(at as usize)?;
+    let above = trace.node(at)?;
     match above.kind {
         NodeKind::Round { .. } => above.parent,
         _ => Some(at),
     }
 }
 
-fn is(trace: &Trace, at: u32, what: fn(&Node) -> bool) -> bool {
-    trace.nodes.get(at as usize).is_some_and(what)
+fn is(trace: &Trace, at: NodeId, what: fn(&Node) -> bool) -> bool {
+    trace.node(at).is_some_and(what)
 }
 
 /// Whether more may happen in a node: what failed can be tried again.

@@ -2,25 +2,27 @@
 
 use std::collections::BTreeMap;
 
+use typed_index_collections::TiVec;
+
 use crate::model::{Annotation, Binding, Run, Status, Text, ValueAt};
 use crate::program::{Listing, StatementKind};
 use crate::render::binding_md::file_name;
-use crate::trace::{Node, NodeKind, NodeStatus, Trace};
+use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
 
 /// The current node of each statement, and where values were written.
 pub(super) struct Marks<'a> {
     pub(super) run: &'a Run,
     pub(super) trace: &'a Trace,
     pub(super) listing: &'a Listing,
-    /// By statement: an index into the trace's nodes.
-    pub(super) of: Vec<Option<u32>>,
+    /// By statement.
+    pub(super) of: Vec<Option<NodeId>>,
     /// By statement of a block's body: what an open frame has done of it whose block runs again further in.
-    outer: BTreeMap<u32, u32>,
+    outer: BTreeMap<u32, NodeId>,
     /// The frame that each node lies in.
-    above: Vec<Option<u32>>,
+    above: TiVec<NodeId, Option<NodeId>>,
     /// The block that each statement lies in, and the open or last frame that runs a block.
     block: Vec<Option<u32>>,
-    frame: BTreeMap<&'a str, u32>,
+    frame: BTreeMap<&'a str, NodeId>,
     bindings: BTreeMap<(&'a str, Option<i64>), &'a Binding>,
     anonymous: BTreeMap<u32, &'a Binding>,
     paths: Paths<'a>,
@@ -31,7 +33,7 @@ impl<'a> Marks<'a> {
         run: &'a Run,
         trace: &'a Trace,
         listing: &'a Listing,
-        lines: Option<&BTreeMap<u32, u32>>,
+        lines: Option<&BTreeMap<NodeId, u32>>,
     ) -> Marks<'a> {
         let live = live(trace);
         let mut marks = Marks {
@@ -40,36 +42,23 @@ impl<'a> Marks<'a> {
             listing,
             of: vec![None; listing.statements.len()],
             outer: BTreeMap::new(),
-            above: Vec::new(),
+            above: trace.frames(),
             block: blocks(listing),
             frame: BTreeMap::new(),
             bindings: BTreeMap::new(),
             anonymous: BTreeMap::new(),
             paths: Paths::new(run),
         };
-        for (at, node) in (0_u32..).zip(&trace.nodes) {
-            if let (NodeKind::Frame { block, .. }, Some(true)) = (&node.kind, live.get(at as usize))
-            {
-                let known = marks
-                    .frame
-                    .get(&**block)
-                    .and_then(|f| trace.nodes.get(*f as usize));
+        for (at, node) in trace.nodes.iter_enumerated() {
+            if let (NodeKind::Frame { block, .. }, Some(true)) = (&node.kind, live.get(at)) {
+                let known = marks.frame.get(&**block).and_then(|f| trace.node(*f));
                 if node.status.is_open() || known.is_none_or(|k| !k.status.is_open()) {
                     marks.frame.insert(block, at);
                 }
             }
         }
-        let mut above: Vec<Option<u32>> = Vec::with_capacity(trace.nodes.len());
-        for (at, node) in (0_u32..).zip(&trace.nodes) {
-            let parent = node
-                .parent
-                .and_then(|p| Some((p, trace.nodes.get(p as usize)?)));
-            let frame = match parent {
-                Some((p, parent)) if matches!(parent.kind, NodeKind::Frame { .. }) => Some(p),
-                Some((p, _)) => above.get(p as usize).copied().flatten(),
-                None => None,
-            };
-            above.push(frame);
+        for (at, node) in trace.nodes.iter_enumerated() {
+            let frame = marks.above.get(at).copied().flatten();
             // What only comes next is not marked by its node: the window tells it.
             let comes = node.inferred && node.status == NodeStatus::Pending;
             // Any frame or round may have met a gate that no marker speaks of.
@@ -81,13 +70,13 @@ impl<'a> Marks<'a> {
                 None => node.line,
             };
             let statement = line.and_then(|line| listing.statement_at(line));
-            let Some(statement) = statement.filter(|_| live.get(at as usize) == Some(&true)) else {
+            let Some(statement) = statement.filter(|_| live.get(at) == Some(&true)) else {
                 continue;
             };
             if marks.speaks_of(statement, frame) {
                 // Of a branch and the frame that it called, the branch, unless the frame failed.
-                let of_branch = |known: u32| {
-                    let branch = trace.nodes.get(known as usize).map(|n| &n.kind);
+                let of_branch = |known: NodeId| {
+                    let branch = trace.node(known).map(|n| &n.kind);
                     node.parent == Some(known)
                         && node.status != NodeStatus::Failed
                         && matches!(branch, Some(NodeKind::Branch { .. }))
@@ -101,7 +90,6 @@ impl<'a> Marks<'a> {
                 marks.outer.insert(statement, at);
             }
         }
-        marks.above = above;
         for binding in run.bindings.iter().filter(|b| !b.superseded) {
             marks
                 .bindings
@@ -113,11 +101,11 @@ impl<'a> Marks<'a> {
 
     pub(super) fn node(&self, statement: u32) -> Option<&'a Node> {
         let at = self.of.get(statement as usize).copied().flatten()?;
-        self.trace.nodes.get(at as usize)
+        self.trace.node(at)
     }
 
     /// Outside of blocks `None`; else the frame that runs a statement's block now, if any.
-    fn current(&self, statement: u32) -> Option<Option<u32>> {
+    fn current(&self, statement: u32) -> Option<Option<NodeId>> {
         let block = self.block.get(statement as usize).copied().flatten()?;
         let name = self.listing.get(block)?.name.as_deref();
         Some(self.frame.get(name.unwrap_or_default()).copied())
@@ -128,22 +116,22 @@ impl<'a> Marks<'a> {
         let Some(frame) = self.current(statement) else {
             return Ok(None);
         };
-        let frame = frame.and_then(|f| self.trace.nodes.get(f as usize));
+        let frame = frame.and_then(|f| self.trace.node(f));
         frame.filter(|f| f.status.is_open()).map(Some).ok_or(())
     }
 
-    fn is_open(&self, frame: Option<u32>) -> bool {
-        let frame = frame.and_then(|f| self.trace.nodes.get(f as usize));
+    fn is_open(&self, frame: Option<NodeId>) -> bool {
+        let frame = frame.and_then(|f| self.trace.node(f));
         frame.is_some_and(|f| f.status.is_open())
     }
 
     /// Whether a node lies in a frame that is open.
-    pub(super) fn in_open_frame(&self, node: u32) -> bool {
-        self.is_open(self.above.get(node as usize).copied().flatten())
+    pub(super) fn in_open_frame(&self, node: NodeId) -> bool {
+        self.is_open(self.above.get(node).copied().flatten())
     }
 
     /// A statement of a block's body is marked by the frame that runs the block now.
-    fn speaks_of(&self, statement: u32, frame: Option<u32>) -> bool {
+    fn speaks_of(&self, statement: u32, frame: Option<NodeId>) -> bool {
         let current = self.current(statement).flatten();
         current.is_none_or(|current| frame == Some(current))
     }
@@ -186,7 +174,7 @@ impl<'a> Marks<'a> {
     fn path(&self, statement: u32, node: Option<&Node>) -> Option<Text> {
         let frame = match self.current(statement) {
             None => None,
-            Some(frame) => Some(self.trace.nodes.get(frame? as usize)?.id?),
+            Some(frame) => Some(self.trace.node(frame?)?.id?),
         };
         let own = self.listing.get(statement)?;
         let name = match node.map(|n| &n.kind) {
@@ -207,8 +195,8 @@ impl<'a> Marks<'a> {
     /// What an outer frame wrote, where the innermost has not come so far: its path says whose it is.
     fn path_in_outer(&self, statement: u32) -> Option<Text> {
         let at = *self.outer.get(&statement)?;
-        let frame = self.above.get(at as usize).copied().flatten()?;
-        let id = self.trace.nodes.get(frame as usize)?.id?;
+        let frame = self.above.get(at).copied().flatten()?;
+        let id = self.trace.node(frame)?.id?;
         let name = self.listing.get(statement)?.bound()?;
         let binding = self.bindings.get(&(name, Some(id)))?;
         Some(self.paths.of(binding))
@@ -342,18 +330,16 @@ impl<'a> Paths<'a> {
 }
 
 /// Whether a node is of the present: not of an earlier round.
-pub(super) fn live(trace: &Trace) -> Vec<bool> {
-    let mut last: BTreeMap<u32, u32> = BTreeMap::new();
-    for (at, node) in (0_u32..).zip(&trace.nodes) {
+pub(super) fn live(trace: &Trace) -> TiVec<NodeId, bool> {
+    let mut last: BTreeMap<NodeId, NodeId> = BTreeMap::new();
+    for (at, node) in trace.nodes.iter_enumerated() {
         if let (NodeKind::Round { .. }, Some(parent)) = (&node.kind, node.parent) {
             last.insert(parent, at);
         }
     }
-    let mut live: Vec<bool> = Vec::with_capacity(trace.nodes.len());
-    for (at, node) in (0_u32..).zip(&trace.nodes) {
-        let above = node
-            .parent
-            .is_none_or(|p| live.get(p as usize) == Some(&true));
+    let mut live: TiVec<NodeId, bool> = TiVec::with_capacity(trace.nodes.len());
+    for (at, node) in trace.nodes.iter_enumerated() {
+        let above = node.parent.is_none_or(|p| live.get(p) == Some(&true));
         let current = match (&node.kind, node.parent) {
             (NodeKind::Round { .. }, Some(parent)) => last.get(&parent) == Some(&at),
             _ => true,

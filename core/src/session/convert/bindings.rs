@@ -196,8 +196,7 @@ impl Session {
             return binding.parent_execution_id;
         }
         let node = self.node_of_row(binding.execution_id?)?;
-        let around = self.index.frame.get(node as usize).copied().flatten()?;
-        self.trace.nodes.get(around as usize)?.id
+        self.node(self.trace.frame(self.node(node)?.parent)?)?.id
     }
 
     /// The bindings as the first state.md of a folder is to list them, so that their order stays: a folder has none of

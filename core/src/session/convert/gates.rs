@@ -3,7 +3,6 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::{Carry, Left, names_a_file, odd_keys, stamp, stamped, text};
-use crate::gate::audit::Chain;
 use crate::model::{AuditEvent, Gate, GateStatus};
 use crate::schema;
 use crate::time::Stamp;
@@ -100,9 +99,6 @@ fn audit(event: &AuditEvent, row: Option<&Map<String, Value>>) -> AuditRow {
         let value = row?.get(key)?;
         value.as_str().map(str::to_owned)
     };
-    let metadata = get("metadata")
-        .or(text(&event.metadata))
-        .unwrap_or_default();
     AuditRow {
         id: event.id,
         gate_id: event.gate_id.to_string(),
@@ -115,12 +111,8 @@ fn audit(event: &AuditEvent, row: Option<&Map<String, Value>>) -> AuditRow {
         at: get("timestamp")
             .or(event.timestamp.as_ref().map(Stamp::to_string))
             .unwrap_or_default(),
-        chain: Chain::of_metadata(&metadata).unwrap_or(Chain {
-            seq: 0,
-            prev: String::new(),
-            hash: String::new(),
-            id: None,
-        }),
-        metadata,
+        metadata: get("metadata")
+            .or(text(&event.metadata))
+            .unwrap_or_default(),
     }
 }

@@ -3,6 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Left, Session};
 use crate::model::{Text, ValueAt};
 use crate::session::pages::audit;
+use crate::trace::NodeId;
 
 impl Session {
     /// What a conversion of this run, read anew, says otherwise, but for the places of which something was said: nothing
@@ -52,7 +53,7 @@ impl Session {
     }
 
     /// What ran, in order: its text, how it stands, and what it lies in.
-    fn ran(&self) -> impl Iterator<Item = (&Text, &str, Option<u32>)> {
+    fn ran(&self) -> impl Iterator<Item = (&Text, &str, Option<NodeId>)> {
         let nodes = self.trace.nodes.iter();
         nodes.map(|node| (&node.text, node.status.word(), node.parent))
     }

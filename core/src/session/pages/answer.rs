@@ -6,30 +6,27 @@ use super::overview::AGENTS;
 use super::program::{may_run, statements};
 use super::trace::count;
 use crate::check::look;
-use crate::model::{BindingKind, Run};
+use crate::model::{BindingKind, Run, RunStatus};
 use crate::program::{Listing, StatementKind};
 use crate::resume::{Facts, How, Plan, Stand, Stop};
+use crate::session::Opened;
 use crate::view::{Overview, Part};
 
-/// Adds the two lines; `name` is what commands call the run.
-pub(super) fn add(view: &mut Overview, facts: Facts<'_>, plan: &Plan, name: &str) {
+/// Adds the two lines.
+pub(super) fn add(view: &mut Overview, opened: &Opened, facts: Facts<'_>, plan: &Plan) {
     if view.form == AGENTS {
         return;
     }
-    view.left = left(view, facts, plan);
+    view.left = left(view, missing_outputs(opened), facts, plan);
+    let name = &opened.name();
     let (next, command) = next(view, facts, plan, &quoted(name));
     view.next = next;
     view.next_command = command.filter(|command| !command.is_empty());
 }
 
-fn left(view: &Overview, facts: Facts<'_>, plan: &Plan) -> String {
+fn left(view: &Overview, missing: Option<String>, facts: Facts<'_>, plan: &Plan) -> String {
     if view.status == "completed" {
-        let missing: Vec<&str> = missing_outputs(facts).collect();
-        return match missing.as_slice() {
-            [] => "nothing".to_owned(),
-            [name] => format!("its output {name}, which is not there"),
-            names => format!("its outputs {}, which are not there", names.join(", ")),
-        };
+        return missing.unwrap_or_else(|| "nothing".to_owned());
     }
     if let Some(file) = view.sealed() {
         return format!("not readable: {file} is encrypted");
@@ -78,11 +75,21 @@ fn left(view: &Overview, facts: Facts<'_>, plan: &Plan) -> String {
     }
 }
 
-/// The outputs of its program that a completed run lacks.
-fn missing_outputs(facts: Facts<'_>) -> impl Iterator<Item = &str> {
-    let listing = facts.listing.into_iter();
-    let missing = listing.flat_map(move |listing| look::missing_outputs(facts.run, listing));
-    missing.map(|(_, name)| name)
+/// The outputs of its program that a completed run lacks, in words. A state file's trace is no program: what it shows of an
+/// output may have been written elsewhere.
+pub(super) fn missing_outputs(opened: &Opened) -> Option<String> {
+    let completed = opened.trace.verdict.status == RunStatus::Completed.word();
+    let listing = opened.listing.as_ref().filter(|_| completed)?;
+    let missing = look::missing_outputs(&opened.run, listing);
+    let missing: Vec<&str> = missing.map(|(_, name)| name).collect();
+    match missing.as_slice() {
+        [] => None,
+        [name] => Some(format!("its output {name}, which is not there")),
+        names => Some(format!(
+            "its outputs {}, which are not there",
+            names.join(", ")
+        )),
+    }
 }
 
 /// The line where the run goes on.
@@ -94,9 +101,6 @@ fn line(plan: &Plan, listing: &Listing, stand: &Stand) -> Option<u32> {
 fn next(view: &Overview, facts: Facts<'_>, plan: &Plan, name: &str) -> (String, Option<String>) {
     let command = |words: &str| Some(format!("prose {words} {name}"));
     if view.status == "completed" {
-        if missing_outputs(facts).next().is_some() {
-            return ("see which output is missing".to_owned(), command("check"));
-        }
         return results(view, facts.run, name);
     }
     if let Some(file) = view.sealed() {

@@ -1,11 +1,11 @@
-use super::index::{frame_path, node_of_row, short};
+use super::index::{frame_path, short};
 use super::trace::node_ref;
 use super::writes::written;
 use crate::model::{Binding, ValueAt};
 use crate::scope;
 use crate::session::values::Table;
 use crate::session::{Opened, Session};
-use crate::trace::NodeKind;
+use crate::trace::{NodeId, NodeKind};
 use crate::view::{BindingRow, BindingsPage, CandidateView, ResolutionView};
 
 /// How many scopes and candidates of a resolution are named.
@@ -63,9 +63,7 @@ fn binding_rows(session: &Session, wanted: impl Iterator<Item = u32>) -> Vec<Bin
 }
 
 fn row_of(session: &Session, binding: u32, at: Binding) -> BindingRow {
-    let frame_node = at
-        .execution_id
-        .and_then(|id| node_of_row(&session.trace, id));
+    let frame_node = at.execution_id.and_then(|id| session.node_of_row(id));
     let attachment = at.attachment.as_deref().filter(|p| !p.is_empty());
     let written = written(session, binding, Some(&at));
     BindingRow {
@@ -74,10 +72,10 @@ fn row_of(session: &Session, binding: u32, at: Binding) -> BindingRow {
         execution_id: at.execution_id,
         frame_path: match (at.execution_id, frame_node) {
             (None, _) => String::new(),
-            (Some(_), Some(node)) => frame_path(&session.trace, &session.index.frame, Some(node)),
+            (Some(_), Some(node)) => frame_path(&session.trace, Some(node)),
             (Some(id), None) => format!("frame {id}"),
         },
-        frame_node,
+        frame_node: frame_node.map(NodeId::get),
         kind: at.kind.word().to_owned(),
         len: at.value.len(),
         stored: match &at.value {
@@ -116,7 +114,7 @@ fn earlier_versions(opened: &Opened, binding: &Binding) -> u32 {
 
 /// `frame 43`; what is no frame is called what it is, as a resolution may begin in a statement.
 fn scope_name(opened: &Opened, id: i64) -> String {
-    let node = node_of_row(&opened.trace, id).and_then(|at| opened.node(at));
+    let node = opened.node_of_row(id).and_then(|at| opened.node(at));
     let word = match node.map(|node| &node.kind) {
         None => "frame",
         Some(NodeKind::Statement) => "execution",

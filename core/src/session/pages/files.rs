@@ -1,6 +1,5 @@
 use std::collections::BTreeSet;
 
-use super::index::node_of_row;
 use crate::check::{self, Rule};
 use crate::decode::{receipts, rows};
 use crate::issue::{Issue, Location};
@@ -98,7 +97,7 @@ pub fn issues_page(opened: &Opened) -> IssuesView {
 
 pub(super) fn issue_view(opened: &Opened, issue: Issue) -> IssueView {
     IssueView {
-        node: execution_of(&issue.location).and_then(|row| node_of_row(&opened.trace, row)),
+        node: execution_of(&issue.location).and_then(|row| Some(opened.node_of_row(row)?.get())),
         binding: binding_of(opened, &issue.location),
         place: place_words(&issue.location),
         issue,

@@ -2,17 +2,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::audit::audit;
 use super::audit::audit_row;
-use super::index::node_of_row;
 use crate::gate::allow::Allow;
 use crate::gate::audit::{self, Finding};
-use crate::gate::lifecycle::{History, Lifecycle, Standing};
+use crate::gate::lifecycle::{History, Lifecycle};
 use crate::gate::visit;
 use crate::issue::Issue;
 use crate::model::{Gate, GateStatus, Run, Text};
 use crate::program::Listing;
 use crate::session::Opened;
 use crate::time::human_duration;
-use crate::trace::{NodeKind, NodeStatus, Trace};
+use crate::trace::{NodeId, NodeKind, NodeStatus, Trace};
 use crate::view::{GateView, GatesView};
 
 /// The gates as they stand at `now`, and the audit log with what its verification says.
@@ -45,11 +44,11 @@ pub(super) fn gate_views(
 }
 
 /// The node of each gate, by its id: the last one that stands for it.
-fn gate_nodes(opened: &Opened) -> BTreeMap<&str, u32> {
-    let nodes = opened.trace.nodes.iter().enumerate();
+fn gate_nodes(opened: &Opened) -> BTreeMap<&str, NodeId> {
+    let nodes = opened.trace.nodes.iter_enumerated();
     nodes
         .filter_map(|(i, node)| match &node.kind {
-            NodeKind::Gate { gate } => Some((gate.as_ref(), i as u32)),
+            NodeKind::Gate { gate } => Some((gate.as_ref(), i)),
             _ => None,
         })
         .collect()
@@ -59,7 +58,7 @@ fn gate_view(
     opened: &Opened,
     gate: &Gate,
     history: &History<'_>,
-    nodes: &BTreeMap<&str, u32>,
+    nodes: &BTreeMap<&str, NodeId>,
     now: Option<i64>,
 ) -> GateView {
     let at = Lifecycle::of(gate, now);
@@ -70,9 +69,7 @@ fn gate_view(
         true => opened.name(),
         false => run.to_owned(),
     };
-    let own_row = gate
-        .execution_id
-        .and_then(|id| node_of_row(&opened.trace, id));
+    let own_row = gate.execution_id.and_then(|id| opened.node_of_row(id));
     let resolution = at.resolution;
     let text = |t: &Option<crate::model::Text>| t.as_deref().map(str::to_owned);
     GateView {
@@ -80,7 +77,7 @@ fn gate_view(
         place: None,
         id: gate.id.to_string(),
         status: gate.status.word().to_owned(),
-        overdue: at.standing == Standing::Overdue,
+        overdue: at.overdue,
         standing: at.words,
         prompt: text(&gate.prompt).unwrap_or_default(),
         allow_words: match &allow {
@@ -107,10 +104,15 @@ fn gate_view(
         waited: at.waited_ms.map(human_duration),
         waited_ms: at.waited_ms,
         execution_id: gate.execution_id,
-        node: nodes.get(gate.id.as_ref()).copied().or(own_row),
+        node: nodes
+            .get(gate.id.as_ref())
+            .copied()
+            .or(own_row)
+            .map(NodeId::get),
         history: history.of(gate).map(audit_row).collect(),
         metadata: text(&gate.metadata),
-        expire_command: (at.standing == Standing::Overdue)
+        expire_command: at
+            .overdue
             .then(|| format!("prose gates expire {}", quoted(&name))),
         approve_command: format!(
             "prose approve {} {} --as NAME",

@@ -1,28 +1,28 @@
 use std::collections::BTreeMap;
 
+use typed_index_collections::TiVec;
+
 use super::writes::Writes;
 use crate::model::{Binding, Run, Text};
 use crate::program::Listing;
 pub(super) use crate::text::short;
-use crate::trace::{Node, NodeKind, Trace};
+use crate::trace::{NodeId, Trace};
 
 /// What pages look up again and again, computed once when a run is opened.
 #[derive(Debug, Default)]
 pub(in crate::session) struct NodeIndex {
     /// For each node: its place among its siblings, from 1, and how many they are.
-    pub(super) place: Vec<(u32, u32)>,
-    /// For each node: direct children; last, how many nodes lie in none.
-    pub(super) children: Vec<u32>,
+    pub(super) place: TiVec<NodeId, (u32, u32)>,
+    /// Direct children of each node that has some; and how many nodes lie in none.
+    pub(super) children: BTreeMap<Option<NodeId>, u32>,
     /// For each node: whether a failure below it was not recovered, so that its own is a consequence.
-    pub(super) fails_below: Vec<bool>,
-    /// For each node: the node of the frame that it lies in; a frame's own node lies in the one above.
-    pub(in crate::session) frame: Vec<Option<u32>>,
+    pub(super) fails_below: TiVec<NodeId, bool>,
     /// Who wrote what.
     pub(super) writes: Writes,
     /// `(line, node)`, ascending.
-    pub(super) lines: Vec<(u32, u32)>,
+    pub(super) lines: Vec<(u32, NodeId)>,
     /// `(line of the log, node)`, ascending: the other way round than [`Trace::told`].
-    pub(super) told: Vec<(u32, u32)>,
+    pub(super) told: Vec<(u32, NodeId)>,
     /// Bindings by scope: the root first, then frame by frame in the order of the trace.
     pub(super) binding_order: Vec<u32>,
     /// Bindings whose name and frame other rows claim too, and by how many in all (errata S2).
@@ -35,13 +35,15 @@ impl NodeIndex {
         trace: &Trace,
         listing: Option<&Listing>,
     ) -> NodeIndex {
-        let mut index = NodeIndex::default();
-        index.tree(trace);
+        let mut index = NodeIndex {
+            fails_below: trace.above(|_, node| node.has_failed()),
+            ..NodeIndex::default()
+        };
+        index.places(trace);
         index.lines = trace
             .nodes
-            .iter()
-            .enumerate()
-            .filter_map(|(i, node)| node.line.map(|line| (line, i as u32)))
+            .iter_enumerated()
+            .filter_map(|(at, node)| node.line.map(|line| (line, at)))
             .collect();
         index.lines.sort_unstable();
         index.told = trace
@@ -50,46 +52,30 @@ impl NodeIndex {
             .map(|(node, line)| (*line, *node))
             .collect();
         index.told.sort_unstable();
-        index.writes = Writes::of(run, trace, listing, &index.frame);
+        index.writes = Writes::of(run, trace, listing);
         index.binding_order = binding_order(run, trace);
         index.claims = claims(run);
         index
     }
 
-    fn tree(&mut self, trace: &Trace) {
-        let count = trace.nodes.len();
-        self.place = vec![(1, 1); count];
-        self.frame = vec![None; count];
-        self.fails_below = vec![false; count];
-        for (i, node) in trace.nodes.iter().enumerate().rev() {
-            let fails = node.has_failed() || self.fails_below.get(i) == Some(&true);
-            let parent = node.parent.filter(|_| fails);
-            if let Some(above) = parent.and_then(|p| self.fails_below.get_mut(p as usize)) {
-                *above = true;
-            }
+    fn places(&mut self, trace: &Trace) {
+        for node in &trace.nodes {
+            let count = self.children.entry(node.parent).or_default();
+            *count += 1;
+            self.place.push((*count, 1));
         }
-        // The last place counts the nodes that lie in none.
-        let mut children = vec![0; count + 1];
-        let slot = |node: &Node| node.parent.map_or(count, |parent| parent as usize);
-        for (i, node) in trace.nodes.iter().enumerate() {
-            if let Some(nth) = children.get_mut(slot(node)) {
-                *nth += 1;
-                self.place[i].0 = *nth;
-            }
-            let parent = node.parent.and_then(|p| trace.nodes.get(p as usize));
-            self.frame[i] = match parent.map(|parent| &parent.kind) {
-                Some(NodeKind::Frame { .. }) => node.parent,
-                _ => self.frame.get(slot(node)).copied().flatten(),
-            };
+        for (node, place) in trace.nodes.iter().zip(&mut self.place) {
+            place.1 = self.children.get(&node.parent).copied().unwrap_or(1);
         }
-        for (i, node) in trace.nodes.iter().enumerate() {
-            self.place[i].1 = children.get(slot(node)).copied().unwrap_or(1);
-        }
-        self.children = children;
+    }
+
+    /// How many nodes lie directly in one.
+    pub(super) fn children_of(&self, node: NodeId) -> u32 {
+        self.children.get(&Some(node)).copied().unwrap_or(0)
     }
 
     /// Nodes tied to a line.
-    pub(super) fn at_line(&self, line: u32) -> impl Iterator<Item = u32> + '_ {
+    pub(super) fn at_line(&self, line: u32) -> impl Iterator<Item = NodeId> + '_ {
         let from = self.lines.partition_point(|&(l, _)| l < line);
         self.lines
             .get(from..)
@@ -98,16 +84,6 @@ impl NodeIndex {
             .take_while(move |&&(l, _)| l == line)
             .map(|&(_, n)| n)
     }
-}
-
-/// The node of a row id, its instance's when the row is an alias.
-pub(in crate::session) fn node_of_row(trace: &Trace, row: i64) -> Option<u32> {
-    trace
-        .by_row
-        .binary_search_by_key(&row, |&(id, _)| id)
-        .ok()
-        .and_then(|at| trace.by_row.get(at))
-        .map(|&(_, n)| n)
 }
 
 fn claims(run: &Run) -> BTreeMap<u32, u32> {
@@ -133,7 +109,7 @@ fn binding_order(run: &Run, trace: &Trace) -> Vec<u32> {
             .get(*b as usize)
             .and_then(|binding| binding.execution_id);
         // Frames in the order of the trace; those that the trace does not know come last, by id.
-        let node = id.map(|id| node_of_row(trace, id).unwrap_or(u32::MAX));
+        let node = id.map(|id| trace.of_row(id).unwrap_or(trace.nodes.next_key()));
         (node, id)
     };
     order.sort_by_key(key);
@@ -141,24 +117,23 @@ fn binding_order(run: &Run, trace: &Trace) -> Vec<u32> {
 }
 
 /// Words for the way to a frame, from the outside in.
-pub(super) fn frame_path(trace: &Trace, frames: &[Option<u32>], frame: Option<u32>) -> String {
+pub(super) fn frame_path(trace: &Trace, frame: Option<NodeId>) -> String {
     let mut names: Vec<String> = Vec::new();
-    let mut at = frame;
+    let upward = trace.upward(frame).filter_map(|at| trace.node(at));
+    // What a binding names as its frame may be something else.
+    let frames = upward
+        .enumerate()
+        .filter(|(nth, node)| *nth == 0 || node.kind.is_frame());
     // Longer ways are cut in the middle: a hundred thousand frames deep is legal, but nobody reads it.
-    while let Some(i) = at {
-        let Some(node) = trace.nodes.get(i as usize) else {
-            break;
-        };
-        let name: Text = node.text.clone();
+    for (_, node) in frames {
         names.push(match node.id {
-            Some(id) => format!("{} #{id}", short(&name, 40)),
-            None => short(&name, 40),
+            Some(id) => format!("{} #{id}", short(&node.text, 40)),
+            None => short(&node.text, 40),
         });
         if names.len() == 6 {
             names.push("…".to_owned());
             break;
         }
-        at = frames.get(i as usize).copied().flatten();
     }
     names.reverse();
     names.join(" › ")

@@ -4,6 +4,10 @@
 //! [`Session`](super::Session) where it shows values. Shells call these functions and draw the struct of
 //! [`crate::view`] that comes back.
 
+use serde::{Deserialize, Serialize};
+
+use super::Session;
+
 mod agents;
 mod answer;
 mod audit;
@@ -40,7 +44,47 @@ pub use state::{state_md, state_page};
 pub use task::task;
 pub use trace::{next_failure, node_detail, node_ref, trace_page, trace_place, tree_row};
 
-pub(super) use index::{NodeIndex, node_of_row};
+/// A page that is asked for by its name alone: it has no windows and takes no options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Page {
+    /// [`overview`].
+    Overview,
+    /// [`agents`].
+    Agents,
+    /// [`gates`].
+    Gates,
+    /// [`imports`].
+    Imports,
+    /// [`files`].
+    Files,
+    /// [`issues_page`].
+    Issues,
+    /// [`resume`].
+    Resume,
+}
+
+impl Page {
+    /// The page's struct as JSON. `now` is milliseconds since 1970.
+    ///
+    /// # Errors
+    ///
+    /// When the struct cannot be written as JSON, which is a defect.
+    pub fn json(self, session: &Session, now: Option<i64>) -> serde_json::Result<String> {
+        use serde_json::to_string;
+        match self {
+            Page::Overview => to_string(&overview(session, now)),
+            Page::Agents => to_string(&agents(session)),
+            Page::Gates => to_string(&gates(session, now)),
+            Page::Imports => to_string(&imports(session)),
+            Page::Files => to_string(&files(session)),
+            Page::Issues => to_string(&issues_page(session)),
+            Page::Resume => to_string(&resume(session, now)),
+        }
+    }
+}
+
+pub(super) use index::NodeIndex;
 pub(super) use overview::{form_words, run_status};
 pub(super) use trace::span;
 pub(super) use writes::Written;

@@ -11,7 +11,7 @@ use crate::resume;
 use crate::session::summary::{last_part, line_of};
 use crate::session::{Opened, Session};
 use crate::time::{Stamp, human_duration};
-use crate::trace::{NodeKind, NodeStatus, Verdict};
+use crate::trace::{NodeId, NodeKind, NodeStatus, Verdict};
 use crate::view::{Failure, Overview, StatusCount};
 
 /// How many links a list on the first page holds.
@@ -95,19 +95,19 @@ pub(super) fn overview_of(
         .iter()
         .any(|e| e.started.is_some() || e.completed.is_some());
     count_nodes(session, &mut view);
-    let links = |nodes: &[usize]| {
+    let links = |nodes: &[NodeId]| {
         let near = nodes.iter().take(LINKS);
-        near.filter_map(|&n| node_ref(session, n as u32)).collect()
+        near.filter_map(|&n| node_ref(session, n)).collect()
     };
     view.positions = links(&trace.positions);
     view.position_count = trace.positions.len() as u32;
     view.failure = trace.first_cause.and_then(|cause| {
         Some(Failure {
-            cause: node_ref(session, cause as u32)?,
+            cause: node_ref(session, cause)?,
             error: trace
                 .nodes
                 .get(cause)
-                .and_then(|n| error_of(session, cause as u32, n))
+                .and_then(|n| error_of(session, cause, n))
                 .map(str::to_owned),
             because_of: links(&trace.because_of),
             because_of_count: trace.because_of.len() as u32,
@@ -117,15 +117,15 @@ pub(super) fn overview_of(
     view.missing = missing_words(session);
     view.headline = story::headline(&view, session.is_inferred());
     view.story = story::sentences(&view, trace.remarks.len() as u32);
-    answer::add(&mut view, facts, plan, &session.name());
+    answer::add(&mut view, session, facts, plan);
     view
 }
 
 fn count_nodes(opened: &Opened, view: &mut Overview) {
     let mut by_status: BTreeMap<&str, u32> = BTreeMap::new();
-    for (at, node) in opened.trace.nodes.iter().enumerate() {
+    for (at, node) in opened.trace.nodes.iter_enumerated() {
         // A block is what lies in it: it counts where nothing does, or where it failed by itself.
-        let is_leaf = opened.index.children.get(at) == Some(&0);
+        let is_leaf = opened.index.children_of(at) == 0;
         if matches!(node.kind, NodeKind::Round { .. }) || !(is_leaf || is_cause(opened, at, node)) {
             continue;
         }

@@ -104,15 +104,11 @@ fn line_of(session: &Session, number: u32, text: &str, kind: String, role: Strin
         latest = Some(&at.status);
         latest_word = word;
         if line.nodes.len() < LINKS {
-            line.nodes.push(node);
+            line.nodes.push(node.get());
             let wrote = wrote(session, node).into_iter();
             line.bindings.extend(wrote.filter(|b| !b.overwritten));
         }
-        line.position |= session
-            .trace
-            .positions
-            .binary_search(&(node as usize))
-            .is_ok();
+        line.position |= session.trace.positions.binary_search(&node).is_ok();
     }
     line.bindings.truncate(LINKS);
     if latest.is_some() {
@@ -208,6 +204,7 @@ mod tests {
     use super::*;
     use crate::session::Options;
     use crate::sqlite::MemorySource;
+    use crate::trace::NodeId;
 
     const PROGRAM: &str = "agent a:\n  model: opus\n  permissions:\n    bash: deny\nparallel (\"first\"):\n  x = session \"A\"\n    retry: 3\nloop until **it is good** (max: 4):\n  session \"Same\"\nsession \"Same\"\napprove go:\n  allow: [\"user\", \"ops\"]\n  timeout: 4h\n";
 
@@ -250,7 +247,7 @@ mod tests {
         let rows = pages::trace_page(&session, &Default::default(), 0, 100).rows;
         let node = |text: &str| {
             let row = rows.iter().find(|row| row.text.contains(text));
-            pages::node_detail(&session, row.map_or(99, |row| row.node))
+            pages::node_detail(&session, NodeId::new(row.map_or(99, |row| row.node)))
         };
         let parallel = node("parallel").unwrap();
         assert_eq!(parallel.row.detail, "first · 1 branch");

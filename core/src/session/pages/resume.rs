@@ -1,7 +1,8 @@
+use super::answer;
 use super::bindings::binding_row;
 use super::gates::gates;
 use super::gates::quoted;
-use super::index::{frame_path, node_of_row, short};
+use super::index::{frame_path, short};
 use super::overview::overview_of;
 use super::trace::{binding_ref, execution, node_ref, tree_row};
 use crate::model::{Gate, GateStatus};
@@ -9,7 +10,7 @@ use crate::program::{Listing, scan};
 use crate::resume::{self, Ahead, Facts, MemoryState, Need, NeedState, Plan, Stand, Stop};
 use crate::session::values::Table;
 use crate::session::{Opened, Session};
-use crate::trace::{NodeKind, NodeStatus, source_of_trace};
+use crate::trace::{NodeId, NodeKind, NodeStatus, source_of_trace};
 use crate::view::{
     AheadView, CautionView, DoneView, GateOutcomeView, MemoryNeedView, NeedView, PositionView,
     ResumeView,
@@ -110,6 +111,9 @@ pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
             session.run.program.missing()
         ));
     }
+    let missing = answer::missing_outputs(session);
+    view.notes
+        .extend(missing.map(|outputs| format!("it left {outputs}")));
     let known = listing.is_some() && !plan.cut;
     view.headline = headline(&view, known, session.is_inferred());
     view.steps = resume::steps(&view);
@@ -135,14 +139,14 @@ pub(super) fn facts<'s>(opened: &'s Opened, told: Option<&'s Listing>) -> Facts<
 }
 
 fn ended_last(opened: &Opened) -> Vec<crate::view::NodeRef> {
-    let mut done: Vec<(i64, u32)> = (0_u32..)
-        .zip(&opened.trace.nodes)
+    let nodes = opened.trace.nodes.iter_enumerated();
+    let mut done: Vec<(i64, NodeId)> = nodes
         .filter(|(_, n)| {
             matches!(n.status, NodeStatus::Completed | NodeStatus::Approved)
                 && !matches!(n.kind, NodeKind::Round { .. })
         })
         .map(|(at, n)| {
-            let row = execution(opened, n.last_row).map_or(i64::from(at), |e| e.id);
+            let row = execution(opened, n.last_row).map_or_else(|| i64::from(at.get()), |e| e.id);
             (row, at)
         })
         .collect();
@@ -168,7 +172,7 @@ fn position_view(session: &Session, facts: Facts<'_>, stand: &Stand, plan: &Plan
         how: stand.stop.word().to_owned(),
         node: stand.node.and_then(|n| node_ref(session, n)),
         frame,
-        frame_path: frame_path(&session.trace, &session.index.frame, stand.frame),
+        frame_path: frame_path(&session.trace, stand.frame),
         line,
         source: short(source, LISTED),
         guessed: node.is_some_and(|n| n.line_guessed),
@@ -187,7 +191,7 @@ fn position_view(session: &Session, facts: Facts<'_>, stand: &Stand, plan: &Plan
     }
 }
 
-fn gate_of(opened: &Opened, node: u32) -> Option<&Gate> {
+fn gate_of(opened: &Opened, node: NodeId) -> Option<&Gate> {
     let NodeKind::Gate { gate } = &opened.node(node)?.kind else {
         return None;
     };
@@ -195,7 +199,7 @@ fn gate_of(opened: &Opened, node: u32) -> Option<&Gate> {
 }
 
 /// What was decided right before a position.
-fn decided_words(opened: &Opened, node: u32) -> Option<String> {
+fn decided_words(opened: &Opened, node: NodeId) -> Option<String> {
     let gate = gate_of(opened, node)?;
     let by = gate
         .resolved_by
@@ -299,10 +303,7 @@ fn gate_outcomes(
         .zip(&opened.run.gates)
         .filter(|(_, gate)| gate.status == GateStatus::Pending)
         .map(|(view, gate)| {
-            let node = view.node.or_else(|| {
-                gate.execution_id
-                    .and_then(|id| node_of_row(&opened.trace, id))
-            });
+            let node = view.node.map(NodeId::new);
             let outcomes = resume::outcomes(facts, plan, gate, node);
             GateOutcomeView {
                 gate: view,

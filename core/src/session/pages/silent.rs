@@ -157,7 +157,7 @@ fn announced(session: &Session, listing: &Listing, node: &Node) -> Option<u32> {
     if !node.derived || node.line.is_some() {
         return None;
     }
-    let parallel = session.trace.nodes.get(node.parent? as usize)?;
+    let parallel = session.node(node.parent?)?;
     let branches = listing.branches(listing.statement_at(parallel.line?)?);
     let own = branches.into_iter().find(|(name, _)| **name == **branch)?;
     Some(own.1)

@@ -115,6 +115,13 @@ fn progress(view: &Overview, remarks: u32) -> Option<String> {
     if view.statements == 0 && view.is_unread(Part::Statements) {
         return Some("What was executed could not be read.".to_owned());
     }
+    let skipped = view
+        .by_status
+        .iter()
+        .find(|count| count.status == "skipped");
+    if let (0, Some(skipped)) = (view.statements, skipped) {
+        return Some(format!("{} skipped, and none began.", was(skipped.count)));
+    }
     if view.statements == 0 {
         return Some(match view.bindings {
             0 if view.is_unread(Part::Bindings) => {
@@ -147,6 +154,12 @@ fn progress(view: &Overview, remarks: u32) -> Option<String> {
         0 => format!("No statement finished{unread}."),
         _ => format!("{} finished{unread}.", statements(done)),
     })
+}
+
+/// `1 statement was`, `3 statements were`.
+fn was(count: u32) -> String {
+    let verb = if count == 1 { "was" } else { "were" };
+    format!("{} {verb}", statements(count))
 }
 
 /// A statement inside a sentence: in backticks, so that a page can set it apart.

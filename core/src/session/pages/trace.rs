@@ -7,7 +7,7 @@ use crate::issue::Location;
 use crate::model::{Execution, LogEvent, LogLine, Status};
 use crate::session::{Opened, Session};
 use crate::time::{Stamp, human_duration};
-use crate::trace::{Node, NodeKind};
+use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
 use crate::view::{BindingRef, Cell, NodeDetail, NodeRef, RowView, TracePage, TreeRow};
 
 /// How much of a statement or an error a row shows.
@@ -19,44 +19,52 @@ const NOTE: usize = 80;
 const PATH: usize = 100;
 
 /// A window of the trace: `folded` holds the nodes whose children are hidden.
-pub fn trace_page(session: &Session, folded: &BTreeSet<u32>, from: u32, len: u32) -> TracePage {
-    let nodes = &session.trace.nodes;
+pub fn trace_page(session: &Session, folded: &BTreeSet<NodeId>, from: u32, len: u32) -> TracePage {
     let mut page = TracePage {
         total: 0,
         from,
         rows: Vec::new(),
-        note: session
-            .unread()
-            .iter()
-            .find(|unread| unread.sealed)
-            .map(|sealed| format!("{} is not readable: {}", sealed.what, sealed.why)),
+        note: note(session),
         remarks: remarks_after(session, None),
+        remarks_behind: remarks_after(session, Some(session.trace.nodes.next_key())),
     };
     let window = from..from.saturating_add(len);
-    let mut at = 0;
-    while let Some(node) = nodes.get(at as usize) {
+    let mut at = NodeId::new(0);
+    while let Some(node) = session.node(at) {
         let is_folded = node.descendants > 0 && folded.contains(&at);
         if window.contains(&page.total) {
             page.rows.extend(tree_row(session, at, is_folded));
         }
         page.total += 1;
-        at += 1 + if is_folded { node.descendants } else { 0 };
+        at = match is_folded {
+            true => session.trace.end(at),
+            false => at.next(),
+        };
     }
     page
 }
 
+/// What a reader must know before the rows.
+fn note(session: &Session) -> Option<String> {
+    let sealed = session.unread().into_iter().find(|unread| unread.sealed);
+    let sealed = sealed.map(|unread| format!("{} is not readable: {}", unread.what, unread.why));
+    let unordered =
+        "Only bindings tell what ran: what else did, and in which order, is not recorded.";
+    sealed.or_else(|| session.trace.unordered.then(|| unordered.to_owned()))
+}
+
 /// The place of a node among the visible rows, or of the fold that hides it.
-pub fn trace_place(opened: &Opened, folded: &BTreeSet<u32>, node: u32) -> u32 {
-    let (mut at, mut place) = (0, 0);
+pub fn trace_place(opened: &Opened, folded: &BTreeSet<NodeId>, node: NodeId) -> u32 {
+    let (mut at, mut place) = (NodeId::new(0), 0);
     while at < node {
-        let below = match opened.node(at).filter(|_| folded.contains(&at)) {
-            Some(fold) => fold.descendants,
-            None => 0,
+        let behind = match folded.contains(&at) {
+            true => opened.trace.end(at),
+            false => at.next(),
         };
-        if at + below >= node {
+        if behind > node {
             break;
         }
-        at += 1 + below;
+        at = behind;
         place += 1;
     }
     place
@@ -64,30 +72,23 @@ pub fn trace_place(opened: &Opened, folded: &BTreeSet<u32>, node: u32) -> u32 {
 
 /// The next (or previous) cause of a failure, as seen from `node`: what failed, was not recovered, and has no such
 /// failure below it. Blocks around a cause failed because of it.
-pub fn next_failure(opened: &Opened, node: Option<u32>, forward: bool) -> Option<u32> {
-    let count = opened.trace.nodes.len() as u32;
-    let failed = |at: &u32| {
-        opened
-            .node(*at)
-            .is_some_and(|n| is_cause(opened, *at as usize, n))
-    };
+pub fn next_failure(opened: &Opened, node: Option<NodeId>, forward: bool) -> Option<NodeId> {
+    let (first, end) = (NodeId::new(0), opened.trace.nodes.next_key());
+    let failed = |at: &NodeId| opened.node(*at).is_some_and(|n| is_cause(opened, *at, n));
     match forward {
-        true => (node.map_or(0, |from| from.saturating_add(1))..count).find(failed),
-        false => (0..node.map_or(count, |from| from.min(count)))
-            .rev()
-            .find(failed),
+        true => node.map_or(first, NodeId::next).to(end).find(failed),
+        false => first.to(node.unwrap_or(end).min(end)).rev().find(failed),
     }
 }
 
 /// Whether a node failed by itself, not because of what lies in it.
-pub(super) fn is_cause(opened: &Opened, at: usize, node: &Node) -> bool {
+pub(super) fn is_cause(opened: &Opened, at: NodeId, node: &Node) -> bool {
     node.has_failed() && opened.index.fails_below.get(at) != Some(&true)
 }
 
 /// One row of the trace.
-pub fn tree_row(session: &Session, node: u32, folded: bool) -> Option<TreeRow> {
-    let i = node as usize;
-    let at = session.trace.nodes.get(i)?;
+pub fn tree_row(session: &Session, node: NodeId, folded: bool) -> Option<TreeRow> {
+    let at = session.node(node)?;
     let (first, last) = (
         execution(session, at.first_row),
         execution(session, at.last_row),
@@ -105,13 +106,13 @@ pub fn tree_row(session: &Session, node: u32, folded: bool) -> Option<TreeRow> {
         _ => (None, None, None, None),
     };
     Some(TreeRow {
-        node,
+        node: node.get(),
         id: at.id,
         aliases: at.aliases.clone(),
         level: at.level,
         descendants: at.descendants,
-        children: session.index.children.get(i).copied().unwrap_or(0),
-        place: session.index.place.get(i).copied().unwrap_or((1, 1)),
+        children: session.index.children_of(node),
+        place: session.index.place.get(node).copied().unwrap_or((1, 1)),
         folded,
         kind: at.kind.word().to_owned(),
         text: short(&at.text, ROW_TEXT),
@@ -135,14 +136,14 @@ pub fn tree_row(session: &Session, node: u32, folded: bool) -> Option<TreeRow> {
         recovered: at.recovered,
         inferred: at.inferred,
         derived: at.derived,
-        position: session.trace.positions.binary_search(&i).is_ok(),
-        first_cause: session.trace.first_cause == Some(i),
-        because_of: session.trace.because_of.contains(&i),
+        position: session.trace.positions.binary_search(&node).is_ok(),
+        first_cause: session.trace.first_cause == Some(node),
+        because_of: session.trace.because_of.contains(&node),
     })
 }
 
 /// Everything that is known of a node; its rows are read from the store now.
-pub fn node_detail(session: &Session, node: u32) -> Option<NodeDetail> {
+pub fn node_detail(session: &Session, node: NodeId) -> Option<NodeDetail> {
     let row = tree_row(session, node, false)?;
     let at = session.node(node)?;
     let ids: Vec<i64> = at
@@ -183,20 +184,13 @@ pub fn node_detail(session: &Session, node: u32) -> Option<NodeDetail> {
 }
 
 /// The frame that a node is, or lies in.
-pub(super) fn frame_of(opened: &Opened, node: u32) -> Option<&Node> {
-    let at = opened.node(node)?;
-    match at.kind {
-        NodeKind::Frame { .. } => Some(at),
-        _ => {
-            let frame = opened.index.frame.get(node as usize).copied().flatten()?;
-            opened.node(frame)
-        }
-    }
+pub(super) fn frame_of(opened: &Opened, node: NodeId) -> Option<&Node> {
+    opened.node(opened.trace.frame(Some(node))?)
 }
 
 /// What of a node's place was inferred, in a sentence.
 fn inferred_words(opened: &Opened, node: &Node) -> Option<String> {
-    let above = |node: &Node| opened.trace.nodes.get(node.parent? as usize);
+    let above = |node: &Node| opened.node(node.parent?);
     let recorded = execution(opened, node.first_row).and_then(|row| row.parent);
     node.inferred.then(|| match (recorded, above(node).map(|n| &n.kind)) {
         (Some(id), Some(NodeKind::Round { .. })) => format!(
@@ -210,7 +204,7 @@ fn inferred_words(opened: &Opened, node: &Node) -> Option<String> {
 }
 
 /// The lines of a compact log that tell of a node.
-fn told(opened: &Opened, node: u32) -> impl Iterator<Item = &LogLine> {
+fn told(opened: &Opened, node: NodeId) -> impl Iterator<Item = &LogLine> {
     let told = &opened.trace.told;
     let from = told.partition_point(|(at, _)| *at < node);
     let own = told.get(from..).unwrap_or_default();
@@ -221,7 +215,7 @@ fn told(opened: &Opened, node: u32) -> impl Iterator<Item = &LogLine> {
 }
 
 /// The node that a line of the run's log tells of.
-pub(super) fn node_of_line(opened: &Opened, at: &Location) -> Option<u32> {
+pub(super) fn node_of_line(opened: &Opened, at: &Location) -> Option<NodeId> {
     let log = opened.run.log.as_ref()?;
     let number = at.line.filter(|_| at.file.as_deref() == Some(&*log.file))?;
     let line = log.lines.binary_search_by_key(&number, |l| l.line).ok()?;
@@ -232,7 +226,7 @@ pub(super) fn node_of_line(opened: &Opened, at: &Location) -> Option<u32> {
 }
 
 /// A node as a link.
-pub fn node_ref(opened: &Opened, node: u32) -> Option<NodeRef> {
+pub fn node_ref(opened: &Opened, node: NodeId) -> Option<NodeRef> {
     let at = opened.node(node)?;
     let above = ancestors(opened, node, 7);
     let cut = above.len().saturating_sub(6);
@@ -246,7 +240,7 @@ pub fn node_ref(opened: &Opened, node: u32) -> Option<NodeRef> {
         path.insert(0, "…".to_owned());
     }
     Some(NodeRef {
-        node,
+        node: node.get(),
         id: at.id,
         kind: at.kind.word().to_owned(),
         text: short(&at.text, ROW_TEXT),
@@ -259,11 +253,9 @@ pub fn node_ref(opened: &Opened, node: u32) -> Option<NodeRef> {
 }
 
 /// What is above a node, from the outside in; of a longer way the nearest `most`.
-fn ancestors(opened: &Opened, node: u32, most: usize) -> Vec<u32> {
-    let parent = |node: &u32| opened.node(*node)?.parent;
-    let mut above: Vec<u32> = std::iter::successors(parent(&node), parent)
-        .take(most)
-        .collect();
+fn ancestors(opened: &Opened, node: NodeId, most: usize) -> Vec<NodeId> {
+    let upward = opened.trace.upward(Some(node)).skip(1);
+    let mut above: Vec<NodeId> = upward.take(most).collect();
     above.reverse();
     above
 }
@@ -293,7 +285,7 @@ pub(super) fn status_word(node: &Node) -> &str {
 }
 
 /// The error of a node: that of its last row, or line of the log, which has one.
-pub(super) fn error_of<'o>(opened: &'o Opened, at: u32, node: &'o Node) -> Option<&'o str> {
+pub(super) fn error_of<'o>(opened: &'o Opened, at: NodeId, node: &'o Node) -> Option<&'o str> {
     let last = execution(opened, node.last_row).and_then(|e| e.error.as_deref());
     let of_row = |id: &i64| {
         let at = opened
@@ -311,7 +303,7 @@ pub(super) fn error_of<'o>(opened: &'o Opened, at: u32, node: &'o Node) -> Optio
 }
 
 /// What the last line of a log that says that a node failed says of it.
-fn failed_line(opened: &Opened, at: u32) -> Option<&str> {
+fn failed_line(opened: &Opened, at: NodeId) -> Option<&str> {
     let failed = told(opened, at).filter(|line| {
         matches!(
             line.event,
@@ -324,14 +316,9 @@ fn failed_line(opened: &Opened, at: u32) -> Option<&str> {
     failed.last()?.note.as_deref()
 }
 
-fn detail_words(opened: &Opened, index: u32, node: &Node) -> String {
+fn detail_words(opened: &Opened, index: NodeId, node: &Node) -> String {
     let meta = execution(opened, node.first_row).and_then(|e| e.meta.as_deref());
-    let children = opened
-        .index
-        .children
-        .get(index as usize)
-        .copied()
-        .unwrap_or(0);
+    let children = opened.index.children_of(index);
     // What no row says, the program may.
     let stated = statement_of(opened, node).filter(|_| !node.line_guessed);
     let stated_text = |name: &str| stated.and_then(|s| s.property(name));
@@ -346,14 +333,9 @@ fn detail_words(opened: &Opened, index: u32, node: &Node) -> String {
             words.push(count(children, "branch", "branches"));
         }
         NodeKind::Loop => {
-            let last_round = opened
-                .trace
-                .nodes
-                .iter()
-                .skip(index as usize + 1)
-                .take(node.descendants as usize)
-                .filter(|n| n.parent == Some(index))
-                .filter_map(|n| match n.kind {
+            let inside = opened.trace.children(Some(index));
+            let last_round = inside
+                .filter_map(|n| match opened.node(n)?.kind {
                     NodeKind::Round { n } => Some(n),
                     _ => None,
                 })
@@ -382,7 +364,7 @@ fn detail_words(opened: &Opened, index: u32, node: &Node) -> String {
             }
             words.push(format!("depth {depth}"));
         }
-        NodeKind::Branch { .. } if node.derived => {
+        NodeKind::Branch { .. } if node.derived && node.status != NodeStatus::Completed => {
             words.push("announced, never seen".to_owned());
         }
         _ => {}
@@ -396,14 +378,17 @@ fn detail_words(opened: &Opened, index: u32, node: &Node) -> String {
             _ => format!("attempt {}", node.attempts),
         });
     }
-    if let Some(remark) = node.remark(&opened.run) {
-        words.push(short(remark, NOTE));
-    }
+    let remark = node.remark(&opened.run).map(|remark| short(remark, NOTE));
+    words.extend(match (node.held(&opened.run), remark) {
+        (Some(held), Some(why)) => Some(format!("{held}: {why}")),
+        (Some(held), None) => Some(held.to_string()),
+        (None, remark) => remark,
+    });
     words.join(" · ")
 }
 
 /// What a log or a state file remarks after a node, or before the first.
-pub(crate) fn remarks_after(opened: &Opened, node: Option<u32>) -> Vec<String> {
+pub(crate) fn remarks_after(opened: &Opened, node: Option<NodeId>) -> Vec<String> {
     let all = &opened.trace.remarks;
     let from = all.partition_point(|(after, _)| *after < node);
     let own = all

@@ -11,13 +11,12 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::index::node_of_row;
 use super::trace::binding_ref;
 use crate::model::{Binding, Run};
 use crate::program::Listing;
 use crate::session::{Opened, Session};
 use crate::time::Stamp;
-use crate::trace::{Node, NodeKind, NodeStatus, Trace};
+use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
 use crate::view::BindingRef;
 
 /// The time of a write that lies behind a larger value in its row is not read: the way there leads over all pages of
@@ -31,7 +30,7 @@ const UNTIMED_MOST: usize = 1_000;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::session) struct Written {
     /// The node; `None` when none was under way, or when several may have been.
-    pub(super) by: Option<u32>,
+    pub(super) by: Option<NodeId>,
     /// Not all times are recorded: the node follows from the name, or from the order of the rows.
     pub(super) inferred: bool,
     /// When, in milliseconds since 1970 UTC.
@@ -43,12 +42,12 @@ pub(in crate::session) struct Written {
 pub(super) struct Writes {
     groups: Vec<Group>,
     /// `(node, group)`, ascending.
-    of_node: Vec<(u32, u32)>,
+    of_node: Vec<(NodeId, u32)>,
     of_binding: BTreeMap<u32, u32>,
 }
 
 /// A name, and the node of the frame in which it is bound.
-type Key<'a> = (&'a str, Option<u32>);
+type Key<'a> = (&'a str, Option<NodeId>);
 
 /// The bindings of one name in one frame, and the nodes whose statements bind it.
 #[derive(Debug, Default)]
@@ -63,7 +62,7 @@ struct Group {
 /// When a node was under way, in milliseconds since 1970 UTC.
 #[derive(Debug, Clone, Copy)]
 struct Span {
-    node: u32,
+    node: NodeId,
     from: Option<i64>,
     to: Option<i64>,
     over: bool,
@@ -71,7 +70,7 @@ struct Span {
 }
 
 impl Span {
-    fn of(run: &Run, at: u32, node: &Node) -> Span {
+    fn of(run: &Run, at: NodeId, node: &Node) -> Span {
         let row = |row: Option<u32>| run.executions.get(row? as usize);
         let millis = |stamp: Option<&Stamp>| stamp.and_then(Stamp::millis);
         let (first, last) = (row(node.first_row), row(node.last_row));
@@ -112,7 +111,7 @@ fn second(at: i64) -> (i64, i64) {
 
 impl Group {
     fn settle(&mut self, trace: &Trace) {
-        let status = |span: &Span| trace.nodes.get(span.node as usize).map(|node| &node.status);
+        let status = |span: &Span| trace.node(span.node).map(|node| &node.status);
         let begun = |span: &Span| status(span) != Some(&NodeStatus::Pending);
         // An announced statement is named only where no other can be meant.
         if self.spans.iter().any(begun) {
@@ -140,7 +139,7 @@ impl Group {
 
     /// The node that was under way between two instants. A statement writes its value before it ends, so of several
     /// the one that ended first.
-    fn under_way(&self, low: i64, high: i64) -> Option<u32> {
+    fn under_way(&self, low: i64, high: i64) -> Option<NodeId> {
         let timed = self.spans.iter().filter_map(|span| {
             let (from, to) = span.timed()?;
             (from <= high && to >= low).then_some((to, Reverse(span.node)))
@@ -149,7 +148,7 @@ impl Group {
     }
 
     /// The last node that no recorded time speaks against, if it completed or is the only one.
-    fn untimed(&self, at: Option<i64>) -> Option<u32> {
+    fn untimed(&self, at: Option<i64>) -> Option<NodeId> {
         let open = |span: &&Span| at.is_none() || span.timed().is_none();
         let mut possible = self
             .spans
@@ -164,20 +163,16 @@ impl Group {
 }
 
 impl Writes {
-    pub(super) fn of<'r>(
-        run: &'r Run,
-        trace: &'r Trace,
-        listing: Option<&'r Listing>,
-        frames: &[Option<u32>],
-    ) -> Writes {
-        let mut named: BTreeMap<Key<'_>, Vec<u32>> = BTreeMap::new();
-        let mut unnamed: BTreeMap<Key<'_>, Vec<u32>> = BTreeMap::new();
-        for (at, node) in (0_u32..).zip(&trace.nodes) {
+    pub(super) fn of<'r>(run: &'r Run, trace: &'r Trace, listing: Option<&'r Listing>) -> Writes {
+        let frames = trace.frames();
+        let mut named: BTreeMap<Key<'_>, Vec<NodeId>> = BTreeMap::new();
+        let mut unnamed: BTreeMap<Key<'_>, Vec<NodeId>> = BTreeMap::new();
+        for (at, node) in trace.nodes.iter_enumerated() {
             // What was passed over wrote nothing.
             if node.status == NodeStatus::Skipped {
                 continue;
             }
-            let frame = frames.get(at as usize).copied().flatten();
+            let frame = frames.get(at).copied().flatten();
             let (of, key) = match binds(trace, listing, node) {
                 Some(name) => (&mut named, name),
                 None => (&mut unnamed, node.text.trim()),
@@ -190,7 +185,7 @@ impl Writes {
             let Some(frame) = frame_of(trace, binding) else {
                 continue;
             };
-            let find = |nodes: &BTreeMap<_, Vec<u32>>, keys: [Option<&'r str>; 2]| {
+            let find = |nodes: &BTreeMap<_, Vec<NodeId>>, keys: [Option<&'r str>; 2]| {
                 let mut keys = keys.into_iter().flatten().map(|key| (key, frame));
                 keys.find(|key| nodes.contains_key(key))
             };
@@ -203,8 +198,7 @@ impl Writes {
             };
             let at = *groups.entry((anonymous, key)).or_insert_with(|| {
                 let at = writes.groups.len() as u32;
-                let span =
-                    |node: &u32| Some(Span::of(run, *node, trace.nodes.get(*node as usize)?));
+                let span = |node: &NodeId| Some(Span::of(run, *node, trace.node(*node)?));
                 writes.of_node.extend(nodes.iter().map(|node| (*node, at)));
                 writes.groups.push(Group {
                     spans: nodes.iter().filter_map(span).collect(),
@@ -225,16 +219,16 @@ impl Writes {
         writes
     }
 
-    fn group_of_node(&self, node: u32) -> Option<&Group> {
+    fn group_of_node(&self, node: NodeId) -> Option<&Group> {
         let at = self.of_node.binary_search_by_key(&node, |(n, _)| *n).ok()?;
         self.groups.get(self.of_node.get(at)?.1 as usize)
     }
 }
 
 /// The node of a binding's frame, which the root does not have; `None` where the trace has no such frame.
-fn frame_of(trace: &Trace, binding: &Binding) -> Option<Option<u32>> {
+fn frame_of(trace: &Trace, binding: &Binding) -> Option<Option<NodeId>> {
     match binding.execution_id {
-        Some(id) => node_of_row(trace, id).map(Some),
+        Some(id) => trace.of_row(id).map(Some),
         None => Some(None),
     }
 }
@@ -324,7 +318,7 @@ pub(super) fn written(session: &Session, binding: u32, full: Option<&Binding>) -
 }
 
 /// The bindings whose value a node wrote, and those whose value another replaced since.
-pub(super) fn wrote(session: &Session, node: u32) -> Vec<BindingRef> {
+pub(super) fn wrote(session: &Session, node: NodeId) -> Vec<BindingRef> {
     let Some(group) = session.index.writes.group_of_node(node) else {
         return Vec::new();
     };
@@ -359,8 +353,7 @@ fn replaced(opened: &Opened, own: &Span, binding: u32, written: Written) -> Opti
     if let (Some(at), Some(to)) = (written.at, own.to) {
         return (to < second(at).0).then_some(false);
     }
-    let below = opened.node(own.node)?.descendants;
-    (own.node.saturating_add(below) < written.by?).then_some(true)
+    (opened.trace.end(own.node) <= written.by?).then_some(true)
 }
 
 #[cfg(test)]

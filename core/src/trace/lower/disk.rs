@@ -49,16 +49,13 @@ pub(in crate::trace) fn written<'r>(run: &'r Run, facts: &Facts<'_>) -> Written<
         let binders = binders.get(&(&*binding.name, frame.is_some()));
         let binders = binders.map_or(&[][..], Vec::as_slice);
         let first = binding.first_line();
-        let quoted = |at: &&u32| {
-            let own = facts.statement(**at);
-            own.is_some_and(|s| Some(s.text.as_str()) == first)
-        };
-        let mut by_source = binders.iter().filter(quoted);
-        let one = match (by_source.next(), by_source.next(), binders) {
-            (Some(one), None, _) => Some((*one, TiedBy::Text)),
+        let source = binding.source.as_deref().unwrap_or_default();
+        let quoted = facts.listing.quoted(binders.iter().copied(), source);
+        let one = match (quoted, binders) {
+            (Some(one), _) => Some((one, TiedBy::Text)),
             // Nothing tells which of several it was.
-            (_, _, [one]) => Some((*one, TiedBy::Name)),
-            (_, _, []) if frame.is_none() => first
+            (_, [one]) => Some((*one, TiedBy::Name)),
+            (_, []) if frame.is_none() => first
                 .and_then(|first| ties.tie(first, None))
                 .filter(|tie| !tie.guessed)
                 .map(|tie| (tie.statement, tie.by)),

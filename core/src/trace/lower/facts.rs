@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::issue::{Issue, Severity};
-use crate::model::{Annotation, Run, Status, Text};
+use crate::model::{Annotation, FolderForm, Form, Run, Status, Text};
 use crate::program::{LineRole, Listing, Statement, StatementKind, Tie, TiedBy};
 use crate::trace::NodeStatus;
 use crate::trace::emit::word;
@@ -187,7 +187,14 @@ impl<'a> Facts<'a> {
                 }
             }
         }
-        if strays > 0 && !self.is_trace {
+        // Receipts name statements by ids of their own.
+        let by_receipts = matches!(
+            run.form,
+            Form::Folder {
+                form: FolderForm::Receipts
+            }
+        );
+        if strays > 0 && !self.is_trace && !by_receipts {
             ledger.note(Severity::Info, "trace-beyond-program", || {
                 Issue::info("", format!("{strays} annotated lines of the state file are not in the program"))
                     .at_file("state.md")

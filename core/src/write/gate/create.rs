@@ -3,7 +3,6 @@ use serde_json::{Map, Value};
 use super::log::Log;
 use super::{fits, principal};
 use crate::gate::allow::{ANY_PERSON, Allow};
-use crate::gate::audit::Head;
 use crate::gate::columns::Columns;
 use crate::gate::visit;
 use crate::model::{AuditKind, Gate, GateStatus, Meta, Status};
@@ -15,7 +14,9 @@ use crate::write::insist::Insist;
 use crate::write::instance::running;
 use crate::write::meta::Keys;
 use crate::write::source::{Command, Named, Source};
-use crate::write::{At, Change, Facts, GateRow, Plan, Record, Style, WriteError, at_text, names};
+use crate::write::{
+    At, Change, Facts, GateOpened, GateRow, Plan, Record, Style, WriteError, at_text, names,
+};
 
 /// `gate create`: the program stands at a gate. What is not given the program says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,31 +39,10 @@ pub struct CreateGate {
     pub insist: Insist,
 }
 
-/// A gate that was created.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GateCreated {
-    /// Its id: `id#2` when the gate is met for the second time (errata G1).
-    pub id: String,
-    /// Which time it is met, from 1.
-    pub visit: u32,
-    /// The execution that waits at it.
-    pub execution: i64,
-    /// The statement's text.
-    pub text: String,
-    /// Its line in the program, where it is known.
-    pub line: Option<i64>,
-    /// Who may decide, in words.
-    pub allow: String,
-    /// Until when.
-    pub deadline: Option<Stamp>,
-    /// Where the audit log ends now.
-    pub head: Option<Head>,
-}
-
 impl Record for CreateGate {
-    type Done = GateCreated;
+    type Done = GateOpened;
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<GateCreated>, WriteError> {
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<GateOpened>, WriteError> {
         running(facts)?;
         let source = Source::of(facts)?;
         let statement = self.statement(&source)?;
@@ -82,7 +62,7 @@ impl Record for CreateGate {
             line: own.map(|s| s.line).or(self.line),
         };
         let mut entry = Entry::open(facts, &named, None, self.parent, self.insist, Command::Gate)?;
-        let terms = self.terms(&mut entry, statement)?;
+        let terms = self.settled(&mut entry, statement)?;
         let allow = match &terms.allow {
             None => vec![ANY_PERSON],
             Some(list) => list
@@ -142,7 +122,7 @@ impl Record for CreateGate {
         let allow = allow.to_string();
         let gate = GateRow {
             id: id.clone(),
-            run_id: facts.run()?.id,
+            run_id: entry.run.clone(),
             execution_id: Some(row.id),
             prompt: Some(prompt),
             allow: allow.clone(),
@@ -159,26 +139,19 @@ impl Record for CreateGate {
         changes.extend([Change::Gate(gate), touch(facts, at)]);
         Ok(Plan {
             changes,
-            done: GateCreated {
-                id,
+            done: GateOpened {
+                run: entry.run,
+                gate: id,
                 visit,
-                execution: row.id,
-                text: entry.found.text.clone(),
+                execution_id: row.id,
                 line: entry.found.index(),
-                allow: words,
+                statement: entry.found.text,
+                may_decide: words,
                 deadline: deadline.map(Stamp::At),
                 head: log.head(),
             },
         })
     }
-}
-
-/// What a gate asks of whom, and for how long.
-struct Terms {
-    prompt: Option<String>,
-    allow: Option<Vec<String>>,
-    timeout: Option<String>,
-    on_reject: Option<String>,
 }
 
 /// The deadline in milliseconds. It is counted from the second that is recorded as that of its creation.
@@ -203,7 +176,8 @@ fn same_words(a: &str, b: &str) -> bool {
 
 impl CreateGate {
     /// What holds: what was given, else what the program says.
-    fn terms(&self, entry: &mut Entry, statement: Option<u32>) -> Result<Terms, WriteError> {
+    fn settled(&self, entry: &mut Entry, statement: Option<u32>) -> Result<CreateGate, WriteError> {
+        let mut terms = self.clone();
         let Entry {
             source,
             found,
@@ -211,12 +185,7 @@ impl CreateGate {
             ..
         } = entry;
         let Some(own) = statement.and_then(|at| source.get(at)) else {
-            return Ok(Terms {
-                prompt: self.prompt.clone(),
-                allow: self.allow.clone(),
-                timeout: self.timeout.clone(),
-                on_reject: self.on_reject.clone(),
-            });
+            return Ok(terms);
         };
         let line = found.line;
         let says = |name: &str| {
@@ -224,56 +193,47 @@ impl CreateGate {
                 .filter(|text| !text.trim().is_empty())
                 .map(str::to_owned)
         };
-        let given = self.prompt.clone();
-        let prompt = insisted.settle_by("prompt", line, says("prompt"), given, |says, given| {
-            // A prompt with names in braces is filled in by whoever gives it.
-            says.contains('{') || same_words(says, given)
-        })?;
-        let allow = match own.allow() {
-            Ok(says) => {
+        // A prompt with names in braces is filled in by whoever gives it.
+        let same_prompt =
+            |says: &String, given: &String| says.contains('{') || same_words(says, given);
+        terms.prompt =
+            insisted.settle_by("prompt", line, says("prompt"), terms.prompt, same_prompt)?;
+        terms.allow = match (own.allow(), terms.allow) {
+            (Ok(says), given) => {
                 let sorted = |list: &Vec<String>| {
                     let mut names: Vec<String> =
                         list.iter().map(|name| name.trim().to_owned()).collect();
                     names.sort();
                     names
                 };
-                let given = self.allow.clone();
                 insisted.settle_by("allow", line, says, given, |a, b| sorted(a) == sorted(b))?
             }
-            Err(raw) => {
-                let Some(given) = self.allow.clone() else {
-                    return Err(WriteError::refused(
-                        "gate-allow-unreadable",
-                        format!(
-                            "`allow` of line {} is not a list of names: {}",
-                            own.line,
-                            super::shown(raw)
-                        ),
-                        "mend the program, or give --allow NAMES with --override",
-                    ));
-                };
+            (Err(raw), Some(given)) => {
                 insisted.contradict("allow", line, raw.into(), given.clone().into())?;
                 Some(given)
             }
+            (Err(raw), None) => {
+                return Err(WriteError::refused(
+                    "gate-allow-unreadable",
+                    format!(
+                        "`allow` of line {} is not a list of names: {}",
+                        own.line,
+                        super::shown(raw)
+                    ),
+                    "mend the program, or give --allow NAMES with --override",
+                ));
+            }
         };
         let seconds = |text: &String| Timeout::parse(text).ok().map(|timeout| timeout.seconds());
-        let given = self.timeout.clone();
-        let timeout =
-            insisted.settle_by("timeout", line, says("timeout"), given, |says, given| {
-                seconds(says).is_some_and(|says| seconds(given) == Some(says))
-            })?;
-        let given = self.on_reject.clone();
-        let on_reject = says("on_reject");
-        let on_reject =
-            insisted.settle_by("on_reject", line, on_reject, given, |says, given| {
-                same_words(says, given)
-            })?;
-        Ok(Terms {
-            prompt,
-            allow,
-            timeout,
-            on_reject,
-        })
+        let same_time = |says: &String, given: &String| {
+            seconds(says).is_some_and(|says| seconds(given) == Some(says))
+        };
+        terms.timeout =
+            insisted.settle_by("timeout", line, says("timeout"), terms.timeout, same_time)?;
+        let (on_reject, given) = (says("on_reject"), terms.on_reject);
+        terms.on_reject =
+            insisted.settle_by("on_reject", line, on_reject, given, |a, b| same_words(a, b))?;
+        Ok(terms)
     }
 
     /// Which time the gate is met now. Refuses when it is pending in the same place already: two rows could not be told

@@ -1,8 +1,9 @@
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::gate::allow::RESERVED;
 use crate::gate::audit::{Chain, Head, seal, with_chain};
 use crate::model::AuditKind;
+use crate::render::gates_json;
 use crate::write::{At, AuditRow, Change, Facts, Fault, FaultKind, WriteError};
 
 /// Rows of the audit log under construction: each is sealed behind the one before (errata G7).
@@ -47,35 +48,21 @@ impl<'a> Log<'a> {
         if let Some(user) = &self.at.os_user {
             metadata.insert("os_user".to_owned(), user.as_str().into());
         }
-        let metadata = Value::Object(metadata);
-        let mut row = json!({
-            "id": self.next,
-            "gate_id": event.gate,
-            "run_id": self.run,
-            "event_type": event.kind.word(),
-            "principal": event.principal,
-            "timestamp": self.timestamp,
-            "metadata": metadata,
-        });
-        if let (Some(comment), Value::Object(row)) = (event.comment, &mut row) {
-            row.insert("comment".to_owned(), comment.into());
-        }
-        let chain = seal(self.last.as_ref(), &row.to_string()).map_err(unsealed)?;
-        let metadata = with_chain(Some(&metadata.to_string()), &chain).map_err(unsealed)?;
-        let id = self.next;
-        self.next = id.checked_add(1).ok_or_else(|| unsealed("no id is left"))?;
-        self.last = Some(chain.clone());
-        Ok(Change::Audit(AuditRow {
-            id,
+        let mut row = AuditRow {
+            id: self.next,
             gate_id: event.gate.to_owned(),
             run_id: self.run.clone(),
             event: event.kind.word().to_owned(),
             principal: event.principal.to_owned(),
             comment: event.comment.map(str::to_owned),
             at: self.timestamp.clone(),
-            metadata,
-            chain,
-        }))
+            metadata: Value::Object(metadata).to_string(),
+        };
+        let chain = seal(self.last.as_ref(), &gates_json::audit(&row)).map_err(unsealed)?;
+        row.metadata = with_chain(Some(&row.metadata), &chain).map_err(unsealed)?;
+        self.next = (row.id.checked_add(1)).ok_or_else(|| unsealed("no id is left"))?;
+        self.last = Some(chain);
+        Ok(Change::Audit(row))
     }
 
     /// The next row, of what no person does.

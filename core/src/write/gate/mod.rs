@@ -19,13 +19,14 @@ mod resume;
 mod view;
 mod waits;
 
-pub use create::{CreateGate, GateCreated};
-pub use expire::{ExpireGates, Expired, TimedOut};
-pub use resolve::{Decided, Decision, ResolveGate, Resolved};
-pub use view::{ViewGate, Viewed};
+pub use create::CreateGate;
+pub use expire::ExpireGates;
+pub use resolve::{Decision, ResolveGate, Resolved};
+pub use view::ViewGate;
 
 pub(super) use resume::{forced_gates, resumed};
 
+use super::instance::shown;
 use super::{Facts, WriteError, names};
 use crate::gate::allow::RESERVED;
 use crate::model::Gate;
@@ -88,8 +89,4 @@ fn fits(what: &str, text: &str) -> Result<(), WriteError> {
         ),
         "shorten it; what is longer belongs into a binding that it names",
     ))
-}
-
-fn shown(name: &str) -> String {
-    super::instance::shown(name)
 }

@@ -1,14 +1,13 @@
-use super::expire::{TimedOut, is_due, time_out, touched};
+use super::expire::{is_due, time_out, touched};
 use super::log::{Event, Log};
-use super::waits::over;
+use super::waits::resolved;
 use super::{fits, known, principal};
 use crate::gate::allow::{Allow, Refusal};
-use crate::gate::audit::Head;
 use crate::gate::visit;
 use crate::model::{AuditKind, Gate, GateStatus};
 use crate::time::Stamp;
 use crate::write::meta::Keys;
-use crate::write::{At, Change, Facts, GateResolution, Plan, Record, WriteError};
+use crate::write::{At, Facts, GateDecided, GateTimedOut, Plan, Record, WriteError};
 
 /// `approve`, `reject`: somebody decides a gate. Who they are is their claim: nothing here knows (errata G4).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,31 +43,10 @@ pub enum Decision {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Resolved {
     /// It counts.
-    Decided(Decided),
+    Decided(GateDecided),
     /// It came after the deadline, and does not count: the time-out that was due was recorded instead, as was asked for
     /// (errata G3).
-    TooLate(TimedOut),
-}
-
-/// A gate that was decided.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decided {
-    /// The gate.
-    pub gate: String,
-    /// `approved` or `rejected`.
-    pub status: &'static str,
-    /// Who, as claimed.
-    pub by: String,
-    /// For whom they acted, as claimed.
-    pub on_behalf_of: Option<String>,
-    /// How long it had waited, in milliseconds, where that is known.
-    pub waited_ms: Option<i64>,
-    /// What the program does now, when it was rejected.
-    pub on_reject: Option<String>,
-    /// The execution that waited at it.
-    pub execution: Option<i64>,
-    /// Where the log ends now.
-    pub head: Option<Head>,
+    TooLate(GateTimedOut),
 }
 
 impl Record for ResolveGate {
@@ -87,18 +65,15 @@ impl Record for ResolveGate {
             return Err(past_deadline(&gate));
         }
         if is_due(&gate, at) {
-            let (mut changes, out) = time_out(facts, at, &gate, &mut log, 0)?;
-            changes.extend(touched(facts, at)?);
+            let mut out = time_out(facts, at, &gate, &mut log)?;
+            out.changes.extend(touched(facts, at)?);
             return Ok(Plan {
-                changes,
-                done: Resolved::TooLate(out),
+                changes: out.changes,
+                done: Resolved::TooLate(out.done),
             });
         }
         admitted(&gate, by, acting_for)?;
-        let status = match kind {
-            AuditKind::Rejected => "rejected",
-            _ => "approved",
-        };
+        let status = kind.word().to_owned();
         let on_reject = gate.on_reject.as_deref();
         let on_reject = on_reject.filter(|_| kind == AuditKind::Rejected);
         let waited_ms = gate.created.as_ref().and_then(Stamp::millis);
@@ -106,41 +81,30 @@ impl Record for ResolveGate {
         let waited_ms = waited_ms.map(|ms| ms.max(0));
 
         let own = Keys::default().text("on_behalf_of", acting_for);
-        let metadata = own
-            .clone()
-            .text("previous_status", Some(gate.status.word()))
+        let metadata = Keys::default()
             .number("approval_time_seconds", waited_ms.map(|ms| ms / 1000))
             .text("on_reject", on_reject);
-        let mut changes = vec![
-            log.add(Event {
-                gate: &gate.id,
-                kind,
-                principal: by,
-                comment,
-                metadata: metadata.done(),
-            })?,
-            Change::ResolveGate(GateResolution {
-                id: gate.id.to_string(),
-                run_id: facts.run()?.id,
-                status: status.to_owned(),
-                at: at.text(facts.style()),
-                by: by.to_owned(),
-                comment: comment.map(str::to_owned),
-                metadata: own.done(),
-            }),
-        ];
-        changes.extend(over(facts, at, &gate, status, 0)?);
+        let event = Event {
+            gate: &gate.id,
+            kind,
+            principal: by,
+            comment,
+            metadata: metadata.done(),
+        };
+        let mut changes = resolved(facts, at, &gate, &mut log, event, own)?;
         changes.extend(touched(facts, at)?);
         Ok(Plan {
             changes,
-            done: Resolved::Decided(Decided {
+            done: Resolved::Decided(GateDecided {
+                run: facts.run()?.id,
                 gate: gate.id.to_string(),
                 status,
-                by: by.to_owned(),
+                resolved_by: by.to_owned(),
                 on_behalf_of: acting_for.map(str::to_owned),
+                claimed: true,
                 waited_ms,
                 on_reject: on_reject.map(str::to_owned),
-                execution: gate.execution_id,
+                execution_id: gate.execution_id,
                 head: log.head(),
             }),
         })

@@ -2,23 +2,19 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use super::log::Log;
-use crate::gate::audit::Head;
 use crate::model::{AuditKind, GateStatus, Text};
 use crate::write::instance::meta;
 use crate::write::meta::Keys;
 use crate::write::{At, Change, Facts, WriteError};
 
-/// The gates at which a run goes on, their `resumed` rows, and where the log ends then.
-pub(in crate::write) type AtGates = (Vec<String>, Vec<Change>, Option<Head>);
-
-/// What the log says of the gates at which a run goes on: those that are pending, and those whose decision is the last
+/// The gates at which a run goes on, and their rows in the log: those that are pending, and those whose decision is the last
 /// thing that happened in it (sqlite.md, "Gate Resolution from Suspended Run"). Once each time that the run rested:
 /// `rested` says whether it did.
 pub(in crate::write) fn resumed(
     facts: &dyn Facts,
     at: &At,
     rested: bool,
-) -> Result<AtGates, WriteError> {
+) -> Result<(Vec<String>, Vec<Change>), WriteError> {
     let decided = decided_last(facts)?;
     let mut log = Log::open(facts, at)?;
     let (mut names, mut changes) = (Vec::new(), Vec::new());
@@ -41,7 +37,7 @@ pub(in crate::write) fn resumed(
         changes.push(log.system(&gate.id, AuditKind::Resumed, metadata.done())?);
         names.push(gate.id.to_string());
     }
-    Ok((names, changes, log.head()))
+    Ok((names, changes))
 }
 
 /// What the log says of gates that wait when a run is completed by force.

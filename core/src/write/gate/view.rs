@@ -2,7 +2,6 @@ use serde_json::Map;
 
 use super::log::{Event, Log};
 use super::{known, principal};
-use crate::gate::audit::Head;
 use crate::model::AuditKind;
 use crate::write::{At, Facts, Plan, Record, WriteError};
 
@@ -15,17 +14,10 @@ pub struct ViewGate {
     pub by: String,
 }
 
-/// What was logged.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Viewed {
-    /// Where the log ends now.
-    pub head: Option<Head>,
-}
-
 impl Record for ViewGate {
-    type Done = Viewed;
+    type Done = ();
 
-    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Viewed>, WriteError> {
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<()>, WriteError> {
         let by = principal(&self.by)?;
         let gate = known(facts, &self.gate)?;
         let mut log = Log::open(facts, at)?;
@@ -38,7 +30,7 @@ impl Record for ViewGate {
         })?;
         Ok(Plan {
             changes: vec![row],
-            done: Viewed { head: log.head() },
+            done: (),
         })
     }
 }

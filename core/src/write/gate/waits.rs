@@ -1,22 +1,51 @@
+use super::log::{Event, Log};
 use crate::gate::visit;
 use crate::model::{Execution, Gate, Status};
 use crate::trace::{Shape, shape};
 use crate::write::close::ending;
 use crate::write::instance::{Instance, meta};
 use crate::write::meta::Keys;
-use crate::write::{At, Change, Facts, WriteError};
+use crate::write::{At, Change, Facts, GateResolution, WriteError};
+
+/// What ends the waiting at a gate: the row of the log, the gate's own, which has the `own` keys of the two, and the row of
+/// the execution that waits at it.
+pub(super) fn resolved(
+    facts: &dyn Facts,
+    at: &At,
+    gate: &Gate,
+    log: &mut Log<'_>,
+    mut event: Event<'_>,
+    own: Keys,
+) -> Result<Vec<Change>, WriteError> {
+    let status = event.kind.word().to_owned();
+    let own = own.done();
+    let was = Keys::default().text("previous_status", Some(gate.status.word()));
+    event.metadata.extend(was.done());
+    event.metadata.extend(own.clone());
+    let over = over(facts, at, gate, &status)?;
+    let resolution = GateResolution {
+        id: gate.id.to_string(),
+        run_id: facts.run()?.id,
+        status,
+        at: at.text(facts.style()),
+        by: event.principal.to_owned(),
+        comment: event.comment.map(str::to_owned),
+        metadata: own,
+    };
+    let changes = [log.add(event)?, Change::ResolveGate(resolution)];
+    Ok(changes.into_iter().chain(over).collect())
+}
 
 /// The row with which the execution that waits at a gate is over, once the gate is (errata, "Gates": the document never
 /// completes it). Completed also when the gate was rejected: what follows from that is the program's `on_reject`, and
-/// the gate says how it was decided. `taken` rows of the same plan have ids already.
+/// the gate says how it was decided.
 ///
 /// Nothing when nothing waits: another tool may have left it out, completed it, or named another row (errata G2).
-pub(super) fn over(
+fn over(
     facts: &dyn Facts,
     at: &At,
     gate: &Gate,
     decision: &str,
-    taken: i64,
 ) -> Result<Vec<Change>, WriteError> {
     let Some(id) = gate.execution_id else {
         return Ok(Vec::new());
@@ -29,13 +58,7 @@ pub(super) fn over(
         return Ok(Vec::new());
     }
     let keys = Keys::default().text("decision", Some(decision));
-    let mut changes = ending(facts, at, &instance, "completed", None, keys)?;
-    for change in &mut changes {
-        if let Change::Execution(row) = change {
-            row.id = row.id.saturating_add(taken);
-        }
-    }
-    Ok(changes)
+    ending(facts, at, &instance, "completed", None, keys)
 }
 
 /// Whether a row is one that waits at this gate, as [`crate::trace`] ties the two.

@@ -2,8 +2,8 @@ use super::Memory;
 use crate::decode::rows::meta_of;
 use crate::model::{AgentScope, Execution, RunStatus, Status};
 use crate::write::{
-    AddImport, Begin, BeginLoop, BeginParallel, Branch, Close, CreateGate, How, Insist, Join,
-    Named, Put, Record, Remember, Reopen, Style, WriteError,
+    AddImport, Begin, BeginLoop, BeginParallel, Branch, BranchStatus, Close, CreateGate, How,
+    Insist, Join, Named, Put, Record, Remember, Reopen, Style, WriteError,
 };
 
 const NOW: &str = "2026-01-25 12:00:00";
@@ -131,7 +131,10 @@ fn branches_are_found_by_their_parallel_x2() {
     let joined = run.at(NOW, &join).unwrap();
     assert_eq!(
         joined.branches,
-        [("a", "completed"), ("b", "completed")].map(|(a, b)| (a.to_owned(), b.to_owned()))
+        ["a", "b"].map(|branch| BranchStatus {
+            branch: branch.to_owned(),
+            status: "completed".to_owned()
+        })
     );
 }
 
@@ -226,7 +229,7 @@ fn going_on_looks_at_the_last_rows() {
         };
         run.at(NOW, &gate).unwrap();
         run.handed.set(0);
-        assert_eq!(run.at(NOW, &Reopen).unwrap().gates, ["ship"]);
+        assert_eq!(run.at(NOW, &Reopen).unwrap(), ["ship"]);
         assert_eq!(run.handed.get(), 2, "{style:?}");
     }
 }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::Memory;
 use crate::model::{AuditKind, GateStatus, RunStatus, Status};
+use crate::view::FrameView;
 use crate::write::{
     AddImport, Begin, BeginLoop, BeginParallel, Branch, Change, Close, CreateGate, ExitLoop,
     Finish, How, Insist, Iterate, Join, Named, Put, Record, Reopen, Retry, Run, RunParallel, Style,
@@ -101,7 +102,7 @@ fn a_gate_is_what_the_program_says() {
         };
         let made = run.at(NOW, &gate).unwrap();
         assert_eq!(
-            (made.id.as_str(), made.allow.as_str()),
+            (made.gate.as_str(), made.may_decide.as_str()),
             ("publish", "legal or ops")
         );
         let gate = &run.gates[0];
@@ -357,20 +358,27 @@ fn a_statement_runs_in_what_it_lies_in() {
 
         // A call inside a call: the innermost runs, the outer ones wait.
         let outer = run.at(NOW, &begin(17)).unwrap();
-        assert_eq!(outer.frame, Some(("process".to_owned(), 1)));
+        assert_eq!(
+            (outer.block.as_deref(), outer.depth),
+            (Some("process"), Some(1))
+        );
         let step = run.at(NOW, &begin(15)).unwrap();
         assert_eq!(step.parent, Some(outer.id));
         done(&mut run, "result", step.id);
         let inner = run.at(NOW, &begin(16)).unwrap();
         assert_eq!(
-            (inner.parent, inner.frame),
-            (Some(outer.id), Some(("process".to_owned(), 2)))
+            (inner.parent, inner.block.as_deref(), inner.depth),
+            (Some(outer.id), Some("process"), Some(2))
         );
         let step = run.at(NOW, &begin(15)).unwrap();
         assert_eq!(step.parent, Some(inner.id));
         assert_eq!(
             step.task.unwrap().frame,
-            Some((inner.id, "process".to_owned(), 2))
+            Some(FrameView {
+                id: inner.id,
+                block: "process".to_owned(),
+                depth: 2
+            })
         );
         done(&mut run, "result", step.id);
 

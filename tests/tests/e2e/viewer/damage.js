@@ -40,17 +40,17 @@
   const places = opened.ok === undefined ? [] : JSON.parse(opened.ok).runs;
   if (opened.error !== undefined) seen.refused.push(opened.error);
   for (const { place } of places.slice(0, 16)) {
-    const { ok, error } = ask({ overview: { place } });
+    const { ok, error } = ask({ page: { place, page: "overview" } });
     if (error !== undefined) {
       seen.refused.push(error);
       continue;
     }
     seen.opened++;
     const at = { place };
-    page("overview", at);
-    for (const { rule } of page("issues", at)?.issues ?? []) rules.add(rule);
-    for (const kind of ["agents", "gates", "imports", "resume"]) page(kind, at);
-    for (const whole of [false, true]) page("state", { place, whole });
+    const whole = (name) => page("page", { place, page: name });
+    for (const { rule } of whole("issues")?.issues ?? []) rules.add(rule);
+    for (const name of ["overview", "agents", "gates", "imports", "resume"]) whole(name);
+    for (const all of [false, true]) page("state", { place, whole: all });
     windows("program", at, page("program", { place, from: 0, len: 1 })?.total ?? 0);
     const trace = windows("trace", at, page("trace", { place, from: 0, len: 1 })?.total ?? 0);
     const nodes = (trace?.rows ?? []).map((row) => row.node).filter((node) => Number.isInteger(node));
@@ -77,7 +77,7 @@
     for (const { name, execution_id } of (bindings?.rows ?? []).slice(0, 3)) {
       for (const from of [null, execution_id ?? null, 1]) page("resolve", { place, name: `${name}`, from });
     }
-    const listed = page("files", at);
+    const listed = whole("files");
     for (const { path } of (listed?.files ?? []).slice(0, 16)) value({ file: path });
     for (const path of ["../../../etc/passwd", "", "a\0b"]) value({ file: path });
     for (const memory of first(4, 4)) value({ memory });

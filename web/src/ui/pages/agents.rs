@@ -2,17 +2,16 @@
 
 use leptos::prelude::*;
 use prosescope_core::session::ValueOf;
+use prosescope_core::session::pages;
 use prosescope_core::view::{AgentView, AgentsView, Part, SegmentView};
 
-use crate::protocol::Request;
 use crate::route::Page;
 use crate::text::words;
 use crate::ui::detail::{self, Beside};
 use crate::ui::list::{Cursor, Mark, Pages, Rows};
-use crate::ui::load::{ask, loaded};
+use crate::ui::load::{ask_page, loaded};
 use crate::ui::parts::{Empty, EmptyPart, When};
 use crate::ui::rendered::Markdown;
-use crate::ui::state::Run;
 use crate::ui::value::Value;
 
 /// Invocations that are shown at first.
@@ -20,8 +19,7 @@ const SHOWN: usize = 50;
 
 /// Draws the page.
 pub(super) fn draw() -> AnyView {
-    let run = Run::get();
-    let answer = ask(move || Request::Agents { place: run.place() });
+    let answer = ask_page(pages::Page::Agents);
     let cursor = Cursor::new();
     loaded(answer, move |view: AgentsView| {
         view! { <List view cursor/> }.into_any()

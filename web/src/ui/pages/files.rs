@@ -5,16 +5,15 @@ mod table;
 use leptos::prelude::*;
 use prosescope_core::model::{FileInfo, TableInfo};
 use prosescope_core::session::ValueOf;
+use prosescope_core::session::pages;
 use prosescope_core::view::FilesView;
 
-use crate::protocol::Request;
 use crate::route::Page;
 use crate::text::words;
 use crate::ui::detail::{self, Beside};
 use crate::ui::list::{Cursor, Mark, Pages, Rows};
-use crate::ui::load::{ask, loaded};
+use crate::ui::load::{ask_page, loaded};
 use crate::ui::parts::Empty;
-use crate::ui::state::Run;
 use crate::ui::value::Value;
 
 /// A row of the list.
@@ -36,8 +35,7 @@ impl Entry {
 
 /// Draws the page.
 pub(super) fn draw() -> AnyView {
-    let run = Run::get();
-    let answer = ask(move || Request::Files { place: run.place() });
+    let answer = ask_page(pages::Page::Files);
     let cursor = Cursor::new();
     loaded(answer, move |view: FilesView| {
         view! { <List view cursor/> }.into_any()

@@ -3,21 +3,20 @@
 mod audit;
 
 use leptos::prelude::*;
+use prosescope_core::session::pages;
 use prosescope_core::view::{GateView, GatesView, Part};
 
-use crate::protocol::Request;
 use crate::route::Page;
 use crate::text::words;
 use crate::ui::detail::{self, Beside};
 use crate::ui::list::{Cursor, Mark, Pages, Rows};
-use crate::ui::load::{ask, loaded};
+use crate::ui::load::{ask_page, loaded};
 use crate::ui::parts::{Copy, Empty, EmptyPart, Go, Pill, When};
 use crate::ui::state::Run;
 
 /// Draws the page.
 pub(super) fn draw() -> AnyView {
-    let run = Run::get();
-    let answer = ask(move || Request::Gates { place: run.place() });
+    let answer = ask_page(pages::Page::Gates);
     loaded(answer, move |view: GatesView| {
         view! { <Gates view/> }.into_any()
     })

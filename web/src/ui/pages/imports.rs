@@ -1,22 +1,20 @@
 //! Imported programs, and the way into their own runs.
 
 use leptos::prelude::*;
+use prosescope_core::session::pages;
 use prosescope_core::view::{ImportView, ImportsView, Part, ValueFormat};
 
-use crate::protocol::Request;
 use crate::route::{Page, Route};
 use crate::text::words;
 use crate::ui::detail::{self, Beside};
 use crate::ui::list::{Cursor, Mark, Pages, Rows};
-use crate::ui::load::{ask, loaded};
+use crate::ui::load::{ask_page, loaded};
 use crate::ui::parts::{Empty, EmptyPart, Pill, When, binding_links, link};
-use crate::ui::state::Run;
 use crate::ui::value::Looks;
 
 /// Draws the page.
 pub(super) fn draw() -> AnyView {
-    let run = Run::get();
-    let answer = ask(move || Request::Imports { place: run.place() });
+    let answer = ask_page(pages::Page::Imports);
     loaded(answer, move |view: ImportsView| {
         view! { <Imports view/> }.into_any()
     })

@@ -2,21 +2,20 @@
 
 use leptos::prelude::*;
 use prosescope_core::issue::Severity;
+use prosescope_core::session::pages;
 use prosescope_core::view::{IssueView, IssuesView, RuleView};
 
-use crate::protocol::Request;
 use crate::route::Page;
 use crate::text::words;
 use crate::ui::detail::{self, Beside};
 use crate::ui::list::{Cursor, Mark, Pages, Rows};
-use crate::ui::load::{ask, loaded};
+use crate::ui::load::{ask_page, loaded};
 use crate::ui::parts::{Empty, Go};
 use crate::ui::state::Run;
 
 /// Draws the page.
 pub(super) fn draw() -> AnyView {
-    let run = Run::get();
-    let answer = ask(move || Request::Issues { place: run.place() });
+    let answer = ask_page(pages::Page::Issues);
     let cursor = Cursor::new();
     loaded(answer, move |view: IssuesView| {
         view! { <List view cursor/> }.into_any()

@@ -12,7 +12,7 @@ use crate::model::{Execution, Gate, Program, Run, RunStatus};
 use crate::program::{Listing, scan};
 use crate::render::state_md::{RenderOptions, from_run};
 use crate::sqlite::MemorySource;
-use crate::trace::{NodeKind, NodeStatus, Trace, fold};
+use crate::trace::{NodeId, NodeKind, NodeStatus, Trace, fold};
 
 /// A statement of a made program.
 #[derive(Debug, Clone)]
@@ -476,7 +476,7 @@ fn carried(trace: &Trace, listing: &Listing) -> String {
         );
     }
     // Finished frames are not carried: what failed in one may be told by its call, or by the last of the block.
-    let is_frame = |at: usize| matches!(trace.nodes[at].kind, NodeKind::Frame { .. });
+    let is_frame = |at: NodeId| matches!(trace.nodes[at].kind, NodeKind::Frame { .. });
     // Nor are earlier rounds: what failed in one and was lived with is not told.
     let ended = trace
         .first_cause
@@ -493,12 +493,12 @@ fn carried(trace: &Trace, listing: &Listing) -> String {
         }
     });
     let _ = writeln!(out, "failed {first:?}");
-    for (at, node) in trace.nodes.iter().enumerate() {
+    for (at, node) in trace.nodes.iter_enumerated() {
         // What a failure left open is over with what it lies in.
         if !node.status.is_open() || upward(trace, at).any(|up| !trace.nodes[up].status.is_open()) {
             continue;
         }
-        let lines = |at: usize| trace.nodes[at].line;
+        let lines = |at: NodeId| trace.nodes[at].line;
         match &node.kind {
             NodeKind::Frame { block, depth }
                 if node.status != NodeStatus::Pending && node.id.is_some() =>
@@ -506,10 +506,9 @@ fn carried(trace: &Trace, listing: &Listing) -> String {
                 let _ = writeln!(out, "frame {:?} {block} {depth} {:?}", node.id, node.line);
             }
             NodeKind::Loop if node.status != NodeStatus::Pending => {
-                let rounds = trace.nodes[at..=at + node.descendants as usize].iter();
-                let n = rounds
-                    .filter(|n| n.parent == Some(at as u32))
-                    .filter_map(|n| match n.kind {
+                let n = trace
+                    .children(Some(at))
+                    .filter_map(|n| match trace.nodes[n].kind {
                         NodeKind::Round { n } => Some(n),
                         _ => None,
                     });
@@ -521,15 +520,14 @@ fn carried(trace: &Trace, listing: &Listing) -> String {
     out
 }
 
-fn upward(trace: &Trace, at: usize) -> impl Iterator<Item = usize> {
-    let parent = |at: usize| trace.nodes[at].parent.map(|p| p as usize);
-    std::iter::successors(parent(at), move |at| parent(*at))
+fn upward(trace: &Trace, at: NodeId) -> impl Iterator<Item = NodeId> {
+    trace.upward(Some(at)).skip(1)
 }
 
 /// Ids and blocks of the frames that stand open.
 fn open_frames(trace: &Trace) -> Vec<(i64, String)> {
-    let open = trace.nodes.iter().enumerate().filter(|(at, node)| {
-        let over = |at: usize| !trace.nodes[at].status.is_open();
+    let open = trace.nodes.iter_enumerated().filter(|(at, node)| {
+        let over = |at: NodeId| !trace.nodes[at].status.is_open();
         node.status.is_open() && node.status != NodeStatus::Pending && !upward(trace, *at).any(over)
     });
     open.filter_map(|(_, node)| match &node.kind {

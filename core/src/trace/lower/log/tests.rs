@@ -1,6 +1,6 @@
 use crate::model::Run;
-use crate::trace::Trace;
 use crate::trace::lower::state::tests::{check, folded, rules};
+use crate::trace::{NodeId, Trace};
 
 const PROGRAM: &str = "\
 input topic: \"What\"
@@ -136,7 +136,10 @@ fn markers_begin_rounds_and_an_exit_leaves_the_loop() {
         ",
     );
     assert_eq!(
-        (trace.nodes[0].max, trace.nodes[0].error(&run)),
+        (
+            trace.nodes[NodeId::new(0)].max,
+            trace.nodes[NodeId::new(0)].error(&run)
+        ),
         (Some(5), None)
     );
     // The number before the arrow is no part of a loop's name.
@@ -227,8 +230,11 @@ fn attempts_failures_and_skips() {
         push: failed !
         ",
     );
-    assert_eq!(trace.nodes[0].max, Some(3));
-    assert_eq!(trace.nodes[3].error(&run).map(|e| &**e), Some("refused"));
+    assert_eq!(trace.nodes[NodeId::new(0)].max, Some(3));
+    assert_eq!(
+        trace.nodes[NodeId::new(3)].error(&run).map(|e| &**e),
+        Some("refused")
+    );
     assert_eq!(trace.verdict.status, "failed");
     assert_eq!(trace.verdict.reason, "the log says failed: push refused");
     // What was under way when the log ended with an error failed; what comes next in the program is not made up.
@@ -239,7 +245,10 @@ fn attempts_failures_and_skips() {
         session \"Warm up\": failed @12 !
         ",
     );
-    assert_eq!(trace.nodes[1].error(&run).map(|e| &**e), Some("503"));
+    assert_eq!(
+        trace.nodes[NodeId::new(1)].error(&run).map(|e| &**e),
+        Some("503")
+    );
     told(
         "1→ plan ✓\n---error 2026-01-15T14:35:22Z 503\n",
         "let plan = session: writer: completed @11",

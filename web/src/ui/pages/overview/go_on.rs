@@ -2,24 +2,23 @@
 
 use leptos::prelude::*;
 use prosescope_core::resume::prompt;
+use prosescope_core::session::pages;
 use prosescope_core::view::{NeedView, ResumeView, StepView};
 
 use super::coded;
-use crate::protocol::Request;
 use crate::route::Page;
 use crate::text::words;
-use crate::ui::load::{ask, loaded};
+use crate::ui::load::{ask_page, loaded};
 use crate::ui::parts::{Copy, Go};
 use crate::ui::state::Run;
 
 /// A fold that plans once it is opened: a large run takes a moment.
 #[component]
 pub(super) fn GoOn() -> impl IntoView {
-    let run = Run::get();
     let opened = RwSignal::new(false);
     let plan = move || {
         opened.get().then(|| {
-            let answer = ask(move || Request::Resume { place: run.place() });
+            let answer = ask_page(pages::Page::Resume);
             loaded(answer, |view: ResumeView| view! { <Plan view/> }.into_any())
         })
     };

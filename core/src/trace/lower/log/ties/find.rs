@@ -93,11 +93,9 @@ impl<'w> Walk<'w, '_> {
             && let Some((quoted, last)) = self.sources.get(mark.label)
             && *last == at
         {
-            let first = quoted.lines().next().unwrap_or(quoted).trim_end();
-            let same = |at: &&u32| self.statement(**at).is_some_and(|s| s.text == first);
-            let mut quoted = all.iter().filter(same);
-            if let (Some(one), None) = (quoted.next(), quoted.next()) {
-                return Some(tie(*one, false));
+            let listing = self.facts.listing;
+            if let Some(one) = listing.quoted(all.iter().copied(), quoted) {
+                return Some(tie(one, false));
             }
         }
         let runs = |at: &&u32| here(at) && !self.is_not_run(place, **at);

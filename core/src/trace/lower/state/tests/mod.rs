@@ -4,7 +4,7 @@ use crate::decode::folder;
 use crate::model::Run;
 use crate::program::scan;
 use crate::sqlite::MemorySource;
-use crate::trace::{Node, NodeKind, Trace, fold};
+use crate::trace::{Node, NodeId, NodeKind, Trace, fold};
 
 /// Opens files of a folder and folds them.
 pub(in crate::trace) fn folded(files: &[(&str, &str)]) -> (Run, Trace) {
@@ -68,7 +68,7 @@ fn words(node: &Node) -> String {
 /// The tree, one node a line, indented; positions are marked.
 pub(in crate::trace) fn tree(trace: &Trace) -> String {
     let mut out = String::new();
-    for (at, node) in trace.nodes.iter().enumerate() {
+    for (at, node) in trace.nodes.iter_enumerated() {
         let mark = if trace.positions.contains(&at) {
             " <"
         } else {
@@ -485,7 +485,10 @@ fn what_was_never_closed_ended_with_the_run_and_what_failed_is_found() {
         session \"Last\": cut off derived @6
         ",
     );
-    assert_eq!(trace.nodes[2].error(&run).map(|e| &**e), Some("worse"));
+    assert_eq!(
+        trace.nodes[NodeId::new(2)].error(&run).map(|e| &**e),
+        Some("worse")
+    );
     assert_eq!(rules(&trace), ["abandoned"]);
 }
 

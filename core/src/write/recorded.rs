@@ -1,14 +1,10 @@
-//! What the commands that record print: built from the results of [`crate::write`] here and nowhere else.
+//! What a command tells its caller once it is recorded, and prints with `--json`.
 
 use serde::{Deserialize, Serialize};
 
 use crate::gate::audit::Head;
-use crate::render::brief::{Brief, brief};
+use crate::render::brief::TaskView;
 use crate::time::Stamp;
-use crate::write::{
-    Begun, Closed, Decided, GateCreated, Imported, Joined, Remembered, Retried, Rounds, Running,
-    Task, TimedOut, Written,
-};
 
 /// A new run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +26,9 @@ pub struct RunFinished {
     pub run: String,
     /// `completed`, `failed` or `interrupted`.
     pub status: String,
+    /// Whether it had ended before, and nothing was written.
+    #[serde(skip)]
+    pub before: bool,
 }
 
 /// A statement, loop, parallel or branch that began.
@@ -56,93 +55,6 @@ pub struct ExecutionBegun {
     pub task: Option<TaskView>,
 }
 
-impl ExecutionBegun {
-    /// `task` is the work with the place of its output, which the store knows.
-    pub fn new(run: &str, begun: &Begun, task: Option<TaskView>) -> ExecutionBegun {
-        let (block, depth) = begun.frame.clone().unzip();
-        ExecutionBegun {
-            run: run.to_owned(),
-            id: begun.id,
-            statement: begun.text.clone(),
-            line: begun.line,
-            parent: begun.parent,
-            name: begun.name.clone(),
-            block,
-            depth,
-            task,
-        }
-    }
-}
-
-/// The work of a session, for the subagent that carries it out.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct TaskView {
-    /// The binding that it writes; `None` for an anonymous one (`put --anon`).
-    pub binding: Option<String>,
-    /// The kind of that binding: `input`, `output`, `let` or `const`; `None` for an anonymous one.
-    pub kind: Option<String>,
-    /// Where the output is kept: a file, or a row of a database.
-    pub location: String,
-    /// The frame that its names live in; `None` is the root.
-    pub frame: Option<FrameView>,
-    /// The persistent agent that carries it out; `None` if no memory is kept.
-    pub agent: Option<AgentOfTask>,
-    /// What the subagent is asked; `None` if the statement has no prompt.
-    pub prompt: Option<String>,
-    /// The names of the bindings that it is given.
-    pub context: Vec<String>,
-    /// The command that writes the output and completes the execution; the output is its standard input.
-    pub put: String,
-    /// All of this as instructions for the subagent, in Markdown.
-    pub brief: String,
-}
-
-impl TaskView {
-    /// `of` is the brief of `task`.
-    pub fn new(of: &Brief, task: &Task) -> TaskView {
-        TaskView {
-            binding: of.name.clone(),
-            kind: task.output.as_ref().map(|(_, kind)| kind.clone()),
-            location: of.location.clone(),
-            frame: of
-                .frame
-                .clone()
-                .map(|(id, block, depth)| FrameView { id, block, depth }),
-            agent: of
-                .agent
-                .clone()
-                .map(|(name, scope)| AgentOfTask { name, scope }),
-            prompt: of.prompt.clone(),
-            context: of.context.clone(),
-            put: of.put(),
-            brief: brief(of, false),
-        }
-    }
-}
-
-/// A call of a block.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct FrameView {
-    /// Its execution id.
-    pub id: i64,
-    /// The block.
-    pub block: String,
-    /// Its depth in frames, from 1.
-    pub depth: i64,
-}
-
-/// The persistent agent of a task.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct AgentOfTask {
-    /// Its name.
-    pub name: String,
-    /// How long its memory lives: `execution`, `project`, `user` or `custom`.
-    pub scope: String,
-}
-
 /// A parallel all of whose branches began.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -152,16 +64,6 @@ pub struct ParallelRunning {
     pub parallel: ExecutionBegun,
     /// Its branches, in the order of the program.
     pub branches: Vec<ExecutionBegun>,
-}
-
-impl ParallelRunning {
-    /// `view` makes the view of what began.
-    pub fn new(running: &Running, view: impl Fn(&Begun) -> ExecutionBegun) -> ParallelRunning {
-        ParallelRunning {
-            parallel: view(&running.parallel),
-            branches: running.branches.iter().map(view).collect(),
-        }
-    }
 }
 
 /// An execution that ended.
@@ -183,20 +85,6 @@ pub struct ExecutionEnded {
     pub branch: Option<String>,
 }
 
-impl ExecutionEnded {
-    /// What ended in `run`.
-    pub fn new(run: &str, closed: &Closed) -> ExecutionEnded {
-        ExecutionEnded {
-            run: run.to_owned(),
-            id: closed.id,
-            status: closed.status.to_owned(),
-            statement: closed.text.clone(),
-            line: closed.line,
-            branch: closed.branch.clone(),
-        }
-    }
-}
-
 /// A parallel that was joined.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -206,22 +94,6 @@ pub struct ParallelJoined {
     pub parallel: ExecutionEnded,
     /// Its branches, in the order of the program.
     pub branches: Vec<BranchStatus>,
-}
-
-impl ParallelJoined {
-    /// What was joined in `run`.
-    pub fn new(run: &str, joined: &Joined) -> ParallelJoined {
-        let branches = joined.branches.iter();
-        ParallelJoined {
-            parallel: ExecutionEnded::new(run, &joined.closed),
-            branches: branches
-                .map(|(branch, status)| BranchStatus {
-                    branch: branch.clone(),
-                    status: status.clone(),
-                })
-                .collect(),
-        }
-    }
 }
 
 /// The status of a branch at the join.
@@ -247,17 +119,6 @@ pub struct LoopRounds {
     pub max: Option<i64>,
 }
 
-impl LoopRounds {
-    /// A loop of `run`.
-    pub fn new(run: &str, rounds: &Rounds) -> LoopRounds {
-        LoopRounds {
-            of: ExecutionEnded::new(run, &rounds.closed),
-            iteration: rounds.rounds,
-            max: rounds.max,
-        }
-    }
-}
-
 /// Another attempt at an execution that failed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -276,21 +137,6 @@ pub struct AttemptBegun {
     pub max: Option<i64>,
     /// The work for a subagent; `None` if the statement is not a session.
     pub task: Option<TaskView>,
-}
-
-impl AttemptBegun {
-    /// `task` is the work with the place of its output, which the store knows.
-    pub fn new(run: &str, retried: &Retried, task: Option<TaskView>) -> AttemptBegun {
-        AttemptBegun {
-            run: run.to_owned(),
-            id: retried.id,
-            statement: retried.text.clone(),
-            line: retried.line,
-            attempt: retried.attempt,
-            max: retried.max,
-            task,
-        }
-    }
 }
 
 /// A binding that was written.
@@ -319,24 +165,6 @@ pub struct BindingWritten {
     pub segment: Option<i64>,
 }
 
-impl BindingWritten {
-    /// `location` is known to the store.
-    pub fn new(run: &str, written: &Written, location: String) -> BindingWritten {
-        BindingWritten {
-            run: run.to_owned(),
-            name: written.name.clone(),
-            execution_id: written.frame,
-            kind: written.kind.clone(),
-            location,
-            summary: written.summary.clone(),
-            attachment: written.attachment.clone(),
-            replaced: written.replaced,
-            completed: written.completed,
-            segment: written.segment,
-        }
-    }
-}
-
 /// An agent whose memory was written, or that got a segment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -355,20 +183,6 @@ pub struct AgentWritten {
     pub replaced: bool,
 }
 
-impl AgentWritten {
-    /// `store` is what keeps it beside `run`.
-    pub fn new(run: Option<&str>, done: &Remembered, store: Option<String>) -> AgentWritten {
-        AgentWritten {
-            run: run.map(str::to_owned),
-            agent: done.agent.clone(),
-            scope: done.scope.clone(),
-            store,
-            segment: done.segment,
-            replaced: done.replaced,
-        }
-    }
-}
-
 /// An imported program that was registered.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -381,18 +195,6 @@ pub struct ImportRegistered {
     pub nested: Option<String>,
     /// Whether the handle was registered before.
     pub again: bool,
-}
-
-impl ImportRegistered {
-    /// `nested` is the run that the store opened for it.
-    pub fn new(run: &str, done: &Imported, nested: Option<String>) -> ImportRegistered {
-        ImportRegistered {
-            run: run.to_owned(),
-            alias: done.alias.clone(),
-            nested,
-            again: done.again,
-        }
-    }
 }
 
 /// A gate that was created.
@@ -417,23 +219,6 @@ pub struct GateOpened {
     pub deadline: Option<Stamp>,
     /// The last sealed row of the audit log.
     pub head: Option<Head>,
-}
-
-impl GateOpened {
-    /// A gate of `run`.
-    pub fn new(run: &str, made: &GateCreated) -> GateOpened {
-        GateOpened {
-            run: run.to_owned(),
-            gate: made.id.clone(),
-            visit: made.visit,
-            execution_id: made.execution,
-            statement: made.text.clone(),
-            line: made.line,
-            may_decide: made.allow.clone(),
-            deadline: made.deadline.clone(),
-            head: made.head.clone(),
-        }
-    }
 }
 
 /// A gate that was approved or rejected.
@@ -462,24 +247,6 @@ pub struct GateDecided {
     pub head: Option<Head>,
 }
 
-impl GateDecided {
-    /// A gate of `run`.
-    pub fn new(run: &str, done: &Decided) -> GateDecided {
-        GateDecided {
-            run: run.to_owned(),
-            gate: done.gate.clone(),
-            status: done.status.to_owned(),
-            resolved_by: done.by.clone(),
-            on_behalf_of: done.on_behalf_of.clone(),
-            claimed: true,
-            waited_ms: done.waited_ms,
-            on_reject: done.on_reject.clone(),
-            execution_id: done.execution,
-            head: done.head.clone(),
-        }
-    }
-}
-
 /// A gate whose time-out was recorded.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -500,20 +267,4 @@ pub struct GateTimedOut {
     pub execution_id: Option<i64>,
     /// The last sealed row of the audit log.
     pub head: Option<Head>,
-}
-
-impl GateTimedOut {
-    /// A gate of `run`.
-    pub fn new(run: &str, out: &TimedOut) -> GateTimedOut {
-        GateTimedOut {
-            run: run.to_owned(),
-            gate: out.gate.clone(),
-            status: "timeout".to_owned(),
-            resolved_by: "system".to_owned(),
-            deadline: out.deadline.clone(),
-            on_reject: out.on_reject.clone(),
-            execution_id: out.execution,
-            head: out.head.clone(),
-        }
-    }
 }
