@@ -12,10 +12,13 @@ use tokio_postgres::config::{Host, SslMode};
 
 use crate::passfile;
 use crate::server::{ANSWER, Connection};
-use crate::tls::Trust;
+use crate::tls::{Authorities, Trust};
 
 /// How long a connection may take to come about, unless the address names `connect_timeout`.
 const CONNECT: Duration = Duration::from_secs(10);
+
+/// Bytes of a statement's values: a message has less than 2^30, and ends the connection beyond that.
+const MOST: usize = 1_000_000_000;
 
 /// How long the other side may leave bytes unconfirmed.
 const SILENCE: Duration = Duration::from_secs(20);
@@ -31,6 +34,8 @@ pub struct Address {
     pub(crate) trust: Trust,
     /// How long an answer may take.
     pub(crate) answer: Duration,
+    /// Bytes of a statement's values that the server takes.
+    pub(crate) most: usize,
     shown: String,
     idle: Arc<Mutex<Vec<Idle>>>,
 }
@@ -100,12 +105,13 @@ impl Address {
         config.tcp_user_timeout(SILENCE);
         ours.mode = ours.mode.or_else(|| given("PGSSLMODE"));
         ours.root = ours.root.or_else(|| given("PGSSLROOTCERT"));
-        let trust = ours.trust(&mut config)?;
+        let trust = ours.trust(&mut config, libpq_roots(env))?;
         let shown = shown(&config);
         Ok(Address {
             config,
             trust,
             answer: ANSWER,
+            most: MOST,
             shown,
             idle: Arc::default(),
         })
@@ -124,6 +130,13 @@ impl Address {
         self
     }
 
+    /// The same for a server that takes statements whose values have at most so many bytes.
+    #[must_use]
+    pub fn at_most(mut self, bytes: usize) -> Address {
+        self.most = bytes;
+        self
+    }
+
     /// Takes a connection that waits, if there is one.
     pub(crate) fn idle(&self) -> Option<Arc<Connection>> {
         let mut idle = self.idle.lock().ok()?;
@@ -133,7 +146,9 @@ impl Address {
 
     /// Keeps a connection for its next use.
     pub(crate) fn keep(&self, connection: Arc<Connection>) {
-        if let Ok(mut idle) = self.idle.lock() {
+        if let Ok(mut idle) = self.idle.lock()
+            && !connection.is_closed()
+        {
             idle.push((Instant::now(), connection));
         }
     }
@@ -245,25 +260,50 @@ impl Tls {
         true
     }
 
-    fn trust(self, config: &mut Config) -> Result<Trust, Fault> {
-        let root = || match self.root.as_deref() {
-            None => Trust::Usual,
-            Some("system") => Trust::System,
-            Some(path) => Trust::File(path.into()),
+    /// What is checked of the server, as libpq does: `require` checks nothing unless the user has a file of authorities.
+    fn trust(self, config: &mut Config, usual: Option<PathBuf>) -> Result<Trust, Fault> {
+        let wrong = |message: &str, hint: &str| {
+            let message = format!("the address of the PostgreSQL database has {message}");
+            Err(Fault::new(FaultKind::Damaged, message).hint(hint))
         };
-        let (mode, trust) = match self.mode.as_deref().unwrap_or("prefer") {
-            "disable" => (SslMode::Disable, Trust::Anyone),
-            "allow" | "prefer" => (SslMode::Prefer, Trust::Anyone),
-            "require" | "verify-ca" | "verify-full" => (SslMode::Require, root()),
+        let system = self.root.as_deref() == Some("system");
+        let file = self.root.map(PathBuf::from).filter(|_| !system);
+        let own = file.or(usual.filter(|_| !system)).map(Authorities::File);
+        let full = if system { "verify-full" } else { "prefer" };
+        let (mode, trust) = match (self.mode.as_deref().unwrap_or(full), own) {
+            ("disable", _) => (SslMode::Disable, Trust::Anyone),
+            // Anybody gets a certificate from an authority of the system's.
+            ("allow" | "prefer" | "require" | "verify-ca", _) if system => {
+                let hint = "write sslmode=verify-full";
+                return wrong(
+                    "an sslmode that does not check the host beside sslrootcert=system",
+                    hint,
+                );
+            }
+            ("allow" | "prefer", _) => (SslMode::Prefer, Trust::Anyone),
+            ("require", None) => (SslMode::Require, Trust::Anyone),
+            ("require" | "verify-ca", Some(by)) => {
+                (SslMode::Require, Trust::Signed { by, host: false })
+            }
+            ("verify-ca" | "verify-full", own) => {
+                let by = own.unwrap_or(Authorities::System);
+                (SslMode::Require, Trust::Signed { by, host: true })
+            }
             _ => {
-                let message = "the address of the PostgreSQL database has an unknown sslmode";
-                return Err(Fault::new(FaultKind::Damaged, message)
-                    .hint("it is disable, allow, prefer, require, verify-ca or verify-full"));
+                let hint = "it is disable, allow, prefer, require, verify-ca or verify-full";
+                return wrong("an unknown sslmode", hint);
             }
         };
         config.ssl_mode(mode);
         Ok(trust)
     }
+}
+
+/// The file of authorities that libpq uses where no other is named.
+fn libpq_roots(env: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let home = env("HOME").filter(|home| !home.is_empty())?;
+    let path = PathBuf::from(home).join(".postgresql/root.crt");
+    path.is_file().then_some(path)
 }
 
 /// Takes what is said of TLS out of an address.
@@ -353,6 +393,7 @@ mod tests {
         for text in [
             "postgresql://u:s3cret@h:port/db",
             "postgresql://u:s3cret@h/db?sslmode=maybe",
+            "postgresql://u:s3cret@h/db?sslmode=require&sslrootcert=system",
             "postgresql://u:s3cret@h/db?nonsense=s3cret",
             "s3cret",
         ] {

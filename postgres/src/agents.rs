@@ -1,10 +1,115 @@
 //! Agents as rows: of a run, or of a project or the user, which outlive runs (errata A1, P4, P13).
 
-use prosescope_core::write::{MemoryRow, SegmentRow};
+use prosescope_core::write::{Fault, MemoryRow, SegmentRow, WriteError};
 
+use crate::address::Address;
 use crate::apply::{Step, any, step, time};
-use crate::of::Of;
-use crate::server::{Bound, int, owned, text};
+use crate::fault;
+use crate::find::has;
+use crate::of::{Keeper, Of};
+use crate::rows::get;
+use crate::server::{Bound, Lost, Server, int, owned, text};
+
+/// The tables with rows of agents, and the column that names the agent.
+const TABLES: [(&str, &str); 3] = [
+    ("agents", "name"),
+    ("agent_segments", "agent_name"),
+    ("x_agent_memory_history", "agent_name"),
+];
+
+/// What is kept of an agent that outlives runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeptRows {
+    /// Its rows: itself, its segments, its earlier memories.
+    pub rows: u64,
+    /// Bytes of its memory.
+    pub memory: u64,
+    /// Whether it is of no project, and so of every project of the database (errata P13).
+    pub everybodys: bool,
+}
+
+/// What is kept of an agent that outlives runs; `None` where there is none. Everybody's is meant where the project has none of
+/// its own.
+///
+/// # Errors
+/// When the server does not answer, or refuses.
+pub fn kept_rows(
+    address: &Address,
+    keeper: &Keeper,
+    name: &str,
+) -> Result<Option<KeptRows>, Fault> {
+    let server = Server::connect(address)?;
+    let kept = found(&server, keeper, name).map_err(|lost| fault::unread_fault(address, &lost))?;
+    server.release();
+    Ok(kept.map(|(_, kept)| kept))
+}
+
+/// Deletes an agent that outlives runs, with its segments and earlier memories. Returns whether it was there.
+///
+/// # Errors
+/// When the server does not answer, or refuses.
+pub fn delete_agent(address: &Address, keeper: &Keeper, name: &str) -> Result<bool, WriteError> {
+    let server = Server::connect(address)?;
+    let delete = || {
+        let Some((of, _)) = found(&server, keeper, name)? else {
+            return Ok(false);
+        };
+        server
+            .batch("BEGIN; SET LOCAL search_path = pg_catalog; SET LOCAL lock_timeout = '30s'")?;
+        for (table, column) in TABLES {
+            let sql = format!(
+                "DELETE FROM openprose.{table} WHERE {column} = $1 AND {}",
+                whose(&of)
+            );
+            server.rows(&sql, &[stored(&of, name), text(of.key())])?;
+        }
+        server.batch("COMMIT")?;
+        Ok::<_, Lost>(true)
+    };
+    let there = delete().map_err(|lost| {
+        let _ = server.batch("ROLLBACK");
+        fault::unwritten(address, &lost)
+    })?;
+    server.release();
+    Ok(there)
+}
+
+/// Whose agent it is, and what is kept of it.
+fn found(server: &Server, keeper: &Keeper, name: &str) -> Result<Option<(Of, KeptRows)>, Lost> {
+    // A schema that only the documents' statements made has no agents of projects apart.
+    if !has(server, "openprose.x_agent_memory_history")? {
+        return Ok(None);
+    }
+    let everybodys = matches!(keeper, Keeper::Project(Some(_))).then_some(Keeper::Project(None));
+    for (nobodys, keeper) in [(false, Some(keeper.clone())), (true, everybodys)] {
+        let Some(keeper) = keeper else { continue };
+        let of = Of::Agents(keeper);
+        let count = TABLES.map(|(table, column)| {
+            format!(
+                "(SELECT count(*) FROM openprose.{table} WHERE {column} = $1 AND {})",
+                whose(&of)
+            )
+        });
+        let sql = format!(
+            "SELECT {}, (SELECT COALESCE(sum(octet_length(memory)), 0)::bigint FROM openprose.agents WHERE name = $1 AND {})",
+            count.join(" + "),
+            whose(&of)
+        );
+        let counted = server.rows(&sql, &[stored(&of, name), text(of.key())])?;
+        for row in counted {
+            let (rows, memory): (i64, i64) = (get(&row, 0)?, get(&row, 1)?);
+            if rows > 0 {
+                let kept = KeptRows {
+                    rows: rows.unsigned_abs(),
+                    memory: memory.unsigned_abs(),
+                    everybodys: nobodys,
+                };
+                return Ok(Some((of, kept)));
+            }
+        }
+    }
+    Ok(None)
+}
 
 /// Which rows of a table of agents are an agent's: `$1` is the stored name, `$2` the run or the project.
 pub(crate) fn whose(of: &Of) -> &'static str {
@@ -28,8 +133,8 @@ fn columns(of: &Of) -> &'static str {
 /// The agent's name as it is stored.
 pub(crate) fn stored<'a>(of: &Of, name: &str) -> Bound<'a> {
     match of {
-        Of::Agents(keeper) => owned(&keeper.stored(name)),
-        Of::Run(_) | Of::All => owned(name),
+        Of::Agents(keeper) => owned(keeper.stored(name).into_owned()),
+        Of::Run(_) | Of::All => owned(name.to_owned()),
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::agents;
 use crate::of::Of;
-use crate::server::{Bound, bytes, int, text};
+use crate::server::{Bound, bytes, int, owned, text};
 
 /// A statement of a transaction.
 pub(crate) struct Step<'a> {
@@ -285,8 +285,7 @@ fn binding<'a>(run: &'a str, row: &'a BindingRow) -> Vec<Step<'a>> {
 }
 
 fn json<'a>(object: &Map<String, Value>) -> Bound<'a> {
-    let json = (!object.is_empty()).then(|| Value::Object(object.clone()).to_string());
-    (Box::new(json), tokio_postgres::types::Type::TEXT)
+    owned((!object.is_empty()).then(|| Value::Object(object.clone()).to_string()))
 }
 
 /// Bytes of a piece of an attachment (errata P12).

@@ -118,7 +118,7 @@ impl PostgresFacts<'_> {
     }
 
     fn of_run(&self) -> Bound<'static> {
-        owned(self.run)
+        owned(self.run.to_owned())
     }
 }
 
@@ -197,7 +197,7 @@ impl Facts for PostgresFacts<'_> {
                     "id >= $2 AND {parent} AND statement_index IS NULL AND statement_text = $4"
                 );
                 let bound = || {
-                    [bound(), vec![owned(place.text)]]
+                    [bound(), vec![owned(place.text.to_owned())]]
                         .into_iter()
                         .flatten()
                         .collect()

@@ -26,7 +26,7 @@ pub(crate) fn refused(address: &Address, error: &Error) -> Fault {
         }
         Some(&SqlState::TOO_MANY_CONNECTIONS) => "try again; the server takes no more connections",
         _ if words(error).contains("certificate") => {
-            "name the server's authority with `?sslrootcert=FILE`; `?sslmode=prefer` encrypts without checking"
+            "name the server's authority with `?sslrootcert=FILE`; `?sslmode=require` encrypts without checking"
         }
         _ => return fault,
     };

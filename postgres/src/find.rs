@@ -37,10 +37,28 @@ pub fn find_run(address: &Address, name: Option<&str>) -> Result<Which, Fault> {
 /// # Errors
 /// When the server does not answer, or refuses.
 pub fn waiting_runs(address: &Address) -> Result<Vec<String>, Fault> {
+    ids(
+        address,
+        "openprose.gates",
+        "SELECT DISTINCT run_id FROM openprose.gates WHERE status = 'pending' ORDER BY run_id",
+    )
+}
+
+/// All runs.
+///
+/// # Errors
+/// When the server does not answer, or refuses.
+pub fn all_runs(address: &Address) -> Result<Vec<String>, Fault> {
+    ids(
+        address,
+        "openprose.run",
+        "SELECT id FROM openprose.run ORDER BY id",
+    )
+}
+
+fn ids(address: &Address, table: &str, sql: &str) -> Result<Vec<String>, Fault> {
     let server = Server::connect(address)?;
-    let sql =
-        "SELECT DISTINCT run_id FROM openprose.gates WHERE status = 'pending' ORDER BY run_id";
-    let found = has(&server, "openprose.gates").and_then(|there| match there {
+    let found = has(&server, table).and_then(|there| match there {
         true => server.rows(sql, &[]),
         false => Ok(Vec::new()),
     });

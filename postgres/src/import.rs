@@ -16,7 +16,7 @@ use crate::fault;
 use crate::of::Of;
 use crate::rows::get;
 use crate::schema;
-use crate::server::{Lost, Server, bytes, int, owned, text};
+use crate::server::{Lost, Server, bytes, int, owned, owned_bytes, text};
 use crate::store::{BEGIN, failure, send};
 
 /// What stands in place of a character that PostgreSQL does not store.
@@ -407,12 +407,8 @@ impl Import<'_> {
                  ON CONFLICT (run_id, table_name, key, column_name)
                  DO UPDATE SET bytes = excluded.bytes, stored = excluded.stored"
             );
-            let original = (
-                Box::new(original) as Box<_>,
-                tokio_postgres::types::Type::BYTEA,
-            );
-            let mut all = vec![text(self.run()), original];
-            all.extend(bound.iter().map(|value| owned(value)));
+            let mut all = vec![text(self.run()), owned_bytes(original)];
+            all.extend(bound.iter().map(|value| owned(value.clone())));
             any(sql, all)
         };
         originals.into_iter().map(keep).collect()

@@ -30,7 +30,8 @@ mod store;
 mod tls;
 
 pub use address::Address;
-pub use find::{Which, find_run, waiting_runs};
+pub use agents::{KeptRows, delete_agent, kept_rows};
+pub use find::{Which, all_runs, find_run, waiting_runs};
 pub use import::import_run;
 pub use of::Keeper;
 pub use read::PostgresRun;

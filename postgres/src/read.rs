@@ -19,7 +19,7 @@ use crate::address::Address;
 use crate::fault;
 use crate::of::{Of, USER};
 use crate::rows::{get, without_zone};
-use crate::server::{Bound, Lost, Server, int, text, typed};
+use crate::server::{Bound, Lost, Server, int, owned, text, typed};
 use crate::shape::{COLUMNS, KEPT, Kind, Shape, declared, shapes};
 
 /// Begins a transaction of a reader: see [`crate::store`] for what is set.
@@ -422,7 +422,7 @@ fn condition<'a>(shape: &Shape, rows: Rows<'a>, of: &Of) -> (String, Vec<Bound<'
             let of = declared(&shape.found, column);
             let word = match key {
                 Key::Text(word) if shape.prefixed == Some(column) => {
-                    let stored = (Box::new(format!("{USER}{word}")) as Box<_>, Type::TEXT);
+                    let stored = owned(format!("{USER}{word}"));
                     return (format!("WHERE t.{name}::text = $2 {ORDER}"), vec![stored]);
                 }
                 key => key,
@@ -432,7 +432,7 @@ fn condition<'a>(shape: &Shape, rows: Rows<'a>, of: &Of) -> (String, Vec<Bound<'
                     (format!("WHERE t.{name} = $2 {ORDER}"), vec![int(n)])
                 }
                 (Key::Int(n), _) => {
-                    let n = (Box::new(n.to_string()) as Box<_>, Type::TEXT);
+                    let n = owned(n.to_string());
                     (format!("WHERE t.{name}::text = $2 {ORDER}"), vec![n])
                 }
                 (Key::Text(word), _) if of == "text" => {

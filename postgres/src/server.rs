@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use prosescope_core::write::Fault;
@@ -20,38 +21,74 @@ const CANCEL: Duration = Duration::from_secs(1);
 
 /// A value that is bound to a statement, with its type, so that nothing has to be prepared: a pooler may give each
 /// transaction another session.
-pub(crate) type Bound<'a> = (Box<dyn ToSql + Sync + 'a>, Type);
+pub(crate) struct Bound<'a> {
+    value: Box<dyn ToSql + Sync + 'a>,
+    of: Type,
+    /// Bytes that it takes in a message.
+    pub(crate) len: usize,
+}
 
 /// A text, or NULL.
 pub(crate) fn text<'a>(value: impl Into<Option<&'a str>>) -> Bound<'a> {
-    (Box::new(value.into()), Type::TEXT)
+    let value = value.into();
+    Bound {
+        value: Box::new(value),
+        of: Type::TEXT,
+        len: value.map_or(0, str::len),
+    }
 }
 
-/// A text of its own.
-pub(crate) fn owned<'a>(value: &str) -> Bound<'a> {
-    (Box::new(value.to_owned()), Type::TEXT)
+/// A text of its own, or NULL.
+pub(crate) fn owned<'a>(value: impl Into<Option<String>>) -> Bound<'a> {
+    let value = value.into();
+    let len = value.as_ref().map_or(0, String::len);
+    Bound {
+        value: Box::new(value),
+        of: Type::TEXT,
+        len,
+    }
 }
 
 /// A whole number, or NULL.
 pub(crate) fn int<'a>(value: impl Into<Option<i64>>) -> Bound<'a> {
-    (Box::new(value.into()), Type::INT8)
+    Bound {
+        value: Box::new(value.into()),
+        of: Type::INT8,
+        len: 8,
+    }
 }
 
 /// Bytes.
 pub(crate) fn bytes(value: &[u8]) -> Bound<'_> {
-    (Box::new(value), Type::BYTEA)
+    Bound {
+        value: Box::new(value),
+        of: Type::BYTEA,
+        len: value.len(),
+    }
+}
+
+/// Bytes of its own.
+pub(crate) fn owned_bytes<'a>(value: Vec<u8>) -> Bound<'a> {
+    let len = value.len();
+    Bound {
+        value: Box::new(value),
+        of: Type::BYTEA,
+        len,
+    }
 }
 
 /// A connection. The core asks and waits, so its tasks run while somebody waits for an answer, on the caller's thread.
 pub(crate) struct Connection {
     runtime: Runtime,
     client: Client,
+    /// An answer did not come: nobody knows what the session does.
+    silent: AtomicBool,
 }
 
 impl Connection {
-    /// Whether the connection is known to be gone.
+    /// Whether the connection is known to be gone, or is not to be asked again.
     pub(crate) fn is_closed(&self) -> bool {
-        self.client.is_closed()
+        self.client.is_closed() || self.silent.load(Ordering::Relaxed)
     }
 }
 
@@ -90,14 +127,18 @@ impl Server {
         &self.connection.client
     }
 
-    /// Whether the connection is known to be gone.
+    /// Whether the connection is known to be gone, or is not to be asked again.
     pub(crate) fn is_closed(&self) -> bool {
-        self.connection.client.is_closed()
+        self.connection.is_closed()
     }
 
-    /// Waits for an answer; `None` when it does not come.
+    /// Waits for an answer; `None` when it does not come: then the connection is not used again.
     pub(crate) fn wait<T>(&self, question: impl Future<Output = T>) -> Option<T> {
-        self.wait_for(self.address.answer, question)
+        let answer = self.wait_for(self.address.answer, question);
+        if answer.is_none() {
+            self.connection.silent.store(true, Ordering::Relaxed);
+        }
+        answer
     }
 
     /// Waits so long for an answer.
@@ -164,7 +205,11 @@ fn connected(address: &Address) -> Result<Connection, Fault> {
         // Whoever waits for an answer is told the same.
         let _ = connection.await;
     });
-    Ok(Connection { runtime, client })
+    Ok(Connection {
+        runtime,
+        client,
+        silent: AtomicBool::new(false),
+    })
 }
 
 /// Why there is no answer.
@@ -186,7 +231,10 @@ impl From<Error> for Lost {
 pub(crate) fn typed<'a>(
     bound: &'a [Bound<'a>],
 ) -> impl ExactSizeIterator<Item = (&'a (dyn ToSql + Sync), Type)> + 'a {
-    bound
-        .iter()
-        .map(|(value, of)| (value.as_ref() as &(dyn ToSql + Sync), of.clone()))
+    bound.iter().map(|bound| {
+        (
+            bound.value.as_ref() as &(dyn ToSql + Sync),
+            bound.of.clone(),
+        )
+    })
 }

@@ -80,6 +80,12 @@ impl fmt::Debug for PostgresStore {
     }
 }
 
+/// A transaction whose COMMIT was not answered.
+struct Unanswered {
+    token: String,
+    lost: Lost,
+}
+
 /// Why a command was not recorded.
 enum Failed {
     /// The same may succeed when it is begun anew.
@@ -108,7 +114,7 @@ impl PostgresStore {
         if found.is_empty() {
             return Err(WriteError::not_found(
                 format!("there is no run {run} in {address}"),
-                "`prose runs --postgres` lists the runs of the database",
+                "`prose runs` lists the runs of the database",
             ));
         }
         Ok(PostgresStore {
@@ -155,6 +161,12 @@ impl PostgresStore {
             _ => Server::connect(&self.address).map_err(Failed::Passing)?,
         };
         let done = self.in_transaction(&server, work);
+        if let Ok(Some(unanswered)) = done {
+            // A server that did not get the COMMIT ends the transaction, and its lock, with the connection.
+            drop(server);
+            return self.settle(&unanswered);
+        }
+        let done = done.map(|_| ());
         if done.is_err() && !server.is_closed() && server.batch("ROLLBACK").is_err() {
             // The server ends the transaction with its session.
             return done;
@@ -163,7 +175,12 @@ impl PostgresStore {
         done
     }
 
-    fn in_transaction(&self, server: &Server, work: Work<'_>) -> Result<(), Failed> {
+    /// Records a command; returns its transaction where the server did not say whether it was committed.
+    fn in_transaction(
+        &self,
+        server: &Server,
+        work: Work<'_>,
+    ) -> Result<Option<Unanswered>, Failed> {
         let failed = |lost: Lost| failed(&self.address, &lost);
         let locked = self.lock(server).map_err(failed)?;
         let facts = PostgresFacts {
@@ -176,7 +193,7 @@ impl PostgresStore {
         };
         let changes = self.planned(&facts, work)?;
         if changes.is_empty() {
-            return server.batch("ROLLBACK").map_err(failed);
+            return server.batch("ROLLBACK").map(|()| None).map_err(failed);
         }
         for change in &changes {
             if let Change::Attachment(file) = change {
@@ -203,7 +220,14 @@ impl PostgresStore {
         let of = facts.of.borrow().clone();
         let steps = changes.iter().flat_map(|change| apply::steps(&of, change));
         self.send(server, &steps.collect::<Vec<_>>())?;
-        self.commit(server, &locked.token)
+        match server.batch("COMMIT") {
+            Ok(()) => Ok(None),
+            Err(lost) if fault::leaves_open(&lost) => Ok(Some(Unanswered {
+                token: locked.token,
+                lost,
+            })),
+            Err(lost) => Err(failed(lost)),
+        }
     }
 
     /// Begins a transaction, and locks the run's row.
@@ -277,21 +301,17 @@ impl PostgresStore {
         sent(server, steps)
     }
 
-    fn commit(&self, server: &Server, token: &str) -> Result<(), Failed> {
-        match server.batch("COMMIT") {
-            Ok(()) => Ok(()),
-            Err(lost) if fault::leaves_open(&lost) => self.settle(token, &lost),
-            Err(lost) => Err(failed(&self.address, &lost)),
-        }
-    }
-
     /// Looks whether a transaction whose COMMIT was not answered is recorded.
-    fn settle(&self, token: &str, lost: &Lost) -> Result<(), Failed> {
+    fn settle(&self, of: &Unanswered) -> Result<(), Failed> {
         let begun = Instant::now();
         while begun.elapsed() < PATIENCE {
-            match self.has_token(token) {
+            match self.has_token(&of.token) {
                 Some(true) => return Ok(()),
-                Some(false) => return Err(failed(&self.address, lost)),
+                // It can be begun anew, whatever the reason was.
+                Some(false) => {
+                    let fault = fault::unwritten(&self.address, &of.lost);
+                    return Err(Failed::Passing(fault));
+                }
                 // The server is not back yet.
                 None => thread::sleep(Duration::from_millis(100)),
             }
@@ -319,6 +339,18 @@ impl PostgresStore {
 
 /// Sends statements one after the other without waiting, and then looks at all answers.
 fn sent(server: &Server, steps: &[Step<'_>]) -> Result<(), Failed> {
+    let bytes = |step: &Step<'_>| step.bound.iter().map(|bound| bound.len).sum::<usize>();
+    if let Some(bytes) = steps.iter().map(bytes).find(|n| *n > server.address().most) {
+        let message = format!(
+            "{} was not written: a row of {bytes} bytes, and PostgreSQL takes less than 1 GB",
+            server.address()
+        );
+        return Err(Failed::Finally(WriteError::refused(
+            "not-storable",
+            message,
+            "keep the value in pieces as an attachment: `prose put NAME --file FILE`; or record the run in a file: `prose init --state sqlite`",
+        )));
+    }
     let client = server.client();
     let all = steps.iter().map(|step| async move {
         let rows = client

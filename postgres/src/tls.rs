@@ -5,22 +5,33 @@ use std::sync::Arc;
 
 use prosescope_core::write::{Fault, FaultKind};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
 use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// Whose certificates are taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Trust {
-    /// Anybody's (`sslmode=prefer`): such a connection may go without TLS as well, so that a check would prove nothing.
+    /// Any certificate: the connection is encrypted, and may end at another server.
     Anyone,
-    /// Those signed by an authority in `~/.postgresql/root.crt`, where libpq looks; else by one of the system's.
-    Usual,
-    /// Those signed by an authority of the system's (`sslrootcert=system`).
+    /// Certificates that one of these authorities signed.
+    Signed {
+        by: Authorities,
+        /// Whether the certificate has to name the host.
+        host: bool,
+    },
+}
+
+/// Who signs certificates.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Authorities {
+    /// The system's (`sslrootcert=system`).
     System,
-    /// Those signed by an authority in this file.
+    /// The certificates of a file.
     File(PathBuf),
 }
 
@@ -33,15 +44,18 @@ pub(crate) fn connector(trust: &Trust) -> Result<MakeRustlsConnect, Fault> {
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(|error| unusable(&error))?;
-    let config = match trust {
-        Trust::Anyone => builder
-            .dangerous()
-            .with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
-            .with_no_client_auth(),
-        named => builder
-            .with_root_certificates(authorities(named)?)
-            .with_no_client_auth(),
+    let (roots, host) = match trust {
+        Trust::Anyone => (None, false),
+        Trust::Signed { by, host } => (Some(roots(by)?), *host),
     };
+    let config = builder
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(Verifier {
+            provider,
+            roots,
+            host,
+        }))
+        .with_no_client_auth();
     Ok(MakeRustlsConnect::new(config))
 }
 
@@ -49,21 +63,15 @@ fn unusable(error: &dyn std::fmt::Display) -> Fault {
     Fault::new(FaultKind::Io, format!("TLS cannot be used: {error}"))
 }
 
-fn authorities(trust: &Trust) -> Result<RootCertStore, Fault> {
+fn roots(of: &Authorities) -> Result<RootCertStore, Fault> {
     let mut roots = RootCertStore::empty();
-    let libpq = std::env::home_dir().map(|home| home.join(".postgresql/root.crt"));
-    let file = match trust {
-        Trust::File(path) => Some(path.clone()),
-        Trust::Usual => libpq.filter(|path| path.is_file()),
-        Trust::System | Trust::Anyone => None,
-    };
-    match file {
-        Some(path) => {
-            for certificate in read(&path)? {
+    match of {
+        Authorities::File(path) => {
+            for certificate in read(path)? {
                 roots.add(certificate).map_err(|error| unusable(&error))?;
             }
         }
-        None => {
+        Authorities::System => {
             roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         }
     }
@@ -86,19 +94,38 @@ fn read(path: &Path) -> Result<Vec<CertificateDer<'static>>, Fault> {
     })
 }
 
-/// Takes any certificate, and checks that the server holds its key.
+/// Checks that the server holds its certificate's key, and as much of the certificate as was asked for.
 #[derive(Debug)]
-struct AnyCertificate(Arc<CryptoProvider>);
+struct Verifier {
+    provider: Arc<CryptoProvider>,
+    /// Who may have signed the certificate; `None` where anybody may.
+    roots: Option<RootCertStore>,
+    host: bool,
+}
 
-impl ServerCertVerifier for AnyCertificate {
+impl ServerCertVerifier for Verifier {
     fn verify_server_cert(
         &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
+        certificate: &CertificateDer<'_>,
+        between: &[CertificateDer<'_>],
+        host: &ServerName<'_>,
         _: &[u8],
-        _: UnixTime,
+        now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
+        if let Some(roots) = &self.roots {
+            let certificate = ParsedCertificate::try_from(certificate)?;
+            let algorithms = self.provider.signature_verification_algorithms.all;
+            verify_server_cert_signed_by_trust_anchor(
+                &certificate,
+                roots,
+                between,
+                now,
+                algorithms,
+            )?;
+            if self.host {
+                verify_server_name(&certificate, host)?;
+            }
+        }
         Ok(ServerCertVerified::assertion())
     }
 
@@ -112,7 +139,7 @@ impl ServerCertVerifier for AnyCertificate {
             message,
             certificate,
             signed,
-            &self.0.signature_verification_algorithms,
+            &self.provider.signature_verification_algorithms,
         )
     }
 
@@ -126,11 +153,13 @@ impl ServerCertVerifier for AnyCertificate {
             message,
             certificate,
             signed,
-            &self.0.signature_verification_algorithms,
+            &self.provider.signature_verification_algorithms,
         )
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
+        self.provider
+            .signature_verification_algorithms
+            .supported_schemes()
     }
 }

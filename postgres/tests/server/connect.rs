@@ -229,6 +229,30 @@ fn certificates_are_checked() {
             true,
         ),
         ("127.0.0.1", "sslmode=prefer".to_owned(), true),
+        ("127.0.0.1", "sslmode=require".to_owned(), true),
+        // As libpq: with a file of authorities `require` is `verify-ca`.
+        (
+            "localhost",
+            format!("sslmode=require&sslrootcert={own}"),
+            true,
+        ),
+        (
+            "127.0.0.1",
+            format!("sslmode=require&sslrootcert={other}"),
+            false,
+        ),
+        (
+            "localhost",
+            format!("sslmode=verify-ca&sslrootcert={own}"),
+            true,
+        ),
+        (
+            "127.0.0.1",
+            format!("sslmode=verify-ca&sslrootcert={other}"),
+            false,
+        ),
+        // Without a file the system's authorities are asked, none of which signed this.
+        ("127.0.0.1", "sslmode=verify-ca".to_owned(), false),
         ("127.0.0.1", "sslmode=disable".to_owned(), true),
         (
             "127.0.0.1",

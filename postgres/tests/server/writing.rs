@@ -3,7 +3,8 @@
 use std::thread;
 use std::time::Duration;
 
-use prosescope_core::write::{At, Begin, Content, Named, Put, WriteError, record};
+use prosescope_core::model::AgentScope;
+use prosescope_core::write::{At, Begin, Content, Named, Put, Remember, WriteError, record};
 use prosescope_postgres::PostgresStore;
 use prosescope_test_support::cluster::Cluster;
 
@@ -104,6 +105,33 @@ fn what_postgresql_does_not_store_is_refused_by_a_rule() {
             .unwrap(),
         "0"
     );
+}
+
+/// The limit is a message's; an attachment goes in pieces.
+#[test]
+fn a_row_that_is_too_large_is_refused_and_an_attachment_is_not() {
+    let Some((cluster, url)) = run(PROGRAM) else {
+        return;
+    };
+    let small = address(&url).at_most(2_000_000);
+    let mut store = PostgresStore::open(&small, RUN).unwrap();
+    let memory = Remember {
+        agent: "captain".to_owned(),
+        scope: AgentScope::Execution,
+        memory: "m".repeat(2_000_001),
+    };
+    let refused = record(&mut store, &memory, &at()).unwrap_err();
+    assert!(refused.hint().contains("--file"), "{refused:?}");
+    assert!(
+        matches!(&refused, WriteError::Refused { rule, .. } if *rule == "not-storable"),
+        "{refused:?}"
+    );
+    record(&mut store, &put("large", &"v".repeat(3_000_000)), &at()).unwrap();
+    let said = cluster.psql(
+        &url,
+        "SELECT (SELECT count(*) FROM openprose.agents), (SELECT sum(octet_length(bytes)) FROM openprose.x_attachments)",
+    );
+    assert_eq!(said.unwrap(), "0|3000000");
 }
 
 #[test]
