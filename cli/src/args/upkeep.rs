@@ -76,6 +76,9 @@ pub(crate) struct DeleteAgentArgs {
     /// The agent's scope
     #[arg(long, value_enum)]
     pub(crate) scope: LastingScope,
+    /// An agent in the PostgreSQL database that the project names, not one in files
+    #[arg(long)]
+    pub(crate) postgres: bool,
     /// Delete the agent; without this, only list what would be deleted
     #[arg(long)]
     pub(crate) yes: bool,

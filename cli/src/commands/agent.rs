@@ -92,8 +92,8 @@ impl Place {
         if let Some(found) = OnServer::named(&run)? {
             let scope = chosen(args, &found.agent(&args.name)?)?;
             let beside = match scope {
-                AgentScope::Project => Some((found.address.clone(), found.keeper())),
-                AgentScope::User => Some(found.users()?),
+                AgentScope::Project => Some((found.address, locate::keeper())),
+                AgentScope::User => Some(locate::users(&found.address)?),
                 _ => None,
             };
             return Ok(Place {

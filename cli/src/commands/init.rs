@@ -2,6 +2,7 @@ use std::fs;
 use std::path::Path;
 
 use prosescope_core::program::MOST_BYTES;
+use prosescope_core::render::text::escape;
 use prosescope_core::run_id::RunId;
 use prosescope_core::view::RunOpened;
 use prosescope_core::write::{Style, at_text, names};
@@ -11,7 +12,8 @@ use prosescope_store::{init_folder, init_sqlite};
 use crate::args::record::{InitArgs, NewState};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::out::{self, Out};
+use crate::out::{self, Out, say};
+use crate::print::note;
 use crate::{locate, record};
 
 pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
@@ -49,7 +51,17 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
         }
         NewState::Postgres => {
             let at = at_text(now, Style::InPlace);
-            init_postgres(&locate::address()?, &id, &name, &source, &at)?;
+            let named = || format!("`prose init {} --state sqlite`", args.program.display());
+            let address = locate::address().map_err(|error| in_a_file(error, &named()))?;
+            init_postgres(&address, &id, &name, &source, &at)
+                .map_err(|error| in_a_file(error.into(), &named()))?;
+            if !locate::has_psql() {
+                let text = format!(
+                    "psql is not in PATH, where the documents fall back to a file: prose does without it, and recorded the run in {address}. Next: give subagents `prose brief`, or use {}",
+                    named()
+                );
+                say(&note(&escape(&text, false)));
+            }
             (None, locate::server_name(&id), "postgres")
         }
     };
@@ -63,6 +75,16 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
         },
         || format!("{id}\n"),
     )
+}
+
+/// Adds what to do without the server: nothing is recorded elsewhere unless somebody asks for it.
+fn in_a_file(error: CliError, command: &str) -> CliError {
+    match error.exit {
+        Exit::Refused | Exit::Usage => error,
+        _ => error.hint(format!(
+            "no run was made; {command} records in a file instead"
+        )),
+    }
 }
 
 /// A program's text.

@@ -21,14 +21,27 @@ use crate::print::note;
 /// A run of many: its name, where its files lie, and the run or why it cannot be opened.
 pub(crate) type OneOfAll = (String, String, Result<Session, OpenError>);
 
-/// Opens every run below `path`, or below the nearest `.prose`, one at a time: an open run holds a database.
+/// Opens every run below `path`, or below the nearest `.prose` and in the project's database, one at a time: an open run holds a database.
 pub(crate) fn open_all(path: Option<&str>) -> Result<impl Iterator<Item = OneOfAll>, CliError> {
     let base = match path {
-        Some(path) => PathBuf::from(path),
-        None => project()?,
+        Some(path) => Ok(PathBuf::from(path)),
+        None => project(),
     };
-    let runs = each(disk(&base)?, |found| found.kind != FoundKind::Agents)?;
-    Ok(runs.map(move |(name, place, session)| (name, from_here(&base, &place), session)))
+    let base = match base {
+        Ok(base) => Some(base),
+        // The runs of a project may all be in a database.
+        Err(error) if error.exit == Exit::NotFound && server::is_named() => None,
+        Err(error) => return Err(error),
+    };
+    let on_disk = base.map(|base| {
+        let runs = each(disk(&base)?, |found| found.kind != FoundKind::Agents)?;
+        Ok::<_, CliError>(
+            runs.map(move |(name, place, session)| (name, from_here(&base, &place), session)),
+        )
+    });
+    let on_server = path.is_none().then(server::each);
+    let on_disk = on_disk.transpose()?.into_iter().flatten();
+    Ok(on_disk.chain(on_server.into_iter().flatten()))
 }
 
 /// Opens every run below the nearest `.prose` that may wait at a gate, with its place there.

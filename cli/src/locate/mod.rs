@@ -32,8 +32,8 @@ use find::{Located, locate};
 pub(crate) use find::{home, project};
 pub(crate) use many::{latest_of, list, open_all, open_project, open_runs, runs_of};
 pub(crate) use server::{
-    OnServer, address, all as all_on_server, facts as server_facts, id_on_server,
-    name as server_name, only_on_disk, waiting,
+    OnServer, address, all as all_on_server, facts as server_facts, has_psql, id_on_server, keeper,
+    name as server_name, only_on_disk, users, waiting,
 };
 pub(crate) use serving::served;
 pub(crate) use target::{for_writing, open_agent};

@@ -16,7 +16,8 @@ use prosescope_core::upkeep::doctor::server::{RunSize, ServerFacts};
 use prosescope_core::view::{RunList, RunSummary};
 use prosescope_core::write::Fault;
 use prosescope_postgres::{
-    Address, Keeper, PostgresSource, Which, find_run, run_sizes, server_facts, waiting_runs,
+    Address, Keeper, PostgresSource, Which, all_runs, find_run, run_sizes, server_facts,
+    waiting_runs,
 };
 
 use super::many::OneOfAll;
@@ -115,11 +116,11 @@ impl OnServer {
 
     fn around(&self) -> Result<Rc<dyn Source>, CliError> {
         let source = PostgresSource::open(&self.address, &self.id)?;
-        Ok(Rc::new(source.with_agents(self.keeper())?))
+        Ok(Rc::new(source.with_agents(keeper())?))
     }
 
     fn options(&self) -> Result<Options, CliError> {
-        let (address, keeper) = self.users()?;
+        let (address, keeper) = users(&self.address)?;
         Ok(Options {
             called: Some(self.name()),
             around: vec![Around {
@@ -130,25 +131,31 @@ impl OnServer {
             ..bounded()
         })
     }
+}
 
-    /// Whose agents outlive the run: those of the project that the command is given in (errata P13).
-    pub(crate) fn keeper(&self) -> Keeper {
-        let prose = project().ok();
-        let named = prose.as_deref().and_then(|prose| setting(prose, PROJECT));
-        let folder = || Some(prose.as_deref()?.canonicalize().ok()?.parent()?.to_owned());
-        let of_folder = || {
-            Some(folder()?.file_name()?.to_string_lossy().into_owned()).filter(|n| !n.is_empty())
-        };
-        Keeper::Project(named.or_else(of_folder))
-    }
+/// Whose agents outlive runs: those of the project that the command is given in (errata P13).
+pub(crate) fn keeper() -> Keeper {
+    let prose = project().ok();
+    let named = prose.as_deref().and_then(|prose| setting(prose, PROJECT));
+    let folder = || Some(prose.as_deref()?.canonicalize().ok()?.parent()?.to_owned());
+    let of_folder =
+        || Some(folder()?.file_name()?.to_string_lossy().into_owned()).filter(|n| !n.is_empty());
+    Keeper::Project(named.or_else(of_folder))
+}
 
-    /// Where the user's agents are: in a database of their own where one is named, else beside those of projects (errata P4).
-    pub(crate) fn users(&self) -> Result<(Address, Keeper), CliError> {
-        match named(USER_URL) {
-            Some(url) => Ok((Address::parse(&url, &environment)?, Keeper::Project(None))),
-            None => Ok((self.address.clone(), Keeper::User)),
-        }
+/// Where the user's agents are: in a database of their own where one is named, else beside those of projects (errata P4).
+pub(crate) fn users(address: &Address) -> Result<(Address, Keeper), CliError> {
+    match named(USER_URL) {
+        Some(url) => Ok((Address::parse(&url, &environment)?, Keeper::Project(None))),
+        None => Ok((address.clone(), Keeper::User)),
     }
+}
+
+/// Whether the documents' own client is there.
+pub(crate) fn has_psql() -> bool {
+    let name = format!("psql{}", std::env::consts::EXE_SUFFIX);
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&paths).any(|dir| dir.join(&name).is_file())
 }
 
 /// What commands call a run in PostgreSQL.
@@ -169,7 +176,7 @@ pub(crate) fn only_on_disk(run: &str) -> Result<(), CliError> {
             Exit::Usage,
             format!("{run} is in PostgreSQL: this command works on files"),
         )
-        .hint("`prose show` and `prose trace` read it")),
+        .hint(format!("`prose pull {run}` copies it into a file; `prose show` and `prose trace` read it where it is"))),
     }
 }
 
@@ -212,16 +219,26 @@ pub(super) fn add_to(list: &mut RunList, filter: &Filter, order: Order, most: us
 
 /// Opens the runs of the database that wait at a gate, as [`super::open_project`] opens those of the project.
 pub(crate) fn waiting() -> impl Iterator<Item = OneOfAll> {
+    opened(waiting_runs)
+}
+
+/// Opens every run of the database.
+pub(super) fn each() -> impl Iterator<Item = OneOfAll> {
+    opened(all_runs)
+}
+
+/// Opens the runs that `which` names of the database that OpenProse's own variable names.
+fn opened(which: fn(&Address) -> Result<Vec<String>, Fault>) -> impl Iterator<Item = OneOfAll> {
     let found = own_url().map(|url| {
         let address = Address::parse(&url, &environment)?;
-        let ids = waiting_runs(&address.clone().within(SOON))?;
+        let ids = which(&address.clone().within(SOON))?;
         Ok::<_, Fault>((address, ids))
     });
     let (address, ids) = match found.transpose() {
         Ok(found) => found.unzip(),
         Err(fault) => {
             say(&note(&format!(
-                "gates of runs in PostgreSQL are not looked for: {fault}"
+                "runs in PostgreSQL are not looked at: {fault}"
             )));
             (None, None)
         }

@@ -78,6 +78,123 @@ fn id_prefix(run: &str) -> String {
     run[..run.len() - 3].to_owned()
 }
 
+/// What looks at all runs looks into the database; what works on files alone says how to get one.
+#[test]
+fn all_runs_are_checked_and_what_takes_files_names_pull() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let project = Project::new(PROGRAM, &cluster.database());
+    let file = project.init("sqlite");
+    let run = project.init("postgres");
+    project.prose(0, &["gate", "create", "--line", "3", "--run", &run], "");
+    project.prose(0, &["approve", &run, "publish", "--comment", "fine"], "");
+    let json = project.json(&["check", "--all"]);
+    let checked: Vec<&str> = json["runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|run| run["folder"].as_str())
+        .collect();
+    assert_eq!(checked, [&format!(".prose/runs/{file}"), &run], "{json}");
+    let log = project.prose(0, &["audit", "--all"], "");
+    assert!(
+        log.contains("approved") && log.contains(&run["postgres:".len()..]),
+        "{log}"
+    );
+    for args in [&["view", &run][..], &["check", &run, "--fix"]] {
+        let said = project.prose(2, args, "");
+        assert!(said.contains(&format!("prose pull {run}")), "{said}");
+    }
+    // Without files: the runs are in the database alone.
+    std::fs::remove_dir_all(project.path().join(".prose/runs")).unwrap();
+    assert_eq!(
+        project.json(&["check", "--all"])["runs"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+}
+
+#[test]
+fn an_agent_of_the_project_is_deleted_by_its_name_alone() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let url = cluster.database();
+    let project = Project::new("agent scholar:\n  persist: project\n", &url);
+    let run = project.init("postgres");
+    let memory = ["agent", "memory", "set", "scholar", "--run", &run];
+    project.prose(0, &memory, "one");
+    project.prose(0, &memory, "two");
+    let foreign = "INSERT INTO openprose.agents (name, scope, memory, x_project) VALUES
+                   ('scholar', 'project', 'theirs', 'other'), ('scholar', 'project', 'everybody''s', NULL)";
+    cluster.psql(&url, foreign).unwrap();
+    let delete = [
+        "agent",
+        "delete",
+        "scholar",
+        "--scope",
+        "project",
+        "--postgres",
+    ];
+    let delete = |yes: &[&str]| project.prose(0, &[&delete, yes].concat(), "");
+    let listed = delete(&[]);
+    assert!(
+        listed.contains("2 rows") && listed.contains("--yes"),
+        "{listed}"
+    );
+    let left = || {
+        let sql = "SELECT string_agg(memory, ' ' ORDER BY memory) FROM openprose.agents";
+        cluster.psql(&url, sql).unwrap()
+    };
+    assert_eq!(left(), "everybody's theirs two");
+    delete(&["--yes"]);
+    assert_eq!(left(), "everybody's theirs");
+    // The one of no project is next of that name, and is said to be everybody's.
+    let listed = delete(&["--yes"]);
+    assert!(listed.contains("of every project"), "{listed}");
+    assert_eq!(left(), "theirs");
+    project.prose(
+        3,
+        &[
+            "agent",
+            "delete",
+            "scholar",
+            "--scope",
+            "project",
+            "--postgres",
+        ],
+        "",
+    );
+}
+
+/// postgres.md: without psql "the VM will offer to fall back to SQLite state".
+#[test]
+fn init_says_why_no_file_was_made_and_how_to_make_one() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let project = Project::new(PROGRAM, &cluster.database());
+    let init = ["init", "p.prose", "--state", "postgres"];
+    let out = project.command(&init).env("PATH", "").output().unwrap();
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.success(), "{said}");
+    assert!(
+        said.contains("psql is not in PATH") && said.contains("prose init p.prose --state sqlite"),
+        "{said}"
+    );
+    assert!(!said.contains("hush"), "{said}");
+    let down = Project::new(PROGRAM, "postgresql://postgres@127.0.0.1:1/db");
+    let said = down.prose(6, &init, "");
+    assert!(
+        said.contains("no run was made") && said.contains("--state sqlite"),
+        "{said}"
+    );
+    assert!(!down.path().join(".prose/runs").exists());
+}
+
 #[test]
 fn a_server_that_is_down_is_exit_6_at_once_and_shows_no_password() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
