@@ -4,6 +4,7 @@ mod commands;
 mod documents;
 mod moving;
 mod project;
+mod python;
 mod setup;
 
 use std::net::TcpListener;

@@ -92,6 +92,15 @@ pub fn node() -> Option<PathBuf> {
     )
 }
 
+/// Python with the packages of tests/python.
+pub fn python() -> Option<PathBuf> {
+    let python = root().join("tests/python/.venv/bin/python");
+    have(
+        "Python and the packages of tests/python",
+        python.is_file().then_some(python),
+    )
+}
+
 /// The `prose` binary: the one that xtask built, else the one that cargo put beside this test.
 pub fn prose() -> Option<PathBuf> {
     let beside = || {
