@@ -2,6 +2,7 @@
 
 mod commands;
 mod documents;
+mod kills;
 mod moving;
 mod project;
 mod python;
