@@ -142,3 +142,57 @@ fn what_postgresql_refuses_comes_back_as_it_was() {
     project.prose(0, &["put", "nul", "--run", &there], "plain");
     assert_eq!(project.line(&["get", "nul", "--run", &there]), "plain");
 }
+
+/// The most memory that a command held at once, in bytes.
+#[cfg(target_os = "linux")]
+fn most_memory(project: &Project, args: &[&str]) -> u64 {
+    use std::process::Stdio;
+    let mut command = project.command(args);
+    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let mut most = 0;
+    loop {
+        let said = std::fs::read_to_string(&status).unwrap_or_default();
+        let peak = said.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kilobytes = peak.and_then(|peak| peak.trim().trim_end_matches(" kB").parse().ok());
+        most = kilobytes.map_or(most, |n: u64| n * 1024);
+        match child.try_wait().unwrap() {
+            Some(done) => break assert!(done.success(), "prose {args:?}"),
+            None => std::thread::sleep(std::time::Duration::from_millis(5)),
+        }
+    }
+    most
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_large_run_moves_in_little_memory() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    if needs::sqlite3().is_none() {
+        return;
+    }
+    let project = Project::new("session \"x\"\n", &cluster.database());
+    let run = project.init("sqlite");
+    let db = format!(".prose/runs/{run}/state.db");
+    // Values in rows, and one in a file that is longer than the limit.
+    let sql = "INSERT INTO bindings (name, value, kind)
+               WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 80)
+               SELECT 'v' || n, hex(randomblob(500000)), 'let' FROM n";
+    let mut sqlite = std::process::Command::new("sqlite3");
+    let made = fed(sqlite.arg(project.path().join(&db)), sql.as_bytes());
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let large = vec![b'x'; 70 << 20];
+    project.give(&["put", "large", "--run", &run], &large);
+    let there = format!("postgres:{run}");
+    for args in [
+        &["push", &run][..],
+        &["pull", &there, "-o", "sent/state.db"],
+        &["convert", &there, "--to", "filesystem", "--out", "folder"],
+    ] {
+        let most = most_memory(&project, args);
+        println!("{args:?}: {} MB", most >> 20);
+        assert!(most < 64 << 20, "{args:?}: {most}");
+    }
+}

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -289,7 +290,8 @@ impl Conversion<'_> {
                     .and_then(|file| copy(file, dir, to))
                     .map_err(uncopied)?,
                 Origin::Server(_) => {
-                    let mut file = OfSource::of(self.session.source().as_ref(), &from);
+                    let file = OfSource::of(self.session.source().as_ref(), &from);
+                    let mut file = BufReader::with_capacity(PIECE, file);
                     let (folder, _) = to.rsplit_once('/').unwrap_or_default();
                     dir.make_dir(folder)
                         .and_then(|_| dir.remove(to))
@@ -306,6 +308,9 @@ impl Conversion<'_> {
         Ok(self.session.other_than(&session(dir)?, said))
     }
 }
+
+/// Bytes that a server is asked for at once: it keeps files in pieces as long.
+const PIECE: usize = 1 << 20;
 
 /// A file of a source, read from first to last.
 struct OfSource<'a> {
