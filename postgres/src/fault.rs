@@ -57,7 +57,8 @@ pub(crate) fn unwritten(address: &Address, lost: &Lost) -> Fault {
             FaultKind::Full,
             "make room on the server, and record it again",
         ),
-        Some(&SqlState::READ_ONLY_SQL_TRANSACTION) => (
+        // A replica refuses `BEGIN … READ WRITE` as not supported.
+        Some(&SqlState::READ_ONLY_SQL_TRANSACTION | &SqlState::FEATURE_NOT_SUPPORTED) => (
             FaultKind::ReadOnly,
             "the server is a read replica, or read-only: name the primary",
         ),

@@ -52,7 +52,7 @@ const LOCK_AGENTS: &str = "SELECT NULL::text FROM pg_advisory_xact_lock(7957132,
 /// Leaves a token of the transaction, and removes old ones.
 const LEAVE_TOKEN: &str = "WITH old AS (
         DELETE FROM openprose.x_commands
-        WHERE run_id IS NOT DISTINCT FROM nullif($1, '') AND at < now() - interval '1 day'
+        WHERE (run_id = $1 OR $1 = '' AND run_id IS NULL) AND at < now() - interval '1 day'
     )
     INSERT INTO openprose.x_commands (run_id) VALUES (nullif($1, '')) RETURNING token::text";
 
