@@ -4,7 +4,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use prosescope_core::model::AgentScope;
+use prosescope_core::schema::postgres_location;
 use prosescope_core::write::{At, Fault, Record, RunStore, record};
+use prosescope_postgres::{Address, Keeper, PostgresStore};
 use prosescope_store::{FolderStore, SqliteStore};
 
 use crate::error::CliError;
@@ -30,11 +32,20 @@ pub(crate) struct Recorder {
 enum Store {
     Sqlite(SqliteStore),
     Folder(FolderStore),
+    Postgres(Box<PostgresStore>),
 }
 
 impl Recorder {
     /// Opens the store of the run that `run` names.
     pub(crate) fn open(run: &str) -> Result<Recorder, CliError> {
+        if let Some(found) = locate::OnServer::named(run)? {
+            return Ok(Recorder {
+                store: Store::Postgres(Box::new(PostgresStore::open(&found.address, &found.id)?)),
+                at: at(),
+                latest: locate::id_on_server(run).is_some_and(locate::is_latest),
+                folder: found.name(),
+            });
+        }
         let target = locate::for_writing(run)?;
         Ok(Recorder {
             store: match &target.database {
@@ -69,8 +80,21 @@ impl Recorder {
         })
     }
 
+    /// Opens agents in PostgreSQL that outlive runs.
+    pub(crate) fn open_agents_on_server(
+        address: &Address,
+        keeper: Keeper,
+    ) -> Result<Recorder, CliError> {
+        Ok(Recorder {
+            store: Store::Postgres(Box::new(PostgresStore::open_agents(address, keeper)?)),
+            at: at(),
+            latest: false,
+            folder: address.to_string(),
+        })
+    }
+
     pub(crate) fn is_database(&self) -> bool {
-        matches!(self.store, Store::Sqlite(_))
+        !matches!(self.store, Store::Folder(_))
     }
 
     /// Records one command. Names the run where the command did not: another writer may have begun a newer one.
@@ -78,6 +102,7 @@ impl Recorder {
         let store: &mut dyn RunStore = match &mut self.store {
             Store::Sqlite(store) => store,
             Store::Folder(store) => store,
+            Store::Postgres(store) => store.as_mut(),
         };
         let done = record(store, command, &self.at).map_err(CliError::from);
         if done.is_ok() {
@@ -106,15 +131,18 @@ impl Recorder {
         match (&mut self.store, file) {
             (Store::Sqlite(store), Some(file)) => store.stage(file),
             (Store::Folder(store), Some(file)) => store.stage(file),
+            (Store::Postgres(store), Some(file)) => store.stage(file),
             (_, None) => {}
         }
     }
 
-    /// The run's id.
+    /// The run's id, as commands take it.
     pub(crate) fn run_id(&self) -> &str {
         match &self.store {
             Store::Sqlite(store) => store.run_id(),
             Store::Folder(store) => store.run_id(),
+            // Commands look for an id in files.
+            Store::Postgres(_) => &self.folder,
         }
     }
 
@@ -129,7 +157,7 @@ impl Recorder {
         let closed = match (&mut self.store, vacuum) {
             (Store::Sqlite(store), true) => store.vacuum(),
             (Store::Sqlite(store), false) => store.checkpoint(),
-            (Store::Folder(_), _) => Ok(()),
+            (Store::Folder(_) | Store::Postgres(_), _) => Ok(()),
         };
         if let Err(fault) = closed {
             out::recorded_but(&fault.into());
@@ -178,9 +206,13 @@ pub(crate) fn from_here(path: &Path) -> String {
 
 /// Where a binding is kept, as the form's document words it.
 pub(crate) fn location(database: bool, folder: &str, name: &str, frame: Option<i64>) -> String {
+    let quoted = name.replace('\'', "''");
+    if let Some(run) = locate::id_on_server(folder) {
+        return postgres_location(run, name, frame);
+    }
     if database {
         let frame = frame.map_or("NULL".to_owned(), |id| id.to_string());
-        let name = name.replace('\'', "''");
+        let name = quoted;
         return format!("{folder}/state.db (bindings table, name='{name}', execution_id={frame})");
     }
     let frame = frame.map_or(String::new(), |id| format!("__{id}"));

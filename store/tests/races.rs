@@ -18,7 +18,7 @@ use prosescope_core::repair::plan;
 use prosescope_core::session::{Options, Session};
 use prosescope_core::write::{At, LARGE, Put, Remember, RunStore, record};
 use prosescope_store::{
-    Conversion, Damaged, Disk, FolderStore, SqliteStore, convert, init_folder, init_sqlite,
+    Conversion, Damaged, Disk, FolderStore, Origin, SqliteStore, convert, init_folder, init_sqlite,
     remove_run, run_entries, write_repaired,
 };
 use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -344,10 +344,12 @@ fn converting_copies_and_writes_nothing_of_elsewhere() {
                     form: FolderForm::StateMd,
                 };
             let conversion = Conversion {
-                disk,
+                origin: Origin::Disk {
+                    disk,
+                    database,
+                    with_files: true,
+                },
                 session,
-                database,
-                with_files: true,
                 to_folder,
             };
             convert(&conversion, to)

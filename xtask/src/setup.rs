@@ -56,6 +56,14 @@ const SQLITE: Tool = Tool {
     packages: &["sqlite3"],
 };
 
+/// Runs a throwaway server in the tests. Debian's `initdb` is on no path; `pg_ctlcluster` comes with it.
+const POSTGRES: Tool = Tool {
+    name: "PostgreSQL 15 or newer (a throwaway server of the tests)",
+    programs: &["initdb", "pg_ctlcluster"],
+    fits: |_| true,
+    packages: &["postgresql"],
+};
+
 /// Lets system calls fail in the tests.
 const STRACE: Tool = Tool {
     name: "strace (lets system calls fail in the tests)",
@@ -80,6 +88,14 @@ const NPM: Tool = Tool {
     packages: &["npm"],
 };
 
+/// Runs clients of PostgreSQL that nobody here wrote, in the tests.
+const PYTHON: Tool = Tool {
+    name: "Python 3.10 or newer with venv (clients of PostgreSQL in the tests)",
+    programs: &["python3"],
+    fits: has_venv,
+    packages: &["python3-venv"],
+};
+
 /// Makes the wasm build possible, and returns the C compiler for it: a name on PATH, as `.cargo/config.toml` gives
 /// it, so that plain cargo calls and ours share what they build.
 pub(crate) fn wasm() -> Result<&'static str> {
@@ -98,8 +114,52 @@ pub(crate) fn clang() -> Result<&'static str> {
 /// Makes all tests possible, those in a browser included.
 pub(crate) fn tests(root: &Path) -> Result<()> {
     wasm_target()?;
-    ensure(&[&CLANG, &CHROMIUM, &SQLITE, &STRACE, &NODE, &NPM])?;
-    npm_packages(&root.join("tests/js"))
+    ensure(&[
+        &CLANG, &CHROMIUM, &SQLITE, &POSTGRES, &STRACE, &NODE, &NPM, &PYTHON,
+    ])?;
+    npm_packages(&root.join("tests/js"))?;
+    python_packages(&root.join("tests/python"))
+}
+
+/// Installs the Python packages that a folder's list names into an environment of its own, once.
+fn python_packages(folder: &Path) -> Result<()> {
+    let list = fs::read(folder.join("requirements.txt")).context("reading requirements.txt")?;
+    let environment = folder.join(".venv");
+    let installed = environment.join(".installed");
+    if fs::read(&installed).is_ok_and(|before| before == list) {
+        return Ok(());
+    }
+    let python = PYTHON.find().context("python3 is not on PATH")?;
+    step(
+        "Installing clients of PostgreSQL for the tests (pip)",
+        || {
+            run(Command::new(python)
+                .args(["-m", "venv", "--clear"])
+                .arg(&environment))?;
+            run(Command::new(environment.join("bin/pip"))
+                .args([
+                    "install",
+                    "--quiet",
+                    "--only-binary",
+                    ":all:",
+                    "-r",
+                    "requirements.txt",
+                ])
+                .current_dir(folder))
+            .context("the Python package index must be reachable once")
+        },
+    )?;
+    fs::write(installed, list).context("noting what was installed")
+}
+
+fn has_venv(python: &Path) -> bool {
+    Command::new(python)
+        .args([
+            "-c",
+            "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))",
+        ])
+        .status()
+        .is_ok_and(|status| status.success())
 }
 
 /// Installs the npm packages that a folder's lock file names, once.

@@ -126,6 +126,8 @@ pub(crate) fn soak(root: &Path) -> Result<()> {
         "conformance",
         "--test",
         "gates",
+        "--test",
+        "postgres",
     ])
     // One after the other: many writers against a crowd of other tests wait longer than any timeout.
     .args(["--", "--show-output", "--test-threads=1"])

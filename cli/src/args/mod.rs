@@ -2,6 +2,7 @@
 
 pub(crate) mod gates;
 pub(crate) mod record;
+pub(crate) mod server;
 pub(crate) mod upkeep;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -30,8 +31,7 @@ const GET_EXIT: &str = "\
 Exit code 1: an issue of severity error was found. Of a database, only the rows that the name needs
 are read and checked; of a folder, and with --explain or --json, the whole run.";
 
-const RUN_HELP: &str =
-    "The run: its id, a unique prefix of the id, `latest`, or a path to a run folder or a database";
+const RUN_HELP: &str = "The run: its id, a unique prefix of the id, `latest`, a path to a run folder or a database, or postgres:ID";
 
 /// Refuses an empty name: it comes from a variable that is not set, and would be the beginning of any run's id.
 pub(crate) fn run_name(text: &str) -> Result<String, String> {
@@ -116,10 +116,18 @@ pub(crate) enum Command {
     /// List runs that can be removed; remove them with --yes
     #[command(after_help = upkeep::CLEAN_HELP)]
     Clean(upkeep::CleanArgs),
-    /// Convert a run between folder and SQLite, into a new folder; lists what the copy lacks. The run itself does not change
+    /// Convert a run between folder, SQLite and PostgreSQL, into a new one; lists what the copy lacks. The run itself does not
+    /// change
     Convert(upkeep::ConvertArgs),
+    /// Copy a run from PostgreSQL into a database file, with its attachments beside it
+    Pull(upkeep::PullArgs),
+    /// Copy a run into PostgreSQL; prints what commands call it there
+    Push(upkeep::PushArgs),
     /// Check that this directory is ready for recording (tools, git, file systems, journals, schemas) and recommend a state mode
     Doctor(upkeep::DoctorArgs),
+    /// Set up a PostgreSQL database for runs, and check it
+    #[command(subcommand)]
+    Postgres(server::PostgresCommand),
     /// Serve the viewer of a run on 127.0.0.1
     View(ViewArgs),
     /// Print a shell completion script

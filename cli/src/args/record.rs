@@ -14,20 +14,33 @@ pub(crate) struct InitArgs {
     /// The program, a `.prose` file; the run keeps a copy
     pub(crate) program: PathBuf,
     /// Where the run keeps its state
-    #[arg(long, value_enum, default_value_t = StateMode::Filesystem)]
-    pub(crate) state: StateMode,
+    #[arg(long, value_enum, default_value_t = NewState::Filesystem)]
+    pub(crate) state: NewState,
     /// The run's id [default: the time and six random characters]
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
 }
 
-/// Where a run keeps its state.
+/// Where a new run keeps its state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum NewState {
+    /// Files: state.md, bindings, agents
+    Filesystem,
+    /// A database, state.db
+    Sqlite,
+    /// PostgreSQL: OPENPROSE_POSTGRES_URL in .prose/.env or the environment, else DATABASE_URL; the run is called postgres:ID
+    Postgres,
+}
+
+/// Which form a run is converted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StateMode {
     /// Files: state.md, bindings, agents
     Filesystem,
     /// A database, state.db
     Sqlite,
+    /// Rows in the PostgreSQL database that the project names
+    Postgres,
 }
 
 /// Names the run that is recorded.

@@ -19,9 +19,27 @@ pub(crate) struct ConvertArgs {
     /// The state mode of the copy
     #[arg(long, value_enum)]
     pub(crate) to: super::record::StateMode,
-    /// The copy's folder, which must not exist [default: RUN-sqlite or RUN-filesystem, beside the run]
+    /// The copy's folder, which must not exist [default: RUN-sqlite or RUN-filesystem, beside the run; of a run in PostgreSQL,
+    /// ID in .prose/runs]
     #[arg(long, value_name = "PATH")]
     pub(crate) out: Option<std::path::PathBuf>,
+}
+
+/// Copies a run out of PostgreSQL.
+#[derive(Debug, Args)]
+pub(crate) struct PullArgs {
+    /// The run: postgres:ID, or postgres:latest
+    pub(crate) run: String,
+    /// The database file to make, which must not exist; attachments are put beside it [default: ID/state.db in .prose/runs]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// Copies a run into PostgreSQL.
+#[derive(Debug, Args)]
+pub(crate) struct PushArgs {
+    #[arg(help = super::RUN_HELP)]
+    pub(crate) run: String,
 }
 
 /// Removes runs.
@@ -30,6 +48,9 @@ pub(crate) struct CleanArgs {
     /// Runs: ids or unique prefixes of ids; the options narrow the selection
     #[arg(value_name = "RUN")]
     pub(crate) runs: Vec<String>,
+    /// Runs in the PostgreSQL database that the project names, not those in files; implied by a name postgres:ID
+    #[arg(long)]
+    pub(crate) postgres: bool,
     /// Only runs whose last activity is at least this long ago: `30d`, `12h`
     #[arg(long, value_name = "DURATION")]
     pub(crate) older_than: Option<String>,
@@ -55,6 +76,9 @@ pub(crate) struct DeleteAgentArgs {
     /// The agent's scope
     #[arg(long, value_enum)]
     pub(crate) scope: LastingScope,
+    /// An agent in the PostgreSQL database that the project names, not one in files
+    #[arg(long)]
+    pub(crate) postgres: bool,
     /// Delete the agent; without this, only list what would be deleted
     #[arg(long)]
     pub(crate) yes: bool,

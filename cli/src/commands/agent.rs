@@ -5,13 +5,14 @@ use prosescope_core::render::text::escape;
 use prosescope_core::session::OneAgent;
 use prosescope_core::view::{AgentWritten, SegmentText};
 use prosescope_core::write::{AddSegment, Record, Remember};
+use prosescope_postgres::{Address, Keeper};
 
 use super::unread;
 use crate::args::record::{AgentArgs, AgentCommand, MemoryCommand, Scope, SegmentCommand};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::input;
-use crate::locate;
+use crate::locate::{self, OnServer};
 use crate::near;
 use crate::out::{Out, say};
 use crate::print::note;
@@ -54,9 +55,27 @@ struct Place {
     /// The scope that the run's own reading gives this place: in the home folder itself the user's agents are the
     /// project's.
     read_as: AgentScope,
-    /// The store beside the run's own: a database, or a folder in which `agents/` lies.
-    beside: Option<PathBuf>,
+    /// The store beside the run's own.
+    beside: Option<Beside>,
     run: String,
+}
+
+/// A store of agents beside a run's own.
+enum Beside {
+    /// A database, or a folder in which `agents/` lies.
+    Files(PathBuf),
+    /// Rows in PostgreSQL.
+    Server(Box<Address>, Keeper),
+}
+
+impl Beside {
+    /// What people call it.
+    fn name(&self) -> String {
+        match self {
+            Beside::Files(path) => record::from_here(path),
+            Beside::Server(address, _) => address.to_string(),
+        }
+    }
 }
 
 impl Place {
@@ -66,20 +85,27 @@ impl Place {
             return Ok(Place {
                 scope: AgentScope::Custom,
                 read_as: AgentScope::Custom,
-                beside: Some(path.clone()),
+                beside: Some(Beside::Files(path.clone())),
+                run,
+            });
+        }
+        if let Some(found) = OnServer::named(&run)? {
+            let scope = chosen(args, &found.agent(&args.name)?)?;
+            let beside = match scope {
+                AgentScope::Project => Some((found.address, locate::keeper())),
+                AgentScope::User => Some(locate::users(&found.address)?),
+                _ => None,
+            };
+            return Ok(Place {
+                read_as: scope.clone(),
+                scope,
+                beside: beside.map(|(address, keeper)| Beside::Server(Box::new(address), keeper)),
                 run,
             });
         }
         let target = locate::for_writing(&run)?;
         let agent = locate::open_agent(&target, &args.name)?;
-        // Which store holds the agent is not known where one cannot be read.
-        unread::of_agent(&agent)?;
-        let scope = match args.scope {
-            Some(Scope::Execution) => AgentScope::Execution,
-            Some(Scope::Project) => AgentScope::Project,
-            Some(Scope::User) => AgentScope::User,
-            None => declared(&agent, &args.name)?,
-        };
+        let scope = chosen(args, &agent)?;
         // The project is the run's, wherever the command is given.
         let project = match target.dir.ancestors().find(|dir| dir.ends_with(".prose")) {
             Some(dir) => dir.to_owned(),
@@ -123,7 +149,7 @@ impl Place {
             );
             say(&note(&escape(&text, false)));
         }
-        let beside = dir.map(inside);
+        let beside = dir.map(inside).map(Beside::Files);
         Ok(Place {
             scope,
             read_as,
@@ -139,14 +165,29 @@ impl Place {
     ) -> Result<Exit, CliError> {
         let mut recorder = match &self.beside {
             None => Recorder::open(&self.run)?,
-            Some(path) => Recorder::open_agents(path, self.scope.clone())?,
+            Some(Beside::Files(path)) => Recorder::open_agents(path, self.scope.clone())?,
+            Some(Beside::Server(address, keeper)) => {
+                Recorder::open_agents_on_server(address, keeper.clone())?
+            }
         };
         let mut done = recorder.record(command)?;
-        done.store = self.beside.as_deref().map(record::from_here);
+        done.store = self.beside.as_ref().map(Beside::name);
         // An agent that outlives runs is of none.
         let of_run = self.beside.is_none();
         done.run = of_run.then(|| recorder.run_id().to_owned());
         said(&done, out)
+    }
+}
+
+/// The scope that is asked for, else the one that the program declares.
+fn chosen(args: &AgentArgs, agent: &OneAgent) -> Result<AgentScope, CliError> {
+    // Which store holds the agent is not known where one cannot be read.
+    unread::of_agent(agent)?;
+    match args.scope {
+        Some(Scope::Execution) => Ok(AgentScope::Execution),
+        Some(Scope::Project) => Ok(AgentScope::Project),
+        Some(Scope::User) => Ok(AgentScope::User),
+        None => declared(agent, &args.name),
     }
 }
 
@@ -164,10 +205,13 @@ fn declared(agent: &OneAgent, name: &str) -> Result<AgentScope, CliError> {
 fn kept(args: &AgentArgs) -> Result<(Place, OneAgent, Vec<usize>), CliError> {
     let place = Place::of(args)?;
     let agent = match (&place.scope, &place.beside) {
-        (AgentScope::Custom, Some(path)) => {
+        (AgentScope::Custom, Some(Beside::Files(path))) => {
             OneAgent::of(locate::open(&path.to_string_lossy())?, &args.name)
         }
-        _ => locate::open_agent(&locate::for_writing(&args.run.run)?, &args.name)?,
+        _ => match OnServer::named(&args.run.run)? {
+            Some(found) => found.agent(&args.name)?,
+            None => locate::open_agent(&locate::for_writing(&args.run.run)?, &args.name)?,
+        },
     };
     let found = match place.scope {
         AgentScope::Custom => (0..agent.agents().len()).collect(),

@@ -11,46 +11,100 @@ use crate::out::{self, Out};
 use crate::{locate, print, record};
 
 pub(super) fn run(args: &DeleteAgentArgs, out: &Out) -> Result<Exit, CliError> {
-    let (prose, scope) = match args.scope {
-        LastingScope::Project => (locate::project()?, "project"),
-        LastingScope::User => (user()?, "user"),
+    match args.postgres {
+        true => on_server(args, out),
+        false => in_files(args, out),
+    }
+}
+
+fn in_files(args: &DeleteAgentArgs, out: &Out) -> Result<Exit, CliError> {
+    let prose = match args.scope {
+        LastingScope::Project => locate::project()?,
+        LastingScope::User => user()?,
     };
     let place = record::from_here(&prose);
     let kept = kept_agent(&prose, &args.name)?;
     if kept.is_empty() {
-        return Err(
-            CliError::not_found(format!("{place} has no agent {}", args.name))
-                .hint("`prose agents` lists the agents of a run, its project and the user"),
-        );
+        return Err(none(args, &place));
     }
     if args.yes {
         delete_agent(&prose, &args.name)?;
         out::recorded();
     }
-    if out.json {
-        out.json(&AgentDeleted {
-            agent: args.name.clone(),
-            scope: scope.to_owned(),
-            place,
-            rows: kept.rows,
-            memory_bytes: kept.memory,
-            files: kept.folder.map(|(files, _)| files),
-            done: args.yes,
-        })?;
-        return Ok(Exit::Done);
-    }
-    let did = match args.yes {
-        true => "deleted",
-        false => "would be deleted",
+    let lines = lines(&kept, &place, &args.name);
+    let deleted = AgentDeleted {
+        place,
+        rows: kept.rows,
+        memory_bytes: kept.memory,
+        files: kept.folder.map(|(files, _)| files),
+        ..AgentDeleted::default()
     };
-    let mut said = format!("{did}: agent {} ({scope})\n", args.name);
-    for line in lines(&kept, &place, &args.name) {
-        said.push_str(&format!("  {line}\n"));
+    said(args, deleted, &lines, out)
+}
+
+fn on_server(args: &DeleteAgentArgs, out: &Out) -> Result<Exit, CliError> {
+    let address = locate::address()?;
+    let (address, keeper) = match args.scope {
+        LastingScope::Project => (address, locate::keeper()),
+        LastingScope::User => locate::users(&address)?,
+    };
+    let place = address.to_string();
+    let kept = prosescope_postgres::kept_rows(&address, &keeper, &args.name)?;
+    let kept = kept.ok_or_else(|| none(args, &place))?;
+    if args.yes {
+        prosescope_postgres::delete_agent(&address, &keeper, &args.name)?;
+        out::recorded();
     }
-    if !args.yes {
-        said.push_str("nothing was deleted; repeat the command with --yes to delete it\n");
-    }
-    out.text(&escape(&said, true))?;
+    let whose = match kept.everybodys {
+        true => ", of every project of the database",
+        false => "",
+    };
+    let size = print::bytes(kept.memory);
+    let line = format!("{place}: {} rows, a memory of {size}{whose}", kept.rows);
+    let deleted = AgentDeleted {
+        place,
+        rows: kept.rows,
+        memory_bytes: kept.memory,
+        ..AgentDeleted::default()
+    };
+    said(args, deleted, &[line], out)
+}
+
+fn none(args: &DeleteAgentArgs, place: &str) -> CliError {
+    CliError::not_found(format!("{place} has no agent {}", args.name))
+        .hint("`prose agents` lists the agents of a run, its project and the user")
+}
+
+fn said(
+    args: &DeleteAgentArgs,
+    deleted: AgentDeleted,
+    lines: &[String],
+    out: &Out,
+) -> Result<Exit, CliError> {
+    let scope = match args.scope {
+        LastingScope::Project => "project",
+        LastingScope::User => "user",
+    };
+    let deleted = AgentDeleted {
+        agent: args.name.clone(),
+        scope: scope.to_owned(),
+        done: args.yes,
+        ..deleted
+    };
+    out.show(&deleted, || {
+        let did = match args.yes {
+            true => "deleted",
+            false => "would be deleted",
+        };
+        let mut said = format!("{did}: agent {} ({scope})\n", args.name);
+        for line in lines {
+            said.push_str(&format!("  {line}\n"));
+        }
+        if !args.yes {
+            said.push_str("nothing was deleted; repeat the command with --yes to delete it\n");
+        }
+        escape(&said, true)
+    })?;
     Ok(Exit::Done)
 }
 

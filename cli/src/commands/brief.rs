@@ -23,7 +23,8 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
         Some(id) => pages::task(&session, id).ok_or_else(|| no_execution(&session, id))?,
         None => TaskView::default(),
     };
-    let database = matches!(session.run().form, Form::Sqlite { .. });
+    let on_server = locate::id_on_server(&folder).is_some();
+    let database = matches!(session.run().form, Form::Sqlite { .. } | Form::Postgres);
     let binding = args.name.clone().or(task.binding);
     let shown = binding.as_deref().unwrap_or("anon_…");
     let frame = task.frame.as_ref().map(|frame| frame.id);
@@ -32,8 +33,11 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
     let agent = args.agent.as_ref();
     let agent = agent.map(|name| AgentOfTask::new(name, listing.and_then(|l| l.agent_scope(name))));
     let of = Brief {
-        run: session.run().id.to_string(),
-        database: database.then(|| format!("{folder}/state.db")),
+        run: match on_server {
+            true => folder.clone(),
+            false => session.run().id.to_string(),
+        },
+        database: (database && !on_server).then(|| format!("{folder}/state.db")),
         source: declared.map(|statement| statement.text.clone()),
         execution: args.execution,
         done: args.done,

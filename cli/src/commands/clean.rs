@@ -1,7 +1,11 @@
+use std::path::PathBuf;
+
 use prosescope_core::session::Filter;
 use prosescope_core::timeout::Timeout;
-use prosescope_core::upkeep::clean::{Request, plan};
+use prosescope_core::upkeep::clean::{Entry, Request, plan};
 use prosescope_core::view::RunsCleaned;
+use prosescope_core::write::Fault;
+use prosescope_postgres::Address;
 use prosescope_store::{remove_leftover, remove_run, run_entries};
 
 use crate::args::upkeep::CleanArgs;
@@ -12,14 +16,12 @@ use crate::{locate, print};
 
 pub(super) fn run(args: &CleanArgs, out: &Out) -> Result<Exit, CliError> {
     let now = locate::now();
-    let prose = locate::project()?;
-    let mut entries = run_entries(&prose)?;
-    let mut runs = locate::runs_of(&prose)?.runs;
-    for entry in &mut entries {
-        let place = format!("runs/{}", entry.name);
-        let at = runs.iter().position(|run| run.place == place);
-        entry.run = at.map(|at| runs.swap_remove(at));
-    }
+    let on_server = |run: &String| locate::id_on_server(run).is_some();
+    let place = match args.postgres || args.runs.iter().any(on_server) {
+        true => Place::of_server()?,
+        false => Place::of_files()?,
+    };
+    let entries = &place.entries;
     let request = Request {
         runs: args.runs.clone(),
         filter: Filter {
@@ -35,12 +37,12 @@ pub(super) fn run(args: &CleanArgs, out: &Out) -> Result<Exit, CliError> {
         force: args.force,
         now,
     };
-    let mut plan = plan(&request, &entries)?;
+    let mut plan = plan(&request, entries)?;
     let mut failed = Vec::new();
     if args.yes {
         for run in plan.remove.clone() {
             let entry = entries.iter().find(|entry| entry.name == run.run);
-            match entry.map(|entry| remove_run(&prose, entry)) {
+            match entry.map(|entry| place.remove(entry)) {
                 // Removed, but for what is left in the trash.
                 Some(Ok(left)) => failed.extend(left.map(|fault| fault.to_string())),
                 Some(Err(fault)) => {
@@ -51,7 +53,7 @@ pub(super) fn run(args: &CleanArgs, out: &Out) -> Result<Exit, CliError> {
             }
         }
         for leftover in plan.leftovers.clone() {
-            if let Err(fault) = remove_leftover(&prose, &leftover.name) {
+            if let Err(fault) = place.remove_leftover(&leftover.name) {
                 failed.push(fault.to_string());
                 plan.leftover_stays(&leftover.name);
             }
@@ -79,6 +81,67 @@ pub(super) fn run(args: &CleanArgs, out: &Out) -> Result<Exit, CliError> {
         (true, true) => Exit::Refused,
         (true, false) => Exit::Done,
     })
+}
+
+/// Where runs are removed.
+struct Place {
+    store: Store,
+    entries: Vec<Entry>,
+}
+
+enum Store {
+    Files(PathBuf),
+    Server(Box<Address>),
+}
+
+impl Place {
+    fn of_files() -> Result<Place, CliError> {
+        let prose = locate::project()?;
+        let mut entries = run_entries(&prose)?;
+        let mut runs = locate::runs_of(&prose)?.runs;
+        for entry in &mut entries {
+            let place = format!("runs/{}", entry.name);
+            let at = runs.iter().position(|run| run.place == place);
+            entry.run = at.map(|at| runs.swap_remove(at));
+        }
+        Ok(Place {
+            store: Store::Files(prose),
+            entries,
+        })
+    }
+
+    fn of_server() -> Result<Place, CliError> {
+        let (address, runs) = locate::all_on_server()?;
+        let entries = runs.into_iter().map(|(run, size)| Entry {
+            name: locate::server_name(&run.id),
+            bytes: size.bytes,
+            run: Some(run),
+            ..Entry::default()
+        });
+        Ok(Place {
+            store: Store::Server(Box::new(address)),
+            entries: entries.collect(),
+        })
+    }
+
+    /// Removes a run; what is left of it in the trash is no failure.
+    fn remove(&self, entry: &Entry) -> Result<Option<Fault>, CliError> {
+        match &self.store {
+            Store::Files(prose) => Ok(remove_run(prose, entry)?),
+            Store::Server(address) => {
+                let id = locate::id_on_server(&entry.name).unwrap_or(&entry.name);
+                prosescope_postgres::remove_run(address, id)?;
+                Ok(None)
+            }
+        }
+    }
+
+    fn remove_leftover(&self, name: &str) -> Result<(), CliError> {
+        match &self.store {
+            Store::Files(prose) => Ok(remove_leftover(prose, name)?),
+            Store::Server(_) => Ok(()),
+        }
+    }
 }
 
 /// So long before now, in milliseconds since 1970 UTC.

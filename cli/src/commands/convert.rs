@@ -4,25 +4,41 @@ use std::path::PathBuf;
 
 use prosescope_core::model::{FolderForm, Form};
 use prosescope_core::view::RunConverted;
-use prosescope_store::{Conversion, convert};
+use prosescope_store::{Conversion, Origin, convert};
 
-use super::unread;
+use super::{server_copy, unread};
 use crate::args::record::StateMode;
 use crate::args::upkeep::ConvertArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::locate::OnServer;
 use crate::out::{self, Out};
 use crate::{locate, print, record};
 
 pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
+    if let StateMode::Postgres = args.to {
+        if args.out.is_some() {
+            return Err(CliError::usage(
+                "a run in PostgreSQL has no folder: leave out --out",
+            ));
+        }
+        let converted = server_copy::pushed(&args.run)?;
+        return out.show(&converted, || print::converted(&converted, out.width));
+    }
+    if let Some(found) = OnServer::named(&args.run)? {
+        let (to_folder, _) = form_of(args.to);
+        let to = match &args.out {
+            Some(to) => to.clone(),
+            None => record::prose_dir()?.join("runs").join(&found.id),
+        };
+        let converted = server_copy::pulled(&found, &to, to_folder)?;
+        return out.show(&converted, || print::converted(&converted, out.width));
+    }
     // Alone: agents of wider scopes are none of the run's.
     let opened = locate::open_alone(&args.run)?;
     unread::given(&opened.session)?;
     let session = &opened.session;
-    let (to_folder, state) = match args.to {
-        StateMode::Filesystem => (true, "filesystem"),
-        StateMode::Sqlite => (false, "sqlite"),
-    };
+    let (to_folder, state) = form_of(args.to);
     let form = &session.run().form;
     let (of_files, of_rows) = match form {
         Form::Folder { form } => (
@@ -89,10 +105,12 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
     }
     let (left, told) = convert(
         &Conversion {
-            disk: &opened.disk,
+            origin: Origin::Disk {
+                disk: &opened.disk,
+                database: opened.database.as_deref(),
+                with_files: !opened.alone,
+            },
             session,
-            database: opened.database.as_deref(),
-            with_files: !opened.alone,
             to_folder,
         },
         &to,
@@ -107,4 +125,12 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
         left,
     };
     out.show(&converted, || print::converted(&converted, out.width))
+}
+
+/// Whether a form is a folder, and its word.
+fn form_of(state: StateMode) -> (bool, &'static str) {
+    match state {
+        StateMode::Filesystem => (true, "filesystem"),
+        StateMode::Sqlite | StateMode::Postgres => (false, "sqlite"),
+    }
 }

@@ -31,6 +31,7 @@ pub(super) fn run(args: &DoctorArgs, out: &Out) -> Result<Exit, CliError> {
         facts.git = git_facts(prose);
         latest = stores(prose, &mut facts)?;
     }
+    facts.server = locate::server_facts();
     facts.postgres_url = postgres_url(prose.as_deref());
     facts.program = match &args.program {
         Some(path) => Some(program(path)?),

@@ -107,7 +107,7 @@ fn expire(run: Option<&str>, out: &Out) -> Result<Exit, CliError> {
 fn due() -> Result<Vec<Result<String, CliError>>, CliError> {
     let now = Some(locate::now());
     let mut due = Vec::new();
-    for (_, folder, session) in locate::open_all(None)? {
+    for (_, folder, session) in locate::open_all(None)?.chain(locate::waiting()) {
         let read = session.map_err(CliError::from).and_then(|session| {
             unread::whole(&session, unread::GATES)?;
             Ok(pages::gates(&session, now).gates)

@@ -2,15 +2,18 @@ use std::fs;
 use std::path::Path;
 
 use prosescope_core::program::MOST_BYTES;
+use prosescope_core::render::text::escape;
 use prosescope_core::run_id::RunId;
 use prosescope_core::view::RunOpened;
 use prosescope_core::write::{Style, at_text, names};
+use prosescope_postgres::init_postgres;
 use prosescope_store::{init_folder, init_sqlite};
 
-use crate::args::record::{InitArgs, StateMode};
+use crate::args::record::{InitArgs, NewState};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::out::{self, Out};
+use crate::out::{self, Out, say};
+use crate::print::note;
 use crate::{locate, record};
 
 pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
@@ -32,17 +35,34 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
             .as_str()
             .to_owned(),
     };
-    let dir = record::prose_dir()?.join("runs").join(&id);
+    let dir = || Ok::<_, CliError>(record::prose_dir()?.join("runs").join(&id));
     let name = args.program.file_name().unwrap_or_default();
     let name = name.to_string_lossy();
-    let (made, state) = match args.state {
-        StateMode::Sqlite => {
-            let at = at_text(now, Style::AppendOnly);
-            (init_sqlite(&dir, &id, &name, &source, &at)?, "sqlite")
+    let (made, folder, state) = match args.state {
+        NewState::Sqlite => {
+            let (dir, at) = (dir()?, at_text(now, Style::AppendOnly));
+            let made = init_sqlite(&dir, &id, &name, &source, &at)?;
+            (made, record::from_here(&dir), "sqlite")
         }
-        StateMode::Filesystem => {
-            let at = at_text(now, Style::Files);
-            (init_folder(&dir, &id, &name, &source, &at)?, "filesystem")
+        NewState::Filesystem => {
+            let (dir, at) = (dir()?, at_text(now, Style::Files));
+            let made = init_folder(&dir, &id, &name, &source, &at)?;
+            (made, record::from_here(&dir), "filesystem")
+        }
+        NewState::Postgres => {
+            let at = at_text(now, Style::InPlace);
+            let named = || format!("`prose init {} --state sqlite`", args.program.display());
+            let address = locate::address().map_err(|error| in_a_file(error, &named()))?;
+            init_postgres(&address, &id, &name, &source, &at)
+                .map_err(|error| in_a_file(error.into(), &named()))?;
+            if !locate::has_psql() {
+                let text = format!(
+                    "psql is not in PATH, where the documents fall back to a file: prose does without it, and recorded the run in {address}. Next: give subagents `prose brief`, or use {}",
+                    named()
+                );
+                say(&note(&escape(&text, false)));
+            }
+            (None, locate::server_name(&id), "postgres")
         }
     };
     out::recorded();
@@ -50,11 +70,21 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
     out.show(
         &RunOpened {
             run: id.clone(),
-            folder: record::from_here(&dir),
+            folder,
             state: state.to_owned(),
         },
         || format!("{id}\n"),
     )
+}
+
+/// Adds what to do without the server: nothing is recorded elsewhere unless somebody asks for it.
+fn in_a_file(error: CliError, command: &str) -> CliError {
+    match error.exit {
+        Exit::Refused | Exit::Usage => error,
+        _ => error.hint(format!(
+            "no run was made; {command} records in a file instead"
+        )),
+    }
 }
 
 /// A program's text.

@@ -23,9 +23,11 @@ mod init;
 mod loops;
 mod narrate;
 mod parallel;
+mod postgres;
 mod put;
 mod resume;
 mod runs;
+mod server_copy;
 mod show;
 mod state;
 mod trace;
@@ -74,6 +76,9 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
         Command::Finish(args) => finish::run(&args, out),
         Command::Clean(args) => clean::run(&args, out),
         Command::Convert(args) => convert::run(&args, out),
+        Command::Pull(args) => server_copy::pull(&args, out),
+        Command::Postgres(command) => postgres::run(&command, out),
+        Command::Push(args) => server_copy::push(&args, out),
         Command::Doctor(args) => doctor::run(&args, out),
         Command::View(args) => view::run(&args, out),
         Command::Completions(args) => completions::run(&args, out),

@@ -11,6 +11,7 @@ use prosescope_core::view::RunList;
 use prosescope_store::Disk;
 
 use super::find::project;
+use super::server;
 use super::{LATEST, disk, from_here, options, store};
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -20,19 +21,32 @@ use crate::print::note;
 /// A run of many: its name, where its files lie, and the run or why it cannot be opened.
 pub(crate) type OneOfAll = (String, String, Result<Session, OpenError>);
 
-/// Opens every run below `path`, or below the nearest `.prose`, one at a time: an open run holds a database.
+/// Opens every run below `path`, or below the nearest `.prose` and in the project's database, one at a time: an open run holds a database.
 pub(crate) fn open_all(path: Option<&str>) -> Result<impl Iterator<Item = OneOfAll>, CliError> {
     let base = match path {
-        Some(path) => PathBuf::from(path),
-        None => project()?,
+        Some(path) => Ok(PathBuf::from(path)),
+        None => project(),
     };
-    let runs = each(disk(&base)?, |found| found.kind != FoundKind::Agents)?;
-    Ok(runs.map(move |(name, place, session)| (name, from_here(&base, &place), session)))
+    let base = match base {
+        Ok(base) => Some(base),
+        // The runs of a project may all be in a database.
+        Err(error) if error.exit == Exit::NotFound && server::is_named() => None,
+        Err(error) => return Err(error),
+    };
+    let on_disk = base.map(|base| {
+        let runs = each(disk(&base)?, |found| found.kind != FoundKind::Agents)?;
+        Ok::<_, CliError>(
+            runs.map(move |(name, place, session)| (name, from_here(&base, &place), session)),
+        )
+    });
+    let on_server = path.is_none().then(server::each);
+    let on_disk = on_disk.transpose()?.into_iter().flatten();
+    Ok(on_disk.chain(on_server.into_iter().flatten()))
 }
 
-/// Opens every run below the nearest `.prose`, with its place there.
+/// Opens every run below the nearest `.prose` that may wait at a gate, with its place there.
 pub(crate) fn open_project() -> Result<impl Iterator<Item = OneOfAll>, CliError> {
-    each(disk(&project()?)?, |_| true)
+    Ok(each(disk(&project()?)?, |_| true)?.chain(server::waiting()))
 }
 
 /// Opens every run below a `.prose` folder's own `runs`, one at a time: its name, its place below `.prose`, and the
@@ -88,14 +102,30 @@ pub(crate) fn list(
     most: usize,
 ) -> Result<RunList, CliError> {
     let dir = match path {
-        Some(path) => PathBuf::from(path),
-        None => project()?,
+        Some(path) => Ok(PathBuf::from(path)),
+        None => project(),
     };
-    let disk = Rc::new(disk(&dir)?);
-    let source: Rc<dyn Source> = Rc::<Disk>::clone(&disk);
-    let list = list_page(&source, &options(None)?, filter, order, most);
-    if let Some(message) = disk.unread(|_| true) {
-        say(&note(&format!("not all was read: {message}")));
+    let mut list = match dir {
+        Ok(dir) => {
+            let disk = Rc::new(disk(&dir)?);
+            let source: Rc<dyn Source> = Rc::<Disk>::clone(&disk);
+            let list = list_page(&source, &options(None)?, filter, order, most);
+            if let Some(message) = disk.unread(|_| true) {
+                say(&note(&format!("not all was read: {message}")));
+            }
+            list
+        }
+        // The runs of a project may all be in a database.
+        Err(error) if error.exit == Exit::NotFound && server::is_named() => RunList::default(),
+        Err(error) => return Err(error),
+    };
+    if path.is_none() {
+        let own = list.runs.len();
+        server::add_to(&mut list, filter, order, most);
+        if list.runs.len() > own {
+            order.sort_listed(&mut list.runs);
+            list.runs.truncate(most);
+        }
     }
     Ok(list)
 }

@@ -1,13 +1,15 @@
 //! From what a person types to an opened run.
 //!
 //! A run is named by its id, a unique beginning of it, `latest`, or a path to a run folder or a database; a nested
-//! run by `RUN/handle--slug`. `.prose/` is found upward from the working directory.
+//! run by `RUN/handle--slug`, a run in PostgreSQL by `postgres:ID`. `.prose/` is found upward from the working directory.
 //!
-//! `find.rs` says what a name means, `target.rs` where it is written, `many.rs` opens all runs, `serving.rs` is for the
+//! `find.rs` says what a name means, `target.rs` where it is written, `many.rs` opens all runs, `server.rs` those in PostgreSQL,
+//! `serving.rs` is for the
 //! viewer.
 
 mod find;
 mod many;
+mod server;
 mod serving;
 mod target;
 
@@ -20,6 +22,7 @@ use prosescope_core::model::AgentScope;
 use prosescope_core::session::{Around, Lookup, Options, Session, has_stray_database};
 use prosescope_core::source::Source;
 use prosescope_core::time::Stamp;
+use prosescope_postgres::PostgresSource;
 use prosescope_store::{Disk, StoreError, home_prose};
 
 use crate::args::run_name;
@@ -28,6 +31,10 @@ use crate::exit::Exit;
 use find::{Located, locate};
 pub(crate) use find::{home, project};
 pub(crate) use many::{latest_of, list, open_all, open_project, open_runs, runs_of};
+pub(crate) use server::{
+    OnServer, address, all as all_on_server, facts as server_facts, has_psql, id_on_server, keeper,
+    name as server_name, only_on_disk, users, waiting,
+};
 pub(crate) use serving::served;
 pub(crate) use target::{for_writing, open_agent};
 
@@ -67,6 +74,9 @@ pub(crate) fn now() -> i64 {
 
 /// Opens the run that `run` names.
 pub(crate) fn open(run: &str) -> Result<Session, CliError> {
+    if let Some(found) = OnServer::named(run)? {
+        return found.open();
+    }
     let located = locate(run)?;
     let options = Options {
         called: called(run, &located),
@@ -85,19 +95,21 @@ fn called(run: &str, located: &Located) -> Option<String> {
 
 /// Resolves a name in the run that `run` names: what lies around the run says nothing of its values.
 pub(crate) fn look_up(run: &str, name: &str, from: Option<i64>) -> Result<Lookup, CliError> {
-    let located = locate(run)?;
-    let source: Rc<dyn Source> = located.disk;
-    Ok(Lookup::open(
-        &source,
-        &located.place,
-        &bounded(),
-        name,
-        from,
-    )?)
+    let (source, place): (Rc<dyn Source>, String) = match OnServer::named(run)? {
+        Some(found) => (found.source()?, PostgresSource::place(&found.id)),
+        None => {
+            let located = locate(run)?;
+            (located.disk, located.place)
+        }
+    };
+    Ok(Lookup::open(&source, &place, &bounded(), name, from)?)
 }
 
 /// Opens the run that `run` names, and says where its files lie: a path from here, or an absolute one.
 pub(crate) fn open_with_folder(run: &str) -> Result<(Session, String), CliError> {
+    if let Some(found) = OnServer::named(run)? {
+        return Ok((found.open()?, found.name()));
+    }
     let located = locate(run)?;
     let options = options(located.prose.as_deref())?;
     let session = Session::open(located.disk, &located.place, &options)?;
@@ -124,6 +136,7 @@ pub(crate) struct Opened {
 
 /// Opens the run that `run` names, with its files.
 pub(crate) fn open_on_disk(run: &str) -> Result<Opened, CliError> {
+    only_on_disk(run)?;
     let located = locate(run)?;
     let options = options(located.prose.as_deref())?;
     opened(located, options)
@@ -131,6 +144,7 @@ pub(crate) fn open_on_disk(run: &str) -> Result<Opened, CliError> {
 
 /// The same without what lies around the run, and for as long as it takes: all of it is read.
 pub(crate) fn open_alone(run: &str) -> Result<Opened, CliError> {
+    only_on_disk(run)?;
     let options = Options {
         now: None,
         limits: Limits::default(),

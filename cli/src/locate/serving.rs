@@ -18,6 +18,7 @@ pub(crate) fn served(runs: &[String]) -> Result<Served, CliError> {
     let runs = if runs.is_empty() { &unnamed } else { runs };
     let mut served = Served::new(&runs.join(", "));
     for (n, run) in runs.iter().enumerate() {
+        super::only_on_disk(run)?;
         let path = Path::new(run);
         if looks_like_path(run) && path.is_dir() {
             let name = path

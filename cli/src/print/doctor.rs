@@ -1,29 +1,14 @@
 use std::fmt::Write as _;
 
 use prosescope_core::render::text::escape;
-use prosescope_core::upkeep::doctor::{Checkup, State};
+use prosescope_core::upkeep::doctor::server::ServerStatus;
+use prosescope_core::upkeep::doctor::{Check, Checkup, State};
 
 use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT};
-use super::wrap;
+use super::{bytes, wrap};
 
 pub(crate) fn checkup(checkup: &Checkup, width: usize) -> String {
-    let mut out = String::new();
-    for check in &checkup.checks {
-        let (mark, tone) = match check.state {
-            State::Ok => ("✓", OK),
-            State::Warning => ("!", WAIT),
-            State::Error => ("✗", BAD),
-        };
-        let about = match &check.about {
-            Some(what) => format!("  {BOLD}{}{RESET}", escape(what, false)),
-            None => String::new(),
-        };
-        let _ = writeln!(out, "{tone}{mark}{RESET} {}{about}", check.name);
-        out.push_str(&wrap(&check.found, width, "  "));
-        if !check.next.is_empty() {
-            out.push_str(&wrap(&format!("→ {}", check.next), width, "  "));
-        }
-    }
+    let mut out = checks(&checkup.checks, width);
     let mode = &checkup.mode;
     let for_what = match &mode.program {
         Some(program) => format!("  {FAINT}for {}{RESET}", escape(program, false)),
@@ -46,6 +31,50 @@ pub(crate) fn checkup(checkup: &Checkup, width: usize) -> String {
             answer.question, answer.then
         );
         out.push_str(&wrap(&answer.because, width, "    "));
+    }
+    out
+}
+
+/// What was looked at, how it came out, and what to do.
+fn checks(checks: &[Check], width: usize) -> String {
+    let mut out = String::new();
+    for check in checks {
+        let (mark, tone) = match check.state {
+            State::Ok => ("✓", OK),
+            State::Warning => ("!", WAIT),
+            State::Error => ("✗", BAD),
+        };
+        let about = match &check.about {
+            Some(what) => format!("  {BOLD}{}{RESET}", escape(what, false)),
+            None => String::new(),
+        };
+        let _ = writeln!(out, "{tone}{mark}{RESET} {}{about}", check.name);
+        out.push_str(&wrap(&check.found, width, "  "));
+        if !check.next.is_empty() {
+            out.push_str(&wrap(&format!("→ {}", check.next), width, "  "));
+        }
+    }
+    out
+}
+
+/// A server that keeps runs.
+pub(crate) fn server(status: &ServerStatus, width: usize) -> String {
+    let mut out = checks(&status.checks, width);
+    let _ = writeln!(
+        out,
+        "\n{BOLD}{} runs, {}{RESET}  {FAINT}{}{RESET}",
+        status.runs,
+        bytes(status.bytes),
+        escape(&status.address, false)
+    );
+    for run in &status.newest {
+        let _ = writeln!(
+            out,
+            "  {}  {} rows, {}",
+            escape(&run.run, false),
+            run.rows,
+            bytes(run.bytes)
+        );
     }
     out
 }

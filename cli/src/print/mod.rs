@@ -20,7 +20,7 @@ pub(crate) use check::{checked, explained, rules};
 pub(crate) use clean::cleaned;
 pub(crate) use convert::converted;
 pub(crate) use decide::{decided, expired, head, note};
-pub(crate) use doctor::checkup;
+pub(crate) use doctor::{checkup, server};
 pub(crate) use fix::fixed;
 pub(crate) use gates::{gate, gates};
 pub(crate) use overview::{overview, runs};

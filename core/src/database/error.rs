@@ -62,6 +62,9 @@ pub enum DecodeError {
     /// There is no such table, row or column.
     #[error("there is no {0}")]
     NotFound(String),
+    /// A database server does not answer, or refuses; the message names it, without a password.
+    #[error("{0}")]
+    Server(String),
     /// Anything else that SQLite says.
     #[error("SQLite cannot read the database: {0}")]
     Sqlite(String),
@@ -99,6 +102,9 @@ impl DecodeError {
             DecodeError::TooBig(_) => "Open a smaller part of the value.",
             DecodeError::Refused(_) => "Do not trust this file; ask the sender how it was made.",
             DecodeError::NotFound(_) => "Open the database again; it may have changed.",
+            DecodeError::Server(_) => {
+                "Check that the server runs and that the address is right, and try again."
+            }
             DecodeError::Sqlite(_) => {
                 "Open it again; if it stays so, copy it again from where it came."
             }
@@ -109,7 +115,10 @@ impl DecodeError {
     pub fn is_failed(&self) -> bool {
         matches!(
             self,
-            DecodeError::Locked | DecodeError::Io(_) | DecodeError::Stopped
+            DecodeError::Locked
+                | DecodeError::Io(_)
+                | DecodeError::Stopped
+                | DecodeError::Server(_)
         )
     }
 

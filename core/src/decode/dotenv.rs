@@ -46,6 +46,17 @@ pub fn parse_masked(text: &str) -> (Vec<(Text, Text)>, Vec<Issue>) {
     (pairs, issues)
 }
 
+/// Returns the value of one setting, not masked: for the command that needs it, and never to be shown. Of several the last one
+/// counts, as in a shell.
+pub fn setting(text: &str, key: &str) -> Option<String> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let pairs = text.lines().take(MOST_LINES).map(str::trim);
+    let own = pairs.filter(|line| !line.starts_with('#')).filter_map(pair);
+    own.filter(|(name, _)| *name == key)
+        .map(|(_, value)| value)
+        .last()
+}
+
 /// Masks a value: whole where the name says that it is secret, the passwords where it is a URL.
 pub fn mask(key: &str, value: &str) -> String {
     let upper = key.to_ascii_uppercase();

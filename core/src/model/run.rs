@@ -99,6 +99,8 @@ pub enum Form {
         /// Which dialect its execution rows speak.
         dialect: Dialect,
     },
+    /// Rows in PostgreSQL, among those of other runs.
+    Postgres,
     /// A run folder.
     Folder {
         /// Which format its state file has.

@@ -20,3 +20,16 @@ pub const STATE_SQL: &str = include_str!("state.sql");
 
 /// The schema of an `agents.db`. Idempotent.
 pub const AGENTS_SQL: &str = include_str!("agents.sql");
+
+/// The corrected schema `openprose` of a PostgreSQL database (errata P1–P13), in a transaction of its own. Idempotent.
+pub const POSTGRES_SQL: &str = include_str!("postgres.sql");
+
+/// The version that [`POSTGRES_SQL`] records in `openprose.x_schema`.
+pub const POSTGRES_VERSION: i32 = 1;
+
+/// Where a binding is kept in PostgreSQL, as postgres.md words it.
+pub fn postgres_location(run: &str, name: &str, frame: Option<i64>) -> String {
+    let name = name.replace('\'', "''");
+    let frame = frame.map_or("IS NULL".to_owned(), |id| format!("= {id}"));
+    format!("openprose.bindings WHERE name='{name}' AND run_id='{run}' AND execution_id {frame}")
+}

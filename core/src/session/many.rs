@@ -8,7 +8,7 @@ use super::list::Line;
 use super::summary::{line_of, says_its_end};
 use super::survey::Found;
 use crate::database::{Database, DecodeError, Key, Row, Rows, Scan, Snapshot, Want};
-use crate::model::{Dialect, Form, GateStatus, Program, Run, RunStatus};
+use crate::model::{Form, GateStatus, Program, Run, RunStatus};
 use crate::schema;
 use crate::source::Source;
 use crate::time::Stamp;
@@ -40,9 +40,7 @@ impl Heads {
             let stamp = |column| text(column).map(|at| Stamp::parse(&at));
             let run = Run {
                 id: text("id").unwrap_or_default().into(),
-                form: Form::Sqlite {
-                    dialect: Dialect::Undecided,
-                },
+                form: Form::Postgres,
                 program: Program {
                     path: text("program_path").map(Into::into),
                     ..Program::default()

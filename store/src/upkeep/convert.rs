@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -10,29 +11,40 @@ use prosescope_core::decode::state_md;
 use prosescope_core::model::StateFile;
 use prosescope_core::render::state_md::from_state_file;
 use prosescope_core::session::{Left, Session};
-use prosescope_core::source::Source as _;
+use prosescope_core::source::Source;
 use prosescope_core::time::Stamp;
 use prosescope_core::write::{Change, Fault, FaultKind, RunStore, Style, WriteError, at_text};
 
 use super::repair::{copy, new_folder, session};
 use crate::Disk;
-use crate::dir::{Dir, is_absent};
+use crate::dir::{Dir, is_absent, write_new};
 use crate::record::{
     FolderStore, LOCK, SqliteStore, begin_events, fault, put, write_database, write_first,
 };
 
 /// What is converted.
 pub struct Conversion<'a> {
-    /// The files that the run lies in.
-    pub disk: &'a Disk,
+    /// Where the run lies.
+    pub origin: Origin<'a>,
     /// The run, opened without what lies around it.
     pub session: &'a Session,
-    /// The database of the run, where it has one.
-    pub database: Option<&'a str>,
-    /// Whether the other files of the folder belong to the run, and are copied.
-    pub with_files: bool,
     /// Whether a folder is wanted; else a database.
     pub to_folder: bool,
+}
+
+/// Where a run that is converted lies.
+pub enum Origin<'a> {
+    /// In files.
+    Disk {
+        /// The files.
+        disk: &'a Disk,
+        /// The database of the run, where it has one.
+        database: Option<&'a str>,
+        /// Whether the other files of the folder belong to the run, and are copied.
+        with_files: bool,
+    },
+    /// On a server: what it gives is another text once somebody wrote to the run.
+    Server(&'a dyn Fn() -> Result<String, Fault>),
 }
 
 /// Writes the run as a new folder, whole or not at all. What could not be carried is said.
@@ -45,13 +57,11 @@ pub fn convert(
     to: &Path,
 ) -> Result<(Vec<Left>, Option<Fault>), Fault> {
     let mut left = Vec::new();
-    let before = conversion.files()?;
-    conversion.unchanged(&before)?;
-    conversion.finished()?;
+    let before = conversion.look()?;
     let made = new_folder(to, |dir| {
         conversion.first(dir)?;
         let session = conversion.session;
-        let files = session.carry_files(conversion.to_folder, conversion.with_files);
+        let files = session.carry_files(conversion.to_folder, conversion.with_files());
         conversion.copy(dir, &files.copied)?;
         left.extend(files.left);
         left.extend(conversion.carry(dir)?);
@@ -68,7 +78,7 @@ pub fn convert(
         }
         let other = conversion.compare(dir, &left)?;
         left.extend(other);
-        match conversion.files()? == before {
+        match conversion.again()? == before {
             true => Ok(()),
             false => Err(written_to()),
         }
@@ -88,23 +98,59 @@ fn written_to() -> Fault {
     .hint("convert it again, when nobody writes to it")
 }
 
-/// Files with what would be another if they were written to.
-type Look = BTreeMap<PathBuf, (u64, Option<SystemTime>)>;
+/// What would be another if somebody wrote to the run.
+#[derive(PartialEq)]
+enum Look {
+    Files(Files),
+    Server(String),
+}
+
+/// Files with their lengths and dates.
+type Files = BTreeMap<PathBuf, (u64, Option<SystemTime>)>;
 
 impl Conversion<'_> {
     fn root(&self) -> &str {
         &self.session.run().root
     }
 
+    fn with_files(&self) -> bool {
+        match self.origin {
+            Origin::Disk { with_files, .. } => with_files,
+            Origin::Server(_) => true,
+        }
+    }
+
+    /// The run as it lies there now, once more.
+    fn again(&self) -> Result<Look, Fault> {
+        match self.origin {
+            Origin::Disk {
+                disk,
+                database,
+                with_files,
+            } => Ok(Look::Files(self.files(disk, database, with_files)?)),
+            Origin::Server(written) => Ok(Look::Server(written()?)),
+        }
+    }
+
+    /// The run as it lies there, when it can be converted.
+    fn look(&self) -> Result<Look, Fault> {
+        let look = self.again()?;
+        if let (Look::Files(now), Origin::Disk { disk, database, .. }) = (&look, &self.origin) {
+            self.unchanged(disk, now)?;
+            self.finished(disk, *database)?;
+        }
+        Ok(look)
+    }
+
     /// The run's files as they are now.
-    fn files(&self) -> Result<Look, Fault> {
-        let listed: Vec<PathBuf> = match (self.with_files, self.database) {
+    fn files(&self, disk: &Disk, database: Option<&str>, with_files: bool) -> Result<Files, Fault> {
+        let listed: Vec<PathBuf> = match (with_files, database) {
             (false, Some(database)) => ["", "-wal", "-journal"]
                 .iter()
-                .map(|end| self.disk.path_of(&format!("{database}{end}")))
+                .map(|end| disk.path_of(&format!("{database}{end}")))
                 .collect(),
             _ => {
-                let root = self.disk.path_of(self.root());
+                let root = disk.path_of(self.root());
                 let disk = Disk::open(&root)
                     .map_err(|error| Fault::new(FaultKind::Io, error.to_string()))?;
                 if let Some(message) = disk.unread(|_| true) {
@@ -128,10 +174,10 @@ impl Conversion<'_> {
     }
 
     /// Whether the files are as long as they were when the run was opened.
-    fn unchanged(&self, now: &Look) -> Result<(), Fault> {
-        let listed = self.disk.below(self.root()).iter();
+    fn unchanged(&self, disk: &Disk, now: &Files) -> Result<(), Fault> {
+        let listed = disk.below(self.root()).iter();
         let same = listed
-            .filter_map(|file| Some((now.get(&self.disk.path_of(&file.path))?, file)))
+            .filter_map(|file| Some((now.get(&disk.path_of(&file.path))?, file)))
             .all(|((len, _), file)| *len == file.len);
         match same {
             true => Ok(()),
@@ -140,14 +186,14 @@ impl Conversion<'_> {
     }
 
     /// Whether no change of a writer that died is half done.
-    fn finished(&self) -> Result<(), Fault> {
+    fn finished(&self, disk: &Disk, database: Option<&str>) -> Result<(), Fault> {
         let journal = format!("{}x_journal.json", self.root());
-        if self.database.is_some() || self.disk.file(&journal).is_none() {
+        if database.is_some() || disk.file(&journal).is_none() {
             return Ok(());
         }
         let message = format!(
             "{} speaks of a change that its writer did not bring to its end",
-            self.disk.path_of(&journal).display()
+            disk.path_of(&journal).display()
         );
         Err(Fault::new(FaultKind::Damaged, message)
             .hint("the next command that records in the run does it; convert the run then"))
@@ -230,13 +276,29 @@ impl Conversion<'_> {
     fn copy(&self, dir: &Dir, files: &[(String, String)]) -> Result<(), Fault> {
         for (path, to) in files {
             let from = format!("{}{path}", self.root());
-            let copied = self
-                .disk
-                .open_file(&from)
-                .and_then(|file| copy(file, dir, to));
-            copied.map_err(|cause| {
-                fault::io(&self.disk.path_of(&from), "cannot be copied", &cause)
-            })?;
+            let uncopied = |cause: std::io::Error| match self.origin {
+                Origin::Disk { disk, .. } => {
+                    fault::io(&disk.path_of(&from), "cannot be copied", &cause)
+                }
+                Origin::Server(_) => {
+                    Fault::new(FaultKind::Io, format!("{from} cannot be copied: {cause}"))
+                }
+            };
+            match self.origin {
+                Origin::Disk { disk, .. } => disk
+                    .open_file(&from)
+                    .and_then(|file| copy(file, dir, to))
+                    .map_err(uncopied)?,
+                Origin::Server(_) => {
+                    let file = OfSource::of(self.session.source().as_ref(), &from);
+                    let mut file = BufReader::with_capacity(PIECE, file);
+                    let (folder, _) = to.rsplit_once('/').unwrap_or_default();
+                    dir.make_dir(folder)
+                        .and_then(|_| dir.remove(to))
+                        .and_then(|()| write_new(dir, to, &mut file))
+                        .map_err(uncopied)?;
+                }
+            }
         }
         Ok(())
     }
@@ -244,5 +306,39 @@ impl Conversion<'_> {
     /// Reads the new run, and says what is not as it was.
     fn compare(&self, dir: &Dir, said: &[Left]) -> Result<Vec<Left>, Fault> {
         Ok(self.session.other_than(&session(dir)?, said))
+    }
+}
+
+/// Bytes that a server is asked for at once: it keeps files in pieces as long.
+const PIECE: usize = 1 << 20;
+
+/// A file of a source, read from first to last.
+struct OfSource<'a> {
+    source: &'a dyn Source,
+    path: &'a str,
+    at: u64,
+}
+
+impl<'a> OfSource<'a> {
+    fn of(source: &'a dyn Source, path: &'a str) -> OfSource<'a> {
+        OfSource {
+            source,
+            path,
+            at: 0,
+        }
+    }
+}
+
+impl std::io::Read for OfSource<'_> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let piece = self.source.read(self.path, self.at, into.len());
+        let piece = piece.map_err(|error| std::io::Error::other(error.to_string()))?;
+        let len = piece.len().min(into.len());
+        let (from, to) = (piece.get(..len), into.get_mut(..len));
+        if let (Some(from), Some(to)) = (from, to) {
+            to.copy_from_slice(from);
+        }
+        self.at += len as u64;
+        Ok(len)
     }
 }

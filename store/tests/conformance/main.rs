@@ -9,6 +9,7 @@ mod folder;
 mod foreign;
 #[cfg(unix)]
 mod hostile;
+mod postgres;
 mod script;
 mod sequences;
 mod told;
@@ -142,6 +143,7 @@ pub(crate) fn session(dir: &Path) -> Session {
 /// Runs a script in all forms.
 fn check(script: &str) {
     let mut runs = FORMS.map(|form| Recorded::new(form, PROGRAM));
+    let mut database = postgres::Recorded::new(PROGRAM);
     let mut before = runs.each_ref().map(|run| told::told(&run.session()));
     for line in script.lines().map(str::trim).filter(|l| !l.is_empty()) {
         let (command, refused) = match line.split_once(" !") {
@@ -176,6 +178,9 @@ fn check(script: &str) {
             // A second writer finds what the first one left.
             run.store = open(run.form, &run.dir);
             all.push((said, now));
+        }
+        if let Some(run) = &mut database {
+            run.step(line, &all[0]);
         }
         let [(said, told), (other_said, other)] = all.as_slice() else {
             continue;

@@ -13,13 +13,23 @@ use prosescope_core::write::{
 
 /// Runs one command: what it said, or the rule that it was refused by.
 pub(crate) fn run(store: &mut dyn RunStore, line: &str, at: &At) -> Result<String, String> {
+    run_by(store, line, at, &|id| id)
+}
+
+/// The same where `ids` gives the store's own id of an execution.
+pub(crate) fn run_by(
+    store: &mut dyn RunStore,
+    line: &str,
+    at: &At,
+    ids: &dyn Fn(i64) -> i64,
+) -> Result<String, String> {
     let (words, value) = match line.split_once(':') {
         Some((words, value)) => (words, value.strip_prefix(' ').unwrap_or(value)),
         None => (line, ""),
     };
     let value = value.replace("\\n", "\n");
     let words: Vec<&str> = words.split_whitespace().collect();
-    let number = |n: usize| words[n].parse::<i64>().unwrap();
+    let number = |n: usize| ids(words[n].parse().unwrap());
     let after = |word: &str| -> Option<&str> {
         let at = words.iter().position(|w| *w == word)?;
         words.get(at + 1).copied()
@@ -29,7 +39,7 @@ pub(crate) fn run(store: &mut dyn RunStore, line: &str, at: &At) -> Result<Strin
             .iter()
             .find_map(|w| w.strip_prefix(key)?.strip_prefix('='))
     };
-    let parent = after("in").map(|id| id.parse().unwrap());
+    let parent = after("in").map(|id| ids(id.parse().unwrap()));
     let statement = || Named {
         text: None,
         line: Some(words[1].parse().unwrap()),

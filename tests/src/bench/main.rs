@@ -2,7 +2,7 @@
 //! with size. It judges nothing; `docs/performance.md` says what its figures are for.
 //!
 //! ```text
-//! bench [--quick] [PART…]      parts: get fold scope runs record open scroll size; none: all
+//! bench [--quick] [PART…]      parts: get fold scope runs record postgres open scroll size; none: all
 //! ```
 //!
 //! `PROSE_BIN`, `PROSE_VIEWER_HTML` and the rest of what [`prosescope_tests::needs`] asks for name what is measured;
@@ -13,6 +13,7 @@ mod fold;
 mod get;
 mod made;
 mod open;
+mod postgres;
 mod record;
 mod runs;
 mod scope;
@@ -71,6 +72,11 @@ const PARTS: &[Part] = &[
         "record",
         "Recording: `prose put` beside `sqlite3`, writers at once, the n-th write",
         record::measure,
+    ),
+    (
+        "postgres",
+        "Few runs in PostgreSQL beside many, whole processes",
+        postgres::measure,
     ),
     (
         "open",

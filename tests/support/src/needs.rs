@@ -33,6 +33,26 @@ pub fn sqlite3() -> Option<PathBuf> {
     have("sqlite3", on_path("sqlite3"))
 }
 
+/// The folder of PostgreSQL's programs: the one on the path that holds `initdb`, else the newest of Debian's.
+pub fn postgres() -> Option<PathBuf> {
+    // A link on the path may be to that one program.
+    let beside = |initdb: PathBuf| initdb.canonicalize().ok()?.parent().map(Path::to_owned);
+    let debian = || {
+        let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?.flatten();
+        let number = |path: &PathBuf| path.file_name()?.to_str()?.parse::<u32>().ok();
+        let bin =
+            |version: PathBuf| Some(version.join("bin")).filter(|bin| bin.join("initdb").is_file());
+        versions
+            .map(|entry| entry.path())
+            .max_by_key(number)
+            .and_then(bin)
+    };
+    have(
+        "PostgreSQL (initdb)",
+        on_path("initdb").and_then(beside).or_else(debian),
+    )
+}
+
 /// The `strace` program, which lets system calls fail.
 pub fn strace() -> Option<PathBuf> {
     have("strace", on_path("strace"))
@@ -69,6 +89,15 @@ pub fn node() -> Option<PathBuf> {
     have(
         "Node and the npm packages of tests/js",
         on_path("node").filter(|_| installed),
+    )
+}
+
+/// Python with the packages of tests/python.
+pub fn python() -> Option<PathBuf> {
+    let python = root().join("tests/python/.venv/bin/python");
+    have(
+        "Python and the packages of tests/python",
+        python.is_file().then_some(python),
     )
 }
 

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use prosescope_core::upkeep::doctor::Checkup;
+use prosescope_core::upkeep::doctor::server::{ServerSetUp, ServerStatus};
 use prosescope_core::view;
 use prosescope_test_support::run::fed;
 use prosescope_tests::needs;
@@ -72,7 +73,7 @@ enum At {
     Recorded,
     /// The same, not shown: what it prints depends on the machine.
     Machine,
-    /// Nowhere: it does not end.
+    /// Nowhere: it does not end, or asks a server.
     Nowhere,
 }
 
@@ -339,6 +340,10 @@ fn examples() -> Vec<Example> {
             &["latest", "--to", "filesystem"],
             of::<view::RunConverted>,
         ),
+        records("pull", &["postgres:latest"], of::<view::RunConverted>).at(At::Nowhere),
+        records("push", &["latest"], of::<view::RunConverted>).at(At::Nowhere),
+        records("postgres setup", &[], of::<ServerSetUp>).at(At::Nowhere),
+        reads("postgres status", &[], of::<ServerStatus>).at(At::Nowhere),
         records("check", &[RUN, "--fix"], of::<view::RunRepaired>),
         records(
             "agent memory set",

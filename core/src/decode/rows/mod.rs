@@ -155,7 +155,10 @@ pub fn agents_named(db: &dyn Database, store: &str, name: &str) -> Result<Run, D
 
 fn begin<'d>(db: &'d dyn Database, name: &str) -> Result<(Reader<'d>, Run), DecodeError> {
     let reader = Reader::new(db, name)?;
-    let form = form(&reader.tables)?;
+    let form = match form(&reader.tables)? {
+        Form::Sqlite { .. } if db.holds_many_runs() => Form::Postgres,
+        form => form,
+    };
     let run = Run {
         form,
         ..Run::default()
@@ -166,8 +169,8 @@ fn begin<'d>(db: &'d dyn Database, name: &str) -> Result<(Reader<'d>, Run), Deco
 fn executions(reader: &mut Reader<'_>, run: &mut Run) {
     let (executions, dialect) = execution::read(reader);
     run.executions = executions;
-    if run.form != Form::Agents {
-        run.form = Form::Sqlite { dialect };
+    if let Form::Sqlite { dialect: found } = &mut run.form {
+        *found = dialect;
     }
 }
 

@@ -1,6 +1,7 @@
 //! What reading itself left out: the run is carried as it is read.
 
 use super::Carry;
+use crate::database::{Rows, Scan, Want};
 use crate::issue::{Issue, Location};
 use crate::model::ValueAt;
 use crate::schema::{self, known_column, known_table};
@@ -71,7 +72,8 @@ impl Carry<'_, '_> {
                 continue;
             }
             for column in &table.columns {
-                if !known_column(&table.name, &column.name) && table.rows != Some(0) {
+                let known = known_column(&table.name, &column.name);
+                if !known && table.rows != Some(0) && !self.is_bare(&table.name, &column.name) {
                     let place = format!("column {}.{}", table.name, column.name);
                     self.left(place, "it is of no document: it is not carried");
                 }
@@ -85,6 +87,32 @@ impl Carry<'_, '_> {
                 self.left(place, what);
             }
         }
+    }
+
+    /// Whether a column of a store of many runs says nothing of this one: which run a row is of, NULL, or an empty object.
+    fn is_bare(&self, table: &str, column: &str) -> bool {
+        let Some(db) = self.session.values.db.as_ref().map(|store| &store.db) else {
+            return false;
+        };
+        let Some(found) = db.table(table).ok().filter(|_| db.holds_many_runs()) else {
+            return false;
+        };
+        if column == "run_id" {
+            return true;
+        }
+        let scan = Scan {
+            table: &found,
+            wants: &[Want::of(column, 3)],
+            rows: Rows::All,
+        };
+        let mut is_bare = true;
+        let read = db.scan(&scan, &mut |row| {
+            is_bare = row
+                .cell(0)
+                .is_ok_and(|cell| matches!(cell.value.lossy().as_deref(), None | Some("{}")));
+            is_bare
+        });
+        read.is_ok() && is_bare
     }
 
     /// How many rows of a table the run was read from.

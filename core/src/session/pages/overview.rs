@@ -164,7 +164,8 @@ fn count_nodes(opened: &Opened, view: &mut Overview) {
 /// A database without a run row: what was found instead.
 fn missing_words(session: &Session) -> Option<String> {
     let run = &session.run;
-    let is_missing = run.status.is_none() && matches!(run.form, Form::Sqlite { .. });
+    let is_missing =
+        run.status.is_none() && matches!(run.form, Form::Sqlite { .. } | Form::Postgres);
     if !is_missing || !session.unread().is_empty() {
         return None;
     }
@@ -224,6 +225,7 @@ pub(in crate::session) fn form_words(form: &Form) -> String {
             Dialect::Mixed => "SQLite, both dialects",
             Dialect::Undecided => "SQLite",
         },
+        Form::Postgres => "PostgreSQL",
         Form::Folder { form } => match form {
             FolderForm::StateMd => "folder, state.md",
             FolderForm::CompactLog => "folder, compact log",

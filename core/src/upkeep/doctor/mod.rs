@@ -4,11 +4,13 @@
 //! |---|---|
 //! | `tools.rs` | `sqlite3`, `psql`, our own SQLite |
 //! | `stores.rs` | journal mode, file system and schema of each run |
+//! | `server.rs` | a PostgreSQL server |
 //! | `mode.rs` | which state mode a program wants (the documents' decision tree) |
 //! | `mounts.rs` | which file system a path lies on |
 
 mod mode;
 pub mod mounts;
+pub mod server;
 mod stores;
 mod tools;
 
@@ -29,6 +31,8 @@ pub struct Facts {
     pub library: String,
     /// Whether a PostgreSQL database is named, in `.prose/.env` or the environment.
     pub postgres_url: bool,
+    /// What that database says, where it was asked.
+    pub server: Option<server::ServerFacts>,
     /// What git would take up; `None` outside of a git repository, or without a `.prose`.
     pub git: Option<Git>,
     /// The file system that `.prose` lies on.
@@ -111,8 +115,8 @@ pub enum State {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Check {
-    /// What was looked at: `sqlite3`, `psql`, `sqlite`, `git-env`, `git-runs`, `postgres-role`, `storage`, `wal`,
-    /// `journal`, `schema`, `unreadable`, `stores`.
+    /// What was looked at: `sqlite3`, `psql`, `sqlite`, `postgres`, `postgres-schema`, `postgres-role`, `postgres-orphans`,
+    /// `git-env`, `git-runs`, `storage`, `wal`, `journal`, `schema`, `unreadable`, `stores`.
     pub name: String,
     /// How it came out.
     pub state: State,
@@ -171,6 +175,7 @@ pub struct Checkup {
 /// Judges what was found.
 pub fn judge(facts: &Facts) -> Checkup {
     let mut checks = tools::checks(facts);
+    checks.extend(facts.server.iter().flat_map(server::checks));
     checks.extend(git(facts));
     checks.extend(stores::checks(facts));
     Checkup {

@@ -11,7 +11,7 @@ pub(super) fn checks(facts: &Facts) -> Vec<Check> {
         .filter(|db| db.wal_mode)
         .count();
     let mut checks = vec![sqlite3(facts, wal), library(facts, wal), psql(facts)];
-    if facts.postgres_url {
+    if facts.postgres_url && facts.server.is_none() {
         checks.push(
             Check::warning("postgres-role", "a role limited to the schema openprose can still connect, make temporary tables and use the schema public: PUBLIC has those rights",
             )

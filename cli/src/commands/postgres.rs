@@ -1,0 +1,70 @@
+use prosescope_core::upkeep::doctor::State;
+use prosescope_core::upkeep::doctor::server::{ServerSetUp, ServerStatus, checks};
+use prosescope_postgres::{run_sizes, server_facts, set_up, setup_sql};
+
+use crate::args::server::{PostgresCommand, SetupArgs};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::out::{self, Out};
+use crate::{locate, print};
+
+/// Runs of which the size is shown.
+const NEWEST: u32 = 20;
+
+pub(super) fn run(command: &PostgresCommand, out: &Out) -> Result<Exit, CliError> {
+    match command {
+        PostgresCommand::Setup(args) => setup(args, out),
+        PostgresCommand::Status => status(out),
+    }
+}
+
+fn setup(args: &SetupArgs, out: &Out) -> Result<Exit, CliError> {
+    let address = match args.apply {
+        true => Some(locate::address()?),
+        false => locate::address().ok(),
+    };
+    let database = address.as_ref().and_then(|address| address.database());
+    let sql = setup_sql(&args.role, database, args.dedicated);
+    if let Some(address) = address.as_ref().filter(|_| args.apply) {
+        set_up(address, &args.role, args.dedicated)?;
+        out::recorded();
+    }
+    let done = ServerSetUp {
+        address: address.as_ref().map(ToString::to_string),
+        sql,
+        applied: args.apply,
+    };
+    out.show(&done, || match (&done.address, done.applied) {
+        (Some(address), true) => format!(
+            "{address} has the schema openprose, and the role {}\nnext: set its password with \\password {} in psql, and name it in OPENPROSE_POSTGRES_URL\n",
+            args.role, args.role
+        ),
+        _ => done.sql.clone(),
+    })
+}
+
+fn status(out: &Out) -> Result<Exit, CliError> {
+    let address = locate::address()?;
+    let facts = server_facts(&address);
+    if facts.error.is_some() {
+        // The same error as of any other command.
+        run_sizes(&address, 0)?;
+    }
+    let (runs, bytes, newest) = match facts.schema {
+        Some(_) => run_sizes(&address, NEWEST)?,
+        None => (0, 0, Vec::new()),
+    };
+    let status = ServerStatus {
+        address: address.to_string(),
+        checks: checks(&facts),
+        runs,
+        bytes,
+        newest,
+    };
+    out.show(&status, || print::server(&status, out.width))?;
+    let worst = status.checks.iter().map(|check| check.state).max();
+    Ok(match worst {
+        Some(State::Error) => Exit::Issues,
+        _ => Exit::Done,
+    })
+}

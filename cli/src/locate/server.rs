@@ -1,0 +1,323 @@
+//! Runs in PostgreSQL: `postgres:ID`, `postgres:latest`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::Duration;
+
+use prosescope_core::decode::dotenv;
+use prosescope_core::model::AgentScope;
+use prosescope_core::session::{
+    Around, Filter, OneAgent, OpenError, Options, Order, Session, list_page,
+};
+use prosescope_core::source::{Source, SourceError};
+use prosescope_core::upkeep::doctor::server::{RunSize, ServerFacts};
+use prosescope_core::view::{RunList, RunSummary};
+use prosescope_core::write::Fault;
+use prosescope_postgres::{
+    Address, Keeper, PostgresSource, Which, all_runs, find_run, run_sizes, server_facts,
+    waiting_runs,
+};
+
+use super::many::OneOfAll;
+use super::{LATEST, bounded, project};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::out::say;
+use crate::print::note;
+
+/// What stands before the id of a run in PostgreSQL.
+const PREFIX: &str = "postgres:";
+
+/// The variable that names the database.
+const URL: &str = "OPENPROSE_POSTGRES_URL";
+
+/// The variable that names the database of the user's agents.
+const USER_URL: &str = "OPENPROSE_POSTGRES_USER_URL";
+
+/// The setting that names the project whose agents are meant, where its folder's name is not the one.
+const PROJECT: &str = "OPENPROSE_PROJECT";
+
+/// Where it is looked for, the first one counts (postgres.md, "Environment Variable Precedence").
+const SOURCES: &str = "OPENPROSE_POSTGRES_URL in .prose/.env or the environment, or DATABASE_URL";
+
+/// A run in PostgreSQL.
+#[derive(Debug, Clone)]
+pub(crate) struct OnServer {
+    pub(crate) address: Address,
+    pub(crate) id: String,
+}
+
+impl OnServer {
+    /// The run that a name means, where the name is one of a run in PostgreSQL.
+    pub(crate) fn named(run: &str) -> Result<Option<OnServer>, CliError> {
+        let Some(name) = id_on_server(run) else {
+            return Ok(None);
+        };
+        let address = address()?;
+        let wanted = (name != LATEST).then_some(name);
+        let hint = "`prose runs` lists the runs of this project; a run of the database is named by its whole id";
+        match find_run(&address, wanted)? {
+            Which::One(id) => Ok(Some(OnServer { address, id })),
+            Which::None => {
+                let what = wanted.map_or("no run".to_owned(), |name| format!("no run {name}"));
+                Err(CliError::not_found(format!("there is {what} in {address}")).hint(hint))
+            }
+            Which::Several(ids) => {
+                let message = format!(
+                    "{name} is the beginning of several runs: {}",
+                    ids.join(", ")
+                );
+                Err(CliError::not_found(message).hint("write more of the id"))
+            }
+        }
+    }
+
+    /// What commands call it.
+    pub(crate) fn name(&self) -> String {
+        name(&self.id)
+    }
+
+    /// Where its rows are read from.
+    pub(crate) fn source(&self) -> Result<Rc<PostgresSource>, CliError> {
+        Ok(Rc::new(PostgresSource::open(&self.address, &self.id)?))
+    }
+
+    /// Opens it without what lies around it.
+    fn opened(&self) -> Result<Session, OpenError> {
+        let source = PostgresSource::open(&self.address, &self.id);
+        let source = source.map_err(|fault| SourceError::Database {
+            path: self.name(),
+            cause: fault.to_string(),
+            next: fault.hint,
+            failed: true,
+        })?;
+        let place = PostgresSource::place(&self.id);
+        Session::open(Rc::new(source), &place, &bounded())
+    }
+
+    /// Opens it, with the agents of the project and the user.
+    pub(crate) fn open(&self) -> Result<Session, CliError> {
+        let place = PostgresSource::place(&self.id);
+        Ok(Session::open(self.around()?, &place, &self.options()?)?)
+    }
+
+    /// What is known of one of its agents.
+    pub(crate) fn agent(&self, name: &str) -> Result<OneAgent, CliError> {
+        let place = PostgresSource::place(&self.id);
+        Ok(OneAgent::open(
+            self.around()?,
+            &place,
+            &self.options()?,
+            name,
+        )?)
+    }
+
+    fn around(&self) -> Result<Rc<dyn Source>, CliError> {
+        let source = PostgresSource::open(&self.address, &self.id)?;
+        Ok(Rc::new(source.with_agents(keeper())?))
+    }
+
+    fn options(&self) -> Result<Options, CliError> {
+        let (address, keeper) = users(&self.address)?;
+        Ok(Options {
+            called: Some(self.name()),
+            around: vec![Around {
+                scope: AgentScope::User,
+                source: Rc::new(PostgresSource::agents(&address, keeper)?),
+                prefix: String::new(),
+            }],
+            ..bounded()
+        })
+    }
+}
+
+/// Whose agents outlive runs: those of the project that the command is given in (errata P13).
+pub(crate) fn keeper() -> Keeper {
+    let prose = project().ok();
+    let named = prose.as_deref().and_then(|prose| setting(prose, PROJECT));
+    let folder = || Some(prose.as_deref()?.canonicalize().ok()?.parent()?.to_owned());
+    let of_folder =
+        || Some(folder()?.file_name()?.to_string_lossy().into_owned()).filter(|n| !n.is_empty());
+    Keeper::Project(named.or_else(of_folder))
+}
+
+/// Where the user's agents are: in a database of their own where one is named, else beside those of projects (errata P4).
+pub(crate) fn users(address: &Address) -> Result<(Address, Keeper), CliError> {
+    match named(USER_URL) {
+        Some(url) => Ok((Address::parse(&url, &environment)?, Keeper::Project(None))),
+        None => Ok((address.clone(), Keeper::User)),
+    }
+}
+
+/// Whether the documents' own client is there.
+pub(crate) fn has_psql() -> bool {
+    let name = format!("psql{}", std::env::consts::EXE_SUFFIX);
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&paths).any(|dir| dir.join(&name).is_file())
+}
+
+/// What commands call a run in PostgreSQL.
+pub(crate) fn name(id: &str) -> String {
+    format!("{PREFIX}{id}")
+}
+
+/// The id of a run in PostgreSQL, of what commands call it.
+pub(crate) fn id_on_server(run: &str) -> Option<&str> {
+    run.strip_prefix(PREFIX)
+}
+
+/// Refuses what is not done with runs in PostgreSQL.
+pub(crate) fn only_on_disk(run: &str) -> Result<(), CliError> {
+    match id_on_server(run) {
+        None => Ok(()),
+        Some(_) => Err(CliError::new(
+            Exit::Usage,
+            format!("{run} is in PostgreSQL: this command works on files"),
+        )
+        .hint(format!("`prose pull {run}` copies it into a file; `prose show` and `prose trace` read it where it is"))),
+    }
+}
+
+/// Runs of a database that a list shows where nobody says how many.
+const LISTED: usize = 50;
+
+/// How long a list waits for a server (errata P16).
+const SOON: Duration = Duration::from_secs(1);
+
+/// Adds the runs of the database to a list, where OpenProse's own variable names one: `DATABASE_URL` belongs to another
+/// application as a rule (errata P16). A server that does not answer is a line, and no failure.
+pub(super) fn add_to(list: &mut RunList, filter: &Filter, order: Order, most: usize) {
+    let Some(named) = own_url() else { return };
+    let source = Address::parse(&named, &environment)
+        .and_then(|address| PostgresSource::all(&address.within(SOON)));
+    let source: Rc<dyn Source> = match source {
+        Ok(source) => Rc::new(source),
+        Err(fault) => {
+            return say(&note(&format!(
+                "runs in PostgreSQL are not listed: {fault}"
+            )));
+        }
+    };
+    let shown = if most == usize::MAX { LISTED } else { most };
+    let found = list_page(&source, &bounded(), filter, order, shown);
+    if found.runs.len() == shown && most == usize::MAX {
+        say(&note(&format!(
+            "of the runs in {} {shown} are listed; --limit N lists more",
+            source.label()
+        )));
+    }
+    list.total += found.total;
+    list.runs
+        .extend(found.runs.into_iter().map(|run| RunSummary {
+            name: name(&run.id),
+            place: name(&run.id),
+            ..run
+        }));
+}
+
+/// Opens the runs of the database that wait at a gate, as [`super::open_project`] opens those of the project.
+pub(crate) fn waiting() -> impl Iterator<Item = OneOfAll> {
+    opened(waiting_runs)
+}
+
+/// Opens every run of the database.
+pub(super) fn each() -> impl Iterator<Item = OneOfAll> {
+    opened(all_runs)
+}
+
+/// Opens the runs that `which` names of the database that OpenProse's own variable names.
+fn opened(which: fn(&Address) -> Result<Vec<String>, Fault>) -> impl Iterator<Item = OneOfAll> {
+    let found = own_url().map(|url| {
+        let address = Address::parse(&url, &environment)?;
+        let ids = which(&address.clone().within(SOON))?;
+        Ok::<_, Fault>((address, ids))
+    });
+    let (address, ids) = match found.transpose() {
+        Ok(found) => found.unzip(),
+        Err(fault) => {
+            say(&note(&format!(
+                "runs in PostgreSQL are not looked at: {fault}"
+            )));
+            (None, None)
+        }
+    };
+    let ids = ids.into_iter().flatten();
+    ids.filter_map(move |id| {
+        let found = OnServer {
+            address: address.clone()?,
+            id,
+        };
+        Some((found.name(), found.name(), found.opened()))
+    })
+}
+
+/// What the server says that OpenProse's own variable names: for a moment only.
+pub(crate) fn facts() -> Option<ServerFacts> {
+    match Address::parse(&own_url()?, &environment) {
+        Ok(address) => Some(server_facts(&address.within(SOON))),
+        Err(fault) => Some(ServerFacts {
+            error: Some(fault.to_string()),
+            ..ServerFacts::default()
+        }),
+    }
+}
+
+/// The runs of the database that the project names, and what each takes.
+pub(crate) fn all() -> Result<(Address, Vec<(RunSummary, RunSize)>), CliError> {
+    let address = address()?;
+    let (_, _, sizes) = run_sizes(&address, u32::MAX)?;
+    let mut sizes: BTreeMap<String, RunSize> = sizes
+        .into_iter()
+        .map(|size| (size.run.clone(), size))
+        .collect();
+    let source: Rc<dyn Source> = Rc::new(PostgresSource::all(&address)?);
+    let listed = list_page(
+        &source,
+        &bounded(),
+        &Filter::default(),
+        Order::default(),
+        usize::MAX,
+    );
+    let runs = listed.runs.into_iter().map(|run| {
+        let size = sizes.remove(&run.id).unwrap_or_default();
+        (run, size)
+    });
+    Ok((address, runs.collect()))
+}
+
+/// Whether OpenProse's own variable names a database.
+pub(super) fn is_named() -> bool {
+    own_url().is_some()
+}
+
+fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// The URL that OpenProse's own variable names.
+fn own_url() -> Option<String> {
+    named(URL)
+}
+
+/// A setting of the project, else of the environment.
+fn named(key: &str) -> Option<String> {
+    let own = project().ok().and_then(|prose| setting(&prose, key));
+    own.or_else(|| environment(key))
+}
+
+/// A setting of a `.prose` folder.
+fn setting(prose: &Path, key: &str) -> Option<String> {
+    let settings = fs::read_to_string(prose.join(".env")).ok()?;
+    dotenv::setting(&settings, key).filter(|value| !value.is_empty())
+}
+
+/// The database that the project, or the environment, names.
+pub(crate) fn address() -> Result<Address, CliError> {
+    let named = own_url().or_else(|| environment("DATABASE_URL"));
+    let named = named.ok_or_else(|| {
+        CliError::not_found("no PostgreSQL database is named").hint(format!("set {SOURCES}"))
+    })?;
+    Ok(Address::parse(&named, &environment)?)
+}

@@ -1,0 +1,359 @@
+//! Every command on a run in PostgreSQL, and the same on a `state.db`: what is told of both runs is the same.
+
+use prosescope_test_support::cluster::Cluster;
+use serde_json::Value;
+
+use crate::project::Project;
+
+pub(crate) const PROGRAM: &str = r#"use "https://p.prose.md/@alice/deep-research" as research
+
+agent captain:
+  persist: true
+
+agent scholar:
+  persist: project
+
+agent friend:
+  persist: user
+
+let findings = research(topic: "AI safety")
+
+parallel:
+  a = session "Analyze risk A"
+  b = session "Analyze risk B"
+
+loop until **analysis complete** (max: 3):
+  session "Synthesize"
+
+block process(part):
+  let result = session "Process {part}"
+
+do process(a)
+
+resume: captain
+  prompt: "Review"
+
+session: scholar
+  prompt: "Note it"
+
+session: friend
+  prompt: "Remember it"
+
+session "Send the letter"
+  retry: 3
+
+approve publish:
+  prompt: "Publish it?"
+
+approve later:
+  prompt: "Later?"
+  timeout: 1h
+
+output report = session "Write the report"
+"#;
+
+/// Commands in order: what goes in, the exit code, a name for the id that is printed, and the command. `{name}` stands for an
+/// id; the run is added.
+const STEPS: &[(&str, i32, &str, &str)] = &[
+    (
+        "",
+        0,
+        "",
+        "import add research https://p.prose.md/@alice/deep-research --inputs {\"topic\":\"text\"}",
+    ),
+    ("", 0, "import", "exec begin --line 12"),
+    (
+        "three findings",
+        0,
+        "",
+        "put research.findings --kind output",
+    ),
+    ("three findings", 0, "", "put findings --execution {import}"),
+    ("", 0, "", "exec complete {import} --binding findings"),
+    ("", 0, "parallel", "parallel begin --line 14 --branches a,b"),
+    ("", 0, "a", "parallel branch {parallel} a --line 15"),
+    ("", 0, "b", "parallel branch {parallel} b --line 16"),
+    (
+        "AI's `$(never)` \\x\n",
+        0,
+        "",
+        "put a --execution {a} --done",
+    ),
+    ("", 4, "", "parallel join {parallel}"),
+    ("B", 0, "", "put b --execution {b}"),
+    ("", 0, "", "exec complete {b} --binding b"),
+    ("", 0, "", "parallel join {parallel}"),
+    ("", 0, "loop", "loop begin --line 18"),
+    ("", 0, "step", "exec begin --line 19 --parent {loop}"),
+    ("round 1", 0, "", "put anon --execution {step}"),
+    ("", 0, "", "exec complete {step}"),
+    ("", 0, "", "loop iterate {loop}"),
+    ("", 0, "", "loop exit {loop} --reason condition_satisfied"),
+    ("", 0, "frame", "exec begin --line 24"),
+    ("", 0, "inner", "exec begin --line 22 --parent {frame}"),
+    ("depth 1", 0, "", "put result --execution {inner}"),
+    ("", 0, "", "brief --execution {inner}"),
+    ("", 0, "", "exec complete {inner} --binding result"),
+    ("", 0, "", "exec complete {frame}"),
+    ("", 0, "captain", "exec begin --line 26"),
+    ("# Captain\n", 0, "", "agent memory set captain"),
+    ("# Captain, again\n", 0, "", "agent memory set captain"),
+    (
+        "- reviewed\n",
+        0,
+        "",
+        "agent segment add captain --prompt Review",
+    ),
+    ("", 0, "", "exec complete {captain}"),
+    ("", 0, "scholar", "exec begin --line 29"),
+    ("of the project\n", 0, "", "agent memory set scholar"),
+    (
+        "- noted\n",
+        0,
+        "",
+        "agent segment add scholar --prompt Note",
+    ),
+    ("", 0, "", "exec complete {scholar}"),
+    ("", 0, "friend", "exec begin --line 32"),
+    ("of the user\n", 0, "", "agent memory set friend"),
+    ("", 0, "", "exec complete {friend}"),
+    ("", 0, "letter", "exec begin --line 35"),
+    ("", 0, "", "exec fail {letter} --error Connection_timeout"),
+    ("", 0, "", "exec retry {letter} --max 3"),
+    ("", 0, "", "exec complete {letter}"),
+    ("", 0, "", "gate create publish --line 38"),
+    ("", 0, "", "gate show publish"),
+    ("", 4, "", "exec begin --line 45"),
+    ("", 0, "", "narrate"),
+    ("", 0, "", "narrate --style positions"),
+];
+
+pub(crate) fn record(project: &Project, run: &str) {
+    let mut ids: Vec<(&str, String)> = Vec::new();
+    for (input, code, name, command) in STEPS {
+        let mut line = (*command).to_owned();
+        for (known, id) in &ids {
+            line = line.replace(&format!("{{{known}}}"), id);
+        }
+        let mut args: Vec<&str> = line.split(' ').collect();
+        match args[..] {
+            ["gate", "show", gate] => args = vec!["gate", "show", run, gate],
+            ["narrate", ..] => args.push(run),
+            _ => args.extend(["--run", run]),
+        }
+        let out = project.give(&args, input.as_bytes());
+        let said = crate::project::text(&out.stdout);
+        let error = crate::project::text(&out.stderr);
+        assert_eq!(
+            out.status.code(),
+            Some(*code),
+            "{run}: {line}\n{said}{error}"
+        );
+        if !name.is_empty() {
+            let id = said.lines().next().unwrap_or_default().trim();
+            ids.push((name, id.to_owned()));
+        }
+    }
+}
+
+/// What is told of a run, without what differs by its store: ids, times, places.
+pub(crate) fn told(project: &Project, run: &str) -> Vec<String> {
+    let mut told = Vec::new();
+    let mut rows = |command: &str, path: &str, keys: &[&str]| {
+        let mut args: Vec<&str> = command.split(' ').collect();
+        args.push(run);
+        let page = project.json(&args);
+        let rows = match path {
+            "" => page.clone(),
+            path => page.pointer(path).unwrap_or(&Value::Null).clone(),
+        };
+        let rows = rows
+            .as_array()
+            .cloned()
+            .unwrap_or_else(|| panic!("{command}: {page}"));
+        for row in &rows {
+            let cells = keys
+                .iter()
+                .map(|key| row.pointer(key).unwrap_or(&Value::Null).to_string());
+            told.push(format!(
+                "{command}: {}",
+                cells.collect::<Vec<_>>().join(" ")
+            ));
+        }
+    };
+    rows(
+        "trace",
+        "/rows",
+        &["/level", "/kind", "/status", "/text", "/line"],
+    );
+    rows(
+        "bindings",
+        "/rows",
+        &["/name", "/kind", "/summary", "/scope", "/earlier"],
+    );
+    rows(
+        "agents",
+        "/agents",
+        &["/name", "/scope", "/memory/text", "/segments"],
+    );
+    rows(
+        "gates",
+        "",
+        &["/id", "/status", "/prompt", "/decided_by", "/comment"],
+    );
+    rows(
+        "audit",
+        "/rows",
+        &["/gate_id", "/event", "/principal", "/comment"],
+    );
+    rows("check", "/runs", &["/issues", "/error"]);
+    let mut words = |command: &str| {
+        let mut args: Vec<&str> = command.split(' ').collect();
+        args.push(run);
+        let said = project.line(&args);
+        let id = run.trim_start_matches("postgres:");
+        let place = format!(".prose/runs/{id}");
+        let said = said
+            .replace(run, "RUN")
+            .replace(&place, "RUN")
+            .replace(id, "RUN");
+        told.extend(
+            said.lines()
+                .map(|line| format!("{command}: {}", without_ids(line))),
+        );
+    };
+    words("resume");
+    words("state --all");
+    told
+}
+
+#[test]
+fn every_command_tells_the_same_of_a_run_in_postgresql_as_of_a_state_db() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let both = ["sqlite", "postgres"].map(|form| {
+        // Agents of projects and users are kept by form: each has a project of its own.
+        let project = Project::new(PROGRAM, &cluster.database());
+        let run = project.init(form);
+        record(&project, &run);
+        (project, run)
+    });
+    same(&both);
+    for (project, run) in &both {
+        let said = project.prose(
+            0,
+            &[
+                "reject", run, "publish", "--reason", "Not yet", "--as", "raymond",
+            ],
+            "",
+        );
+        assert!(said.contains("raymond"), "{said}");
+        project.prose(4, &["approve", run, "publish", "--as", "raymond"], "");
+        project.prose(
+            0,
+            &["gate", "create", "later", "--line", "41", "--run", run],
+            "",
+        );
+        assert!(project.line(&["gates"]).contains("later"), "{run}");
+        let expired = project
+            .command(&["gates", "expire"])
+            .env("PROSE_NOW", "2099-01-01T00:00:00Z")
+            .output()
+            .unwrap();
+        let expired = crate::project::text(&expired.stdout);
+        assert!(expired.contains("later"), "{run}: {expired}");
+        project.prose(0, &["audit", "verify", run], "");
+        project.prose(0, &["finish", run, "--status", "interrupted"], "");
+        project.prose(0, &["resume", run, "--begin"], "");
+        project.prose(0, &["resume", run, "--prompt"], "");
+        let report = project.line(&["exec", "begin", "--line", "45", "--run", run]);
+        let put = [
+            "put",
+            "report",
+            "--run",
+            run,
+            "--execution",
+            &report,
+            "--done",
+        ];
+        project.prose(0, &put, &"long ".repeat(50_000));
+        project.prose(0, &["finish", run, "--status", "completed"], "");
+        project.prose(4, &["exec", "begin", "--line", "45", "--run", run], "");
+        for (agent, memory) in [
+            ("captain", "# Captain, again\n"),
+            ("scholar", "of the project\n"),
+            ("friend", "of the user\n"),
+        ] {
+            let got = project.give(&["agent", "memory", "get", agent, "--run", run], b"");
+            assert_eq!(crate::project::text(&got.stdout), memory, "{run}");
+        }
+        let noted = project.prose(0, &["agent", "segment", "get", "scholar", "--run", run], "");
+        assert!(noted.contains("noted"), "{run}: {noted}");
+        assert_eq!(
+            project.line(&["get", "findings", "--run", run]),
+            "three findings"
+        );
+        project.prose(0, &["get", "report", "--explain", "--run", run], "");
+        project.prose(3, &["get", "nothing", "--run", run], "");
+    }
+    same(&both);
+    let (project, run) = &both[1];
+    let shown = project.line(&["show", run]);
+    assert!(
+        shown.contains("PostgreSQL") && !shown.contains("SQLite"),
+        "{shown}"
+    );
+    // Agents of the project are those of the next run too; another project has its own.
+    let next = project.init("postgres");
+    let memory = project.line(&["agent", "memory", "get", "scholar", "--run", &next]);
+    assert_eq!(memory, "of the project");
+    let url = std::fs::read_to_string(project.path().join(".prose/.env")).unwrap();
+    let other = Project::new(PROGRAM, "");
+    std::fs::write(other.path().join(".prose/.env"), url).unwrap();
+    other.prose(
+        3,
+        &["agent", "memory", "get", "scholar", "--run", &next],
+        "",
+    );
+    let memory = other.line(&["agent", "memory", "get", "friend", "--run", &next]);
+    assert_eq!(memory, "of the user");
+}
+
+/// A line without numbers that are ids.
+fn without_ids(line: &str) -> String {
+    let is_id = |before: &str| {
+        let ends = [
+            "__",
+            "execution ",
+            "execution_id: ",
+            "#",
+            "id: ",
+            "complete ",
+            "retry ",
+            "| ",
+        ];
+        ends.iter().any(|end| before.ends_with(end))
+    };
+    let mut out = String::new();
+    let mut rest = line;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        let len = from
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(from.len());
+        let (number, after) = from.split_at(len);
+        out.push_str(if is_id(&out) { "N" } else { number });
+        rest = after;
+    }
+    out + rest
+}
+
+fn same(both: &[(Project, String); 2]) {
+    let [sqlite, postgres] = both.each_ref().map(|(project, run)| told(project, run));
+    for (one, other) in sqlite.iter().zip(&postgres) {
+        assert_eq!(one, other, "sqlite, postgres");
+    }
+    assert_eq!(sqlite.len(), postgres.len(), "{sqlite:#?}\n{postgres:#?}");
+}

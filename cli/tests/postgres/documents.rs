@@ -1,0 +1,150 @@
+//! `psql` with the queries of postgres.md on what `prose` wrote, and `prose` on what `psql` writes beside it.
+
+use prosescope_test_support::cluster::Cluster;
+
+use crate::commands::PROGRAM;
+use crate::project::Project;
+
+#[test]
+fn psql_and_prose_read_what_the_other_wrote() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let url = cluster.database();
+    let project = Project::new(PROGRAM, &url);
+    let run = project.init("postgres");
+    let give = |args: &[&str], input: &str| {
+        let all = [args, &["--run", &run]].concat();
+        project.prose(0, &all, input).trim().to_owned()
+    };
+    let at = |line: &str, of: &[&str]| give(&[&["exec", "begin", "--line", line], of].concat(), "");
+    let id = run.trim_start_matches("postgres:");
+    let asks = |sql: &str| cluster.psql(&url, &sql.replace("{RUN}", id)).unwrap();
+
+    let findings = at("12", &[]);
+    give(
+        &["put", "findings", "--execution", &findings, "--done"],
+        "AI's `$(never)` \\x",
+    );
+    let all = give(
+        &["parallel", "begin", "--line", "14", "--branches", "a,b"],
+        "",
+    );
+    let a = give(&["parallel", "branch", &all, "a", "--line", "15"], "");
+    give(&["parallel", "branch", &all, "b", "--line", "16"], "");
+    give(&["put", "a", "--execution", &a, "--done"], "A");
+
+    // Database interaction, parallel execution, resuming.
+    assert_eq!(
+        asks("SELECT value FROM openprose.bindings WHERE name = 'findings' AND run_id = '{RUN}'"),
+        "AI's `$(never)` \\x"
+    );
+    assert_eq!(
+        asks(
+            "SELECT statement_index, statement_text, status FROM openprose.execution
+             WHERE run_id = '{RUN}' AND status = 'executing' ORDER BY id DESC LIMIT 1"
+        ),
+        "16|b = session \"Analyze risk B\"|executing"
+    );
+    let branches = asks(
+        "SELECT metadata->>'branch' AS branch, status FROM openprose.execution
+         WHERE run_id = '{RUN}' AND metadata->>'parallel_id' IS NOT NULL AND parent_id IS NOT NULL",
+    );
+    // The document asks for no order.
+    let mut branches: Vec<&str> = branches.lines().collect();
+    branches.sort_unstable();
+    assert_eq!(branches, ["a|completed", "b|executing"]);
+    let parallel = asks(&format!(
+        "SELECT metadata->>'parallel_id' FROM openprose.execution WHERE id = {all}"
+    ));
+    let pending = format!(
+        "SELECT COUNT(*) AS pending FROM openprose.execution
+         WHERE run_id = '{{RUN}}' AND metadata->>'parallel_id' = '{parallel}' AND parent_id IS NOT NULL
+           AND status NOT IN ('completed', 'failed', 'skipped')"
+    );
+    assert_eq!(asks(&pending), "1");
+    // A subagent of the documents writes its output, and their VM marks the branch.
+    asks(
+        "INSERT INTO openprose.bindings (name, run_id, execution_id, kind, value, source_statement)
+         VALUES ('b', '{RUN}', NULL, 'let', E'B, by psql', 'b = session \"Analyze risk B\"')
+         ON CONFLICT (name, run_id, COALESCE(execution_id, -1)) DO UPDATE
+         SET value = EXCLUDED.value, updated_at = NOW()",
+    );
+    asks(&format!(
+        "UPDATE openprose.execution SET status = 'completed', completed_at = NOW()
+         WHERE run_id = '{{RUN}}' AND metadata->>'parallel_id' = '{parallel}' AND metadata->>'branch' = 'b'"
+    ));
+    assert_eq!(asks(&pending), "0");
+    assert_eq!(give(&["get", "b"], ""), "B, by psql");
+    give(&["parallel", "join", &all], "");
+    let trace = project.json(&["trace", &run]).to_string();
+    assert!(trace.contains("Analyze risk B"), "{trace}");
+    assert!(!trace.contains("\"running\",\"b"), "{trace}");
+
+    // Loop tracking.
+    let round = give(&["loop", "begin", "--line", "18"], "");
+    let step = at("19", &["--parent", &round]);
+    give(&["exec", "complete", &step], "");
+    give(&["loop", "iterate", &round], "");
+    let tracked = asks(&format!(
+        "SELECT metadata->>'current_iteration' || ' of ' || (metadata->>'max_iterations')
+         FROM openprose.execution WHERE id = {round} AND metadata->>'loop_id' IS NOT NULL"
+    ));
+    assert!(tracked.ends_with("of 3"), "{tracked}");
+    give(
+        &["loop", "exit", &round, "--reason", "condition_satisfied"],
+        "",
+    );
+
+    // Scope resolution.
+    let frame = at("24", &[]);
+    let inner = at("22", &["--parent", &frame]);
+    give(&["put", "result", "--execution", &inner], "depth 1");
+    let resolved = asks(&format!(
+        "WITH RECURSIVE scope_chain AS (
+           SELECT id, parent_id FROM openprose.execution WHERE id = {inner}
+           UNION ALL
+           SELECT e.id, e.parent_id FROM openprose.execution e JOIN scope_chain s ON e.id = s.parent_id
+         )
+         SELECT b.value FROM openprose.bindings b
+         WHERE b.name = 'result' AND b.run_id = '{{RUN}}'
+           AND (b.execution_id IN (SELECT id FROM scope_chain) OR b.execution_id IS NULL)
+         ORDER BY CASE WHEN b.execution_id IS NULL THEN 1 ELSE 0 END, b.execution_id DESC NULLS LAST LIMIT 1"
+    ));
+    assert_eq!(resolved, "depth 1");
+
+    // Agents: of the run by its id, of the project by none (errata P13: the project's name is a column of ours).
+    give(&["agent", "memory", "set", "captain"], "# Captain");
+    give(
+        &["agent", "segment", "add", "captain", "--prompt", "Review"],
+        "reviewed",
+    );
+    give(&["agent", "memory", "set", "scholar"], "# Scholar");
+    assert_eq!(
+        asks("SELECT memory FROM openprose.agents WHERE name = 'captain' AND run_id = '{RUN}'"),
+        "# Captain"
+    );
+    assert_eq!(
+        asks("SELECT memory FROM openprose.agents WHERE name = 'scholar' AND run_id IS NULL"),
+        "# Scholar"
+    );
+    asks(
+        "INSERT INTO openprose.agent_segments (agent_name, run_id, segment_number, prompt, summary)
+         VALUES ('captain', '{RUN}', 2, 'Again', 'by psql')",
+    );
+    asks(
+        "UPDATE openprose.agents SET memory = '# Captain, by psql', updated_at = NOW()
+         WHERE name = 'captain' AND run_id = '{RUN}'",
+    );
+    assert_eq!(
+        give(&["agent", "memory", "get", "captain"], ""),
+        "# Captain, by psql"
+    );
+    assert!(give(&["agent", "segment", "get", "captain"], "").contains("by psql"));
+    // The next of ours follows theirs.
+    let third = give(
+        &["agent", "segment", "add", "captain", "--prompt", "Third"],
+        "x",
+    );
+    assert!(third.contains("003"), "{third}");
+}

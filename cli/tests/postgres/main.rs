@@ -1,0 +1,236 @@
+//! `prose` on runs in PostgreSQL: the same commands, `--run postgres:ID`.
+
+mod commands;
+mod documents;
+mod kills;
+mod moving;
+mod project;
+mod python;
+mod setup;
+
+use std::net::TcpListener;
+
+use project::Project;
+use prosescope_test_support::cluster::Cluster;
+
+const PROGRAM: &str = "let research = session \"Find three sources\"\n\napprove publish:\n  prompt: \"Publish?\"\n\noutput report = session \"Report\"\n";
+
+#[test]
+fn a_run_in_postgresql_is_recorded_and_read() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let project = Project::new(PROGRAM, &cluster.database());
+    let id = project.prose(0, &["init", "p.prose", "--state", "postgres"], "");
+    let id = id.trim();
+    assert!(!project.path().join(".prose/runs").exists());
+    let run = format!("postgres:{id}");
+    let prose = |code, args: &[&str], input| {
+        let all = [args, &["--run", &run]].concat();
+        project.prose(code, &all, input)
+    };
+    let begun = prose(0, &["exec", "begin", "--line", "1"], "");
+    let hostile = "AI's `$(rm)` \\x \"q\"\n";
+    let written = prose(0, &["put", "research"], hostile);
+    let place = format!(
+        "openprose.bindings WHERE name='research' AND run_id='{id}' AND execution_id IS NULL"
+    );
+    assert!(written.contains(&place), "{written}");
+    prose(0, &["exec", "complete", begun.trim()], "");
+    assert_eq!(prose(0, &["get", "research"], ""), hostile);
+
+    prose(0, &["gate", "create", "--line", "3"], "");
+    let waits = project.prose(0, &["show", &run], "");
+    assert!(waits.contains("publish") && waits.contains(id), "{waits}");
+    project.prose(
+        0,
+        &["approve", "postgres:latest", "publish", "--comment", "fine"],
+        "",
+    );
+    let log = project.prose(0, &["audit", &run], "");
+    assert!(log.contains("approved"), "{log}");
+
+    let brief = prose(0, &["brief", "report"], "");
+    assert!(
+        brief.contains(&format!("prose put report --run {run}")),
+        "{brief}"
+    );
+    let large = "x".repeat(300_000);
+    prose(0, &["exec", "begin", "--line", "6"], "");
+    prose(0, &["put", "report"], &large);
+    assert_eq!(prose(0, &["get", "report"], ""), large);
+    prose(0, &["exec", "complete"], "");
+    project.prose(0, &["finish", &run, "--status", "completed"], "");
+    let trace = project.prose(0, &["trace", &id_prefix(&run)], "");
+    assert!(trace.contains("Find three sources"), "{trace}");
+    for command in [
+        "state", "bindings", "agents", "gates", "resume", "check", "narrate",
+    ] {
+        project.prose(0, &[command, &run], "");
+    }
+    let list = project.prose(0, &["runs"], "");
+    assert!(list.contains(&run) && list.contains("completed"), "{list}");
+    project.prose(0, &["audit", "verify", &run], "");
+    project.prose(3, &["show", "postgres:20200101-000000-nobody"], "");
+    project.prose(0, &["convert", &run, "--to", "sqlite"], "");
+    project.prose(4, &["push", &run], "");
+}
+
+/// A beginning of the id that no other run has.
+fn id_prefix(run: &str) -> String {
+    run[..run.len() - 3].to_owned()
+}
+
+/// What looks at all runs looks into the database; what works on files alone says how to get one.
+#[test]
+fn all_runs_are_checked_and_what_takes_files_names_pull() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let project = Project::new(PROGRAM, &cluster.database());
+    let file = project.init("sqlite");
+    let run = project.init("postgres");
+    project.prose(0, &["gate", "create", "--line", "3", "--run", &run], "");
+    project.prose(0, &["approve", &run, "publish", "--comment", "fine"], "");
+    let json = project.json(&["check", "--all"]);
+    let checked: Vec<&str> = json["runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|run| run["folder"].as_str())
+        .collect();
+    assert_eq!(checked, [&format!(".prose/runs/{file}"), &run], "{json}");
+    let log = project.prose(0, &["audit", "--all"], "");
+    assert!(
+        log.contains("approved") && log.contains(&run["postgres:".len()..]),
+        "{log}"
+    );
+    for args in [&["view", &run][..], &["check", &run, "--fix"]] {
+        let said = project.prose(2, args, "");
+        assert!(said.contains(&format!("prose pull {run}")), "{said}");
+    }
+    // Without files: the runs are in the database alone.
+    std::fs::remove_dir_all(project.path().join(".prose/runs")).unwrap();
+    assert_eq!(
+        project.json(&["check", "--all"])["runs"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+}
+
+#[test]
+fn an_agent_of_the_project_is_deleted_by_its_name_alone() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let url = cluster.database();
+    let project = Project::new("agent scholar:\n  persist: project\n", &url);
+    let run = project.init("postgres");
+    let memory = ["agent", "memory", "set", "scholar", "--run", &run];
+    project.prose(0, &memory, "one");
+    project.prose(0, &memory, "two");
+    let foreign = "INSERT INTO openprose.agents (name, scope, memory, x_project) VALUES
+                   ('scholar', 'project', 'theirs', 'other'), ('scholar', 'project', 'everybody''s', NULL)";
+    cluster.psql(&url, foreign).unwrap();
+    let delete = [
+        "agent",
+        "delete",
+        "scholar",
+        "--scope",
+        "project",
+        "--postgres",
+    ];
+    let delete = |yes: &[&str]| project.prose(0, &[&delete, yes].concat(), "");
+    let listed = delete(&[]);
+    assert!(
+        listed.contains("2 rows") && listed.contains("--yes"),
+        "{listed}"
+    );
+    let left = || {
+        let sql = "SELECT string_agg(memory, ' ' ORDER BY memory) FROM openprose.agents";
+        cluster.psql(&url, sql).unwrap()
+    };
+    assert_eq!(left(), "everybody's theirs two");
+    delete(&["--yes"]);
+    assert_eq!(left(), "everybody's theirs");
+    // The one of no project is next of that name, and is said to be everybody's.
+    let listed = delete(&["--yes"]);
+    assert!(listed.contains("of every project"), "{listed}");
+    assert_eq!(left(), "theirs");
+    project.prose(
+        3,
+        &[
+            "agent",
+            "delete",
+            "scholar",
+            "--scope",
+            "project",
+            "--postgres",
+        ],
+        "",
+    );
+}
+
+/// postgres.md: without psql "the VM will offer to fall back to SQLite state".
+#[test]
+fn init_says_why_no_file_was_made_and_how_to_make_one() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let project = Project::new(PROGRAM, &cluster.database());
+    let init = ["init", "p.prose", "--state", "postgres"];
+    let out = project.command(&init).env("PATH", "").output().unwrap();
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.success(), "{said}");
+    assert!(
+        said.contains("psql is not in PATH") && said.contains("prose init p.prose --state sqlite"),
+        "{said}"
+    );
+    assert!(!said.contains("hush"), "{said}");
+    let down = Project::new(PROGRAM, "postgresql://postgres@127.0.0.1:1/db");
+    let said = down.prose(6, &init, "");
+    assert!(
+        said.contains("no run was made") && said.contains("--state sqlite"),
+        "{said}"
+    );
+    assert!(!down.path().join(".prose/runs").exists());
+}
+
+#[test]
+fn a_server_that_is_down_is_exit_6_at_once_and_shows_no_password() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
+    let project = Project::new(
+        PROGRAM,
+        &format!("postgresql://ann:s3cret@127.0.0.1:{port}/db"),
+    );
+    for args in [
+        &["show", "postgres:latest"][..],
+        &["init", "p.prose", "--state", "postgres"],
+        &["put", "x", "--run", "postgres:latest"],
+    ] {
+        let said = project.prose(6, args, "x");
+        assert!(
+            said.contains("ann:***@127.0.0.1") && !said.contains("s3cret"),
+            "{said}"
+        );
+    }
+    // A list goes without it, and says so in a line.
+    project.prose(0, &["init", "p.prose"], "");
+    let list = project.prose(0, &["runs"], "");
+    assert!(
+        list.contains("runs in PostgreSQL are not listed") && !list.contains("s3cret"),
+        "{list}"
+    );
+}
+
+#[test]
+fn without_a_database_a_command_says_where_to_name_one() {
+    let project = Project::new(PROGRAM, "");
+    std::fs::remove_file(project.path().join(".prose/.env")).unwrap();
+    let said = project.prose(3, &["show", "postgres:latest"], "");
+    assert!(said.contains("OPENPROSE_POSTGRES_URL"), "{said}");
+}

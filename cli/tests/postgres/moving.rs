@@ -1,0 +1,198 @@
+//! Runs that go into PostgreSQL and out of it: there and back is the same run.
+
+use prosescope_test_support::cluster::Cluster;
+use prosescope_test_support::{needs, run::fed};
+
+use crate::commands::{PROGRAM, record, told};
+use crate::project::{Project, text};
+
+/// What is told of a run, ids included, but for where it lies.
+fn whole(project: &Project, run: &str) -> Vec<String> {
+    let mut pages = told(project, run);
+    for page in ["trace", "bindings", "gates", "audit"] {
+        let page = project.json(&[page, run]).to_string();
+        pages.push(page.replace("postgres:", ""));
+    }
+    pages
+}
+
+fn assert_same(project: &Project, one: &str, other: &str) {
+    let (ours, theirs) = (whole(project, one), whole(project, other));
+    let id = one.trim_start_matches("postgres:");
+    let plain = |line: &str| {
+        let line = line.replace(&format!(".prose/runs/{other}"), "RUN");
+        line.replace(other, "RUN").replace(id, "RUN")
+    };
+    for (ours, theirs) in ours.iter().zip(&theirs) {
+        assert_eq!(plain(ours), plain(theirs), "{one}, {other}");
+    }
+    assert_eq!(ours.len(), theirs.len(), "{one}, {other}");
+}
+
+#[test]
+fn a_run_goes_into_postgresql_and_comes_back_the_same() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    for form in ["sqlite", "filesystem"] {
+        let project = Project::new(PROGRAM, &cluster.database());
+        let run = project.init(form);
+        // A folder keeps what an import returns in its nested run.
+        if form == "sqlite" {
+            record(&project, &run);
+        } else {
+            let step = project.line(&["exec", "begin", "--line", "35", "--run", &run]);
+            project.prose(
+                0,
+                &["put", "letter", "--execution", &step, "--run", &run],
+                "Dear\n",
+            );
+            project.prose(0, &["exec", "complete", &step, "--run", &run], "");
+        }
+        let large = "a long value ".repeat(30_000);
+        project.prose(0, &["put", "large", "--run", &run], &large);
+        let pushed = project.json(&["push", &run]);
+        assert_eq!(pushed["left"], serde_json::json!([]), "{form}: {pushed}");
+        let there = format!("postgres:{run}");
+        assert_eq!(pushed["folder"], there.as_str());
+        // The run is there once.
+        project.prose(4, &["push", &run], "");
+        assert_eq!(
+            project.line(&["get", "large", "--run", &there]),
+            large.trim_end()
+        );
+
+        let back = ["convert", &there, "--to", form, "--out", ".prose/runs/copy"];
+        let back = project.json(&back);
+        assert_eq!(back["left"], serde_json::json!([]), "{form}: {back}");
+        assert_same(&project, &run, "copy");
+        project.prose(2, &["pull", &there, "-o", "sent/run.db"], "");
+        // A file that a teammate opens, with what its rows name beside it.
+        project.prose(0, &["pull", &there, "-o", "sent/state.db"], "");
+        assert!(project.path().join("sent/attachments/large.md").is_file());
+        assert_eq!(
+            project.line(&["get", "large", "--run", "sent/state.db"]),
+            large.trim_end()
+        );
+        project.prose(6, &["pull", &there, "-o", "sent/state.db"], "");
+        // It goes on where it is now.
+        project.prose(0, &["put", "more", "--run", &there], "more");
+        project.prose(
+            0,
+            &["convert", &there, "--to", "filesystem", "--out", "folder"],
+            "",
+        );
+        assert_eq!(project.line(&["get", "more", "--run", "folder"]), "more");
+    }
+}
+
+/// What PostgreSQL refuses or respells (errata P11) comes back as it was.
+#[test]
+fn what_postgresql_refuses_comes_back_as_it_was() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    if needs::sqlite3().is_none() {
+        return;
+    }
+    let project = Project::new("session \"x\"\n", &cluster.database());
+    let run = project.init("sqlite");
+    let sql = r#"
+        INSERT INTO execution (id, statement_index, statement_text, status, parent_id, started_at, metadata) VALUES
+            (3, 1, 'session "x"', 'started', NULL, '2026-01-15T10:00:00.500Z', '{"a": 1e3}'),
+            (5, 9999999999, 'a' || char(0) || 'b', 'frobbed', 77, 'last tuesday', '{"a": "\u0000"}'),
+            (9, NULL, 'session "y"', 'completed', 3, NULL, NULL);
+        INSERT INTO bindings (name, value, kind, created_at) VALUES
+            ('nul', 'x' || char(0) || 'y', 'let', '2026-01-15 10:00:00'),
+            ('odd', 'v', 'guess', 'soon'), ('quoted', 'AI''s C:\temp\new', 'const', NULL);
+        INSERT INTO agents (name, scope, memory) VALUES ('captain', 'execution', 'm' || char(0));
+        INSERT INTO gates (id, run_id, execution_id, status) SELECT 'g', id, 77, 'pending' FROM run;
+        UPDATE run SET status = 'paused for tea', started_at = '2026-01-15T10:00:00Z';"#;
+    let db = project
+        .path()
+        .join(".prose/runs")
+        .join(&run)
+        .join("state.db");
+    let mut sqlite = std::process::Command::new("sqlite3");
+    let made = fed(sqlite.arg("-batch").arg(&db), sql.as_bytes());
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    project.prose(0, &["push", &run], "");
+    let there = format!("postgres:{run}");
+    let value = project.give(&["get", "nul", "--run", &there], b"");
+    assert_eq!(value.stdout, b"x\0y");
+    project.prose(0, &["pull", &there, "-o", "back.db"], "");
+    let dump = |db: &str| {
+        let sql = "SELECT 'e', id, statement_index, hex(statement_text), status, parent_id, started_at, metadata FROM execution ORDER BY id;
+                   SELECT 'b', name, hex(value), kind FROM bindings ORDER BY name;
+                   SELECT 'a', name, hex(memory) FROM agents; SELECT 'g', id, execution_id, status FROM gates;
+                   SELECT 'r', status FROM run;";
+        let mut sqlite = std::process::Command::new("sqlite3");
+        let out = fed(
+            sqlite.arg("-batch").arg(project.path().join(db)),
+            sql.as_bytes(),
+        );
+        text(&out.stdout)
+    };
+    let ours = dump(&format!(".prose/runs/{run}/state.db"));
+    let theirs = dump("back.db");
+    // Metadata is carried as JSON, by meaning.
+    let plain = |dump: &str| dump.replace("1e3", "1000.0").replace("\": ", "\":");
+    assert_eq!(plain(&ours), plain(&theirs));
+    // What is written anew is no more what it was.
+    project.prose(0, &["put", "nul", "--run", &there], "plain");
+    assert_eq!(project.line(&["get", "nul", "--run", &there]), "plain");
+}
+
+/// The most memory that a command held at once, in bytes.
+#[cfg(target_os = "linux")]
+fn most_memory(project: &Project, args: &[&str]) -> u64 {
+    use std::process::Stdio;
+    let mut command = project.command(args);
+    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let mut most = 0;
+    loop {
+        let said = std::fs::read_to_string(&status).unwrap_or_default();
+        let peak = said.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kilobytes = peak.and_then(|peak| peak.trim().trim_end_matches(" kB").parse().ok());
+        most = kilobytes.map_or(most, |n: u64| n * 1024);
+        match child.try_wait().unwrap() {
+            Some(done) => break assert!(done.success(), "prose {args:?}"),
+            None => std::thread::sleep(std::time::Duration::from_millis(5)),
+        }
+    }
+    most
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_large_run_moves_in_little_memory() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    if needs::sqlite3().is_none() {
+        return;
+    }
+    let project = Project::new("session \"x\"\n", &cluster.database());
+    let run = project.init("sqlite");
+    let db = format!(".prose/runs/{run}/state.db");
+    // Values in rows, and one in a file that is longer than the limit.
+    let sql = "INSERT INTO bindings (name, value, kind)
+               WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 80)
+               SELECT 'v' || n, hex(randomblob(500000)), 'let' FROM n";
+    let mut sqlite = std::process::Command::new("sqlite3");
+    let made = fed(sqlite.arg(project.path().join(&db)), sql.as_bytes());
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let large = vec![b'x'; 70 << 20];
+    project.give(&["put", "large", "--run", &run], &large);
+    let there = format!("postgres:{run}");
+    for args in [
+        &["push", &run][..],
+        &["pull", &there, "-o", "sent/state.db"],
+        &["convert", &there, "--to", "filesystem", "--out", "folder"],
+    ] {
+        let most = most_memory(&project, args);
+        println!("{args:?}: {} MB", most >> 20);
+        assert!(most < 64 << 20, "{args:?}: {most}");
+    }
+}

@@ -1,0 +1,86 @@
+//! A project whose runs are in PostgreSQL.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use prosescope_test_support::run::fed;
+
+/// A password that no command shows; the server takes any.
+const SECRET: &str = "hush-hush";
+
+/// A folder with a program, whose `.prose/.env` names a database.
+pub(crate) struct Project {
+    dir: tempfile::TempDir,
+}
+
+impl Project {
+    pub(crate) fn new(program: &str, url: &str) -> Project {
+        let dir = tempfile::tempdir().unwrap();
+        let project = Project { dir };
+        std::fs::create_dir_all(project.path().join(".prose")).unwrap();
+        std::fs::write(project.path().join("p.prose"), program).unwrap();
+        let url = url.replace("postgres@", &format!("postgres:{SECRET}@"));
+        let env = format!("# a comment\nexport OPENPROSE_POSTGRES_URL='{url}'\n");
+        std::fs::write(project.path().join(".prose/.env"), env).unwrap();
+        project
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_prose"));
+        command
+            .args(args)
+            .current_dir(self.path())
+            .env("HOME", self.path().join("home"))
+            .env("PROSE_NOW", "2026-03-01T10:00:00Z")
+            .env_remove("DATABASE_URL")
+            .env_remove("OPENPROSE_POSTGRES_URL")
+            .env_remove("PROSE_RUN");
+        command
+    }
+
+    pub(crate) fn give(&self, args: &[&str], input: &[u8]) -> Output {
+        let out = fed(&mut self.command(args), input);
+        let both = text(&out.stdout) + &text(&out.stderr);
+        assert!(!both.contains(SECRET), "prose {args:?}\n{both}");
+        out
+    }
+
+    /// Runs, expects this exit code, and gives what was printed.
+    pub(crate) fn prose(&self, code: i32, args: &[&str], input: &str) -> String {
+        let out = self.give(args, input.as_bytes());
+        let both = format!("{}{}", text(&out.stdout), text(&out.stderr));
+        assert_eq!(out.status.code(), Some(code), "prose {args:?}\n{both}");
+        both
+    }
+
+    /// Runs, and gives the one line that is printed.
+    pub(crate) fn line(&self, args: &[&str]) -> String {
+        let out = self.give(args, b"");
+        let (said, error) = (text(&out.stdout), text(&out.stderr));
+        assert!(out.status.success(), "prose {args:?}\n{said}{error}");
+        said.trim_end().to_owned()
+    }
+
+    pub(crate) fn json(&self, args: &[&str]) -> serde_json::Value {
+        let out = self.give(&[args, &["--json"]].concat(), b"");
+        serde_json::from_slice(&out.stdout)
+            .unwrap_or_else(|error| panic!("{args:?}: {error}: {}", text(&out.stderr)))
+    }
+
+    /// Opens a run; gives what commands call it.
+    pub(crate) fn init(&self, form: &str) -> String {
+        let id = self.line(&["init", "p.prose", "--state", form]);
+        match form {
+            "postgres" => format!("postgres:{id}"),
+            _ => id,
+        }
+    }
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

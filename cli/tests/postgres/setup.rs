@@ -1,0 +1,148 @@
+//! `prose postgres`, `prose doctor` and `prose clean` of a live server.
+
+use prosescope_test_support::cluster::Cluster;
+
+use crate::project::Project;
+
+fn with_role(url: &str) -> String {
+    url.replace("postgres@", "openprose_agent@")
+}
+
+#[test]
+fn a_server_is_set_up_for_a_role_that_may_do_no_more() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let url = cluster.database();
+    let project = Project::new("session \"x\"\n", &url);
+    let before = project.prose(0, &["postgres", "status"], "");
+    assert!(before.contains("no schema of runs yet"), "{before}");
+    let sql = project.line(&["postgres", "setup", "--dedicated"]);
+    assert!(
+        sql.contains("CREATE ROLE \"openprose_agent\"") && sql.contains("FROM PUBLIC"),
+        "{sql}"
+    );
+    // Printed, and not run.
+    let there = cluster
+        .psql(&url, "SELECT to_regnamespace('openprose') IS NULL")
+        .unwrap();
+    assert_eq!(there, "t");
+    let setup = ["postgres", "setup", "--dedicated", "--apply"];
+    project.prose(0, &setup, "");
+    // Over itself it changes nothing.
+    project.prose(0, &setup, "");
+
+    let limited = Project::new("session \"x\"\n", &with_role(&url));
+    let status = limited.json(&["postgres", "status"]);
+    for check in status["checks"].as_array().unwrap() {
+        assert_eq!(check["state"], "ok", "{check}");
+    }
+    let run = limited.init("postgres");
+    limited.prose(0, &["put", "x", "--run", &run], "a value");
+    limited.prose(
+        0,
+        &[
+            "agent", "memory", "set", "a", "--scope", "project", "--run", &run,
+        ],
+        "m",
+    );
+    assert_eq!(limited.line(&["get", "x", "--run", &run]), "a value");
+    let denied = cluster.psql(&with_role(&url), "CREATE TABLE public.t (n INT)");
+    assert!(denied.is_err());
+    let status = limited.json(&["postgres", "status"]);
+    assert_eq!(
+        (&status["runs"], &status["newest"][0]["rows"]),
+        (&1.into(), &1.into())
+    );
+
+    cluster
+        .psql(&url, "DROP INDEX openprose.idx_bindings_scope")
+        .unwrap();
+    let damaged = project.prose(1, &["postgres", "status"], "");
+    assert!(damaged.contains("index idx_bindings_scope"), "{damaged}");
+    project.prose(0, &setup, "");
+    project.prose(0, &["postgres", "status"], "");
+    let doctor = project.line(&["doctor"]);
+    assert!(
+        doctor.contains("PostgreSQL 1") && doctor.contains("is whole"),
+        "{doctor}"
+    );
+}
+
+#[test]
+fn runs_are_removed_with_all_that_is_theirs() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let url = cluster.database();
+    let project = Project::new("approve go:\n  prompt: \"Go?\"\nsession \"x\"\n", &url);
+    let runs = [(); 3].map(|()| project.init("postgres"));
+    for run in &runs[..2] {
+        project.prose(
+            0,
+            &[
+                "agent",
+                "memory",
+                "set",
+                "own",
+                "--scope",
+                "execution",
+                "--run",
+                run,
+            ],
+            "m",
+        );
+        project.prose(
+            0,
+            &[
+                "agent",
+                "segment",
+                "add",
+                "own",
+                "--prompt",
+                "p",
+                "--scope",
+                "execution",
+                "--run",
+                run,
+            ],
+            "s",
+        );
+        project.prose(0, &["gate", "create", "--line", "1", "--run", run], "");
+        project.prose(0, &["approve", run, "go"], "");
+        project.prose(0, &["finish", run, "--status", "completed"], "");
+    }
+    project.prose(
+        0,
+        &[
+            "agent", "memory", "set", "lasting", "--scope", "project", "--run", &runs[0],
+        ],
+        "m",
+    );
+    let listed = project.line(&["clean", "--postgres", "--status", "completed"]);
+    assert!(
+        listed.contains(&runs[0]) && !listed.contains(&runs[2]),
+        "{listed}"
+    );
+    // Only listed so far.
+    project.prose(0, &["show", &runs[0]], "");
+    project.prose(0, &["clean", &runs[0], "--yes"], "");
+    project.prose(3, &["show", &runs[0]], "");
+    let later = project
+        .command(&[
+            "clean",
+            "--postgres",
+            "--status",
+            "completed",
+            "--older-than",
+            "30d",
+            "--yes",
+        ])
+        .env("PROSE_NOW", "2026-09-01T00:00:00Z")
+        .status()
+        .unwrap();
+    assert!(later.success());
+    let left = "SELECT (SELECT count(*) FROM openprose.run), (SELECT string_agg(name, ',') FROM openprose.agents),
+                       (SELECT count(*) FROM openprose.agent_segments), (SELECT count(*) FROM openprose.gate_audit_log)";
+    assert_eq!(cluster.psql(&url, left).unwrap(), "1|lasting|0|0");
+}

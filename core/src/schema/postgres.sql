@@ -1,0 +1,261 @@
+/* The state of many runs in one database: postgres.md, "Core Schema", corrected as the errata say. PostgreSQL 15 or later.
+   Loads in one go, and again over itself. Tables that the document's own SQL made are completed: P1, its expressions in
+   keys are syntax errors, so that bindings, agents and agent_segments are missing there. */
+
+BEGIN;
+
+-- Two programs that make the schema at once take turns: IF NOT EXISTS alone fails in a race.
+SELECT pg_advisory_xact_lock(7957131);
+
+-- P6: a role without the right to create schemas may own this one.
+DO $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = 'openprose') THEN
+        CREATE SCHEMA openprose;
+    END IF;
+END
+$$;
+
+CREATE TABLE IF NOT EXISTS openprose.x_schema (
+    version INTEGER PRIMARY KEY,
+    applied_at TIMESTAMPTZ NOT NULL DEFAULT NOW()
+);
+
+CREATE TABLE IF NOT EXISTS openprose.run (
+    id TEXT PRIMARY KEY,
+    program_path TEXT,
+    program_source TEXT,
+    started_at TIMESTAMPTZ NOT NULL DEFAULT NOW(),
+    updated_at TIMESTAMPTZ NOT NULL DEFAULT NOW(),
+    status TEXT NOT NULL DEFAULT 'running'
+        CHECK (status IN ('running', 'completed', 'failed', 'interrupted')),
+    state_mode TEXT NOT NULL DEFAULT 'postgres',
+    metadata JSONB DEFAULT '{}'::jsonb
+);
+-- P11: the word of a run whose status is none of the four; the row then says interrupted.
+ALTER TABLE openprose.run ADD COLUMN IF NOT EXISTS x_status TEXT;
+
+-- P8: ids are the database's, one sequence for all runs.
+CREATE TABLE IF NOT EXISTS openprose.execution (
+    id SERIAL PRIMARY KEY,
+    run_id TEXT NOT NULL REFERENCES openprose.run(id) ON DELETE CASCADE,
+    statement_index INTEGER,
+    statement_text TEXT,
+    status TEXT NOT NULL DEFAULT 'pending'
+        CHECK (status IN ('pending', 'executing', 'completed', 'failed', 'skipped')),
+    started_at TIMESTAMPTZ,
+    completed_at TIMESTAMPTZ,
+    error_message TEXT,
+    parent_id INTEGER REFERENCES openprose.execution(id) ON DELETE CASCADE,
+    metadata JSONB DEFAULT '{}'::jsonb
+);
+-- P11: a statement that the program does not have has no line. The document's table refuses it.
+ALTER TABLE openprose.execution ALTER COLUMN statement_index DROP NOT NULL;
+-- P3, P11: the word of a row that came from the append-only form; the row says what its last word is in place.
+ALTER TABLE openprose.execution ADD COLUMN IF NOT EXISTS x_status TEXT;
+-- P8: the id in the store that the row came from.
+ALTER TABLE openprose.execution ADD COLUMN IF NOT EXISTS x_source_id BIGINT;
+
+CREATE TABLE IF NOT EXISTS openprose.bindings (
+    name TEXT NOT NULL,
+    run_id TEXT NOT NULL REFERENCES openprose.run(id) ON DELETE CASCADE,
+    execution_id INTEGER,             -- NULL: the root
+    kind TEXT NOT NULL CHECK (kind IN ('input', 'output', 'let', 'const')),
+    value TEXT,
+    source_statement TEXT,
+    created_at TIMESTAMPTZ NOT NULL DEFAULT NOW(),
+    updated_at TIMESTAMPTZ NOT NULL DEFAULT NOW(),
+    attachment_path TEXT,
+    metadata JSONB DEFAULT '{}'::jsonb
+);
+-- P11: the word of a binding whose kind is none of the four; the row then says let.
+ALTER TABLE openprose.bindings ADD COLUMN IF NOT EXISTS x_kind TEXT;
+-- P1: the document's ON CONFLICT (name, run_id, COALESCE(execution_id, -1)) finds this index.
+CREATE UNIQUE INDEX IF NOT EXISTS idx_bindings_scope ON openprose.bindings (name, run_id, COALESCE(execution_id, -1));
+
+CREATE TABLE IF NOT EXISTS openprose.agents (
+    name TEXT NOT NULL,
+    run_id TEXT,                      -- NULL: an agent of a project or a user
+    scope TEXT NOT NULL CHECK (scope IN ('execution', 'project', 'user', 'custom')),
+    memory TEXT,
+    created_at TIMESTAMPTZ NOT NULL DEFAULT NOW(),
+    updated_at TIMESTAMPTZ NOT NULL DEFAULT NOW(),
+    metadata JSONB DEFAULT '{}'::jsonb
+);
+-- P13: the project that an agent without a run belongs to; NULL is everybody's.
+ALTER TABLE openprose.agents ADD COLUMN IF NOT EXISTS x_project TEXT;
+CREATE UNIQUE INDEX IF NOT EXISTS idx_agents_scope ON openprose.agents (name, run_id, x_project) NULLS NOT DISTINCT;
+
+CREATE TABLE IF NOT EXISTS openprose.agent_segments (
+    id SERIAL PRIMARY KEY,
+    agent_name TEXT NOT NULL,
+    run_id TEXT,                      -- NULL: an agent of a project or a user
+    segment_number INTEGER NOT NULL,
+    timestamp TIMESTAMPTZ NOT NULL DEFAULT NOW(),
+    prompt TEXT,
+    summary TEXT,
+    metadata JSONB DEFAULT '{}'::jsonb
+);
+ALTER TABLE openprose.agent_segments ADD COLUMN IF NOT EXISTS x_project TEXT;
+CREATE UNIQUE INDEX IF NOT EXISTS idx_agent_segments_number
+    ON openprose.agent_segments (agent_name, run_id, x_project, segment_number) NULLS NOT DISTINCT;
+
+CREATE TABLE IF NOT EXISTS openprose.imports (
+    alias TEXT NOT NULL,
+    run_id TEXT NOT NULL REFERENCES openprose.run(id) ON DELETE CASCADE,
+    source_url TEXT NOT NULL,
+    fetched_at TIMESTAMPTZ,
+    inputs_schema JSONB,
+    outputs_schema JSONB,
+    content_hash TEXT,
+    metadata JSONB DEFAULT '{}'::jsonb,
+    PRIMARY KEY (alias, run_id)
+);
+
+-- Gates and their log are those of sqlite.md: the document has none. P11: what the log's hashes are taken of is text.
+CREATE TABLE IF NOT EXISTS openprose.gates (
+    id TEXT NOT NULL,
+    run_id TEXT NOT NULL REFERENCES openprose.run(id) ON DELETE CASCADE,
+    execution_id INTEGER REFERENCES openprose.execution(id) ON DELETE CASCADE,
+    prompt TEXT,
+    allow TEXT DEFAULT '["user"]',    -- JSON array of principals
+    timeout TEXT,                     -- as the program wrote it
+    timeout_at TEXT,                  -- UTC, YYYY-MM-DD HH:MM:SS
+    on_reject TEXT,
+    status TEXT DEFAULT 'pending',    -- pending, approved, rejected, timeout
+    created_at TEXT,
+    resolved_at TEXT,
+    resolved_by TEXT,
+    resolution_comment TEXT,
+    metadata TEXT,                    -- JSON
+    PRIMARY KEY (run_id, id)
+);
+
+-- Ids count in each run, so that a log that comes from elsewhere keeps those that its chain was made with.
+CREATE TABLE IF NOT EXISTS openprose.gate_audit_log (
+    id BIGINT NOT NULL,
+    gate_id TEXT NOT NULL,
+    run_id TEXT NOT NULL,
+    event_type TEXT NOT NULL,         -- created, viewed, approved, rejected, timeout, resumed
+    principal TEXT,
+    comment TEXT,
+    timestamp TEXT,
+    metadata TEXT,                    -- JSON
+    PRIMARY KEY (run_id, id)
+);
+
+-- B6: what a binding was before it was written again.
+CREATE TABLE IF NOT EXISTS openprose.x_binding_history (
+    id BIGSERIAL PRIMARY KEY,
+    run_id TEXT NOT NULL REFERENCES openprose.run(id) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    execution_id INTEGER,
+    kind TEXT,
+    source_statement TEXT,
+    created_at TIMESTAMPTZ,
+    updated_at TIMESTAMPTZ,
+    replaced_at TIMESTAMPTZ NOT NULL DEFAULT NOW(),
+    attachment_path TEXT,
+    value TEXT
+);
+CREATE INDEX IF NOT EXISTS idx_x_binding_history ON openprose.x_binding_history (run_id, name, execution_id);
+
+-- A1: what a memory was before it was written again.
+CREATE TABLE IF NOT EXISTS openprose.x_agent_memory_history (
+    id BIGSERIAL PRIMARY KEY,
+    run_id TEXT REFERENCES openprose.run(id) ON DELETE CASCADE,
+    x_project TEXT,
+    agent_name TEXT NOT NULL,
+    updated_at TIMESTAMPTZ,
+    replaced_at TIMESTAMPTZ NOT NULL DEFAULT NOW(),
+    memory TEXT
+);
+CREATE INDEX IF NOT EXISTS idx_x_agent_memory_history ON openprose.x_agent_memory_history (run_id, agent_name);
+
+-- P3: execution rows are updated in place; the events that made them stay here, in order of id.
+CREATE TABLE IF NOT EXISTS openprose.x_events (
+    id BIGSERIAL PRIMARY KEY,
+    run_id TEXT NOT NULL REFERENCES openprose.run(id) ON DELETE CASCADE,
+    execution_id INTEGER,
+    word TEXT NOT NULL,
+    at TIMESTAMPTZ NOT NULL DEFAULT NOW(),
+    metadata TEXT,                    -- JSON
+    error TEXT
+);
+CREATE INDEX IF NOT EXISTS idx_x_events_run ON openprose.x_events (run_id, id);
+
+-- P12: files beside the rows, in pieces of at most 1 MB.
+CREATE TABLE IF NOT EXISTS openprose.x_attachments (
+    run_id TEXT NOT NULL REFERENCES openprose.run(id) ON DELETE CASCADE,
+    path TEXT NOT NULL,
+    piece INTEGER NOT NULL,
+    bytes BYTEA NOT NULL,
+    PRIMARY KEY (run_id, path, piece)
+);
+
+-- P14: what a writer whose connection was lost at COMMIT looks for. Rows of more than a day ago go with the next command.
+CREATE TABLE IF NOT EXISTS openprose.x_commands (
+    token UUID PRIMARY KEY DEFAULT gen_random_uuid(),
+    run_id TEXT REFERENCES openprose.run(id) ON DELETE CASCADE, -- NULL: of an agent of a project or a user
+    at TIMESTAMPTZ NOT NULL DEFAULT NOW()
+);
+CREATE INDEX IF NOT EXISTS idx_x_commands_run ON openprose.x_commands (run_id, at);
+
+-- P11: what a column of the document refuses or respells, byte for byte: of the row whose address is the key, for as long as
+-- the column holds what was stored in place of it.
+CREATE TABLE IF NOT EXISTS openprose.x_original (
+    run_id TEXT NOT NULL REFERENCES openprose.run(id) ON DELETE CASCADE,
+    table_name TEXT NOT NULL,
+    key TEXT NOT NULL,
+    column_name TEXT NOT NULL,
+    bytes BYTEA NOT NULL,
+    stored TEXT,                      -- MD5 of what the column holds instead; NULL: nothing
+    PRIMARY KEY (run_id, table_name, key, column_name)
+);
+
+-- The order in which rows came, which PostgreSQL itself does not keep.
+ALTER TABLE openprose.bindings ADD COLUMN IF NOT EXISTS x_seq BIGSERIAL;
+ALTER TABLE openprose.agents ADD COLUMN IF NOT EXISTS x_seq BIGSERIAL;
+ALTER TABLE openprose.imports ADD COLUMN IF NOT EXISTS x_seq BIGSERIAL;
+ALTER TABLE openprose.gates ADD COLUMN IF NOT EXISTS x_seq BIGSERIAL;
+
+-- The document's indexes for common queries.
+CREATE INDEX IF NOT EXISTS idx_execution_run_id ON openprose.execution (run_id);
+CREATE INDEX IF NOT EXISTS idx_execution_status ON openprose.execution (status);
+CREATE INDEX IF NOT EXISTS idx_execution_parent_id ON openprose.execution (parent_id) WHERE parent_id IS NOT NULL;
+CREATE INDEX IF NOT EXISTS idx_execution_metadata_gin ON openprose.execution USING GIN (metadata jsonb_path_ops);
+CREATE INDEX IF NOT EXISTS idx_bindings_run_id ON openprose.bindings (run_id);
+CREATE INDEX IF NOT EXISTS idx_bindings_execution_id ON openprose.bindings (execution_id) WHERE execution_id IS NOT NULL;
+CREATE INDEX IF NOT EXISTS idx_agents_run_id ON openprose.agents (run_id) WHERE run_id IS NOT NULL;
+CREATE INDEX IF NOT EXISTS idx_agents_project_scoped ON openprose.agents (name) WHERE run_id IS NULL;
+CREATE INDEX IF NOT EXISTS idx_agent_segments_lookup ON openprose.agent_segments (agent_name, run_id);
+
+-- What a writer and a reader of one run ask for: its rows in order, those of one place, those that stand open.
+CREATE INDEX IF NOT EXISTS idx_execution_order ON openprose.execution (run_id, id);
+CREATE INDEX IF NOT EXISTS idx_execution_place ON openprose.execution (run_id, parent_id, statement_index);
+CREATE INDEX IF NOT EXISTS idx_execution_open ON openprose.execution (run_id, id) WHERE completed_at IS NULL;
+CREATE INDEX IF NOT EXISTS idx_bindings_order ON openprose.bindings (run_id, x_seq);
+CREATE INDEX IF NOT EXISTS idx_gates_pending ON openprose.gates (run_id) WHERE status = 'pending';
+CREATE INDEX IF NOT EXISTS idx_gates_execution ON openprose.gates (execution_id) WHERE execution_id IS NOT NULL;
+CREATE INDEX IF NOT EXISTS idx_audit_gate ON openprose.gate_audit_log (run_id, gate_id, id);
+CREATE INDEX IF NOT EXISTS idx_run_started ON openprose.run (started_at DESC, id);
+
+-- G7: the log is appended to and never changed. Rows may go with their run, once that is deleted.
+CREATE OR REPLACE FUNCTION openprose.x_audit_append_only() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+BEGIN
+    IF TG_OP = 'DELETE' THEN
+        IF NOT EXISTS (SELECT FROM openprose.run WHERE id = OLD.run_id) THEN
+            RETURN OLD;
+        END IF;
+    END IF;
+    RAISE EXCEPTION 'gate_audit_log is append-only: its rows are not changed';
+END
+$$;
+CREATE OR REPLACE TRIGGER gate_audit_log_append_only BEFORE UPDATE OR DELETE ON openprose.gate_audit_log
+    FOR EACH ROW EXECUTE FUNCTION openprose.x_audit_append_only();
+CREATE OR REPLACE TRIGGER gate_audit_log_no_truncate BEFORE TRUNCATE ON openprose.gate_audit_log
+    FOR EACH STATEMENT EXECUTE FUNCTION openprose.x_audit_append_only();
+
+INSERT INTO openprose.x_schema (version) VALUES (1) ON CONFLICT DO NOTHING;
+
+COMMIT;

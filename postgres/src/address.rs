@@ -1,0 +1,407 @@
+//! Where a server is, as `psql` is told: a URL or `key=value` words, completed from the environment.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use percent_encoding::percent_decode_str;
+use prosescope_core::write::{Fault, FaultKind};
+use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode};
+
+use crate::passfile;
+use crate::server::{ANSWER, Connection};
+use crate::tls::{Authorities, Trust};
+
+/// How long a connection may take to come about, unless the address names `connect_timeout`.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// Bytes of a statement's values: a message has less than 2^30, and ends the connection beyond that.
+const MOST: usize = 1_000_000_000;
+
+/// How long the other side may leave bytes unconfirmed.
+const SILENCE: Duration = Duration::from_secs(20);
+
+/// How long a connection that nobody uses is kept: a server or a pooler may close it any time.
+const IDLE: Duration = Duration::from_secs(5);
+
+/// The address of a database, and connections to it that wait for their next use. Neither `Debug` nor `Display` shows the
+/// password.
+#[derive(Clone)]
+pub struct Address {
+    pub(crate) config: Config,
+    pub(crate) trust: Trust,
+    /// How long an answer may take.
+    pub(crate) answer: Duration,
+    /// Bytes of a statement's values that the server takes.
+    pub(crate) most: usize,
+    shown: String,
+    idle: Arc<Mutex<Vec<Idle>>>,
+}
+
+/// A connection, and since when nobody uses it.
+type Idle = (Instant, Arc<Connection>);
+
+impl Address {
+    /// Parses `postgresql://…`, `postgres://…` or `host=… dbname=…`. What the text leaves out comes from `PGHOST`,
+    /// `PGPORT`, `PGUSER`, `PGPASSWORD`, `PGDATABASE`, `PGSSLMODE` and `PGSSLROOTCERT`, which `env` looks up; a password from the
+    /// user's file (`PGPASSFILE`, `~/.pgpass`); the rest from libpq's defaults.
+    ///
+    /// # Errors
+    /// When the text is no address. The message never repeats the text: it may hold a password.
+    pub fn parse(text: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<Address, Fault> {
+        let (plain, mut ours) = without_tls(text.trim());
+        let mut config: Config = plain.parse().map_err(|error| wrong(&error))?;
+        let given = |name: &str| env(name).filter(|value| !value.is_empty());
+        if config.get_user().is_none_or(str::is_empty) {
+            match given("PGUSER") {
+                Some(user) => config.user(user),
+                None => config.user(system_user(env)),
+            };
+        }
+        if config.get_password().is_none()
+            && let Some(password) = given("PGPASSWORD")
+        {
+            config.password(password);
+        }
+        if config.get_dbname().is_none_or(str::is_empty) {
+            let user = config.get_user().unwrap_or_default().to_owned();
+            config.dbname(given("PGDATABASE").unwrap_or(user));
+        }
+        if config.get_ports().is_empty()
+            && let Some(port) = given("PGPORT").and_then(|port| port.parse().ok())
+        {
+            config.port(port);
+        }
+        if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+            let port = config.get_ports().first().copied().unwrap_or(5432);
+            config.host(given("PGHOST").unwrap_or_else(|| usual_host(port)));
+        }
+        if config.get_password().is_none()
+            && let Some(password) = passfile::password(
+                env,
+                [
+                    &host_of(&config),
+                    &config
+                        .get_ports()
+                        .first()
+                        .copied()
+                        .unwrap_or(5432)
+                        .to_string(),
+                    config.get_dbname().unwrap_or_default(),
+                    config.get_user().unwrap_or_default(),
+                ],
+            )
+        {
+            config.password(password);
+        }
+        if config.get_application_name().is_none() {
+            config.application_name("prose");
+        }
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(CONNECT);
+        }
+        config.tcp_user_timeout(SILENCE);
+        ours.mode = ours.mode.or_else(|| given("PGSSLMODE"));
+        ours.root = ours.root.or_else(|| given("PGSSLROOTCERT"));
+        let trust = ours.trust(&mut config, libpq_roots(env))?;
+        let shown = shown(&config);
+        Ok(Address {
+            config,
+            trust,
+            answer: ANSWER,
+            most: MOST,
+            shown,
+            idle: Arc::default(),
+        })
+    }
+
+    /// The database's name.
+    pub fn database(&self) -> Option<&str> {
+        self.config.get_dbname()
+    }
+
+    /// The same with a connection that comes about this soon, and answers this soon, or not at all.
+    #[must_use]
+    pub fn within(mut self, timeout: Duration) -> Address {
+        self.config.connect_timeout(timeout);
+        self.answer = timeout;
+        self
+    }
+
+    /// The same for a server that takes statements whose values have at most so many bytes.
+    #[must_use]
+    pub fn at_most(mut self, bytes: usize) -> Address {
+        self.most = bytes;
+        self
+    }
+
+    /// Takes a connection that waits, if there is one.
+    pub(crate) fn idle(&self) -> Option<Arc<Connection>> {
+        let mut idle = self.idle.lock().ok()?;
+        idle.retain(|(since, connection)| since.elapsed() < IDLE && !connection.is_closed());
+        idle.pop().map(|(_, connection)| connection)
+    }
+
+    /// Keeps a connection for its next use.
+    pub(crate) fn keep(&self, connection: Arc<Connection>) {
+        if let Ok(mut idle) = self.idle.lock()
+            && !connection.is_closed()
+        {
+            idle.push((Instant::now(), connection));
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Address").field(&self.shown).finish()
+    }
+}
+
+/// As the document shows a connection: `postgresql://user:***@host:5432/db`.
+fn shown(config: &Config) -> String {
+    let user = config.get_user().unwrap_or_default();
+    let secret = config.get_password().map_or("", |_| ":***");
+    let hosts: Vec<String> = match config.get_hosts() {
+        [] => config
+            .get_hostaddrs()
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
+        hosts => hosts.iter().map(host_shown).collect(),
+    };
+    let port = config.get_ports().first().copied().unwrap_or(5432);
+    let database = config.get_dbname().unwrap_or_default();
+    format!(
+        "postgresql://{user}{secret}@{}:{port}/{database}",
+        hosts.join(",")
+    )
+}
+
+/// The host that a file of passwords knows: a socket is `localhost`.
+fn host_of(config: &Config) -> String {
+    match config.get_hosts().first() {
+        Some(Host::Tcp(name)) => name.clone(),
+        #[cfg(unix)]
+        Some(Host::Unix(_)) => "localhost".to_owned(),
+        None => config
+            .get_hostaddrs()
+            .first()
+            .map_or_else(String::new, ToString::to_string),
+    }
+}
+
+fn host_shown(host: &Host) -> String {
+    match host {
+        Host::Tcp(name) => name.clone(),
+        #[cfg(unix)]
+        Host::Unix(path) => path.display().to_string(),
+    }
+}
+
+/// The library names the key that is wrong, and no value.
+fn wrong(error: &tokio_postgres::Error) -> Fault {
+    let cause = std::error::Error::source(error).map(ToString::to_string);
+    let cause = cause.unwrap_or_else(|| error.to_string());
+    Fault::new(
+        FaultKind::Damaged,
+        format!("the address of the PostgreSQL database cannot be read: {cause}"),
+    )
+    .hint("write it as `psql` takes it: postgresql://USER@HOST:5432/DATABASE")
+}
+
+fn system_user(env: &dyn Fn(&str) -> Option<String>) -> String {
+    let named = ["USER", "LOGNAME", "USERNAME"]
+        .iter()
+        .find_map(|name| env(name));
+    named
+        .filter(|name| !name.is_empty())
+        .unwrap_or_else(|| "postgres".to_owned())
+}
+
+/// Where libpq looks without a host: a socket, else this machine.
+fn usual_host(port: u16) -> String {
+    let sockets = ["/var/run/postgresql", "/run/postgresql", "/tmp"];
+    let there = |folder: &&&str| {
+        PathBuf::from(folder)
+            .join(format!(".s.PGSQL.{port}"))
+            .exists()
+    };
+    sockets
+        .iter()
+        .find(there)
+        .map_or_else(|| "localhost".to_owned(), |folder| (*folder).to_owned())
+}
+
+/// What an address says of TLS: the library knows fewer words than libpq.
+#[derive(Default)]
+struct Tls {
+    mode: Option<String>,
+    root: Option<String>,
+}
+
+impl Tls {
+    fn take(&mut self, key: &str, value: &str) -> bool {
+        match key {
+            "sslmode" => self.mode = Some(value.to_owned()),
+            "sslrootcert" => self.root = Some(value.to_owned()),
+            // Kerberos is not spoken here; compression is no more.
+            "gssencmode" | "sslcompression" => {}
+            _ => return false,
+        }
+        true
+    }
+
+    /// What is checked of the server, as libpq does: `require` checks nothing unless the user has a file of authorities.
+    fn trust(self, config: &mut Config, usual: Option<PathBuf>) -> Result<Trust, Fault> {
+        let wrong = |message: &str, hint: &str| {
+            let message = format!("the address of the PostgreSQL database has {message}");
+            Err(Fault::new(FaultKind::Damaged, message).hint(hint))
+        };
+        let system = self.root.as_deref() == Some("system");
+        let file = self.root.map(PathBuf::from).filter(|_| !system);
+        let own = file.or(usual.filter(|_| !system)).map(Authorities::File);
+        let full = if system { "verify-full" } else { "prefer" };
+        let (mode, trust) = match (self.mode.as_deref().unwrap_or(full), own) {
+            ("disable", _) => (SslMode::Disable, Trust::Anyone),
+            // Anybody gets a certificate from an authority of the system's.
+            ("allow" | "prefer" | "require" | "verify-ca", _) if system => {
+                let hint = "write sslmode=verify-full";
+                return wrong(
+                    "an sslmode that does not check the host beside sslrootcert=system",
+                    hint,
+                );
+            }
+            ("allow" | "prefer", _) => (SslMode::Prefer, Trust::Anyone),
+            ("require", None) => (SslMode::Require, Trust::Anyone),
+            ("require" | "verify-ca", Some(by)) => {
+                (SslMode::Require, Trust::Signed { by, host: false })
+            }
+            ("verify-ca" | "verify-full", own) => {
+                let by = own.unwrap_or(Authorities::System);
+                (SslMode::Require, Trust::Signed { by, host: true })
+            }
+            _ => {
+                let hint = "it is disable, allow, prefer, require, verify-ca or verify-full";
+                return wrong("an unknown sslmode", hint);
+            }
+        };
+        config.ssl_mode(mode);
+        Ok(trust)
+    }
+}
+
+/// The file of authorities that libpq uses where no other is named.
+fn libpq_roots(env: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let home = env("HOME").filter(|home| !home.is_empty())?;
+    let path = PathBuf::from(home).join(".postgresql/root.crt");
+    path.is_file().then_some(path)
+}
+
+/// Takes what is said of TLS out of an address.
+fn without_tls(text: &str) -> (String, Tls) {
+    let mut tls = Tls::default();
+    let is_url = ["postgresql://", "postgres://"]
+        .iter()
+        .any(|scheme| text.starts_with(scheme));
+    if !is_url {
+        let words = text.split_whitespace().filter(|word| {
+            let pair = word.split_once('=');
+            !pair.is_some_and(|(key, value)| tls.take(key, value.trim_matches('\'')))
+        });
+        // Quoted values may hold blanks: a text without words of TLS is left as it is.
+        let rest: Vec<&str> = words.collect();
+        let rest = rest.join(" ");
+        let is_whole = tls.mode.is_none() && tls.root.is_none();
+        return (if is_whole { text.to_owned() } else { rest }, tls);
+    }
+    let Some((front, query)) = text.split_once('?') else {
+        return (text.to_owned(), tls);
+    };
+    let pairs = query.split('&').filter(|pair| {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        !tls.take(key, &percent_decode_str(value).decode_utf8_lossy())
+    });
+    let rest: Vec<&str> = pairs.collect();
+    let rest = match rest.is_empty() {
+        true => front.to_owned(),
+        false => format!("{front}?{}", rest.join("&")),
+    };
+    (rest, tls)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Address, Fault> {
+        let env = |name: &str| (name == "USER").then(|| "ann".to_owned());
+        Address::parse(text, &env)
+    }
+
+    #[test]
+    fn addresses_are_taken_as_psql_takes_them() {
+        for (text, shown) in [
+            (
+                "postgresql://postgres@localhost:5433/prose",
+                "postgresql://postgres@localhost:5433/prose",
+            ),
+            (
+                "postgres://u:p%40ss@h/db?sslmode=require",
+                "postgresql://u:***@h:5432/db",
+            ),
+            (
+                "postgresql://u:s3cret@ep.example/neondb?sslmode=verify-full&channel_binding=require",
+                "postgresql://u:***@ep.example:5432/neondb",
+            ),
+            (
+                "postgresql://%2Fvar%2Fempty/db",
+                "postgresql://ann@/var/empty:5432/db",
+            ),
+            (
+                "postgresql:///db?host=/var/empty&port=6000",
+                "postgresql://ann@/var/empty:6000/db",
+            ),
+            (
+                "host=h user=u password=s3cret dbname=db sslmode=disable",
+                "postgresql://u:***@h:5432/db",
+            ),
+            ("host=h", "postgresql://ann@h:5432/ann"),
+        ] {
+            let address = parse(text).unwrap();
+            assert_eq!(address.to_string(), shown, "{text}");
+            assert!(!format!("{address:?}").contains("s3cret"), "{address:?}");
+        }
+        assert!(
+            parse("postgresql:///db")
+                .unwrap()
+                .to_string()
+                .ends_with(":5432/db")
+        );
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused_without_repeating_it() {
+        for text in [
+            "postgresql://u:s3cret@h:port/db",
+            "postgresql://u:s3cret@h/db?sslmode=maybe",
+            "postgresql://u:s3cret@h/db?sslmode=require&sslrootcert=system",
+            "postgresql://u:s3cret@h/db?nonsense=s3cret",
+            "s3cret",
+        ] {
+            let fault = parse(text).unwrap_err();
+            assert!(
+                !format!("{fault} {} {fault:?}", fault.hint).contains("s3cret"),
+                "{fault:?}"
+            );
+        }
+    }
+}

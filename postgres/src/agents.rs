@@ -1,0 +1,207 @@
+//! Agents as rows: of a run, or of a project or the user, which outlive runs (errata A1, P4, P13).
+
+use prosescope_core::write::{Fault, MemoryRow, SegmentRow, WriteError};
+
+use crate::address::Address;
+use crate::apply::{Step, any, step, time};
+use crate::fault;
+use crate::find::has;
+use crate::of::{Keeper, Of};
+use crate::rows::get;
+use crate::server::{Bound, Lost, Server, int, owned, text};
+
+/// The tables with rows of agents, and the column that names the agent.
+const TABLES: [(&str, &str); 3] = [
+    ("agents", "name"),
+    ("agent_segments", "agent_name"),
+    ("x_agent_memory_history", "agent_name"),
+];
+
+/// What is kept of an agent that outlives runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeptRows {
+    /// Its rows: itself, its segments, its earlier memories.
+    pub rows: u64,
+    /// Bytes of its memory.
+    pub memory: u64,
+    /// Whether it is of no project, and so of every project of the database (errata P13).
+    pub everybodys: bool,
+}
+
+/// What is kept of an agent that outlives runs; `None` where there is none. Everybody's is meant where the project has none of
+/// its own.
+///
+/// # Errors
+/// When the server does not answer, or refuses.
+pub fn kept_rows(
+    address: &Address,
+    keeper: &Keeper,
+    name: &str,
+) -> Result<Option<KeptRows>, Fault> {
+    let server = Server::connect(address)?;
+    let kept = found(&server, keeper, name).map_err(|lost| fault::unread_fault(address, &lost))?;
+    server.release();
+    Ok(kept.map(|(_, kept)| kept))
+}
+
+/// Deletes an agent that outlives runs, with its segments and earlier memories. Returns whether it was there.
+///
+/// # Errors
+/// When the server does not answer, or refuses.
+pub fn delete_agent(address: &Address, keeper: &Keeper, name: &str) -> Result<bool, WriteError> {
+    let server = Server::connect(address)?;
+    let delete = || {
+        let Some((of, _)) = found(&server, keeper, name)? else {
+            return Ok(false);
+        };
+        server
+            .batch("BEGIN; SET LOCAL search_path = pg_catalog; SET LOCAL lock_timeout = '30s'")?;
+        for (table, column) in TABLES {
+            let sql = format!(
+                "DELETE FROM openprose.{table} WHERE {column} = $1 AND {}",
+                whose(&of)
+            );
+            server.rows(&sql, &[stored(&of, name), text(of.key())])?;
+        }
+        server.batch("COMMIT")?;
+        Ok::<_, Lost>(true)
+    };
+    let there = delete().map_err(|lost| {
+        let _ = server.batch("ROLLBACK");
+        fault::unwritten(address, &lost)
+    })?;
+    server.release();
+    Ok(there)
+}
+
+/// Whose agent it is, and what is kept of it.
+fn found(server: &Server, keeper: &Keeper, name: &str) -> Result<Option<(Of, KeptRows)>, Lost> {
+    // A schema that only the documents' statements made has no agents of projects apart.
+    if !has(server, "openprose.x_agent_memory_history")? {
+        return Ok(None);
+    }
+    let everybodys = matches!(keeper, Keeper::Project(Some(_))).then_some(Keeper::Project(None));
+    for (nobodys, keeper) in [(false, Some(keeper.clone())), (true, everybodys)] {
+        let Some(keeper) = keeper else { continue };
+        let of = Of::Agents(keeper);
+        let count = TABLES.map(|(table, column)| {
+            format!(
+                "(SELECT count(*) FROM openprose.{table} WHERE {column} = $1 AND {})",
+                whose(&of)
+            )
+        });
+        let sql = format!(
+            "SELECT {}, (SELECT COALESCE(sum(octet_length(memory)), 0)::bigint FROM openprose.agents WHERE name = $1 AND {})",
+            count.join(" + "),
+            whose(&of)
+        );
+        let counted = server.rows(&sql, &[stored(&of, name), text(of.key())])?;
+        for row in counted {
+            let (rows, memory): (i64, i64) = (get(&row, 0)?, get(&row, 1)?);
+            if rows > 0 {
+                let kept = KeptRows {
+                    rows: rows.unsigned_abs(),
+                    memory: memory.unsigned_abs(),
+                    everybodys: nobodys,
+                };
+                return Ok(Some((of, kept)));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Which rows of a table of agents are an agent's: `$1` is the stored name, `$2` the run or the project.
+pub(crate) fn whose(of: &Of) -> &'static str {
+    match of {
+        Of::Run(_) => "run_id = $2",
+        // The column is NULL where an agent is everybody's, or the user's.
+        Of::Agents(_) | Of::All => {
+            "run_id IS NULL AND x_project IS NOT DISTINCT FROM nullif($2, '')"
+        }
+    }
+}
+
+/// The values of `run_id` and `x_project`.
+fn columns(of: &Of) -> &'static str {
+    match of {
+        Of::Run(_) => "$2, NULL",
+        Of::Agents(_) | Of::All => "NULL, nullif($2, '')",
+    }
+}
+
+/// The agent's name as it is stored.
+pub(crate) fn stored<'a>(of: &Of, name: &str) -> Bound<'a> {
+    match of {
+        Of::Agents(keeper) => owned(keeper.stored(name).into_owned()),
+        Of::Run(_) | Of::All => owned(name.to_owned()),
+    }
+}
+
+/// A memory; the earlier one stays as history.
+pub(crate) fn memory<'a>(of: &'a Of, row: &'a MemoryRow) -> Vec<Step<'a>> {
+    let whose = whose(of);
+    vec![
+        any(
+            format!(
+                "INSERT INTO openprose.x_agent_memory_history (run_id, x_project, agent_name, updated_at, replaced_at, memory)
+                 SELECT run_id, x_project, name, updated_at, {}, memory FROM openprose.agents
+                 WHERE name = $1 AND {whose} AND memory IS NOT NULL FOR UPDATE",
+                time(3)
+            ),
+            vec![stored(of, &row.agent), text(of.key()), text(&*row.at)],
+        ),
+        agent(of, &row.agent, &row.scope, &row.at),
+        step(
+            format!(
+                "UPDATE openprose.agents SET memory = $3, updated_at = {} WHERE name = $1 AND {whose}",
+                time(4)
+            ),
+            vec![
+                stored(of, &row.agent),
+                text(of.key()),
+                text(&*row.memory),
+                text(&*row.at),
+            ],
+        ),
+    ]
+}
+
+/// An invocation.
+pub(crate) fn segment<'a>(of: &'a Of, row: &'a SegmentRow) -> Vec<Step<'a>> {
+    vec![
+        // A1: the agent is there before its first segment names it.
+        agent(of, &row.agent, &row.scope, &row.at),
+        step(
+            format!(
+                "INSERT INTO openprose.agent_segments (agent_name, run_id, x_project, segment_number, timestamp, prompt, summary)
+                 VALUES ($1, {}, $3, COALESCE({}, now()), $5, $6)",
+                columns(of),
+                time(4)
+            ),
+            vec![
+                stored(of, &row.agent),
+                text(of.key()),
+                int(row.number),
+                text(&*row.at),
+                text(&*row.prompt),
+                text(&*row.summary),
+            ],
+        ),
+    ]
+}
+
+/// Registers an agent that is not there.
+fn agent<'a>(of: &'a Of, name: &'a str, scope: &'a str, at: &'a str) -> Step<'a> {
+    any(
+        format!(
+            "INSERT INTO openprose.agents (name, run_id, x_project, scope, created_at, updated_at)
+             SELECT $1, {}, $3, {at}, {at}
+             WHERE NOT EXISTS (SELECT FROM openprose.agents WHERE name = $1 AND {})",
+            columns(of),
+            whose(of),
+            at = time(4)
+        ),
+        vec![stored(of, name), text(of.key()), text(scope), text(at)],
+    )
+}

@@ -1,0 +1,339 @@
+//! Changes as statements with bound values (errata P10, B9), sent one after the other without waiting.
+
+use std::fs::File;
+use std::io::{Read, Seek};
+
+use prosescope_core::write::{
+    AttachmentFile, BindingRow, Change, Content, ExecutionRow, ExecutionUpdate, Fault, FaultKind,
+};
+use serde_json::{Map, Value};
+
+use crate::agents;
+use crate::of::Of;
+use crate::server::{Bound, bytes, int, owned, text};
+
+/// A statement of a transaction.
+pub(crate) struct Step<'a> {
+    pub(crate) sql: String,
+    pub(crate) bound: Vec<Bound<'a>>,
+    /// Whether it is to change exactly one row; else it may change any number.
+    pub(crate) one: bool,
+}
+
+pub(crate) fn step<'a>(sql: impl Into<String>, bound: Vec<Bound<'a>>) -> Step<'a> {
+    Step {
+        sql: sql.into(),
+        bound,
+        one: true,
+    }
+}
+
+pub(crate) fn any<'a>(sql: impl Into<String>, bound: Vec<Bound<'a>>) -> Step<'a> {
+    Step {
+        one: false,
+        ..step(sql, bound)
+    }
+}
+
+/// The words that `run.status` takes.
+const STATUSES: [&str; 4] = ["running", "completed", "failed", "interrupted"];
+
+/// The words that `bindings.kind` takes.
+const KINDS: [&str; 4] = ["input", "output", "let", "const"];
+
+/// Metadata that keys are added to (errata X12: NULL too). What is no object stays, under a key of its own.
+const OBJECT: &str = "CASE WHEN jsonb_typeof(metadata) = 'object' THEN metadata
+                           WHEN metadata IS NULL THEN '{}'::jsonb
+                           ELSE jsonb_build_object('x_malformed', metadata) END";
+
+/// A bound text in UTC as a time; an empty one is none.
+pub(crate) fn time(n: usize) -> String {
+    format!("(nullif(${n}, '')::timestamp AT TIME ZONE 'UTC')")
+}
+
+/// What a change is written with. Attachments come by themselves: see [`pieces`].
+pub(crate) fn steps<'a>(of: &'a Of, change: &'a Change) -> Vec<Step<'a>> {
+    let run = of.run().unwrap_or_default();
+    match change {
+        Change::Attachment(_) => Vec::new(),
+        Change::Run(change) => {
+            // P11: a word that the column refuses is kept beside it.
+            let known = change.status.as_deref().map(|word| {
+                let is_known = STATUSES.contains(&word);
+                (if is_known { word } else { "interrupted" }, (!is_known).then_some(word))
+            });
+            let (status, odd) = known.map_or((None, None), |(status, odd)| (Some(status), odd));
+            vec![step(
+                format!(
+                    "UPDATE openprose.run SET updated_at = COALESCE({}, updated_at), status = COALESCE($3, status),
+                            x_status = CASE WHEN $3 IS NULL THEN x_status ELSE $4 END
+                     WHERE id = $1",
+                    time(2)
+                ),
+                vec![text(run), text(&*change.updated), text(status), text(odd)],
+            )]
+        }
+        Change::Execution(row) => execution(run, row),
+        Change::UpdateExecution(row) => update(run, row),
+        Change::Binding(row) => binding(run, row),
+        Change::Memory(row) => agents::memory(of, row),
+        Change::Segment(row) => agents::segment(of, row),
+        Change::Import(row) => vec![step(
+            format!(
+                "INSERT INTO openprose.imports (alias, run_id, source_url, fetched_at, inputs_schema, outputs_schema)
+                 VALUES ($1, $2, $3, {}, $5::jsonb, $6::jsonb)
+                 ON CONFLICT (alias, run_id) DO UPDATE SET source_url = excluded.source_url,
+                     fetched_at = excluded.fetched_at, inputs_schema = excluded.inputs_schema,
+                     outputs_schema = excluded.outputs_schema",
+                time(4)
+            ),
+            vec![
+                text(&*row.alias),
+                text(run),
+                text(&*row.source_url),
+                text(&*row.fetched),
+                text(row.inputs_schema.as_deref()),
+                text(row.outputs_schema.as_deref()),
+            ],
+        )],
+        Change::Gate(row) => vec![step(
+            "INSERT INTO openprose.gates (id, run_id, execution_id, prompt, allow, timeout, timeout_at, on_reject, status,
+                                          created_at, metadata)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'pending', nullif($9, ''), $10)",
+            vec![
+                text(&*row.id),
+                text(&*row.run_id),
+                int(row.execution_id),
+                text(row.prompt.as_deref()),
+                text(&*row.allow),
+                text(row.timeout.as_deref()),
+                text(row.timeout_at.as_deref()),
+                text(row.on_reject.as_deref()),
+                text(&*row.created),
+                json(&row.metadata),
+            ],
+        )],
+        Change::ResolveGate(row) => vec![step(
+            // G3: also here, although the plan has looked: only what is pending is decided.
+            "UPDATE openprose.gates SET status = $3, resolved_at = nullif($4, ''), resolved_by = nullif($5, ''),
+                    resolution_comment = $6,
+                    metadata = CASE WHEN $7 IS NULL THEN metadata
+                                    ELSE (COALESCE(nullif(metadata, ''), '{}')::jsonb || $7::jsonb)::text END
+             WHERE run_id = $1 AND id = $2 AND lower(btrim(status)) = 'pending'",
+            vec![
+                text(&*row.run_id),
+                text(&*row.id),
+                text(&*row.status),
+                text(&*row.at),
+                text(&*row.by),
+                text(row.comment.as_deref()),
+                json(&row.metadata),
+            ],
+        )],
+        Change::Audit(row) => vec![step(
+            "INSERT INTO openprose.gate_audit_log (id, gate_id, run_id, event_type, principal, comment, timestamp, metadata)
+             VALUES ($1, $2, $3, $4, nullif($5, ''), $6, nullif($7, ''), nullif($8, ''))",
+            vec![
+                int(row.id),
+                text(&*row.gate_id),
+                text(&*row.run_id),
+                text(&*row.event),
+                text(&*row.principal),
+                text(row.comment.as_deref()),
+                text(&*row.at),
+                text(&*row.metadata),
+            ],
+        )],
+    }
+}
+
+fn execution<'a>(run: &'a str, row: &'a ExecutionRow) -> Vec<Step<'a>> {
+    vec![
+        step(
+            format!(
+                "INSERT INTO openprose.execution (id, run_id, statement_index, statement_text, status, started_at,
+                                                  completed_at, error_message, parent_id, metadata)
+                 VALUES ($1, $2, $3, $4, $5, {}, {}, $8, $9, COALESCE($10::jsonb, '{{}}'::jsonb))",
+                time(6),
+                time(7)
+            ),
+            vec![
+                int(row.id),
+                text(run),
+                int(row.index),
+                text(&*row.text),
+                text(&*row.status),
+                text(row.started.as_deref()),
+                text(row.completed.as_deref()),
+                text(row.error.as_deref()),
+                int(row.parent),
+                json(&row.metadata),
+            ],
+        ),
+        event(run, row.id, &row.status, row.started.as_deref(), &row.metadata, row.error.as_deref()),
+    ]
+}
+
+fn update<'a>(run: &'a str, row: &'a ExecutionUpdate) -> Vec<Step<'a>> {
+    let (at, error) = (row.completed.as_ref(), row.error.as_ref());
+    let at = at.and_then(Option::as_deref);
+    let error = error.and_then(Option::as_deref);
+    vec![
+        step(
+            format!(
+                "UPDATE openprose.execution SET status = COALESCE($3, status),
+                        x_status = CASE WHEN $3 IS NULL THEN x_status END,
+                        completed_at = CASE WHEN $4 = 1 THEN {} ELSE completed_at END,
+                        error_message = CASE WHEN $6 = 1 THEN $7 ELSE error_message END,
+                        metadata = CASE WHEN $8 IS NULL THEN metadata ELSE {OBJECT} || $8::jsonb END
+                 WHERE id = $1 AND run_id = $2",
+                time(5)
+            ),
+            vec![
+                int(row.id),
+                text(run),
+                text(row.status.as_deref()),
+                int(i64::from(row.completed.is_some())),
+                text(at),
+                int(i64::from(row.error.is_some())),
+                text(error),
+                json(&row.metadata),
+            ],
+        ),
+        event(run, row.id, word(row), at, &row.metadata, error),
+    ]
+}
+
+/// The word that the append-only form has for an update.
+fn word(row: &ExecutionUpdate) -> &str {
+    let has = |key| row.metadata.contains_key(key);
+    match row.status.as_deref() {
+        Some("executing") if has("retry_attempt") => "retry",
+        Some("completed") if has("current_iteration") => "exited",
+        Some(word) => word,
+        None if has("current_iteration") => "iteration",
+        None => "update",
+    }
+}
+
+/// P3: an update in place overwrites; what happened stays in `x_events`.
+fn event<'a>(
+    run: &'a str,
+    id: i64,
+    word: &'a str,
+    at: Option<&'a str>,
+    metadata: &Map<String, Value>,
+    error: Option<&'a str>,
+) -> Step<'a> {
+    step(
+        format!(
+            "INSERT INTO openprose.x_events (run_id, execution_id, word, at, metadata, error)
+             VALUES ($1, $2, $3, COALESCE({}, now()), $5, $6)",
+            time(4)
+        ),
+        vec![
+            text(run),
+            int(id),
+            text(word),
+            text(at),
+            json(metadata),
+            text(error),
+        ],
+    )
+}
+
+/// B6: the earlier value stays as history.
+fn binding<'a>(run: &'a str, row: &'a BindingRow) -> Vec<Step<'a>> {
+    let frame = || int(row.execution_id.unwrap_or(-1));
+    let is_known = KINDS.contains(&&*row.kind);
+    vec![
+        any(
+            format!(
+                "INSERT INTO openprose.x_binding_history (run_id, name, execution_id, kind, source_statement, created_at,
+                                                          updated_at, replaced_at, attachment_path, value)
+                 SELECT run_id, name, execution_id, kind, source_statement, created_at, updated_at, {}, attachment_path, value
+                 FROM openprose.bindings WHERE name = $1 AND run_id = $2 AND COALESCE(execution_id, -1) = $3 FOR UPDATE",
+                time(4)
+            ),
+            vec![text(&*row.name), text(run), frame(), text(&*row.at)],
+        ),
+        step(
+            format!(
+                "INSERT INTO openprose.bindings (name, run_id, execution_id, kind, value, source_statement, created_at,
+                                                 updated_at, attachment_path, x_kind)
+                 VALUES ($1, $2, $3, $4, $5, $6, COALESCE({}, {at}, now()), COALESCE({at}, now()), $9, $10)
+                 ON CONFLICT (name, run_id, COALESCE(execution_id, -1)) DO UPDATE
+                 SET kind = excluded.kind, x_kind = excluded.x_kind, value = excluded.value, source_statement = excluded.source_statement,
+                     updated_at = excluded.updated_at, attachment_path = excluded.attachment_path",
+                time(8),
+                at = time(7)
+            ),
+            vec![
+                text(&*row.name),
+                text(run),
+                int(row.execution_id),
+                text(if is_known { &*row.kind } else { "let" }),
+                text(&*row.value),
+                text(row.source.as_deref()),
+                text(&*row.at),
+                text(row.created.as_deref()),
+                text(row.attachment.as_deref()),
+                text((!is_known).then_some(&*row.kind)),
+            ],
+        ),
+    ]
+}
+
+fn json<'a>(object: &Map<String, Value>) -> Bound<'a> {
+    owned((!object.is_empty()).then(|| Value::Object(object.clone()).to_string()))
+}
+
+/// Bytes of a piece of an attachment (errata P12).
+pub(crate) const PIECE: usize = 1 << 20;
+
+pub(crate) const ADD_PIECE: &str =
+    "INSERT INTO openprose.x_attachments (run_id, path, piece, bytes) VALUES ($1, $2, $3, $4)";
+
+/// Hands the pieces of an attachment on, from first to last; at least one, so that an empty file is there, too.
+pub(crate) fn pieces(
+    run: &str,
+    file: &AttachmentFile,
+    staged: Option<&File>,
+    write: &mut dyn FnMut(Step<'_>) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let mut n = 0;
+    let mut add = |piece: &[u8]| {
+        let bound = vec![text(run), text(&*file.path), int(n), bytes(piece)];
+        n += 1;
+        write(step(ADD_PIECE, bound))
+    };
+    match &file.content {
+        Content::Held(held) if held.is_empty() => add(&[]),
+        Content::Held(held) => held.chunks(PIECE).try_for_each(add),
+        Content::Staged(given) => {
+            let unread = |cause: std::io::Error| {
+                Fault::new(
+                    FaultKind::Io,
+                    format!("{} cannot be read: {cause}", file.path),
+                )
+            };
+            let mut from = staged.ok_or_else(|| unread(std::io::ErrorKind::NotFound.into()))?;
+            from.rewind().map_err(unread)?;
+            let mut left = given.len;
+            let mut piece = Vec::with_capacity(PIECE);
+            while left > 0 {
+                piece.clear();
+                let read = from
+                    .take(left.min(PIECE as u64))
+                    .read_to_end(&mut piece)
+                    .map_err(unread)?;
+                if read == 0 {
+                    return Err(unread(std::io::ErrorKind::UnexpectedEof.into()));
+                }
+                left -= read as u64;
+                add(&piece)?;
+            }
+            Ok(())
+        }
+    }
+}

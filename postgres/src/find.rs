@@ -1,0 +1,106 @@
+//! Which run of a database a name means.
+
+use prosescope_core::write::Fault;
+
+use crate::address::Address;
+use crate::fault;
+use crate::rows::get;
+use crate::server::{Lost, Server, int, text};
+
+/// What a name means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Which {
+    /// The run of this id.
+    One(String),
+    /// No run.
+    None,
+    /// Runs whose ids begin so: some of them.
+    Several(Vec<String>),
+}
+
+/// Runs that are named where a beginning is not enough.
+const MOST: i64 = 4;
+
+/// Finds a run by its id or a unique beginning of it; without a name the one that started last.
+///
+/// # Errors
+/// When the server does not answer, or refuses.
+pub fn find_run(address: &Address, name: Option<&str>) -> Result<Which, Fault> {
+    let server = Server::connect(address)?;
+    let found = find(&server, name).map_err(|lost| fault::unread_fault(address, &lost))?;
+    server.release();
+    Ok(found)
+}
+
+/// The runs with a gate that waits for a decision.
+///
+/// # Errors
+/// When the server does not answer, or refuses.
+pub fn waiting_runs(address: &Address) -> Result<Vec<String>, Fault> {
+    ids(
+        address,
+        "openprose.gates",
+        "SELECT DISTINCT run_id FROM openprose.gates WHERE status = 'pending' ORDER BY run_id",
+    )
+}
+
+/// All runs.
+///
+/// # Errors
+/// When the server does not answer, or refuses.
+pub fn all_runs(address: &Address) -> Result<Vec<String>, Fault> {
+    ids(
+        address,
+        "openprose.run",
+        "SELECT id FROM openprose.run ORDER BY id",
+    )
+}
+
+fn ids(address: &Address, table: &str, sql: &str) -> Result<Vec<String>, Fault> {
+    let server = Server::connect(address)?;
+    let found = has(&server, table).and_then(|there| match there {
+        true => server.rows(sql, &[]),
+        false => Ok(Vec::new()),
+    });
+    let ids = found.and_then(|rows| {
+        Ok(rows
+            .iter()
+            .map(|row| get(row, 0))
+            .collect::<Result<_, _>>()?)
+    });
+    let ids = ids.map_err(|lost| fault::unread_fault(address, &lost))?;
+    server.release();
+    Ok(ids)
+}
+
+/// Whether there is such a table that may be looked into.
+pub(crate) fn has(server: &Server, table: &str) -> Result<bool, Lost> {
+    let rows = server.rows("SELECT to_regclass($1) IS NOT NULL", &[text(table)])?;
+    let there = rows.first().map(|row| get(row, 0)).transpose()?;
+    Ok(there.unwrap_or_default())
+}
+
+fn find(server: &Server, name: Option<&str>) -> Result<Which, Lost> {
+    if !has(server, "openprose.run")? {
+        return Ok(Which::None);
+    }
+    let rows = match name {
+        Some(name) => server.rows(
+            "SELECT id FROM openprose.run WHERE starts_with(id, $1) ORDER BY id <> $1, id LIMIT $2",
+            &[text(name), int(MOST)],
+        ),
+        None => server.rows(
+            "SELECT id FROM openprose.run ORDER BY started_at DESC, id DESC LIMIT 1",
+            &[],
+        ),
+    };
+    let ids: Result<Vec<String>, _> = rows?.iter().map(|row| get(row, 0)).collect();
+    let mut ids = ids?;
+    Ok(match ids.first() {
+        None => Which::None,
+        Some(first) if ids.len() == 1 || Some(first.as_str()) == name => {
+            Which::One(ids.swap_remove(0))
+        }
+        Some(_) => Which::Several(ids),
+    })
+}

@@ -1,0 +1,596 @@
+//! The rows of one run, read in one snapshot (repeatable read, read only).
+
+use std::borrow::Cow;
+use std::cell::{Cell as Flag, RefCell};
+use std::ops::Range;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::TryStreamExt;
+use prosescope_core::database::{
+    Cell, CellAt, Database, DecodeError, Found, Key, Limits, Row, Rows, Scan, Value, Want,
+};
+use prosescope_core::model::Stored;
+use prosescope_core::write::Fault;
+use tokio_postgres::types::{FromSql, Type};
+
+use crate::address::Address;
+use crate::fault;
+use crate::of::{Of, USER};
+use crate::rows::{get, without_zone};
+use crate::server::{Bound, Lost, Server, int, owned, text, typed};
+use crate::shape::{COLUMNS, KEPT, Kind, Shape, declared, shapes};
+
+/// Begins a transaction of a reader: see [`crate::store`] for what is set.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+    SET LOCAL search_path = pg_catalog; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO, YMD';
+    SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1; SAVEPOINT read";
+
+/// How often somebody who waits is asked whether to stop.
+const ASK: Duration = Duration::from_millis(50);
+
+/// Bytes of a value that are fetched at once.
+const PIECE: u64 = 16 << 20;
+
+/// A reader of the rows of one run, of all runs, or of agents that outlive runs.
+pub struct PostgresRun {
+    server: Server,
+    of: Of,
+    /// Whether executions go by the ids of the store that they came from.
+    source_ids: bool,
+    limits: Limits,
+    /// Whether a snapshot was begun, and not ended.
+    snapshot: Flag<bool>,
+    /// Whether rows are being handed out: the connection answers one question after the other.
+    busy: Flag<bool>,
+    /// The tables, once they were looked at.
+    shapes: RefCell<Option<Arc<[Shape]>>>,
+}
+
+impl PostgresRun {
+    /// Connects, to read this run.
+    ///
+    /// # Errors
+    /// When the server does not answer, or refuses.
+    pub fn connect(address: &Address, run: &str, limits: &Limits) -> Result<PostgresRun, Fault> {
+        PostgresRun::of(address, Of::Run(run.to_owned()), limits)
+    }
+
+    /// Names executions by the ids of the store that they came from, for a copy that goes back there; not where an execution that
+    /// was recorded here has such an id itself.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub(crate) fn by_source_ids(mut self) -> Result<PostgresRun, DecodeError> {
+        const THERE: &str = "SELECT EXISTS (SELECT FROM pg_attribute
+            WHERE attrelid = to_regclass('openprose.execution') AND attname = 'x_source_id')";
+        const FREE: &str = "SELECT NOT EXISTS (
+            SELECT FROM openprose.execution AS own JOIN openprose.execution AS came
+            ON came.run_id = own.run_id AND came.x_source_id >= own.id
+            WHERE own.run_id = $1 AND own.x_source_id IS NULL)";
+        let is_so = |sql: &str, bound: &[Bound<'_>]| {
+            let rows = self.inside(|| self.rows(sql, bound))?;
+            let said = rows.first().map(|row| get::<bool>(row, 0)).transpose();
+            said.map_err(|error| self.unread(error))
+        };
+        let source_ids =
+            is_so(THERE, &[])? == Some(true) && is_so(FREE, &[self.key()])? == Some(true);
+        self.source_ids = source_ids;
+        Ok(self)
+    }
+
+    /// Connects, to read these rows.
+    ///
+    /// # Errors
+    /// As [`PostgresRun::connect`].
+    pub(crate) fn of(address: &Address, of: Of, limits: &Limits) -> Result<PostgresRun, Fault> {
+        Ok(PostgresRun {
+            server: Server::connect(address)?,
+            of,
+            source_ids: false,
+            limits: limits.clone(),
+            snapshot: Flag::new(false),
+            busy: Flag::new(false),
+            shapes: RefCell::default(),
+        })
+    }
+
+    fn unread(&self, lost: impl Into<Lost>) -> DecodeError {
+        fault::unread(self.server.address(), &lost.into())
+    }
+
+    /// Answers a question inside of the snapshot, or of one of its own.
+    fn inside<T>(&self, ask: impl FnOnce() -> Result<T, DecodeError>) -> Result<T, DecodeError> {
+        let own = !self.snapshot.get();
+        if own {
+            self.begin()?;
+        }
+        let answer = ask();
+        if own {
+            self.end();
+        } else if answer.is_err() {
+            // A statement that fails ends its transaction, unless it is taken back to where all was well.
+            let _ = self.server.batch("ROLLBACK TO SAVEPOINT read");
+        }
+        answer
+    }
+
+    /// What `$1` of a question is.
+    fn key(&self) -> Bound<'_> {
+        text(self.of.key())
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.limits.stop.as_ref().is_some_and(|stop| stop())
+    }
+
+    /// Hands rows on as they come, until `each` returns `false`.
+    fn each(
+        &self,
+        sql: &str,
+        bound: &[Bound<'_>],
+        each: &mut dyn FnMut(&tokio_postgres::Row) -> Result<bool, DecodeError>,
+    ) -> Result<(), DecodeError> {
+        if self.busy.replace(true) {
+            return Err(DecodeError::Refused(
+                "a question while rows are handed out".to_owned(),
+            ));
+        }
+        let done = self.stream(sql, bound, each);
+        self.busy.set(false);
+        done
+    }
+
+    fn stream(
+        &self,
+        sql: &str,
+        bound: &[Bound<'_>],
+        each: &mut dyn FnMut(&tokio_postgres::Row) -> Result<bool, DecodeError>,
+    ) -> Result<(), DecodeError> {
+        let client = self.server.client();
+        let asked = self.server.wait(client.query_typed_raw(sql, typed(bound)));
+        let rows = asked.ok_or_else(|| self.unread(Lost::Silent))?;
+        let mut rows = pin!(rows.map_err(|error| self.unread(error))?);
+        loop {
+            let next = loop {
+                if self.is_stopped() {
+                    self.server.cancel();
+                    return Err(DecodeError::Stopped);
+                }
+                match self.server.wait_for(ASK, rows.try_next()) {
+                    Some(next) => break next.map_err(|error| self.unread(error))?,
+                    None => continue,
+                }
+            };
+            let Some(row) = next else { return Ok(()) };
+            if !each(&row)? {
+                return Ok(());
+            }
+        }
+    }
+
+    fn rows(
+        &self,
+        sql: &str,
+        bound: &[Bound<'_>],
+    ) -> Result<Vec<tokio_postgres::Row>, DecodeError> {
+        self.server
+            .rows(sql, bound)
+            .map_err(|lost| self.unread(lost))
+    }
+
+    fn shapes(&self) -> Result<Arc<[Shape]>, DecodeError> {
+        if let Some(known) = &*self.shapes.borrow() {
+            return Ok(Arc::clone(known));
+        }
+        let rows = self.inside(|| self.rows(COLUMNS, &[]))?;
+        let mut found = shapes(&rows, &self.of).map_err(|error| self.unread(error))?;
+        let keeps = found
+            .iter()
+            .position(|shape| shape.found.info.name == "x_original");
+        let kept = keeps.map(|at| found.remove(at));
+        let is_known = |shape: &Shape| shape.found.column("stored").is_some();
+        if kept.is_some_and(|shape| is_known(&shape)) && self.of.run().is_some() {
+            let rows = self.inside(|| self.rows(KEPT, &[self.key()]))?;
+            for row in &rows {
+                let wrong = |error| self.unread(Lost::Error(error));
+                let table: &str = get(row, 0).map_err(wrong)?;
+                let column: &str = get(row, 1).map_err(wrong)?;
+                let of = found
+                    .iter_mut()
+                    .find(|shape| shape.found.info.name == table);
+                if let Some(shape) = of {
+                    shape.kept.push(column.to_owned());
+                }
+            }
+        }
+        for shape in &mut found {
+            shape.source_ids = self.source_ids;
+        }
+        let found: Arc<[Shape]> = found.into();
+        *self.shapes.borrow_mut() = Some(Arc::clone(&found));
+        Ok(found)
+    }
+
+    fn with_shape<T>(
+        &self,
+        table: &str,
+        ask: impl FnOnce(&Shape) -> Result<T, DecodeError>,
+    ) -> Result<T, DecodeError> {
+        let shapes = self.shapes()?;
+        let shape = shapes
+            .iter()
+            .find(|shape| shape.found.info.name.eq_ignore_ascii_case(table));
+        ask(shape.ok_or_else(|| DecodeError::NotFound(format!("table {table}")))?)
+    }
+
+    /// Rows up to `most` and one more.
+    fn counted(&self, table: &Found, most: u64) -> Option<u64> {
+        let most = i64::try_from(most).unwrap_or(i64::MAX - 1);
+        let counted = self.with_shape(&table.info.name, |shape| {
+            let only = shape.only(&self.of);
+            let name = crate::shape::quoted(&shape.found.info.name);
+            let sql = format!(
+                "SELECT count(*) FROM (SELECT FROM openprose.{name} AS of WHERE {only} LIMIT $2) AS counted"
+            );
+            let bound = [self.key(), int(most.saturating_add(1))];
+            let rows = self.inside(|| self.rows(&sql, &bound))?;
+            let count = rows.first().map(|row| get::<i64>(row, 0)).transpose();
+            count.map_err(|error| self.unread(error))
+        });
+        counted
+            .ok()
+            .flatten()
+            .and_then(|count| count.try_into().ok())
+    }
+}
+
+impl Drop for PostgresRun {
+    fn drop(&mut self) {
+        if !self.snapshot.get() && !self.busy.get() {
+            self.server.release();
+        }
+    }
+}
+
+impl Database for PostgresRun {
+    fn begin(&self) -> Result<(), DecodeError> {
+        if self.snapshot.replace(true) {
+            return Err(DecodeError::Refused("a snapshot in a snapshot".to_owned()));
+        }
+        self.server.batch(BEGIN).map_err(|lost| {
+            self.snapshot.set(false);
+            self.unread(lost)
+        })
+    }
+
+    fn end(&self) {
+        if self.snapshot.replace(false) {
+            // Nothing was written; the server ends a transaction whose connection is lost.
+            let _ = self.server.batch("ROLLBACK");
+        }
+    }
+
+    fn tables(&self) -> Result<Vec<Found>, DecodeError> {
+        Ok(self
+            .shapes()?
+            .iter()
+            .map(|shape| shape.found.clone())
+            .collect())
+    }
+
+    fn table(&self, name: &str) -> Result<Found, DecodeError> {
+        self.with_shape(name, |shape| Ok(shape.found.clone()))
+    }
+
+    fn scan(
+        &self,
+        scan: &Scan<'_>,
+        each: &mut dyn FnMut(&dyn Row) -> bool,
+    ) -> Result<(), DecodeError> {
+        self.with_shape(&scan.table.info.name, |shape| {
+            let slots: Vec<Slot> = scan
+                .wants
+                .iter()
+                .map(|want| Slot::of(shape, want))
+                .collect();
+            let columns: String = slots.iter().map(|slot| slot.sql.as_str()).collect();
+            let (condition, mut bound) = condition(shape, scan.rows, &self.of);
+            bound.insert(0, self.key());
+            let sql = format!(
+                "SELECT t.\"*at*\"{columns} FROM {} {condition}",
+                shape.rows(&self.of)
+            );
+            self.inside(|| {
+                self.each(&sql, &bound, &mut |row| {
+                    let at = get(row, 0).map_err(|error| self.unread(error))?;
+                    Ok(each(&OfStatement {
+                        row,
+                        slots: &slots,
+                        at,
+                    }))
+                })
+            })
+        })
+    }
+
+    fn count(&self, table: &Found, most: u64) -> Option<u64> {
+        self.counted(table, most).filter(|count| *count <= most)
+    }
+
+    fn about(&self, table: &Found) -> u64 {
+        // An index holds the rows of a run; more than so many are many.
+        self.counted(table, 1 << 20).unwrap_or(0)
+    }
+
+    fn pieces(
+        &self,
+        cell: &CellAt<'_>,
+        range: Range<u64>,
+        each: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Result<(), DecodeError> {
+        self.with_shape(cell.table, |shape| {
+            let missing = |what: &str, name: &dyn std::fmt::Display| {
+                DecodeError::NotFound(format!("{what} {name} in {}", cell.table))
+            };
+            let column = shape.found.column(cell.column);
+            let column = column.ok_or_else(|| missing("column", &cell.column))?;
+            let expression = shape.expression(column);
+            let kind = shape.kind(column);
+            let value = match kind {
+                Kind::Whole | Kind::Real => format!("({expression})::text"),
+                Kind::Time => format!("replace({expression}, '+00', '')"),
+                Kind::Text | Kind::Bytes | Kind::Kept => expression,
+            };
+            let is_bytes = matches!(kind, Kind::Bytes | Kind::Kept);
+            // A character takes one byte at least: what lies before a byte is in as many characters.
+            let part = match is_bytes {
+                true => format!("substring({value} FROM $3::integer FOR $4::integer)"),
+                false => format!(
+                    "substring(convert_to(left({value}, $5::integer), 'UTF8') FROM $3::integer FOR $4::integer)"
+                ),
+            };
+            let sql = format!(
+                "SELECT octet_length({value})::bigint, {part} FROM {} WHERE t.\"*at*\" = $2 AND $5 IS NOT NULL LIMIT 1",
+                shape.rows(&self.of)
+            );
+            self.inside(|| {
+                let mut from = range.start;
+                while from < range.end {
+                    if self.is_stopped() {
+                        return Err(DecodeError::Stopped);
+                    }
+                    let len = (range.end - from).min(PIECE);
+                    let bound = [
+                        self.key(),
+                        int(cell.at),
+                        int(at_most(from.saturating_add(1))),
+                        int(at_most(len)),
+                        int(at_most(from.saturating_add(len))),
+                    ];
+                    let rows = self.rows(&sql, &bound)?;
+                    let row = rows.first().ok_or_else(|| missing("row", &cell.at))?;
+                    let whole: Option<i64> = get(row, 0).map_err(|error| self.unread(error))?;
+                    let piece: Option<&[u8]> = get(row, 1).map_err(|error| self.unread(error))?;
+                    let piece = piece.unwrap_or_default();
+                    let whole = whole.unwrap_or(0).unsigned_abs();
+                    let more = piece.is_empty() || each(piece);
+                    from = from.saturating_add(piece.len() as u64);
+                    if !more || piece.is_empty() || from >= whole {
+                        return Ok(());
+                    }
+                }
+                Ok(())
+            })
+        })
+    }
+
+    fn holds_many_runs(&self) -> bool {
+        true
+    }
+}
+
+/// A place in a value as SQL's functions take it: no value has more than 1 GB.
+fn at_most(n: u64) -> i64 {
+    i64::from(i32::try_from(n).unwrap_or(i32::MAX))
+}
+
+/// Which rows, in which order; values from `$2` on.
+fn condition<'a>(shape: &Shape, rows: Rows<'a>, of: &Of) -> (String, Vec<Bound<'a>>) {
+    const ORDER: &str = "ORDER BY t.\"*at*\"";
+    match rows {
+        Rows::All => (ORDER.to_owned(), Vec::new()),
+        // The run of a store of many is the one that it is opened for.
+        Rows::OfRun(run) if shape.run.is_none() || Some(run) == of.run() => {
+            (ORDER.to_owned(), Vec::new())
+        }
+        Rows::OfRun(_) => ("WHERE false".to_owned(), Vec::new()),
+        Rows::At(at) => ("WHERE t.\"*at*\" = $2".to_owned(), vec![int(at)]),
+        Rows::Page(from, len) => (
+            format!("{ORDER} LIMIT $2 OFFSET $3"),
+            vec![
+                int(i64::from(len)),
+                int(i64::try_from(from).unwrap_or(i64::MAX)),
+            ],
+        ),
+        Rows::Holding(column, key) => {
+            let Some(column) = shape.found.column(column) else {
+                return ("WHERE false".to_owned(), Vec::new());
+            };
+            let name = crate::shape::quoted(column);
+            let of = declared(&shape.found, column);
+            let word = match key {
+                Key::Text(word) if shape.prefixed == Some(column) => {
+                    let stored = owned(format!("{USER}{word}"));
+                    return (format!("WHERE t.{name}::text = $2 {ORDER}"), vec![stored]);
+                }
+                key => key,
+            };
+            match (word, Kind::of(of)) {
+                (Key::Int(n), Kind::Whole) => {
+                    (format!("WHERE t.{name} = $2 {ORDER}"), vec![int(n)])
+                }
+                (Key::Int(n), _) => {
+                    let n = owned(n.to_string());
+                    (format!("WHERE t.{name}::text = $2 {ORDER}"), vec![n])
+                }
+                (Key::Text(word), _) if of == "text" => {
+                    (format!("WHERE t.{name} = $2 {ORDER}"), vec![text(word)])
+                }
+                (Key::Text(word), _) => (
+                    format!("WHERE t.{name}::text = $2 {ORDER}"),
+                    vec![text(word)],
+                ),
+            }
+        }
+    }
+}
+
+/// Where a wanted cell stands in the statement's rows: its length, then its value.
+struct Slot {
+    sql: String,
+    kind: Kind,
+    most: usize,
+    /// The place of the length; the value is the next. `None` without such a column.
+    at: Option<usize>,
+}
+
+impl Slot {
+    fn of(shape: &Shape, want: &Want<'_>) -> Slot {
+        let mut slot = Slot {
+            sql: String::new(),
+            kind: Kind::Text,
+            most: want.most as usize,
+            at: None,
+        };
+        let Some(column) = shape.found.column(want.column) else {
+            slot.sql = ", NULL::bigint, NULL::text".to_owned();
+            return slot;
+        };
+        let value = shape.expression(column);
+        slot.kind = shape.kind(column);
+        slot.at = Some(0);
+        slot.sql = match slot.kind {
+            Kind::Whole | Kind::Real => format!(", octet_length(({value})::text)::bigint, {value}"),
+            _ if want.most == 0 => format!(", octet_length({value})::bigint, NULL::text"),
+            kind => {
+                let most = want.most.min(i32::MAX as u32);
+                let beginning = match (kind, want.within.is_some() && !want.sized) {
+                    (_, true) => String::new(),
+                    (Kind::Bytes | Kind::Kept, _) => {
+                        format!(" ELSE substring({value} FROM 1 FOR {most})")
+                    }
+                    _ => format!(" ELSE left({value}, {most})"),
+                };
+                format!(
+                    ", octet_length({value})::bigint, CASE WHEN octet_length({value}) <= {most} THEN {value}{beginning} END"
+                )
+            }
+        };
+        slot
+    }
+}
+
+/// The bytes of a text or of bytes, as they come.
+struct Raw<'a>(&'a [u8]);
+
+impl<'a> FromSql<'a> for Raw<'a> {
+    fn from_sql(
+        _: &Type,
+        raw: &'a [u8],
+    ) -> Result<Raw<'a>, Box<dyn std::error::Error + Sync + Send>> {
+        Ok(Raw(raw))
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+}
+
+struct OfStatement<'a> {
+    row: &'a tokio_postgres::Row,
+    slots: &'a [Slot],
+    at: i64,
+}
+
+impl OfStatement<'_> {
+    /// A wanted column, and its place in the row.
+    fn slot(&self, i: usize) -> Option<(&Slot, usize)> {
+        let slot = self.slots.get(i)?;
+        slot.at?;
+        Some((slot, 1 + 2 * i))
+    }
+
+    fn len(&self, at: usize) -> Option<u64> {
+        let len = get::<Option<i64>>(self.row, at).ok().flatten()?;
+        len.try_into().ok()
+    }
+}
+
+impl Row for OfStatement<'_> {
+    fn at(&self) -> i64 {
+        self.at
+    }
+
+    fn cell(&self, i: usize) -> Result<Cell<'_>, DecodeError> {
+        let Some((slot, at)) = self.slot(i) else {
+            return Ok(Cell::NULL);
+        };
+        if slot.most == 0 {
+            return Ok(Cell::NULL);
+        }
+        let wrong = |error: tokio_postgres::Error| DecodeError::Server(fault::words(&error));
+        match slot.kind {
+            Kind::Whole => {
+                let n: Option<i64> = get(self.row, at + 1).map_err(wrong)?;
+                Ok(n.map_or(Cell::NULL, |n| Cell::whole(Value::Integer(n))))
+            }
+            Kind::Real => {
+                let x: Option<f64> = get(self.row, at + 1).map_err(wrong)?;
+                Ok(x.map_or(Cell::NULL, |x| Cell::whole(Value::Real(x))))
+            }
+            Kind::Text | Kind::Time | Kind::Bytes | Kind::Kept => {
+                let raw: Option<Raw<'_>> = get(self.row, at + 1).map_err(wrong)?;
+                let Some(Raw(bytes)) = raw else {
+                    return Ok(Cell::NULL);
+                };
+                let cut = bytes.get(..slot.most).unwrap_or(bytes);
+                let len = self.len(at).unwrap_or(cut.len() as u64);
+                Ok(match slot.kind {
+                    Kind::Bytes => Cell {
+                        value: Value::Blob(Cow::Borrowed(cut)),
+                        len,
+                    },
+                    Kind::Time => {
+                        let text = std::str::from_utf8(cut)
+                            .map_or(cut, |text| without_zone(text).as_bytes());
+                        Cell::whole(Value::Text(Cow::Borrowed(text)))
+                    }
+                    _ => Cell {
+                        value: Value::Text(Cow::Borrowed(cut)),
+                        len,
+                    },
+                })
+            }
+        }
+    }
+
+    fn size(&self, i: usize) -> (Stored, Option<u64>) {
+        let Some((slot, at)) = self.slot(i) else {
+            return (Stored::Null, None);
+        };
+        match (self.len(at), slot.kind) {
+            (None, _) => (Stored::Null, None),
+            (len, Kind::Whole) => (Stored::Integer, len),
+            (len, Kind::Real) => (Stored::Real, len),
+            (len, Kind::Bytes) => (Stored::Blob, len),
+            (len, Kind::Text | Kind::Time | Kind::Kept) => (Stored::Text, len),
+        }
+    }
+
+    fn reached(&self) -> bool {
+        // A large value lies beside its row, and is in nobody's way.
+        true
+    }
+}

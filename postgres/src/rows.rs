@@ -1,0 +1,67 @@
+//! Rows of the document's tables as the core's plain data, for writers.
+
+use prosescope_core::decode::rows::meta_of;
+use prosescope_core::model::{Execution, Gate, GateStatus, Status};
+use prosescope_core::time::Stamp;
+use tokio_postgres::types::FromSql;
+use tokio_postgres::{Error, Row};
+
+/// The columns that [`execution`] reads.
+pub(crate) const EXECUTION: &str = "id::bigint, statement_index::bigint, statement_text, status, parent_id::bigint, \
+     started_at::text, completed_at::text, error_message, metadata::text";
+
+/// A row of `execution`.
+pub(crate) fn execution(row: &Row) -> Result<Execution, Error> {
+    let text = |at| row.try_get::<_, Option<&str>>(at);
+    Ok(Execution {
+        id: row.try_get(0)?,
+        index: row.try_get(1)?,
+        text: text(2)?.unwrap_or_default().into(),
+        status: Status::parse(text(3)?.unwrap_or_default()),
+        parent: row.try_get(4)?,
+        started: stamp(row, 5)?,
+        completed: stamp(row, 6)?,
+        error: text(7)?.map(Into::into),
+        meta: text(8)?.and_then(meta_of),
+    })
+}
+
+/// The columns that [`gate`] reads.
+pub(crate) const GATE: &str = "id, run_id, execution_id::bigint, prompt, allow, timeout, timeout_at::text, on_reject, \
+     status, created_at::text, resolved_at::text, resolved_by, resolution_comment, metadata::text";
+
+/// A row of `gates`.
+pub(crate) fn gate(row: &Row) -> Result<Gate, Error> {
+    let text = |at| row.try_get::<_, Option<&str>>(at);
+    Ok(Gate {
+        id: text(0)?.unwrap_or_default().into(),
+        run_id: text(1)?.map(Into::into),
+        execution_id: row.try_get(2)?,
+        prompt: text(3)?.map(Into::into),
+        allow: text(4)?.map(Into::into),
+        timeout: text(5)?.map(Into::into),
+        timeout_at: stamp(row, 6)?,
+        on_reject: text(7)?.map(Into::into),
+        status: GateStatus::parse(text(8)?.unwrap_or_default()),
+        created: stamp(row, 9)?,
+        resolved: stamp(row, 10)?,
+        resolved_by: text(11)?.map(Into::into),
+        comment: text(12)?.map(Into::into),
+        metadata: text(13)?.map(Into::into),
+    })
+}
+
+/// A time; a session's zone is UTC here.
+pub(crate) fn stamp(row: &Row, at: usize) -> Result<Option<Stamp>, Error> {
+    Ok(get::<Option<&str>>(row, at)?.map(|text| Stamp::parse(without_zone(text))))
+}
+
+/// `2026-01-15 14:30:52+00` as the documents write it, without the zone.
+pub(crate) fn without_zone(text: &str) -> &str {
+    text.strip_suffix("+00").unwrap_or(text)
+}
+
+/// A cell.
+pub(crate) fn get<'a, T: FromSql<'a>>(row: &'a Row, at: usize) -> Result<T, Error> {
+    row.try_get(at)
+}

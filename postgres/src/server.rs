@@ -1,0 +1,240 @@
+//! A connection to a server, asked one question after the other.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use prosescope_core::write::Fault;
+use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Error, Row};
+
+use crate::address::Address;
+use crate::{fault, tls};
+
+/// How long an answer may take: longer than a writer waits for a lock.
+pub(crate) const ANSWER: Duration = Duration::from_secs(60);
+
+/// How long asking a server to stop may take.
+const CANCEL: Duration = Duration::from_secs(1);
+
+/// A value that is bound to a statement, with its type, so that nothing has to be prepared: a pooler may give each
+/// transaction another session.
+pub(crate) struct Bound<'a> {
+    value: Box<dyn ToSql + Sync + 'a>,
+    of: Type,
+    /// Bytes that it takes in a message.
+    pub(crate) len: usize,
+}
+
+/// A text, or NULL.
+pub(crate) fn text<'a>(value: impl Into<Option<&'a str>>) -> Bound<'a> {
+    let value = value.into();
+    Bound {
+        value: Box::new(value),
+        of: Type::TEXT,
+        len: value.map_or(0, str::len),
+    }
+}
+
+/// A text of its own, or NULL.
+pub(crate) fn owned<'a>(value: impl Into<Option<String>>) -> Bound<'a> {
+    let value = value.into();
+    let len = value.as_ref().map_or(0, String::len);
+    Bound {
+        value: Box::new(value),
+        of: Type::TEXT,
+        len,
+    }
+}
+
+/// A whole number, or NULL.
+pub(crate) fn int<'a>(value: impl Into<Option<i64>>) -> Bound<'a> {
+    Bound {
+        value: Box::new(value.into()),
+        of: Type::INT8,
+        len: 8,
+    }
+}
+
+/// Bytes.
+pub(crate) fn bytes(value: &[u8]) -> Bound<'_> {
+    Bound {
+        value: Box::new(value),
+        of: Type::BYTEA,
+        len: value.len(),
+    }
+}
+
+/// Bytes of its own.
+pub(crate) fn owned_bytes<'a>(value: Vec<u8>) -> Bound<'a> {
+    let len = value.len();
+    Bound {
+        value: Box::new(value),
+        of: Type::BYTEA,
+        len,
+    }
+}
+
+/// A connection. The core asks and waits, so its tasks run while somebody waits for an answer, on the caller's thread.
+pub(crate) struct Connection {
+    runtime: Runtime,
+    client: Client,
+    /// An answer did not come: nobody knows what the session does.
+    silent: AtomicBool,
+}
+
+impl Connection {
+    /// Whether the connection is known to be gone, or is not to be asked again.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.client.is_closed() || self.silent.load(Ordering::Relaxed)
+    }
+}
+
+/// A connection in use.
+pub(crate) struct Server {
+    connection: Arc<Connection>,
+    address: Address,
+}
+
+impl Server {
+    /// Takes a connection that waits for its next use, else connects.
+    ///
+    /// # Errors
+    /// When nobody answers, or the server refuses.
+    pub(crate) fn connect(address: &Address) -> Result<Server, Fault> {
+        let connection = match address.idle() {
+            Some(connection) => connection,
+            None => Arc::new(connected(address)?),
+        };
+        Ok(Server {
+            connection,
+            address: address.clone(),
+        })
+    }
+
+    /// Lets the next one use the connection, which has no transaction open and is not asked again.
+    pub(crate) fn release(&self) {
+        self.address.keep(Arc::clone(&self.connection));
+    }
+
+    pub(crate) fn address(&self) -> &Address {
+        &self.address
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.connection.client
+    }
+
+    /// Whether the connection is known to be gone, or is not to be asked again.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.connection.is_closed()
+    }
+
+    /// Waits for an answer; `None` when it does not come: then the connection is not used again.
+    pub(crate) fn wait<T>(&self, question: impl Future<Output = T>) -> Option<T> {
+        let answer = self.wait_for(self.address.answer, question);
+        if answer.is_none() {
+            self.connection.silent.store(true, Ordering::Relaxed);
+        }
+        answer
+    }
+
+    /// Waits so long for an answer.
+    pub(crate) fn wait_for<T>(
+        &self,
+        long: Duration,
+        question: impl Future<Output = T>,
+    ) -> Option<T> {
+        let limited = async { tokio::time::timeout(long, question).await };
+        self.connection.runtime.block_on(limited).ok()
+    }
+
+    /// Asks the server to stop what it does for this connection.
+    pub(crate) fn cancel(&self) {
+        if let Ok(tls) = tls::connector(&self.address.trust) {
+            // A server that cannot be reached goes on until it sees that nobody listens.
+            let _ = self.wait_for(CANCEL, self.client().cancel_token().cancel_query(tls));
+        }
+    }
+
+    /// The rows that answer a question.
+    pub(crate) fn rows(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Lost> {
+        let question = self.client().query_typed_raw(sql, typed(bound));
+        let rows = async { futures_util::TryStreamExt::try_collect(question.await?).await };
+        self.wait(rows).ok_or(Lost::Silent)?.map_err(Lost::Error)
+    }
+
+    /// Runs statements without values, as one message.
+    pub(crate) fn batch(&self, sql: &str) -> Result<(), Lost> {
+        let done = self.wait(self.client().batch_execute(sql));
+        done.ok_or(Lost::Silent)?.map_err(Lost::Error)
+    }
+}
+
+fn connected(address: &Address) -> Result<Connection, Fault> {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|cause| fault::unconnected(address, &cause.to_string()))?;
+    let tls = tls::connector(&address.trust)?;
+    // The library's own limit is for each address that a name has.
+    let limit = address
+        .config
+        .get_connect_timeout()
+        .copied()
+        .unwrap_or(ANSWER);
+    let connecting = async {
+        let connecting = tokio::time::timeout(limit, address.config.connect(tls)).await;
+        match connecting {
+            Ok(connected) => connected.map_err(|error| fault::refused(address, &error)),
+            Err(_) => {
+                let what = format!("no answer within {} s", limit.as_secs_f32());
+                Err(fault::unconnected(address, &what))
+            }
+        }
+    };
+    let (client, connection) = match runtime.block_on(connecting) {
+        Ok(connected) => connected,
+        Err(fault) => {
+            // The name of a host may still be looked up: nobody waits for that.
+            runtime.shutdown_background();
+            return Err(fault);
+        }
+    };
+    runtime.spawn(async move {
+        // Whoever waits for an answer is told the same.
+        let _ = connection.await;
+    });
+    Ok(Connection {
+        runtime,
+        client,
+        silent: AtomicBool::new(false),
+    })
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(crate) enum Lost {
+    /// The server, or the way to it, said why.
+    Error(Error),
+    /// Nothing came.
+    Silent,
+}
+
+impl From<Error> for Lost {
+    fn from(error: Error) -> Lost {
+        Lost::Error(error)
+    }
+}
+
+/// The values as the library takes them.
+pub(crate) fn typed<'a>(
+    bound: &'a [Bound<'a>],
+) -> impl ExactSizeIterator<Item = (&'a (dyn ToSql + Sync), Type)> + 'a {
+    bound.iter().map(|bound| {
+        (
+            bound.value.as_ref() as &(dyn ToSql + Sync),
+            bound.of.clone(),
+        )
+    })
+}

@@ -1,0 +1,354 @@
+//! Tables of the schema as they were found: columns, and in which order and by what rows are found again.
+
+use prosescope_core::database::Found;
+use prosescope_core::model::{ColumnInfo, TableInfo};
+use prosescope_core::schema::{AGENT_SEGMENTS, AGENTS, RUN, known_column, known_table};
+use tokio_postgres::{Error, Row};
+
+use crate::of::{Keeper, Of, USER};
+use crate::rows::get;
+
+/// All columns of all tables, with what the order of rows needs: whether a column alone is a key, or with the run's id.
+pub(crate) const COLUMNS: &str = "
+    SELECT c.relname::text, c.relkind::text, a.attname::text, format_type(a.atttypid, a.atttypmod), a.attgenerated::text,
+           array_position(k.indkey::int2[], a.attnum)::bigint
+    FROM pg_class AS c
+    JOIN pg_namespace AS n ON n.oid = c.relnamespace AND n.nspname = 'openprose'
+    JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    LEFT JOIN pg_index AS k ON k.indrelid = c.oid AND k.indisprimary
+    WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
+      AND c.relname NOT IN ('x_schema', 'x_commands', 'x_attachments')
+    ORDER BY c.relname, a.attnum";
+
+/// A table, and how its rows are asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Shape {
+    pub(crate) found: Found,
+    /// The column that says which run a row is of.
+    pub(crate) run: Option<String>,
+    /// The whole number that orders the rows of a run and finds one again; else their place in the key's order does.
+    pub(crate) address: Option<String>,
+    /// The column with the agent's name, where it begins with [`USER`], which is no part of the name as people see it.
+    pub(crate) prefixed: Option<&'static str>,
+    /// Columns beside which `x_…` holds the words that they refuse (errata P11).
+    pub(crate) odd: Vec<String>,
+    /// Columns of which `x_original` may hold what they refuse.
+    pub(crate) kept: Vec<String>,
+    /// Whether executions go by the ids of the store that they came from (errata P8).
+    pub(crate) source_ids: bool,
+}
+
+/// Our columns that are no part of a row as people see it.
+const HIDDEN: [&str; 4] = ["x_seq", "x_status", "x_kind", "x_source_id"];
+
+/// Columns that name executions.
+const OF_EXECUTIONS: [(&str, &str); 4] = [
+    ("execution", "parent_id"),
+    ("bindings", "execution_id"),
+    ("gates", "execution_id"),
+    ("x_binding_history", "execution_id"),
+];
+
+/// Columns that postgres.md has and sqlite.md has not.
+fn is_known(table: &str, column: &str) -> bool {
+    known_column(table, column)
+        || (known_table(table)
+            && (matches!(column, "run_id" | "metadata" | "content_hash")
+                || column.starts_with("x_")))
+}
+
+/// The tables that hold rows of agents, and the column with the agent's name.
+const OF_AGENTS: [(&str, &str); 3] = [
+    (AGENTS, "name"),
+    (AGENT_SEGMENTS, "agent_name"),
+    ("x_agent_memory_history", "agent_name"),
+];
+
+/// The column of a table with the agent's name.
+fn name_column(table: &str) -> Option<&'static str> {
+    let mut tables = OF_AGENTS.iter();
+    tables
+        .find(|(name, _)| *name == table)
+        .map(|(_, column)| *column)
+}
+
+/// Of the tables that [`COLUMNS`] lists, those with rows of these, in order of name.
+pub(crate) fn shapes(rows: &[Row], of: &Of) -> Result<Vec<Shape>, Error> {
+    let mut shapes: Vec<Shape> = Vec::new();
+    let mut keys: Vec<Vec<(i64, String)>> = Vec::new();
+    for row in rows {
+        let (table, kind): (&str, &str) = (get(row, 0)?, get(row, 1)?);
+        let (column, declared): (&str, &str) = (get(row, 2)?, get(row, 3)?);
+        let generated: &str = get(row, 4)?;
+        if shapes
+            .last()
+            .is_none_or(|shape| shape.found.info.name != table)
+        {
+            shapes.push(empty(table, kind));
+            keys.push(Vec::new());
+        }
+        let (Some(shape), Some(key)) = (shapes.last_mut(), keys.last_mut()) else {
+            continue;
+        };
+        if let Some(place) = get::<Option<i64>>(row, 5)? {
+            key.push((place, column.to_owned()));
+        }
+        let of_run = if table == RUN { "id" } else { "run_id" };
+        if column == of_run {
+            shape.run = Some(column.to_owned());
+        }
+        if !generated.is_empty() {
+            shape.found.generated.push(column.to_owned());
+        }
+        if let ("x_status" | "x_kind", Some(of)) = (column, column.strip_prefix("x_")) {
+            shape.odd.push(of.to_owned());
+        }
+        if column == "x_seq" && is_whole(declared) {
+            shape.address = Some(column.to_owned());
+        }
+        if known_table(table) && HIDDEN.contains(&column) {
+            continue;
+        }
+        shape.found.info.columns.push(ColumnInfo {
+            name: column.to_owned(),
+            declared: declared.to_owned(),
+            known: is_known(table, column),
+        });
+    }
+    for (shape, mut key) in shapes.iter_mut().zip(keys) {
+        key.sort();
+        shape.found.key = key.into_iter().map(|(_, column)| column).collect();
+        let run = shape.run.as_deref();
+        let mut own = shape
+            .found
+            .key
+            .iter()
+            .filter(|column| Some(column.as_str()) != run);
+        if shape.address.is_none()
+            && let (Some(alone), None) = (own.next(), own.next())
+            && is_whole(declared(&shape.found, alone))
+        {
+            shape.address = Some(alone.clone());
+        }
+    }
+    if let Of::Agents(keeper) = of {
+        shapes.retain(|shape| name_column(&shape.found.info.name).is_some());
+        for shape in &mut shapes {
+            let is_prefixed = *keeper == Keeper::User;
+            shape.prefixed = name_column(&shape.found.info.name).filter(|_| is_prefixed);
+        }
+    }
+    Ok(shapes)
+}
+
+fn empty(table: &str, kind: &str) -> Shape {
+    Shape {
+        found: Found {
+            info: TableInfo {
+                name: table.to_owned(),
+                kind: match kind {
+                    "r" | "p" => "table",
+                    "f" => "virtual",
+                    _ => "view",
+                }
+                .to_owned(),
+                rows: None,
+                known: known_table(table),
+                columns: Vec::new(),
+            },
+            key: Vec::new(),
+            without_rowid: false,
+            computed: Vec::new(),
+            generated: Vec::new(),
+        },
+        run: None,
+        address: None,
+        prefixed: None,
+        odd: Vec::new(),
+        kept: Vec::new(),
+        source_ids: false,
+    }
+}
+
+/// A column's type.
+pub(crate) fn declared<'a>(found: &'a Found, column: &str) -> &'a str {
+    let mut columns = found.info.columns.iter();
+    columns
+        .find(|of| of.name == column)
+        .map_or("", |of| &of.declared)
+}
+
+fn is_whole(declared: &str) -> bool {
+    matches!(declared, "smallint" | "integer" | "bigint")
+}
+
+/// How a column's values are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A whole number.
+    Whole,
+    /// A number.
+    Real,
+    /// A text, or anything else in its textual form.
+    Text,
+    /// A time with a zone, whose textual form ends in that of UTC.
+    Time,
+    /// Bytes.
+    Bytes,
+    /// A text as bytes, because some of them are none that PostgreSQL takes for text.
+    Kept,
+}
+
+impl Kind {
+    pub(crate) fn of(declared: &str) -> Kind {
+        match declared {
+            _ if is_whole(declared) => Kind::Whole,
+            "real" | "double precision" => Kind::Real,
+            "bytea" => Kind::Bytes,
+            _ if declared.starts_with("timestamp") && declared.ends_with("with time zone") => {
+                Kind::Time
+            }
+            _ => Kind::Text,
+        }
+    }
+}
+
+impl Shape {
+    /// A column as an expression of its [`Kind`].
+    pub(crate) fn expression(&self, column: &str) -> String {
+        let name = quoted(column);
+        if self.odd.iter().any(|odd| odd == column) {
+            return format!("COALESCE(x_{column}, {column})");
+        }
+        let table = self.found.info.name.as_str();
+        if self.keeps(column) {
+            let original = original(table, column);
+            return match Kind::of(declared(&self.found, column)) {
+                Kind::Whole => format!(
+                    "COALESCE((SELECT convert_from(kept.bytes, 'UTF8') {original})::bigint, {})",
+                    self.whole(column)
+                ),
+                Kind::Bytes | Kind::Kept => name,
+                Kind::Time => format!(
+                    "COALESCE((SELECT kept.bytes {original}), convert_to(replace({name}::text, '+00', ''), 'UTF8'))"
+                ),
+                Kind::Real | Kind::Text => format!(
+                    "COALESCE((SELECT kept.bytes {original}), convert_to({name}::text, 'UTF8'))"
+                ),
+            };
+        }
+        if self.prefixed == Some(column) {
+            return format!("substr({name}::text, {})", USER.len() + 1);
+        }
+        match Kind::of(declared(&self.found, column)) {
+            Kind::Whole => self.whole(column),
+            Kind::Real => format!("{name}::double precision"),
+            Kind::Bytes | Kind::Kept => name,
+            Kind::Text | Kind::Time => format!("{name}::text"),
+        }
+    }
+
+    /// Whether `x_original` may hold what a column refuses.
+    pub(crate) fn keeps(&self, column: &str) -> bool {
+        self.kept.iter().any(|kept| kept == column)
+    }
+
+    /// How a column's values are read: those of which `x_original` may hold some are bytes.
+    pub(crate) fn kind(&self, column: &str) -> Kind {
+        match Kind::of(declared(&self.found, column)) {
+            Kind::Time | Kind::Text | Kind::Real if self.keeps(column) => Kind::Kept,
+            kind => kind,
+        }
+    }
+
+    /// A whole number; of a column that names an execution, the id that is asked for.
+    fn whole(&self, column: &str) -> String {
+        let name = quoted(column);
+        let table = self.found.info.name.as_str();
+        if self.source_ids && table == "execution" && column == "id" {
+            return "COALESCE(x_source_id, id)::bigint".to_owned();
+        }
+        if self.source_ids && OF_EXECUTIONS.contains(&(table, column)) {
+            return format!(
+                "COALESCE((SELECT source.x_source_id FROM openprose.execution AS source WHERE source.id = t.{name}), t.{name})::bigint"
+            );
+        }
+        format!("{name}::bigint")
+    }
+
+    /// Which rows are read; `$1` is [`Of::key`].
+    pub(crate) fn only(&self, of: &Of) -> String {
+        let whole = "$1 IS NOT NULL".to_owned();
+        let Of::Agents(keeper) = of else {
+            return match &self.run {
+                Some(column) if of.run().is_some() => format!("{}::text = $1", quoted(column)),
+                _ => whole,
+            };
+        };
+        let name = name_column(&self.found.info.name).unwrap_or("name");
+        let mut only = match keeper {
+            Keeper::User => format!("starts_with({name}::text, '{USER}') AND {whole}"),
+            Keeper::Project(_) => format!("NOT starts_with({name}::text, '{USER}')"),
+        };
+        if self.run.is_some() {
+            only.push_str(" AND run_id IS NULL");
+        }
+        if let Keeper::Project(_) = keeper {
+            only.push_str(match self.found.column("x_project") {
+                None => " AND $1 IS NOT NULL",
+                Some(_) => {
+                    " AND (x_project = $1 OR x_project IS NULL AND NOT EXISTS (
+                         SELECT FROM openprose.agents AS own
+                         WHERE own.name = of.@name AND own.run_id IS NULL AND own.x_project = $1))"
+                }
+            });
+        }
+        only.replace("@name", name)
+    }
+
+    /// The rows of these, each with its address in `"*at*"`.
+    pub(crate) fn rows(&self, of: &Of) -> String {
+        let table = format!("openprose.{} AS of", quoted(&self.found.info.name));
+        let only = self.only(of);
+        match &self.address {
+            Some(address) => {
+                format!(
+                    "(SELECT {}::bigint AS \"*at*\", * FROM {table} WHERE {only}) AS t",
+                    quoted(address)
+                )
+            }
+            None => {
+                let key: Vec<String> = self.found.key.iter().map(|column| quoted(column)).collect();
+                let order = match key.is_empty() {
+                    true => "ctid".to_owned(),
+                    false => key.join(", "),
+                };
+                format!(
+                    "(SELECT row_number() OVER (ORDER BY {order}) AS \"*at*\", * FROM {table} WHERE {only}) AS t"
+                )
+            }
+        }
+    }
+}
+
+/// Where `x_original` holds what a column refused, for as long as the column holds what was stored instead.
+fn original(table: &str, column: &str) -> String {
+    let literal = |text: &str| text.replace('\'', "''");
+    format!(
+        "FROM openprose.x_original AS kept
+         WHERE kept.run_id = $1 AND kept.table_name = '{}' AND kept.column_name = '{}' AND kept.key = t.\"*at*\"::text
+           AND kept.stored IS NOT DISTINCT FROM md5(t.{}::text)",
+        literal(table),
+        literal(column),
+        quoted(column)
+    )
+}
+
+/// The columns of which `x_original` holds something, of the run `$1`.
+pub(crate) const KEPT: &str =
+    "SELECT DISTINCT table_name, column_name FROM openprose.x_original WHERE run_id = $1";
+
+/// A name as SQL takes it, whatever is in it.
+pub(crate) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}

@@ -1,0 +1,282 @@
+//! A run of a database as a source: its rows, and the files beside them.
+
+use prosescope_core::database::{Database, DecodeError, Limits};
+use prosescope_core::source::{FileEntry, Source, SourceError};
+use prosescope_core::write::Fault;
+
+use crate::address::Address;
+use crate::fault;
+use crate::find::has;
+use crate::of::{Keeper, Of};
+use crate::read::PostgresRun;
+use crate::rows::get;
+use crate::server::{Lost, Server, int, text};
+
+/// The rows of a run, under the name that the core knows a run's database by.
+const ROWS: &str = "state.db";
+
+/// The tables that a run is written to, and the column with its id.
+const WRITTEN: [(&str, &str); 8] = [
+    ("run", "id"),
+    ("execution", "run_id"),
+    ("bindings", "run_id"),
+    ("agents", "run_id"),
+    ("agent_segments", "run_id"),
+    ("imports", "run_id"),
+    ("gates", "run_id"),
+    ("x_attachments", "run_id"),
+];
+
+/// Bytes of a piece of a file, as they are written.
+const PIECE: u64 = crate::apply::PIECE as u64;
+
+/// The rows of agents that outlive runs, as a `.prose` folder calls them.
+const AGENTS: &str = "agents.db";
+
+/// Runs in PostgreSQL: `runs/ID/state.db` are the rows of one, `runs/ID/attachments/…` its files, `agents.db` are agents that
+/// outlive runs.
+pub struct PostgresSource {
+    address: Address,
+    /// The only run; of all runs only rows are listed.
+    run: Option<String>,
+    keeper: Option<Keeper>,
+    /// Whether executions go by the ids of the store that they came from.
+    source_ids: bool,
+    files: Vec<FileEntry>,
+}
+
+impl PostgresSource {
+    /// Connects, and lists what there is of a run; of one that is not there, nothing.
+    ///
+    /// # Errors
+    /// When the server does not answer, or refuses.
+    pub fn open(address: &Address, run: &str) -> Result<PostgresSource, Fault> {
+        PostgresSource::of(address, Some(run), |server| {
+            let sql = "SELECT FROM openprose.run WHERE id = $1";
+            let there = server.rows(sql, &[text(run)])?;
+            let mut files: Vec<FileEntry> = there.iter().map(|_| entry(run, ROWS, 1)).collect();
+            if has(server, "openprose.x_attachments")? {
+                let sql =
+                    "SELECT path, sum(octet_length(bytes))::bigint FROM openprose.x_attachments
+                           WHERE run_id = $1 GROUP BY path";
+                for row in server.rows(sql, &[text(run)])? {
+                    files.push(entry(run, get(&row, 0)?, get(&row, 1)?));
+                }
+            }
+            Ok(files)
+        })
+    }
+
+    /// Connects, and lists all runs, without the files beside their rows.
+    ///
+    /// # Errors
+    /// When the server does not answer, or refuses.
+    pub fn all(address: &Address) -> Result<PostgresSource, Fault> {
+        PostgresSource::of(address, None, |server| {
+            let rows = server.rows("SELECT id FROM openprose.run", &[])?;
+            let files = rows.iter().map(|row| Ok(entry(get(row, 0)?, ROWS, 1)));
+            files.collect()
+        })
+    }
+
+    /// Connects, and lists agents that outlive runs.
+    ///
+    /// # Errors
+    /// When the server does not answer, or refuses.
+    pub fn agents(address: &Address, keeper: Keeper) -> Result<PostgresSource, Fault> {
+        PostgresSource::of(address, None, |_| Ok(Vec::new()))?.with_agents(keeper)
+    }
+
+    /// The same with agents that outlive runs, where there are some.
+    ///
+    /// # Errors
+    /// When the server does not answer, or refuses.
+    pub fn with_agents(mut self, keeper: Keeper) -> Result<PostgresSource, Fault> {
+        let server = Server::connect(&self.address)?;
+        let sql = "SELECT EXISTS (SELECT FROM openprose.agents WHERE run_id IS NULL)";
+        let looked = has(&server, "openprose.agents").and_then(|there| match there {
+            true => Ok(server.rows(sql, &[])?.first().map(|row| get(row, 0))),
+            false => Ok(None),
+        });
+        let wrong = |lost: Lost| fault::unread_fault(&self.address, &lost);
+        let found: Option<bool> = looked
+            .map_err(wrong)?
+            .transpose()
+            .map_err(|error| wrong(error.into()))?;
+        server.release();
+        if found == Some(true) {
+            self.files.push(FileEntry {
+                path: AGENTS.to_owned(),
+                len: 1,
+                modified: None,
+            });
+            self.files.sort_by(|one, other| one.path.cmp(&other.path));
+        }
+        self.keeper = Some(keeper);
+        Ok(self)
+    }
+
+    /// The same with executions named by the ids of the store that they came from, for a copy that goes back there.
+    #[must_use]
+    pub fn by_source_ids(mut self) -> PostgresSource {
+        self.source_ids = true;
+        self
+    }
+
+    /// What is another text once somebody wrote to the run.
+    ///
+    /// # Errors
+    /// When the server does not answer, or refuses.
+    pub fn written(&self) -> Result<String, Fault> {
+        let server = Server::connect(&self.address)?;
+        let run = self.run.as_deref().unwrap_or_default();
+        let unread = |lost: Lost| fault::unread_fault(&self.address, &lost);
+        let mut look = Vec::new();
+        for (table, column) in WRITTEN {
+            let sql = format!(
+                "SELECT concat_ws(' ', count(*), sum(xmin::text::bigint), max(xmin::text::bigint))
+                 FROM openprose.{table} WHERE {column} = $1"
+            );
+            if !has(&server, &format!("openprose.{table}")).map_err(unread)? {
+                continue;
+            }
+            for row in server.rows(&sql, &[text(run)]).map_err(unread)? {
+                let said: String = get(&row, 0).map_err(|error| unread(error.into()))?;
+                look.push(format!("{table} {said}"));
+            }
+        }
+        server.release();
+        Ok(look.join("\n"))
+    }
+
+    /// The place of a run.
+    pub fn place(run: &str) -> String {
+        format!("runs/{run}")
+    }
+
+    fn of(
+        address: &Address,
+        run: Option<&str>,
+        list: impl FnOnce(&Server) -> Result<Vec<FileEntry>, Lost>,
+    ) -> Result<PostgresSource, Fault> {
+        let server = Server::connect(address)?;
+        let listed = has(&server, "openprose.run").and_then(|there| match there {
+            true => list(&server),
+            false => Ok(Vec::new()),
+        });
+        let mut files = listed.map_err(|lost| fault::unread_fault(address, &lost))?;
+        server.release();
+        files.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(PostgresSource {
+            address: address.clone(),
+            run: run.map(str::to_owned),
+            keeper: None,
+            source_ids: false,
+            files,
+        })
+    }
+
+    /// The run of a path, and what lies in it.
+    fn split<'p>(&self, path: &'p str) -> Option<(&'p str, &'p str)> {
+        let inside = path.strip_prefix("runs/")?;
+        match &self.run {
+            Some(run) => {
+                let file = inside.strip_prefix(run.as_str())?.strip_prefix('/')?;
+                Some((inside.get(..run.len())?, file))
+            }
+            None => inside.rsplit_once('/'),
+        }
+    }
+}
+
+fn entry(run: &str, path: &str, len: i64) -> FileEntry {
+    FileEntry {
+        path: format!("{}/{path}", PostgresSource::place(run)),
+        len: len.unsigned_abs(),
+        modified: None,
+    }
+}
+
+impl Source for PostgresSource {
+    fn label(&self) -> String {
+        self.address.to_string()
+    }
+
+    fn files(&self) -> &[FileEntry] {
+        &self.files
+    }
+
+    fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {
+        let unreadable = |lost: Lost| SourceError::Unreadable {
+            path: path.to_owned(),
+            cause: fault::unread(&self.address, &lost).to_string(),
+        };
+        let found = self.split(path).filter(|(_, file)| *file != ROWS);
+        let (Some((run, file)), Some(entry)) = (found, self.file(path)) else {
+            return Err(SourceError::NotFound(path.to_owned()));
+        };
+        let unconnected = |fault: Fault| SourceError::Unreadable {
+            path: path.to_owned(),
+            cause: fault.to_string(),
+        };
+        let server = Server::connect(&self.address).map_err(unconnected)?;
+        let end = offset.saturating_add(len as u64).min(entry.len);
+        let mut bytes = Vec::new();
+        let mut at = offset;
+        while at < end {
+            let sql = "SELECT bytes FROM openprose.x_attachments WHERE run_id = $1 AND path = $2 AND piece = $3";
+            let piece = i64::try_from(at / PIECE).unwrap_or(i64::MAX);
+            let rows = server.rows(sql, &[text(run), text(file), int(piece)]);
+            let rows = rows.map_err(unreadable)?;
+            let row = rows
+                .first()
+                .ok_or_else(|| SourceError::Changed(path.to_owned()))?;
+            let held: &[u8] = get(row, 0).map_err(|error| unreadable(error.into()))?;
+            let within = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(held.len());
+            let part = held
+                .get(within(at % PIECE)..within(at % PIECE + (end - at)))
+                .unwrap_or_default();
+            if part.is_empty() {
+                return Err(SourceError::Changed(path.to_owned()));
+            }
+            bytes.extend_from_slice(part);
+            at += part.len() as u64;
+        }
+        server.release();
+        Ok(bytes)
+    }
+
+    fn database(&self, path: &str, limits: &Limits) -> Result<Box<dyn Database>, SourceError> {
+        if let (AGENTS, Some(keeper)) = (path, &self.keeper) {
+            let of = Of::Agents(keeper.clone());
+            return reader(path, PostgresRun::of(&self.address, of, limits));
+        }
+        let Some((run, ROWS)) = self.split(path) else {
+            return Err(SourceError::NotFound(path.to_owned()));
+        };
+        match PostgresRun::connect(&self.address, run, limits) {
+            Ok(found) if self.source_ids => {
+                let found = found.by_source_ids();
+                let found = found.map_err(|error| SourceError::of_database(path, &error))?;
+                Ok(Box::new(found))
+            }
+            found => reader(path, found),
+        }
+    }
+
+    fn all_runs(&self, limits: &Limits) -> Result<Option<Box<dyn Database>>, SourceError> {
+        if self.run.is_some() {
+            return Ok(None);
+        }
+        reader(ROWS, PostgresRun::of(&self.address, Of::All, limits)).map(Some)
+    }
+}
+
+fn reader(
+    path: &str,
+    reader: Result<PostgresRun, Fault>,
+) -> Result<Box<dyn Database>, SourceError> {
+    let reader = reader
+        .map_err(|fault| SourceError::of_database(path, &DecodeError::Server(fault.to_string())))?;
+    Ok(Box::new(reader))
+}

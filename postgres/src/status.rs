@@ -1,0 +1,285 @@
+//! What a server says about itself, and what makes the schema and its role (postgres.md, "Security Warning"; errata P6, P9).
+
+use std::collections::BTreeSet;
+
+use prosescope_core::schema::{POSTGRES_SQL, POSTGRES_VERSION};
+use prosescope_core::upkeep::doctor::server::{RunSize, ServerFacts};
+use prosescope_core::write::{Fault, WriteError};
+
+use crate::address::Address;
+use crate::fault;
+use crate::find::has;
+use crate::rows::get;
+use crate::schema::{self, OLDEST};
+use crate::server::{Lost, Server, int, text};
+use crate::shape::quoted;
+
+/// Looks at a server. That it does not answer is a fact, too.
+pub fn server_facts(address: &Address) -> ServerFacts {
+    let facts = ServerFacts {
+        address: address.to_string(),
+        wanted: i64::from(POSTGRES_VERSION),
+        ..ServerFacts::default()
+    };
+    let server = match Server::connect(address) {
+        Ok(server) => server,
+        Err(fault) => {
+            return ServerFacts {
+                error: Some(fault.to_string()),
+                ..facts
+            };
+        }
+    };
+    match look(&server, facts.clone()) {
+        Ok(facts) => {
+            server.release();
+            facts
+        }
+        Err(lost) => ServerFacts {
+            error: Some(fault::unread(address, &lost).to_string()),
+            ..facts
+        },
+    }
+}
+
+const SERVER: &str = "
+    SELECT current_setting('server_version'), current_setting('server_version_num')::bigint, current_user::text,
+           (SELECT rolsuper FROM pg_roles WHERE rolname = current_user), pg_is_in_recovery(),
+           COALESCE((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false),
+           inet_server_addr() IS NOT NULL AND host(inet_server_addr()) NOT IN ('127.0.0.1', '::1'),
+           has_database_privilege('public', current_database(), 'CONNECT'),
+           has_database_privilege('public', current_database(), 'TEMPORARY'),
+           to_regnamespace('public') IS NOT NULL AND has_schema_privilege('public', 'public', 'USAGE'),
+           to_regnamespace('openprose') IS NOT NULL";
+
+fn look(server: &Server, mut facts: ServerFacts) -> Result<ServerFacts, Lost> {
+    let rows = server.rows(SERVER, &[])?;
+    let Some(row) = rows.first() else {
+        return Ok(facts);
+    };
+    facts.version = get(row, 0)?;
+    facts.too_old = get::<i64>(row, 1)? < OLDEST;
+    facts.role = get(row, 2)?;
+    facts.superuser = get::<Option<bool>>(row, 3)?.unwrap_or_default();
+    facts.read_only = get(row, 4)?;
+    let (encrypted, remote): (bool, bool) = (get(row, 5)?, get(row, 6)?);
+    facts.in_the_open = remote && !encrypted;
+    for (at, may) in [
+        (7, "connect to the database"),
+        (8, "make temporary tables"),
+        (9, "use the schema public"),
+    ] {
+        if get(row, at)? {
+            facts.public.push(may.to_owned());
+        }
+    }
+    let there: bool = get(row, 10)?;
+    if !there || facts.too_old {
+        return Ok(facts);
+    }
+    facts.schema = Some(match has(server, "openprose.x_schema")? {
+        true => {
+            let rows = server.rows("SELECT max(version)::bigint FROM openprose.x_schema", &[])?;
+            let version = rows.first().map(|row| get::<Option<i64>>(row, 0));
+            version.transpose()?.flatten().unwrap_or(0)
+        }
+        // Made by the document's own SQL.
+        false => 0,
+    });
+    facts.missing = missing(server)?;
+    if has(server, "openprose.run")? {
+        let sql = "SELECT has_table_privilege('openprose.run', 'INSERT') AND has_table_privilege('openprose.run', 'UPDATE')";
+        let rows = server.rows(sql, &[])?;
+        facts.writes = rows.first().map(|row| get(row, 0)).transpose()? == Some(true);
+    }
+    for (table, sql) in ORPHANS {
+        if has(server, &format!("openprose.{table}"))? && has(server, "openprose.run")? {
+            let rows = server.rows(sql, &[])?;
+            let count = rows.first().map(|row| get::<i64>(row, 0)).transpose()?;
+            facts
+                .orphans
+                .extend(count.filter(|n| *n > 0).map(|n| (table.to_owned(), n)));
+        }
+    }
+    Ok(facts)
+}
+
+/// Rows that nothing refers to any more (errata P5, B10).
+const ORPHANS: [(&str, &str); 3] = [
+    (
+        "agents",
+        "SELECT count(*) FROM openprose.agents AS a
+         WHERE run_id IS NOT NULL AND NOT EXISTS (SELECT FROM openprose.run WHERE id = a.run_id)",
+    ),
+    (
+        "agent_segments",
+        "SELECT count(*) FROM openprose.agent_segments AS s
+         WHERE run_id IS NOT NULL AND NOT EXISTS (SELECT FROM openprose.run WHERE id = s.run_id)",
+    ),
+    (
+        "bindings",
+        "SELECT count(*) FROM openprose.bindings AS b WHERE execution_id IS NOT NULL
+         AND NOT EXISTS (SELECT FROM openprose.execution WHERE id = b.execution_id AND run_id = b.run_id)",
+    ),
+];
+
+/// What the schema's own statements make, and is not there.
+fn missing(server: &Server) -> Result<Vec<String>, Lost> {
+    let sql = "SELECT 'table ' || relname FROM pg_class WHERE relnamespace = 'openprose'::regnamespace AND relkind IN ('r', 'p')
+               UNION ALL
+               SELECT 'index ' || c.relname FROM pg_class AS c JOIN pg_index AS i ON i.indexrelid = c.oid
+               WHERE c.relnamespace = 'openprose'::regnamespace AND i.indisvalid
+               UNION ALL
+               SELECT 'column ' || c.relname || '.' || a.attname FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
+               WHERE c.relnamespace = 'openprose'::regnamespace AND a.attnum > 0 AND NOT a.attisdropped";
+    let mut there: BTreeSet<String> = BTreeSet::new();
+    for row in server.rows(sql, &[])? {
+        there.insert(get(&row, 0)?);
+    }
+    Ok(made().filter(|made| !there.contains(made)).collect())
+}
+
+/// The tables, added columns and indexes of the schema, as its statements name them.
+fn made() -> impl Iterator<Item = String> {
+    POSTGRES_SQL.lines().filter_map(|line| {
+        let name = |text: &str| {
+            text.split([' ', '(', ';'])
+                .next()
+                .unwrap_or_default()
+                .to_owned()
+        };
+        if let Some((_, rest)) = line.split_once("TABLE IF NOT EXISTS openprose.") {
+            return Some(format!("table {}", name(rest)));
+        }
+        if let Some((_, rest)) = line.split_once("INDEX IF NOT EXISTS ") {
+            return Some(format!("index {}", name(rest)));
+        }
+        let (table, column) = line.split_once(" ADD COLUMN IF NOT EXISTS ")?;
+        let table = table.strip_prefix("ALTER TABLE openprose.")?;
+        Some(format!("column {table}.{}", name(column)))
+    })
+}
+
+/// How many runs there are, bytes of the schema, and what the newest runs take.
+///
+/// # Errors
+/// When the server does not answer, or refuses.
+pub fn run_sizes(address: &Address, most: u32) -> Result<(u64, u64, Vec<RunSize>), Fault> {
+    const ALL: &str = "SELECT (SELECT count(*) FROM openprose.run), COALESCE(sum(pg_total_relation_size(oid)), 0)::bigint
+        FROM pg_class WHERE relnamespace = 'openprose'::regnamespace AND relkind = 'r'";
+    const NEWEST: &str = "
+        SELECT r.id, e.rows + b.rows + g.rows + s.rows, (b.bytes + a.bytes)::bigint
+        FROM (SELECT id FROM openprose.run ORDER BY started_at DESC, id DESC LIMIT $1) AS r,
+             LATERAL (SELECT count(*) AS rows FROM openprose.execution WHERE run_id = r.id) AS e,
+             LATERAL (SELECT count(*) AS rows, COALESCE(sum(octet_length(value)), 0) AS bytes
+                      FROM openprose.bindings WHERE run_id = r.id) AS b,
+             LATERAL (SELECT count(*) AS rows FROM openprose.gates WHERE run_id = r.id) AS g,
+             LATERAL (SELECT count(*) AS rows FROM openprose.agent_segments WHERE run_id = r.id) AS s,
+             LATERAL (SELECT COALESCE(sum(octet_length(bytes)), 0) AS bytes
+                      FROM openprose.x_attachments WHERE run_id = r.id) AS a";
+    let server = Server::connect(address)?;
+    let look = || {
+        if !has(&server, "openprose.x_attachments")? {
+            return Ok((0, 0, Vec::new()));
+        }
+        let all = server.rows(ALL, &[])?;
+        let (mut runs, mut bytes) = (0, 0);
+        if let Some(row) = all.first() {
+            (runs, bytes) = (get::<i64>(row, 0)?, get::<i64>(row, 1)?);
+        }
+        let mut newest = Vec::new();
+        for row in server.rows(NEWEST, &[int(i64::from(most))])? {
+            newest.push(RunSize {
+                run: get(&row, 0)?,
+                rows: get::<i64>(&row, 1)?.unsigned_abs(),
+                bytes: get::<i64>(&row, 2)?.unsigned_abs(),
+            });
+        }
+        Ok((runs.unsigned_abs(), bytes.unsigned_abs(), newest))
+    };
+    let sizes = look().map_err(|lost: Lost| fault::unread_fault(address, &lost))?;
+    server.release();
+    Ok(sizes)
+}
+
+/// The statements that make the schema and a role that is limited to it; in a `dedicated` database they also take from PUBLIC
+/// what every role has there.
+pub fn setup_sql(role: &str, database: Option<&str>, dedicated: bool) -> String {
+    let (name, literal) = (quoted(role), role.replace('\'', "''"));
+    let database = quoted(database.unwrap_or("DATABASE"));
+    let mut sql = format!(
+        "{POSTGRES_SQL}
+-- A role for programs: it reads and writes the tables of the schema, and makes none. Set its password with \\password in psql.
+DO $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{literal}') THEN
+        CREATE ROLE {name} LOGIN;
+    END IF;
+END
+$$;
+GRANT CONNECT ON DATABASE {database} TO {name};
+GRANT USAGE ON SCHEMA openprose TO {name};
+GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA openprose TO {name};
+GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA openprose TO {name};
+ALTER DEFAULT PRIVILEGES IN SCHEMA openprose GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO {name};
+ALTER DEFAULT PRIVILEGES IN SCHEMA openprose GRANT USAGE, SELECT ON SEQUENCES TO {name};
+"
+    );
+    if dedicated {
+        sql.push_str(&format!(
+            "-- P9: every role of the server may connect, make temporary tables and use the schema public, because PUBLIC may. These
+-- statements take that from all roles: other programs that use this database lose it, too.
+REVOKE CONNECT, TEMPORARY ON DATABASE {database} FROM PUBLIC;
+REVOKE ALL ON SCHEMA public FROM PUBLIC;
+"
+        ));
+    }
+    sql
+}
+
+/// Runs what [`setup_sql`] gives.
+///
+/// # Errors
+/// When the server does not answer, or refuses.
+pub fn set_up(address: &Address, role: &str, dedicated: bool) -> Result<(), WriteError> {
+    let server = Server::connect(address)?;
+    schema::complete(&server)?;
+    let sql = setup_sql(role, address.database(), dedicated);
+    server.batch(&sql).map_err(|lost| {
+        let _ = server.batch("ROLLBACK");
+        fault::unwritten(address, &lost)
+    })?;
+    server.release();
+    Ok(())
+}
+
+/// Removes a run with everything of it: its agents and segments, too (errata P5). Returns whether it was there.
+///
+/// # Errors
+/// When the server does not answer, or refuses.
+pub fn remove_run(address: &Address, run: &str) -> Result<bool, WriteError> {
+    const REMOVE: [&str; 4] = [
+        "DELETE FROM openprose.agents WHERE run_id = $1",
+        "DELETE FROM openprose.agent_segments WHERE run_id = $1",
+        "DELETE FROM openprose.run WHERE id = $1 RETURNING id",
+        // The log may go once its run is gone.
+        "DELETE FROM openprose.gate_audit_log WHERE run_id = $1",
+    ];
+    let server = Server::connect(address)?;
+    let remove = || {
+        server
+            .batch("BEGIN; SET LOCAL search_path = pg_catalog; SET LOCAL lock_timeout = '30s'")?;
+        let mut there = false;
+        for sql in REMOVE {
+            there |= !server.rows(sql, &[text(run)])?.is_empty();
+        }
+        server.batch("COMMIT")?;
+        Ok::<_, Lost>(there)
+    };
+    let there = remove().map_err(|lost| {
+        let _ = server.batch("ROLLBACK");
+        fault::unwritten(address, &lost)
+    })?;
+    server.release();
+    Ok(there)
+}

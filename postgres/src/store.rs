@@ -1,0 +1,450 @@
+//! A run in PostgreSQL that is written to: one transaction a command, in which the run's row is locked.
+//!
+//! The lock (`FOR NO KEY UPDATE`) lets our writers of one run take turns, so that what a plan was told is still so when it
+//! is applied; it holds back neither readers nor the documents' own `INSERT`s. Transactions are READ COMMITTED: a writer that
+//! waited for the lock sees what the one before it wrote.
+//!
+//! A connection that is lost at COMMIT leaves open whether the command is recorded (errata P14). Each transaction writes a token
+//! into `x_commands`: whoever lost the connection takes the lock anew, which waits for the end of the old transaction, and looks
+//! for the token. `pg_xact_status` is not enough: a server that stopped at once hands out the ids of transactions again that it
+//! had not written to disk, and then calls another writer's commit ours.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::fs::File;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use futures_util::TryStreamExt;
+use futures_util::future::{join_all, join3};
+use prosescope_core::model::RunStatus;
+use prosescope_core::write::{Change, Fault, FaultKind, RunStore, Work, WriteError};
+
+use crate::address::Address;
+use crate::apply::{self, Step};
+use crate::facts::{PostgresFacts, take_ids};
+use crate::fault;
+use crate::of::{Keeper, Of};
+use crate::rows::get;
+use crate::schema;
+use crate::server::{Bound, Lost, Server, text, typed};
+
+/// How often a command is begun anew when other transactions were in its way, or the connection was lost.
+const TRIES: u32 = 20;
+
+/// How long a command that was cut off looks for the server, to learn what became of it.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Begins a transaction of a writer. Nothing of the session's settings is relied on: a pooler gives any session. Names are
+/// looked up in `pg_catalog` alone, so that no function or operator of another schema is run.
+pub(crate) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+    SET LOCAL search_path = pg_catalog; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO, YMD';
+    SET LOCAL lock_timeout = '30s';
+    SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'";
+
+/// Locks the run's row; returns its status.
+const LOCK: &str =
+    "SELECT COALESCE(x_status, status) FROM openprose.run WHERE id = $1 FOR NO KEY UPDATE";
+
+/// Lets writers of a project's agents, or of the user's, take turns.
+const LOCK_AGENTS: &str = "SELECT NULL::text FROM pg_advisory_xact_lock(7957132, hashtext($1))";
+
+/// Leaves a token of the transaction, and removes old ones.
+const LEAVE_TOKEN: &str = "WITH old AS (
+        DELETE FROM openprose.x_commands
+        WHERE (run_id = $1 OR $1 = '' AND run_id IS NULL) AND at < now() - interval '1 day'
+    )
+    INSERT INTO openprose.x_commands (run_id) VALUES (nullif($1, '')) RETURNING token::text";
+
+/// What a transaction that holds the run's row knows.
+struct Locked {
+    status: RunStatus,
+    token: String,
+}
+
+/// A run in PostgreSQL that is written to.
+pub struct PostgresStore {
+    address: Address,
+    server: Option<Server>,
+    of: Of,
+    /// What is too long to be held in memory.
+    staged: Option<File>,
+}
+
+impl fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresStore")
+            .field("address", &self.address)
+            .field("of", &self.of)
+            .finish()
+    }
+}
+
+/// A transaction whose COMMIT was not answered.
+struct Unanswered {
+    token: String,
+    lost: Lost,
+}
+
+/// Why a command was not recorded.
+enum Failed {
+    /// The same may succeed when it is begun anew.
+    Passing(Fault),
+    /// It cannot be.
+    Finally(WriteError),
+}
+
+impl From<WriteError> for Failed {
+    fn from(error: WriteError) -> Failed {
+        Failed::Finally(error)
+    }
+}
+
+impl PostgresStore {
+    /// Opens a run for writing. A schema that is older than this program is completed first.
+    ///
+    /// # Errors
+    /// When the server does not answer, or there is no such run.
+    pub fn open(address: &Address, run: &str) -> Result<PostgresStore, WriteError> {
+        let server = Server::connect(address)?;
+        schema::complete(&server)?;
+        let found = server
+            .rows("SELECT 1 FROM openprose.run WHERE id = $1", &[text(run)])
+            .map_err(|lost| fault::unwritten(address, &lost))?;
+        if found.is_empty() {
+            return Err(WriteError::not_found(
+                format!("there is no run {run} in {address}"),
+                "`prose runs` lists the runs of the database",
+            ));
+        }
+        Ok(PostgresStore {
+            address: address.clone(),
+            server: Some(server),
+            of: Of::Run(run.to_owned()),
+            staged: None,
+        })
+    }
+
+    /// Opens agents that outlive runs for writing; the schema is made where it is missing.
+    ///
+    /// # Errors
+    /// When the server does not answer, or refuses.
+    pub fn open_agents(address: &Address, keeper: Keeper) -> Result<PostgresStore, WriteError> {
+        let server = Server::connect(address)?;
+        schema::complete(&server)?;
+        Ok(PostgresStore {
+            address: address.clone(),
+            server: Some(server),
+            of: Of::Agents(keeper),
+            staged: None,
+        })
+    }
+
+    /// Takes the bytes of a value that is too long to be held: the next commands copy them where a `Content::Staged`
+    /// goes.
+    pub fn stage(&mut self, file: File) {
+        self.staged = Some(file);
+    }
+
+    /// The id of the run that is written to.
+    pub fn run_id(&self) -> &str {
+        self.run()
+    }
+
+    fn run(&self) -> &str {
+        self.of.run().unwrap_or_default()
+    }
+
+    fn attempt(&mut self, work: Work<'_>) -> Result<(), Failed> {
+        let server = match self.server.take() {
+            Some(server) if !server.is_closed() => server,
+            _ => Server::connect(&self.address).map_err(Failed::Passing)?,
+        };
+        let done = self.in_transaction(&server, work);
+        if let Ok(Some(unanswered)) = done {
+            // A server that did not get the COMMIT ends the transaction, and its lock, with the connection.
+            drop(server);
+            return self.settle(&unanswered);
+        }
+        let done = done.map(|_| ());
+        if done.is_err() && !server.is_closed() && server.batch("ROLLBACK").is_err() {
+            // The server ends the transaction with its session.
+            return done;
+        }
+        self.server = Some(server);
+        done
+    }
+
+    /// Records a command; returns its transaction where the server did not say whether it was committed.
+    fn in_transaction(
+        &self,
+        server: &Server,
+        work: Work<'_>,
+    ) -> Result<Option<Unanswered>, Failed> {
+        let failed = |lost: Lost| failed(&self.address, &lost);
+        let locked = self.lock(server).map_err(failed)?;
+        let facts = PostgresFacts {
+            server,
+            run: self.run(),
+            of: RefCell::new(self.of.clone()),
+            status: locked.status,
+            ids: Cell::new(None),
+            lost: RefCell::new(None),
+        };
+        let changes = self.planned(&facts, work)?;
+        if changes.is_empty() {
+            return server.batch("ROLLBACK").map(|()| None).map_err(failed);
+        }
+        for change in &changes {
+            if let Change::Attachment(file) = change {
+                let write = |step: Step<'_>| self.send(server, &[step]);
+                let mut lost = None;
+                let written = apply::pieces(self.run(), file, self.staged.as_ref(), &mut |step| {
+                    write(step).map_err(|failed| match failed {
+                        Failed::Passing(fault) => {
+                            lost = Some(Failed::Passing(fault.clone()));
+                            fault
+                        }
+                        Failed::Finally(error) => {
+                            let fault = Fault::new(FaultKind::Damaged, error.to_string());
+                            lost = Some(Failed::Finally(error));
+                            fault
+                        }
+                    })
+                });
+                if let Err(fault) = written {
+                    return Err(lost.unwrap_or_else(|| Failed::Finally(fault.into())));
+                }
+            }
+        }
+        let of = facts.of.borrow().clone();
+        let steps = changes.iter().flat_map(|change| apply::steps(&of, change));
+        self.send(server, &steps.collect::<Vec<_>>())?;
+        match server.batch("COMMIT") {
+            Ok(()) => Ok(None),
+            Err(lost) if fault::leaves_open(&lost) => Ok(Some(Unanswered {
+                token: locked.token,
+                lost,
+            })),
+            Err(lost) => Err(failed(lost)),
+        }
+    }
+
+    /// Begins a transaction, and locks the run's row.
+    fn lock(&self, server: &Server) -> Result<Locked, Lost> {
+        let bound = [text(self.run())];
+        let (lock, whose) = match &self.of {
+            Of::Agents(_) | Of::All => (LOCK_AGENTS, [text(self.of.key())]),
+            Of::Run(run) => (LOCK, [text(&**run)]),
+        };
+        let client = server.client();
+        let ask = async |sql: &str, bound: &[Bound<'_>]| {
+            let rows = client.query_typed_raw(sql, typed(bound)).await?;
+            TryStreamExt::try_collect::<Vec<_>>(rows).await
+        };
+        // All are sent before the first is answered.
+        let all = join3(
+            client.batch_execute(BEGIN),
+            ask(lock, &whose),
+            ask(LEAVE_TOKEN, &bound),
+        );
+        let (begun, status, token) = server.wait(all).ok_or(Lost::Silent)?;
+        begun?;
+        let (status, token) = (status?, token?);
+        let status = status.first().map(|row| get::<Option<&str>>(row, 0));
+        let status = status.transpose()?.flatten();
+        let token = token.first().map(|row| get(row, 0)).transpose()?;
+        Ok(Locked {
+            status: RunStatus::parse(status.unwrap_or("running")),
+            token: token.unwrap_or_default(),
+        })
+    }
+
+    /// Asks for the changes, until the ids that they give to new rows are ids that the transaction has taken.
+    fn planned(&self, facts: &PostgresFacts<'_>, work: Work<'_>) -> Result<Vec<Change>, Failed> {
+        for _ in 0..TRIES {
+            let changes = work(facts).map_err(|error| match facts.lost.take() {
+                Some(lost) if fault::is_passing(&lost) => failed(&self.address, &lost),
+                _ => Failed::Finally(error),
+            })?;
+            let ids = changes.iter().filter_map(|change| match change {
+                Change::Execution(row) => Some(row.id),
+                _ => None,
+            });
+            let (first, count) = facts.ids.get().unwrap_or_default();
+            let needed = ids.max().map_or(0, |last| last - first + 1);
+            if needed <= count {
+                return Ok(changes);
+            }
+            // Those that follow, if nobody took one meanwhile; else as many at once, for a plan made anew.
+            let lost = |lost| failed(&self.address, &lost);
+            let more = take_ids(facts.server, needed - count).map_err(lost)?;
+            if more == Some(first + count) {
+                return Ok(changes);
+            }
+            if let Some(first) = take_ids(facts.server, needed).map_err(lost)? {
+                facts.ids.set(Some((first, needed)));
+            }
+        }
+        let message = format!(
+            "{} was not written: other writers took every id",
+            self.address
+        );
+        Err(Failed::Finally(
+            Fault::new(FaultKind::Busy, message)
+                .hint("try again")
+                .into(),
+        ))
+    }
+
+    fn send(&self, server: &Server, steps: &[Step<'_>]) -> Result<(), Failed> {
+        sent(server, steps)
+    }
+
+    /// Looks whether a transaction whose COMMIT was not answered is recorded.
+    fn settle(&self, of: &Unanswered) -> Result<(), Failed> {
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
+            match self.has_token(&of.token) {
+                Some(true) => return Ok(()),
+                // It can be begun anew, whatever the reason was.
+                Some(false) => {
+                    let fault = fault::unwritten(&self.address, &of.lost);
+                    return Err(Failed::Passing(fault));
+                }
+                // The server is not back yet.
+                None => thread::sleep(Duration::from_millis(100)),
+            }
+        }
+        let message = format!(
+            "the connection to {} was lost at COMMIT, and the server does not say whether the command is recorded",
+            self.address
+        );
+        Err(Failed::Finally(
+            Fault::new(FaultKind::Io, message)
+                .hint("look with `prose show` or `prose trace` before you repeat it")
+                .into(),
+        ))
+    }
+
+    /// Whether the transaction of this token was committed, once it is over; `None` when the server does not say.
+    fn has_token(&self, token: &str) -> Option<bool> {
+        let server = Server::connect(&self.address).ok()?;
+        self.lock(&server).ok()?;
+        let sql = "SELECT FROM openprose.x_commands WHERE token = $1::uuid";
+        let found = server.rows(sql, &[text(token)]).ok()?;
+        Some(!found.is_empty())
+    }
+}
+
+/// Sends statements one after the other without waiting, and then looks at all answers.
+fn sent(server: &Server, steps: &[Step<'_>]) -> Result<(), Failed> {
+    let bytes = |step: &Step<'_>| step.bound.iter().map(|bound| bound.len).sum::<usize>();
+    if let Some(bytes) = steps.iter().map(bytes).find(|n| *n > server.address().most) {
+        let message = format!(
+            "{} was not written: a row of {bytes} bytes, and PostgreSQL takes less than 1 GB",
+            server.address()
+        );
+        return Err(Failed::Finally(WriteError::refused(
+            "not-storable",
+            message,
+            "keep the value in pieces as an attachment: `prose put NAME --file FILE`; or record the run in a file: `prose init --state sqlite`",
+        )));
+    }
+    let client = server.client();
+    let all = steps.iter().map(|step| async move {
+        let rows = client
+            .query_typed_raw(&step.sql, typed(&step.bound))
+            .await?;
+        let mut rows = std::pin::pin!(rows);
+        while rows.try_next().await?.is_some() {}
+        Ok::<_, tokio_postgres::Error>(rows.rows_affected().unwrap_or(0))
+    });
+    let answers = server.wait(join_all(all));
+    let Some(answers) = answers else {
+        return Err(failed(server.address(), &Lost::Silent));
+    };
+    for (answer, step) in answers.into_iter().zip(steps) {
+        // The first error is the reason for the others.
+        let changed = answer.map_err(|error| failed(server.address(), &Lost::Error(error)))?;
+        if step.one && changed != 1 {
+            let message = format!(
+                "{} was not written: one row was to change, {changed} would have",
+                server.address()
+            );
+            let hint =
+                "look for rules, triggers and row security on the tables of the schema openprose";
+            return Err(Failed::Finally(
+                Fault::new(FaultKind::Damaged, message).hint(hint).into(),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The same for who does not begin anew.
+///
+/// # Errors
+/// What the server says.
+pub(crate) fn send(server: &Server, steps: &[Step<'_>]) -> Result<(), WriteError> {
+    sent(server, steps).map_err(WriteError::from)
+}
+
+/// Why a command was not recorded, for who does not begin anew.
+pub(crate) fn failure(address: &Address, lost: &Lost) -> WriteError {
+    failed(address, lost).into()
+}
+
+impl From<Failed> for WriteError {
+    fn from(failed: Failed) -> WriteError {
+        match failed {
+            Failed::Passing(fault) => fault.into(),
+            Failed::Finally(error) => error,
+        }
+    }
+}
+
+fn failed(address: &Address, lost: &Lost) -> Failed {
+    if let Some(what) = fault::not_storable(lost) {
+        return Failed::Finally(WriteError::refused(
+            "not-storable",
+            format!("{address} was not written: {what}"),
+            "PostgreSQL stores no NUL in a text and no number beyond its column's: change the value, or keep the run in files",
+        ));
+    }
+    let fault = fault::unwritten(address, lost);
+    match fault::is_passing(lost) {
+        true => Failed::Passing(fault),
+        false => Failed::Finally(fault.into()),
+    }
+}
+
+impl RunStore for PostgresStore {
+    fn transact(&mut self, work: Work<'_>) -> Result<(), WriteError> {
+        let begun = Instant::now();
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match self.attempt(work) {
+                Ok(()) => return Ok(()),
+                Err(Failed::Finally(error)) => return Err(error),
+                Err(Failed::Passing(fault)) if tries == TRIES || begun.elapsed() > PATIENCE => {
+                    return Err(fault.into());
+                }
+                // Two that were in each other's way are not again, as each waits for another time.
+                Err(Failed::Passing(_)) => {
+                    let jitter = u64::from(std::process::id() % 13);
+                    thread::sleep(Duration::from_millis(10 * u64::from(tries) + jitter));
+                }
+            }
+        }
+    }
+}
+
+impl Drop for PostgresStore {
+    fn drop(&mut self) {
+        if let Some(server) = &self.server {
+            server.release();
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! Recording: transactions, connections that are lost, writers at once.
+
+use std::thread;
+use std::time::Duration;
+
+use prosescope_core::model::AgentScope;
+use prosescope_core::write::{At, Begin, Content, Named, Put, Remember, WriteError, record};
+use prosescope_postgres::PostgresStore;
+use prosescope_test_support::cluster::Cluster;
+
+use super::{RUN, address, run};
+
+pub(crate) const PROGRAM: &str = "let research = session \"Find\"\nsession \"More\"\n";
+
+pub(crate) fn at() -> At {
+    At {
+        now: 1_768_573_852_000,
+        os_user: None,
+        client: "test".to_owned(),
+    }
+}
+
+pub(crate) fn put(name: &str, value: &str) -> Put {
+    Put {
+        name: Some(name.to_owned()),
+        kind: Some("let".to_owned()),
+        source: Some("test".to_owned()),
+        value: Content::from(value.as_bytes().to_vec()),
+        ..Put::default()
+    }
+}
+
+fn begin() -> Begin {
+    Begin {
+        statement: Named::line(1),
+        parent: None,
+        block: None,
+        insist: Default::default(),
+    }
+}
+
+pub(crate) fn open(url: &str) -> PostgresStore {
+    PostgresStore::open(&address(url), RUN).unwrap()
+}
+
+#[test]
+fn what_is_recorded_is_what_the_documents_read() {
+    let Some((cluster, url)) = run(PROGRAM) else {
+        return;
+    };
+    let mut store = open(&url);
+    let begin = begin();
+    record(&mut store, &begin, &at()).unwrap();
+    let hostile = "AI's E'\\x' \\ \"q\" $1; DROP TABLE openprose.run; -- \u{202e}";
+    record(&mut store, &put("research", "first"), &at()).unwrap();
+    record(&mut store, &put("research", hostile), &at()).unwrap();
+    let said = |sql: &str| cluster.psql(&url, sql).unwrap();
+    assert_eq!(
+        said("SELECT value FROM openprose.bindings WHERE name = 'research'"),
+        hostile
+    );
+    assert_eq!(
+        said("SELECT value FROM openprose.x_binding_history"),
+        "first"
+    );
+    assert_eq!(
+        said(
+            "SELECT statement_index, status, to_char(started_at AT TIME ZONE 'UTC', 'HH24:MI:SS') FROM openprose.execution"
+        ),
+        "1|executing|14:30:52"
+    );
+    assert_eq!(said("SELECT word FROM openprose.x_events"), "executing");
+}
+
+#[test]
+fn a_run_that_is_not_there_is_not_written_to() {
+    let Some((_, url)) = run(PROGRAM) else { return };
+    let missing = PostgresStore::open(&address(&url), "20260101-000000-nobody");
+    assert!(
+        matches!(missing, Err(WriteError::NotFound { .. })),
+        "{missing:?}"
+    );
+}
+
+/// P11: a NUL in a text.
+#[test]
+fn what_postgresql_does_not_store_is_refused_by_a_rule() {
+    let Some((cluster, url)) = run(PROGRAM) else {
+        return;
+    };
+    let refused = record(&mut open(&url), &put("x", "a\0b"), &at()).unwrap_err();
+    assert!(
+        matches!(
+            &refused,
+            WriteError::Refused {
+                rule: "not-storable",
+                ..
+            }
+        ),
+        "{refused:?}"
+    );
+    assert_eq!(
+        cluster
+            .psql(&url, "SELECT count(*) FROM openprose.bindings")
+            .unwrap(),
+        "0"
+    );
+}
+
+/// The limit is a message's; an attachment goes in pieces.
+#[test]
+fn a_row_that_is_too_large_is_refused_and_an_attachment_is_not() {
+    let Some((cluster, url)) = run(PROGRAM) else {
+        return;
+    };
+    let small = address(&url).at_most(2_000_000);
+    let mut store = PostgresStore::open(&small, RUN).unwrap();
+    let memory = Remember {
+        agent: "captain".to_owned(),
+        scope: AgentScope::Execution,
+        memory: "m".repeat(2_000_001),
+    };
+    let refused = record(&mut store, &memory, &at()).unwrap_err();
+    assert!(refused.hint().contains("--file"), "{refused:?}");
+    assert!(
+        matches!(&refused, WriteError::Refused { rule, .. } if *rule == "not-storable"),
+        "{refused:?}"
+    );
+    record(&mut store, &put("large", &"v".repeat(3_000_000)), &at()).unwrap();
+    let said = cluster.psql(
+        &url,
+        "SELECT (SELECT count(*) FROM openprose.agents), (SELECT sum(octet_length(bytes)) FROM openprose.x_attachments)",
+    );
+    assert_eq!(said.unwrap(), "0|3000000");
+}
+
+#[test]
+fn writers_of_one_run_take_turns_and_lose_nothing() {
+    let Some((cluster, url)) = run(PROGRAM) else {
+        return;
+    };
+    let writers: Vec<_> = (0..8)
+        .map(|writer| {
+            let url = url.clone();
+            thread::spawn(move || {
+                let mut store = open(&url);
+                for n in 0..10 {
+                    let anonymous = Put {
+                        name: None,
+                        ..put("", &format!("{writer} {n}"))
+                    };
+                    record(&mut store, &anonymous, &at()).unwrap();
+                }
+            })
+        })
+        .collect();
+    for writer in writers {
+        writer.join().unwrap();
+    }
+    let counted =
+        "SELECT count(DISTINCT name), count(DISTINCT value), max(name) FROM openprose.bindings";
+    assert_eq!(cluster.psql(&url, counted).unwrap(), "80|80|anon_080");
+}
+
+#[test]
+fn a_transaction_that_was_in_anothers_way_is_begun_anew() {
+    let Some((cluster, url)) = run(PROGRAM) else {
+        return;
+    };
+    // Three times somebody else is faster.
+    cluster
+        .psql(
+            &url,
+            "CREATE SEQUENCE public.tries;
+             CREATE FUNCTION public.contend() RETURNS trigger LANGUAGE plpgsql AS $$
+             BEGIN
+                 IF nextval('public.tries') <= 3 THEN
+                     RAISE EXCEPTION 'contention' USING ERRCODE = 'serialization_failure';
+                 END IF;
+                 RETURN NEW;
+             END $$;
+             CREATE TRIGGER contend BEFORE INSERT ON openprose.bindings FOR EACH ROW EXECUTE FUNCTION public.contend()",
+        )
+        .unwrap();
+    record(&mut open(&url), &put("x", "1"), &at()).unwrap();
+    let said = cluster.psql(
+        &url,
+        "SELECT last_value, (SELECT count(*) FROM openprose.bindings) FROM public.tries",
+    );
+    assert_eq!(said.unwrap(), "4|1");
+}
+
+#[test]
+fn a_row_that_is_swallowed_is_not_called_written() {
+    let Some((cluster, url)) = run(PROGRAM) else {
+        return;
+    };
+    cluster
+        .psql(
+            &url,
+            "CREATE RULE swallow AS ON INSERT TO openprose.x_events DO INSTEAD NOTHING",
+        )
+        .unwrap();
+    let mut store = open(&url);
+    let begin = begin();
+    let refused = record(&mut store, &begin, &at()).unwrap_err();
+    assert!(
+        refused.to_string().contains("one row was to change"),
+        "{refused}"
+    );
+    assert_eq!(
+        cluster
+            .psql(&url, "SELECT count(*) FROM openprose.execution")
+            .unwrap(),
+        "0"
+    );
+}
+
+/// P14: the server stops at once, again and again; what was acknowledged is there.
+#[test]
+fn a_server_that_stops_at_once_loses_nothing_that_was_acknowledged() {
+    let Some(cluster) = Cluster::start(&["fsync=on"]) else {
+        return;
+    };
+    let url = cluster.database();
+    prosescope_postgres::init_postgres(&address(&url), RUN, "p", PROGRAM, "2026-01-16 14:30:52")
+        .unwrap();
+    let writers: Vec<_> = (0..3)
+        .map(|writer| {
+            let url = url.clone();
+            thread::spawn(move || {
+                let mut store = open(&url);
+                let mut told = Vec::new();
+                for n in 0..40 {
+                    let name = format!("w{writer}_{n}");
+                    if record(&mut store, &put(&name, &name), &at()).is_ok() {
+                        told.push(name);
+                    }
+                    thread::sleep(Duration::from_millis(20));
+                }
+                told
+            })
+        })
+        .collect();
+    for _ in 0..3 {
+        thread::sleep(Duration::from_millis(300));
+        cluster.crash();
+    }
+    let told: Vec<String> = writers
+        .into_iter()
+        .flat_map(|writer| writer.join().unwrap())
+        .collect();
+    let names = cluster
+        .psql(&url, "SELECT string_agg(name, ' ') FROM openprose.bindings")
+        .unwrap();
+    let there: Vec<&str> = names.split(' ').collect();
+    let lost: Vec<&String> = told
+        .iter()
+        .filter(|name| !there.contains(&name.as_str()))
+        .collect();
+    assert!(
+        lost.is_empty() && told.len() > 60,
+        "{lost:?} of {}",
+        told.len()
+    );
+    // Each once: a command that was begun anew keeps no earlier value of itself.
+    let history = cluster.psql(&url, "SELECT count(*) FROM openprose.x_binding_history");
+    assert_eq!(history.unwrap(), "0");
+}
+
+#[test]
+fn a_server_that_is_down_is_said_without_its_password() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
+    let url = format!("postgresql://ann:s3cret@127.0.0.1:{port}/db");
+    let error = PostgresStore::open(&address(&url), RUN).unwrap_err();
+    let said = format!("{error} {error:?} {}", error.hint());
+    assert!(
+        said.contains("cannot connect") && !said.contains("s3cret"),
+        "{said}"
+    );
+
+    // A server that takes the connection and says nothing.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let silent = format!("postgresql://ann:s3cret@127.0.0.1:{port}/db");
+    let error =
+        PostgresStore::open(&address(&silent).within(Duration::from_millis(200)), RUN).unwrap_err();
+    assert!(error.to_string().contains("no answer within"), "{error}");
+}
