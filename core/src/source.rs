@@ -113,6 +113,11 @@ pub trait Source {
         Ok(None)
     }
 
+    /// How many runs there are besides those that are listed, where only some of a store of many are.
+    fn more_runs(&self) -> u32 {
+        0
+    }
+
     /// What the shell had to do to open the database, when a person should know (an empty `-wal` was assumed,
     /// a hot journal was rolled back in a copy). Asked after [`Source::database`].
     fn notes(&self, _path: &str) -> Vec<Issue> {

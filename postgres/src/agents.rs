@@ -61,7 +61,7 @@ pub fn delete_agent(address: &Address, keeper: &Keeper, name: &str) -> Result<bo
                 "DELETE FROM openprose.{table} WHERE {column} = $1 AND {}",
                 whose(&of)
             );
-            server.rows(&sql, &[stored(&of, name), text(of.key())])?;
+            server.rows(&sql, &[stored(&of, name), of.key()])?;
         }
         server.batch("COMMIT")?;
         Ok::<_, Lost>(true)
@@ -95,7 +95,7 @@ fn found(server: &Server, keeper: &Keeper, name: &str) -> Result<Option<(Of, Kep
             count.join(" + "),
             whose(&of)
         );
-        let counted = server.rows(&sql, &[stored(&of, name), text(of.key())])?;
+        let counted = server.rows(&sql, &[stored(&of, name), of.key()])?;
         for row in counted {
             let (rows, memory): (i64, i64) = (get(&row, 0)?, get(&row, 1)?);
             if rows > 0 {
@@ -116,7 +116,7 @@ pub(crate) fn whose(of: &Of) -> &'static str {
     match of {
         Of::Run(_) => "run_id = $2",
         // The column is NULL where an agent is everybody's, or the user's.
-        Of::Agents(_) | Of::All => {
+        Of::Agents(_) | Of::Runs(_) => {
             "run_id IS NULL AND x_project IS NOT DISTINCT FROM nullif($2, '')"
         }
     }
@@ -126,7 +126,7 @@ pub(crate) fn whose(of: &Of) -> &'static str {
 fn columns(of: &Of) -> &'static str {
     match of {
         Of::Run(_) => "$2, NULL",
-        Of::Agents(_) | Of::All => "NULL, nullif($2, '')",
+        Of::Agents(_) | Of::Runs(_) => "NULL, nullif($2, '')",
     }
 }
 
@@ -134,7 +134,7 @@ fn columns(of: &Of) -> &'static str {
 pub(crate) fn stored<'a>(of: &Of, name: &str) -> Bound<'a> {
     match of {
         Of::Agents(keeper) => owned(keeper.stored(name).into_owned()),
-        Of::Run(_) | Of::All => owned(name.to_owned()),
+        Of::Run(_) | Of::Runs(_) => owned(name.to_owned()),
     }
 }
 
@@ -149,7 +149,7 @@ pub(crate) fn memory<'a>(of: &'a Of, row: &'a MemoryRow) -> Vec<Step<'a>> {
                  WHERE name = $1 AND {whose} AND memory IS NOT NULL FOR UPDATE",
                 time(3)
             ),
-            vec![stored(of, &row.agent), text(of.key()), text(&*row.at)],
+            vec![stored(of, &row.agent), of.key(), text(&*row.at)],
         ),
         agent(of, &row.agent, &row.scope, &row.at),
         step(
@@ -159,7 +159,7 @@ pub(crate) fn memory<'a>(of: &'a Of, row: &'a MemoryRow) -> Vec<Step<'a>> {
             ),
             vec![
                 stored(of, &row.agent),
-                text(of.key()),
+                of.key(),
                 text(&*row.memory),
                 text(&*row.at),
             ],
@@ -181,7 +181,7 @@ pub(crate) fn segment<'a>(of: &'a Of, row: &'a SegmentRow) -> Vec<Step<'a>> {
             ),
             vec![
                 stored(of, &row.agent),
-                text(of.key()),
+                of.key(),
                 int(row.number),
                 text(&*row.at),
                 text(&*row.prompt),
@@ -202,6 +202,6 @@ fn agent<'a>(of: &'a Of, name: &'a str, scope: &'a str, at: &'a str) -> Step<'a>
             whose(of),
             at = time(4)
         ),
-        vec![stored(of, name), text(of.key()), text(scope), text(at)],
+        vec![stored(of, name), of.key(), text(scope), text(at)],
     )
 }

@@ -108,7 +108,7 @@ impl PostgresFacts<'_> {
                  SELECT max(segment_number)::bigint FROM openprose.agent_segments WHERE agent_name = $1 AND {whose})
              FROM openprose.agents WHERE name = $1 AND {whose} LIMIT 1"
         );
-        self.one(&sql, &[agents::stored(of, name), text(of.key())], |row| {
+        self.one(&sql, &[agents::stored(of, name), of.key()], |row| {
             Ok(AgentFact {
                 scope: AgentScope::parse(get::<Option<&str>>(row, 0)?.unwrap_or("execution")),
                 has_memory: get(row, 1)?,

@@ -6,6 +6,7 @@ use crate::address::Address;
 use crate::fault;
 use crate::rows::get;
 use crate::server::{Lost, Server, int, text};
+use crate::source::NEWEST;
 
 /// What a name means.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,10 +90,12 @@ fn find(server: &Server, name: Option<&str>) -> Result<Which, Lost> {
             "SELECT id FROM openprose.run WHERE starts_with(id, $1) ORDER BY id <> $1, id LIMIT $2",
             &[text(name), int(MOST)],
         ),
-        None => server.rows(
-            "SELECT id FROM openprose.run ORDER BY started_at DESC, id DESC LIMIT 1",
-            &[],
-        ),
+        None => {
+            let sql = format!(
+                "SELECT id FROM openprose.run WHERE id IN ({NEWEST}) ORDER BY started_at DESC, id DESC LIMIT 1"
+            );
+            server.rows(&sql, &[int(1)])
+        }
     };
     let ids: Result<Vec<String>, _> = rows?.iter().map(|row| get(row, 0)).collect();
     let mut ids = ids?;

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::server::{Bound, text, texts};
+
 /// What the names of a user's agents begin with in a database of runs (postgres.md, errata P4).
 pub(crate) const USER: &str = "__user__";
 
@@ -10,8 +12,8 @@ pub(crate) const USER: &str = "__user__";
 pub(crate) enum Of {
     /// Of one run.
     Run(String),
-    /// Of all runs.
-    All,
+    /// Of these runs; `None`: of all.
+    Runs(Option<Vec<String>>),
     /// Of agents that outlive runs.
     Agents(Keeper),
 }
@@ -38,11 +40,12 @@ impl Keeper {
 
 impl Of {
     /// What `$1` of a question is.
-    pub(crate) fn key(&self) -> &str {
+    pub(crate) fn key(&self) -> Bound<'_> {
         match self {
-            Of::Run(run) => run,
-            Of::Agents(Keeper::Project(Some(project))) => project,
-            Of::All | Of::Agents(_) => "",
+            Of::Run(run) => text(&**run),
+            Of::Runs(Some(runs)) => texts(runs),
+            Of::Agents(Keeper::Project(Some(project))) => text(&**project),
+            Of::Runs(None) | Of::Agents(_) => text(""),
         }
     }
 

@@ -118,7 +118,7 @@ impl PostgresRun {
 
     /// What `$1` of a question is.
     fn key(&self) -> Bound<'_> {
-        text(self.of.key())
+        self.of.key()
     }
 
     fn is_stopped(&self) -> bool {

@@ -49,6 +49,15 @@ pub(crate) fn owned<'a>(value: impl Into<Option<String>>) -> Bound<'a> {
     }
 }
 
+/// Texts.
+pub(crate) fn texts(values: &[String]) -> Bound<'_> {
+    Bound {
+        value: Box::new(values),
+        of: Type::TEXT_ARRAY,
+        len: values.iter().map(String::len).sum(),
+    }
+}
+
 /// A whole number, or NULL.
 pub(crate) fn int<'a>(value: impl Into<Option<i64>>) -> Bound<'a> {
     Bound {

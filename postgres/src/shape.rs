@@ -282,6 +282,9 @@ impl Shape {
         let Of::Agents(keeper) = of else {
             return match &self.run {
                 Some(column) if of.run().is_some() => format!("{}::text = $1", quoted(column)),
+                Some(column) if matches!(of, Of::Runs(Some(_))) => {
+                    format!("{}::text = ANY($1)", quoted(column))
+                }
                 _ => whole,
             };
         };

@@ -27,6 +27,14 @@ const WRITTEN: [(&str, &str); 8] = [
     ("x_attachments", "run_id"),
 ];
 
+/// The newest runs, as a list orders them: by the time in the id, which ends with the second, else by the start.
+pub(crate) const NEWEST: &str = r#"
+    (SELECT id FROM openprose.run WHERE id ~ '^[0-9]{8}-[0-9]{6}-' COLLATE "C"
+     ORDER BY left(id, 15) COLLATE "C" DESC FETCH FIRST $1 ROWS WITH TIES)
+    UNION ALL
+    (SELECT id FROM openprose.run WHERE id !~ '^[0-9]{8}-[0-9]{6}-' COLLATE "C"
+     ORDER BY started_at DESC FETCH FIRST $1 ROWS WITH TIES)"#;
+
 /// Bytes of a piece of a file, as they are written.
 const PIECE: u64 = crate::apply::PIECE as u64;
 
@@ -37,8 +45,10 @@ const AGENTS: &str = "agents.db";
 /// outlive runs.
 pub struct PostgresSource {
     address: Address,
-    /// The only run; of all runs only rows are listed.
+    /// The only run; of several only rows are listed.
     run: Option<String>,
+    /// Runs that are not listed, where only the newest are.
+    more: Option<u32>,
     keeper: Option<Keeper>,
     /// Whether executions go by the ids of the store that they came from.
     source_ids: bool,
@@ -77,6 +87,25 @@ impl PostgresSource {
             let files = rows.iter().map(|row| Ok(entry(get(row, 0)?, ROWS, 1)));
             files.collect()
         })
+    }
+
+    /// Connects, and lists the newest runs, at least `most` of them where there are as many, without the files beside their rows.
+    ///
+    /// # Errors
+    /// When the server does not answer, or refuses.
+    pub fn newest(address: &Address, most: usize) -> Result<PostgresSource, Fault> {
+        let mut total = 0;
+        let mut source = PostgresSource::of(address, None, |server| {
+            let rows = server.rows(NEWEST, &[int(i64::try_from(most).unwrap_or(i64::MAX))])?;
+            for row in server.rows("SELECT count(*) FROM openprose.run", &[])? {
+                total = u32::try_from(get::<i64>(&row, 0)?).unwrap_or_default();
+            }
+            let files = rows.iter().map(|row| Ok(entry(get(row, 0)?, ROWS, 1)));
+            files.collect()
+        })?;
+        source.more =
+            Some(total.saturating_sub(u32::try_from(source.files.len()).unwrap_or(u32::MAX)));
+        Ok(source)
     }
 
     /// Connects, and lists agents that outlive runs.
@@ -170,6 +199,7 @@ impl PostgresSource {
         Ok(PostgresSource {
             address: address.clone(),
             run: run.map(str::to_owned),
+            more: None,
             keeper: None,
             source_ids: false,
             files,
@@ -268,7 +298,16 @@ impl Source for PostgresSource {
         if self.run.is_some() {
             return Ok(None);
         }
-        reader(ROWS, PostgresRun::of(&self.address, Of::All, limits)).map(Some)
+        let listed = || {
+            let places = self.files.iter().filter_map(|file| self.split(&file.path));
+            places.map(|(run, _)| run.to_owned()).collect()
+        };
+        let of = Of::Runs(self.more.map(|_| listed()));
+        reader(ROWS, PostgresRun::of(&self.address, of, limits)).map(Some)
+    }
+
+    fn more_runs(&self) -> u32 {
+        self.more.unwrap_or_default()
     }
 }
 

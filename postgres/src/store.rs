@@ -234,7 +234,7 @@ impl PostgresStore {
     fn lock(&self, server: &Server) -> Result<Locked, Lost> {
         let bound = [text(self.run())];
         let (lock, whose) = match &self.of {
-            Of::Agents(_) | Of::All => (LOCK_AGENTS, [text(self.of.key())]),
+            Of::Agents(_) | Of::Runs(_) => (LOCK_AGENTS, [self.of.key()]),
             Of::Run(run) => (LOCK, [text(&**run)]),
         };
         let client = server.client();

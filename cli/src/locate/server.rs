@@ -9,7 +9,7 @@ use std::time::Duration;
 use prosescope_core::decode::dotenv;
 use prosescope_core::model::AgentScope;
 use prosescope_core::session::{
-    Around, Filter, OneAgent, OpenError, Options, Order, Session, list_page,
+    Around, Filter, OneAgent, OpenError, Options, Order, Session, is_of_newest, list_page,
 };
 use prosescope_core::source::{Source, SourceError};
 use prosescope_core::upkeep::doctor::server::{RunSize, ServerFacts};
@@ -190,8 +190,14 @@ const SOON: Duration = Duration::from_secs(1);
 /// application as a rule (errata P16). A server that does not answer is a line, and no failure.
 pub(super) fn add_to(list: &mut RunList, filter: &Filter, order: Order, most: usize) {
     let Some(named) = own_url() else { return };
-    let source = Address::parse(&named, &environment)
-        .and_then(|address| PostgresSource::all(&address.within(SOON)));
+    let shown = if most == usize::MAX { LISTED } else { most };
+    let source = Address::parse(&named, &environment).and_then(|address| {
+        let address = address.within(SOON);
+        match is_of_newest(filter, order) {
+            true => PostgresSource::newest(&address, shown),
+            false => PostgresSource::all(&address),
+        }
+    });
     let source: Rc<dyn Source> = match source {
         Ok(source) => Rc::new(source),
         Err(fault) => {
@@ -200,7 +206,6 @@ pub(super) fn add_to(list: &mut RunList, filter: &Filter, order: Order, most: us
             )));
         }
     };
-    let shown = if most == usize::MAX { LISTED } else { most };
     let found = list_page(&source, &bounded(), filter, order, shown);
     if found.runs.len() == shown && most == usize::MAX {
         say(&note(&format!(

@@ -35,6 +35,11 @@ CREATE TABLE IF NOT EXISTS openprose.run (
 -- P11: the word of a run whose status is none of the four; the row then says interrupted.
 ALTER TABLE openprose.run ADD COLUMN IF NOT EXISTS x_status TEXT;
 
+-- A list shows the newest runs first: by the time in the id, and those without one by their start.
+CREATE INDEX IF NOT EXISTS idx_run_id_time ON openprose.run (left(id, 15) COLLATE "C")
+    WHERE id ~ '^[0-9]{8}-[0-9]{6}-' COLLATE "C";
+CREATE INDEX IF NOT EXISTS idx_run_started ON openprose.run (started_at) WHERE id !~ '^[0-9]{8}-[0-9]{6}-' COLLATE "C";
+
 -- P8: ids are the database's, one sequence for all runs.
 CREATE TABLE IF NOT EXISTS openprose.execution (
     id SERIAL PRIMARY KEY,

@@ -19,6 +19,11 @@ pub fn list(source: &Rc<dyn Source>, options: &Options) -> RunList {
     list_page(source, options, &filter, order, usize::MAX)
 }
 
+/// Whether the first runs of a list are the newest ones, whatever they hold: a store of many runs need not list the others.
+pub fn is_of_newest(filter: &Filter, order: Order) -> bool {
+    *filter == Filter::default() && order == Order::Newest
+}
+
 /// Lists the first `most` of the runs that are wanted, in an order. Of a store of many runs, runs that come later are not looked at,
 /// where the order follows from what the store says of all of them.
 pub fn list_page(
@@ -91,6 +96,7 @@ impl<'a> Lists<'a> {
         let mut list = RunList {
             label: self.source.label(),
             issues: found.issues,
+            total: self.source.more_runs(),
             ..RunList::default()
         };
         let (mut heads, mut last) = (BTreeMap::new(), None);

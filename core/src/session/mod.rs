@@ -46,7 +46,7 @@ pub use carry::Carried;
 pub use choose::{ChooseError, choose};
 pub use convert::{Each, Files, Left};
 pub use filter::{Filter, Order, RUN_STATUSES, SILENT, UnknownStatus};
-pub use list::{list, list_again, list_page};
+pub use list::{is_of_newest, list, list_again, list_page};
 pub use lookup::{FoundValue, Lookup};
 pub use one_agent::{AgentHome, OneAgent};
 pub use open::OpenError;

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use prosescope_core::database::{Database, DecodeError, Found, Limits, Rows, Scan, Value, Want};
-use prosescope_core::session::{Options, Session, list, survey};
+use prosescope_core::session::{Filter, Options, Order, Session, list, list_page, survey};
 use prosescope_core::source::{FileEntry, Source, SourceError};
 use prosescope_core::sqlite::MemorySource;
 use prosescope_postgres::{PostgresRun, PostgresSource};
@@ -342,4 +342,36 @@ fn a_list_asks_for_all_runs_at_once() {
     let waiting = listed.runs.iter().filter(|run| run.pending_gates == 1);
     assert_eq!(waiting.count(), 1);
     assert!(asked < 40, "{asked}");
+}
+
+/// The newest runs, asked for alone, are the first of all: by the time in the id, and where there is none by the start.
+#[test]
+fn the_newest_runs_alone_are_the_first_of_all() {
+    let Some((cluster, url)) = run("session \"x\"") else {
+        return;
+    };
+    cluster
+        .psql(
+            &url,
+            "INSERT INTO openprose.run (id, program_path, status, started_at, updated_at)
+                 SELECT to_char(at, 'YYYYMMDD-HH24MISS') || '-' || lpad(n::text, 6, '0'), 'p.prose', 'completed', now(), now()
+                 FROM generate_series(1, 60) AS n, LATERAL (SELECT timestamp '2026-02-01' + n / 2 * interval '1 hour' AS at) AS times;
+             INSERT INTO openprose.run (id, status, started_at, updated_at)
+                 SELECT 'odd ' || n, 'completed', timestamptz '2026-02-01Z' + n * interval '7 hours', now() FROM generate_series(1, 9) AS n;
+             INSERT INTO openprose.gates (id, run_id) VALUES ('publish', 'odd 3'), ('publish', 'odd 9')",
+        )
+        .unwrap();
+    let first = |source: PostgresSource, most: usize| {
+        let source: Rc<dyn Source> = Rc::new(source);
+        let (filter, order) = (Filter::default(), Order::default());
+        list_page(&source, &Options::default(), &filter, order, most)
+    };
+    let url = address(&url);
+    for most in [1, 2, 3, 7, 20, 69, 70, 80] {
+        let alone = PostgresSource::newest(&url, most).unwrap();
+        assert!(alone.files().len() <= 2 * most + 2, "{most}");
+        let of_all = first(PostgresSource::all(&url).unwrap(), most);
+        assert_eq!(first(alone, most), of_all, "{most}");
+        assert_eq!((of_all.total, of_all.runs.len()), (70, most.min(70)));
+    }
 }

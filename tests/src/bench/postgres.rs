@@ -32,24 +32,27 @@ struct Project {
 
 impl Project {
     fn of(cluster: &Cluster, prose: &Path, runs: usize) -> Project {
-        let project = Project {
+        let mut project = Project {
             folder: tempfile::tempdir().expect("a folder"),
             prose: prose.to_owned(),
             url: cluster.database(),
-            run: format!("postgres:20260101-000000-{:06}", runs / 2),
+            run: String::new(),
         };
         let dir = project.folder.path();
         std::fs::create_dir(dir.join(".prose")).expect("a folder");
         let env = format!("OPENPROSE_POSTGRES_URL={}\n", project.url);
         std::fs::write(dir.join(".prose/.env"), env).expect("a file");
         std::fs::write(dir.join("p.prose"), "session \"x\"\n").expect("a file");
-        project.run(&["postgres", "setup", "--apply"]);
+        project.prose(&["postgres", "setup", "--apply"]);
         let made = cluster.psql(&project.url, &rows(runs));
         made.expect("the rows are made");
+        let middle = "SELECT id FROM openprose.run WHERE status = 'running'";
+        let middle = cluster.psql(&project.url, middle).expect("a run");
+        project.run = format!("postgres:{middle}");
         project
     }
 
-    fn run(&self, args: &[&str]) {
+    fn prose(&self, args: &[&str]) {
         let args = args.iter().map(|arg| match *arg {
             "RUN" => self.run.as_str(),
             arg => arg,
@@ -72,7 +75,7 @@ impl Project {
 fn rows(runs: usize) -> String {
     format!(
         "INSERT INTO openprose.run (id, program_path, program_source, status, started_at, updated_at)
-         SELECT '20260101-000000-' || lpad(n::text, 6, '0'), 'p.prose', 'session \"x\"',
+         SELECT to_char('2026-01-01'::timestamp + n * interval '1 minute', 'YYYYMMDD-HH24MISS-') || lpad(n::text, 6, '0'), 'p.prose', 'session \"x\"',
                 CASE WHEN n = {runs} / 2 THEN 'running' ELSE 'completed' END,
                 '2026-01-01'::timestamptz + n * interval '1 minute', '2026-01-01'::timestamptz + n * interval '1 minute'
          FROM generate_series(0, {runs} - 1) n;
@@ -100,7 +103,7 @@ pub(crate) fn measure(effort: Effort) {
     for (name, args) in COMMANDS {
         let mut rivals = projects
             .each_ref()
-            .map(|project| Rival::whole(name, move || project.run(args)));
+            .map(|project| Rival::whole(name, move || project.prose(args)));
         let [few, many] = in_turn(effort.pick(15, 2), &mut rivals)
             .try_into()
             .expect("two rivals");
@@ -134,7 +137,7 @@ fn plans(cluster: &Cluster, project: &Project) {
     let log = || std::fs::read_to_string(cluster.folder().join("log")).unwrap_or_default();
     for (command, args) in COMMANDS {
         let before = log().len();
-        project.run(args);
+        project.prose(args);
         println!("\n`prose {command}`:");
         let mut seen = Vec::new();
         let said = log();
