@@ -10,7 +10,10 @@ use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
-use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, OtherError, RootCertStore,
+    SignatureScheme,
+};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// Whose certificates are taken.
@@ -44,15 +47,15 @@ pub(crate) fn connector(trust: &Trust) -> Result<MakeRustlsConnect, Fault> {
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(|error| unusable(&error))?;
-    let (roots, host) = match trust {
+    let (signers, host) = match trust {
         Trust::Anyone => (None, false),
-        Trust::Signed { by, host } => (Some(roots(by)?), *host),
+        Trust::Signed { by, host } => (Some(signers(by)?), *host),
     };
     let config = builder
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(Verifier {
             provider,
-            roots,
+            signers,
             host,
         }))
         .with_no_client_auth();
@@ -63,11 +66,33 @@ fn unusable(error: &dyn std::fmt::Display) -> Fault {
     Fault::new(FaultKind::Io, format!("TLS cannot be used: {error}"))
 }
 
-fn roots(of: &Authorities) -> Result<RootCertStore, Fault> {
+/// Whose signatures are taken.
+#[derive(Debug)]
+struct Signers {
+    roots: RootCertStore,
+    /// Certificates that a person named: a server may also have one of these itself.
+    named: Vec<CertificateDer<'static>>,
+}
+
+impl Signers {
+    /// Whether a certificate is one of those that a person named, is valid now, and was refused only because it may sign
+    /// others: so is what `openssl req -x509` makes for a server, and `psql` takes it.
+    fn is_named(&self, certificate: &CertificateDer<'_>, refused: &Error) -> bool {
+        let Error::InvalidCertificate(CertificateError::Other(OtherError(why))) = refused else {
+            return false;
+        };
+        matches!(why.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))
+            && self.named.contains(certificate)
+    }
+}
+
+fn signers(of: &Authorities) -> Result<Signers, Fault> {
     let mut roots = RootCertStore::empty();
+    let mut named = Vec::new();
     match of {
         Authorities::File(path) => {
-            for certificate in read(path)? {
+            named = read(path)?;
+            for certificate in named.iter().cloned() {
                 roots.add(certificate).map_err(|error| unusable(&error))?;
             }
         }
@@ -80,7 +105,7 @@ fn roots(of: &Authorities) -> Result<RootCertStore, Fault> {
         return Err(Fault::new(FaultKind::Io, message)
             .hint("name a file with the server's authority: `?sslrootcert=FILE`"));
     }
-    Ok(roots)
+    Ok(Signers { roots, named })
 }
 
 fn read(path: &Path) -> Result<Vec<CertificateDer<'static>>, Fault> {
@@ -99,7 +124,7 @@ fn read(path: &Path) -> Result<Vec<CertificateDer<'static>>, Fault> {
 struct Verifier {
     provider: Arc<CryptoProvider>,
     /// Who may have signed the certificate; `None` where anybody may.
-    roots: Option<RootCertStore>,
+    signers: Option<Signers>,
     host: bool,
 }
 
@@ -112,18 +137,22 @@ impl ServerCertVerifier for Verifier {
         _: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        if let Some(roots) = &self.roots {
-            let certificate = ParsedCertificate::try_from(certificate)?;
+        if let Some(signers) = &self.signers {
+            let parsed = ParsedCertificate::try_from(certificate)?;
             let algorithms = self.provider.signature_verification_algorithms.all;
             verify_server_cert_signed_by_trust_anchor(
-                &certificate,
-                roots,
+                &parsed,
+                &signers.roots,
                 between,
                 now,
                 algorithms,
-            )?;
+            )
+            .or_else(|refused| match signers.is_named(certificate, &refused) {
+                true => Ok(()),
+                false => Err(refused),
+            })?;
             if self.host {
-                verify_server_name(&certificate, host)?;
+                verify_server_name(&parsed, host)?;
             }
         }
         Ok(ServerCertVerified::assertion())

@@ -165,7 +165,7 @@ fn certificates_are_checked() {
     let dir = std::env::temp_dir().join(format!("prose-tls-{}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap();
     // Debian's package of the server needs this program.
-    let make = |name: &str| {
+    let make = |name: &str, is_authority: &str| {
         let mut openssl = std::process::Command::new("openssl");
         openssl.args([
             "req",
@@ -184,14 +184,15 @@ fn certificates_are_checked() {
             "-addext",
             "subjectAltName=IP:127.0.0.1",
         ]);
-        // What signs itself is no authority, unless it says that it ends here.
-        openssl.args(["-addext", "basicConstraints=critical,CA:FALSE", "-keyout"]);
+        let constraints = format!("basicConstraints=critical,CA:{is_authority}");
+        openssl.args(["-addext", &constraints, "-keyout"]);
         let path = |end: &str| dir.join(format!("{name}.{end}"));
         openssl.arg(path("key")).arg("-out").arg(path("crt"));
         let made = openssl.stderr(std::process::Stdio::null()).status();
         made.is_ok_and(|made| made.success())
     };
-    if !make("own") || !make("other") {
+    // Without being told otherwise, openssl makes a certificate that may sign others.
+    if !make("own", "FALSE") || !make("other", "TRUE") {
         println!("skipped: openssl is missing");
         return;
     }
@@ -201,15 +202,18 @@ fn certificates_are_checked() {
         let lines = read(name).trim_end().replace('\n', "\\n");
         format!("\\! umask 077; printf '%b' '{lines}\\n' > {folder}/{to}\n")
     };
-    let sql = format!(
-        "{}{}ALTER SYSTEM SET ssl_cert_file = '{folder}/server.crt';
-         ALTER SYSTEM SET ssl_key_file = '{folder}/server.key';
-         ALTER SYSTEM SET ssl = on;
-         SELECT pg_reload_conf();",
-        written("own.crt", "server.crt"),
-        written("own.key", "server.key"),
-    );
-    cluster.psql(&cluster.url("postgres"), &sql).unwrap();
+    let served = |name: &str| {
+        let sql = format!(
+            "{}{}ALTER SYSTEM SET ssl_cert_file = '{folder}/{name}.crt';
+             ALTER SYSTEM SET ssl_key_file = '{folder}/{name}.key';
+             ALTER SYSTEM SET ssl = on;
+             SELECT pg_reload_conf();",
+            written(&format!("{name}.crt"), &format!("{name}.crt")),
+            written(&format!("{name}.key"), &format!("{name}.key")),
+        );
+        cluster.psql(&cluster.url("postgres"), &sql).unwrap();
+    };
+    served("own");
     let begun = std::time::Instant::now();
     while cluster.psql(&cluster.url("postgres"), "SHOW ssl").unwrap() != "on" {
         assert!(
@@ -276,5 +280,14 @@ fn certificates_are_checked() {
             assert!(fault.hint.contains("sslrootcert"), "{fault:?}");
         }
     }
+    served("other");
+    let verified = |host: &str, file: &str| {
+        connect(host, &format!("sslmode=verify-full&sslrootcert={file}")).is_ok()
+    };
+    let begun = std::time::Instant::now();
+    while !verified("127.0.0.1", &other) {
+        assert!(begun.elapsed() < PATIENCE, "a named certificate is refused");
+    }
+    assert!(!verified("localhost", &other) && !verified("127.0.0.1", &own));
     std::fs::remove_dir_all(&dir).unwrap();
 }
