@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 
 use prosescope_core::gate::audit::Chain;
 use prosescope_core::model::{AgentScope, AuditKind, BindingKind, Execution, Gate, RunStatus};
-use prosescope_core::program;
 use prosescope_core::write::{
     AgentFact, AuditTail, BindingFact, Facts, Fault, ImportFact, Place, RunFact, Style,
 };
@@ -29,6 +28,8 @@ pub(crate) struct PostgresFacts<'a> {
     pub(crate) of: RefCell<Of>,
     /// The run's status when its row was locked.
     pub(crate) status: RunStatus,
+    /// Its program, read at the same time.
+    pub(crate) program: Option<String>,
     /// The ids that the transaction has taken for new rows, once it has: the first, and how many.
     pub(crate) ids: Cell<Option<(i64, i64)>>,
     /// What went wrong: a plan is told it in words, and the store has to know whether it passes.
@@ -148,13 +149,8 @@ impl Facts for PostgresFacts<'_> {
     }
 
     fn program(&self) -> Result<Option<String>, Fault> {
-        let sql = "SELECT program_source FROM openprose.run WHERE id = $1 AND octet_length(program_source) <= $2";
-        let source = self.one(
-            sql,
-            &[text(self.run), int(program::MOST_BYTES as i64)],
-            |row| get::<Option<String>>(row, 0),
-        )?;
-        Ok(source.flatten().filter(|source| !source.is_empty()))
+        let source = self.program.as_ref();
+        Ok(source.filter(|source| !source.is_empty()).cloned())
     }
 
     fn next_execution(&self) -> Result<i64, Fault> {

@@ -1,54 +1,68 @@
 //! The schema `openprose`, and a new run in it.
 
+use futures_util::future::join3;
 use prosescope_core::schema::{POSTGRES_SQL, POSTGRES_VERSION};
 use prosescope_core::write::{Fault, FaultKind, WriteError};
 use tokio_postgres::error::SqlState;
+use tokio_postgres::{Error, Row};
 
 use crate::address::Address;
 use crate::fault;
 use crate::rows::get;
-use crate::server::{Lost, Server, text};
+use crate::server::{Bound, Lost, Server, text};
 
 /// The oldest server whose indexes take NULLs as equal.
 pub(crate) const OLDEST: i64 = 150_000;
 
 /// Makes the schema where it is missing, and completes an older one.
 pub(crate) fn complete(server: &Server) -> Result<(), Fault> {
+    with(server, "SELECT", &[]).map(|_| ())
+}
+
+/// The same, and the rows that answer a question. Where the schema is complete, the server is waited for once.
+pub(crate) fn with(
+    server: &Server,
+    question: &str,
+    bound: &[Bound<'_>],
+) -> Result<Vec<Row>, Fault> {
+    const SERVER: &str = "SELECT current_setting('server_version_num')::bigint";
+    const SCHEMA: &str = "SELECT max(version)::bigint FROM openprose.x_schema";
     let wrong = |lost: Lost| fault::unwritten(server.address(), &lost);
-    let looked = server.rows(
-        "SELECT to_regclass('openprose.x_schema') IS NOT NULL, current_setting('server_version_num')::bigint",
-        &[],
+    let number = |rows: Result<Vec<Row>, Error>| -> Result<Option<i64>, Error> {
+        let found = rows?.first().map(|row| get::<Option<i64>>(row, 0));
+        Ok(found.transpose()?.flatten())
+    };
+    // Each is a transaction of its own: the one that fails takes no other with it.
+    let all = join3(
+        server.ask(SERVER, &[]),
+        server.ask(SCHEMA, &[]),
+        server.ask(question, bound),
     );
-    let looked = looked.map_err(wrong)?;
-    let seen: Option<(bool, i64)> = looked
-        .first()
-        .map(|row| Ok((get(row, 0)?, get(row, 1)?)))
-        .transpose()
-        .map_err(|error: tokio_postgres::Error| wrong(error.into()))?;
-    let (there, server_version) = seen.unwrap_or_default();
-    if server_version < OLDEST {
+    let (of_server, of_schema, answer) = server.wait(all).ok_or_else(|| wrong(Lost::Silent))?;
+    let of_server = number(of_server).map_err(|error| wrong(error.into()))?;
+    let of_server = of_server.unwrap_or_default();
+    if of_server < OLDEST {
         let message = format!(
             "{} is PostgreSQL {}, and runs need PostgreSQL 15 or later",
             server.address(),
-            server_version / 10_000
+            of_server / 10_000
         );
         return Err(Fault::new(FaultKind::Damaged, message));
     }
-    if there {
-        let found = server.rows("SELECT max(version)::bigint FROM openprose.x_schema", &[]);
-        let found = found.map_err(wrong)?;
-        let version = found.first().map(|row| get::<Option<i64>>(row, 0));
-        let version = version.transpose().map_err(|error| wrong(error.into()))?;
-        if version.flatten() >= Some(i64::from(POSTGRES_VERSION)) {
-            return Ok(());
-        }
+    let there = match number(of_schema) {
+        Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => None,
+        found => found.map_err(|error| wrong(error.into()))?,
+    };
+    if there >= Some(i64::from(POSTGRES_VERSION)) {
+        return answer.map_err(|error| wrong(error.into()));
     }
     server.batch(POSTGRES_SQL).map_err(|lost| {
         let fault = wrong(lost);
         // The statement's own transaction is still open, and failed.
         let _ = server.batch("ROLLBACK");
         fault
-    })
+    })?;
+    server.rows(question, bound).map_err(wrong)
 }
 
 /// Registers a run, in a schema that is made where it is missing. `now` is a time in UTC, as the documents write it.

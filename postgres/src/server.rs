@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use futures_util::TryStreamExt;
 use prosescope_core::write::Fault;
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::types::{ToSql, Type};
@@ -168,10 +169,15 @@ impl Server {
         }
     }
 
+    /// Asks a question, to be waited for together with others: all are sent before the first is answered.
+    pub(crate) async fn ask(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Error> {
+        let rows = self.client().query_typed_raw(sql, typed(bound)).await?;
+        TryStreamExt::try_collect(rows).await
+    }
+
     /// The rows that answer a question.
     pub(crate) fn rows(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Lost> {
-        let question = self.client().query_typed_raw(sql, typed(bound));
-        let rows = async { futures_util::TryStreamExt::try_collect(question.await?).await };
+        let rows = self.ask(sql, bound);
         self.wait(rows).ok_or(Lost::Silent)?.map_err(Lost::Error)
     }
 

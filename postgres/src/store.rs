@@ -16,8 +16,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use futures_util::TryStreamExt;
-use futures_util::future::{join_all, join3};
+use futures_util::future::{join_all, join4};
 use prosescope_core::model::RunStatus;
+use prosescope_core::program;
 use prosescope_core::write::{Change, Fault, FaultKind, RunStore, Work, WriteError};
 
 use crate::address::Address;
@@ -27,7 +28,7 @@ use crate::fault;
 use crate::of::{Keeper, Of};
 use crate::rows::get;
 use crate::schema;
-use crate::server::{Bound, Lost, Server, text, typed};
+use crate::server::{Lost, Server, int, text, typed};
 
 /// How often a command is begun anew when other transactions were in its way, or the connection was lost.
 const TRIES: u32 = 20;
@@ -49,6 +50,10 @@ const LOCK: &str =
 /// Lets writers of a project's agents, or of the user's, take turns.
 const LOCK_AGENTS: &str = "SELECT NULL::text FROM pg_advisory_xact_lock(7957132, hashtext($1))";
 
+/// The run's program, where it is not too long to be read.
+const PROGRAM: &str =
+    "SELECT program_source FROM openprose.run WHERE id = $1 AND octet_length(program_source) <= $2";
+
 /// Leaves a token of the transaction, and removes old ones.
 const LEAVE_TOKEN: &str = "WITH old AS (
         DELETE FROM openprose.x_commands
@@ -60,6 +65,7 @@ const LEAVE_TOKEN: &str = "WITH old AS (
 struct Locked {
     status: RunStatus,
     token: String,
+    program: Option<String>,
 }
 
 /// A run in PostgreSQL that is written to.
@@ -107,10 +113,8 @@ impl PostgresStore {
     /// When the server does not answer, or there is no such run.
     pub fn open(address: &Address, run: &str) -> Result<PostgresStore, WriteError> {
         let server = Server::connect(address)?;
-        schema::complete(&server)?;
-        let found = server
-            .rows("SELECT 1 FROM openprose.run WHERE id = $1", &[text(run)])
-            .map_err(|lost| fault::unwritten(address, &lost))?;
+        let found = "SELECT 1 FROM openprose.run WHERE id = $1";
+        let found = schema::with(&server, found, &[text(run)])?;
         if found.is_empty() {
             return Err(WriteError::not_found(
                 format!("there is no run {run} in {address}"),
@@ -188,6 +192,7 @@ impl PostgresStore {
             run: self.run(),
             of: RefCell::new(self.of.clone()),
             status: locked.status,
+            program: locked.program,
             ids: Cell::new(None),
             lost: RefCell::new(None),
         };
@@ -237,26 +242,25 @@ impl PostgresStore {
             Of::Agents(_) | Of::Runs(_) => (LOCK_AGENTS, [self.of.key()]),
             Of::Run(run) => (LOCK, [text(&**run)]),
         };
-        let client = server.client();
-        let ask = async |sql: &str, bound: &[Bound<'_>]| {
-            let rows = client.query_typed_raw(sql, typed(bound)).await?;
-            TryStreamExt::try_collect::<Vec<_>>(rows).await
-        };
-        // All are sent before the first is answered.
-        let all = join3(
-            client.batch_execute(BEGIN),
-            ask(lock, &whose),
-            ask(LEAVE_TOKEN, &bound),
+        // Nearly every plan asks for the program.
+        let of_program = [text(self.run()), int(program::MOST_BYTES as i64)];
+        let all = join4(
+            server.client().batch_execute(BEGIN),
+            server.ask(lock, &whose),
+            server.ask(LEAVE_TOKEN, &bound),
+            server.ask(PROGRAM, &of_program),
         );
-        let (begun, status, token) = server.wait(all).ok_or(Lost::Silent)?;
+        let (begun, status, token, program) = server.wait(all).ok_or(Lost::Silent)?;
         begun?;
-        let (status, token) = (status?, token?);
+        let (status, token, program) = (status?, token?, program?);
+        let program = program.first().map(|row| get::<Option<String>>(row, 0));
         let status = status.first().map(|row| get::<Option<&str>>(row, 0));
         let status = status.transpose()?.flatten();
         let token = token.first().map(|row| get(row, 0)).transpose()?;
         Ok(Locked {
             status: RunStatus::parse(status.unwrap_or("running")),
             token: token.unwrap_or_default(),
+            program: program.transpose()?.flatten(),
         })
     }
 
