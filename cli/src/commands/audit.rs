@@ -31,7 +31,7 @@ pub(super) fn run(args: &AuditArgs, out: &Out) -> Result<Exit, CliError> {
             waits.extend(pages::gate_waits(session, &filter));
         }
         let wrong = has_errors(&audit.issues);
-        let run = session.run().id.to_string();
+        let run = session.name();
         runs.push(RunAudit { run, place, audit });
         match wrong {
             true => Exit::Issues,

@@ -93,8 +93,12 @@ impl OnServer {
             next: fault.hint,
             failed: true,
         })?;
+        let options = Options {
+            called: Some(self.name()),
+            ..bounded()
+        };
         let place = PostgresSource::place(&self.id);
-        Session::open(Rc::new(source), &place, &bounded())
+        Session::open(Rc::new(source), &place, &options)
     }
 
     /// Opens it, with the agents of the project and the user.

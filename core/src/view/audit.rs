@@ -8,7 +8,7 @@ use crate::time::Stamp;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RunAudit {
-    /// The run.
+    /// What commands call the run.
     pub run: String,
     /// Where that run lies (see [`super::RunSummary::place`]).
     pub place: String,
