@@ -15,7 +15,9 @@ use crate::test::PROSE;
 use crate::view::{self, VIEWER_HTML, target};
 
 /// Parts that need neither the viewer nor npm's packages.
-const NATIVE_ONLY: [&str; 6] = ["get", "fold", "scope", "runs", "record", "postgres"];
+const NATIVE_ONLY: [&str; 7] = [
+    "get", "fold", "scope", "runs", "record", "postgres", "server",
+];
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -23,7 +25,7 @@ pub(crate) struct Args {
     #[arg(
         long,
         value_delimiter = ',',
-        value_name = "get,fold,scope,runs,record,postgres,open,scroll,size"
+        value_name = "get,fold,scope,runs,record,postgres,server,open,scroll,size"
     )]
     only: Vec<String>,
     /// Small sizes and few repetitions: whether it works.

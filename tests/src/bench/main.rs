@@ -2,7 +2,7 @@
 //! with size. It judges nothing; `docs/performance.md` says what its figures are for.
 //!
 //! ```text
-//! bench [--quick] [PART…]      parts: get fold scope runs record postgres open scroll size; none: all
+//! bench [--quick] [PART…]      parts: get fold scope runs record postgres server open scroll size; none: all
 //! ```
 //!
 //! `PROSE_BIN`, `PROSE_VIEWER_HTML` and the rest of what [`prosescope_tests::needs`] asks for name what is measured;
@@ -18,6 +18,7 @@ mod record;
 mod runs;
 mod scope;
 mod scroll;
+mod server;
 mod size;
 mod table;
 
@@ -77,6 +78,11 @@ const PARTS: &[Part] = &[
         "postgres",
         "Few runs in PostgreSQL beside many, whole processes",
         postgres::measure,
+    ),
+    (
+        "server",
+        "Writing to PostgreSQL beside `psql` and beside `state.db`",
+        server::measure,
     ),
     (
         "open",
