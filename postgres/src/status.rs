@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use prosescope_core::schema::{POSTGRES_SQL, POSTGRES_VERSION};
 use prosescope_core::upkeep::doctor::server::{RunSize, ServerFacts};
 use prosescope_core::write::{Fault, WriteError};
+use tokio_postgres::error::SqlState;
 
 use crate::address::Address;
 use crate::fault;
@@ -94,14 +95,27 @@ fn look(server: &Server, mut facts: ServerFacts) -> Result<ServerFacts, Lost> {
     }
     for (table, sql) in ORPHANS {
         if has(server, &format!("openprose.{table}"))? && has(server, "openprose.run")? {
-            let rows = server.rows(sql, &[])?;
-            let count = rows.first().map(|row| get::<i64>(row, 0)).transpose()?;
-            facts
-                .orphans
-                .extend(count.filter(|n| *n > 0).map(|n| (table.to_owned(), n)));
+            let count = in_time(server, sql)?;
+            if count != Some(0) {
+                facts.orphans.push((table.to_owned(), count));
+            }
         }
     }
     Ok(facts)
+}
+
+/// A number that all rows of a table are looked at for; `None` when that takes half as long as we wait for any answer.
+fn in_time(server: &Server, sql: &str) -> Result<Option<i64>, Lost> {
+    let most = server.address().answer.as_millis() / 2;
+    server.batch(&format!(
+        "BEGIN READ ONLY; SET LOCAL statement_timeout = {most}"
+    ))?;
+    let found = server.rows(sql, &[]);
+    server.batch("ROLLBACK")?;
+    match found {
+        Err(Lost::Error(error)) if error.code() == Some(&SqlState::QUERY_CANCELED) => Ok(None),
+        found => Ok(found?.first().map(|row| get(row, 0)).transpose()?),
+    }
 }
 
 /// Rows that nothing refers to any more (errata P5, B10).

@@ -67,6 +67,23 @@ fn a_server_is_set_up_for_a_role_that_may_do_no_more() {
         doctor.contains("PostgreSQL 1") && doctor.contains("is whole"),
         "{doctor}"
     );
+
+    // What takes too long is not found out, and the server is not called down.
+    let mut locking = cluster.command("psql");
+    let sql = "BEGIN; LOCK TABLE openprose.bindings; SELECT 'locked', pg_sleep(600)";
+    let mut locking = locking.args([&url, "-X", "-q", "-c", sql]).spawn().unwrap();
+    let locked = "SELECT count(*) FROM pg_locks WHERE granted AND mode = 'AccessExclusiveLock'
+                  AND relation = 'openprose.bindings'::regclass";
+    while cluster.psql(&url, locked).unwrap() != "1" {}
+    let doctor = project.line(&["doctor"]);
+    locking.kill().unwrap();
+    locking.wait().unwrap();
+    assert!(
+        doctor.contains("is whole")
+            && doctor.contains("rows of bindings belong to no run was not found out in time"),
+        "{doctor}"
+    );
+    assert!(!doctor.contains("rows of agents"), "{doctor}");
 }
 
 #[test]

@@ -33,8 +33,8 @@ pub struct ServerFacts {
     pub read_only: bool,
     /// Whether the connection goes over the network without TLS.
     pub in_the_open: bool,
-    /// Rows that belong to no run or no execution: the table, and how many.
-    pub orphans: Vec<(String, i64)>,
+    /// Rows that belong to no run or no execution: the table, and how many; `None` when counting them took too long.
+    pub orphans: Vec<(String, Option<i64>)>,
 }
 
 /// A server that keeps runs.
@@ -107,11 +107,19 @@ pub fn checks(facts: &ServerFacts) -> Vec<Check> {
     checks.push(schema(facts));
     checks.push(role(facts));
     for (table, rows) in &facts.orphans {
-        let found = format!("{rows} rows of {table} belong to no run or execution");
-        checks.push(
-            Check::warning("postgres-orphans", found)
-                .next("`prose clean` removes runs with all their rows; other tools may not"),
-        );
+        checks.push(match rows {
+            Some(rows) => {
+                let found = format!("{rows} rows of {table} belong to no run or execution");
+                Check::warning("postgres-orphans", found)
+                    .next("`prose clean` removes runs with all their rows; other tools may not")
+            }
+            None => {
+                let found =
+                    format!("whether rows of {table} belong to no run was not found out in time");
+                Check::warning("postgres-orphans", found)
+                    .next("`prose postgres status` takes its time")
+            }
+        });
     }
     checks
 }
@@ -221,10 +229,13 @@ mod tests {
             (
                 ServerFacts {
                     in_the_open: true,
-                    orphans: vec![("agents".to_owned(), 3)],
+                    orphans: vec![
+                        ("agents".to_owned(), Some(3)),
+                        ("bindings".to_owned(), None),
+                    ],
                     ..whole
                 },
-                vec![Warning, Ok, Ok, Warning],
+                vec![Warning, Ok, Ok, Warning, Warning],
             ),
         ] {
             assert_eq!(states(&facts), expected, "{facts:?}");
