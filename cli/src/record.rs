@@ -38,7 +38,7 @@ enum Store {
 impl Recorder {
     /// Opens the store of the run that `run` names.
     pub(crate) fn open(run: &str) -> Result<Recorder, CliError> {
-        if let Some(found) = locate::OnServer::named(run)? {
+        if let Some(found) = locate::OnServer::for_writing(run)? {
             return Ok(Recorder {
                 store: Store::Postgres(Box::new(PostgresStore::open(&found.address, &found.id)?)),
                 at: at(),

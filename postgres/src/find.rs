@@ -1,6 +1,7 @@
 //! Which run of a database a name means.
 
 use prosescope_core::write::Fault;
+use tokio_postgres::error::SqlState;
 
 use crate::address::Address;
 use crate::fault;
@@ -82,14 +83,18 @@ pub(crate) fn has(server: &Server, table: &str) -> Result<bool, Lost> {
 }
 
 fn find(server: &Server, name: Option<&str>) -> Result<Which, Lost> {
-    if !has(server, "openprose.run")? {
-        return Ok(Which::None);
-    }
-    let rows = match name {
-        Some(name) => server.rows(
-            "SELECT id FROM openprose.run WHERE starts_with(id, $1) ORDER BY id <> $1, id LIMIT $2",
-            &[text(name), int(MOST)],
-        ),
+    let asked = match name {
+        Some(name) => {
+            // Mostly a whole id.
+            let whole = server.rows("SELECT id FROM openprose.run WHERE id = $1", &[text(name)]);
+            match whole {
+                Ok(rows) if rows.is_empty() => server.rows(
+                    "SELECT id FROM openprose.run WHERE starts_with(id, $1) ORDER BY id LIMIT $2",
+                    &[text(name), int(MOST)],
+                ),
+                whole => whole,
+            }
+        }
         None => {
             let sql = format!(
                 "SELECT id FROM openprose.run WHERE id IN ({NEWEST}) ORDER BY started_at DESC, id DESC LIMIT 1"
@@ -97,13 +102,15 @@ fn find(server: &Server, name: Option<&str>) -> Result<Which, Lost> {
             server.rows(&sql, &[int(1)])
         }
     };
-    let ids: Result<Vec<String>, _> = rows?.iter().map(|row| get(row, 0)).collect();
+    let rows = match asked {
+        Err(Lost::Error(error)) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Vec::new(),
+        asked => asked?,
+    };
+    let ids: Result<Vec<String>, _> = rows.iter().map(|row| get(row, 0)).collect();
     let mut ids = ids?;
-    Ok(match ids.first() {
-        None => Which::None,
-        Some(first) if ids.len() == 1 || Some(first.as_str()) == name => {
-            Which::One(ids.swap_remove(0))
-        }
-        Some(_) => Which::Several(ids),
+    Ok(match ids.len() {
+        0 => Which::None,
+        1 => Which::One(ids.swap_remove(0)),
+        _ => Which::Several(ids),
     })
 }

@@ -16,31 +16,49 @@ pub(crate) const OLDEST: i64 = 150_000;
 
 /// Makes the schema where it is missing, and completes an older one.
 pub(crate) fn complete(server: &Server) -> Result<(), Fault> {
-    with(server, "SELECT", &[]).map(|_| ())
+    match look(server, "SELECT", &[])?.0 {
+        true => Ok(()),
+        false => make(server),
+    }
 }
 
-/// The same, and the rows that answer a question. Where the schema is complete, the server is waited for once.
-pub(crate) fn with(
+/// The same for a run's own row: a database without it stays as it is. Returns whether it is there.
+pub(crate) fn complete_for(server: &Server, run: &str) -> Result<bool, Fault> {
+    const THERE: &str = "SELECT 1 FROM openprose.run WHERE id = $1";
+    let (is_complete, there) = look(server, THERE, &[text(run)])?;
+    if there.is_none_or(|rows| rows.is_empty()) {
+        return Ok(false);
+    }
+    if !is_complete {
+        make(server)?;
+    }
+    Ok(true)
+}
+
+/// Whether the schema is complete, and the rows that answer a question about it; `None` where the table is missing. All is
+/// asked at once.
+fn look(
     server: &Server,
     question: &str,
     bound: &[Bound<'_>],
-) -> Result<Vec<Row>, Fault> {
+) -> Result<(bool, Option<Vec<Row>>), Fault> {
     const SERVER: &str = "SELECT current_setting('server_version_num')::bigint";
     const SCHEMA: &str = "SELECT max(version)::bigint FROM openprose.x_schema";
-    let wrong = |lost: Lost| fault::unwritten(server.address(), &lost);
-    let number = |rows: Result<Vec<Row>, Error>| -> Result<Option<i64>, Error> {
-        let found = rows?.first().map(|row| get::<Option<i64>>(row, 0));
-        Ok(found.transpose()?.flatten())
-    };
+    let wrong = |error: Error| fault::unwritten(server.address(), &error.into());
     // Each is a transaction of its own: the one that fails takes no other with it.
     let all = join3(
         server.ask(SERVER, &[]),
         server.ask(SCHEMA, &[]),
         server.ask(question, bound),
     );
-    let (of_server, of_schema, answer) = server.wait(all).ok_or_else(|| wrong(Lost::Silent))?;
-    let of_server = number(of_server).map_err(|error| wrong(error.into()))?;
-    let of_server = of_server.unwrap_or_default();
+    let answers = server.wait(all);
+    let (of_server, of_schema, answer) =
+        answers.ok_or_else(|| fault::unwritten(server.address(), &Lost::Silent))?;
+    let number = |rows: &[Row]| -> Result<Option<i64>, Fault> {
+        let found = rows.first().map(|row| get::<Option<i64>>(row, 0));
+        Ok(found.transpose().map_err(wrong)?.flatten())
+    };
+    let of_server = number(&of_server.map_err(wrong)?)?.unwrap_or_default();
     if of_server < OLDEST {
         let message = format!(
             "{} is PostgreSQL {}, and runs need PostgreSQL 15 or later",
@@ -49,20 +67,22 @@ pub(crate) fn with(
         );
         return Err(Fault::new(FaultKind::Damaged, message));
     }
-    let there = match number(of_schema) {
-        Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => None,
-        found => found.map_err(|error| wrong(error.into()))?,
+    let where_there = |answer: Result<Vec<Row>, Error>| match answer {
+        Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(None),
+        answer => answer.map(Some).map_err(wrong),
     };
-    if there >= Some(i64::from(POSTGRES_VERSION)) {
-        return answer.map_err(|error| wrong(error.into()));
-    }
+    let version = where_there(of_schema)?.map(|rows| number(&rows));
+    let is_complete = version.transpose()?.flatten() >= Some(i64::from(POSTGRES_VERSION));
+    Ok((is_complete, where_there(answer)?))
+}
+
+fn make(server: &Server) -> Result<(), Fault> {
     server.batch(POSTGRES_SQL).map_err(|lost| {
-        let fault = wrong(lost);
+        let fault = fault::unwritten(server.address(), &lost);
         // The statement's own transaction is still open, and failed.
         let _ = server.batch("ROLLBACK");
         fault
-    })?;
-    server.rows(question, bound).map_err(wrong)
+    })
 }
 
 /// Registers a run, in a schema that is made where it is missing. `now` is a time in UTC, as the documents write it.

@@ -54,12 +54,16 @@ const LOCK_AGENTS: &str = "SELECT NULL::text FROM pg_advisory_xact_lock(7957132,
 const PROGRAM: &str =
     "SELECT program_source FROM openprose.run WHERE id = $1 AND octet_length(program_source) <= $2";
 
-/// Leaves a token of the transaction, and removes old ones.
-const LEAVE_TOKEN: &str = "WITH old AS (
-        DELETE FROM openprose.x_commands
-        WHERE (run_id = $1 OR $1 = '' AND run_id IS NULL) AND at < now() - interval '1 day'
-    )
-    INSERT INTO openprose.x_commands (run_id) VALUES (nullif($1, '')) RETURNING token::text";
+/// Leaves a token of the transaction.
+const LEAVE_TOKEN: &str =
+    "INSERT INTO openprose.x_commands (run_id) VALUES (nullif($1, '')) RETURNING token::text";
+
+/// Removes tokens that nobody looks for any more.
+const OLD_TOKENS: &str = "DELETE FROM openprose.x_commands
+    WHERE (run_id = $1 OR $1 = '' AND run_id IS NULL) AND at < now() - interval '1 day'";
+
+/// How the token of a command ends that removes old ones: of one in 256, because tokens are random.
+const TIDY: &str = "00";
 
 /// What a transaction that holds the run's row knows.
 struct Locked {
@@ -113,9 +117,7 @@ impl PostgresStore {
     /// When the server does not answer, or there is no such run.
     pub fn open(address: &Address, run: &str) -> Result<PostgresStore, WriteError> {
         let server = Server::connect(address)?;
-        let found = "SELECT 1 FROM openprose.run WHERE id = $1";
-        let found = schema::with(&server, found, &[text(run)])?;
-        if found.is_empty() {
+        if !schema::complete_for(&server, run)? {
             return Err(WriteError::not_found(
                 format!("there is no run {run} in {address}"),
                 "`prose runs` lists the runs of the database",
@@ -224,7 +226,11 @@ impl PostgresStore {
         }
         let of = facts.of.borrow().clone();
         let steps = changes.iter().flat_map(|change| apply::steps(&of, change));
-        self.send(server, &steps.collect::<Vec<_>>())?;
+        let mut steps: Vec<_> = steps.collect();
+        if locked.token.ends_with(TIDY) {
+            steps.push(apply::any(OLD_TOKENS, vec![text(self.run())]));
+        }
+        self.send(server, &steps)?;
         match server.batch("COMMIT") {
             Ok(()) => Ok(None),
             Err(lost) if fault::leaves_open(&lost) => Ok(Some(Unanswered {

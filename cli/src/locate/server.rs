@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use prosescope_core::decode::dotenv;
 use prosescope_core::model::AgentScope;
+use prosescope_core::run_id::RunId;
 use prosescope_core::session::{
     Around, Filter, OneAgent, OpenError, Options, Order, Session, is_of_newest, list_page,
 };
@@ -71,6 +72,18 @@ impl OnServer {
                 );
                 Err(CliError::not_found(message).hint("write more of the id"))
             }
+        }
+    }
+
+    /// The same, of a run that is written to: whoever opens it says whether it is there, so that a whole id is not looked for
+    /// first.
+    pub(crate) fn for_writing(run: &str) -> Result<Option<OnServer>, CliError> {
+        match id_on_server(run).filter(|id| RunId::parse(id).is_well_formed()) {
+            None => OnServer::named(run),
+            Some(id) => Ok(Some(OnServer {
+                address: address()?,
+                id: id.to_owned(),
+            })),
         }
     }
 

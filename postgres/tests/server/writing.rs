@@ -74,12 +74,20 @@ fn what_is_recorded_is_what_the_documents_read() {
 
 #[test]
 fn a_run_that_is_not_there_is_not_written_to() {
-    let Some((_, url)) = run(PROGRAM) else { return };
-    let missing = PostgresStore::open(&address(&url), "20260101-000000-nobody");
-    assert!(
-        matches!(missing, Err(WriteError::NotFound { .. })),
-        "{missing:?}"
-    );
+    let Some((cluster, url)) = run(PROGRAM) else {
+        return;
+    };
+    let others = cluster.database();
+    for url in [&url, &others] {
+        let missing = PostgresStore::open(&address(url), "20260101-000000-nobody");
+        assert!(
+            matches!(missing, Err(WriteError::NotFound { .. })),
+            "{missing:?}"
+        );
+    }
+    // Nothing is made in a database that was named by mistake.
+    let made = cluster.psql(&others, "SELECT to_regnamespace('openprose')");
+    assert_eq!(made.unwrap(), "");
 }
 
 /// P11: a NUL in a text.
