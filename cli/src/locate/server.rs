@@ -58,7 +58,7 @@ impl OnServer {
         };
         let address = address()?;
         let wanted = (name != LATEST).then_some(name);
-        let hint = "`prose runs` lists the runs of this project; a run of the database is named by its whole id";
+        let hint = "`prose runs` lists the newest; a run is named by its id, or by a beginning of it that no other run has";
         match find_run(&address, wanted)? {
             Which::One(id) => Ok(Some(OnServer { address, id })),
             Which::None => {

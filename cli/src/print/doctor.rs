@@ -6,6 +6,7 @@ use prosescope_core::upkeep::doctor::{Check, Checkup, State};
 
 use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT};
 use super::{bytes, wrap};
+use crate::locate;
 
 pub(crate) fn checkup(checkup: &Checkup, width: usize) -> String {
     let mut out = checks(&checkup.checks, width);
@@ -59,20 +60,23 @@ fn checks(checks: &[Check], width: usize) -> String {
 
 /// A server that keeps runs.
 pub(crate) fn server(status: &ServerStatus, width: usize) -> String {
+    let several = |n: u64| if n == 1 { "" } else { "s" };
     let mut out = checks(&status.checks, width);
     let _ = writeln!(
         out,
-        "\n{BOLD}{} runs, {}{RESET}  {FAINT}{}{RESET}",
+        "\n{BOLD}{} run{}, {}{RESET}  {FAINT}{}{RESET}",
         status.runs,
+        several(status.runs),
         bytes(status.bytes),
         escape(&status.address, false)
     );
     for run in &status.newest {
         let _ = writeln!(
             out,
-            "  {}  {} rows, {}",
-            escape(&run.run, false),
+            "  {}  {} row{}, {}",
+            escape(&locate::server_name(&run.run), false),
             run.rows,
+            several(run.rows),
             bytes(run.bytes)
         );
     }
