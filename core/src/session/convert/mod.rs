@@ -10,7 +10,7 @@ mod left;
 mod rows;
 mod same;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
@@ -29,6 +29,8 @@ pub use files::Files;
 
 /// Bytes of values that are held at a time; one value is held whole.
 const HELD: usize = 8 << 20;
+/// Bytes of values that are read ahead of being wanted.
+const AHEAD: u64 = 4 << 20;
 /// Changes that are given at a time.
 const ROWS: usize = 10_000;
 
@@ -50,6 +52,8 @@ impl Session {
             bytes: 0,
             keys: BTreeSet::new(),
             kept: 0,
+            ahead: BTreeMap::new(),
+            reads_ahead: true,
             left: Vec::new(),
         };
         carry.reading();
@@ -72,6 +76,10 @@ struct Carry<'a, 'b> {
     keys: BTreeSet<String>,
     /// Files that were made of what is no text.
     kept: u32,
+    /// Values of bindings that were read before they are wanted, by their rows.
+    ahead: BTreeMap<i64, Vec<u8>>,
+    /// Whether the store gives values ahead.
+    reads_ahead: bool,
     left: Vec<Left>,
 }
 
@@ -105,12 +113,19 @@ impl Carry<'_, '_> {
 
     /// A value, byte for byte.
     fn whole(
-        &self,
+        &mut self,
         table: &str,
         column: &str,
         of: &Table,
         at: &ValueAt,
     ) -> Result<Vec<u8>, WriteError> {
+        let ahead = match at {
+            ValueAt::Row { rowid, .. } if table == schema::BINDINGS => self.ahead.remove(rowid),
+            _ => None,
+        };
+        if let Some(bytes) = ahead {
+            return Ok(bytes);
+        }
         let mut bytes = Vec::new();
         if let (ValueAt::Row { len: Some(_), .. }, Some(db)) = (at, &self.session.values.db) {
             decode::rows::value_pieces(db.db.as_ref(), table, column, at, &mut |piece| {
