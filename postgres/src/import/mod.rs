@@ -8,7 +8,7 @@ mod rows;
 
 use std::collections::{BTreeMap, HashSet};
 
-use prosescope_core::session::{Left, Session};
+use prosescope_core::session::{Left, Session, weight};
 use prosescope_core::write::{AttachmentFile, Change, Fault, FaultKind, WriteError};
 use tokio_postgres::error::SqlState;
 
@@ -29,7 +29,7 @@ const SENT: usize = 4 << 20;
 /// Statements that are sent before the server's answers are waited for.
 const STATEMENTS: usize = 1000;
 
-/// Copies a run into the database. Returns what could not be carried.
+/// Copies a run into the database; `moved` is told of bytes that were sent. Returns what could not be carried.
 ///
 /// # Errors
 /// A refusal when a run of this id is there; a [`Fault`] when either cannot be read or written. Then nothing is there.
@@ -37,12 +37,14 @@ pub fn import_run(
     address: &Address,
     session: &Session,
     with_files: bool,
+    moved: &dyn Fn(u64),
 ) -> Result<Vec<Left>, WriteError> {
     let server = Server::connect(address)?;
     schema::complete(&server)?;
     let mut import = Import {
         server: &server,
         session,
+        moved,
         of: Of::Run(session.run().id.to_string()),
         ids: BTreeMap::new(),
         seen: HashSet::new(),
@@ -67,6 +69,7 @@ pub fn import_run(
 struct Import<'a> {
     server: &'a Server,
     session: &'a Session,
+    moved: &'a dyn Fn(u64),
     of: Of,
     /// The database's ids, by the source's.
     ids: BTreeMap<i64, i64>,
@@ -194,9 +197,11 @@ impl Import<'_> {
                     let message = format!("{from} changed while it was read");
                     return Err(Fault::new(FaultKind::Busy, message).into());
                 }
-                at += piece.len() as u64;
+                let bytes = piece.len() as u64;
+                at += bytes;
                 let bound = vec![text(self.run()), text(&*to), int(n), owned_bytes(piece)];
                 group.add([step(apply::ADD_PIECE, bound)])?;
+                (self.moved)(bytes);
                 n += 1;
             }
             group.send()?;
@@ -227,6 +232,7 @@ impl Import<'_> {
     }
 
     fn take(&mut self, changes: Vec<Change>) -> Result<(), WriteError> {
+        let bytes = changes.iter().map(weight).sum();
         let planned: Vec<Planned> = changes
             .into_iter()
             .map(|change| self.plan(change))
@@ -241,7 +247,9 @@ impl Import<'_> {
             group.add(open.add(&self.of, planned))?;
         }
         group.add(open.close(self.run()))?;
-        group.send()
+        group.send()?;
+        (self.moved)(bytes);
+        Ok(())
     }
 
     fn attachment(&self, file: &AttachmentFile) -> Result<(), WriteError> {

@@ -278,7 +278,7 @@ fn key(binding: &Binding) -> (Text, Option<i64>) {
     (Text::clone(&binding.name), binding.execution_id)
 }
 
-fn named(name: &str, frame: Option<i64>) -> String {
+pub(super) fn named(name: &str, frame: Option<i64>) -> String {
     let of = frame.map_or(String::new(), |id| format!(" of frame {id}"));
     format!("{name}{of}")
 }

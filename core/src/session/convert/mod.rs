@@ -9,6 +9,7 @@ mod gates;
 mod left;
 mod rows;
 mod same;
+mod there;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,6 +27,7 @@ pub use crate::view::Left;
 use crate::write::{AttachmentFile, Change, Fault, FaultKind, WriteError};
 
 pub use files::Files;
+pub use there::There;
 
 /// Bytes of values that are held at a time; one value is held whole.
 const HELD: usize = 8 << 20;
@@ -37,7 +39,36 @@ const ROWS: usize = 10_000;
 /// What takes the changes, some at a time and in order.
 pub type Each<'a> = &'a mut dyn FnMut(Vec<Change>) -> Result<(), WriteError>;
 
+/// What a row takes beside its texts, in the count of what is moved.
+const ROW: u64 = 100;
+
+/// About how many bytes a change moves.
+pub fn weight(change: &Change) -> u64 {
+    let texts = match change {
+        Change::Binding(row) => row.value.len(),
+        Change::Memory(row) => row.memory.len(),
+        Change::Execution(row) => row.text.len(),
+        _ => 0,
+    };
+    texts as u64 + ROW
+}
+
 impl Session {
+    /// About how many bytes a copy of the run moves: of values and files, and of what each row says.
+    pub fn weight(&self, to_folder: bool, with_files: bool) -> u64 {
+        let values = self.run.bindings.iter().map(|binding| &binding.value);
+        let values = values.chain(agents::own_agents(self).map(|agent| &agent.memory));
+        let values = values.map(|value| value.len().unwrap_or(0) + ROW);
+        let rows = self.run.executions.iter();
+        let rows = rows.map(|row| row.text.len() as u64 + ROW);
+        let files = self.carry_files(to_folder, with_files);
+        let files = files.copied.iter().filter_map(|(path, _)| {
+            let file = self.values.source.file(&format!("{}{path}", self.root))?;
+            Some(file.len)
+        });
+        values.chain(rows).chain(files).sum()
+    }
+
     /// Gives the run to `each` as changes, for a new store: a folder, or a database. What could not be carried is
     /// said.
     ///
