@@ -13,6 +13,7 @@ mod locate;
 mod near;
 mod out;
 mod print;
+mod progress;
 mod record;
 mod serve;
 mod usage;

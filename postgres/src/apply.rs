@@ -16,21 +16,36 @@ use crate::server::{Bound, bytes, int, owned, text};
 pub(crate) struct Step<'a> {
     pub(crate) sql: String,
     pub(crate) bound: Vec<Bound<'a>>,
-    /// Whether it is to change exactly one row; else it may change any number.
-    pub(crate) one: bool,
+    /// How many rows it is to change; else it may change any number.
+    pub(crate) rows: Option<u64>,
+}
+
+impl Step<'_> {
+    /// Bytes of its values.
+    pub(crate) fn len(&self) -> usize {
+        self.bound.iter().map(|bound| bound.len).sum()
+    }
 }
 
 pub(crate) fn step<'a>(sql: impl Into<String>, bound: Vec<Bound<'a>>) -> Step<'a> {
     Step {
         sql: sql.into(),
         bound,
-        one: true,
+        rows: Some(1),
+    }
+}
+
+/// A statement of so many rows.
+pub(crate) fn many<'a>(sql: &str, bound: Vec<Bound<'a>>, rows: usize) -> Step<'a> {
+    Step {
+        rows: Some(rows as u64),
+        ..step(sql, bound)
     }
 }
 
 pub(crate) fn any<'a>(sql: impl Into<String>, bound: Vec<Bound<'a>>) -> Step<'a> {
     Step {
-        one: false,
+        rows: None,
         ..step(sql, bound)
     }
 }
@@ -40,6 +55,14 @@ const STATUSES: [&str; 4] = ["running", "completed", "failed", "interrupted"];
 
 /// The words that `bindings.kind` takes.
 const KINDS: [&str; 4] = ["input", "output", "let", "const"];
+
+/// The word that the column takes for a kind, and the kind where that is another (errata P11).
+pub(crate) fn kind(kind: &str) -> (&str, Option<&str>) {
+    match KINDS.contains(&kind) {
+        true => (kind, None),
+        false => ("let", Some(kind)),
+    }
+}
 
 /// Metadata that keys are added to (errata X12: NULL too). What is no object stays, under a key of its own.
 const OBJECT: &str = "CASE WHEN jsonb_typeof(metadata) = 'object' THEN metadata
@@ -245,7 +268,7 @@ fn event<'a>(
 /// B6: the earlier value stays as history.
 fn binding<'a>(run: &'a str, row: &'a BindingRow) -> Vec<Step<'a>> {
     let frame = || int(row.execution_id.unwrap_or(-1));
-    let is_known = KINDS.contains(&&*row.kind);
+    let (kind, odd) = kind(&row.kind);
     vec![
         any(
             format!(
@@ -272,13 +295,13 @@ fn binding<'a>(run: &'a str, row: &'a BindingRow) -> Vec<Step<'a>> {
                 text(&*row.name),
                 text(run),
                 int(row.execution_id),
-                text(if is_known { &*row.kind } else { "let" }),
+                text(kind),
                 text(&*row.value),
                 text(row.source.as_deref()),
                 text(&*row.at),
                 text(row.created.as_deref()),
                 text(row.attachment.as_deref()),
-                text((!is_known).then_some(&*row.kind)),
+                text(odd),
             ],
         ),
     ]

@@ -43,7 +43,7 @@ impl Of {
     pub(crate) fn key(&self) -> Bound<'_> {
         match self {
             Of::Run(run) => text(&**run),
-            Of::Runs(Some(runs)) => texts(runs),
+            Of::Runs(Some(runs)) => texts(runs.iter().map(|run| Some(run.as_str()))),
             Of::Agents(Keeper::Project(Some(project))) => text(&**project),
             Of::Runs(None) | Of::Agents(_) => text(""),
         }

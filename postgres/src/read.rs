@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::{Cell as Flag, RefCell};
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -382,6 +382,39 @@ impl Database for PostgresRun {
                     }
                 }
                 Ok(())
+            })
+        })
+    }
+
+    fn texts_between(
+        &self,
+        table: &str,
+        column: &str,
+        addresses: RangeInclusive<i64>,
+        each: &mut dyn FnMut(i64, &[u8]),
+    ) -> Result<(), DecodeError> {
+        self.with_shape(table, |shape| {
+            let column = shape.found.column(column);
+            let Some(column) =
+                column.filter(|column| matches!(shape.kind(column), Kind::Text | Kind::Kept))
+            else {
+                return Ok(());
+            };
+            let sql = format!(
+                "SELECT t.\"*at*\", {} FROM {} WHERE t.\"*at*\" BETWEEN $2 AND $3",
+                shape.expression(column),
+                shape.rows(&self.of)
+            );
+            let bound = [self.key(), int(*addresses.start()), int(*addresses.end())];
+            self.inside(|| {
+                self.each(&sql, &bound, &mut |row| {
+                    let at = get(row, 0).map_err(|error| self.unread(error))?;
+                    let value: Option<Raw<'_>> = get(row, 1).map_err(|error| self.unread(error))?;
+                    if let Some(Raw(bytes)) = value {
+                        each(at, bytes);
+                    }
+                    Ok(true)
+                })
             })
         })
     }

@@ -50,21 +50,32 @@ pub(crate) fn owned<'a>(value: impl Into<Option<String>>) -> Bound<'a> {
     }
 }
 
-/// Texts.
-pub(crate) fn texts(values: &[String]) -> Bound<'_> {
-    Bound {
-        value: Box::new(values),
-        of: Type::TEXT_ARRAY,
-        len: values.iter().map(String::len).sum(),
-    }
-}
-
 /// A whole number, or NULL.
 pub(crate) fn int<'a>(value: impl Into<Option<i64>>) -> Bound<'a> {
     Bound {
         value: Box::new(value.into()),
         of: Type::INT8,
         len: 8,
+    }
+}
+
+/// A column of texts.
+pub(crate) fn texts<'a>(values: impl IntoIterator<Item = Option<&'a str>>) -> Bound<'a> {
+    let values: Vec<Option<&str>> = values.into_iter().collect();
+    Bound {
+        len: values.iter().flatten().map(|value| value.len()).sum(),
+        value: Box::new(values),
+        of: Type::TEXT_ARRAY,
+    }
+}
+
+/// A column of whole numbers.
+pub(crate) fn ints<'a>(values: impl IntoIterator<Item = Option<i64>>) -> Bound<'a> {
+    let values: Vec<Option<i64>> = values.into_iter().collect();
+    Bound {
+        len: 8 * values.len(),
+        value: Box::new(values),
+        of: Type::INT8_ARRAY,
     }
 }
 

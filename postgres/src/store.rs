@@ -349,8 +349,8 @@ impl PostgresStore {
 
 /// Sends statements one after the other without waiting, and then looks at all answers.
 fn sent(server: &Server, steps: &[Step<'_>]) -> Result<(), Failed> {
-    let bytes = |step: &Step<'_>| step.bound.iter().map(|bound| bound.len).sum::<usize>();
-    if let Some(bytes) = steps.iter().map(bytes).find(|n| *n > server.address().most) {
+    let most = server.address().most;
+    if let Some(bytes) = steps.iter().map(Step::len).find(|len| *len > most) {
         let message = format!(
             "{} was not written: a row of {bytes} bytes, and PostgreSQL takes less than 1 GB",
             server.address()
@@ -377,9 +377,13 @@ fn sent(server: &Server, steps: &[Step<'_>]) -> Result<(), Failed> {
     for (answer, step) in answers.into_iter().zip(steps) {
         // The first error is the reason for the others.
         let changed = answer.map_err(|error| failed(server.address(), &Lost::Error(error)))?;
-        if step.one && changed != 1 {
+        if let Some(wanted) = step.rows.filter(|wanted| *wanted != changed) {
+            let wanted = match wanted {
+                1 => "one row was".to_owned(),
+                _ => format!("{wanted} rows were"),
+            };
             let message = format!(
-                "{} was not written: one row was to change, {changed} would have",
+                "{} was not written: {wanted} to change, {changed} would have",
                 server.address()
             );
             let hint =

@@ -351,6 +351,7 @@ fn converting_copies_and_writes_nothing_of_elsewhere() {
                 },
                 session,
                 to_folder,
+                moved: &|_| (),
             };
             convert(&conversion, to)
                 .map(drop)

@@ -15,8 +15,8 @@ use crate::test::PROSE;
 use crate::view::{self, VIEWER_HTML, target};
 
 /// Parts that need neither the viewer nor npm's packages.
-const NATIVE_ONLY: [&str; 7] = [
-    "get", "fold", "scope", "runs", "record", "postgres", "server",
+const NATIVE_ONLY: [&str; 8] = [
+    "get", "fold", "scope", "runs", "record", "postgres", "server", "moving",
 ];
 
 #[derive(clap::Args)]
@@ -25,12 +25,15 @@ pub(crate) struct Args {
     #[arg(
         long,
         value_delimiter = ',',
-        value_name = "get,fold,scope,runs,record,postgres,server,open,scroll,size"
+        value_name = "get,fold,scope,runs,record,postgres,server,moving,open,scroll,size"
     )]
     only: Vec<String>,
     /// Small sizes and few repetitions: whether it works.
     #[arg(long)]
     quick: bool,
+    /// Megabytes of the run that `moving` moves [default: 100].
+    #[arg(long, value_name = "MB")]
+    size: Option<u32>,
 }
 
 /// Builds and measures.
@@ -79,6 +82,9 @@ pub(crate) fn run_bench(root: &Path, args: &Args) -> Result<()> {
     bench.env(PROSE, program("prose")).args(&args.only);
     if let Some(viewer) = &viewer {
         bench.env(VIEWER_HTML, viewer);
+    }
+    if let Some(size) = args.size {
+        bench.env("PROSE_BENCH_MB", size.to_string());
     }
     if args.quick {
         bench.arg("--quick");

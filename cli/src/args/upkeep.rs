@@ -19,8 +19,8 @@ pub(crate) struct ConvertArgs {
     /// The state mode of the copy
     #[arg(long, value_enum)]
     pub(crate) to: super::record::StateMode,
-    /// The copy's folder, which must not exist [default: RUN-sqlite or RUN-filesystem, beside the run; of a run in PostgreSQL,
-    /// ID in .prose/runs]
+    /// The copy's folder, which is left as it is where the same run is there already [default: RUN-sqlite or RUN-filesystem,
+    /// beside the run; of a run in PostgreSQL, ID in .prose/runs]
     #[arg(long, value_name = "PATH")]
     pub(crate) out: Option<std::path::PathBuf>,
 }
@@ -30,7 +30,8 @@ pub(crate) struct ConvertArgs {
 pub(crate) struct PullArgs {
     /// The run: postgres:ID, or postgres:latest
     pub(crate) run: String,
-    /// The database file to make, which must not exist; attachments are put beside it [default: ID/state.db in .prose/runs]
+    /// The database file to make, which is left as it is where the same run is in it already; attachments are put beside it
+    /// [default: ID/state.db in .prose/runs]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }

@@ -6,13 +6,14 @@ use prosescope_core::model::{FolderForm, Form};
 use prosescope_core::view::RunConverted;
 use prosescope_store::{Conversion, Origin, convert};
 
-use super::{server_copy, unread};
+use super::{copy_there, server_copy, unread};
 use crate::args::record::StateMode;
 use crate::args::upkeep::ConvertArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::locate::OnServer;
 use crate::out::{self, Out};
+use crate::progress::Progress;
 use crate::{locate, print, record};
 
 pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
@@ -22,7 +23,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
                 "a run in PostgreSQL has no folder: leave out --out",
             ));
         }
-        let converted = server_copy::pushed(&args.run)?;
+        let converted = server_copy::pushed(&args.run, out)?;
         return out.show(&converted, || print::converted(&converted, out.width));
     }
     if let Some(found) = OnServer::named(&args.run)? {
@@ -31,7 +32,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
             Some(to) => to.clone(),
             None => record::prose_dir()?.join("runs").join(&found.id),
         };
-        let converted = server_copy::pulled(&found, &to, to_folder)?;
+        let converted = server_copy::pulled(&found, &to, to_folder, out)?;
         return out.show(&converted, || print::converted(&converted, out.width));
     }
     // Alone: agents of wider scopes are none of the run's.
@@ -103,19 +104,26 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
         return Err(CliError::refused("out-inside-run", message)
             .hint("choose a folder outside of the run: --out PATH"));
     }
+    let with_files = !opened.alone;
+    if let Some(there) = copy_there::at(session, &to, to_folder, with_files)? {
+        return out.show(&there, || print::converted(&there, out.width));
+    }
+    let progress = Progress::of("copying", session.weight(to_folder, with_files), out);
     let (left, told) = convert(
         &Conversion {
             origin: Origin::Disk {
                 disk: &opened.disk,
                 database: opened.database.as_deref(),
-                with_files: !opened.alone,
+                with_files,
             },
             session,
             to_folder,
+            moved: &|bytes| progress.add(bytes),
         },
         &to,
     )
     .map_err(|fault| super::of_run(&opened.dir, fault))?;
+    drop(progress);
     out::recorded();
     record::told(told);
     let converted = RunConverted {
@@ -123,6 +131,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
         folder: record::from_here(&to),
         state: state.to_owned(),
         left,
+        already: false,
     };
     out.show(&converted, || print::converted(&converted, out.width))
 }

@@ -11,6 +11,7 @@ mod check_fix;
 mod clean;
 mod completions;
 mod convert;
+mod copy_there;
 mod decide;
 mod doctor;
 mod exec;

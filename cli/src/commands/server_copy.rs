@@ -8,19 +8,21 @@ use prosescope_core::model::{FolderForm, Form};
 use prosescope_core::session::{Options, Session};
 use prosescope_core::source::Source;
 use prosescope_core::view::RunConverted;
-use prosescope_postgres::{PostgresSource, import_run};
+use prosescope_core::write::WriteError;
+use prosescope_postgres::{Address, PostgresSource, import_run};
 use prosescope_store::{Conversion, Origin, convert};
 
-use super::unread;
+use super::{copy_there, unread};
 use crate::args::upkeep::{PullArgs, PushArgs};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::locate::OnServer;
 use crate::out::{self, Out};
+use crate::progress::Progress;
 use crate::{locate, print, record};
 
 pub(super) fn push(args: &PushArgs, out: &Out) -> Result<Exit, CliError> {
-    let converted = pushed(&args.run)?;
+    let converted = pushed(&args.run, out)?;
     out.show(&converted, || print::converted(&converted, out.width))
 }
 
@@ -30,17 +32,17 @@ pub(super) fn pull(args: &PullArgs, out: &Out) -> Result<Exit, CliError> {
         return Err(CliError::usage(message).hint("name it postgres:ID"));
     };
     let converted = match &args.out {
-        Some(file) => into_file(&found, file)?,
+        Some(file) => into_file(&found, file, out)?,
         None => {
             let to = record::prose_dir()?.join("runs").join(&found.id);
-            pulled(&found, &to, false)?
+            pulled(&found, &to, false, out)?
         }
     };
     out.show(&converted, || print::converted(&converted, out.width))
 }
 
 /// Copies a run into the database that the project names.
-pub(super) fn pushed(run: &str) -> Result<RunConverted, CliError> {
+pub(super) fn pushed(run: &str, out: &Out) -> Result<RunConverted, CliError> {
     if locate::id_on_server(run).is_some() {
         let message = format!("{run} is in PostgreSQL already");
         return Err(CliError::refused("same-form", message)
@@ -65,10 +67,34 @@ pub(super) fn pushed(run: &str) -> Result<RunConverted, CliError> {
         return Err(CliError::refused("form-read-only", message)
             .hint("databases, and folders with the state.md of the documents, can be copied"));
     }
-    let left = import_run(&address, &opened.session, !opened.alone)?;
-    out::recorded();
+    let with_files = !opened.alone;
     let id = opened.session.run().id.to_string();
+    let total = opened.session.weight(false, with_files);
+    let progress = Progress::of("pushing", total, out);
+    let moved = |bytes| progress.add(bytes);
+    let (left, already) = match import_run(&address, &opened.session, with_files, &moved) {
+        Err(WriteError::Refused {
+            rule: "run-exists", ..
+        }) => {
+            let copy = session_of(&address, &id)?;
+            let next = format!(
+                "go on with the run there; or copy it away (`prose pull postgres:{id} -o FILE`), remove it (`prose clean postgres:{id} --yes`) and push again"
+            );
+            let place = address.to_string();
+            let form = (false, with_files);
+            (
+                copy_there::same(&opened.session, &copy.1, form, &place, next)?,
+                true,
+            )
+        }
+        imported => (imported?, false),
+    };
+    drop(progress);
+    if !already {
+        out::recorded();
+    }
     Ok(RunConverted {
+        already,
         folder: locate::server_name(&id),
         run: id,
         state: "postgres".to_owned(),
@@ -76,27 +102,37 @@ pub(super) fn pushed(run: &str) -> Result<RunConverted, CliError> {
     })
 }
 
+/// A run in PostgreSQL by the ids of its source, read for as long as it takes, and without what lies around it.
+fn session_of(address: &Address, id: &str) -> Result<(Rc<PostgresSource>, Session), CliError> {
+    let source = Rc::new(PostgresSource::open(address, id)?.by_source_ids());
+    let shared: Rc<dyn Source> = Rc::<PostgresSource>::clone(&source);
+    let session = Session::open(shared, &PostgresSource::place(id), &Options::default())?;
+    Ok((source, session))
+}
+
 /// Copies a run out of PostgreSQL into a new folder.
 pub(super) fn pulled(
     found: &OnServer,
     to: &Path,
     to_folder: bool,
+    out: &Out,
 ) -> Result<RunConverted, CliError> {
-    let source = PostgresSource::open(&found.address, &found.id)?.by_source_ids();
-    let source = Rc::new(source);
-    let shared: Rc<dyn Source> = Rc::<PostgresSource>::clone(&source);
-    // For as long as it takes, and without what lies around the run.
-    let place = PostgresSource::place(&found.id);
-    let session = Session::open(shared, &place, &Options::default())?;
+    let (source, session) = session_of(&found.address, &found.id)?;
     unread::given(&session)?;
+    if let Some(there) = copy_there::at(&session, to, to_folder, true)? {
+        return Ok(there);
+    }
+    let progress = Progress::of("pulling", session.weight(to_folder, true), out);
     let (left, told) = convert(
         &Conversion {
             origin: Origin::Server(&|| source.written()),
             session: &session,
             to_folder,
+            moved: &|bytes| progress.add(bytes),
         },
         to,
     )?;
+    drop(progress);
     out::recorded();
     record::told(told);
     Ok(RunConverted {
@@ -104,18 +140,21 @@ pub(super) fn pulled(
         folder: record::from_here(to),
         state: if to_folder { "filesystem" } else { "sqlite" }.to_owned(),
         left,
+        already: false,
     })
 }
 
 /// Copies a run into a database file, with its other files beside it.
-fn into_file(found: &OnServer, file: &Path) -> Result<RunConverted, CliError> {
+fn into_file(found: &OnServer, file: &Path, out: &Out) -> Result<RunConverted, CliError> {
     let there = |path: &Path| fs::symlink_metadata(path).is_ok();
     let taken = |path: &Path| {
         let message = format!("{} is there already", path.display());
         CliError::new(Exit::Io, message).hint("choose another file: -o FILE")
     };
     if there(file) {
-        return Err(taken(file));
+        let (_, session) = session_of(&found.address, &found.id)?;
+        unread::given(&session)?;
+        return copy_there::at(&session, file, false, true)?.ok_or_else(|| taken(file));
     }
     let file = std::path::absolute(file)?;
     let above = file.parent().map(PathBuf::from).unwrap_or_default();
@@ -124,7 +163,7 @@ fn into_file(found: &OnServer, file: &Path) -> Result<RunConverted, CliError> {
         .prefix(".pull-")
         .tempdir_in(&above)?;
     let made = aside.path().join("run");
-    let converted = pulled(found, &made, false)?;
+    let converted = pulled(found, &made, false, out)?;
     // The program is in its row.
     let mut beside = Vec::new();
     for entry in fs::read_dir(&made)? {

@@ -19,7 +19,9 @@ pub(crate) fn converted(converted: &RunConverted, width: usize) -> String {
         escape(&converted.run, false),
         converted.state
     );
-    if converted.left.is_empty() {
+    if converted.already {
+        out.push_str("the same run is there already, whole: nothing was copied\n");
+    } else if converted.left.is_empty() {
         out.push_str("the copy is complete\n");
     }
     // What is said of many places is said once.

@@ -156,7 +156,8 @@ fn a_finish_or_a_push_that_was_killed_is_whole_once_it_is_repeated() {
             found == "1|20|9" || (found == "0|0|0" && !done),
             "{found}, acknowledged: {done}"
         );
-        repeated(&["push", &run]);
+        // Whether or not it was committed.
+        project.prose(0, &["push", &run], "");
         assert_eq!(there(), "1|20|9");
         let remove = format!("DELETE FROM openprose.run WHERE id = '{run}'");
         cluster.psql(&url, &remove).unwrap();

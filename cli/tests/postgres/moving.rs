@@ -1,6 +1,8 @@
 //! Runs that go into PostgreSQL and out of it: there and back is the same run.
 
 use prosescope_test_support::cluster::Cluster;
+#[cfg(target_os = "linux")]
+use prosescope_test_support::run::most_memory;
 use prosescope_test_support::{needs, run::fed};
 
 use crate::commands::{PROGRAM, record, told};
@@ -55,16 +57,24 @@ fn a_run_goes_into_postgresql_and_comes_back_the_same() {
         assert_eq!(pushed["left"], serde_json::json!([]), "{form}: {pushed}");
         let there = format!("postgres:{run}");
         assert_eq!(pushed["folder"], there.as_str());
-        // The run is there once.
-        project.prose(4, &["push", &run], "");
+        // The run is there once; to push it again is no error.
+        let again = project.json(&["push", &run]);
+        assert_eq!(
+            (&pushed["already"], &again["already"]),
+            (&false.into(), &true.into()),
+            "{form}: {again}"
+        );
         assert_eq!(
             project.line(&["get", "large", "--run", &there]),
             large.trim_end()
         );
 
         let back = ["convert", &there, "--to", form, "--out", ".prose/runs/copy"];
-        let back = project.json(&back);
-        assert_eq!(back["left"], serde_json::json!([]), "{form}: {back}");
+        for already in [false, true] {
+            let back = project.json(&back);
+            assert_eq!(back["left"], serde_json::json!([]), "{form}: {back}");
+            assert_eq!(back["already"], already, "{form}: {back}");
+        }
         assert_same(&project, &run, "copy");
         project.prose(2, &["pull", &there, "-o", "sent/run.db"], "");
         // A file that a teammate opens, with what its rows name beside it.
@@ -74,9 +84,23 @@ fn a_run_goes_into_postgresql_and_comes_back_the_same() {
             project.line(&["get", "large", "--run", "sent/state.db"]),
             large.trim_end()
         );
-        project.prose(6, &["pull", &there, "-o", "sent/state.db"], "");
-        // It goes on where it is now.
+        let again = project.json(&["pull", &there, "-o", "sent/state.db"]);
+        assert_eq!(again["already"], true, "{form}: {again}");
+        // It goes on where it is now: what was copied differs from it, and is named.
         project.prose(0, &["put", "more", "--run", &there], "more");
+        for args in [
+            &["push", &run][..],
+            &["pull", &there, "-o", "sent/state.db"],
+            &back,
+        ] {
+            let refused = project.give(args, b"");
+            assert_eq!(refused.status.code(), Some(4), "{args:?}");
+            let said = text(&refused.stderr);
+            assert!(said.contains("binding more"), "{said}");
+        }
+        // What is no copy of the run is never taken for one.
+        std::fs::write(project.path().join("other.db"), "other").unwrap();
+        project.prose(6, &["pull", &there, "-o", "other.db"], "");
         project.prose(
             0,
             &["convert", &there, "--to", "filesystem", "--out", "folder"],
@@ -143,27 +167,6 @@ fn what_postgresql_refuses_comes_back_as_it_was() {
     assert_eq!(project.line(&["get", "nul", "--run", &there]), "plain");
 }
 
-/// The most memory that a command held at once, in bytes.
-#[cfg(target_os = "linux")]
-fn most_memory(project: &Project, args: &[&str]) -> u64 {
-    use std::process::Stdio;
-    let mut command = project.command(args);
-    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
-    let status = format!("/proc/{}/status", child.id());
-    let mut most = 0;
-    loop {
-        let said = std::fs::read_to_string(&status).unwrap_or_default();
-        let peak = said.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kilobytes = peak.and_then(|peak| peak.trim().trim_end_matches(" kB").parse().ok());
-        most = kilobytes.map_or(most, |n: u64| n * 1024);
-        match child.try_wait().unwrap() {
-            Some(done) => break assert!(done.success(), "prose {args:?}"),
-            None => std::thread::sleep(std::time::Duration::from_millis(5)),
-        }
-    }
-    most
-}
-
 #[cfg(target_os = "linux")]
 #[test]
 fn a_large_run_moves_in_little_memory() {
@@ -191,8 +194,72 @@ fn a_large_run_moves_in_little_memory() {
         &["pull", &there, "-o", "sent/state.db"],
         &["convert", &there, "--to", "filesystem", "--out", "folder"],
     ] {
-        let most = most_memory(&project, args);
+        let most = most_memory(&mut project.command(args));
         println!("{args:?}: {} MB", most >> 20);
         assert!(most < 64 << 20, "{args:?}: {most}");
     }
+}
+
+/// As large as teams have them (`cargo xtask soak`), else small.
+#[test]
+fn a_run_of_many_values_comes_back_the_same() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    if needs::sqlite3().is_none() {
+        return;
+    }
+    let megabytes = match std::env::var_os("PROSE_SOAK") {
+        Some(_) => 500,
+        None => 5,
+    };
+    let project = Project::new("session \"x\"\n", &cluster.database());
+    let run = project.init("sqlite");
+    let db = format!(".prose/runs/{run}/state.db");
+    // Values of 100 bytes to 1 MB; one that is written again, and rows that lie in others.
+    let sql = format!(
+        "INSERT INTO bindings (name, value, kind, execution_id)
+         WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {megabytes} * 40)
+         SELECT 'v' || n, hex(randomblob(CASE WHEN n % 100 = 0 THEN 500000 WHEN n % 10 = 0 THEN 50000 ELSE 50 + n % 9000 END)),
+                'let', CASE WHEN n % 3 = 0 THEN n END FROM n;
+         INSERT INTO execution (id, statement_index, statement_text, status, parent_id, metadata)
+         WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {megabytes} * 40)
+         SELECT n, 1, 'session \"' || n || '\"', 'completed', CASE WHEN n % 7 = 0 THEN n - 1 END, '{{\"n\": ' || n || '}}' FROM n;"
+    );
+    let mut sqlite = std::process::Command::new("sqlite3");
+    let made = fed(sqlite.arg(project.path().join(&db)), sql.as_bytes());
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    for value in ["first", "second"] {
+        project.prose(0, &["put", "again", "--run", &run], value);
+    }
+    project.give(
+        &["put", "file", "--run", &run],
+        &vec![b'x'; megabytes << 16],
+    );
+    project.prose(0, &["push", &run], "");
+    let there = format!("postgres:{run}");
+    project.prose(0, &["pull", &there, "-o", "back/state.db"], "");
+    let dump = |db: &str| {
+        let sql = "SELECT name, kind, execution_id, attachment_path, value FROM bindings ORDER BY rowid;
+                   SELECT id, statement_index, statement_text, status, parent_id, metadata FROM execution ORDER BY id;
+                   SELECT name, value FROM x_binding_history ORDER BY id;";
+        let mut sqlite = std::process::Command::new("sqlite3");
+        let out = fed(sqlite.arg(project.path().join(db)), sql.as_bytes());
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        // Metadata is carried as JSON, by meaning.
+        text(&out.stdout).replace("\": ", "\":")
+    };
+    let (ours, theirs) = (dump(&db), dump("back/state.db"));
+    println!("{} MB of rows", ours.len() >> 20);
+    // Not with what they say: it is long.
+    assert!(ours == theirs, "it came back another");
+    let file = |dir: &str| std::fs::read(project.path().join(dir).join("attachments/file.md"));
+    let ours = file(&format!(".prose/runs/{run}")).unwrap();
+    assert!(ours == file("back").unwrap());
+    assert_eq!(ours.len(), megabytes << 16);
+    // Nothing is copied twice.
+    let again = project.json(&["push", &run]);
+    assert_eq!(again["already"], true, "{again}");
+    let again = project.json(&["pull", &there, "-o", "back/state.db"]);
+    assert_eq!(again["already"], true, "{again}");
 }

@@ -19,7 +19,7 @@ mod error;
 mod found;
 
 use std::borrow::Cow;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -90,6 +90,21 @@ pub trait Database: Send {
         range: Range<u64>,
         each: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<(), DecodeError>;
+
+    /// Hands on the texts of a column of the rows between two addresses, all by one question. A store where a question costs
+    /// nothing hands on none: whoever misses a text asks for its pieces.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn texts_between(
+        &self,
+        _table: &str,
+        _column: &str,
+        _addresses: RangeInclusive<i64>,
+        _each: &mut dyn FnMut(i64, &[u8]),
+    ) -> Result<(), DecodeError> {
+        Ok(())
+    }
 
     /// Whether rows of many runs share the tables, each with its `run_id`: a run is then read by its id, and no row of
     /// another run is looked at. A file of one run, into which somebody put others, is no such store.

@@ -44,7 +44,7 @@ use crate::source::Source;
 pub use around::Around;
 pub use carry::Carried;
 pub use choose::{ChooseError, choose};
-pub use convert::{Each, Files, Left};
+pub use convert::{Each, Files, Left, There, weight};
 pub use filter::{Filter, Order, RUN_STATUSES, SILENT, UnknownStatus};
 pub use list::{is_of_newest, list, list_again, list_page};
 pub use lookup::{FoundValue, Lookup};

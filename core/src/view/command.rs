@@ -124,6 +124,8 @@ pub struct RunConverted {
     pub state: String,
     /// What the copy lacks, or has in another form.
     pub left: Vec<Left>,
+    /// Whether the same run was there already: nothing was copied.
+    pub already: bool,
 }
 
 /// A repaired copy of a run.

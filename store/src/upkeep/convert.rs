@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use prosescope_core::decode::state_md;
 use prosescope_core::model::StateFile;
 use prosescope_core::render::state_md::from_state_file;
-use prosescope_core::session::{Left, Session};
+use prosescope_core::session::{Left, Session, weight};
 use prosescope_core::source::Source;
 use prosescope_core::time::Stamp;
 use prosescope_core::write::{Change, Fault, FaultKind, RunStore, Style, WriteError, at_text};
@@ -30,6 +30,8 @@ pub struct Conversion<'a> {
     pub session: &'a Session,
     /// Whether a folder is wanted; else a database.
     pub to_folder: bool,
+    /// Is told of bytes that were copied.
+    pub moved: &'a dyn Fn(u64),
 }
 
 /// Where a run that is converted lies.
@@ -245,8 +247,11 @@ impl Conversion<'_> {
             Box::new(store)
         };
         let mut each = |changes: Vec<Change>| {
+            let bytes = changes.iter().map(weight).sum();
             let mut changes = Some(changes);
-            store.transact(&mut |_| Ok(changes.take().unwrap_or_default()))
+            store.transact(&mut |_| Ok(changes.take().unwrap_or_default()))?;
+            (self.moved)(bytes);
+            Ok(())
         };
         let carried = self.session.carry(self.to_folder, &mut each);
         carried.map_err(|error| match error {
@@ -285,12 +290,13 @@ impl Conversion<'_> {
                 }
             };
             match self.origin {
-                Origin::Disk { disk, .. } => disk
-                    .open_file(&from)
-                    .and_then(|file| copy(file, dir, to))
-                    .map_err(uncopied)?,
+                Origin::Disk { disk, .. } => {
+                    let copied = disk.open_file(&from).and_then(|file| copy(file, dir, to));
+                    copied.map_err(uncopied)?;
+                    (self.moved)(disk.file(&from).map_or(0, |file| file.len));
+                }
                 Origin::Server(_) => {
-                    let file = OfSource::of(self.session.source().as_ref(), &from);
+                    let file = OfSource::of(self.session.source().as_ref(), &from, self.moved);
                     let mut file = BufReader::with_capacity(PIECE, file);
                     let (folder, _) = to.rsplit_once('/').unwrap_or_default();
                     dir.make_dir(folder)
@@ -317,14 +323,16 @@ struct OfSource<'a> {
     source: &'a dyn Source,
     path: &'a str,
     at: u64,
+    moved: &'a dyn Fn(u64),
 }
 
 impl<'a> OfSource<'a> {
-    fn of(source: &'a dyn Source, path: &'a str) -> OfSource<'a> {
+    fn of(source: &'a dyn Source, path: &'a str, moved: &'a dyn Fn(u64)) -> OfSource<'a> {
         OfSource {
             source,
             path,
             at: 0,
+            moved,
         }
     }
 }
@@ -339,6 +347,7 @@ impl std::io::Read for OfSource<'_> {
             to.copy_from_slice(from);
         }
         self.at += len as u64;
+        (self.moved)(len as u64);
         Ok(len)
     }
 }

@@ -2,7 +2,7 @@
 //! with size. It judges nothing; `docs/performance.md` says what its figures are for.
 //!
 //! ```text
-//! bench [--quick] [PART…]      parts: get fold scope runs record postgres server open scroll size; none: all
+//! bench [--quick] [PART…]      parts: get fold scope runs record postgres server moving open scroll size; none: all
 //! ```
 //!
 //! `PROSE_BIN`, `PROSE_VIEWER_HTML` and the rest of what [`prosescope_tests::needs`] asks for name what is measured;
@@ -12,6 +12,7 @@ mod figures;
 mod fold;
 mod get;
 mod made;
+mod moving;
 mod open;
 mod postgres;
 mod record;
@@ -83,6 +84,11 @@ const PARTS: &[Part] = &[
         "server",
         "Writing to PostgreSQL beside `psql` and beside `state.db`",
         server::measure,
+    ),
+    (
+        "moving",
+        "A run moved into PostgreSQL and out of it beside `psql \\copy`, whole processes",
+        moving::measure,
     ),
     (
         "open",

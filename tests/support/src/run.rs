@@ -15,6 +15,32 @@ pub fn fed(command: &mut Command, input: &[u8]) -> Output {
     child.wait_with_output().expect("it ends")
 }
 
+/// Runs a program to its end; returns how much memory it held at most, in bytes.
+///
+/// # Panics
+/// When it fails.
+#[cfg(target_os = "linux")]
+pub fn most_memory(command: &mut Command) -> u64 {
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let status = format!("/proc/{}/status", child.id());
+    let mut most = 0;
+    loop {
+        let said = std::fs::read_to_string(&status).unwrap_or_default();
+        let peak = said.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kilobytes = peak.and_then(|peak| peak.trim().trim_end_matches(" kB").parse().ok());
+        most = kilobytes.map_or(most, |n: u64| n * 1024);
+        match child.try_wait().expect("it is waited for") {
+            Some(done) => break assert!(done.success(), "{command:?}"),
+            None => std::thread::sleep(std::time::Duration::from_millis(5)),
+        }
+    }
+    most
+}
+
 /// What a program said that ended with this exit code: standard output, then standard error.
 #[track_caller]
 pub fn said(code: i32, command: &mut Command) -> String {

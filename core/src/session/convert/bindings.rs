@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Carry, Session, Table, damaged, stamp, stamped, text};
+use super::{AHEAD, Carry, ROWS, Session, Table, damaged, stamp, stamped, text};
 use crate::decode::folder;
 use crate::decode::rows::{self, Version, Versions};
 use crate::decode::text::is_plain_path;
@@ -39,7 +39,8 @@ impl Carry<'_, '_> {
         for binding in bindings.iter().filter(|b| b.superseded) {
             superseded.entry(key(binding)).or_default().push(binding);
         }
-        for binding in bindings.iter().filter(|b| !b.superseded) {
+        for (at, binding) in bindings.iter().enumerate().filter(|(_, b)| !b.superseded) {
+            self.read_ahead(bindings.get(at..).unwrap_or_default())?;
             let versions = versions.remove(&key(binding)).unwrap_or_default();
             self.odd_frame(binding, &ids);
             if matches!(binding.value, ValueAt::Missing) {
@@ -75,6 +76,46 @@ impl Carry<'_, '_> {
                 self.left(place, format!("{what}: {}", gone.len()));
             }
         }
+        Ok(())
+    }
+
+    /// Reads values of the next bindings at once, unless that of the first was, where a store is asked by questions that cost
+    /// time.
+    fn read_ahead(&mut self, next: &[Binding]) -> Result<(), WriteError> {
+        let row = |binding: &Binding| match binding.value {
+            ValueAt::Row { rowid, len, .. } => Some((rowid, len?)),
+            _ => None,
+        };
+        let first = next.first().and_then(row).map(|(at, _)| at);
+        let (Some(first), Some(store)) = (first, &self.session.values.db) else {
+            return Ok(());
+        };
+        if !self.reads_ahead || self.ahead.contains_key(&first) {
+            return Ok(());
+        }
+        let (mut wanted, mut bytes) = (BTreeSet::new(), 0);
+        for (at, len) in next.iter().filter_map(row).take(ROWS) {
+            bytes += len;
+            if bytes > AHEAD || wanted.last().is_some_and(|last| at < *last) {
+                break;
+            }
+            wanted.insert(at);
+        }
+        let Some(last) = wanted.last() else {
+            return Ok(());
+        };
+        self.ahead.clear();
+        let ahead = &mut self.ahead;
+        let read =
+            store
+                .db
+                .texts_between(schema::BINDINGS, "value", first..=*last, &mut |at, text| {
+                    if wanted.contains(&at) {
+                        ahead.insert(at, text.to_vec());
+                    }
+                });
+        read.map_err(|error| damaged(&format!("{}.value: {error}", schema::BINDINGS)))?;
+        self.reads_ahead = !self.ahead.is_empty();
         Ok(())
     }
 
@@ -237,7 +278,7 @@ fn key(binding: &Binding) -> (Text, Option<i64>) {
     (Text::clone(&binding.name), binding.execution_id)
 }
 
-fn named(name: &str, frame: Option<i64>) -> String {
+pub(super) fn named(name: &str, frame: Option<i64>) -> String {
     let of = frame.map_or(String::new(), |id| format!(" of frame {id}"));
     format!("{name}{of}")
 }

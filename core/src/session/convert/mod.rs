@@ -9,8 +9,9 @@ mod gates;
 mod left;
 mod rows;
 mod same;
+mod there;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
@@ -26,16 +27,48 @@ pub use crate::view::Left;
 use crate::write::{AttachmentFile, Change, Fault, FaultKind, WriteError};
 
 pub use files::Files;
+pub use there::There;
 
 /// Bytes of values that are held at a time; one value is held whole.
 const HELD: usize = 8 << 20;
+/// Bytes of values that are read ahead of being wanted.
+const AHEAD: u64 = 4 << 20;
 /// Changes that are given at a time.
 const ROWS: usize = 10_000;
 
 /// What takes the changes, some at a time and in order.
 pub type Each<'a> = &'a mut dyn FnMut(Vec<Change>) -> Result<(), WriteError>;
 
+/// What a row takes beside its texts, in the count of what is moved.
+const ROW: u64 = 100;
+
+/// About how many bytes a change moves.
+pub fn weight(change: &Change) -> u64 {
+    let texts = match change {
+        Change::Binding(row) => row.value.len(),
+        Change::Memory(row) => row.memory.len(),
+        Change::Execution(row) => row.text.len(),
+        _ => 0,
+    };
+    texts as u64 + ROW
+}
+
 impl Session {
+    /// About how many bytes a copy of the run moves: of values and files, and of what each row says.
+    pub fn weight(&self, to_folder: bool, with_files: bool) -> u64 {
+        let values = self.run.bindings.iter().map(|binding| &binding.value);
+        let values = values.chain(agents::own_agents(self).map(|agent| &agent.memory));
+        let values = values.map(|value| value.len().unwrap_or(0) + ROW);
+        let rows = self.run.executions.iter();
+        let rows = rows.map(|row| row.text.len() as u64 + ROW);
+        let files = self.carry_files(to_folder, with_files);
+        let files = files.copied.iter().filter_map(|(path, _)| {
+            let file = self.values.source.file(&format!("{}{path}", self.root))?;
+            Some(file.len)
+        });
+        values.chain(rows).chain(files).sum()
+    }
+
     /// Gives the run to `each` as changes, for a new store: a folder, or a database. What could not be carried is
     /// said.
     ///
@@ -50,6 +83,8 @@ impl Session {
             bytes: 0,
             keys: BTreeSet::new(),
             kept: 0,
+            ahead: BTreeMap::new(),
+            reads_ahead: true,
             left: Vec::new(),
         };
         carry.reading();
@@ -72,6 +107,10 @@ struct Carry<'a, 'b> {
     keys: BTreeSet<String>,
     /// Files that were made of what is no text.
     kept: u32,
+    /// Values of bindings that were read before they are wanted, by their rows.
+    ahead: BTreeMap<i64, Vec<u8>>,
+    /// Whether the store gives values ahead.
+    reads_ahead: bool,
     left: Vec<Left>,
 }
 
@@ -105,12 +144,19 @@ impl Carry<'_, '_> {
 
     /// A value, byte for byte.
     fn whole(
-        &self,
+        &mut self,
         table: &str,
         column: &str,
         of: &Table,
         at: &ValueAt,
     ) -> Result<Vec<u8>, WriteError> {
+        let ahead = match at {
+            ValueAt::Row { rowid, .. } if table == schema::BINDINGS => self.ahead.remove(rowid),
+            _ => None,
+        };
+        if let Some(bytes) = ahead {
+            return Ok(bytes);
+        }
         let mut bytes = Vec::new();
         if let (ValueAt::Row { len: Some(_), .. }, Some(db)) = (at, &self.session.values.db) {
             decode::rows::value_pieces(db.db.as_ref(), table, column, at, &mut |piece| {

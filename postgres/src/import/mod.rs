@@ -1,0 +1,303 @@
+//! A run of another store as rows, in one transaction: it is there as a whole, or not at all.
+//!
+//! Ids of executions are the database's (errata P8); the source's own stay in `x_source_id`. What a column refuses or respells
+//! is kept in `x_original`, and a status of the append-only form in `x_status` (P11).
+
+mod original;
+mod rows;
+
+use std::collections::{BTreeMap, HashSet};
+
+use prosescope_core::session::{Left, Session, weight};
+use prosescope_core::write::{AttachmentFile, Change, Fault, FaultKind, WriteError};
+use tokio_postgres::error::SqlState;
+
+use crate::address::Address;
+use crate::apply::{self, PIECE, Step, step};
+use crate::fault;
+use crate::of::Of;
+use crate::rows::get;
+use crate::schema;
+use crate::server::{Lost, Server, int, ints, owned_bytes, text};
+use crate::store::{BEGIN, failure, send};
+use original::{Refused, nul, some, time};
+use rows::{Open, Planned, Row};
+
+/// Bytes of values that are sent before the server's answers are waited for.
+const SENT: usize = 4 << 20;
+
+/// Statements that are sent before the server's answers are waited for.
+const STATEMENTS: usize = 1000;
+
+/// Copies a run into the database; `moved` is told of bytes that were sent. Returns what could not be carried.
+///
+/// # Errors
+/// A refusal when a run of this id is there; a [`Fault`] when either cannot be read or written. Then nothing is there.
+pub fn import_run(
+    address: &Address,
+    session: &Session,
+    with_files: bool,
+    moved: &dyn Fn(u64),
+) -> Result<Vec<Left>, WriteError> {
+    let server = Server::connect(address)?;
+    schema::complete(&server)?;
+    let mut import = Import {
+        server: &server,
+        session,
+        moved,
+        of: Of::Run(session.run().id.to_string()),
+        ids: BTreeMap::new(),
+        seen: HashSet::new(),
+        late: Vec::new(),
+        left: Vec::new(),
+    };
+    let done = import.all(with_files);
+    let mut left = std::mem::take(&mut import.left);
+    match done {
+        Ok(carried) => {
+            server.release();
+            left.extend(carried);
+            Ok(left)
+        }
+        Err(error) => {
+            let _ = server.batch("ROLLBACK");
+            Err(error)
+        }
+    }
+}
+
+struct Import<'a> {
+    server: &'a Server,
+    session: &'a Session,
+    moved: &'a dyn Fn(u64),
+    of: Of,
+    /// The database's ids, by the source's.
+    ids: BTreeMap<i64, i64>,
+    /// Hashes of the bindings that were written.
+    seen: HashSet<u64>,
+    /// Executions whose parents come after them: the row, the parent.
+    late: Vec<(i64, i64)>,
+    left: Vec<Left>,
+}
+
+impl Import<'_> {
+    fn run(&self) -> &str {
+        self.of.run().unwrap_or_default()
+    }
+
+    fn lost(&self, lost: Lost) -> WriteError {
+        failure(self.server.address(), &lost)
+    }
+
+    fn send(&self, steps: &[Step<'_>]) -> Result<(), WriteError> {
+        send(self.server, steps)
+    }
+
+    fn all(&mut self, with_files: bool) -> Result<Vec<Left>, WriteError> {
+        self.server.batch(BEGIN).map_err(|lost| self.lost(lost))?;
+        self.head()?;
+        self.files(with_files)?;
+        self.take_ids()?;
+        let session = self.session;
+        let carried = session.carry(false, &mut |changes| self.take(changes))?;
+        for some in std::mem::take(&mut self.late).chunks(10_000) {
+            let sql = "UPDATE openprose.execution AS of SET parent_id = late.parent
+                       FROM unnest($1, $2) AS late(id, parent) WHERE of.id = late.id";
+            let (rows, parents) = some
+                .iter()
+                .map(|(row, parent)| (Some(*row), Some(*parent)))
+                .unzip::<_, _, Vec<_>, Vec<_>>();
+            self.send(&[apply::many(
+                sql,
+                vec![ints(rows), ints(parents)],
+                some.len(),
+            )])?;
+        }
+        match self.server.batch("COMMIT") {
+            Ok(()) => Ok(carried),
+            Err(lost) if fault::leaves_open(&lost) => self.settled().map(|()| carried),
+            Err(lost) => Err(self.lost(lost)),
+        }
+    }
+
+    /// Whether a run whose COMMIT was not answered is there: it was not before.
+    fn settled(&self) -> Result<(), WriteError> {
+        let again = Server::connect(self.server.address())?;
+        let sql = "SELECT FROM openprose.run WHERE id = $1";
+        let rows = again.rows(sql, &[text(self.run())]);
+        match rows.map_err(|lost| self.lost(lost))?.is_empty() {
+            false => Ok(()),
+            true => Err(self.lost(Lost::Silent)),
+        }
+    }
+
+    /// The run's own row.
+    fn head(&mut self) -> Result<(), WriteError> {
+        let run = self.session.run();
+        let mut started = run.started.as_ref().map(ToString::to_string);
+        let mut path = run.program.path.as_deref().map(str::to_owned);
+        let mut source = run.program.source.as_deref().map(str::to_owned);
+        let refused = Refused {
+            table: "run",
+            key: "1",
+            of: "true",
+            bound: Vec::new(),
+            originals: some([
+                ("started_at", time(&mut started)),
+                ("program_path", path.as_mut().and_then(nul)),
+                ("program_source", source.as_mut().and_then(nul)),
+            ]),
+        };
+        let sql =
+            "INSERT INTO openprose.run (id, program_path, program_source, started_at, updated_at)
+                   VALUES ($1, $2, $3, COALESCE($4::timestamp AT TIME ZONE 'UTC', now()),
+                           COALESCE($4::timestamp AT TIME ZONE 'UTC', now()))";
+        let bound = [
+            text(self.run()),
+            text(path.as_deref()),
+            text(source.as_deref()),
+            text(started.as_deref()),
+        ];
+        match self.server.rows(sql, &bound) {
+            Ok(_) => {}
+            Err(Lost::Error(error)) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
+                return Err(WriteError::refused(
+                    "run-exists",
+                    format!(
+                        "there is a run {} in {} already",
+                        self.run(),
+                        self.server.address()
+                    ),
+                    "`prose clean postgres:ID --yes` removes a run that is no longer needed",
+                ));
+            }
+            Err(lost) => return Err(self.lost(lost)),
+        }
+        self.send(&refused.steps(self.run()).collect::<Vec<_>>())
+    }
+
+    /// The files that rows do not say.
+    fn files(&mut self, with_files: bool) -> Result<(), WriteError> {
+        let files = self.session.carry_files(false, with_files);
+        self.left.extend(files.left);
+        let source = self.session.source();
+        let again = files.again.into_iter().map(|path| (path.clone(), path));
+        for (path, to) in files.copied.into_iter().chain(again) {
+            if to == "program.prose" && self.session.run().program.source.is_some() {
+                continue;
+            }
+            let from = format!("{}{path}", self.session.run().root);
+            let len = source.file(&from).map_or(0, |file| file.len);
+            let (mut at, mut n) = (0, 0);
+            let mut group = Group::of(self.server);
+            while at < len || n == 0 {
+                let piece = source.read(&from, at, PIECE);
+                let piece = piece.map_err(|error| Fault::new(FaultKind::Io, error.to_string()))?;
+                if piece.is_empty() && at < len {
+                    let message = format!("{from} changed while it was read");
+                    return Err(Fault::new(FaultKind::Busy, message).into());
+                }
+                let bytes = piece.len() as u64;
+                at += bytes;
+                let bound = vec![text(self.run()), text(&*to), int(n), owned_bytes(piece)];
+                group.add([step(apply::ADD_PIECE, bound)])?;
+                (self.moved)(bytes);
+                n += 1;
+            }
+            group.send()?;
+        }
+        Ok(())
+    }
+
+    /// Takes an id for each execution, in their order.
+    fn take_ids(&mut self) -> Result<(), WriteError> {
+        let mut ids: Vec<i64> = self
+            .session
+            .run()
+            .executions
+            .iter()
+            .map(|row| row.id)
+            .collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let sql = "SELECT nextval(pg_get_serial_sequence('openprose.execution', 'id')) FROM generate_series(1, $1)";
+        let count = i64::try_from(ids.len()).unwrap_or(i64::MAX);
+        let rows = self.server.rows(sql, &[int(count)]);
+        let rows = rows.map_err(|lost| self.lost(lost))?;
+        let taken: Result<Vec<i64>, _> = rows.iter().map(|row| get(row, 0)).collect();
+        let mut taken = taken.map_err(|error| self.lost(error.into()))?;
+        taken.sort_unstable();
+        self.ids = ids.into_iter().zip(taken).collect();
+        Ok(())
+    }
+
+    fn take(&mut self, changes: Vec<Change>) -> Result<(), WriteError> {
+        let bytes = changes.iter().map(weight).sum();
+        let planned: Vec<Planned> = changes
+            .into_iter()
+            .map(|change| self.plan(change))
+            .collect();
+        let mut open = Open::default();
+        let mut group = Group::of(self.server);
+        for planned in &planned {
+            if let Row::Other(Change::Attachment(file)) = &planned.change {
+                self.attachment(file)?;
+                continue;
+            }
+            group.add(open.add(&self.of, planned))?;
+        }
+        group.add(open.close(self.run()))?;
+        group.send()?;
+        (self.moved)(bytes);
+        Ok(())
+    }
+
+    fn attachment(&self, file: &AttachmentFile) -> Result<(), WriteError> {
+        let mut failed = None;
+        let written = apply::pieces(self.run(), file, None, &mut |step| {
+            self.send(&[step]).map_err(|error| {
+                let fault = Fault::new(FaultKind::Io, error.to_string());
+                failed = Some(error);
+                fault
+            })
+        });
+        written.map_err(|fault| failed.unwrap_or_else(|| fault.into()))
+    }
+
+    fn id(&self, id: i64) -> Option<i64> {
+        self.ids.get(&id).copied()
+    }
+}
+
+/// Statements that are sent one after the other without waiting: so many that they, and the answers, are held.
+struct Group<'s, 'a> {
+    server: &'s Server,
+    steps: Vec<Step<'a>>,
+    bytes: usize,
+}
+
+impl<'s, 'a> Group<'s, 'a> {
+    fn of(server: &'s Server) -> Group<'s, 'a> {
+        Group {
+            server,
+            steps: Vec::new(),
+            bytes: 0,
+        }
+    }
+
+    fn add(&mut self, steps: impl IntoIterator<Item = Step<'a>>) -> Result<(), WriteError> {
+        for step in steps {
+            self.bytes += step.len();
+            self.steps.push(step);
+            if self.bytes >= SENT || self.steps.len() >= STATEMENTS {
+                self.send()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn send(&mut self) -> Result<(), WriteError> {
+        self.bytes = 0;
+        send(self.server, &std::mem::take(&mut self.steps))
+    }
+}

@@ -1,0 +1,93 @@
+//! What a column of the schema refuses or respells, and what it holds instead (errata P3, P11).
+
+use prosescope_core::time::Stamp;
+
+use crate::apply::{Step, any};
+use crate::server::{owned, owned_bytes, text};
+
+/// What stands in place of a character that PostgreSQL does not store.
+const REPLACED: &str = "\u{fffd}";
+
+/// What a column refuses: the column, and the bytes.
+pub(super) type Original = (&'static str, Vec<u8>);
+
+/// A row with columns that refuse what the source has: `of` names the row by values from `$3` on, `key` is its address.
+pub(super) struct Refused {
+    pub(super) table: &'static str,
+    pub(super) key: &'static str,
+    pub(super) of: &'static str,
+    pub(super) bound: Vec<String>,
+    pub(super) originals: Vec<Original>,
+}
+
+impl Refused {
+    /// Statements that keep what the row's columns refuse, for after the row is there.
+    pub(super) fn steps<'a>(&'a self, run: &'a str) -> impl Iterator<Item = Step<'a>> {
+        let Refused { table, key, of, .. } = self;
+        let of_run = if *table == "run" { "id" } else { "run_id" };
+        self.originals.iter().map(move |(column, original)| {
+            let sql = format!(
+                "INSERT INTO openprose.x_original (run_id, table_name, key, column_name, bytes, stored)
+                 SELECT $1, '{table}', ({key})::text, '{column}', $2, md5({column}::text)
+                 FROM openprose.{table} WHERE {of_run} = $1 AND {of}
+                 ON CONFLICT (run_id, table_name, key, column_name)
+                 DO UPDATE SET bytes = excluded.bytes, stored = excluded.stored"
+            );
+            let mut all = vec![text(run), owned_bytes(original.clone())];
+            all.extend(self.bound.iter().map(|value| owned(value.clone())));
+            any(sql, all)
+        })
+    }
+}
+
+pub(super) fn some(
+    originals: impl IntoIterator<Item = (&'static str, Option<Vec<u8>>)>,
+) -> Vec<Original> {
+    let originals = originals.into_iter();
+    originals
+        .filter_map(|(column, bytes)| Some((column, bytes?)))
+        .collect()
+}
+
+/// Takes NUL characters out of a text; returns what it was, where there are some.
+pub(super) fn nul(value: &mut String) -> Option<Vec<u8>> {
+    value.contains('\0').then(|| {
+        let shown = value.replace('\0', REPLACED);
+        std::mem::replace(value, shown).into_bytes()
+    })
+}
+
+/// Makes a time one that PostgreSQL takes, in UTC; returns what it was, where it is none.
+pub(super) fn time(value: &mut Option<String>) -> Option<Vec<u8>> {
+    let was = value.take().filter(|text| !text.is_empty())?;
+    match Stamp::parse(&was) {
+        at @ Stamp::At(_) => *value = Some(at.to_string().trim_end_matches('Z').to_owned()),
+        Stamp::Odd(_) => return Some(was.into_bytes()),
+    }
+    None
+}
+
+/// Leaves out JSON that PostgreSQL refuses; returns what it was.
+pub(super) fn json(value: &mut Option<String>) -> Option<Vec<u8>> {
+    let refused = value.as_deref().is_some_and(|text| {
+        text.contains("\\u0000") || serde_json::from_str::<serde_json::Value>(text).is_err()
+    });
+    let was = value.take_if(|_| refused)?;
+    Some(was.into_bytes())
+}
+
+/// The status of a row that takes only the words of postgres.md, and the word itself where that is none of them (errata P3).
+pub(super) fn in_place(word: &str) -> (&'static str, Option<&str>) {
+    match word {
+        "pending" => ("pending", None),
+        "executing" => ("executing", None),
+        "completed" => ("completed", None),
+        "failed" => ("failed", None),
+        "skipped" => ("skipped", None),
+        // What began, goes round or goes on was told by rows that followed.
+        "started" | "joined" | "iteration" | "exited" | "retry" | "complete" => {
+            ("completed", Some(word))
+        }
+        _ => ("pending", Some(word)),
+    }
+}
