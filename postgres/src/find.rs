@@ -59,7 +59,7 @@ pub fn all_runs(address: &Address) -> Result<Vec<String>, Fault> {
 fn ids(address: &Address, table: &str, sql: &str) -> Result<Vec<String>, Fault> {
     let server = Server::connect(address)?;
     let found = has(&server, table).and_then(|there| match there {
-        true => server.rows(sql, &[]),
+        true => server.ask(sql, &[]),
         false => Ok(Vec::new()),
     });
     let ids = found.and_then(|rows| {
@@ -75,7 +75,7 @@ fn ids(address: &Address, table: &str, sql: &str) -> Result<Vec<String>, Fault> 
 
 /// Whether there is such a table that may be looked into.
 pub(crate) fn has(server: &Server, table: &str) -> Result<bool, Lost> {
-    let rows = server.rows("SELECT to_regclass($1) IS NOT NULL", &[text(table)])?;
+    let rows = server.ask("SELECT to_regclass($1) IS NOT NULL", &[text(table)])?;
     let there = rows.first().map(|row| get(row, 0)).transpose()?;
     Ok(there.unwrap_or_default())
 }
@@ -85,11 +85,11 @@ fn find(server: &Server, name: Option<&str>) -> Result<Which, Lost> {
         return Ok(Which::None);
     }
     let rows = match name {
-        Some(name) => server.rows(
+        Some(name) => server.ask(
             "SELECT id FROM openprose.run WHERE starts_with(id, $1) ORDER BY id <> $1, id LIMIT $2",
             &[text(name), int(MOST)],
         ),
-        None => server.rows(
+        None => server.ask(
             "SELECT id FROM openprose.run ORDER BY started_at DESC, id DESC LIMIT 1",
             &[],
         ),

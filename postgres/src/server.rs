@@ -166,6 +166,27 @@ impl Server {
         self.wait(rows).ok_or(Lost::Silent)?.map_err(Lost::Error)
     }
 
+    /// The rows that answer a question outside of a transaction. The search path of a role may name a schema whose functions
+    /// and operators are called as those of PostgreSQL are: none of them is run.
+    pub(crate) fn ask(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Lost> {
+        let client = self.client();
+        let rows = async {
+            let question = client.query_typed_raw(sql, typed(bound));
+            futures_util::TryStreamExt::try_collect(question.await?).await
+        };
+        // All are sent before the first is answered.
+        let all = futures_util::future::join3(
+            client.batch_execute("BEGIN READ ONLY; SET LOCAL search_path = pg_catalog"),
+            rows,
+            client.batch_execute("END"),
+        );
+        let (begun, rows, ended) = self.wait(all).ok_or(Lost::Silent)?;
+        begun?;
+        let rows = rows?;
+        ended?;
+        Ok(rows)
+    }
+
     /// Runs statements without values, as one message.
     pub(crate) fn batch(&self, sql: &str) -> Result<(), Lost> {
         let done = self.wait(self.client().batch_execute(sql));

@@ -109,7 +109,7 @@ impl PostgresStore {
         let server = Server::connect(address)?;
         schema::complete(&server)?;
         let found = server
-            .rows("SELECT 1 FROM openprose.run WHERE id = $1", &[text(run)])
+            .ask("SELECT 1 FROM openprose.run WHERE id = $1", &[text(run)])
             .map_err(|lost| fault::unwritten(address, &lost))?;
         if found.is_empty() {
             return Err(WriteError::not_found(
