@@ -1,6 +1,7 @@
 //! `prose` on runs in PostgreSQL: the same commands, `--run postgres:ID`.
 
 mod commands;
+mod cuts;
 mod documents;
 mod kills;
 mod moving;
