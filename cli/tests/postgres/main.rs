@@ -7,6 +7,7 @@ mod kills;
 mod moving;
 mod project;
 mod python;
+mod races;
 mod setup;
 
 use std::net::TcpListener;
