@@ -9,6 +9,7 @@ mod project;
 mod python;
 mod races;
 mod setup;
+mod trust;
 
 use std::net::TcpListener;
 
