@@ -57,7 +57,7 @@ pub(crate) fn unwritten(address: &Address, lost: &Lost) -> Fault {
             FaultKind::Full,
             "make room on the server, and record it again",
         ),
-        // A replica refuses `BEGIN … READ WRITE` as not supported.
+        // As `default_transaction_read_only` makes it, and a replica.
         Some(&SqlState::READ_ONLY_SQL_TRANSACTION | &SqlState::FEATURE_NOT_SUPPORTED) => (
             FaultKind::ReadOnly,
             "the server is a read replica, or read-only: name the primary",

@@ -37,7 +37,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Begins a transaction of a writer. Nothing of the session's settings is relied on: a pooler gives any session. Names are
 /// looked up in `pg_catalog` alone, so that no function or operator of another schema is run.
-pub(crate) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+pub(crate) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED;
     SET LOCAL search_path = pg_catalog; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO, YMD';
     SET LOCAL lock_timeout = '30s';
     SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'";

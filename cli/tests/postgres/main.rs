@@ -4,6 +4,7 @@ mod commands;
 mod cuts;
 mod documents;
 mod kills;
+mod limits;
 mod moving;
 mod project;
 mod python;
