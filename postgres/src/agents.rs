@@ -9,6 +9,7 @@ use crate::find::has;
 use crate::of::{Keeper, Of};
 use crate::rows::get;
 use crate::server::{Bound, Lost, Server, int, owned, text};
+use crate::status::deleted;
 
 /// The tables with rows of agents, and the column that names the agent.
 const TABLES: [(&str, &str); 3] = [
@@ -49,28 +50,29 @@ pub fn kept_rows(
 /// # Errors
 /// When the server does not answer, or refuses.
 pub fn delete_agent(address: &Address, keeper: &Keeper, name: &str) -> Result<bool, WriteError> {
-    let server = Server::connect(address)?;
-    let delete = || {
-        let Some((of, _)) = found(&server, keeper, name)? else {
-            return Ok(false);
+    let mut there = false;
+    // Whose it is is looked up once: a repeated command would go on to everybody's.
+    let mut whom = None;
+    let mut delete = |server: &Server| {
+        if whom.is_none() {
+            whom = found(server, keeper, name)?.map(|(of, _)| of);
+        }
+        let Some(of) = &whom else {
+            return Ok(());
         };
+        there = true;
         server
             .batch("BEGIN; SET LOCAL search_path = pg_catalog; SET LOCAL lock_timeout = '30s'")?;
         for (table, column) in TABLES {
             let sql = format!(
                 "DELETE FROM openprose.{table} WHERE {column} = $1 AND {}",
-                whose(&of)
+                whose(of)
             );
-            server.rows(&sql, &[stored(&of, name), of.key()])?;
+            server.rows(&sql, &[stored(of, name), of.key()])?;
         }
-        server.batch("COMMIT")?;
-        Ok::<_, Lost>(true)
+        server.batch("COMMIT")
     };
-    let there = delete().map_err(|lost| {
-        let _ = server.batch("ROLLBACK");
-        fault::unwritten(address, &lost)
-    })?;
-    server.release();
+    deleted(address, &mut delete)?;
     Ok(there)
 }
 
@@ -95,7 +97,7 @@ fn found(server: &Server, keeper: &Keeper, name: &str) -> Result<Option<(Of, Kep
             count.join(" + "),
             whose(&of)
         );
-        let counted = server.rows(&sql, &[stored(&of, name), of.key()])?;
+        let counted = server.ask(&sql, &[stored(&of, name), of.key()])?;
         for row in counted {
             let (rows, memory): (i64, i64) = (get(&row, 0)?, get(&row, 1)?);
             if rows > 0 {

@@ -53,11 +53,15 @@ pub(crate) fn unwritten(address: &Address, lost: &Lost) -> Fault {
             FaultKind::Busy,
             "try again; the server's statement_timeout may be too short",
         ),
+        Some(&SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT) => (
+            FaultKind::Busy,
+            "try again; the server's idle_in_transaction_session_timeout may be too short",
+        ),
         Some(&SqlState::DISK_FULL | &SqlState::OUT_OF_MEMORY) => (
             FaultKind::Full,
             "make room on the server, and record it again",
         ),
-        // A replica refuses `BEGIN … READ WRITE` as not supported.
+        // As `default_transaction_read_only` makes it, and a replica.
         Some(&SqlState::READ_ONLY_SQL_TRANSACTION | &SqlState::FEATURE_NOT_SUPPORTED) => (
             FaultKind::ReadOnly,
             "the server is a read replica, or read-only: name the primary",

@@ -61,7 +61,7 @@ pub fn all_runs(address: &Address) -> Result<Vec<String>, Fault> {
 fn ids(address: &Address, table: &str, sql: &str) -> Result<Vec<String>, Fault> {
     let server = Server::connect(address)?;
     let found = has(&server, table).and_then(|there| match there {
-        true => server.rows(sql, &[]),
+        true => server.ask(sql, &[]),
         false => Ok(Vec::new()),
     });
     let ids = found.and_then(|rows| {
@@ -77,7 +77,7 @@ fn ids(address: &Address, table: &str, sql: &str) -> Result<Vec<String>, Fault> 
 
 /// Whether there is such a table that may be looked into.
 pub(crate) fn has(server: &Server, table: &str) -> Result<bool, Lost> {
-    let rows = server.rows("SELECT to_regclass($1) IS NOT NULL", &[text(table)])?;
+    let rows = server.ask("SELECT to_regclass($1) IS NOT NULL", &[text(table)])?;
     let there = rows.first().map(|row| get(row, 0)).transpose()?;
     Ok(there.unwrap_or_default())
 }
@@ -86,9 +86,9 @@ fn find(server: &Server, name: Option<&str>) -> Result<Which, Lost> {
     let asked = match name {
         Some(name) => {
             // Mostly a whole id.
-            let whole = server.rows("SELECT id FROM openprose.run WHERE id = $1", &[text(name)]);
+            let whole = server.ask("SELECT id FROM openprose.run WHERE id = $1", &[text(name)]);
             match whole {
-                Ok(rows) if rows.is_empty() => server.rows(
+                Ok(rows) if rows.is_empty() => server.ask(
                     "SELECT id FROM openprose.run WHERE starts_with(id, $1) ORDER BY id LIMIT $2",
                     &[text(name), int(MOST)],
                 ),
@@ -99,7 +99,7 @@ fn find(server: &Server, name: Option<&str>) -> Result<Which, Lost> {
             let sql = format!(
                 "SELECT id FROM openprose.run WHERE id IN ({NEWEST}) ORDER BY started_at DESC, id DESC LIMIT 1"
             );
-            server.rows(&sql, &[int(1)])
+            server.ask(&sql, &[int(1)])
         }
     };
     let rows = match asked {

@@ -10,6 +10,7 @@ use crate::address::Address;
 use crate::fault;
 use crate::rows::get;
 use crate::server::{Bound, Lost, Server, text};
+use crate::store::BEGIN;
 
 /// The oldest server whose indexes take NULLs as equal.
 pub(crate) const OLDEST: i64 = 150_000;
@@ -47,9 +48,9 @@ fn look(
     let wrong = |error: Error| fault::unwritten(server.address(), &error.into());
     // Each is a transaction of its own: the one that fails takes no other with it.
     let all = join3(
-        server.ask(SERVER, &[]),
-        server.ask(SCHEMA, &[]),
-        server.ask(question, bound),
+        server.alone(SERVER, &[]),
+        server.alone(SCHEMA, &[]),
+        server.alone(question, bound),
     );
     let answers = server.wait(all);
     let (of_server, of_schema, answer) =
@@ -97,22 +98,72 @@ pub fn init_postgres(
     program_source: &str,
     now: &str,
 ) -> Result<(), WriteError> {
+    let row = [
+        text(run_id),
+        text(program_path),
+        text(program_source),
+        text(now),
+    ];
+    let mut repeated = false;
+    loop {
+        let lost = match inserted(address, &row)? {
+            Inserted::Run => return Ok(()),
+            // What was sent before the connection was lost is recorded.
+            Inserted::Exists { same: true } if repeated => return Ok(()),
+            Inserted::Exists { .. } => {
+                return Err(WriteError::refused(
+                    "run-exists",
+                    format!("there is a run {run_id} in {address} already"),
+                    "leave out --id: each run gets an id of its own",
+                ));
+            }
+            Inserted::Not(lost) => lost,
+        };
+        if repeated || !fault::leaves_open(&lost) {
+            return Err(fault::unwritten(address, &lost).into());
+        }
+        repeated = true;
+    }
+}
+
+/// What became of a new run's row.
+enum Inserted {
+    /// The run is recorded.
+    Run,
+    /// There is a run of its id, with the same program and time or with others.
+    Exists { same: bool },
+    /// The server did not answer, or refused.
+    Not(Lost),
+}
+
+fn inserted(address: &Address, row: &[Bound<'_>]) -> Result<Inserted, Fault> {
+    const INSERT: &str =
+        "INSERT INTO openprose.run (id, program_path, program_source, started_at, updated_at, status)
+         VALUES ($1, $2, $3, $4::timestamp AT TIME ZONE 'UTC', $4::timestamp AT TIME ZONE 'UTC', 'running')
+         ON CONFLICT (id) DO NOTHING RETURNING true";
+    // Asked by a statement of its own: the one that waited for another transaction does not see its row.
+    const SAME: &str = "SELECT program_path = $2 AND program_source = $3 AND started_at = $4::timestamp AT TIME ZONE 'UTC'
+         FROM openprose.run WHERE id = $1";
     let server = Server::connect(address)?;
     complete(&server)?;
-    let inserted = server.rows(
-        "INSERT INTO openprose.run (id, program_path, program_source, started_at, updated_at, status)
-         VALUES ($1, $2, $3, $4::timestamp AT TIME ZONE 'UTC', $4::timestamp AT TIME ZONE 'UTC', 'running')",
-        &[text(run_id), text(program_path), text(program_source), text(now)],
-    );
-    match inserted {
-        Ok(_) => Ok(()),
-        Err(Lost::Error(error)) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
-            Err(WriteError::refused(
-                "run-exists",
-                format!("there is a run {run_id} in {address} already"),
-                "leave out --id: each run gets an id of its own",
-            ))
+    let insert = || {
+        server.batch(BEGIN)?;
+        let mut rows = server.rows(INSERT, row)?;
+        let is_new = !rows.is_empty();
+        if !is_new {
+            rows = server.rows(SAME, row)?;
         }
-        Err(lost) => Err(fault::unwritten(address, &lost).into()),
+        let same = rows.first().map(|row| get::<Option<bool>>(row, 0));
+        let same = same.transpose()?.flatten() == Some(true);
+        server.batch("COMMIT")?;
+        Ok::<_, Lost>(match is_new {
+            true => Inserted::Run,
+            false => Inserted::Exists { same },
+        })
+    };
+    let done = insert().unwrap_or_else(Inserted::Not);
+    if !matches!(done, Inserted::Not(_)) {
+        server.release();
     }
+    Ok(done)
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::TryStreamExt;
+use futures_util::future::join3;
 use prosescope_core::write::Fault;
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::types::{ToSql, Type};
@@ -181,14 +182,36 @@ impl Server {
     }
 
     /// Asks a question, to be waited for together with others: all are sent before the first is answered.
-    pub(crate) async fn ask(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Error> {
+    pub(crate) async fn question(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Error> {
         let rows = self.client().query_typed_raw(sql, typed(bound)).await?;
         TryStreamExt::try_collect(rows).await
     }
 
+    /// The same outside of a transaction. The search path of a role may name a schema whose functions and operators are called
+    /// as those of PostgreSQL are: none of them is run.
+    pub(crate) async fn alone(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Error> {
+        let client = self.client();
+        let (begun, rows, ended) = join3(
+            client.batch_execute("BEGIN READ ONLY; SET LOCAL search_path = pg_catalog"),
+            self.question(sql, bound),
+            client.batch_execute("END"),
+        )
+        .await;
+        begun?;
+        let rows = rows?;
+        ended?;
+        Ok(rows)
+    }
+
     /// The rows that answer a question.
     pub(crate) fn rows(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Lost> {
-        let rows = self.ask(sql, bound);
+        let rows = self.question(sql, bound);
+        self.wait(rows).ok_or(Lost::Silent)?.map_err(Lost::Error)
+    }
+
+    /// The rows that answer a question outside of a transaction.
+    pub(crate) fn ask(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Lost> {
+        let rows = self.alone(sql, bound);
         self.wait(rows).ok_or(Lost::Silent)?.map_err(Lost::Error)
     }
 

@@ -63,13 +63,13 @@ impl PostgresSource {
     pub fn open(address: &Address, run: &str) -> Result<PostgresSource, Fault> {
         PostgresSource::of(address, Some(run), |server| {
             let sql = "SELECT FROM openprose.run WHERE id = $1";
-            let there = server.rows(sql, &[text(run)])?;
+            let there = server.ask(sql, &[text(run)])?;
             let mut files: Vec<FileEntry> = there.iter().map(|_| entry(run, ROWS, 1)).collect();
             if has(server, "openprose.x_attachments")? {
                 let sql =
                     "SELECT path, sum(octet_length(bytes))::bigint FROM openprose.x_attachments
                            WHERE run_id = $1 GROUP BY path";
-                for row in server.rows(sql, &[text(run)])? {
+                for row in server.ask(sql, &[text(run)])? {
                     files.push(entry(run, get(&row, 0)?, get(&row, 1)?));
                 }
             }
@@ -83,7 +83,7 @@ impl PostgresSource {
     /// When the server does not answer, or refuses.
     pub fn all(address: &Address) -> Result<PostgresSource, Fault> {
         PostgresSource::of(address, None, |server| {
-            let rows = server.rows("SELECT id FROM openprose.run", &[])?;
+            let rows = server.ask("SELECT id FROM openprose.run", &[])?;
             let files = rows.iter().map(|row| Ok(entry(get(row, 0)?, ROWS, 1)));
             files.collect()
         })
@@ -96,8 +96,8 @@ impl PostgresSource {
     pub fn newest(address: &Address, most: usize) -> Result<PostgresSource, Fault> {
         let mut total = 0;
         let mut source = PostgresSource::of(address, None, |server| {
-            let rows = server.rows(NEWEST, &[int(i64::try_from(most).unwrap_or(i64::MAX))])?;
-            for row in server.rows("SELECT count(*) FROM openprose.run", &[])? {
+            let rows = server.ask(NEWEST, &[int(i64::try_from(most).unwrap_or(i64::MAX))])?;
+            for row in server.ask("SELECT count(*) FROM openprose.run", &[])? {
                 total = u32::try_from(get::<i64>(&row, 0)?).unwrap_or_default();
             }
             let files = rows.iter().map(|row| Ok(entry(get(row, 0)?, ROWS, 1)));
@@ -124,7 +124,7 @@ impl PostgresSource {
         let server = Server::connect(&self.address)?;
         let sql = "SELECT EXISTS (SELECT FROM openprose.agents WHERE run_id IS NULL)";
         let looked = has(&server, "openprose.agents").and_then(|there| match there {
-            true => Ok(server.rows(sql, &[])?.first().map(|row| get(row, 0))),
+            true => Ok(server.ask(sql, &[])?.first().map(|row| get(row, 0))),
             false => Ok(None),
         });
         let wrong = |lost: Lost| fault::unread_fault(&self.address, &lost);
@@ -169,7 +169,7 @@ impl PostgresSource {
             if !has(&server, &format!("openprose.{table}")).map_err(unread)? {
                 continue;
             }
-            for row in server.rows(&sql, &[text(run)]).map_err(unread)? {
+            for row in server.ask(&sql, &[text(run)]).map_err(unread)? {
                 let said: String = get(&row, 0).map_err(|error| unread(error.into()))?;
                 look.push(format!("{table} {said}"));
             }
@@ -256,7 +256,7 @@ impl Source for PostgresSource {
         while at < end {
             let sql = "SELECT bytes FROM openprose.x_attachments WHERE run_id = $1 AND path = $2 AND piece = $3";
             let piece = i64::try_from(at / PIECE).unwrap_or(i64::MAX);
-            let rows = server.rows(sql, &[text(run), text(file), int(piece)]);
+            let rows = server.ask(sql, &[text(run), text(file), int(piece)]);
             let rows = rows.map_err(unreadable)?;
             let row = rows
                 .first()

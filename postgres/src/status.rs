@@ -54,7 +54,7 @@ const SERVER: &str = "
            to_regnamespace('openprose') IS NOT NULL";
 
 fn look(server: &Server, mut facts: ServerFacts) -> Result<ServerFacts, Lost> {
-    let rows = server.rows(SERVER, &[])?;
+    let rows = server.ask(SERVER, &[])?;
     let Some(row) = rows.first() else {
         return Ok(facts);
     };
@@ -80,7 +80,7 @@ fn look(server: &Server, mut facts: ServerFacts) -> Result<ServerFacts, Lost> {
     }
     facts.schema = Some(match has(server, "openprose.x_schema")? {
         true => {
-            let rows = server.rows("SELECT max(version)::bigint FROM openprose.x_schema", &[])?;
+            let rows = server.ask("SELECT max(version)::bigint FROM openprose.x_schema", &[])?;
             let version = rows.first().map(|row| get::<Option<i64>>(row, 0));
             version.transpose()?.flatten().unwrap_or(0)
         }
@@ -90,7 +90,7 @@ fn look(server: &Server, mut facts: ServerFacts) -> Result<ServerFacts, Lost> {
     facts.missing = missing(server)?;
     if has(server, "openprose.run")? {
         let sql = "SELECT has_table_privilege('openprose.run', 'INSERT') AND has_table_privilege('openprose.run', 'UPDATE')";
-        let rows = server.rows(sql, &[])?;
+        let rows = server.ask(sql, &[])?;
         facts.writes = rows.first().map(|row| get(row, 0)).transpose()? == Some(true);
     }
     for (table, sql) in ORPHANS {
@@ -108,7 +108,7 @@ fn look(server: &Server, mut facts: ServerFacts) -> Result<ServerFacts, Lost> {
 fn in_time(server: &Server, sql: &str) -> Result<Option<i64>, Lost> {
     let most = server.address().answer.as_millis() / 2;
     server.batch(&format!(
-        "BEGIN READ ONLY; SET LOCAL statement_timeout = {most}"
+        "BEGIN READ ONLY; SET LOCAL search_path = pg_catalog; SET LOCAL statement_timeout = {most}"
     ))?;
     let found = server.rows(sql, &[]);
     server.batch("ROLLBACK")?;
@@ -147,7 +147,7 @@ fn missing(server: &Server) -> Result<Vec<String>, Lost> {
                SELECT 'column ' || c.relname || '.' || a.attname FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
                WHERE c.relnamespace = 'openprose'::regnamespace AND a.attnum > 0 AND NOT a.attisdropped";
     let mut there: BTreeSet<String> = BTreeSet::new();
-    for row in server.rows(sql, &[])? {
+    for row in server.ask(sql, &[])? {
         there.insert(get(&row, 0)?);
     }
     Ok(made().filter(|made| !there.contains(made)).collect())
@@ -196,13 +196,13 @@ pub fn run_sizes(address: &Address, most: u32) -> Result<(u64, u64, Vec<RunSize>
         if !has(&server, "openprose.x_attachments")? {
             return Ok((0, 0, Vec::new()));
         }
-        let all = server.rows(ALL, &[])?;
+        let all = server.ask(ALL, &[])?;
         let (mut runs, mut bytes) = (0, 0);
         if let Some(row) = all.first() {
             (runs, bytes) = (get::<i64>(row, 0)?, get::<i64>(row, 1)?);
         }
         let mut newest = Vec::new();
-        for row in server.rows(NEWEST, &[int(i64::from(most))])? {
+        for row in server.ask(NEWEST, &[int(i64::from(most))])? {
             newest.push(RunSize {
                 run: get(&row, 0)?,
                 rows: get::<i64>(&row, 1)?.unsigned_abs(),
@@ -224,6 +224,8 @@ pub fn setup_sql(role: &str, database: Option<&str>, dedicated: bool) -> String 
     let mut sql = format!(
         "{POSTGRES_SQL}
 -- A role for programs: it reads and writes the tables of the schema, and makes none. Set its password with \\password in psql.
+BEGIN;
+SET LOCAL search_path = pg_catalog;
 DO $$
 BEGIN
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{literal}') THEN
@@ -248,6 +250,7 @@ REVOKE ALL ON SCHEMA public FROM PUBLIC;
 "
         ));
     }
+    sql.push_str("COMMIT;\n");
     sql
 }
 
@@ -279,21 +282,35 @@ pub fn remove_run(address: &Address, run: &str) -> Result<bool, WriteError> {
         // The log may go once its run is gone.
         "DELETE FROM openprose.gate_audit_log WHERE run_id = $1",
     ];
-    let server = Server::connect(address)?;
-    let remove = || {
+    let mut there = false;
+    let mut remove = |server: &Server| {
         server
             .batch("BEGIN; SET LOCAL search_path = pg_catalog; SET LOCAL lock_timeout = '30s'")?;
-        let mut there = false;
         for sql in REMOVE {
             there |= !server.rows(sql, &[text(run)])?.is_empty();
         }
-        server.batch("COMMIT")?;
-        Ok::<_, Lost>(there)
+        server.batch("COMMIT")
     };
-    let there = remove().map_err(|lost| {
-        let _ = server.batch("ROLLBACK");
-        fault::unwritten(address, &lost)
-    })?;
-    server.release();
+    deleted(address, &mut remove)?;
     Ok(there)
+}
+
+/// Deletes in one transaction, which is repeated once when its connection is lost: what is gone already is not deleted twice.
+pub(crate) fn deleted(
+    address: &Address,
+    delete: &mut dyn FnMut(&Server) -> Result<(), Lost>,
+) -> Result<(), WriteError> {
+    let mut repeated = false;
+    loop {
+        let server = Server::connect(address)?;
+        match delete(&server) {
+            Ok(()) => break server.release(),
+            Err(lost) if !repeated && fault::is_passing(&lost) => repeated = true,
+            Err(lost) => {
+                let _ = server.batch("ROLLBACK");
+                return Err(fault::unwritten(address, &lost).into());
+            }
+        }
+    }
+    Ok(())
 }

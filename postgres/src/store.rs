@@ -38,7 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Begins a transaction of a writer. Nothing of the session's settings is relied on: a pooler gives any session. Names are
 /// looked up in `pg_catalog` alone, so that no function or operator of another schema is run.
-pub(crate) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+pub(crate) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED;
     SET LOCAL search_path = pg_catalog; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO, YMD';
     SET LOCAL lock_timeout = '30s';
     SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'";
@@ -252,9 +252,9 @@ impl PostgresStore {
         let of_program = [text(self.run()), int(program::MOST_BYTES as i64)];
         let all = join4(
             server.client().batch_execute(BEGIN),
-            server.ask(lock, &whose),
-            server.ask(LEAVE_TOKEN, &bound),
-            server.ask(PROGRAM, &of_program),
+            server.question(lock, &whose),
+            server.question(LEAVE_TOKEN, &bound),
+            server.question(PROGRAM, &of_program),
         );
         let (begun, status, token, program) = server.wait(all).ok_or(Lost::Silent)?;
         begun?;

@@ -74,6 +74,9 @@ pub(super) fn run(args: &CleanArgs, out: &Out) -> Result<Exit, CliError> {
         for line in &cleaned.failed {
             say(&prosescope_core::render::text::escape(line, false));
         }
+        if !cleaned.failed.is_empty() {
+            say("  → remove the cause, and run the same command again: it removes what is left");
+        }
     }
     let refused = args.yes && cleaned.plan.keep.iter().any(|run| run.named);
     Ok(match (cleaned.failed.is_empty(), refused) {

@@ -54,7 +54,7 @@ output report = session "Write the report"
 
 /// Commands in order: what goes in, the exit code, a name for the id that is printed, and the command. `{name}` stands for an
 /// id; the run is added.
-const STEPS: &[(&str, i32, &str, &str)] = &[
+pub(crate) const STEPS: &[(&str, i32, &str, &str)] = &[
     (
         "",
         0,

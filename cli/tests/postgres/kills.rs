@@ -12,7 +12,7 @@ use crate::PROGRAM;
 use crate::project::Project;
 
 /// How often: a few times, or as reliability.md says (`cargo xtask soak`).
-fn times(few: usize, many: usize) -> usize {
+pub(crate) fn times(few: usize, many: usize) -> usize {
     match std::env::var_os("PROSE_SOAK") {
         Some(_) => many,
         None => few,
@@ -20,7 +20,7 @@ fn times(few: usize, many: usize) -> usize {
 }
 
 /// Waits for a moment that nobody chose.
-fn moment(most: u64) {
+pub(crate) fn moment(most: u64) {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let chance = u64::from(now.unwrap().subsec_nanos()) / 97;
     thread::sleep(Duration::from_micros(chance % (most * 1000)));

@@ -1,12 +1,16 @@
 //! `prose` on runs in PostgreSQL: the same commands, `--run postgres:ID`.
 
 mod commands;
+mod cuts;
 mod documents;
 mod kills;
+mod limits;
 mod moving;
 mod project;
 mod python;
+mod races;
 mod setup;
+mod trust;
 
 use std::net::TcpListener;
 

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use prosescope_test_support::run::fed;
 
 /// A password that no command shows; the server takes any.
-const SECRET: &str = "hush-hush";
+pub(crate) const SECRET: &str = "hush-hush";
 
 /// A folder with a program, whose `.prose/.env` names a database.
 pub(crate) struct Project {

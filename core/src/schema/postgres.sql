@@ -4,6 +4,9 @@
 
 BEGIN;
 
+-- Functions and operators are PostgreSQL's, whatever the search path of the role names first.
+SET LOCAL search_path = pg_catalog;
+
 -- Two programs that make the schema at once take turns: IF NOT EXISTS alone fails in a race.
 SELECT pg_advisory_xact_lock(7957131);
 

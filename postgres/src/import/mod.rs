@@ -122,10 +122,16 @@ impl Import<'_> {
 
     /// Whether a run whose COMMIT was not answered is there: it was not before.
     fn settled(&self) -> Result<(), WriteError> {
+        // Waits for the end of the old transaction.
+        let sql =
+            "INSERT INTO openprose.run (id) VALUES ($1) ON CONFLICT (id) DO NOTHING RETURNING id";
         let again = Server::connect(self.server.address())?;
-        let sql = "SELECT FROM openprose.run WHERE id = $1";
-        let rows = again.rows(sql, &[text(self.run())]);
-        match rows.map_err(|lost| self.lost(lost))?.is_empty() {
+        let looked = again
+            .batch(BEGIN)
+            .and_then(|()| again.rows(sql, &[text(self.run())]));
+        let is_free = !looked.map_err(|lost| self.lost(lost))?.is_empty();
+        again.batch("ROLLBACK").map_err(|lost| self.lost(lost))?;
+        match is_free {
             false => Ok(()),
             true => Err(self.lost(Lost::Silent)),
         }

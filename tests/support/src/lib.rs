@@ -5,4 +5,5 @@ pub mod cluster;
 pub mod files;
 pub mod needs;
 pub mod run;
+pub mod wire;
 pub mod work;

@@ -1,0 +1,151 @@
+//! A way to a PostgreSQL server that is cut in the middle, message by message.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+/// Where a connection is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Before the server gets the message of this number, counted over all connections.
+    Before(usize),
+    /// After the server has got that message, and before the client gets its answer.
+    After(usize),
+    /// Before the server gets a COMMIT.
+    BeforeCommit,
+    /// After the server has got a COMMIT, and before the client gets its answer.
+    AfterCommit,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Where the next cut is; `None` once it is made.
+    place: Option<Place>,
+    /// Messages of clients since the way was armed.
+    seen: usize,
+}
+
+/// A way to a server that passes everything on, until it is armed: then it cuts one connection, once.
+#[derive(Debug)]
+pub struct Wire {
+    port: u16,
+    state: Arc<Mutex<State>>,
+}
+
+impl Wire {
+    /// Opens a way to the server at this port of 127.0.0.1.
+    ///
+    /// # Panics
+    /// When loopback has no free port.
+    pub fn to(server: u16) -> Wire {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+        let port = listener.local_addr().expect("it has an address").port();
+        let state: Arc<Mutex<State>> = Arc::default();
+        let shared = Arc::clone(&state);
+        thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                let shared = Arc::clone(&shared);
+                thread::spawn(move || {
+                    if let Ok(server) = TcpStream::connect(("127.0.0.1", server)) {
+                        let _ = pass(client, server, &shared);
+                    }
+                });
+            }
+        });
+        Wire { port, state }
+    }
+
+    /// The port on 127.0.0.1.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Cuts the next connection that comes to this place.
+    pub fn arm(&self, place: Place) {
+        *self.lock() = State {
+            place: Some(place),
+            seen: 0,
+        };
+    }
+
+    /// Cuts nothing any more; returns whether something was cut.
+    pub fn disarm(&self) -> bool {
+        self.lock().place.take().is_none()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().expect("no holder of the lock panics")
+    }
+}
+
+/// Reads one message of a client; the first of a connection has no kind.
+fn message(client: &mut TcpStream, first: bool) -> io::Result<Vec<u8>> {
+    let head = if first { 4 } else { 5 };
+    let mut bytes = vec![0; head];
+    client.read_exact(&mut bytes)?;
+    let len: [u8; 4] = bytes[head - 4..]
+        .try_into()
+        .expect("four bytes are an array");
+    let body = (u32::from_be_bytes(len) as usize).saturating_sub(4);
+    bytes.resize(head + body, 0);
+    client.read_exact(&mut bytes[head..])?;
+    Ok(bytes)
+}
+
+fn pass(mut client: TcpStream, mut server: TcpStream, state: &Mutex<State>) -> io::Result<()> {
+    let _ = client.set_nodelay(true);
+    let _ = server.set_nodelay(true);
+    let (mut answers, mut back) = (server.try_clone()?, client.try_clone()?);
+    let muted = Arc::new(AtomicBool::new(false));
+    let mute = Arc::clone(&muted);
+    let answering = thread::spawn(move || {
+        let mut bytes = [0; 8192];
+        while let Ok(read @ 1..) = answers.read(&mut bytes) {
+            if !mute.load(Ordering::SeqCst) && back.write_all(&bytes[..read]).is_err() {
+                break;
+            }
+        }
+        let _ = back.shutdown(Shutdown::Both);
+    });
+    let mut first = true;
+    while let Ok(bytes) = message(&mut client, first) {
+        first = false;
+        // The whole statement: BEGIN names READ COMMITTED.
+        let is_commit = bytes.ends_with(b"COMMIT\0") && bytes.first() == Some(&b'Q');
+        let cut = {
+            let mut state = state.lock().expect("no holder of the lock panics");
+            state.seen += 1;
+            let forwards = match state.place {
+                Some(Place::Before(n)) if n == state.seen => Some(false),
+                Some(Place::After(n)) if n == state.seen => Some(true),
+                Some(Place::BeforeCommit) if is_commit => Some(false),
+                Some(Place::AfterCommit) if is_commit => Some(true),
+                _ => None,
+            };
+            if forwards.is_some() {
+                state.place = None;
+            }
+            forwards
+        };
+        if cut.is_some() {
+            muted.store(true, Ordering::SeqCst);
+        }
+        if cut != Some(false) {
+            server.write_all(&bytes)?;
+        }
+        if cut.is_some() {
+            // Until the server has done what it was asked.
+            if cut == Some(true) {
+                thread::sleep(Duration::from_millis(20));
+            }
+            client.shutdown(Shutdown::Both)?;
+            break;
+        }
+    }
+    let _ = server.shutdown(Shutdown::Both);
+    let _ = answering.join();
+    Ok(())
+}
