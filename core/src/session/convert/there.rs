@@ -37,7 +37,7 @@ impl Session {
         let (mut ours, mut left) = self.told(to_folder)?;
         let (mut theirs, _) = copy.told(to_folder)?;
         for (session, told) in [(self, &mut ours), (copy, &mut theirs)] {
-            tell(told, "the status", &[&session.status().to_string()]);
+            tell(told, "the status", &[session.status()]);
         }
         let files = self.carry_files(to_folder, with_files);
         left.extend(files.left);
