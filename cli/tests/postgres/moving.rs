@@ -216,7 +216,7 @@ fn a_run_of_many_values_comes_back_the_same() {
     let project = Project::new("session \"x\"\n", &cluster.database());
     let run = project.init("sqlite");
     let db = format!(".prose/runs/{run}/state.db");
-    // Values of 100 bytes to 1 MB; one that is written again, and rows that lie in others.
+    // Values of 100 bytes to 1 MB; one that is written again, and rows that lie in others, also in later ones.
     let sql = format!(
         "INSERT INTO bindings (name, value, kind, execution_id)
          WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {megabytes} * 40)
@@ -224,7 +224,7 @@ fn a_run_of_many_values_comes_back_the_same() {
                 'let', CASE WHEN n % 3 = 0 THEN n END FROM n;
          INSERT INTO execution (id, statement_index, statement_text, status, parent_id, metadata)
          WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {megabytes} * 40)
-         SELECT n, 1, 'session \"' || n || '\"', 'completed', CASE WHEN n % 7 = 0 THEN n - 1 END, '{{\"n\": ' || n || '}}' FROM n;"
+         SELECT n, 1, 'session \"' || n || '\"', 'completed', CASE WHEN n % 7 = 0 THEN n - 1 WHEN n % 11 = 0 AND n % 7 < 6 THEN n + 1 END, '{{\"n\": ' || n || '}}' FROM n;"
     );
     let mut sqlite = std::process::Command::new("sqlite3");
     let made = fed(sqlite.arg(project.path().join(&db)), sql.as_bytes());

@@ -4,6 +4,7 @@
 //! is kept in `x_original`, and a status of the append-only form in `x_status` (P11).
 
 mod original;
+mod plan;
 mod rows;
 
 use std::collections::{BTreeMap, HashSet};

@@ -32,7 +32,7 @@ pub use there::There;
 /// Bytes of values that are held at a time; one value is held whole.
 const HELD: usize = 8 << 20;
 /// Bytes of values that are read ahead of being wanted.
-const AHEAD: u64 = 4 << 20;
+const AHEAD: u64 = 1 << 20;
 /// Changes that are given at a time.
 const ROWS: usize = 10_000;
 

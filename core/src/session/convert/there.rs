@@ -8,6 +8,8 @@ use crate::write::{Change, WriteError};
 /// Bytes of a file that are read at a time.
 const PIECE: usize = 1 << 20;
 
+const PROGRAM: &str = "program.prose";
+
 /// What a run is carried as: a hash for each of its places.
 type Told = BTreeMap<String, Sha256>;
 
@@ -34,16 +36,20 @@ impl Session {
     ) -> Result<There, WriteError> {
         let (mut ours, mut left) = self.told(to_folder)?;
         let (mut theirs, _) = copy.told(to_folder)?;
+        for (session, told) in [(self, &mut ours), (copy, &mut theirs)] {
+            tell(told, "the status", &[session.status()]);
+        }
         let files = self.carry_files(to_folder, with_files);
         left.extend(files.left);
+        // In a folder the program is a file: where one lies beside the rows, that file is the copy's program.
+        let is_file = to_folder && files.copied.iter().any(|(_, to)| to == PROGRAM);
         let programs = [&self.run, &copy.run].map(|run| run.program.source.as_deref());
-        if let [Some(one), Some(other)] = programs {
+        if let ([Some(one), Some(other)], false) = (programs, is_file) {
             tell(&mut ours, "the program", &[one]);
             tell(&mut theirs, "the program", &[other]);
         }
-        let known = self.run.program.source.is_some();
         for (from, to) in files.copied {
-            if to == "program.prose" && known {
+            if to == PROGRAM && !is_file {
                 continue;
             }
             ours.insert(format!("file {to}"), self.hash_of(&from)?);
@@ -118,7 +124,6 @@ fn tell_change(told: &mut Told, change: &Change) {
         text.as_deref().unwrap_or_default()
     }
     match change {
-        Change::Run(row) => tell(told, "the status", &[some(&row.status)]),
         Change::Execution(row) => tell(
             told,
             "what ran",
@@ -155,22 +160,9 @@ fn tell_change(told: &mut Told, change: &Change) {
             &[&row.prompt, &row.summary],
         ),
         Change::Import(row) => tell(told, format!("import {}", row.alias), &[&row.source_url]),
-        Change::Gate(row) => tell(
-            told,
-            format!("gate {} of run {}", row.id, row.run_id),
-            &[
-                &number(row.execution_id),
-                some(&row.prompt),
-                &row.allow,
-                some(&row.timeout),
-                some(&row.on_reject),
-            ],
-        ),
-        Change::ResolveGate(row) => tell(
-            told,
-            format!("gate {} of run {}", row.id, row.run_id),
-            &[&row.status, &row.by, some(&row.comment)],
-        ),
+        // A file spells lists and times in its own way; who decided is in the log.
+        Change::Gate(row) => tell(told, gate(&row.id, &row.run_id), &[]),
+        Change::ResolveGate(row) => tell(told, gate(&row.id, &row.run_id), &[&row.status]),
         Change::Audit(row) => tell(
             told,
             "the audit log",
@@ -182,7 +174,11 @@ fn tell_change(told: &mut Told, change: &Change) {
                 &row.metadata,
             ],
         ),
-        // It is named by a binding, or it is a file.
-        Change::Attachment(_) | Change::UpdateExecution(_) => {}
+        // Files are compared by themselves, and the status as it is read.
+        Change::Attachment(_) | Change::UpdateExecution(_) | Change::Run(_) => {}
     }
+}
+
+fn gate(id: &str, run: &str) -> String {
+    format!("gate {id} of run {run}")
 }
