@@ -9,6 +9,7 @@ mod moving;
 mod project;
 mod python;
 mod races;
+mod root;
 mod setup;
 mod trust;
 
