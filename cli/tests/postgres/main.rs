@@ -6,6 +6,7 @@ mod documents;
 mod kills;
 mod limits;
 mod moving;
+mod pooled;
 mod project;
 mod python;
 mod races;
