@@ -282,11 +282,13 @@ fn binding<'a>(run: &'a str, row: &'a BindingRow) -> Vec<Step<'a>> {
         ),
         step(
             format!(
+                // P11: a row that names execution -1 itself is the root's from now on, so that readers find the value.
                 "INSERT INTO openprose.bindings (name, run_id, execution_id, kind, value, source_statement, created_at,
                                                  updated_at, attachment_path, x_kind)
                  VALUES ($1, $2, $3, $4, $5, $6, COALESCE({}, {at}, now()), COALESCE({at}, now()), $9, $10)
                  ON CONFLICT (name, run_id, COALESCE(execution_id, -1)) DO UPDATE
-                 SET kind = excluded.kind, x_kind = excluded.x_kind, value = excluded.value, source_statement = excluded.source_statement,
+                 SET execution_id = excluded.execution_id, kind = excluded.kind, x_kind = excluded.x_kind, value = excluded.value,
+                     source_statement = excluded.source_statement,
                      updated_at = excluded.updated_at, attachment_path = excluded.attachment_path",
                 time(8),
                 at = time(7)

@@ -6,9 +6,11 @@ mod documents;
 mod kills;
 mod limits;
 mod moving;
+mod pooled;
 mod project;
 mod python;
 mod races;
+mod root;
 mod setup;
 mod trust;
 

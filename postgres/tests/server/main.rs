@@ -5,6 +5,7 @@ mod cut;
 mod documents;
 #[path = "../../../core/tests/stores/pages.rs"]
 mod pages;
+mod partitions;
 mod reading;
 mod schema;
 mod writing;

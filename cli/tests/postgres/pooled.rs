@@ -1,0 +1,41 @@
+//! A pooler in transaction mode: each transaction runs in another session, which an earlier client left with settings of its
+//! own.
+
+use prosescope_test_support::cluster::Cluster;
+use prosescope_test_support::pooler::Pooler;
+
+use crate::commands::{PROGRAM, record, told};
+use crate::project::Project;
+
+#[test]
+fn each_transaction_may_run_in_another_session() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let pooler = Pooler::to(cluster.port());
+    let [direct, pooled] = [cluster.port(), pooler.port()].map(|port| {
+        let url = cluster.database();
+        let through = url.replace(&format!(":{}/", cluster.port()), &format!(":{port}/"));
+        let project = Project::new(PROGRAM, &format!("{through}?sslmode=disable"));
+        let run = project.init("postgres");
+        record(&project, &run);
+        let long = "a long value ".repeat(20_000);
+        project.prose(0, &["put", "long", "--run", &run], &long);
+        assert_eq!(
+            project.line(&["get", "long", "--run", &run]),
+            long.trim_end()
+        );
+        project.prose(0, &["approve", &run, "publish", "--as", "raymond"], "");
+        project.prose(0, &["audit", "verify", &run], "");
+        project.prose(0, &["runs"], "");
+        project.prose(0, &["postgres", "status"], "");
+        project.prose(0, &["pull", &run, "-o", "copy/state.db"], "");
+        let said = told(&project, &run);
+        project.prose(0, &["finish", &run, "--status", "failed"], "");
+        project.prose(0, &["clean", &run, "--yes"], "");
+        project.prose(0, &["push", "copy/state.db"], "");
+        said
+    });
+    assert_eq!(direct, pooled);
+    assert!(pooler.switches() > 100, "{}", pooler.switches());
+}

@@ -1,0 +1,53 @@
+//! The unique index of bindings takes the root as execution −1 (errata P11): a row of another program's that names −1 itself.
+
+use prosescope_test_support::cluster::Cluster;
+use prosescope_test_support::{needs, run::fed};
+
+use crate::PROGRAM;
+use crate::project::{Project, text};
+
+#[test]
+fn a_binding_of_execution_minus_one_hides_no_binding_of_the_root() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let url = cluster.database();
+    let project = Project::new(PROGRAM, &url);
+    // The table's own key refuses one: there is no such execution.
+    let run = project.init("postgres");
+    let id = run.trim_start_matches("postgres:");
+    let insert = format!(
+        "INSERT INTO openprose.bindings (name, run_id, execution_id, kind, value) VALUES ('x', '{id}', -1, 'let', 'odd')"
+    );
+    cluster.psql(&url, &insert).unwrap();
+    let check = project.prose(0, &["check", &run], "");
+    assert!(check.contains("unknown-execution"), "{check}");
+    project.prose(3, &["get", "x", "--run", &run], "");
+    // A value that is acknowledged is found, and the other one is an earlier value.
+    project.prose(0, &["put", "x", "--run", &run], "ours");
+    assert_eq!(project.line(&["get", "x", "--run", &run]), "ours");
+    let rows = |id: &str| {
+        let sql = format!(
+            "SELECT string_agg(concat_ws(' ', value, execution_id), ', ') FROM
+                (SELECT * FROM openprose.bindings WHERE run_id = '{id}' ORDER BY x_seq) AS b
+             UNION ALL SELECT string_agg(concat_ws(' ', value, execution_id), ', ')
+                FROM openprose.x_binding_history WHERE run_id = '{id}'"
+        );
+        cluster.psql(&url, &sql).unwrap()
+    };
+    assert_eq!(rows(id), "ours\nodd -1");
+
+    // A row of a state.db goes there and back.
+    if needs::sqlite3().is_none() {
+        return;
+    }
+    let file = project.init("sqlite");
+    let sql =
+        "INSERT INTO bindings (name, execution_id, kind, value) VALUES ('x', -1, 'let', 'odd')";
+    let db = project.path().join(format!(".prose/runs/{file}/state.db"));
+    let mut sqlite = std::process::Command::new("sqlite3");
+    let made = fed(sqlite.arg("-batch").arg(&db), sql.as_bytes());
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    project.prose(0, &["push", &file], "");
+    assert_eq!(rows(&file), "odd -1");
+}
