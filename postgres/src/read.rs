@@ -205,8 +205,15 @@ impl PostgresRun {
                 }
             }
         }
+        let has_source = rows.iter().any(|row| {
+            let named = |at| get::<&str>(row, at).ok();
+            (named(0), named(2)) == (Some("execution"), Some("x_source_id"))
+        });
         for shape in &mut found {
             shape.source_ids = self.source_ids;
+            if has_source && !self.source_ids {
+                shape.with_source_executions();
+            }
         }
         let found: Arc<[Shape]> = found.into();
         *self.shapes.borrow_mut() = Some(Arc::clone(&found));

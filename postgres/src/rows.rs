@@ -37,6 +37,7 @@ pub(crate) fn gate(row: &Row) -> Result<Gate, Error> {
         id: text(0)?.unwrap_or_default().into(),
         run_id: text(1)?.map(Into::into),
         execution_id: row.try_get(2)?,
+        source_execution_id: None,
         prompt: text(3)?.map(Into::into),
         allow: text(4)?.map(Into::into),
         timeout: text(5)?.map(Into::into),

@@ -2,7 +2,7 @@
 
 use prosescope_core::database::Found;
 use prosescope_core::model::{ColumnInfo, TableInfo};
-use prosescope_core::schema::{AGENT_SEGMENTS, AGENTS, RUN, known_column, known_table};
+use prosescope_core::schema::{AGENT_SEGMENTS, AGENTS, GATES, RUN, known_column, known_table};
 use tokio_postgres::{Error, Row};
 
 use crate::of::{Keeper, Of, USER};
@@ -40,6 +40,9 @@ pub(crate) struct Shape {
 
 /// Our columns that are no part of a row as people see it.
 const HIDDEN: [&str; 4] = ["x_seq", "x_status", "x_kind", "x_source_id"];
+
+/// What a gate's execution was called in the store that the run came from: no column, but read as one.
+const SOURCE_EXECUTION: &str = "x_source_execution_id";
 
 /// Columns that name executions.
 const OF_EXECUTIONS: [(&str, &str); 4] = [
@@ -217,6 +220,10 @@ impl Shape {
     /// A column as an expression of its [`Kind`].
     pub(crate) fn expression(&self, column: &str) -> String {
         let name = quoted(column);
+        if self.found.info.name == GATES && column == SOURCE_EXECUTION {
+            return "(SELECT source.x_source_id FROM openprose.execution AS source WHERE source.id = t.execution_id)"
+                .to_owned();
+        }
         if self.odd.iter().any(|odd| odd == column) {
             return format!("COALESCE(x_{column}, {column})");
         }
@@ -245,6 +252,17 @@ impl Shape {
             Kind::Real => format!("{name}::double precision"),
             Kind::Bytes | Kind::Kept => name,
             Kind::Text | Kind::Time => format!("{name}::text"),
+        }
+    }
+
+    /// Adds to gates the ids that their executions had in the store that the run came from, which rows of the log may name.
+    pub(crate) fn with_source_executions(&mut self) {
+        if self.found.info.name == GATES && self.found.column("execution_id").is_some() {
+            self.found.info.columns.push(ColumnInfo {
+                name: SOURCE_EXECUTION.to_owned(),
+                declared: "bigint".to_owned(),
+                known: true,
+            });
         }
     }
 

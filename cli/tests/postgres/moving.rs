@@ -86,6 +86,16 @@ fn a_run_goes_into_postgresql_and_comes_back_the_same() {
         );
         let again = project.json(&["pull", &there, "-o", "sent/state.db"]);
         assert_eq!(again["already"], true, "{form}: {again}");
+        // As a command leaves it that was killed before its end.
+        let sent = project.path().join("sent");
+        std::fs::remove_file(sent.join("state.db")).unwrap();
+        project.prose(0, &["pull", &there, "-o", "sent/state.db"], "");
+        std::fs::copy(sent.join("state.db"), sent.join("kept.db")).unwrap();
+        std::fs::remove_file(sent.join("state.db")).unwrap();
+        std::fs::write(sent.join("attachments/large.md"), "somebody's").unwrap();
+        project.prose(6, &["pull", &there, "-o", "sent/state.db"], "");
+        std::fs::write(sent.join("attachments/large.md"), &large).unwrap();
+        std::fs::rename(sent.join("kept.db"), sent.join("state.db")).unwrap();
         // It goes on where it is now: what was copied differs from it, and is named.
         project.prose(0, &["put", "more", "--run", &there], "more");
         for args in [
@@ -108,6 +118,34 @@ fn a_run_goes_into_postgresql_and_comes_back_the_same() {
         );
         assert_eq!(project.line(&["get", "more", "--run", "folder"]), "more");
     }
+}
+
+/// A run that comes into a database of others has other ids there, and its log stays consistent: it is sealed with its own.
+#[test]
+fn a_gate_that_was_sealed_elsewhere_is_no_other_one() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let url = cluster.database();
+    let project = Project::new(crate::PROGRAM, &url);
+    let other = project.init("postgres");
+    project.line(&["exec", "begin", "--line", "1", "--run", &other]);
+    let run = project.init("sqlite");
+    let gate = ["gate", "create", "--line", "3", "--run", &run];
+    project.prose(0, &gate, "");
+    project.prose(0, &["push", &run], "");
+    let there = format!("postgres:{run}");
+    project.prose(0, &["audit", "verify", &there], "");
+    project.prose(0, &["approve", &there, "publish"], "");
+    project.prose(0, &["audit", "verify", &there], "");
+    project.prose(0, &["check", &there], "");
+    project.prose(0, &["pull", &there, "-o", "back/state.db"], "");
+    project.prose(0, &["check", "back/state.db"], "");
+    // What the log does not say is found still.
+    let sql = format!("UPDATE openprose.gates SET execution_id = NULL WHERE run_id = '{run}'");
+    cluster.psql(&url, &sql).unwrap();
+    let said = project.prose(1, &["audit", "verify", &there], "");
+    assert!(said.contains("execution_id"), "{said}");
 }
 
 /// What PostgreSQL refuses or respells (errata P11) comes back as it was.

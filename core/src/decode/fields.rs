@@ -62,6 +62,7 @@ pub(crate) fn gate(of: &mut impl Fields) -> Gate {
         id: of.word("id"),
         run_id: of.text("run_id"),
         execution_id: of.int("execution_id"),
+        source_execution_id: None,
         prompt: of.text("prompt"),
         allow: of.text("allow"),
         timeout: of.text("timeout"),

@@ -46,6 +46,9 @@ pub struct Gate {
     pub run_id: Option<Text>,
     /// The execution row that waits at it.
     pub execution_id: Option<i64>,
+    /// The id that this execution had in the store that the run came from, where it has another here (errata P8): rows of the
+    /// log that were sealed there name it so.
+    pub source_execution_id: Option<i64>,
     /// What the approver is asked.
     pub prompt: Option<Text>,
     /// Who may decide, as recorded: JSON (errata G4). See [`crate::gate::allow`].

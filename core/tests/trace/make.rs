@@ -113,6 +113,7 @@ pub(crate) fn gate_of(gate: &Value) -> Gate {
         id: text("id").expect("a gate has an id"),
         run_id: text("run_id"),
         execution_id: gate["execution_id"].as_i64(),
+        source_execution_id: None,
         prompt: None,
         allow: None,
         timeout: None,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 use super::execution::malformed;
 use super::reader::{Reader, not_read};
 use crate::database::{Cell, DecodeError, LONG_TEXT, Rows, Scan, Value, Want};
-use crate::decode::fields;
+use crate::decode::fields::{self, Fields};
 use crate::gate::audit::is_sealed;
 use crate::issue::Issue;
 use crate::model::{AuditEvent, Gate, GateStatus, Text};
@@ -29,13 +29,25 @@ impl Runs<'_> {
     }
 }
 
+/// The column of a store of many runs with [`Gate::source_execution_id`].
+const SOURCE: &str = "x_source_execution_id";
+
 /// Reads the gates of the chosen run, and those whose run is not recorded (errata G11).
 pub(super) fn read_gates(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<Gate> {
     let mut gates: Vec<Gate> = Vec::new();
     // Gates are chosen by their own run_id below: those of no recorded run stay.
     let only_run = reader.only_run.take();
-    reader.scan(schema::GATES, |cells| {
-        let gate = fields::gate(cells);
+    let source = reader
+        .table(schema::GATES)
+        .and_then(|table| table.column(SOURCE))
+        .map(|_| Want::short(SOURCE));
+    let columns = schema::table_spec(schema::GATES).map_or(&[][..], |spec| spec.columns);
+    let columns: Vec<Want<'static>> = columns.iter().cloned().chain(source.clone()).collect();
+    reader.scan_some(schema::GATES, &columns, |cells| {
+        let mut gate = fields::gate(cells);
+        if source.is_some() {
+            gate.source_execution_id = cells.int(SOURCE);
+        }
         if runs.elsewhere(gate.run_id.as_deref()) {
             return;
         }

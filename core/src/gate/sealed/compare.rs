@@ -102,8 +102,10 @@ fn created_as(gate: &Gate, created: &Sealed<'_>, issues: &mut Vec<Issue>) {
         return;
     };
     let number = |id: Option<i64>| id.map(|id| id.to_string());
-    let (now, before) = (number(gate.execution_id), number(then.execution_id));
-    against.text("execution_id", now.as_deref(), before.as_deref());
+    if then.execution_id.is_none() || then.execution_id != gate.source_execution_id {
+        let (now, before) = (number(gate.execution_id), number(then.execution_id));
+        against.text("execution_id", now.as_deref(), before.as_deref());
+    }
     against.text("timeout", gate.timeout.as_deref(), then.timeout.as_deref());
     against.time(
         "timeout_at",

@@ -159,6 +159,7 @@ pub(in crate::session) fn told(run: &Run, trace: &Trace, program: Option<&Listin
             id: gate.clone(),
             run_id: None,
             execution_id: None,
+            source_execution_id: None,
             prompt: asked("prompt"),
             allow: asked("allow").filter(|list| list.starts_with('[')),
             timeout: asked("timeout"),

@@ -89,6 +89,7 @@ pub(super) fn gate(row: &Row<'_>) -> rusqlite::Result<Gate> {
         id: text(row, 0)?.unwrap_or_else(|| "".into()),
         run_id: text(row, 1)?,
         execution_id: integer(row, 2)?,
+        source_execution_id: None,
         prompt: text(row, 3)?,
         allow: text(row, 4)?,
         timeout: text(row, 5)?,
