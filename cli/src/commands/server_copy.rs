@@ -1,6 +1,7 @@
 //! `prose push`, `prose pull`: a run copied into PostgreSQL and out of it.
 
 use std::fs;
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -172,8 +173,14 @@ fn into_file(found: &OnServer, file: &Path, out: &Out) -> Result<RunConverted, C
             beside.push(name);
         }
     }
-    if let Some(name) = beside.iter().find(|name| there(&above.join(name))) {
-        return Err(taken(&above.join(name)));
+    // A command that was killed may have put them there already.
+    let mut missing = Vec::new();
+    for name in &beside {
+        match there(&above.join(name)) {
+            false => missing.push(name),
+            true if is_same(&made.join(name), &above.join(name))? => {}
+            true => return Err(taken(&above.join(name))),
+        }
     }
     if !beside.is_empty() && file.file_name() != Some("state.db".as_ref()) {
         let message = format!(
@@ -183,12 +190,52 @@ fn into_file(found: &OnServer, file: &Path, out: &Out) -> Result<RunConverted, C
         return Err(CliError::usage(message).hint("name the file so, in a folder of its own"));
     }
     // The database comes last: where it is, all of it is.
-    for name in beside {
-        fs::rename(made.join(&name), above.join(&name))?;
+    for name in missing {
+        fs::rename(made.join(name), above.join(name))?;
     }
     fs::rename(made.join("state.db"), &file)?;
     Ok(RunConverted {
         folder: record::from_here(&file),
         ..converted
     })
+}
+
+/// Whether two files or folders hold the same, by name and byte.
+fn is_same(one: &Path, other: &Path) -> io::Result<bool> {
+    let [first, second] = [one, other].map(fs::symlink_metadata);
+    let (first, second) = (first?, second?);
+    if first.is_dir() && second.is_dir() {
+        let names = |of: &Path| -> io::Result<Vec<_>> {
+            fs::read_dir(of)?
+                .map(|entry| Ok(entry?.file_name()))
+                .collect()
+        };
+        let (mut names, others) = (names(one)?, names(other)?);
+        if names.len() != others.len() {
+            return Ok(false);
+        }
+        while let Some(name) = names.pop() {
+            let other = other.join(&name);
+            if fs::symlink_metadata(&other).is_err() || !is_same(&one.join(&name), &other)? {
+                return Ok(false);
+            }
+        }
+        return Ok(true);
+    }
+    if !first.is_file() || !second.is_file() || first.len() != second.len() {
+        return Ok(false);
+    }
+    let [mut one, mut other] = [fs::File::open(one)?, fs::File::open(other)?].map(BufReader::new);
+    loop {
+        let (ours, theirs) = (one.fill_buf()?, other.fill_buf()?);
+        let len = ours.len().min(theirs.len());
+        if ours.get(..len) != theirs.get(..len) {
+            return Ok(false);
+        }
+        if len == 0 {
+            return Ok(ours.is_empty() && theirs.is_empty());
+        }
+        one.consume(len);
+        other.consume(len);
+    }
 }
