@@ -2,7 +2,7 @@
 //! acknowledged is there, nothing is there twice, and a command that was cut off can be repeated.
 
 use std::process::{Child, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -60,11 +60,11 @@ fn writers_that_are_killed_under_a_server_that_stops_lose_nothing_acknowledged()
     let url = cluster.database();
     let project = Project::new(PROGRAM, &url);
     let run = project.init("postgres");
-    let over = AtomicBool::new(false);
+    let (over, cut) = (AtomicBool::new(false), AtomicUsize::new(0));
     let told: Vec<String> = thread::scope(|scope| {
         let writers: Vec<_> = (0..4)
             .map(|writer| {
-                let (project, run, over) = (&project, &run, &over);
+                let (project, run, over, cut) = (&project, &run, &over, &cut);
                 scope.spawn(move || {
                     let go_on = (0..).take_while(|_| !over.load(Ordering::Relaxed));
                     let each = go_on.filter_map(|n| {
@@ -72,7 +72,9 @@ fn writers_that_are_killed_under_a_server_that_stops_lose_nothing_acknowledged()
                         let put = ["put", &name, "--run", run];
                         let add = ["agent", "segment", "add", "captain", "--run", run];
                         let args: &[&str] = if n % 3 == 0 { &add } else { &put };
-                        killed(started(project, args, &name), 300).then_some(name)
+                        let done = killed(started(project, args, &name), 300);
+                        cut.fetch_add(usize::from(!done), Ordering::Relaxed);
+                        done.then_some(name)
                     });
                     each.collect::<Vec<_>>()
                 })
@@ -83,6 +85,9 @@ fn writers_that_are_killed_under_a_server_that_stops_lose_nothing_acknowledged()
             cluster.crash();
         }
         thread::sleep(Duration::from_secs(1));
+        while cut.load(Ordering::Relaxed) < times(1, 1000) {
+            thread::sleep(Duration::from_millis(10));
+        }
         over.store(true, Ordering::Relaxed);
         let told = writers
             .into_iter()
@@ -98,7 +103,12 @@ fn writers_that_are_killed_under_a_server_that_stops_lose_nothing_acknowledged()
     let there = [put, added].concat();
     let lost: Vec<&String> = told.iter().filter(|name| !there.contains(name)).collect();
     assert!(lost.is_empty() && !told.is_empty(), "{lost:?} of {told:?}");
-    println!("{} acknowledged, {} recorded", told.len(), there.len());
+    println!(
+        "{} killed, or refused while the server was away; {} acknowledged, {} recorded",
+        cut.load(Ordering::Relaxed),
+        told.len(),
+        there.len()
+    );
     // Nothing is there twice, and no number is left out.
     let twice = "SELECT (SELECT count(*) FROM openprose.x_binding_history),
                         (SELECT count(*) - count(DISTINCT summary) FROM openprose.agent_segments),

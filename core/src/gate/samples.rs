@@ -9,6 +9,7 @@ pub(super) fn gate(status: &str) -> Gate {
         id: "deploy".into(),
         run_id: Some("r1".into()),
         execution_id: None,
+        source_execution_id: None,
         prompt: None,
         allow: Some(r#"["ops-team"]"#.into()),
         timeout: None,

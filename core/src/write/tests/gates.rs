@@ -520,6 +520,7 @@ fn a_gate_of_another_tool_closes_no_foreign_row() {
             id: "deploy".into(),
             run_id: Some(RUN.into()),
             execution_id: Some(1),
+            source_execution_id: None,
             prompt: None,
             allow: None,
             timeout: None,

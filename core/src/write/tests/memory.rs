@@ -375,6 +375,7 @@ fn gate(row: &GateRow) -> Gate {
         id: row.id.as_str().into(),
         run_id: Some(row.run_id.as_str().into()),
         execution_id: row.execution_id,
+        source_execution_id: None,
         prompt: row.prompt.as_deref().map(Into::into),
         allow: Some(row.allow.as_str().into()),
         timeout: row.timeout.as_deref().map(Into::into),
