@@ -212,7 +212,8 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
     Effect::new(move || {
         page.track();
         request_animation_frame(move || {
-            let Some(nav) = nav.get_untracked() else {
+            // The run may have been left since.
+            let Some(nav) = nav.try_get_untracked().flatten() else {
                 return;
             };
             let here = nav.query_selector("[aria-current]").ok().flatten();

@@ -202,6 +202,9 @@ where
         if let Some(element) = element.filter(|e| carry.down != 0 && e.scroll_top() > 0) {
             // The list must be as long as it is by now before it can be scrolled there.
             request_animation_frame(move || {
+                if cursor.is_gone() {
+                    return;
+                }
                 element.set_scroll_top(element.scroll_top() + (carry.down as f64 * height) as i32);
                 scrolled(&element);
             });
