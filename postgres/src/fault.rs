@@ -81,7 +81,10 @@ pub(crate) fn unwritten(address: &Address, lost: &Lost) -> Fault {
             FaultKind::Damaged,
             "a table or column of the schema openprose is missing: `prose init PROGRAM --state postgres` completes it",
         ),
-        Some(_) => (FaultKind::Damaged, ""),
+        Some(_) => (
+            FaultKind::Damaged,
+            "`prose postgres status` says what is wrong with the schema openprose",
+        ),
     };
     Fault::new(kind, format!("{address} was not written: {}", words(error))).hint(hint)
 }

@@ -209,8 +209,13 @@ impl PostgresRun {
             let named = |at| get::<&str>(row, at).ok();
             (named(0), named(2)) == (Some("execution"), Some("x_source_id"))
         });
+        let of_several = found
+            .iter()
+            .any(|shape| shape.lacks_run(&self.of).is_some())
+            && !self.is_alone().unwrap_or_default();
         for shape in &mut found {
             shape.source_ids = self.source_ids;
+            shape.of_several = of_several;
             if has_source && !self.source_ids {
                 shape.with_source_executions();
             }
@@ -232,10 +237,32 @@ impl PostgresRun {
         ask(shape.ok_or_else(|| DecodeError::NotFound(format!("table {table}")))?)
     }
 
+    /// Whether the database has one run at most.
+    fn is_alone(&self) -> Result<bool, DecodeError> {
+        let sql = "SELECT count(*) FROM (SELECT FROM openprose.run LIMIT 2) AS first";
+        let rows = self.inside(|| self.rows(sql, &[]))?;
+        let count = rows.first().map(|row| get::<i64>(row, 0)).transpose();
+        Ok(count.map_err(|error| self.unread(error))? < Some(2))
+    }
+
+    /// The same for rows: those of a table that does not say whose they are would be taken for this run's.
+    fn with_rows<T>(
+        &self,
+        table: &str,
+        ask: impl FnOnce(&Shape) -> Result<T, DecodeError>,
+    ) -> Result<T, DecodeError> {
+        self.with_shape(table, |shape| match shape.is_anybodys(&self.of) {
+            None => ask(shape),
+            Some(column) => Err(DecodeError::Server(format!(
+                "openprose.{table} has no column {column}: whose rows these are is not known"
+            ))),
+        })
+    }
+
     /// Rows up to `most` and one more.
     fn counted(&self, table: &Found, most: u64) -> Option<u64> {
         let most = i64::try_from(most).unwrap_or(i64::MAX - 1);
-        let counted = self.with_shape(&table.info.name, |shape| {
+        let counted = self.with_rows(&table.info.name, |shape| {
             let only = shape.only(&self.of);
             let name = crate::shape::quoted(&shape.found.info.name);
             let sql = format!(
@@ -296,7 +323,7 @@ impl Database for PostgresRun {
         scan: &Scan<'_>,
         each: &mut dyn FnMut(&dyn Row) -> bool,
     ) -> Result<(), DecodeError> {
-        self.with_shape(&scan.table.info.name, |shape| {
+        self.with_rows(&scan.table.info.name, |shape| {
             let slots: Vec<Slot> = scan
                 .wants
                 .iter()
@@ -337,7 +364,7 @@ impl Database for PostgresRun {
         range: Range<u64>,
         each: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<(), DecodeError> {
-        self.with_shape(cell.table, |shape| {
+        self.with_rows(cell.table, |shape| {
             let missing = |what: &str, name: &dyn std::fmt::Display| {
                 DecodeError::NotFound(format!("{what} {name} in {}", cell.table))
             };
@@ -400,7 +427,7 @@ impl Database for PostgresRun {
         addresses: RangeInclusive<i64>,
         each: &mut dyn FnMut(i64, &[u8]),
     ) -> Result<(), DecodeError> {
-        self.with_shape(table, |shape| {
+        self.with_rows(table, |shape| {
             let column = shape.found.column(column);
             let Some(column) =
                 column.filter(|column| matches!(shape.kind(column), Kind::Text | Kind::Kept))

@@ -36,6 +36,8 @@ pub(crate) struct Shape {
     pub(crate) kept: Vec<String>,
     /// Whether executions go by the ids of the store that they came from (errata P8).
     pub(crate) source_ids: bool,
+    /// Whether the database has several runs, where that matters: a table does not say whose its rows are.
+    pub(crate) of_several: bool,
 }
 
 /// Our columns that are no part of a row as people see it.
@@ -43,6 +45,19 @@ const HIDDEN: [&str; 4] = ["x_seq", "x_status", "x_kind", "x_source_id"];
 
 /// What a gate's execution was called in the store that the run came from: no column, but read as one.
 const SOURCE_EXECUTION: &str = "x_source_execution_id";
+
+/// Our own tables beside the documents'.
+const OURS: [&str; 4] = [
+    "x_agent_memory_history",
+    "x_binding_history",
+    "x_events",
+    "x_original",
+];
+
+/// The column that says which run a row is of.
+fn run_column(table: &str) -> &'static str {
+    if table == RUN { "id" } else { "run_id" }
+}
 
 /// Columns that name executions.
 const OF_EXECUTIONS: [(&str, &str); 4] = [
@@ -96,8 +111,7 @@ pub(crate) fn shapes(rows: &[Row], of: &Of) -> Result<Vec<Shape>, Error> {
         if let Some(place) = get::<Option<i64>>(row, 5)? {
             key.push((place, column.to_owned()));
         }
-        let of_run = if table == RUN { "id" } else { "run_id" };
-        if column == of_run {
+        if column == run_column(table) {
             shape.run = Some(column.to_owned());
         }
         if !generated.is_empty() {
@@ -170,6 +184,7 @@ fn empty(table: &str, kind: &str) -> Shape {
         odd: Vec::new(),
         kept: Vec::new(),
         source_ids: false,
+        of_several: false,
     }
 }
 
@@ -292,6 +307,19 @@ impl Shape {
             );
         }
         format!("{name}::bigint")
+    }
+
+    /// The column that says which run a row is of, where one of the documents' tables or of ours lacks it.
+    pub(crate) fn lacks_run(&self, of: &Of) -> Option<&'static str> {
+        let name = self.found.info.name.as_str();
+        let is_of_runs = known_table(name) || OURS.contains(&name);
+        let is_missing = is_of_runs && self.run.is_none() && *of != Of::Runs(None);
+        is_missing.then(|| run_column(name))
+    }
+
+    /// The same where the database has other runs, too.
+    pub(crate) fn is_anybodys(&self, of: &Of) -> Option<&'static str> {
+        self.lacks_run(of).filter(|_| self.of_several)
     }
 
     /// Which rows are read; `$1` is [`Of::key`].

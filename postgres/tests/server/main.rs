@@ -2,6 +2,7 @@
 
 mod connect;
 mod cut;
+mod damage;
 mod documents;
 #[path = "../../../core/tests/stores/pages.rs"]
 mod pages;
