@@ -164,7 +164,7 @@ impl Bench<'_> {
                 },
             ),
             ("prose put, one state.db", "sqlite", true, &|run, name| {
-                self.put(run, name)
+                self.put(run, name);
             }),
             (
                 "prose put, a state.db each",

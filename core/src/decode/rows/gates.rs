@@ -42,7 +42,7 @@ pub(super) fn read_gates(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<Gate> 
         .and_then(|table| table.column(SOURCE))
         .map(|_| Want::short(SOURCE));
     let columns = schema::table_spec(schema::GATES).map_or(&[][..], |spec| spec.columns);
-    let columns: Vec<Want<'static>> = columns.iter().cloned().chain(source.clone()).collect();
+    let columns: Vec<Want<'static>> = columns.iter().copied().chain(source).collect();
     reader.scan_some(schema::GATES, &columns, |cells| {
         let mut gate = fields::gate(cells);
         if source.is_some() {
