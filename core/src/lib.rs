@@ -49,4 +49,5 @@ pub mod timeout;
 pub mod trace;
 pub mod upkeep;
 pub mod view;
+pub mod workflow;
 pub mod write;

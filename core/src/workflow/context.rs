@@ -1,0 +1,133 @@
+//! The conversation's messages (errata M6): `summary`, `tail`, `meta.next_seq`. Members that we do not know stay as they are.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::Json;
+use super::json::Members;
+use crate::time::Stamp;
+use crate::write::WriteError;
+
+/// Messages that the tail keeps unless a command says otherwise.
+pub(super) const TAIL: u32 = 100;
+
+/// A message as it is kept.
+#[derive(Serialize)]
+struct Message<'a> {
+    seq: i64,
+    role: &'a str,
+    content: &'a str,
+    at: String,
+}
+
+/// A context with one more message.
+pub(super) struct Longer {
+    pub(super) context: Json,
+    /// The number of the message.
+    pub(super) seq: i64,
+    /// Messages that were dropped from the tail and were not summarised before.
+    pub(super) dropped: u32,
+}
+
+/// Appends a message, and drops the oldest where the tail is longer than `most`.
+pub(super) fn append(
+    context: &Json,
+    role: &str,
+    content: &str,
+    now: i64,
+    most: u32,
+) -> Result<Longer, WriteError> {
+    let mut members = members(context)?;
+    let mut meta = inner::<Members>(&members, "meta")?;
+    let mut tail = inner::<Vec<Box<RawValue>>>(&members, "tail")?;
+    let last = tail.iter().filter_map(|message| seq(message)).max();
+    let next = number(&meta, "next_seq").unwrap_or_else(|| last.map_or(1, |last| last + 1));
+    tail.push(raw(&Message {
+        seq: next,
+        role,
+        content,
+        at: Stamp::At(now).to_string(),
+    }));
+    let over = tail
+        .len()
+        .saturating_sub(usize::try_from(most.max(1)).unwrap_or(usize::MAX));
+    let summarised = number(&meta, "summarised_to").unwrap_or(i64::MIN);
+    let gone = tail.drain(..over);
+    let unsaid = gone
+        .filter(|message| seq(message).is_none_or(|seq| seq > summarised))
+        .count();
+    meta.insert("next_seq".to_owned(), raw(&next.saturating_add(1)));
+    members.insert("meta".to_owned(), raw(&meta));
+    members.insert("tail".to_owned(), raw(&tail));
+    Ok(Longer {
+        context: Json::of(&members),
+        seq: next,
+        dropped: u32::try_from(unsaid).unwrap_or(u32::MAX),
+    })
+}
+
+/// Sets the summary of all messages so far: those may be dropped without a warning.
+pub(super) fn summarise(context: &Json, summary: &str) -> Result<Json, WriteError> {
+    let mut members = members(context)?;
+    let mut meta = inner::<Members>(&members, "meta")?;
+    if let Some(next) = number(&meta, "next_seq") {
+        meta.insert("summarised_to".to_owned(), raw(&next.saturating_sub(1)));
+        members.insert("meta".to_owned(), raw(&meta));
+    }
+    members.insert("summary".to_owned(), raw(&summary));
+    Ok(Json::of(&members))
+}
+
+/// The members of a column that is an object; of one that is null, none.
+pub(super) fn object(json: &Json, column: &str) -> Result<Members, WriteError> {
+    if json.as_str() == "null" {
+        return Ok(Members::new());
+    }
+    json.members().ok_or_else(|| no_object(column, "an object"))
+}
+
+fn members(context: &Json) -> Result<Members, WriteError> {
+    object(context, "context")
+}
+
+fn inner<T: Default + for<'a> serde::Deserialize<'a>>(
+    members: &Members,
+    name: &str,
+) -> Result<T, WriteError> {
+    match members.get(name).map(|raw| raw.get()) {
+        None | Some("null") => Ok(T::default()),
+        Some(text) => {
+            let wanted = if name == "tail" {
+                "a list"
+            } else {
+                "an object"
+            };
+            serde_json::from_str(text).map_err(|_| no_object(&format!("context.{name}"), wanted))
+        }
+    }
+}
+
+fn no_object(what: &str, wanted: &str) -> WriteError {
+    WriteError::refused(
+        "not-an-object",
+        format!("{what} of the workflow is not {wanted}, so nothing can be added to it"),
+        "the program that wrote it must correct it",
+    )
+}
+
+fn seq(message: &RawValue) -> Option<i64> {
+    #[derive(serde::Deserialize)]
+    struct Numbered {
+        seq: i64,
+    }
+    let numbered: Option<Numbered> = serde_json::from_str(message.get()).ok();
+    numbered.map(|numbered| numbered.seq)
+}
+
+fn number(members: &Members, name: &str) -> Option<i64> {
+    members.get(name)?.get().parse().ok()
+}
+
+pub(super) fn raw<T: Serialize>(value: &T) -> Box<RawValue> {
+    serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}

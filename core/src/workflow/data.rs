@@ -1,0 +1,258 @@
+//! Commands on what a workflow keeps: events, preferences, important steps.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::lifecycle::Action;
+use super::tables::{Change, Command, Facts, Plan, Table, Target, Value};
+use super::turns::{allowed, may, no_run, no_workflow, told};
+use super::{Json, Kind, WorkflowStatus, context};
+use crate::time::Stamp;
+use crate::write::WriteError;
+
+/// An event to append.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+pub struct Note {
+    /// The run that it belongs to.
+    #[serde(default, alias = "run_id")]
+    pub run: Option<String>,
+    /// What kind; `progress` where none is named.
+    #[serde(default)]
+    pub kind: Option<Kind>,
+    /// For people.
+    pub text: String,
+    /// For programs: an object.
+    #[serde(default)]
+    pub payload: Option<Json>,
+}
+
+/// Appends events, all or none.
+#[derive(Debug, Clone, Default)]
+pub struct Append {
+    /// The workflow.
+    pub workflow: String,
+    /// The events, in order.
+    pub notes: Vec<Note>,
+}
+
+/// Events that were appended.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Appended {
+    /// The workflow.
+    pub workflow_id: String,
+    /// Their ids, in order.
+    #[cfg_attr(feature = "typescript", ts(type = "number[]"))]
+    pub ids: Vec<i64>,
+    /// The workflow was cancelled before: they are marked late.
+    pub late: bool,
+}
+
+impl Command for Append {
+    type Done = Appended;
+
+    fn target(&self) -> Target<'_> {
+        Target::Workflow(&self.workflow)
+    }
+
+    fn plan(&self, facts: &dyn Facts, now: i64) -> Result<Plan<Appended>, WriteError> {
+        let workflow = facts
+            .workflow()
+            .ok_or_else(|| no_workflow(&self.workflow))?;
+        allowed(Action::Append, workflow)?;
+        let late = workflow.known_status() == Some(WorkflowStatus::Cancelled);
+        let mut changes = Vec::with_capacity(self.notes.len());
+        let mut known: Option<(String, String)> = None;
+        for note in &self.notes {
+            let mut run = None;
+            if let Some(id) = &note.run {
+                if known.as_ref().is_none_or(|(named, _)| named != id) {
+                    let turn = facts.turn(id)?.ok_or_else(|| no_run(id))?;
+                    may(Action::Append, &turn, false)?;
+                    known = Some((id.clone(), turn.id));
+                }
+                run = known.as_ref().map(|(_, id)| id.clone());
+            }
+            let mut payload = match &note.payload {
+                None => None,
+                Some(json) => Some(json.members().ok_or_else(no_payload)?),
+            };
+            if late {
+                let members = payload.get_or_insert_default();
+                members.insert("late".to_owned(), context::raw(&true));
+            }
+            let kind = note.kind.unwrap_or(Kind::Progress);
+            changes.push(Change::insert(
+                Table::Events,
+                vec![
+                    ("workflow_id", workflow.id.as_str().into()),
+                    ("run_id", run.into()),
+                    ("kind", Value::Word(kind.word())),
+                    ("text", note.text.as_str().into()),
+                    (
+                        "payload",
+                        payload.map_or(Value::Null, |members| Value::Json(Json::of(&members))),
+                    ),
+                    ("created_at", Value::Time(now)),
+                ],
+            ));
+        }
+        let done = Appended {
+            workflow_id: workflow.id.clone(),
+            ids: Vec::new(),
+            late,
+        };
+        Ok(Plan { changes, done })
+    }
+
+    fn appended(done: &mut Appended, ids: Vec<i64>) {
+        done.ids = ids;
+    }
+}
+
+/// Changes preferences: members are set or removed, others stay.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct Prefer {
+    /// The workflow.
+    #[serde(default)]
+    pub workflow: String,
+    /// Members to set.
+    #[serde(default)]
+    pub set: Vec<(String, Json)>,
+    /// Members to remove.
+    #[serde(default)]
+    pub remove: Vec<String>,
+}
+
+/// Data of a workflow as it is now.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct DataSet {
+    /// The workflow.
+    pub workflow_id: String,
+    /// The column, as it is now.
+    pub value: Json,
+    /// It was so before: nothing was changed.
+    pub already: bool,
+}
+
+impl Command for Prefer {
+    type Done = DataSet;
+
+    fn target(&self) -> Target<'_> {
+        Target::Workflow(&self.workflow)
+    }
+
+    fn plan(&self, facts: &dyn Facts, now: i64) -> Result<Plan<DataSet>, WriteError> {
+        let workflow = facts
+            .workflow()
+            .ok_or_else(|| no_workflow(&self.workflow))?;
+        allowed(Action::Prefer, workflow)?;
+        let mut members = context::object(&workflow.preferences, "preferences")?;
+        for (name, value) in &self.set {
+            members.insert(name.clone(), value.raw());
+        }
+        for name in &self.remove {
+            members.remove(name);
+        }
+        let value = Json::of(&members);
+        Ok(changed(
+            "preferences",
+            &workflow.id,
+            &workflow.preferences,
+            value,
+            now,
+        ))
+    }
+}
+
+/// Keeps an important step.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct Step {
+    /// The workflow.
+    #[serde(default)]
+    pub workflow: String,
+    /// The run that it belongs to.
+    #[serde(default)]
+    pub run: Option<String>,
+    /// The step, for people.
+    pub text: String,
+    /// More of it: an object.
+    #[serde(default)]
+    pub payload: Option<Json>,
+}
+
+impl Command for Step {
+    type Done = DataSet;
+
+    fn target(&self) -> Target<'_> {
+        Target::Workflow(&self.workflow)
+    }
+
+    fn plan(&self, facts: &dyn Facts, now: i64) -> Result<Plan<DataSet>, WriteError> {
+        let workflow = facts
+            .workflow()
+            .ok_or_else(|| no_workflow(&self.workflow))?;
+        allowed(Action::Step, workflow)?;
+        let mut step = match &self.payload {
+            None => super::json::Members::new(),
+            Some(json) => json.members().ok_or_else(no_payload)?,
+        };
+        step.insert("text".to_owned(), context::raw(&self.text));
+        step.insert("at".to_owned(), context::raw(&Stamp::At(now)));
+        if let Some(id) = &self.run {
+            let turn = facts.turn(id)?.ok_or_else(|| no_run(id))?;
+            step.insert("run_id".to_owned(), context::raw(&turn.id));
+        }
+        let before = &workflow.important_steps;
+        // The document's models hold an object; a list that others wrote stays one.
+        let value = if before.as_str().starts_with('[') {
+            let list: Result<Vec<Box<RawValue>>, _> = serde_json::from_str(before.as_str());
+            let mut list = list.unwrap_or_default();
+            list.push(context::raw(&step));
+            Json::of(&list)
+        } else {
+            let mut members = context::object(before, "important_steps")?;
+            let list = members.get("steps").map_or("[]", |steps| steps.get());
+            let list: Result<Vec<Box<RawValue>>, _> = serde_json::from_str(list);
+            let mut list = list.map_err(|_| {
+                WriteError::refused(
+                    "not-an-object",
+                    "important_steps.steps of the workflow is not a list, so nothing can be added to it",
+                    "the program that wrote it must correct it",
+                )
+            })?;
+            list.push(context::raw(&step));
+            members.insert("steps".to_owned(), context::raw(&list));
+            Json::of(&members)
+        };
+        Ok(changed("important_steps", &workflow.id, before, value, now))
+    }
+}
+
+fn changed(column: &'static str, id: &str, before: &Json, value: Json, now: i64) -> Plan<DataSet> {
+    let already = before.is_same(&value);
+    let done = DataSet {
+        workflow_id: id.to_owned(),
+        value: value.clone(),
+        already,
+    };
+    if already {
+        return told(done);
+    }
+    let values = vec![
+        (column, Value::Json(value)),
+        ("updated_at", Value::Time(now)),
+    ];
+    Plan {
+        changes: vec![Change::update(Table::Workflows, id, values)],
+        done,
+    }
+}
+
+fn no_payload() -> WriteError {
+    WriteError::wrong(
+        "the payload is not a JSON object",
+        "write it as {\"key\": …}",
+    )
+}

@@ -1,0 +1,141 @@
+//! Which action is allowed in which status (errata M8): two tables of words, and nothing else.
+
+use super::{TurnStatus, WorkflowStatus};
+
+/// What somebody wants to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Action {
+    /// Begin a run.
+    Start,
+    /// Ask the person.
+    Ask,
+    /// Answer the engine's question.
+    Input,
+    /// End a run with its output.
+    Finish,
+    /// End a run with its error.
+    Fail,
+    /// Append an event.
+    Append,
+    /// Pause the workflow.
+    Pause,
+    /// Resume it.
+    Resume,
+    /// Say that the workflow itself went wrong.
+    Error,
+    /// Cancel the workflow with its open runs.
+    Cancel,
+    /// Cancel one run.
+    CancelRun,
+    /// Change preferences.
+    Prefer,
+    /// Keep an important step.
+    Step,
+    /// Say that a run is worked on.
+    Heartbeat,
+}
+
+/// What a status says to an action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Allowed {
+    /// It may be done.
+    Yes,
+    /// It is so already: the caller is told, and nothing changes.
+    Already,
+    /// It is so already if it says the same as before; else it is refused.
+    Same,
+    /// It is refused.
+    No,
+}
+
+impl Action {
+    /// As commands call it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Action::Start => "start",
+            Action::Ask => "ask",
+            Action::Input => "input",
+            Action::Finish => "finish",
+            Action::Fail => "fail",
+            Action::Append => "append",
+            Action::Pause => "pause",
+            Action::Resume => "resume",
+            Action::Error => "error",
+            Action::Cancel => "cancel",
+            Action::CancelRun => "cancel --run",
+            Action::Prefer => "prefer",
+            Action::Step => "step",
+            Action::Heartbeat => "heartbeat",
+        }
+    }
+
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Action> {
+        BY_WORKFLOW.iter().map(|(action, _)| *action)
+    }
+}
+
+/// By the status of the workflow: active, paused, error, cancelled.
+const BY_WORKFLOW: &[(Action, &str)] = &[
+    (Action::Start, "yes no no no"),
+    (Action::Ask, "yes yes no no"),
+    (Action::Input, "yes yes no no"),
+    (Action::Finish, "yes yes yes no"),
+    (Action::Fail, "yes yes yes no"),
+    (Action::Append, "yes yes yes yes"),
+    (Action::Pause, "yes already no no"),
+    (Action::Resume, "already yes yes no"),
+    (Action::Error, "yes yes yes no"),
+    (Action::Cancel, "yes yes yes already"),
+    (Action::CancelRun, "yes yes yes no"),
+    (Action::Prefer, "yes yes yes no"),
+    (Action::Step, "yes yes yes no"),
+    (Action::Heartbeat, "yes yes yes no"),
+];
+
+/// By the status of the run: running, waiting_for_input, completed, failed, cancelled. Actions that are on no run are not here.
+const BY_RUN: &[(Action, &str)] = &[
+    (Action::Ask, "yes same no no no"),
+    (Action::Input, "no yes no no no"),
+    (Action::Finish, "yes no same no no"),
+    (Action::Fail, "yes no no same no"),
+    (Action::Append, "yes yes yes yes yes"),
+    (Action::CancelRun, "yes yes no no already"),
+    (Action::Heartbeat, "yes no no no no"),
+];
+
+/// What the workflow's status says to an action.
+pub fn allowed_by_workflow(action: Action, status: WorkflowStatus) -> Allowed {
+    let at = match status {
+        WorkflowStatus::Active => 0,
+        WorkflowStatus::Paused => 1,
+        WorkflowStatus::Error => 2,
+        WorkflowStatus::Cancelled => 3,
+    };
+    cell(BY_WORKFLOW, action, at)
+}
+
+/// What the run's status says to an action; `Yes` where the action is on no run.
+pub fn allowed_by_run(action: Action, status: TurnStatus) -> Allowed {
+    let at = match status {
+        TurnStatus::Running => 0,
+        TurnStatus::WaitingForInput => 1,
+        TurnStatus::Completed => 2,
+        TurnStatus::Failed => 3,
+        TurnStatus::Cancelled => 4,
+    };
+    match BY_RUN.iter().any(|(known, _)| *known == action) {
+        true => cell(BY_RUN, action, at),
+        false => Allowed::Yes,
+    }
+}
+
+fn cell(table: &[(Action, &str)], action: Action, at: usize) -> Allowed {
+    let row = table.iter().find(|(known, _)| *known == action);
+    match row.and_then(|(_, row)| row.split(' ').nth(at)) {
+        Some("yes") => Allowed::Yes,
+        Some("already") => Allowed::Already,
+        Some("same") => Allowed::Same,
+        _ => Allowed::No,
+    }
+}

@@ -1,0 +1,283 @@
+//! Lists and pages of workflows.
+
+use serde::{Deserialize, Serialize};
+
+use super::follow::{Follower, followers};
+use super::tables::{Op, Row, Rows, Select, Table, Value};
+use super::turns::{no_run, no_workflow};
+use super::{Turn, TurnStatus, Workflow, WorkflowStatus};
+use crate::time::Stamp;
+use crate::write::{Fault, WriteError};
+
+/// Which workflows are listed.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// Of this status.
+    pub status: Option<WorkflowStatus>,
+    /// Of which a run waits for input.
+    pub waiting: bool,
+    /// At most so many; 0 for as many as usual.
+    pub limit: u32,
+}
+
+/// Workflows of a list unless it says otherwise.
+const PAGE: u32 = 50;
+
+/// Characters of a text that a list shows.
+const SHORT: usize = 200;
+
+/// The newest workflows.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct WorkflowList {
+    /// The newest first.
+    pub workflows: Vec<WorkflowSummary>,
+    /// Whether there are more.
+    pub more: bool,
+}
+
+/// A workflow in a list.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct WorkflowSummary {
+    /// Its id.
+    pub id: String,
+    /// As recorded.
+    pub status: String,
+    /// The newest run.
+    pub run_id: Option<String>,
+    /// The status of the newest run.
+    pub run_status: Option<String>,
+    /// The beginning of the person's message of the newest run.
+    pub input: Option<String>,
+    /// The beginning of the open question, where a run waits.
+    pub question: Option<String>,
+    /// When it was made.
+    pub created_at: Option<Stamp>,
+    /// When it changed last.
+    pub updated_at: Option<Stamp>,
+}
+
+/// A workflow with its runs.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct WorkflowView {
+    /// The workflow.
+    #[serde(flatten)]
+    pub workflow: Workflow,
+    /// Its runs, the oldest first.
+    pub runs: Vec<Turn>,
+    /// Named followers of its events.
+    pub followers: Vec<Follower>,
+}
+
+/// A run that is `running` and does not say that it is worked on (errata M4).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct StuckRun {
+    /// The workflow.
+    pub workflow_id: String,
+    /// The run.
+    pub run_id: String,
+    /// Who works on it, by its own claim; unknown of runs of other programs.
+    pub owner: Option<String>,
+    /// Its last heartbeat.
+    pub heartbeat: Option<Stamp>,
+    /// Its last sign of life: the heartbeat, or its last change.
+    pub last_sign: Option<Stamp>,
+    /// Milliseconds since then; `None` where no time is recorded.
+    #[cfg_attr(feature = "typescript", ts(type = "number | null"))]
+    pub silent_ms: Option<i64>,
+}
+
+const SUMMARY: &[&str] = &[
+    "id",
+    "status",
+    "most_recent_run_id",
+    "created_at",
+    "updated_at",
+];
+
+const NEWEST: &[(&str, bool)] = &[("updated_at", true), ("created_at", true), ("id", true)];
+
+/// Lists workflows.
+///
+/// # Errors
+/// The fault of the store.
+pub fn list(rows: &dyn Rows, wanted: &Wanted) -> Result<WorkflowList, Fault> {
+    let limit = if wanted.limit == 0 {
+        PAGE
+    } else {
+        wanted.limit
+    };
+    let mut select = Select::of(Table::Workflows)
+        .columns(SUMMARY)
+        .order(NEWEST)
+        .limit(limit.saturating_add(1));
+    if let Some(status) = wanted.status {
+        select = select.is("status", Value::Word(status.word()));
+    }
+    if wanted.waiting {
+        let waiting = Select::of(Table::Runs)
+            .is("status", Value::Word(TurnStatus::WaitingForInput.word()))
+            .columns(&["workflow_id"])
+            .limit(10_000);
+        let waiting = rows.select(&waiting)?;
+        let ids = waiting
+            .iter()
+            .filter_map(|row| Some(row.get("workflow_id")?.into()));
+        select = select.filter("id", Op::In(ids.collect()));
+    }
+    let mut found = rows.select(&select)?;
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let more = found.len() > limit;
+    found.truncate(limit);
+    let newest = found
+        .iter()
+        .filter_map(|row| Some(row.get("most_recent_run_id")?.into()));
+    let newest = Select::of(Table::Runs)
+        .columns(&["id", "status", "user_input", "state"])
+        .filter("id", Op::In(newest.collect()));
+    let newest: Vec<Turn> = rows.select(&newest)?.iter().map(Turn::of_row).collect();
+    let summary = |row: &Row| {
+        let run_id = row.get("most_recent_run_id").map(str::to_owned);
+        let run = newest.iter().find(|turn| Some(&turn.id) == run_id.as_ref());
+        let waits = run.filter(|run| run.known_status() == Some(TurnStatus::WaitingForInput));
+        WorkflowSummary {
+            id: row.get("id").unwrap_or_default().to_owned(),
+            status: row.get("status").unwrap_or_default().to_owned(),
+            run_status: run.map(|run| run.status.clone()),
+            input: run.and_then(|run| run.user_input.as_deref()).map(short),
+            question: waits.and_then(Turn::question).as_deref().map(short),
+            run_id,
+            created_at: row.get("created_at").map(Stamp::parse),
+            updated_at: row.get("updated_at").map(Stamp::parse),
+        }
+    };
+    Ok(WorkflowList {
+        workflows: found.iter().map(summary).collect(),
+        more,
+    })
+}
+
+fn short(text: &str) -> String {
+    text.chars().take(SHORT).collect()
+}
+
+/// A workflow with its runs; `None` when there is none with this id.
+///
+/// # Errors
+/// The fault of the store.
+pub fn show(rows: &dyn Rows, id: &str) -> Result<Option<WorkflowView>, Fault> {
+    let found = rows.select(&Select::of(Table::Workflows).is("id", id))?;
+    let Some(workflow) = found.first().map(Workflow::of_row) else {
+        return Ok(None);
+    };
+    let runs = Select::of(Table::Runs)
+        .is("workflow_id", workflow.id.as_str())
+        .order(&[("created_at", false), ("id", false)]);
+    Ok(Some(WorkflowView {
+        runs: rows.select(&runs)?.iter().map(Turn::of_row).collect(),
+        followers: followers(rows, &workflow.id)?,
+        workflow,
+    }))
+}
+
+/// A run; `None` when there is none with this id.
+///
+/// # Errors
+/// The fault of the store.
+pub fn run(rows: &dyn Rows, id: &str) -> Result<Option<Turn>, Fault> {
+    let found = rows.select(&Select::of(Table::Runs).is("id", id))?;
+    Ok(found.first().map(Turn::of_row))
+}
+
+/// Runs that are `running` and have given no sign of life for so many milliseconds, the longest silent first.
+///
+/// # Errors
+/// The fault of the store.
+pub fn stuck(rows: &dyn Rows, silent: i64, now: i64) -> Result<Vec<StuckRun>, Fault> {
+    let running = Select::of(Table::Runs)
+        .is("status", Value::Word(TurnStatus::Running.word()))
+        .columns(&[
+            "id",
+            "workflow_id",
+            "x_owner",
+            "x_heartbeat",
+            "created_at",
+            "updated_at",
+        ]);
+    let running = rows.select(&running)?;
+    let stuck = running.iter().map(Turn::of_row).filter_map(|turn| {
+        let last_sign = turn
+            .heartbeat
+            .clone()
+            .or(turn.updated_at)
+            .or(turn.created_at);
+        let silent_ms = last_sign
+            .as_ref()
+            .and_then(Stamp::millis)
+            .map(|at| now.saturating_sub(at));
+        // A run without any time may be stuck or not: it is shown.
+        silent_ms.is_none_or(|ms| ms >= silent).then_some(StuckRun {
+            workflow_id: turn.workflow_id,
+            run_id: turn.id,
+            owner: turn.owner,
+            heartbeat: turn.heartbeat,
+            last_sign,
+            silent_ms,
+        })
+    });
+    let mut stuck: Vec<StuckRun> = stuck.collect();
+    stuck.sort_by(|a, b| (b.silent_ms, &a.run_id).cmp(&(a.silent_ms, &b.run_id)));
+    Ok(stuck)
+}
+
+/// The id of the workflow that a name means: an id, the unique beginning of one, or `latest`.
+///
+/// # Errors
+/// [`WriteError::NotFound`], a refusal where several ids begin so, the store's fault.
+pub fn find_workflow(rows: &dyn Rows, name: &str) -> Result<String, WriteError> {
+    find(rows, Table::Workflows, name, || no_workflow(name))
+}
+
+/// The id of the run that a name means.
+///
+/// # Errors
+/// See [`find_workflow`].
+pub fn find_run(rows: &dyn Rows, name: &str) -> Result<String, WriteError> {
+    find(rows, Table::Runs, name, || no_run(name))
+}
+
+fn find(
+    rows: &dyn Rows,
+    table: Table,
+    name: &str,
+    none: impl Fn() -> WriteError,
+) -> Result<String, WriteError> {
+    const ID: &[&str] = &["id"];
+    let id = |row: &Row| row.get("id").unwrap_or_default().to_owned();
+    let select = match name {
+        "latest" => Select::of(table).columns(ID).order(NEWEST).limit(1),
+        name => Select::of(table).columns(ID).is("id", name).limit(1),
+    };
+    if let Some(row) = rows.select(&select)?.first() {
+        return Ok(id(row));
+    }
+    let is_beginning = name.len() >= 4 && name.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
+    if !is_beginning {
+        return Err(none());
+    }
+    let select = Select::of(table)
+        .columns(ID)
+        .filter("id", Op::Begins(name.to_ascii_lowercase()))
+        .limit(2);
+    match rows.select(&select)?.as_slice() {
+        [] => Err(none()),
+        [one] => Ok(id(one)),
+        _ => Err(WriteError::wrong(
+            format!("several ids begin with {name}"),
+            "write more of the id",
+        )),
+    }
+}

@@ -1,0 +1,428 @@
+//! The tables as they were found, ours or another program's, and the statements for them.
+
+use super::tables::{Change, Filter, Op, Select, Table, Value};
+use super::{Row, Turn, TurnStatus, Workflow};
+use crate::time::Stamp;
+
+/// A column.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// Its type, as the database writes it.
+    pub of: String,
+    /// The words that it takes, where its type is an enum.
+    pub labels: Vec<String>,
+}
+
+/// A table.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TableShape {
+    /// As a statement names it, quoted.
+    pub name: String,
+    /// Its columns, in their order.
+    pub columns: Vec<Column>,
+}
+
+impl TableShape {
+    /// A column, by its name.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+}
+
+/// The tables of workflows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// Those that are there.
+    pub tables: Vec<(Table, TableShape)>,
+}
+
+/// Why tables cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unfit {
+    /// There are none.
+    Empty,
+    /// One is missing.
+    NoTable(Table),
+    /// A column is missing.
+    NoColumn(Table, &'static str),
+}
+
+/// What each table must have; all else may be missing.
+const NEEDED: &[(Table, &[&str])] = &[
+    (Table::Workflows, &["id", "status"]),
+    (Table::Runs, &["id", "workflow_id", "status"]),
+    (Table::Events, &["id", "workflow_id", "kind", "text"]),
+];
+
+impl Shape {
+    /// A table, where it is there.
+    pub fn table(&self, table: Table) -> Option<&TableShape> {
+        let found = self.tables.iter().find(|(known, _)| *known == table);
+        found.map(|(_, shape)| shape)
+    }
+
+    /// Whether a table has a column.
+    pub fn has(&self, table: Table, column: &str) -> bool {
+        self.table(table)
+            .is_some_and(|table| table.column(column).is_some())
+    }
+
+    /// Whether the tables can be used.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub fn fits(&self) -> Result<(), Unfit> {
+        if self
+            .tables
+            .iter()
+            .all(|(table, _)| *table == Table::Followers)
+        {
+            return Err(Unfit::Empty);
+        }
+        for (table, columns) in NEEDED {
+            if self.table(*table).is_none() {
+                return Err(Unfit::NoTable(*table));
+            }
+            if let Some(missing) = columns.iter().find(|column| !self.has(*table, column)) {
+                return Err(Unfit::NoColumn(*table, missing));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Display for Unfit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Unfit::Empty => f.write_str("it has no tables of workflows"),
+            Unfit::NoTable(table) => write!(f, "it has no table {}", table.name()),
+            Unfit::NoColumn(table, column) => {
+                write!(f, "its table {} has no column {column}", table.name())
+            }
+        }
+    }
+}
+
+/// What two databases write differently.
+pub trait Dialect {
+    /// What reads a column as text.
+    fn read(&self, column: &Column) -> String;
+    /// The place of the n-th value (from 1), for a column.
+    fn place(&self, n: usize, column: &Column) -> String;
+    /// A value as it is bound.
+    fn value(&self, value: &Value, column: &Column) -> Value;
+}
+
+/// A name as a statement has it.
+pub fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// A statement with its values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statement {
+    /// Its text.
+    pub sql: String,
+    /// What is bound, in order.
+    pub values: Vec<Value>,
+    /// The columns that it answers.
+    pub columns: Vec<String>,
+}
+
+impl Shape {
+    /// The statement for rows; `None` when there is no such table, or a column of a condition is missing: nothing is found.
+    pub fn select(&self, wanted: &Select<'_>, dialect: &dyn Dialect) -> Option<Statement> {
+        let table = self.table(wanted.table)?;
+        let columns: Vec<&Column> = match wanted.columns {
+            None => table.columns.iter().collect(),
+            Some(names) => names.iter().filter_map(|name| table.column(name)).collect(),
+        };
+        let read: Vec<String> = columns.iter().map(|column| dialect.read(column)).collect();
+        let mut values = Vec::new();
+        let conditions = conditions(table, &wanted.filters, dialect, &mut values)?;
+        let mut sql = format!("SELECT {} FROM {}{conditions}", read.join(", "), table.name);
+        let order = wanted.order.iter().filter_map(|(name, down)| {
+            let column = table.column(name)?;
+            let way = if *down { " DESC" } else { "" };
+            // With its table: a bare name would be the answer's column, which is text.
+            Some(format!("{}.{}{way}", table.name, quoted(&column.name)))
+        });
+        let order: Vec<String> = order.collect();
+        if !order.is_empty() {
+            sql = format!("{sql} ORDER BY {}", order.join(", "));
+        }
+        if let Some(limit) = wanted.limit {
+            sql = format!("{sql} LIMIT {limit}");
+        }
+        let columns = columns.iter().map(|column| column.name.clone()).collect();
+        Some(Statement {
+            sql,
+            values,
+            columns,
+        })
+    }
+
+    /// The statement for a change; `None` when the table is not there. Events answer their id.
+    pub fn change(&self, change: &Change, dialect: &dyn Dialect) -> Option<Statement> {
+        let table = self.table(change.table)?;
+        let known = change.values.iter();
+        let known = known.filter_map(|(name, value)| Some((table.column(name)?, value)));
+        let known: Vec<(&Column, &Value)> = known.collect();
+        let mut values: Vec<Value> = known
+            .iter()
+            .map(|(column, value)| dialect.value(value, column))
+            .collect();
+        let places: Vec<String> = (1..)
+            .zip(&known)
+            .map(|(n, (column, _))| dialect.place(n, column))
+            .collect();
+        let names: Vec<String> = known
+            .iter()
+            .map(|(column, _)| quoted(&column.name))
+            .collect();
+        let sql = match &change.row {
+            None => {
+                let answer = match change.table {
+                    Table::Events => format!(" RETURNING {}", dialect.read(table.column("id")?)),
+                    _ => String::new(),
+                };
+                format!(
+                    "INSERT INTO {} ({}) VALUES ({}){answer}",
+                    table.name,
+                    names.join(", "),
+                    places.join(", ")
+                )
+            }
+            Some(id) => {
+                let mut sets: Vec<String> = names
+                    .iter()
+                    .zip(&places)
+                    .map(|(name, place)| format!("{name} = {place}"))
+                    .collect();
+                if table.column("x_version").is_some() {
+                    sets.push("\"x_version\" = coalesce(\"x_version\", 0) + 1".to_owned());
+                }
+                let by = table.column("id")?;
+                values.push(dialect.value(&Value::Text(id.clone()), by));
+                let place = dialect.place(values.len(), by);
+                format!(
+                    "UPDATE {} SET {} WHERE \"id\" = {place}",
+                    table.name,
+                    sets.join(", ")
+                )
+            }
+        };
+        Some(Statement {
+            sql,
+            values,
+            columns: vec!["id".to_owned()],
+        })
+    }
+
+    /// The statement that removes rows.
+    pub fn remove(
+        &self,
+        table: Table,
+        filters: &[Filter],
+        dialect: &dyn Dialect,
+    ) -> Option<Statement> {
+        let table = self.table(table)?;
+        let mut values = Vec::new();
+        let conditions = conditions(table, filters, dialect, &mut values)?;
+        Some(Statement {
+            sql: format!("DELETE FROM {}{conditions}", table.name),
+            values,
+            columns: Vec::new(),
+        })
+    }
+}
+
+fn conditions(
+    table: &TableShape,
+    filters: &[Filter],
+    dialect: &dyn Dialect,
+    values: &mut Vec<Value>,
+) -> Option<String> {
+    let mut all = Vec::new();
+    for filter in filters {
+        let column = table.column(filter.column)?;
+        let name = quoted(&column.name);
+        let mut bind = |value: &Value| {
+            values.push(dialect.value(value, column));
+            dialect.place(values.len(), column)
+        };
+        all.push(match &filter.op {
+            Op::Is(value) => format!("{name} = {}", bind(value)),
+            Op::Above(value) => format!("{name} > {}", bind(value)),
+            Op::UpTo(value) => format!("{name} <= {}", bind(value)),
+            Op::Missing => format!("{name} IS NULL"),
+            Op::In(wanted) if wanted.is_empty() => "1 = 0".to_owned(),
+            Op::In(wanted) => {
+                let places: Vec<String> = wanted.iter().map(&mut bind).collect();
+                format!("{name} IN ({})", places.join(", "))
+            }
+            Op::Begins(text) => {
+                // Ids are hexadecimal: no character of them is a wildcard.
+                let text = text.replace(['%', '_', '\\', '\''], "");
+                format!("{} LIKE '{text}%'", dialect.read(column))
+            }
+        });
+    }
+    Some(match all.is_empty() {
+        true => String::new(),
+        false => format!(" WHERE {}", all.join(" AND ")),
+    })
+}
+
+/// The word of an enum as a column takes it: SQLAlchemy's enums have the names of their members.
+pub fn label(word: &str, column: &Column) -> String {
+    let known = column
+        .labels
+        .iter()
+        .find(|label| label.eq_ignore_ascii_case(word));
+    known.cloned().unwrap_or_else(|| word.to_owned())
+}
+
+/// A time as databases take it: UTC, six digits of a second (SQLAlchemy reads the digits as microseconds).
+pub fn time_text(ms: i64) -> String {
+    let text = Stamp::At(ms.div_euclid(1000).saturating_mul(1000)).to_string();
+    let text = text.trim_end_matches('Z').replace('T', " ");
+    format!("{text}.{:03}000", ms.rem_euclid(1000))
+}
+
+const WORKFLOW_COLUMNS: &[&str] = &[
+    "id",
+    "status",
+    "context",
+    "preferences",
+    "important_steps",
+    "most_recent_run_id",
+    "error",
+    "created_at",
+    "updated_at",
+    "x_version",
+    "x_changed",
+    "x_writer",
+];
+
+const TURN_COLUMNS: &[&str] = &[
+    "id",
+    "workflow_id",
+    "status",
+    "user_input",
+    "ask_clarifications",
+    "state",
+    "final_output",
+    "error",
+    "x_owner",
+    "x_heartbeat",
+    "created_at",
+    "updated_at",
+    "x_version",
+    "x_changed",
+    "x_writer",
+];
+
+const EVENT_COLUMNS: &[&str] = &[
+    "id",
+    "workflow_id",
+    "run_id",
+    "kind",
+    "text",
+    "payload",
+    "created_at",
+];
+
+fn text(row: &Row, column: &str) -> String {
+    row.get(column).unwrap_or_default().to_owned()
+}
+
+fn json(row: &Row, column: &str) -> Option<super::Json> {
+    // SQLAlchemy writes None into a JSON column as the JSON word null.
+    let text = row.get(column).filter(|text| text.trim() != "null");
+    text.map(super::Json::of_column)
+}
+
+fn stamp(row: &Row, column: &str) -> Option<Stamp> {
+    row.get(column).map(Stamp::parse)
+}
+
+fn extra(row: &Row, known: &[&str]) -> Vec<(String, Option<String>)> {
+    let others = row
+        .0
+        .iter()
+        .filter(|(name, _)| !known.contains(&name.as_str()));
+    others.cloned().collect()
+}
+
+impl Workflow {
+    /// What a row holds.
+    pub fn of_row(row: &Row) -> Workflow {
+        Workflow {
+            id: text(row, "id"),
+            status: text(row, "status"),
+            context: json(row, "context").unwrap_or_default(),
+            preferences: json(row, "preferences").unwrap_or_default(),
+            important_steps: json(row, "important_steps").unwrap_or_default(),
+            most_recent_run_id: row.get("most_recent_run_id").map(str::to_owned),
+            error: json(row, "error"),
+            created_at: stamp(row, "created_at"),
+            updated_at: stamp(row, "updated_at"),
+            version: row.get("x_version").and_then(|text| text.parse().ok()),
+            extra: extra(row, WORKFLOW_COLUMNS),
+        }
+    }
+}
+
+impl Turn {
+    /// What a row holds.
+    pub fn of_row(row: &Row) -> Turn {
+        let truth = |text: &str| match text {
+            "1" | "t" | "true" => Some(true),
+            "0" | "f" | "false" => Some(false),
+            _ => None,
+        };
+        Turn {
+            id: text(row, "id"),
+            workflow_id: text(row, "workflow_id"),
+            status: text(row, "status"),
+            user_input: row.get("user_input").map(str::to_owned),
+            ask_clarifications: row.get("ask_clarifications").and_then(truth),
+            state: json(row, "state").unwrap_or_default(),
+            final_output: json(row, "final_output"),
+            error: json(row, "error"),
+            owner: row.get("x_owner").map(str::to_owned),
+            heartbeat: stamp(row, "x_heartbeat"),
+            created_at: stamp(row, "created_at"),
+            updated_at: stamp(row, "updated_at"),
+            version: row.get("x_version").and_then(|text| text.parse().ok()),
+            extra: extra(row, TURN_COLUMNS),
+        }
+    }
+
+    /// Whether it is open, by its status.
+    pub fn is_open(&self) -> bool {
+        self.known_status().is_some_and(TurnStatus::is_open)
+    }
+}
+
+impl super::Event {
+    /// What a row holds.
+    pub fn of_row(row: &Row) -> super::Event {
+        super::Event {
+            id: row
+                .get("id")
+                .and_then(|id| id.parse().ok())
+                .unwrap_or_default(),
+            workflow_id: text(row, "workflow_id"),
+            run_id: row.get("run_id").map(str::to_owned),
+            kind: text(row, "kind"),
+            text: text(row, "text"),
+            payload: json(row, "payload"),
+            created_at: stamp(row, "created_at"),
+            extra: extra(row, EVENT_COLUMNS),
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! The tables of workflows in SQLite, through a connection that the shell opened: ours (`.prose/workflows.db`), or another
+//! program's.
+
+use rusqlite::types::{ToSqlOutput, Value as Bound, ValueRef};
+use rusqlite::{Connection, ToSql, params_from_iter};
+
+use super::follow::{Barrier, Waiting};
+use super::shape::{Column, Dialect, Shape, Statement, TableShape, label, quoted, time_text};
+use super::tables::{Facts, Filter, Row, Rows, Select, Table, Value, Work};
+use super::{Json, Target, Turn, Workflow};
+use crate::write::{Fault, FaultKind, WriteError};
+
+/// Bytes of a cell that is shown of a column that we do not know.
+const SHOWN: usize = 64 << 10;
+
+/// Tables in SQLite.
+#[derive(Debug)]
+pub struct SqliteTables {
+    conn: Connection,
+    shape: Shape,
+}
+
+/// Whether a database has tables of workflows, and no runs of programs.
+///
+/// # Errors
+/// The fault of the database.
+pub fn has_workflows(conn: &Connection) -> Result<bool, Fault> {
+    Ok(discover(conn)?.fits().is_ok())
+}
+
+impl SqliteTables {
+    /// Looks which tables there are. The connection is guarded by the shell (see [`crate::sqlite::guard`]).
+    ///
+    /// # Errors
+    /// The fault of the database.
+    pub fn new(conn: Connection) -> Result<SqliteTables, Fault> {
+        let shape = discover(&conn)?;
+        Ok(SqliteTables { conn, shape })
+    }
+
+    /// Makes the tables that are missing, and looks again.
+    ///
+    /// # Errors
+    /// The fault of the database.
+    pub fn set_up(&mut self) -> Result<(), Fault> {
+        self.conn
+            .execute_batch(super::WORKFLOWS_SQL)
+            .map_err(fault)?;
+        for (table, column, of) in [
+            (Table::Workflows, "x_version", "INTEGER NOT NULL DEFAULT 1"),
+            (Table::Runs, "x_version", "INTEGER NOT NULL DEFAULT 1"),
+            (Table::Runs, "x_owner", "TEXT"),
+            (Table::Runs, "x_heartbeat", "TEXT"),
+        ] {
+            if !discover(&self.conn)?.has(table, column) {
+                let sql = format!("ALTER TABLE {} ADD COLUMN {column} {of}", table.name());
+                self.conn.execute_batch(&sql).map_err(fault)?;
+            }
+        }
+        self.shape = discover(&self.conn)?;
+        Ok(())
+    }
+
+    /// The connection.
+    pub fn connection(&self) -> &Connection {
+        &self.conn
+    }
+
+    /// Asks `work` what to change and applies it, in the transaction that the shell began and ends. Returns the ids of events.
+    ///
+    /// # Errors
+    /// What `work` said, or the fault of the database.
+    pub fn apply(&self, target: Target<'_>, work: Work<'_>) -> Result<Vec<i64>, WriteError> {
+        let workflow = match target {
+            Target::New => None,
+            Target::Workflow(id) => Some(id.to_owned()),
+            Target::Run(id) => {
+                let found = self.select(&Select::of(Table::Runs).is("id", id))?;
+                found.first().map(|row| Turn::of_row(row).workflow_id)
+            }
+        };
+        let workflow = match workflow {
+            None => None,
+            Some(id) => {
+                let found = self.select(&Select::of(Table::Workflows).is("id", id.as_str()))?;
+                found.first().map(Workflow::of_row)
+            }
+        };
+        let facts = SqliteFacts {
+            tables: self,
+            workflow,
+        };
+        let mut ids = Vec::new();
+        for change in work(&facts)? {
+            let Some(statement) = self.shape.change(&change, &Sqlite) else {
+                return Err(missing(change.table).into());
+            };
+            let rows = self.run(&statement)?;
+            let changed = self.conn.changes();
+            if change.table == Table::Events {
+                let id = rows
+                    .first()
+                    .and_then(|row| row.get("id")?.parse::<i64>().ok());
+                ids.extend(id);
+            } else if change.row.is_some() && changed != 1 {
+                let message = format!(
+                    "one row of {} was to change, {changed} would have",
+                    change.table.name()
+                );
+                return Err(Fault::new(FaultKind::Damaged, message).into());
+            }
+        }
+        Ok(ids)
+    }
+
+    /// Removes rows of events.
+    ///
+    /// # Errors
+    /// The fault of the database.
+    pub fn remove(&self, filters: &[Filter]) -> Result<u64, Fault> {
+        let statement = self.shape.remove(Table::Events, filters, &Sqlite);
+        let statement = statement.ok_or_else(|| missing(Table::Events))?;
+        self.run(&statement)?;
+        Ok(self.conn.changes())
+    }
+
+    /// Notes how far a follower has read: never less far than before.
+    ///
+    /// # Errors
+    /// The fault of the database.
+    pub fn note_cursor(
+        &self,
+        workflow: &str,
+        name: &str,
+        cursor: i64,
+        now: i64,
+    ) -> Result<(), Fault> {
+        let noted = self.conn.execute(
+            "INSERT INTO x_workflow_followers (workflow_id, name, cursor, updated_at) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (workflow_id, name) DO UPDATE SET cursor = max(cursor, excluded.cursor), updated_at = excluded.updated_at",
+            (workflow, name, cursor, time_text(now)),
+        );
+        noted.map(|_| ()).map_err(fault)
+    }
+
+    fn run(&self, statement: &Statement) -> Result<Vec<Row>, Fault> {
+        let mut prepared = self.conn.prepare_cached(&statement.sql).map_err(fault)?;
+        let mut found = prepared
+            .query(params_from_iter(&statement.values))
+            .map_err(fault)?;
+        let mut rows = Vec::new();
+        while let Some(row) = found.next().map_err(fault)? {
+            let mut cells = Vec::with_capacity(statement.columns.len());
+            for (at, name) in statement.columns.iter().enumerate() {
+                let cell = row.get_ref(at).map_err(fault)?;
+                cells.push((name.clone(), text(cell)));
+            }
+            rows.push(Row(cells));
+        }
+        Ok(rows)
+    }
+}
+
+impl Rows for SqliteTables {
+    fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    fn select(&self, wanted: &Select<'_>) -> Result<Vec<Row>, Fault> {
+        match self.shape.select(wanted, &Sqlite) {
+            None => Ok(Vec::new()),
+            Some(statement) => self.run(&statement),
+        }
+    }
+
+    fn barrier(&self) -> Result<Barrier, Fault> {
+        // Writers take turns: ids are in the order of commits.
+        let newest = Select::of(Table::Events)
+            .columns(&["id"])
+            .order(&[("id", true)])
+            .limit(1);
+        let newest = self.select(&newest)?;
+        let until = newest.first().and_then(|row| row.get("id")?.parse().ok());
+        Ok(Barrier {
+            until: until.unwrap_or_default(),
+            ..Barrier::default()
+        })
+    }
+
+    fn still_open(&self, _waits: &[Waiting]) -> Result<Vec<Waiting>, Fault> {
+        Ok(Vec::new())
+    }
+}
+
+struct SqliteFacts<'a> {
+    tables: &'a SqliteTables,
+    workflow: Option<Workflow>,
+}
+
+impl Facts for SqliteFacts<'_> {
+    fn select(&self, wanted: &Select<'_>) -> Result<Vec<Row>, Fault> {
+        self.tables.select(wanted)
+    }
+
+    fn shape(&self) -> &Shape {
+        &self.tables.shape
+    }
+
+    fn workflow(&self) -> Option<&Workflow> {
+        self.workflow.as_ref()
+    }
+}
+
+/// How SQLite writes it.
+struct Sqlite;
+
+impl Dialect for Sqlite {
+    fn read(&self, column: &Column) -> String {
+        quoted(&column.name)
+    }
+
+    fn place(&self, n: usize, _column: &Column) -> String {
+        format!("?{n}")
+    }
+
+    fn value(&self, value: &Value, column: &Column) -> Value {
+        match value {
+            Value::Word(word) => Value::Text(label(word, column)),
+            Value::Time(ms) => Value::Text(time_text(*ms)),
+            Value::Json(json) => Value::Text(json.as_str().to_owned()),
+            // SQLAlchemy keeps UUIDs as CHAR(32), without dashes.
+            Value::Text(id) if column.of.eq_ignore_ascii_case("CHAR(32)") && id.len() == 36 => {
+                Value::Text(id.replace('-', ""))
+            }
+            other => other.clone(),
+        }
+    }
+}
+
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match self {
+            Value::Null => ToSqlOutput::Owned(Bound::Null),
+            Value::Text(text) => ToSqlOutput::from(text.as_str()),
+            Value::Word(word) => ToSqlOutput::from(*word),
+            Value::Json(json) => ToSqlOutput::from(json.as_str()),
+            Value::Bool(truth) => ToSqlOutput::from(*truth),
+            Value::Int(number) => ToSqlOutput::from(*number),
+            Value::Time(ms) => ToSqlOutput::from(time_text(*ms)),
+        })
+    }
+}
+
+fn text(cell: ValueRef<'_>) -> Option<String> {
+    match cell {
+        ValueRef::Null => None,
+        ValueRef::Integer(number) => Some(number.to_string()),
+        ValueRef::Real(number) => Some(number.to_string()),
+        ValueRef::Text(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+        ValueRef::Blob(bytes) => {
+            let shown = bytes.get(..SHOWN).unwrap_or(bytes);
+            Some(String::from_utf8_lossy(shown).into_owned())
+        }
+    }
+}
+
+/// Looks which of the tables are there. A view is none: nothing of another program's schema is run.
+fn discover(conn: &Connection) -> Result<Shape, Fault> {
+    let mut shape = Shape::default();
+    for table in [
+        Table::Workflows,
+        Table::Runs,
+        Table::Events,
+        Table::Followers,
+    ] {
+        let mut found = conn
+            .prepare_cached(
+                "SELECT c.name, c.type FROM main.sqlite_schema AS s, pragma_table_xinfo(s.name) AS c
+                 WHERE s.type = 'table' AND s.name = ?1 AND c.hidden = 0 AND s.sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY c.cid",
+            )
+            .map_err(fault)?;
+        let columns = found
+            .query_map([table.name()], |row| {
+                let name: Bound = row.get(0)?;
+                let of: Bound = row.get(1)?;
+                let text = |value: Bound| match value {
+                    Bound::Text(text) => text,
+                    _ => String::new(),
+                };
+                Ok(Column {
+                    name: text(name),
+                    of: text(of),
+                    labels: Vec::new(),
+                })
+            })
+            .and_then(Iterator::collect::<rusqlite::Result<Vec<Column>>>)
+            .map_err(fault)?;
+        if !columns.is_empty() {
+            let name = quoted(table.name());
+            shape.tables.push((table, TableShape { name, columns }));
+        }
+    }
+    learn_labels(conn, &mut shape)?;
+    Ok(shape)
+}
+
+/// SQLAlchemy's enums are texts with the names of members: the case of the rows that are there is taken over.
+fn learn_labels(conn: &Connection, shape: &mut Shape) -> Result<(), Fault> {
+    for (table, column) in [
+        (Table::Workflows, "status"),
+        (Table::Runs, "status"),
+        (Table::Events, "kind"),
+    ] {
+        let Some((_, found)) = shape.tables.iter_mut().find(|(known, _)| *known == table) else {
+            continue;
+        };
+        let name = found.name.clone();
+        let Some(column) = found.columns.iter_mut().find(|known| known.name == column) else {
+            continue;
+        };
+        let sql = format!("SELECT {} FROM {name} LIMIT 1", quoted(&column.name));
+        let mut first = conn.prepare(&sql).map_err(fault)?;
+        let mut first = first.query([]).map_err(fault)?;
+        let word = match first.next().map_err(fault)? {
+            Some(row) => text(row.get_ref(0).map_err(fault)?),
+            None => None,
+        };
+        if word.is_some_and(|word| !word.is_empty() && word == word.to_ascii_uppercase()) {
+            let words = super::WorkflowStatus::ALL
+                .iter()
+                .map(|status| status.word());
+            let words = words.chain(super::TurnStatus::ALL.iter().map(|status| status.word()));
+            let words = words.chain(super::Kind::ALL.iter().map(|kind| kind.word()));
+            column.labels = words.map(str::to_ascii_uppercase).collect();
+        }
+    }
+    Ok(())
+}
+
+fn missing(table: Table) -> Fault {
+    Fault::new(
+        FaultKind::Damaged,
+        format!("the database has no table {}", table.name()),
+    )
+    .hint("`prose workflow setup --apply` makes it")
+}
+
+/// A fault of the database, whose path the shell adds.
+fn fault(error: rusqlite::Error) -> Fault {
+    use rusqlite::ErrorCode;
+    let kind = match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => FaultKind::Busy,
+        Some(ErrorCode::DiskFull) => FaultKind::Full,
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            FaultKind::ReadOnly
+        }
+        Some(ErrorCode::SystemIoFailure | ErrorCode::OperationInterrupted) => FaultKind::Io,
+        _ => FaultKind::Damaged,
+    };
+    let message = match &error {
+        rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+        other => other.to_string(),
+    };
+    Fault::new(kind, message)
+}
+
+impl Json {
+    /// Whether nothing is held.
+    pub fn is_null(&self) -> bool {
+        self.as_str() == "null"
+    }
+}

@@ -1,0 +1,569 @@
+//! Commands on runs: start, ask, input, finish, heartbeat.
+
+use serde::{Deserialize, Serialize};
+
+use super::context::{self, TAIL};
+use super::lifecycle::{Action, Allowed, allowed_by_run, allowed_by_workflow};
+use super::tables::{Change, Command, Facts, Plan, Table, Target, Value};
+use super::{Json, Turn, TurnStatus, Workflow, WorkflowStatus};
+use crate::time::Stamp;
+use crate::write::WriteError;
+
+/// Begins a run, and a workflow with it where none is named.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct Start {
+    /// The workflow to go on with.
+    pub workflow: Option<String>,
+    /// The id of a new workflow, where none is named.
+    #[serde(skip)]
+    pub new_workflow: String,
+    /// The id of the new run. The same command again, with the same id and input, is told and changes nothing.
+    pub run: String,
+    /// The person's message.
+    pub input: String,
+    /// Whether the engine may not ask back (errata M9).
+    pub no_clarifications: bool,
+    /// Whether another run of the workflow may be open.
+    pub parallel: bool,
+    /// Who works on it.
+    pub owner: Option<String>,
+    /// Messages that the context keeps; 0 for as many as usual.
+    pub tail: u32,
+}
+
+/// A run that began.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Started {
+    /// The workflow.
+    pub workflow_id: String,
+    /// The run.
+    pub run_id: String,
+    /// Whether the workflow was made.
+    pub created: bool,
+    /// The number of the person's message in the context.
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
+    pub seq: i64,
+    /// Messages that were dropped from the context and were in no summary.
+    pub dropped: u32,
+    /// It had begun before: nothing was changed.
+    pub already: bool,
+}
+
+impl Command for Start {
+    type Done = Started;
+
+    fn target(&self) -> Target<'_> {
+        self.workflow
+            .as_deref()
+            .map_or(Target::New, Target::Workflow)
+    }
+
+    fn plan(&self, facts: &dyn Facts, now: i64) -> Result<Plan<Started>, WriteError> {
+        let mut done = Started {
+            workflow_id: self
+                .workflow
+                .clone()
+                .unwrap_or_else(|| self.new_workflow.clone()),
+            run_id: self.run.clone(),
+            created: self.workflow.is_none(),
+            ..Started::default()
+        };
+        let before = super::tables::Select::of(Table::Runs).is("id", self.run.as_str());
+        if let Some(row) = facts.select(&before)?.first() {
+            let before = Turn::of_row(row);
+            let is_same = before.user_input.as_deref() == Some(&self.input)
+                && self
+                    .workflow
+                    .as_ref()
+                    .is_none_or(|id| is_id(id, &before.workflow_id));
+            if !is_same {
+                return Err(WriteError::refused(
+                    "run-exists",
+                    format!("there is a run {} already, with another input", self.run),
+                    "leave the id out: each run gets one of its own",
+                ));
+            }
+            done.workflow_id = before.workflow_id;
+            done.created = false;
+            done.already = true;
+            return Ok(told(done));
+        }
+        let workflow = match &self.workflow {
+            None => None,
+            Some(id) => Some(facts.workflow().ok_or_else(|| no_workflow(id))?),
+        };
+        let mut changes = Vec::new();
+        let none = Json::default();
+        let context = workflow.map_or(&none, |workflow| &workflow.context);
+        if let Some(workflow) = workflow {
+            done.workflow_id.clone_from(&workflow.id);
+            allowed(Action::Start, workflow)?;
+            let open = facts.open_turns()?;
+            if let (Some(turn), false) = (open.first(), self.parallel) {
+                return Err(WriteError::refused(
+                    "run-open",
+                    format!(
+                        "run {} of workflow {} is {}",
+                        turn.id, workflow.id, turn.status
+                    ),
+                    "finish, answer or cancel it first; --parallel begins another beside it",
+                ));
+            }
+        }
+        let longer = context::append(context, "user", &self.input, now, self.most())?;
+        done.seq = longer.seq;
+        done.dropped = longer.dropped;
+        if workflow.is_none() {
+            changes.push(Change::insert(
+                Table::Workflows,
+                vec![
+                    ("id", self.new_workflow.as_str().into()),
+                    ("status", Value::Word(WorkflowStatus::Active.word())),
+                    ("context", Value::Json(longer.context.clone())),
+                    ("preferences", Value::Json(Json::empty())),
+                    ("important_steps", Value::Json(Json::empty())),
+                    ("created_at", Value::Time(now)),
+                    ("updated_at", Value::Time(now)),
+                ],
+            ));
+        }
+        let mut run = vec![
+            ("id", self.run.as_str().into()),
+            ("workflow_id", done.workflow_id.as_str().into()),
+            ("status", Value::Word(TurnStatus::Running.word())),
+            ("user_input", self.input.as_str().into()),
+            ("ask_clarifications", Value::Bool(!self.no_clarifications)),
+            ("state", Value::Json(Json::empty())),
+            ("created_at", Value::Time(now)),
+            ("updated_at", Value::Time(now)),
+        ];
+        if self.owner.is_some() {
+            run.push(("x_owner", self.owner.clone().into()));
+            run.push(("x_heartbeat", Value::Time(now)));
+        }
+        changes.push(Change::insert(Table::Runs, run));
+        changes.push(Change::update(
+            Table::Workflows,
+            &done.workflow_id,
+            vec![
+                ("context", Value::Json(longer.context)),
+                ("most_recent_run_id", self.run.as_str().into()),
+                ("updated_at", Value::Time(now)),
+            ],
+        ));
+        Ok(Plan { changes, done })
+    }
+}
+
+impl Start {
+    fn most(&self) -> u32 {
+        if self.tail == 0 { TAIL } else { self.tail }
+    }
+}
+
+/// What became of a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Turned {
+    /// The workflow.
+    pub workflow_id: String,
+    /// The run.
+    pub run_id: String,
+    /// The run's status now.
+    pub status: String,
+    /// The number of the message that was appended to the context.
+    #[cfg_attr(feature = "typescript", ts(type = "number | null"))]
+    pub seq: Option<i64>,
+    /// Messages that were dropped from the context and were in no summary.
+    pub dropped: u32,
+    /// It was so before: nothing was changed.
+    pub already: bool,
+}
+
+impl Turned {
+    pub(super) fn of(turn: &Turn, status: TurnStatus) -> Turned {
+        Turned {
+            workflow_id: turn.workflow_id.clone(),
+            run_id: turn.id.clone(),
+            status: status.word().to_owned(),
+            ..Turned::default()
+        }
+    }
+
+    pub(super) fn already(self) -> Plan<Turned> {
+        told(Turned {
+            already: true,
+            ..self
+        })
+    }
+}
+
+/// Asks the person: the run waits.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct Ask {
+    /// The run.
+    pub run: String,
+    /// What is asked.
+    pub question: String,
+    /// More of it, for programs: an object.
+    #[serde(default)]
+    pub payload: Option<Json>,
+}
+
+impl Command for Ask {
+    type Done = Turned;
+
+    fn target(&self) -> Target<'_> {
+        Target::Run(&self.run)
+    }
+
+    fn plan(&self, facts: &dyn Facts, now: i64) -> Result<Plan<Turned>, WriteError> {
+        let (workflow, turn) = turn(facts, &self.run)?;
+        allowed(Action::Ask, workflow)?;
+        let done = Turned::of(&turn, TurnStatus::WaitingForInput);
+        if may(
+            Action::Ask,
+            &turn,
+            turn.question().as_deref() == Some(&self.question),
+        )? {
+            return Ok(done.already());
+        }
+        if turn.ask_clarifications == Some(false) {
+            return Err(WriteError::refused(
+                "no-clarifications",
+                format!("run {} was started without clarifications", turn.id),
+                "go on without asking, or fail the run",
+            ));
+        }
+        let mut pending = match &self.payload {
+            None => super::json::Members::new(),
+            Some(payload) => payload.members().ok_or_else(|| {
+                WriteError::wrong(
+                    "the payload is not a JSON object",
+                    "write it as {\"key\": …}",
+                )
+            })?,
+        };
+        pending.insert("question".to_owned(), context::raw(&self.question));
+        pending.insert("asked_at".to_owned(), context::raw(&Stamp::At(now)));
+        let mut state = context::object(&turn.state, "state")?;
+        state.insert("pending_input".to_owned(), context::raw(&pending));
+        let changes = vec![Change::update(
+            Table::Runs,
+            &turn.id,
+            vec![
+                ("status", Value::Word(TurnStatus::WaitingForInput.word())),
+                ("state", Value::Json(Json::of(&state))),
+                ("updated_at", Value::Time(now)),
+            ],
+        )];
+        Ok(Plan { changes, done })
+    }
+}
+
+/// Answers the question of a run that waits.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct Input {
+    /// The workflow.
+    #[serde(default)]
+    pub workflow: String,
+    /// The run, where several wait (errata M5).
+    #[serde(default)]
+    pub run: Option<String>,
+    /// The answer.
+    pub text: String,
+    /// Messages that the context keeps; 0 for as many as usual.
+    #[serde(default)]
+    pub tail: u32,
+}
+
+impl Command for Input {
+    type Done = Turned;
+
+    fn target(&self) -> Target<'_> {
+        Target::Workflow(&self.workflow)
+    }
+
+    fn plan(&self, facts: &dyn Facts, now: i64) -> Result<Plan<Turned>, WriteError> {
+        let workflow = facts
+            .workflow()
+            .ok_or_else(|| no_workflow(&self.workflow))?;
+        allowed(Action::Input, workflow)?;
+        let turn = self.waiting(facts, workflow)?;
+        let mut done = Turned::of(&turn, TurnStatus::Running);
+        let most = if self.tail == 0 { TAIL } else { self.tail };
+        let longer = context::append(&workflow.context, "user", &self.text, now, most)?;
+        done.seq = Some(longer.seq);
+        done.dropped = longer.dropped;
+        let mut state = context::object(&turn.state, "state")?;
+        state.remove("pending_input");
+        let changes = vec![
+            Change::update(
+                Table::Runs,
+                &turn.id,
+                vec![
+                    ("status", Value::Word(TurnStatus::Running.word())),
+                    ("state", Value::Json(Json::of(&state))),
+                    ("updated_at", Value::Time(now)),
+                ],
+            ),
+            Change::update(
+                Table::Workflows,
+                &workflow.id,
+                vec![
+                    ("context", Value::Json(longer.context)),
+                    ("updated_at", Value::Time(now)),
+                ],
+            ),
+        ];
+        Ok(Plan { changes, done })
+    }
+}
+
+impl Input {
+    /// The run that is answered (errata M5): the one that is named, else the newest if it waits, else the only one that does.
+    fn waiting(&self, facts: &dyn Facts, workflow: &Workflow) -> Result<Turn, WriteError> {
+        if let Some(id) = &self.run {
+            let turn = facts.turn(id)?.ok_or_else(|| no_run(id))?;
+            may(Action::Input, &turn, false)?;
+            return Ok(turn);
+        }
+        let mut waiting = facts.open_turns()?;
+        waiting.retain(|turn| turn.known_status() == Some(TurnStatus::WaitingForInput));
+        let newest = workflow.most_recent_run_id.as_ref();
+        let newest = waiting.iter().position(|turn| Some(&turn.id) == newest);
+        match (newest, waiting.len()) {
+            (Some(at), _) => Ok(waiting.swap_remove(at)),
+            (None, 1) => Ok(waiting.swap_remove(0)),
+            (None, 0) => Err(WriteError::refused(
+                "nothing-waits",
+                format!("no run of workflow {} waits for input", workflow.id),
+                "`prose workflow start --workflow ID --input TEXT` begins a new run",
+            )),
+            (None, _) => {
+                let ids: Vec<&str> = waiting.iter().map(|turn| turn.id.as_str()).collect();
+                Err(WriteError::refused(
+                    "several-wait",
+                    format!(
+                        "several runs of workflow {} wait: {}",
+                        workflow.id,
+                        ids.join(", ")
+                    ),
+                    "choose one with --run",
+                ))
+            }
+        }
+    }
+}
+
+/// Ends a run with its output.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct Finish {
+    /// The run.
+    pub run: String,
+    /// The answer.
+    pub output: Json,
+    /// The assistant's message for the context.
+    #[serde(default)]
+    pub message: Option<String>,
+    /// A summary of the conversation so far.
+    #[serde(default)]
+    pub summary: Option<String>,
+    /// Messages that the context keeps; 0 for as many as usual.
+    #[serde(default)]
+    pub tail: u32,
+}
+
+impl Command for Finish {
+    type Done = Turned;
+
+    fn target(&self) -> Target<'_> {
+        Target::Run(&self.run)
+    }
+
+    fn plan(&self, facts: &dyn Facts, now: i64) -> Result<Plan<Turned>, WriteError> {
+        let (workflow, turn) = turn(facts, &self.run)?;
+        allowed(Action::Finish, workflow)?;
+        let mut done = Turned::of(&turn, TurnStatus::Completed);
+        // The word null is read as no output at all.
+        let before = turn.final_output.clone().unwrap_or_default();
+        if may(Action::Finish, &turn, before.is_same(&self.output))? {
+            return Ok(done.already());
+        }
+        let mut changes = vec![Change::update(
+            Table::Runs,
+            &turn.id,
+            vec![
+                ("status", Value::Word(TurnStatus::Completed.word())),
+                ("final_output", Value::Json(self.output.clone())),
+                ("updated_at", Value::Time(now)),
+            ],
+        )];
+        let mut context = None;
+        if let Some(message) = &self.message {
+            let most = if self.tail == 0 { TAIL } else { self.tail };
+            let longer = context::append(&workflow.context, "assistant", message, now, most)?;
+            done.seq = Some(longer.seq);
+            done.dropped = longer.dropped;
+            context = Some(longer.context);
+        }
+        if let Some(summary) = &self.summary {
+            let longer = context.as_ref().unwrap_or(&workflow.context);
+            context = Some(context::summarise(longer, summary)?);
+        }
+        if let Some(context) = context {
+            changes.push(Change::update(
+                Table::Workflows,
+                &workflow.id,
+                vec![
+                    ("context", Value::Json(context)),
+                    ("updated_at", Value::Time(now)),
+                ],
+            ));
+        }
+        Ok(Plan { changes, done })
+    }
+}
+
+/// Says that a run is worked on.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct Heartbeat {
+    /// The run.
+    pub run: String,
+    /// Who works on it, where that is not known yet.
+    #[serde(default)]
+    pub owner: Option<String>,
+}
+
+impl Command for Heartbeat {
+    type Done = Turned;
+
+    fn target(&self) -> Target<'_> {
+        Target::Run(&self.run)
+    }
+
+    fn plan(&self, facts: &dyn Facts, now: i64) -> Result<Plan<Turned>, WriteError> {
+        let (workflow, turn) = turn(facts, &self.run)?;
+        allowed(Action::Heartbeat, workflow)?;
+        may(Action::Heartbeat, &turn, false)?;
+        if !facts.shape().has(Table::Runs, "x_heartbeat") {
+            return Err(WriteError::refused(
+                "no-heartbeat-column",
+                "the table workflow_runs has no column x_heartbeat",
+                "`prose workflow setup --apply` adds it",
+            ));
+        }
+        let mut values = vec![("x_heartbeat", Value::Time(now))];
+        if self.owner.is_some() {
+            values.push(("x_owner", self.owner.clone().into()));
+        }
+        let changes = vec![Change::update(Table::Runs, &turn.id, values)];
+        let done = Turned::of(&turn, TurnStatus::Running);
+        Ok(Plan { changes, done })
+    }
+}
+
+/// What is told without a change.
+pub(super) fn told<D>(done: D) -> Plan<D> {
+    Plan {
+        changes: Vec::new(),
+        done,
+    }
+}
+
+/// A run with its workflow.
+pub(super) fn turn<'a>(facts: &'a dyn Facts, id: &str) -> Result<(&'a Workflow, Turn), WriteError> {
+    let workflow = facts.workflow().ok_or_else(|| no_run(id))?;
+    let turn = facts.turn(id)?.ok_or_else(|| no_run(id))?;
+    Ok((workflow, turn))
+}
+
+/// Refuses what the workflow's status does not allow; returns whether it is so already.
+pub(super) fn allowed(action: Action, workflow: &Workflow) -> Result<bool, WriteError> {
+    let Some(status) = workflow.known_status() else {
+        return Err(WriteError::refused(
+            "workflow-status",
+            format!(
+                "workflow {} has the unknown status {:?}",
+                workflow.id, workflow.status
+            ),
+            "the program that wrote it must correct it; only reading is allowed",
+        ));
+    };
+    match allowed_by_workflow(action, status) {
+        Allowed::Yes | Allowed::Same => Ok(false),
+        Allowed::Already => Ok(true),
+        Allowed::No => Err(WriteError::refused(
+            "workflow-status",
+            format!(
+                "workflow {} is {}: {} is refused",
+                workflow.id,
+                status.word(),
+                action.word()
+            ),
+            match (action, status) {
+                (_, WorkflowStatus::Cancelled) => "begin a new workflow: a cancelled one stays so",
+                (Action::Pause, _) | (_, WorkflowStatus::Paused | WorkflowStatus::Error) => {
+                    "`prose workflow resume WORKFLOW` makes it active again"
+                }
+                _ => "`prose workflow show WORKFLOW` says how it stands",
+            },
+        )),
+    }
+}
+
+/// Refuses what the run's status does not allow; returns whether it is so already. `same` says whether the caller says what
+/// the run says already.
+pub(super) fn may(action: Action, turn: &Turn, same: bool) -> Result<bool, WriteError> {
+    let Some(status) = turn.known_status() else {
+        return Err(WriteError::refused(
+            "run-status",
+            format!("run {} has the unknown status {:?}", turn.id, turn.status),
+            "the program that wrote it must correct it; only reading is allowed",
+        ));
+    };
+    match allowed_by_run(action, status) {
+        Allowed::Yes => Ok(false),
+        Allowed::Already => Ok(true),
+        Allowed::Same if same => Ok(true),
+        Allowed::Same | Allowed::No => Err(WriteError::refused(
+            "run-status",
+            format!(
+                "run {} is {}: {} is refused",
+                turn.id,
+                status.word(),
+                action.word()
+            ),
+            match (action, status) {
+                (Action::Heartbeat, _) => "stop working on it",
+                (Action::Finish | Action::Fail | Action::Ask, TurnStatus::WaitingForInput) => {
+                    "answer it with `prose workflow input`, or cancel it"
+                }
+                (_, TurnStatus::Running) => "only a run that asked can be answered",
+                _ => "it ended: begin a new run with `prose workflow start`",
+            },
+        )),
+    }
+}
+
+pub(super) fn no_workflow(id: &str) -> WriteError {
+    WriteError::not_found(
+        format!("there is no workflow {id}"),
+        "`prose workflow list` lists them",
+    )
+}
+
+pub(super) fn no_run(id: &str) -> WriteError {
+    WriteError::not_found(
+        format!("there is no run {id} of a workflow"),
+        "`prose workflow show WORKFLOW` lists the runs of a workflow",
+    )
+}
+
+/// Whether both are one id: some databases keep UUIDs without dashes.
+fn is_id(a: &str, b: &str) -> bool {
+    let plain = |id: &str| id.replace('-', "").to_ascii_lowercase();
+    plain(a) == plain(b)
+}
