@@ -13,6 +13,7 @@ mod record;
 mod sparse;
 mod upkeep;
 mod vfs;
+mod workflows;
 
 pub use disk::{Disk, Root};
 pub use error::StoreError;
@@ -23,3 +24,4 @@ pub use upkeep::clean::{remove_leftover, remove_run, run_entries};
 pub use upkeep::convert::{Conversion, Origin, convert};
 pub use upkeep::look::{database_facts, file_system, git_facts, sqlite_library, tool};
 pub use upkeep::repair::{Damaged, write_repaired};
+pub use workflows::{WorkflowReader, WorkflowStore};

@@ -43,20 +43,20 @@ impl SqliteTables {
     /// # Errors
     /// The fault of the database.
     pub fn set_up(&mut self) -> Result<(), Fault> {
-        self.conn
-            .execute_batch(super::WORKFLOWS_SQL)
-            .map_err(fault)?;
         for (table, column, of) in [
             (Table::Workflows, "x_version", "INTEGER NOT NULL DEFAULT 1"),
             (Table::Runs, "x_version", "INTEGER NOT NULL DEFAULT 1"),
             (Table::Runs, "x_owner", "TEXT"),
             (Table::Runs, "x_heartbeat", "TEXT"),
         ] {
-            if !discover(&self.conn)?.has(table, column) {
+            if self.shape.table(table).is_some() && !self.shape.has(table, column) {
                 let sql = format!("ALTER TABLE {} ADD COLUMN {column} {of}", table.name());
                 self.conn.execute_batch(&sql).map_err(fault)?;
             }
         }
+        self.conn
+            .execute_batch(super::WORKFLOWS_SQL)
+            .map_err(fault)?;
         self.shape = discover(&self.conn)?;
         Ok(())
     }

@@ -14,7 +14,7 @@ use rusqlite::Connection;
 use crate::record::fault;
 
 /// How long one transaction may take once it holds the database.
-pub(super) const TIME: Duration = Duration::from_secs(60);
+pub(crate) const TIME: Duration = Duration::from_secs(60);
 
 /// Our own tables beside the documents'.
 const HISTORY: [&str; 2] = [schema::BINDING_HISTORY, schema::AGENT_MEMORY_HISTORY];
@@ -25,13 +25,13 @@ pub(crate) struct Clock(Arc<AtomicU64>);
 
 impl Clock {
     /// A transaction begins, and may take so long.
-    pub(super) fn start(&self, time: Duration) {
+    pub(crate) fn start(&self, time: Duration) {
         let end = now().saturating_add(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         self.0.store(end.max(1), Ordering::Relaxed);
     }
 
     /// The transaction has ended.
-    pub(super) fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.0.store(0, Ordering::Relaxed);
     }
 

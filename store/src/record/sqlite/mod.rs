@@ -32,7 +32,8 @@ use super::{fault, fresh, held};
 use crate::dir::Dir;
 use commit::Ended;
 use facts::SqliteFacts;
-use guard::Clock;
+pub(crate) use guard::Clock;
+pub(crate) use guard::TIME;
 use statements::{Statements, Unwritten};
 
 /// How long SQLite waits for writers that do not know the lock file (`sqlite3`).
@@ -398,6 +399,24 @@ pub(crate) fn connect_agents(dir: &Dir, name: &str) -> Result<Connection, Fault>
     let conn = connect(dir, name, OpenFlags::SQLITE_OPEN_READ_WRITE, &clock)?;
     guard::tables(&conn, &dir.shown(name))?;
     Ok(conn)
+}
+
+/// Opens a database of workflows, to write into it, and makes it where that is asked for. `dir` must be held open for as
+/// long as the connection is.
+///
+/// # Errors
+/// A [`Fault`] when nothing may be written into it.
+pub(crate) fn connect_workflows(
+    dir: &Dir,
+    name: &str,
+    make: bool,
+    clock: &Clock,
+) -> Result<Connection, Fault> {
+    let flags = match make {
+        true => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+        false => OpenFlags::SQLITE_OPEN_READ_WRITE,
+    };
+    connect(dir, name, flags, clock)
 }
 
 /// Makes a database, or opens one that we made, which any amount is written into. `dir` must be held open for as long

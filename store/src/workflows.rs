@@ -1,0 +1,237 @@
+//! Workflows in a SQLite file: `.prose/workflows.db`, or a database of another program.
+
+use std::path::{Path, PathBuf};
+
+use prosescope_core::sqlite::{Guard, guard};
+use prosescope_core::workflow::{
+    Barrier, Filter, Row, Rows, Select, Shape, SqliteTables, Tables, Target, Waiting, Work,
+};
+use prosescope_core::write::{Fault, FaultKind, WriteError};
+use tempfile::TempDir;
+
+use crate::dir::Dir;
+use crate::record::{Clock, TIME, connect_workflows, fault, lock};
+
+/// A database of workflows that is read. Reading leaves no trace, so a follower opens it anew for each look.
+#[derive(Debug)]
+pub struct WorkflowReader {
+    path: PathBuf,
+    tables: SqliteTables,
+    /// The copy that is read, where a writer died in the middle of a change.
+    _aside: Option<TempDir>,
+}
+
+impl WorkflowReader {
+    /// Opens a database.
+    ///
+    /// # Errors
+    /// A [`Fault`] when it cannot be read, or has no tables of workflows.
+    pub fn open(path: &Path) -> Result<WorkflowReader, Fault> {
+        let unread = |kind: FaultKind, why: String, next: &str| {
+            let message = format!("{} cannot be read: {why}", path.display());
+            Fault::new(kind, message).hint(next)
+        };
+        let opened = crate::database::open(path).map_err(|error| {
+            let kind = match error.is_failed() {
+                true => FaultKind::Io,
+                false => FaultKind::Damaged,
+            };
+            unread(kind, error.to_string(), error.next())
+        })?;
+        let mut conn = opened.conn;
+        guard(&mut conn, Guard::default()).map_err(|error| {
+            let next = error.next_step();
+            unread(FaultKind::Damaged, error.to_string(), next)
+        })?;
+        let tables = SqliteTables::new(conn).map_err(|fault| at(path, "cannot be read", fault))?;
+        fits(path, tables.shape())?;
+        Ok(WorkflowReader {
+            path: path.to_owned(),
+            tables,
+            _aside: opened.aside,
+        })
+    }
+}
+
+impl Rows for WorkflowReader {
+    fn shape(&self) -> &Shape {
+        self.tables.shape()
+    }
+
+    fn select(&self, wanted: &Select<'_>) -> Result<Vec<Row>, Fault> {
+        let rows = self.tables.select(wanted);
+        rows.map_err(|fault| at(&self.path, "cannot be read", fault))
+    }
+
+    fn barrier(&self) -> Result<Barrier, Fault> {
+        let barrier = self.tables.barrier();
+        barrier.map_err(|fault| at(&self.path, "cannot be read", fault))
+    }
+
+    fn still_open(&self, waits: &[Waiting]) -> Result<Vec<Waiting>, Fault> {
+        self.tables.still_open(waits)
+    }
+}
+
+/// A database of workflows that is written to: one immediate transaction a command.
+#[derive(Debug)]
+pub struct WorkflowStore {
+    path: PathBuf,
+    clock: Clock,
+    tables: SqliteTables,
+    /// Where the database lies. Closed after the connection, which works in it.
+    dir: Dir,
+}
+
+impl WorkflowStore {
+    /// Opens a database for writing, as it is.
+    ///
+    /// # Errors
+    /// A [`Fault`] when it is missing, is no database, has no tables of workflows, or may not be written to.
+    pub fn open(path: &Path) -> Result<WorkflowStore, Fault> {
+        let (dir, name) = place(path);
+        let dir = Dir::open_own(&dir).map_err(|cause| fault::unopened(&dir, &cause))?;
+        let store = WorkflowStore::of(dir, path, &name, false)?;
+        fits(path, store.tables.shape())?;
+        Ok(store)
+    }
+
+    /// Opens a database for writing, and makes it with its folder where it is missing; tables that are missing are made, and our
+    /// own columns added.
+    ///
+    /// # Errors
+    /// A [`Fault`] when it is no database, or may not be written to.
+    pub fn set_up(path: &Path) -> Result<WorkflowStore, Fault> {
+        let (dir, name) = place(path);
+        let unmade = |cause: std::io::Error| fault::io(&dir, "cannot be made", &cause);
+        let dir = Dir::make(&dir).map_err(unmade)?;
+        // Racing first uses: made under the lock, and over itself.
+        let held = lock(&dir)?;
+        let mut store = WorkflowStore::of(dir, path, &name, true)?;
+        let conn = store.tables.connection();
+        let begun = conn.execute_batch("BEGIN IMMEDIATE");
+        begun.map_err(|error| fault::sqlite(path, &error))?;
+        store
+            .tables
+            .set_up()
+            .map_err(|fault| at(path, "was not written", fault))?;
+        let done = store.tables.connection().execute_batch("COMMIT");
+        done.map_err(|error| fault::sqlite(path, &error))?;
+        drop(held);
+        fits(path, store.tables.shape())?;
+        Ok(store)
+    }
+
+    fn of(dir: Dir, path: &Path, name: &str, make: bool) -> Result<WorkflowStore, Fault> {
+        let clock = Clock::default();
+        clock.start(TIME);
+        let conn = connect_workflows(&dir, name, make, &clock)?;
+        let tables = SqliteTables::new(conn).map_err(|fault| at(path, "cannot be read", fault))?;
+        clock.stop();
+        Ok(WorkflowStore {
+            path: path.to_owned(),
+            clock,
+            tables,
+            dir,
+        })
+    }
+
+    /// Runs `work` in one immediate transaction.
+    fn immediate<T, E: From<Fault>>(
+        &mut self,
+        work: impl FnOnce(&SqliteTables) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let _lock = lock(&self.dir)?;
+        let conn = self.tables.connection();
+        let wrong = |error| fault::sqlite(&self.path, &error);
+        conn.execute_batch("BEGIN IMMEDIATE").map_err(wrong)?;
+        self.clock.start(TIME);
+        let done = work(&self.tables);
+        let done = done.and_then(|done| {
+            conn.execute_batch("COMMIT").map_err(wrong)?;
+            Ok(done)
+        });
+        self.clock.stop();
+        if done.is_err() && !conn.is_autocommit() {
+            // Nothing is left to be done when undoing fails as well: the journal undoes it on the next opening.
+            let _ = conn.execute_batch("ROLLBACK");
+        }
+        done
+    }
+}
+
+impl Rows for WorkflowStore {
+    fn shape(&self) -> &Shape {
+        self.tables.shape()
+    }
+
+    fn select(&self, wanted: &Select<'_>) -> Result<Vec<Row>, Fault> {
+        let rows = self.tables.select(wanted);
+        rows.map_err(|fault| at(&self.path, "cannot be read", fault))
+    }
+
+    fn barrier(&self) -> Result<Barrier, Fault> {
+        let barrier = self.tables.barrier();
+        barrier.map_err(|fault| at(&self.path, "cannot be read", fault))
+    }
+
+    fn still_open(&self, waits: &[Waiting]) -> Result<Vec<Waiting>, Fault> {
+        self.tables.still_open(waits)
+    }
+}
+
+impl Tables for WorkflowStore {
+    fn transact(&mut self, target: Target<'_>, work: Work<'_>) -> Result<Vec<i64>, WriteError> {
+        let path = self.path.clone();
+        self.immediate(|tables| {
+            tables.apply(target, work).map_err(|error| match error {
+                WriteError::Fault(fault) => at(&path, "was not written", fault).into(),
+                refused => refused,
+            })
+        })
+    }
+
+    fn remove_events(&mut self, filters: &[Filter]) -> Result<u64, Fault> {
+        let path = self.path.clone();
+        self.immediate(|tables| {
+            let removed = tables.remove(filters);
+            removed.map_err(|fault| at(&path, "was not written", fault))
+        })
+    }
+
+    fn note_cursor(
+        &mut self,
+        workflow: &str,
+        follower: &str,
+        cursor: i64,
+        now: i64,
+    ) -> Result<(), Fault> {
+        let path = self.path.clone();
+        self.immediate(|tables| {
+            let noted = tables.note_cursor(workflow, follower, cursor, now);
+            noted.map_err(|fault| at(&path, "was not written", fault))
+        })
+    }
+}
+
+/// A fault with the file that it is of.
+fn at(path: &Path, what: &str, fault: Fault) -> Fault {
+    let message = format!("{} {what}: {}", path.display(), fault.message);
+    Fault { message, ..fault }
+}
+
+/// Refuses a database that is none of workflows.
+fn fits(path: &Path, shape: &Shape) -> Result<(), Fault> {
+    shape.fits().map_err(|unfit| {
+        let message = format!("{} is no database of workflows: {unfit}", path.display());
+        Fault::new(FaultKind::Damaged, message)
+            .hint("`prose workflow setup --apply` makes the tables that are missing")
+    })
+}
+
+fn place(path: &Path) -> (PathBuf, String) {
+    let name = path.file_name().unwrap_or_default();
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    let dir = dir.unwrap_or(Path::new("."));
+    (dir.to_owned(), name.to_string_lossy().into_owned())
+}

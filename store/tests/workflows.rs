@@ -1,0 +1,85 @@
+//! Workflows in a SQLite file: made on first use, read without a trace.
+
+use prosescope_core::workflow::{
+    Append, Ask, Finish, Horizon, Input, Json, Note, Start, Wanted, events, list, record, show,
+};
+use prosescope_store::{WorkflowReader, WorkflowStore};
+
+const NOW: i64 = 1_768_487_452_123;
+
+fn start(input: &str) -> Start {
+    Start {
+        new_workflow: "0199c0de-0000-7000-8000-000000000001".to_owned(),
+        run: "0199c0de-0000-7000-8000-000000000002".to_owned(),
+        input: input.to_owned(),
+        ..Start::default()
+    }
+}
+
+#[test]
+fn a_conversation_is_recorded_and_read_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("new").join("workflows.db");
+    let mut store = WorkflowStore::set_up(&path).unwrap();
+    let begun = record(&mut store, &start("Find it's \"source\""), None, NOW).unwrap();
+    assert!(begun.created && begun.seq == 1);
+    let again = record(&mut store, &start("Find it's \"source\""), None, NOW).unwrap();
+    assert!(again.already, "the same command again changes nothing");
+
+    let ask = Ask {
+        run: begun.run_id.clone(),
+        question: "Which one?".to_owned(),
+        payload: None,
+    };
+    record(&mut store, &ask, None, NOW + 1).unwrap();
+    let listed = list(&store, &Wanted::default()).unwrap();
+    assert_eq!(listed.workflows[0].question.as_deref(), Some("Which one?"));
+
+    let note = |text: &str| Note {
+        run: Some(begun.run_id.clone()),
+        text: text.to_owned(),
+        ..Note::default()
+    };
+    let append = Append {
+        workflow: begun.workflow_id.clone(),
+        notes: vec![note("one"), note("two")],
+    };
+    let appended = record(&mut store, &append, None, NOW + 2).unwrap();
+    assert_eq!(appended.ids, [1, 2]);
+    let input = Input {
+        workflow: begun.workflow_id.clone(),
+        text: "The first".to_owned(),
+        ..Input::default()
+    };
+    assert_eq!(
+        record(&mut store, &input, None, NOW + 3).unwrap().seq,
+        Some(2)
+    );
+    let finish = Finish {
+        run: begun.run_id,
+        output: Json::parse("{\"answer\": 42}").unwrap(),
+        message: Some("42".to_owned()),
+        ..Finish::default()
+    };
+    record(&mut store, &finish, None, NOW + 4).unwrap();
+    drop(store);
+
+    let before = std::fs::read(&path).unwrap();
+    let reader = WorkflowReader::open(&path).unwrap();
+    let view = show(&reader, &begun.workflow_id).unwrap().unwrap();
+    let context = view.workflow.context.value();
+    assert_eq!(context["tail"][0]["content"], "Find it's \"source\"");
+    assert_eq!(context["tail"][2]["role"], "assistant");
+    assert_eq!(context["meta"]["next_seq"], 4);
+    assert_eq!(view.runs[0].status, "completed");
+    assert_eq!(
+        view.workflow.updated_at.unwrap().to_string(),
+        "2026-01-15T14:30:52.127Z"
+    );
+    let mut horizon = Horizon::default();
+    horizon.advance(&reader).unwrap();
+    let read = events(&reader, &horizon, &begun.workflow_id, 1, 10).unwrap();
+    assert_eq!((read.events.len(), read.cursor), (1, 2));
+    drop(reader);
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+}
