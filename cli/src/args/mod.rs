@@ -4,6 +4,7 @@ pub(crate) mod gates;
 pub(crate) mod record;
 pub(crate) mod server;
 pub(crate) mod upkeep;
+pub(crate) mod workflow;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -128,6 +129,12 @@ pub(crate) enum Command {
     /// Set up a PostgreSQL database for runs, and check it
     #[command(subcommand)]
     Postgres(server::PostgresCommand),
+    /// Record and show workflows: conversations whose turns are runs
+    #[command(subcommand)]
+    Workflow(workflow::WorkflowCommand),
+    /// Append, follow and prune the events of workflows
+    #[command(subcommand)]
+    Events(workflow::EventsCommand),
     /// Serve the viewer of a run on 127.0.0.1
     View(ViewArgs),
     /// Print a shell completion script

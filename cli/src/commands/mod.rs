@@ -14,6 +14,7 @@ mod convert;
 mod copy_there;
 mod decide;
 mod doctor;
+mod events;
 mod exec;
 mod finish;
 mod gate;
@@ -34,6 +35,7 @@ mod state;
 mod trace;
 mod unread;
 mod view;
+mod workflow;
 
 use std::path::Path;
 
@@ -81,6 +83,8 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
         Command::Postgres(command) => postgres::run(&command, out),
         Command::Push(args) => server_copy::push(&args, out),
         Command::Doctor(args) => doctor::run(&args, out),
+        Command::Workflow(command) => workflow::run(command, out),
+        Command::Events(command) => events::run(command, out),
         Command::View(args) => view::run(&args, out),
         Command::Completions(args) => completions::run(&args, out),
     }

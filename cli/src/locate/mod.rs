@@ -12,6 +12,7 @@ mod many;
 mod server;
 mod serving;
 mod target;
+mod workflows;
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -37,6 +38,7 @@ pub(crate) use server::{
 };
 pub(crate) use serving::served;
 pub(crate) use target::{for_writing, open_agent};
+pub(crate) use workflows::Kept;
 
 /// What names the newest run, and never a folder.
 pub(crate) const LATEST: &str = "latest";

@@ -14,6 +14,7 @@ pub(crate) mod style;
 mod table;
 mod trace;
 mod values;
+mod workflows;
 
 pub(crate) use audit::{audit, audit_check, audit_stats, audit_timeouts, audits, gate_waits};
 pub(crate) use check::{checked, explained, rules};
@@ -27,6 +28,7 @@ pub(crate) use overview::{overview, runs};
 pub(crate) use resume::resume;
 pub(crate) use trace::trace;
 pub(crate) use values::{agents, bindings, resolution, state_diff};
+pub(crate) use workflows::{event, stuck, workflow, workflows};
 
 use prosescope_core::issue::{Issue, Severity};
 use prosescope_core::render::text::escape;

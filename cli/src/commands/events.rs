@@ -1,0 +1,269 @@
+use std::time::{Duration, Instant};
+
+use prosescope_core::render::text::escape;
+use prosescope_core::workflow::{
+    Append, Events, Horizon, Kind, Note, Prune, Rows, Waiting, events, find_workflow, followers,
+    note_cursor, prune,
+};
+
+use super::workflow::{Writer, object, text};
+use crate::args::workflow::{EventsCommand, TailArgs};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::locate::Kept;
+use crate::out::{Out, say};
+use crate::print::note;
+use crate::{input, locate, print};
+
+/// Events that are read at once.
+const PAGE: u32 = 1000;
+
+/// How long a follower waits before it looks again.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// How long a follower looks for a database that went away.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub(super) fn run(command: EventsCommand, out: &Out) -> Result<Exit, CliError> {
+    match command {
+        EventsCommand::Append {
+            workflow,
+            kind,
+            text: of,
+            run,
+            payload,
+            lines,
+        } => {
+            let mut writer = Writer::open(&workflow.options)?;
+            let id = writer.workflow(&workflow.workflow)?;
+            let mut notes = match (of, lines) {
+                (_, true) => noted()?,
+                (of, false) => vec![Note {
+                    run,
+                    kind: Some(known(&kind)?),
+                    text: text(of.unwrap_or_default())?,
+                    payload: payload.as_deref().map(object).transpose()?,
+                }],
+            };
+            for note in &mut notes {
+                note.run = note.run.take().map(|run| writer.run(&run)).transpose()?;
+            }
+            let append = Append {
+                workflow: id,
+                notes,
+            };
+            let done = writer.record(&append)?;
+            if done.late {
+                say(&note(
+                    "the workflow was cancelled before: the events are marked late",
+                ));
+            }
+            out.show(&done, || {
+                done.ids.iter().map(|id| format!("{id}\n")).collect()
+            })
+        }
+        EventsCommand::Tail(args) => tail(&args, out),
+        EventsCommand::Prune {
+            workflow,
+            up_to,
+            all,
+            force,
+        } => {
+            let mut writer = Writer::open(&workflow.options)?;
+            let command = Prune {
+                workflow: writer.workflow(&workflow.workflow)?,
+                up_to,
+                all,
+                force,
+            };
+            let done = prune(writer.tables(), &command)?;
+            out.show(&done, || {
+                let mut text = match done.removed {
+                    1 => "1 event removed\n".to_owned(),
+                    n => format!("{n} events removed\n"),
+                };
+                if let Some(held) = &done.held_by {
+                    text.push_str(&format!(
+                        "kept what comes after {}: follower {} has read up to there; --force removes it too\n",
+                        held.cursor, held.name
+                    ));
+                }
+                escape(&text, true)
+            })
+        }
+    }
+}
+
+fn known(kind: &str) -> Result<Kind, CliError> {
+    Kind::parse(kind).ok_or_else(|| {
+        let words: Vec<&str> = Kind::ALL.iter().map(|kind| kind.word()).collect();
+        CliError::usage(format!("{kind} is not a kind of event"))
+            .hint(format!("it is one of {}", words.join(", ")))
+    })
+}
+
+/// Events that stand in standard input, one JSON object a line.
+fn noted() -> Result<Vec<Note>, CliError> {
+    let bytes = input::standard()?;
+    let lines = bytes.split(|byte| *byte == b'\n').zip(1..);
+    let lines = lines.filter(|(line, _)| !line.trim_ascii().is_empty());
+    let notes = lines.map(|(line, n)| {
+        serde_json::from_slice(line).map_err(|cause| {
+            CliError::usage(format!("line {n} of standard input is not an event: {cause}"))
+                .hint("write one JSON object a line: {\"text\": \"…\", \"kind\": \"progress\", \"run\": \"…\", \"payload\": {…}}")
+        })
+    });
+    notes.collect()
+}
+
+/// What a follower is at.
+struct Follower<'a> {
+    args: &'a TailArgs,
+    kept: Kept,
+    workflow: String,
+    horizon: Horizon,
+    cursor: i64,
+    left: u64,
+    waits: Vec<Waiting>,
+}
+
+fn tail(args: &TailArgs, out: &Out) -> Result<Exit, CliError> {
+    let kept = Kept::named(&args.store.store)?;
+    let rows = kept.read()?;
+    let workflow = find_workflow(&*rows, &args.workflow)?;
+    let mut cursor = args.after;
+    if let (Some(name), None) = (&args.name, cursor) {
+        let known = followers(&*rows, &workflow)?;
+        cursor = known
+            .iter()
+            .find(|known| known.name == *name)
+            .map(|known| known.cursor);
+    }
+    let mut follower = Follower {
+        args,
+        kept,
+        workflow,
+        horizon: Horizon::default(),
+        cursor: cursor.unwrap_or(0),
+        left: args.limit.unwrap_or(u64::MAX),
+        waits: Vec::new(),
+    };
+    if args.name.is_some() {
+        // From the beginning: pruning keeps what comes after.
+        follower.note()?;
+    }
+    let mut lost: Option<Instant> = None;
+    let mut rows = Some(rows);
+    loop {
+        let looked = match rows.take() {
+            Some(rows) => Ok(rows),
+            None => follower.kept.read(),
+        };
+        let looked = looked.and_then(|opened| {
+            let done = follower.look(&*opened, out)?;
+            // A server's connection is kept; a file is opened anew, which leaves no trace.
+            rows = Some(opened).filter(|_| follower.kept.stays_open());
+            Ok(done)
+        });
+        match looked {
+            Ok(true) => return Ok(Exit::Done),
+            Ok(false) => lost = None,
+            Err(error) if !args.follow || error.exit != Exit::Io => return Err(error),
+            Err(error) => {
+                let since = *lost.get_or_insert_with(|| {
+                    say(&note(&format!(
+                        "{error}; looking again for {} s",
+                        PATIENCE.as_secs()
+                    )));
+                    Instant::now()
+                });
+                if since.elapsed() > PATIENCE {
+                    let cursor = follower.cursor;
+                    return Err(error.hint(format!("go on with --after {cursor}")));
+                }
+            }
+        }
+        follower.kept.wait(PAUSE);
+    }
+}
+
+impl Follower<'_> {
+    /// Prints what is new; returns whether it is done.
+    fn look(&mut self, rows: &dyn Rows, out: &Out) -> Result<bool, CliError> {
+        self.horizon.advance(rows)?;
+        loop {
+            let most = u32::try_from(self.left).unwrap_or(u32::MAX).min(PAGE);
+            let page = events(rows, &self.horizon, &self.workflow, self.cursor, most)?;
+            self.print(&page, out)?;
+            if self.left == 0 {
+                return Ok(true);
+            }
+            if page.more {
+                continue;
+            }
+            self.told(&page.waits);
+            // Without --follow the end is where everything that was open has ended.
+            return Ok(!self.args.follow && page.waits.is_empty());
+        }
+    }
+
+    fn print(&mut self, page: &Events, out: &Out) -> Result<(), CliError> {
+        if page.events.is_empty() {
+            return Ok(());
+        }
+        let mut text = String::new();
+        for event in &page.events {
+            match out.json {
+                true => {
+                    let line = serde_json::to_string(event);
+                    let line = line.map_err(|cause| CliError::new(Exit::Io, cause.to_string()))?;
+                    text.push_str(&prosescope_core::render::text::escape_json(&line));
+                    text.push('\n');
+                }
+                false => text.push_str(&print::event(event)),
+            }
+        }
+        match out.json {
+            true => out.bytes(text.as_bytes())?,
+            false => out.text(&text)?,
+        }
+        self.cursor = page.cursor;
+        self.left = self.left.saturating_sub(page.events.len() as u64);
+        self.note()
+    }
+
+    /// Notes under the follower's name what was printed.
+    fn note(&self) -> Result<(), CliError> {
+        let Some(name) = &self.args.name else {
+            return Ok(());
+        };
+        let mut tables = self.kept.write()?;
+        note_cursor(
+            &mut *tables,
+            &self.workflow,
+            name,
+            self.cursor,
+            locate::now(),
+        )?;
+        Ok(())
+    }
+
+    /// Says for whom events are held back, once.
+    fn told(&mut self, waits: &[Waiting]) {
+        let new = waits.iter().filter(|waiting| !self.waits.contains(waiting));
+        for waiting in new {
+            let pid = waiting
+                .pid
+                .map_or(String::new(), |pid| format!(" of process {pid}"));
+            let program = waiting
+                .application
+                .as_deref()
+                .filter(|name| !name.is_empty());
+            let program = program.map_or(String::new(), |name| format!(" ({name})"));
+            say(&note(&format!(
+                "later events are held back: an open transaction{pid}{program} may still add an earlier one"
+            )));
+        }
+        self.waits = waits.to_vec();
+    }
+}

@@ -1,0 +1,403 @@
+use prosescope_core::render::text::escape;
+use prosescope_core::time::human_duration;
+use prosescope_core::timeout::Timeout;
+use prosescope_core::workflow::{
+    Ask, Cancel, Command, DataSet, Fail, Finish, Heartbeat, Input, Json, Move, Moved, Prefer,
+    Start, Started, Step, StuckRun, Tables, Turned, WORKFLOWS_SQL, Wanted, WorkflowList,
+    WorkflowStatus, find_run, find_workflow, list, record, show, stuck,
+};
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::args::workflow::{
+    ChangeOptions, FinishArgs, ListArgs, StartArgs, WorkflowArgs, WorkflowCommand,
+};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::locate::Kept;
+use crate::out::{self, Out, say};
+use crate::print::note;
+use crate::{input, locate, print};
+
+pub(super) fn run(command: WorkflowCommand, out: &Out) -> Result<Exit, CliError> {
+    match command {
+        WorkflowCommand::Setup { apply, store } => setup(apply, &store.store, out),
+        WorkflowCommand::Start(args) => start(args, out),
+        WorkflowCommand::Ask {
+            run,
+            question,
+            payload,
+            options,
+        } => {
+            let mut writer = Writer::open(&options)?;
+            let ask = Ask {
+                run: writer.run(&run)?,
+                question: text(question)?,
+                payload: payload.as_deref().map(object).transpose()?,
+            };
+            turned(&writer.record(&ask)?, "waits for input", out)
+        }
+        WorkflowCommand::Input {
+            workflow,
+            text: answer,
+            run,
+            tail,
+        } => {
+            let mut writer = Writer::open(&workflow.options)?;
+            let input = Input {
+                workflow: writer.workflow(&workflow.workflow)?,
+                run: run.map(|run| writer.run(&run)).transpose()?,
+                text: text(answer)?,
+                tail,
+            };
+            turned(&writer.record(&input)?, "runs again", out)
+        }
+        WorkflowCommand::Pause(args) => moved(&args, Move::Pause, out),
+        WorkflowCommand::Resume(args) => moved(&args, Move::Resume, out),
+        WorkflowCommand::Error { workflow, error } => {
+            let error = Json::of_message(&text(error)?);
+            moved(&workflow, |id| Move::Error(id, error), out)
+        }
+        WorkflowCommand::Cancel { workflow, run } => {
+            let mut writer = Writer::open(&workflow.options)?;
+            let cancel = Cancel {
+                workflow: writer.workflow(&workflow.workflow)?,
+                run: run.map(|run| writer.run(&run)).transpose()?,
+            };
+            status(&writer.record(&cancel)?, out)
+        }
+        WorkflowCommand::Fail {
+            run,
+            error,
+            options,
+        } => {
+            let mut writer = Writer::open(&options)?;
+            let fail = Fail {
+                run: writer.run(&run)?,
+                error: Json::of_message(&text(error)?),
+            };
+            turned(&writer.record(&fail)?, "failed", out)
+        }
+        WorkflowCommand::Finish(args) => finish(args, out),
+        WorkflowCommand::Show { workflow, store } => {
+            let rows = Kept::named(&store.store)?.read()?;
+            let id = find_workflow(&*rows, &workflow)?;
+            let view = show(&*rows, &id)?;
+            let view =
+                view.ok_or_else(|| CliError::not_found(format!("there is no workflow {id}")))?;
+            out.show(&view, || print::workflow(&view, out.width))
+        }
+        WorkflowCommand::List(args) => listed(&args, out),
+        WorkflowCommand::Prefer {
+            workflow,
+            set,
+            remove,
+        } => prefer(&workflow, &set, remove, out),
+        WorkflowCommand::Step {
+            workflow,
+            text: step,
+            run,
+            payload,
+        } => {
+            let mut writer = Writer::open(&workflow.options)?;
+            let step = Step {
+                workflow: writer.workflow(&workflow.workflow)?,
+                run: run.map(|run| writer.run(&run)).transpose()?,
+                text: text(step)?,
+                payload: payload.as_deref().map(object).transpose()?,
+            };
+            let done = writer.record(&step)?;
+            out.show(&done, || {
+                format!(
+                    "step kept in workflow {}\n",
+                    escape(&done.workflow_id, false)
+                )
+            })
+        }
+        WorkflowCommand::Heartbeat {
+            run,
+            owner,
+            options,
+        } => {
+            let mut writer = Writer::open(&options)?;
+            let beat = Heartbeat {
+                run: writer.run(&run)?,
+                owner,
+            };
+            turned(&writer.record(&beat)?, "is worked on", out)
+        }
+    }
+}
+
+/// A store that is written to.
+pub(super) struct Writer {
+    tables: Box<dyn Tables + Send>,
+    version: Option<i64>,
+}
+
+impl Writer {
+    pub(super) fn open(options: &ChangeOptions) -> Result<Writer, CliError> {
+        Ok(Writer {
+            tables: Kept::named(&options.store.store)?.write()?,
+            version: options.if_version,
+        })
+    }
+
+    /// The id of the workflow that a name means.
+    pub(super) fn workflow(&self, name: &str) -> Result<String, CliError> {
+        Ok(find_workflow(&*self.tables, name)?)
+    }
+
+    /// The id of the run that a name means.
+    pub(super) fn run(&self, name: &str) -> Result<String, CliError> {
+        Ok(find_run(&*self.tables, name)?)
+    }
+
+    pub(super) fn record<C: Command>(&mut self, command: &C) -> Result<C::Done, CliError> {
+        let done = record(&mut *self.tables, command, self.version, locate::now())?;
+        out::recorded();
+        Ok(done)
+    }
+
+    pub(super) fn tables(&mut self) -> &mut dyn Tables {
+        &mut *self.tables
+    }
+}
+
+/// What `workflow setup` prints.
+#[derive(Serialize)]
+struct SetUp {
+    store: String,
+    sql: &'static str,
+    applied: bool,
+}
+
+fn setup(apply: bool, store: &str, out: &Out) -> Result<Exit, CliError> {
+    let kept = Kept::named(store)?;
+    if apply {
+        kept.set_up()?;
+        out::recorded();
+    }
+    let done = SetUp {
+        store: kept.name(),
+        sql: WORKFLOWS_SQL,
+        applied: apply,
+    };
+    out.show(&done, || match apply {
+        true => format!(
+            "{} has the tables of workflows\n",
+            escape(&done.store, false)
+        ),
+        false => done.sql.to_owned(),
+    })
+}
+
+fn start(args: StartArgs, out: &Out) -> Result<Exit, CliError> {
+    let kept = Kept::named(&args.options.store.store)?;
+    let mut writer = Writer {
+        tables: match &args.workflow {
+            None => kept.make()?,
+            Some(_) => kept.write()?,
+        },
+        version: args.options.if_version,
+    };
+    let run = match args.run {
+        None => Uuid::now_v7().to_string(),
+        Some(id) => match Uuid::parse_str(&id) {
+            Ok(id) => id.to_string(),
+            Err(cause) => {
+                return Err(CliError::usage(format!(
+                    "--run {id} is not a UUID: {cause}"
+                )));
+            }
+        },
+    };
+    let start = Start {
+        workflow: args
+            .workflow
+            .map(|name| writer.workflow(&name))
+            .transpose()?,
+        new_workflow: Uuid::now_v7().to_string(),
+        run,
+        input: text(args.input)?,
+        no_clarifications: args.no_clarifications,
+        parallel: args.parallel,
+        owner: args.owner,
+        tail: args.tail,
+    };
+    let done: Started = writer.record(&start)?;
+    dropped(done.dropped);
+    if done.already {
+        say(&note("the run had begun before: nothing was changed"));
+    }
+    out.show(&done, || {
+        format!(
+            "workflow {}\nrun      {}\n",
+            escape(&done.workflow_id, false),
+            escape(&done.run_id, false)
+        )
+    })
+}
+
+fn finish(args: FinishArgs, out: &Out) -> Result<Exit, CliError> {
+    let output = text(args.output)?;
+    let output = Json::parse(&output).map_err(|cause| {
+        CliError::usage(format!("--output is not valid JSON: {cause}"))
+            .hint("write a text in double quotes: --output '\"done\"'")
+    })?;
+    if output.is_null() {
+        return Err(CliError::usage("--output is null, which records no output")
+            .hint("write what the run came to, or end it with `prose workflow fail`"));
+    }
+    let mut writer = Writer::open(&args.options)?;
+    let finish = Finish {
+        run: writer.run(&args.run)?,
+        output,
+        message: args.message.map(text).transpose()?,
+        summary: args.summary,
+        tail: args.tail,
+    };
+    turned(&writer.record(&finish)?, "completed", out)
+}
+
+fn listed(args: &ListArgs, out: &Out) -> Result<Exit, CliError> {
+    let kept = Kept::named(&args.store.store)?;
+    let status = match &args.status {
+        None => None,
+        Some(word) => Some(WorkflowStatus::parse(word).ok_or_else(|| {
+            let words: Vec<&str> = WorkflowStatus::ALL
+                .iter()
+                .map(|status| status.word())
+                .collect();
+            CliError::usage(format!("{word} is not a status of workflows"))
+                .hint(format!("it is one of {}", words.join(", ")))
+        })?),
+    };
+    if let Some(silent) = &args.stuck {
+        let silent = Timeout::parse(silent).map_err(|error| {
+            CliError::usage(format!("--stuck {silent} is not a duration: {error}"))
+        })?;
+        let found: Vec<StuckRun> = match kept.is_there() {
+            false => Vec::new(),
+            true => stuck(&*kept.read()?, super::millis(&silent), locate::now())?,
+        };
+        return out.show(&found, || {
+            print::stuck(&found, &human_duration(super::millis(&silent)), out.width)
+        });
+    }
+    let wanted = Wanted {
+        status,
+        waiting: args.waiting,
+        limit: args.limit,
+    };
+    let found = match kept.is_there() {
+        // Nothing was begun: that is no error.
+        false => WorkflowList::default(),
+        true => list(&*kept.read()?, &wanted)?,
+    };
+    out.show(&found, || print::workflows(&found, out.width))
+}
+
+fn prefer(
+    args: &WorkflowArgs,
+    set: &[String],
+    remove: Vec<String>,
+    out: &Out,
+) -> Result<Exit, CliError> {
+    if set.is_empty() && remove.is_empty() {
+        let rows = Kept::named(&args.options.store.store)?.read()?;
+        let id = find_workflow(&*rows, &args.workflow)?;
+        let view = show(&*rows, &id)?.unwrap_or_default();
+        let done = DataSet {
+            workflow_id: id,
+            value: view.workflow.preferences,
+            already: true,
+        };
+        return out.show(&done, || preferences(&done));
+    }
+    let set = set.iter().map(|pair| {
+        let (key, value) = pair
+            .split_once('=')
+            .filter(|(key, _)| !key.is_empty())
+            .ok_or_else(|| {
+                CliError::usage(format!("{pair} is not KEY=VALUE"))
+                    .hint("write, for example, language=German or depth=3")
+            })?;
+        let value = Json::parse(value).unwrap_or_else(|_| Json::string(value));
+        Ok((key.to_owned(), value))
+    });
+    let set: Result<Vec<(String, Json)>, CliError> = set.collect();
+    let mut writer = Writer::open(&args.options)?;
+    let prefer = Prefer {
+        workflow: writer.workflow(&args.workflow)?,
+        set: set?,
+        remove,
+    };
+    let done = writer.record(&prefer)?;
+    out.show(&done, || preferences(&done))
+}
+
+fn preferences(done: &DataSet) -> String {
+    let value = serde_json::to_string_pretty(&done.value.value()).unwrap_or_default();
+    format!("{}\n", escape(&value, true))
+}
+
+fn moved(
+    args: &WorkflowArgs,
+    to: impl FnOnce(String) -> Move,
+    out: &Out,
+) -> Result<Exit, CliError> {
+    let mut writer = Writer::open(&args.options)?;
+    let command = to(writer.workflow(&args.workflow)?);
+    status(&writer.record(&command)?, out)
+}
+
+fn status(done: &Moved, out: &Out) -> Result<Exit, CliError> {
+    out.show(done, || {
+        let already = if done.already { " already" } else { "" };
+        let mut text = format!(
+            "workflow {} is{already} {}\n",
+            done.workflow_id, done.status
+        );
+        for run in &done.cancelled_runs {
+            text.push_str(&format!("run {run} is cancelled\n"));
+        }
+        escape(&text, true)
+    })
+}
+
+fn turned(done: &Turned, what: &str, out: &Out) -> Result<Exit, CliError> {
+    dropped(done.dropped);
+    out.show(done, || {
+        let already = if done.already { ", as before" } else { "" };
+        escape(&format!("run {} {what}{already}\n", done.run_id), true)
+    })
+}
+
+fn dropped(messages: u32) {
+    if messages > 0 {
+        say(&note(&format!(
+            "{messages} of the oldest messages were dropped from the context, and are in no summary; `finish --summary` records one, --tail keeps more"
+        )));
+    }
+}
+
+/// A text of the command line, or standard input for `-`.
+pub(super) fn text(argument: String) -> Result<String, CliError> {
+    if argument != "-" {
+        return Ok(argument);
+    }
+    String::from_utf8(input::standard()?)
+        .map_err(|cause| CliError::usage(format!("standard input is not valid UTF-8: {cause}")))
+}
+
+/// A JSON object of the command line.
+pub(super) fn object(text: &str) -> Result<Json, CliError> {
+    let wrong = |why: String| CliError::usage(why).hint("write it as '{\"key\": …}'");
+    let json = Json::parse(text)
+        .map_err(|cause| wrong(format!("--payload is not valid JSON: {cause}")))?;
+    match json.is_object() {
+        true => Ok(json),
+        false => Err(wrong("--payload is not a JSON object".to_owned())),
+    }
+}

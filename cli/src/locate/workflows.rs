@@ -1,0 +1,106 @@
+//! Where workflows are kept: `.prose/workflows.db`, another database file, or PostgreSQL.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use prosescope_core::workflow::{Rows, Tables};
+use prosescope_store::{WorkflowReader, WorkflowStore};
+
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::record::{from_here, prose_dir};
+
+/// The file in a `.prose` folder.
+const FILE: &str = "workflows.db";
+
+/// Where workflows are kept.
+#[derive(Debug, Clone)]
+pub(crate) enum Kept {
+    /// In a SQLite file.
+    Sqlite(PathBuf),
+}
+
+impl Kept {
+    /// What `--store` names.
+    pub(crate) fn named(store: &str) -> Result<Kept, CliError> {
+        match store {
+            "sqlite" => Ok(Kept::Sqlite(prose_dir()?.join(FILE))),
+            "postgres" => Err(CliError::new(
+                Exit::NotFound,
+                "workflows in PostgreSQL are not part of this build",
+            )),
+            "" => Err(CliError::usage("--store is empty")
+                .hint("write `sqlite`, `postgres` or the path to a database")),
+            url if url.contains("://") => Err(CliError::usage(
+                "--store takes `postgres`, not an address: an address may hold a password",
+            )
+            .hint("set OPENPROSE_POSTGRES_URL in .prose/.env or the environment")),
+            path => Ok(Kept::Sqlite(std::path::absolute(path)?)),
+        }
+    }
+
+    /// Whether there may be something: a file that is not there has no workflows.
+    pub(crate) fn is_there(&self) -> bool {
+        match self {
+            Kept::Sqlite(path) => path.exists(),
+        }
+    }
+
+    /// Opens it to read it.
+    pub(crate) fn read(&self) -> Result<Box<dyn Rows>, CliError> {
+        match self {
+            Kept::Sqlite(path) if !path.exists() => Err(self.nothing()),
+            Kept::Sqlite(path) => Ok(Box::new(WorkflowReader::open(path)?)),
+        }
+    }
+
+    /// Opens it to write to it.
+    pub(crate) fn write(&self) -> Result<Box<dyn Tables + Send>, CliError> {
+        match self {
+            Kept::Sqlite(path) if !path.exists() => Err(self.nothing()),
+            Kept::Sqlite(path) => Ok(Box::new(WorkflowStore::open(path)?)),
+        }
+    }
+
+    /// Opens it to write to it; a file is made on first use.
+    pub(crate) fn make(&self) -> Result<Box<dyn Tables + Send>, CliError> {
+        match self {
+            Kept::Sqlite(path) if !path.exists() => self.set_up(),
+            Kept::Sqlite(_) => self.write(),
+        }
+    }
+
+    /// Makes what is missing, and opens it.
+    pub(crate) fn set_up(&self) -> Result<Box<dyn Tables + Send>, CliError> {
+        match self {
+            Kept::Sqlite(path) => Ok(Box::new(WorkflowStore::set_up(path)?)),
+        }
+    }
+
+    /// Whether a reader that follows keeps its connection: a file is opened anew for each look, which leaves no trace.
+    pub(crate) fn stays_open(&self) -> bool {
+        match self {
+            Kept::Sqlite(_) => false,
+        }
+    }
+
+    /// Waits for something new, or so long.
+    pub(crate) fn wait(&self, at_most: Duration) {
+        std::thread::sleep(at_most);
+    }
+
+    /// As a person is told.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Kept::Sqlite(path) => from_here(path),
+        }
+    }
+
+    fn nothing(&self) -> CliError {
+        CliError::not_found(format!(
+            "there are no workflows: {} does not exist",
+            self.name()
+        ))
+        .hint("`prose workflow start --input TEXT` begins one; --store names another database")
+    }
+}
