@@ -163,6 +163,9 @@ pub(crate) struct StartArgs {
     /// The workflow to continue: its id, the unique beginning of it, or `latest`
     #[arg(long)]
     pub(crate) workflow: Option<String>,
+    /// The id of a new workflow [default: a new one]
+    #[arg(long, value_name = "UUID", conflicts_with = "workflow")]
+    pub(crate) id: Option<String>,
     /// The id of the run: the same command again, with the same id and input, changes nothing
     #[arg(long, value_name = "UUID")]
     pub(crate) run: Option<String>,

@@ -1,12 +1,12 @@
 use prosescope_core::render::text::escape;
 use prosescope_core::time::human_duration;
 use prosescope_core::timeout::Timeout;
+use prosescope_core::upkeep::doctor::server::ServerSetUp;
 use prosescope_core::workflow::{
     Ask, Cancel, Command, DataSet, Fail, Finish, Heartbeat, Input, Json, Move, Moved, Prefer,
-    Start, Started, Step, StuckRun, Tables, Turned, WORKFLOWS_SQL, Wanted, WorkflowList,
-    WorkflowStatus, find_run, find_workflow, list, record, show, stuck,
+    Start, Started, Step, StuckRun, Tables, Turned, Wanted, WorkflowList, WorkflowStatus, find_run,
+    find_workflow, list, record, show, stuck,
 };
-use serde::Serialize;
 use uuid::Uuid;
 
 use crate::args::workflow::{
@@ -164,29 +164,21 @@ impl Writer {
     }
 }
 
-/// What `workflow setup` prints.
-#[derive(Serialize)]
-struct SetUp {
-    store: String,
-    sql: &'static str,
-    applied: bool,
-}
-
 fn setup(apply: bool, store: &str, out: &Out) -> Result<Exit, CliError> {
     let kept = Kept::named(store)?;
     if apply {
         kept.set_up()?;
         out::recorded();
     }
-    let done = SetUp {
-        store: kept.name(),
-        sql: WORKFLOWS_SQL,
+    let done = ServerSetUp {
+        address: Some(kept.name()),
+        sql: kept.sql().to_owned(),
         applied: apply,
     };
     out.show(&done, || match apply {
         true => format!(
             "{} has the tables of workflows\n",
-            escape(&done.store, false)
+            escape(&kept.name(), false)
         ),
         false => done.sql.to_owned(),
     })
@@ -201,24 +193,13 @@ fn start(args: StartArgs, out: &Out) -> Result<Exit, CliError> {
         },
         version: args.options.if_version,
     };
-    let run = match args.run {
-        None => Uuid::now_v7().to_string(),
-        Some(id) => match Uuid::parse_str(&id) {
-            Ok(id) => id.to_string(),
-            Err(cause) => {
-                return Err(CliError::usage(format!(
-                    "--run {id} is not a UUID: {cause}"
-                )));
-            }
-        },
-    };
     let start = Start {
         workflow: args
             .workflow
             .map(|name| writer.workflow(&name))
             .transpose()?,
-        new_workflow: Uuid::now_v7().to_string(),
-        run,
+        new_workflow: id("--id", args.id)?,
+        run: id("--run", args.run)?,
         input: text(args.input)?,
         no_clarifications: args.no_clarifications,
         parallel: args.parallel,
@@ -237,6 +218,16 @@ fn start(args: StartArgs, out: &Out) -> Result<Exit, CliError> {
             escape(&done.run_id, false)
         )
     })
+}
+
+/// An id that the caller chose, or a new one.
+fn id(option: &str, chosen: Option<String>) -> Result<String, CliError> {
+    let Some(chosen) = chosen else {
+        return Ok(Uuid::now_v7().to_string());
+    };
+    let id = Uuid::parse_str(&chosen)
+        .map_err(|cause| CliError::usage(format!("{option} {chosen} is not a UUID: {cause}")))?;
+    Ok(id.to_string())
 }
 
 fn finish(args: FinishArgs, out: &Out) -> Result<Exit, CliError> {

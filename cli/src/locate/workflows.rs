@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use prosescope_core::workflow::{Rows, Tables};
+use prosescope_core::workflow::{Rows, Tables, WORKFLOWS_SQL};
 use prosescope_store::{WorkflowReader, WorkflowStore};
 
 use crate::error::CliError;
@@ -87,6 +87,13 @@ impl Kept {
     /// Waits for something new, or so long.
     pub(crate) fn wait(&self, at_most: Duration) {
         std::thread::sleep(at_most);
+    }
+
+    /// The statements that make the tables.
+    pub(crate) fn sql(&self) -> &'static str {
+        match self {
+            Kept::Sqlite(_) => WORKFLOWS_SQL,
+        }
     }
 
     /// As a person is told.

@@ -15,7 +15,8 @@ pub(crate) fn workflows(list: &WorkflowList, width: usize) -> String {
         return "no workflows\n".to_owned();
     }
     let mut table = Table::new(&[
-        ("workflow", Fit::Down(13)),
+        // Whole: it is what the next command takes.
+        ("workflow", Fit::Fixed),
         ("status", Fit::Fixed),
         ("run", Fit::Fixed),
         ("changed", Fit::Fixed),
@@ -56,8 +57,7 @@ pub(crate) fn stuck(runs: &[StuckRun], silent: &str, width: usize) -> String {
         return format!("every running run gave a sign of life within {silent}\n");
     }
     let mut table = Table::new(&[
-        ("run", Fit::Down(13)),
-        ("workflow", Fit::Down(13)),
+        ("run", Fit::Fixed),
         ("owner", Fit::Shrinks),
         ("heartbeat", Fit::Fixed),
         ("last sign", Fit::Fixed),
@@ -82,7 +82,6 @@ pub(crate) fn stuck(runs: &[StuckRun], silent: &str, width: usize) -> String {
             .map_or("unknown".to_owned(), prosescope_core::time::human_duration);
         table.row(vec![
             (one.run_id.clone(), plain),
-            (one.workflow_id.clone(), FAINT),
             (owner, plain),
             (heartbeat, FAINT),
             (last, FAINT),

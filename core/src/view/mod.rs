@@ -98,10 +98,10 @@ pub enum Tone {
 /// The tone of a status word: of a node, a run or a gate.
 pub fn tone(status: &str) -> Tone {
     match status {
-        "completed" | "approved" | "recovered" => Tone::Ok,
+        "completed" | "approved" | "recovered" | "active" => Tone::Ok,
         "running" | "executing" | "started" | "iteration" | "retry" => Tone::Run,
-        "waiting" | "pending" | "interrupted" => Tone::Wait,
-        "failed" | "rejected" | "timeout" | "broken" | "contradicted" => Tone::Bad,
+        "waiting" | "waiting_for_input" | "paused" | "pending" | "interrupted" => Tone::Wait,
+        "failed" | "error" | "rejected" | "timeout" | "broken" | "contradicted" => Tone::Bad,
         _ => Tone::Quiet,
     }
 }
@@ -111,11 +111,13 @@ pub fn icon(status: &str) -> &'static str {
     match status {
         "completed" | "approved" => "✓",
         "recovered" | "retry" => "↻",
-        "failed" | "rejected" => "✗",
+        "failed" | "error" | "rejected" => "✗",
         "timeout" => "◔",
         "running" | "executing" | "started" | "iteration" => "●",
-        "waiting" | "pending" | "interrupted" => "◷",
-        "skipped" => "⊘",
+        "waiting" | "waiting_for_input" | "pending" | "interrupted" => "◷",
+        "paused" => "‖",
+        "active" => "○",
+        "skipped" | "cancelled" => "⊘",
         "cut off" | "abandoned" => "◌",
         _ => "·",
     }

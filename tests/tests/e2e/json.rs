@@ -11,6 +11,7 @@ use std::process::Command;
 use prosescope_core::upkeep::doctor::Checkup;
 use prosescope_core::upkeep::doctor::server::{ServerSetUp, ServerStatus};
 use prosescope_core::view;
+use prosescope_core::workflow;
 use prosescope_test_support::run::fed;
 use prosescope_tests::needs;
 use serde::Serialize;
@@ -170,6 +171,11 @@ output receipt = session "Send the letter"
 "#;
 
 const RUN: &str = "20260126-090000-k3x8qd";
+
+/// A workflow, and runs of it.
+const WORKFLOW: &str = "019bf9c1-2000-7000-8000-000000000001";
+const TURN: &str = "019bf9c1-2000-7000-8000-000000000002";
+const SECOND: &str = "019bf9c1-2000-7000-8000-000000000003";
 
 fn examples() -> Vec<Example> {
     vec![
@@ -356,6 +362,102 @@ fn examples() -> Vec<Example> {
             &["captain", "--scope", "project"],
             of::<view::AgentDeleted>,
         ),
+        records("workflow setup", &["--apply"], of::<ServerSetUp>),
+        records(
+            "workflow start",
+            &[
+                "--input",
+                "Which reef is the oldest?",
+                "--id",
+                WORKFLOW,
+                "--run",
+                TURN,
+            ],
+            of::<workflow::Started>,
+        ),
+        records(
+            "workflow heartbeat",
+            &[TURN, "--owner", "engine-1"],
+            of::<workflow::Turned>,
+        ),
+        records(
+            "workflow ask",
+            &[TURN, "--question", "Do fossil reefs count?"],
+            of::<workflow::Turned>,
+        ),
+        records("workflow list", &[], of::<workflow::WorkflowList>),
+        records(
+            "workflow input",
+            &[WORKFLOW, "--text", "Yes"],
+            of::<workflow::Turned>,
+        ),
+        records(
+            "events append",
+            &[
+                WORKFLOW,
+                "--kind",
+                "progress",
+                "--text",
+                "Reading three sources",
+                "--run",
+                TURN,
+            ],
+            of::<workflow::Appended>,
+        ),
+        records("events tail", &[WORKFLOW], of::<workflow::Event>),
+        records(
+            "workflow prefer",
+            &[WORKFLOW, "language=German"],
+            of::<workflow::DataSet>,
+        ),
+        records(
+            "workflow step",
+            &[WORKFLOW, "--text", "Fossil reefs count"],
+            of::<workflow::DataSet>,
+        ),
+        records(
+            "workflow list",
+            &["--stuck", "1m"],
+            of::<Vec<workflow::StuckRun>>,
+        ),
+        records("workflow pause", &[WORKFLOW], of::<workflow::Moved>),
+        records("workflow resume", &[WORKFLOW], of::<workflow::Moved>),
+        records(
+            "workflow finish",
+            &[
+                TURN,
+                "--output",
+                "{\"reef\": \"Chazy\"}",
+                "--message",
+                "The Chazy reef",
+            ],
+            of::<workflow::Turned>,
+        ),
+        records(
+            "workflow start",
+            &[
+                "--workflow",
+                WORKFLOW,
+                "--input",
+                "And the largest?",
+                "--run",
+                SECOND,
+            ],
+            of::<workflow::Started>,
+        ),
+        records(
+            "workflow fail",
+            &[SECOND, "--error", "No source answers"],
+            of::<workflow::Turned>,
+        ),
+        records(
+            "workflow error",
+            &[WORKFLOW, "--error", "The model is gone"],
+            of::<workflow::Moved>,
+        ),
+        records("events prune", &[WORKFLOW], of::<workflow::Pruned>),
+        records("workflow cancel", &[WORKFLOW], of::<workflow::Moved>),
+        records("workflow show", &[WORKFLOW], of::<workflow::WorkflowView>),
     ]
 }
 

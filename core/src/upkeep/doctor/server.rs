@@ -65,11 +65,11 @@ pub struct RunSize {
     pub bytes: u64,
 }
 
-/// What `prose postgres setup` prints, or did.
+/// What `prose postgres setup` and `prose workflow setup` print, or did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ServerSetUp {
-    /// The database, without the password, where one is named.
+    /// The database, without the password, where one is named; a file by its path.
     pub address: Option<String>,
     /// The statements.
     pub sql: String,
