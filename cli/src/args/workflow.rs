@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 pub(crate) struct StoreOption {
     /// Where workflows are kept: `sqlite` (`.prose/workflows.db`), `postgres` (OPENPROSE_POSTGRES_URL), or a path to a database
     #[arg(
-        long,
+        long = "state",
         value_name = "WHERE",
         env = "PROSE_WORKFLOWS",
         hide_env_values = true,

@@ -21,7 +21,7 @@ pub(crate) enum Kept {
 }
 
 impl Kept {
-    /// What `--store` names.
+    /// What `--state` names.
     pub(crate) fn named(store: &str) -> Result<Kept, CliError> {
         match store {
             "sqlite" => Ok(Kept::Sqlite(prose_dir()?.join(FILE))),
@@ -29,10 +29,10 @@ impl Kept {
                 Exit::NotFound,
                 "workflows in PostgreSQL are not part of this build",
             )),
-            "" => Err(CliError::usage("--store is empty")
+            "" => Err(CliError::usage("--state is empty")
                 .hint("write `sqlite`, `postgres` or the path to a database")),
             url if url.contains("://") => Err(CliError::usage(
-                "--store takes `postgres`, not an address: an address may hold a password",
+                "--state takes `postgres`, not an address: an address may hold a password",
             )
             .hint("set OPENPROSE_POSTGRES_URL in .prose/.env or the environment")),
             path => Ok(Kept::Sqlite(std::path::absolute(path)?)),
@@ -108,6 +108,6 @@ impl Kept {
             "there are no workflows: {} does not exist",
             self.name()
         ))
-        .hint("`prose workflow start --input TEXT` begins one; --store names another database")
+        .hint("`prose workflow start --input TEXT` begins one; --state names another database")
     }
 }

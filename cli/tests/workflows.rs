@@ -1,0 +1,441 @@
+//! Workflows on the command line: the lifecycle, what scripts rely on, followers, and writers that are killed.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use prosescope_core::workflow::{
+    Action, Allowed, Ask, Cancel, Fail, Finish, Json, Move, Start, TurnStatus, WorkflowStatus,
+    allowed_by_run, allowed_by_workflow, record, show,
+};
+use prosescope_store::WorkflowStore;
+use prosescope_test_support::run;
+use serde_json::Value;
+
+const NOW: i64 = 1_768_487_452_000;
+
+struct Place {
+    dir: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Place {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join(".prose")).unwrap();
+        Place { dir }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.dir.path().join(".prose/workflows.db")
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_prose"));
+        command
+            .args(args)
+            .current_dir(self.dir.path())
+            .env("HOME", self.dir.path())
+            .env_remove("PROSE_WORKFLOWS");
+        command
+    }
+
+    #[track_caller]
+    fn prose(&self, code: i32, args: &[&str]) -> String {
+        run::said(code, &mut self.command(args))
+    }
+
+    #[track_caller]
+    fn json(&self, args: &[&str]) -> Value {
+        let out = self.command(args).arg("--json").output().unwrap();
+        assert!(
+            out.status.success(),
+            "{args:?}: {}",
+            String::from_utf8_lossy(&out.stderr)
+        );
+        serde_json::from_slice(&out.stdout).unwrap()
+    }
+
+    fn start(&self) -> (String, String) {
+        let begun = self.json(&["workflow", "start", "--input", "Which reef?"]);
+        let id = |key: &str| begun[key].as_str().unwrap().to_owned();
+        (id("workflow_id"), id("run_id"))
+    }
+}
+
+fn id(n: u32) -> String {
+    format!("0199c0de-0000-7000-8000-{n:012}")
+}
+
+/// Brings about a workflow and a run in these statuses; `None` where no commands lead there.
+fn bring_about(
+    store: &mut WorkflowStore,
+    n: u32,
+    workflow: WorkflowStatus,
+    turn: TurnStatus,
+) -> Option<(String, String)> {
+    if workflow == WorkflowStatus::Cancelled && turn.is_open() {
+        return None;
+    }
+    let (of, run) = (id(2 * n), id(2 * n + 1));
+    let start = Start {
+        new_workflow: of.clone(),
+        run: run.clone(),
+        input: "Which reef?".to_owned(),
+        ..Start::default()
+    };
+    record(store, &start, None, NOW).unwrap();
+    let done = Json::parse("{\"a\": 1}").unwrap();
+    match turn {
+        TurnStatus::Running => {}
+        TurnStatus::WaitingForInput => {
+            let ask = Ask {
+                run: run.clone(),
+                question: "Which?".to_owned(),
+                payload: None,
+            };
+            record(store, &ask, None, NOW).unwrap();
+        }
+        TurnStatus::Completed => {
+            let finish = Finish {
+                run: run.clone(),
+                output: done.clone(),
+                ..Finish::default()
+            };
+            record(store, &finish, None, NOW).unwrap();
+        }
+        TurnStatus::Failed => {
+            let fail = Fail {
+                run: run.clone(),
+                error: done.clone(),
+            };
+            record(store, &fail, None, NOW).unwrap();
+        }
+        TurnStatus::Cancelled => {
+            let cancel = Cancel {
+                workflow: of.clone(),
+                run: Some(run.clone()),
+            };
+            record(store, &cancel, None, NOW).unwrap();
+        }
+    }
+    match workflow {
+        WorkflowStatus::Active => {}
+        WorkflowStatus::Paused => {
+            record(store, &Move::Pause(of.clone()), None, NOW).unwrap();
+        }
+        WorkflowStatus::Error => {
+            record(store, &Move::Error(of.clone(), done), None, NOW).unwrap();
+        }
+        WorkflowStatus::Cancelled => {
+            let cancel = Cancel {
+                workflow: of.clone(),
+                run: None,
+            };
+            record(store, &cancel, None, NOW).unwrap();
+        }
+    }
+    Some((of, run))
+}
+
+fn words<'a>(action: Action, of: &'a str, run: &'a str) -> Vec<&'a str> {
+    match action {
+        Action::Start => vec!["workflow", "start", "--workflow", of, "--input", "More"],
+        Action::Ask => vec!["workflow", "ask", run, "--question", "Another?"],
+        Action::Input => vec!["workflow", "input", of, "--run", run, "--text", "This"],
+        Action::Finish => vec!["workflow", "finish", run, "--output", "{\"b\": 2}"],
+        Action::Fail => vec!["workflow", "fail", run, "--error", "Broken"],
+        Action::Append => vec!["events", "append", of, "--run", run, "--text", "More"],
+        Action::Pause => vec!["workflow", "pause", of],
+        Action::Resume => vec!["workflow", "resume", of],
+        Action::Error => vec!["workflow", "error", of, "--error", "Gone"],
+        Action::Cancel => vec!["workflow", "cancel", of],
+        Action::CancelRun => vec!["workflow", "cancel", of, "--run", run],
+        Action::Prefer => vec!["workflow", "prefer", of, "a=1"],
+        Action::Step => vec!["workflow", "step", of, "--text", "Kept"],
+        Action::Heartbeat => vec!["workflow", "heartbeat", run],
+    }
+}
+
+#[test]
+fn every_action_in_every_status_does_what_the_table_says() {
+    let place = Place::new();
+    let mut store = WorkflowStore::set_up(&place.file()).unwrap();
+    let mut n = 0;
+    let mut tried = 0;
+    for workflow in WorkflowStatus::ALL {
+        for turn in TurnStatus::ALL {
+            for action in Action::all() {
+                n += 1;
+                let Some((of, run)) = bring_about(&mut store, n, *workflow, *turn) else {
+                    continue;
+                };
+                let before = show(&store, &of).unwrap().unwrap();
+                let by_workflow = allowed_by_workflow(action, *workflow);
+                let by_run = allowed_by_run(action, *turn);
+                // Another output or error than before is refused, and so is a second run beside an open one.
+                let refused = by_workflow == Allowed::No
+                    || matches!(by_run, Allowed::No | Allowed::Same)
+                    || (action == Action::Start && turn.is_open());
+                let already = by_workflow == Allowed::Already || by_run == Allowed::Already;
+                let code = if refused { 4 } else { 0 };
+                let mut command = place.command(&words(action, &of, &run));
+                let said = command.output().unwrap();
+                assert_eq!(
+                    said.status.code(),
+                    Some(code),
+                    "{action:?} on {workflow:?} and {turn:?}: {}",
+                    String::from_utf8_lossy(&said.stderr)
+                );
+                let after = show(&store, &of).unwrap().unwrap();
+                if refused || already {
+                    assert_eq!(before, after, "{action:?} on {workflow:?} and {turn:?}");
+                }
+                tried += 1;
+            }
+        }
+    }
+    assert_eq!(tried, 18 * 14);
+}
+
+#[test]
+fn what_scripts_rely_on() {
+    let place = Place::new();
+    let (of, run) = place.start();
+    place.prose(0, &["workflow", "ask", &run, "--question", "--which?"]);
+    place.prose(
+        0,
+        &[
+            "workflow",
+            "input",
+            "latest",
+            "--text",
+            "it's $(rm -rf /) \"that\"\\n",
+        ],
+    );
+    for kind in ["progress", "status", "warning", "error", "final"] {
+        place.prose(
+            0,
+            &[
+                "events", "append", &of, "--kind", kind, "--text", kind, "--run", &run,
+            ],
+        );
+    }
+    let payload = "{\"n\": 123456789012345678901234567890}";
+    place.prose(
+        0,
+        &[
+            "events",
+            "append",
+            &of,
+            "--text",
+            "with",
+            "--payload",
+            payload,
+        ],
+    );
+    let shown = place.json(&["workflow", "show", &of]);
+    assert_eq!(
+        shown["context"]["tail"][1]["content"],
+        "it's $(rm -rf /) \"that\"\\n"
+    );
+    assert_eq!(shown["runs"][0]["status"], "running");
+    assert_eq!(shown["runs"][0]["state"], serde_json::json!({}));
+
+    let tail = place.prose(0, &["events", "tail", &of, "--after", "4", "--json"]);
+    let lines: Vec<Value> = tail
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines.len(), 2);
+    assert_eq!(lines[0]["kind"], "final");
+    assert_eq!(lines[0]["run_id"], run.as_str());
+    assert!(tail.contains("123456789012345678901234567890"), "{tail}");
+    assert_eq!(lines[1]["run_id"], Value::Null);
+    for key in ["id", "kind", "text", "run_id", "payload", "created_at"] {
+        assert!(lines[0].get(key).is_some(), "{key}");
+    }
+
+    let mut lines = place.command(&["events", "append", &of, "--lines", "--json"]);
+    let out = run::fed(
+        &mut lines,
+        b"{\"text\": \"a\"}\n\n{\"text\": \"b\", \"kind\": \"warning\"}\n",
+    );
+    assert_eq!(
+        serde_json::from_slice::<Value>(&out.stdout).unwrap()["ids"],
+        serde_json::json!([7, 8])
+    );
+    let mut lines = place.command(&["events", "append", &of, "--lines"]);
+    let out = run::fed(&mut lines, b"{\"text\": \"c\"}\n{\"kind\": \"warning\"}\n");
+    assert_eq!(out.status.code(), Some(2), "all or none");
+    assert_eq!(place.prose(0, &["events", "tail", &of]).lines().count(), 8);
+}
+
+#[test]
+fn errors_say_what_to_do_next() {
+    let place = Place::new();
+    let said = place.prose(3, &["workflow", "show"]);
+    assert!(said.contains("prose workflow start"), "{said}");
+    assert_eq!(place.prose(0, &["workflow", "list"]), "no workflows\n");
+    assert!(!place.file().exists(), "reading makes nothing");
+    let (of, run) = place.start();
+    place.prose(3, &["workflow", "pause", "ffffffff"]);
+    place.prose(3, &["workflow", "ask", &of, "--question", "not a run"]);
+    place.prose(
+        2,
+        &["events", "append", &of, "--kind", "note", "--text", "x"],
+    );
+    place.prose(
+        2,
+        &["events", "append", &of, "--text", "x", "--payload", "[1]"],
+    );
+    place.prose(2, &["workflow", "finish", &run, "--output", "no JSON"]);
+    place.prose(4, &["workflow", "pause", &of, "--if-version", "77"]);
+    place.prose(
+        2,
+        &["workflow", "list", "--state", "postgresql://u:secret@h/d"],
+    );
+    std::fs::write(
+        place.dir.path().join("text.db"),
+        "no database at all, but a text",
+    )
+    .unwrap();
+    let said = place.prose(5, &["workflow", "list", "--state", "text.db"]);
+    assert!(said.contains("text.db"), "{said}");
+
+    place.prose(
+        0,
+        &[
+            "workflow",
+            "start",
+            "--workflow",
+            &of,
+            "--input",
+            "b",
+            "--parallel",
+        ],
+    );
+    let waiting = place.json(&["workflow", "show", &of]);
+    for turn in waiting["runs"].as_array().unwrap() {
+        place.prose(
+            0,
+            &[
+                "workflow",
+                "ask",
+                turn["id"].as_str().unwrap(),
+                "--question",
+                "q",
+            ],
+        );
+    }
+    // The newest run waits, and is meant.
+    place.prose(0, &["workflow", "input", &of, "--text", "first"]);
+    place.prose(0, &["workflow", "input", &of, "--text", "second"]);
+    let said = place.prose(4, &["workflow", "input", &of, "--text", "third"]);
+    assert!(said.contains("no run of workflow"), "{said}");
+    let quiet = place.json(&["workflow", "start", "--input", "x", "--no-clarifications"]);
+    let said = place.prose(
+        4,
+        &[
+            "workflow",
+            "ask",
+            quiet["run_id"].as_str().unwrap(),
+            "--question",
+            "q",
+        ],
+    );
+    assert!(said.contains("without clarifications"), "{said}");
+}
+
+#[test]
+fn a_follower_gets_every_event_once_and_pruning_keeps_what_it_has_not_read() {
+    let place = Place::new();
+    let (of, run) = place.start();
+    let mut follower = place
+        .command(&[
+            "events", "tail", &of, "--follow", "--as", "desk", "--limit", "40", "--json",
+        ])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    thread::scope(|scope| {
+        for writer in 0..4 {
+            let (place, of, run) = (&place, &of, &run);
+            scope.spawn(move || {
+                for n in 0..12 {
+                    let text = format!("{writer}:{n}");
+                    place.prose(0, &["events", "append", of, "--text", &text, "--run", run]);
+                }
+            });
+        }
+    });
+    let lines = BufReader::new(follower.stdout.take().unwrap()).lines();
+    let read: Vec<Value> = lines
+        .map(|line| serde_json::from_str(&line.unwrap()).unwrap())
+        .collect();
+    assert!(follower.wait().unwrap().success());
+    let ids: Vec<i64> = read
+        .iter()
+        .map(|event| event["id"].as_i64().unwrap())
+        .collect();
+    assert_eq!(ids, (1..=40).collect::<Vec<i64>>());
+
+    let kept = place.json(&["events", "prune", &of]);
+    assert_eq!(kept["removed"], 0, "the run is open");
+    place.prose(0, &["workflow", "finish", &run, "--output", "1"]);
+    let kept = place.json(&["events", "prune", &of]);
+    assert_eq!(
+        (kept["removed"].as_u64(), kept["held_by"]["cursor"].as_i64()),
+        (Some(40), Some(40))
+    );
+    let rest = place.prose(0, &["events", "tail", &of, "--as", "desk", "--json"]);
+    assert_eq!(rest.lines().count(), 8, "it goes on where it was");
+    assert_eq!(
+        place.json(&["events", "prune", &of, "--force"])["removed"],
+        8
+    );
+    place.prose(0, &["events", "append", &of, "--text", "after"]);
+    let after = place.prose(0, &["events", "tail", &of, "--json"]);
+    assert!(
+        after.contains("\"id\":49"),
+        "an id is never used again: {after}"
+    );
+}
+
+#[test]
+fn writers_that_are_killed_lose_nothing_acknowledged() {
+    let place = Place::new();
+    let (of, _) = place.start();
+    let kills: u32 = if std::env::var_os("PROSE_SOAK").is_some() { 400 } else { 40 };
+    let mut acknowledged = BTreeSet::new();
+    for n in 0..kills {
+        let text = format!("event {n}");
+        let mut writer = place
+            .command(&["events", "append", &of, "--text", &text, "--json"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        thread::sleep(Duration::from_micros(u64::from(n % 40) * 400));
+        let _ = writer.kill();
+        let out = writer.wait_with_output().unwrap();
+        if serde_json::from_slice::<Value>(&out.stdout).is_ok() {
+            acknowledged.insert(text);
+        }
+    }
+    place.prose(0, &["events", "append", &of, "--text", "last"]);
+    let tail = place.prose(0, &["events", "tail", &of, "--json"]);
+    let read: Vec<Value> = tail
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let texts: BTreeSet<String> = read
+        .iter()
+        .map(|event| event["text"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(texts.len(), read.len(), "none twice");
+    let lost: Vec<&String> = acknowledged.difference(&texts).collect();
+    assert!(lost.is_empty(), "lost {lost:?}");
+    assert!(!acknowledged.is_empty() && acknowledged.len() < kills as usize);
+}
