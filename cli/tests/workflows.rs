@@ -408,7 +408,11 @@ fn a_follower_gets_every_event_once_and_pruning_keeps_what_it_has_not_read() {
 fn writers_that_are_killed_lose_nothing_acknowledged() {
     let place = Place::new();
     let (of, _) = place.start();
-    let kills: u32 = if std::env::var_os("PROSE_SOAK").is_some() { 400 } else { 40 };
+    let kills: u32 = if std::env::var_os("PROSE_SOAK").is_some() {
+        400
+    } else {
+        40
+    };
     let mut acknowledged = BTreeSet::new();
     for n in 0..kills {
         let text = format!("event {n}");

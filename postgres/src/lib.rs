@@ -6,6 +6,8 @@
 //!                                                           └─► PostgresRun: Database, one snapshot, rows of one run
 //! ```
 //!
+//! Workflows are in `workflow/`: the same, over tables that may be another program's.
+//!
 //! What is written is computed by [`prosescope_core::write`]; what rows mean is decided by
 //! [`prosescope_core::decode`]. Here are SQL, locks and connections alone. Statements carry their values and types with them
 //! and nothing is prepared, so that a pooler in transaction mode may stand between.
@@ -28,6 +30,7 @@ mod source;
 mod status;
 mod store;
 mod tls;
+mod workflow;
 
 pub use address::Address;
 pub use agents::{KeptRows, delete_agent, kept_rows};
@@ -39,3 +42,4 @@ pub use schema::init_postgres;
 pub use source::PostgresSource;
 pub use status::{remove_run, run_sizes, server_facts, set_up, setup_sql};
 pub use store::PostgresStore;
+pub use workflow::{Listener, PostgresTables};

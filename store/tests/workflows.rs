@@ -1,5 +1,8 @@
 //! Workflows in a SQLite file: made on first use, read without a trace.
 
+#[path = "../../core/tests/stores/workflows.rs"]
+mod conformance;
+
 use prosescope_core::workflow::{
     Append, Ask, Finish, Horizon, Input, Json, Note, Start, Wanted, events, list, record, show,
 };
@@ -82,4 +85,19 @@ fn a_conversation_is_recorded_and_read_back() {
     assert_eq!((read.events.len(), read.cursor), (1, 2));
     drop(reader);
     assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn every_action_in_every_status_does_what_the_table_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = WorkflowStore::set_up(&folder.path().join("workflows.db")).unwrap();
+    assert_eq!(conformance::lifecycle(&mut store), 18 * 14);
+}
+
+#[test]
+fn what_every_store_promises_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = WorkflowStore::set_up(&folder.path().join("workflows.db")).unwrap();
+    conformance::lifecycle(&mut store);
+    conformance::promises(&mut store);
 }

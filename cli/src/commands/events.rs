@@ -1,3 +1,4 @@
+use std::thread;
 use std::time::{Duration, Instant};
 
 use prosescope_core::render::text::escape;
@@ -20,6 +21,9 @@ const PAGE: u32 = 1000;
 
 /// How long a follower waits before it looks again.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// How long a follower waits that is woken.
+const WAKE: Duration = Duration::from_millis(500);
 
 /// How long a follower looks for a database that went away.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -152,6 +156,7 @@ fn tail(args: &TailArgs, out: &Out) -> Result<Exit, CliError> {
         // From the beginning: pruning keeps what comes after.
         follower.note()?;
     }
+    let mut listener = args.follow.then(|| follower.kept.listener()).flatten();
     let mut lost: Option<Instant> = None;
     let mut rows = Some(rows);
     loop {
@@ -183,7 +188,14 @@ fn tail(args: &TailArgs, out: &Out) -> Result<Exit, CliError> {
                 }
             }
         }
-        follower.kept.wait(PAUSE);
+        // While events are held back nobody notifies of the end that is waited for.
+        let woken = match &mut listener {
+            Some(listener) if follower.waits.is_empty() => listener.wait(WAKE),
+            _ => false,
+        };
+        if !woken {
+            thread::sleep(PAUSE);
+        }
     }
 }
 

@@ -1,13 +1,13 @@
 //! Where workflows are kept: `.prose/workflows.db`, another database file, or PostgreSQL.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
-use prosescope_core::workflow::{Rows, Tables, WORKFLOWS_SQL};
+use prosescope_core::workflow::{Rows, Tables, WORKFLOWS_POSTGRES_SQL, WORKFLOWS_SQL};
+use prosescope_postgres::{Address, Listener, PostgresTables};
 use prosescope_store::{WorkflowReader, WorkflowStore};
 
+use super::address;
 use crate::error::CliError;
-use crate::exit::Exit;
 use crate::record::{from_here, prose_dir};
 
 /// The file in a `.prose` folder.
@@ -18,6 +18,8 @@ const FILE: &str = "workflows.db";
 pub(crate) enum Kept {
     /// In a SQLite file.
     Sqlite(PathBuf),
+    /// In a database of a server.
+    Postgres(Address),
 }
 
 impl Kept {
@@ -25,10 +27,7 @@ impl Kept {
     pub(crate) fn named(store: &str) -> Result<Kept, CliError> {
         match store {
             "sqlite" => Ok(Kept::Sqlite(prose_dir()?.join(FILE))),
-            "postgres" => Err(CliError::new(
-                Exit::NotFound,
-                "workflows in PostgreSQL are not part of this build",
-            )),
+            "postgres" => Ok(Kept::Postgres(address()?)),
             "" => Err(CliError::usage("--state is empty")
                 .hint("write `sqlite`, `postgres` or the path to a database")),
             url if url.contains("://") => Err(CliError::usage(
@@ -43,6 +42,7 @@ impl Kept {
     pub(crate) fn is_there(&self) -> bool {
         match self {
             Kept::Sqlite(path) => path.exists(),
+            Kept::Postgres(_) => true,
         }
     }
 
@@ -51,6 +51,7 @@ impl Kept {
         match self {
             Kept::Sqlite(path) if !path.exists() => Err(self.nothing()),
             Kept::Sqlite(path) => Ok(Box::new(WorkflowReader::open(path)?)),
+            Kept::Postgres(address) => Ok(Box::new(PostgresTables::open(address)?)),
         }
     }
 
@@ -59,6 +60,7 @@ impl Kept {
         match self {
             Kept::Sqlite(path) if !path.exists() => Err(self.nothing()),
             Kept::Sqlite(path) => Ok(Box::new(WorkflowStore::open(path)?)),
+            Kept::Postgres(address) => Ok(Box::new(PostgresTables::open(address)?)),
         }
     }
 
@@ -66,7 +68,7 @@ impl Kept {
     pub(crate) fn make(&self) -> Result<Box<dyn Tables + Send>, CliError> {
         match self {
             Kept::Sqlite(path) if !path.exists() => self.set_up(),
-            Kept::Sqlite(_) => self.write(),
+            Kept::Sqlite(_) | Kept::Postgres(_) => self.write(),
         }
     }
 
@@ -74,25 +76,29 @@ impl Kept {
     pub(crate) fn set_up(&self) -> Result<Box<dyn Tables + Send>, CliError> {
         match self {
             Kept::Sqlite(path) => Ok(Box::new(WorkflowStore::set_up(path)?)),
+            Kept::Postgres(address) => Ok(Box::new(PostgresTables::set_up(address)?)),
         }
     }
 
     /// Whether a reader that follows keeps its connection: a file is opened anew for each look, which leaves no trace.
     pub(crate) fn stays_open(&self) -> bool {
-        match self {
-            Kept::Sqlite(_) => false,
-        }
+        matches!(self, Kept::Postgres(_))
     }
 
-    /// Waits for something new, or so long.
-    pub(crate) fn wait(&self, at_most: Duration) {
-        std::thread::sleep(at_most);
+    /// What wakes a follower, where something does.
+    pub(crate) fn listener(&self) -> Option<Listener> {
+        match self {
+            Kept::Sqlite(_) => None,
+            // A pooler in transaction mode refuses: looking again and again is enough.
+            Kept::Postgres(address) => Listener::open(address).ok(),
+        }
     }
 
     /// The statements that make the tables.
     pub(crate) fn sql(&self) -> &'static str {
         match self {
             Kept::Sqlite(_) => WORKFLOWS_SQL,
+            Kept::Postgres(_) => WORKFLOWS_POSTGRES_SQL,
         }
     }
 
@@ -100,6 +106,7 @@ impl Kept {
     pub(crate) fn name(&self) -> String {
         match self {
             Kept::Sqlite(path) => from_here(path),
+            Kept::Postgres(address) => address.to_string(),
         }
     }
 

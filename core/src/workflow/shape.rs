@@ -1,8 +1,9 @@
 //! The tables as they were found, ours or another program's, and the statements for them.
 
 use super::tables::{Change, Filter, Op, Select, Table, Value};
-use super::{Row, Turn, TurnStatus, Workflow};
+use super::{Kind, Row, Turn, TurnStatus, Workflow, WorkflowStatus};
 use crate::time::Stamp;
+use crate::write::Fault;
 
 /// A column.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -67,6 +68,40 @@ impl Shape {
     pub fn has(&self, table: Table, column: &str) -> bool {
         self.table(table)
             .is_some_and(|table| table.column(column).is_some())
+    }
+
+    /// Learns in which case a table of another program writes its words: SQLAlchemy keeps an enum in a text as the name of its
+    /// member. `select` reads rows.
+    ///
+    /// # Errors
+    /// What `select` says.
+    pub fn learn(
+        &mut self,
+        select: &mut dyn FnMut(&Select<'_>) -> Result<Vec<Row>, Fault>,
+    ) -> Result<(), Fault> {
+        for (table, name) in [
+            (Table::Workflows, "status"),
+            (Table::Runs, "status"),
+            (Table::Events, "kind"),
+        ] {
+            let wanted = [name];
+            let first = select(&Select::of(table).columns(&wanted).limit(1))?;
+            let word = first
+                .first()
+                .and_then(|row| row.get(name))
+                .unwrap_or_default();
+            let is_upper = !word.is_empty() && word == word.to_ascii_uppercase();
+            let found = self.tables.iter_mut().find(|(known, _)| *known == table);
+            let columns = found.map(|(_, found)| found.columns.iter_mut());
+            let column = columns.and_then(|mut all| all.find(|column| column.name == name));
+            if let Some(column) = column.filter(|column| is_upper && column.labels.is_empty()) {
+                let words = WorkflowStatus::ALL.iter().map(|status| status.word());
+                let words = words.chain(TurnStatus::ALL.iter().map(|status| status.word()));
+                let words = words.chain(Kind::ALL.iter().map(|kind| kind.word()));
+                column.labels = words.map(str::to_ascii_uppercase).collect();
+            }
+        }
+        Ok(())
     }
 
     /// Whether the tables can be used.

@@ -35,7 +35,9 @@ impl SqliteTables {
     /// The fault of the database.
     pub fn new(conn: Connection) -> Result<SqliteTables, Fault> {
         let shape = discover(&conn)?;
-        Ok(SqliteTables { conn, shape })
+        let mut tables = SqliteTables { conn, shape };
+        tables.learn()?;
+        Ok(tables)
     }
 
     /// Makes the tables that are missing, and looks again.
@@ -58,6 +60,13 @@ impl SqliteTables {
             .execute_batch(super::WORKFLOWS_SQL)
             .map_err(fault)?;
         self.shape = discover(&self.conn)?;
+        self.learn()
+    }
+
+    fn learn(&mut self) -> Result<(), Fault> {
+        let mut shape = self.shape.clone();
+        shape.learn(&mut |wanted| self.select(wanted))?;
+        self.shape = shape;
         Ok(())
     }
 
@@ -300,41 +309,7 @@ fn discover(conn: &Connection) -> Result<Shape, Fault> {
             shape.tables.push((table, TableShape { name, columns }));
         }
     }
-    learn_labels(conn, &mut shape)?;
     Ok(shape)
-}
-
-/// SQLAlchemy's enums are texts with the names of members: the case of the rows that are there is taken over.
-fn learn_labels(conn: &Connection, shape: &mut Shape) -> Result<(), Fault> {
-    for (table, column) in [
-        (Table::Workflows, "status"),
-        (Table::Runs, "status"),
-        (Table::Events, "kind"),
-    ] {
-        let Some((_, found)) = shape.tables.iter_mut().find(|(known, _)| *known == table) else {
-            continue;
-        };
-        let name = found.name.clone();
-        let Some(column) = found.columns.iter_mut().find(|known| known.name == column) else {
-            continue;
-        };
-        let sql = format!("SELECT {} FROM {name} LIMIT 1", quoted(&column.name));
-        let mut first = conn.prepare(&sql).map_err(fault)?;
-        let mut first = first.query([]).map_err(fault)?;
-        let word = match first.next().map_err(fault)? {
-            Some(row) => text(row.get_ref(0).map_err(fault)?),
-            None => None,
-        };
-        if word.is_some_and(|word| !word.is_empty() && word == word.to_ascii_uppercase()) {
-            let words = super::WorkflowStatus::ALL
-                .iter()
-                .map(|status| status.word());
-            let words = words.chain(super::TurnStatus::ALL.iter().map(|status| status.word()));
-            let words = words.chain(super::Kind::ALL.iter().map(|kind| kind.word()));
-            column.labels = words.map(str::to_ascii_uppercase).collect();
-        }
-    }
-    Ok(())
 }
 
 fn missing(table: Table) -> Fault {

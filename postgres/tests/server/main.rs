@@ -9,6 +9,7 @@ mod pages;
 mod partitions;
 mod reading;
 mod schema;
+mod workflows;
 mod writing;
 
 use prosescope_postgres::{Address, init_postgres};

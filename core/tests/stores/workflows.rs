@@ -1,0 +1,587 @@
+//! What every store of workflows must do. Included by the tests of each store, and of the commands.
+#![allow(dead_code)]
+
+use prosescope_core::workflow::{
+    Action, Allowed, Append, Ask, Cancel, Event, Fail, Finish, Heartbeat, Horizon, Input, Json,
+    Kind, Move, Note, Prefer, Prune, Start, Step, Tables, TurnStatus, Wanted, WorkflowStatus,
+    allowed_by_run, allowed_by_workflow, events, find_run, find_workflow, list, note_cursor, prune,
+    record, show, stuck,
+};
+use prosescope_core::write::WriteError;
+
+pub(crate) const NOW: i64 = 1_768_487_452_123;
+
+pub(crate) fn id(n: u32) -> String {
+    format!("0199c0de-0000-7000-8000-{n:012x}")
+}
+
+pub(crate) fn start(n: u32) -> Start {
+    Start {
+        new_workflow: id(2 * n),
+        run: id(2 * n + 1),
+        input: "Which reef?".to_owned(),
+        ..Start::default()
+    }
+}
+
+fn output() -> Json {
+    Json::parse("{\"a\": 1}").unwrap()
+}
+
+/// Brings about a workflow and a run in these statuses; `None` where no commands lead there.
+pub(crate) fn bring_about(
+    store: &mut dyn Tables,
+    n: u32,
+    workflow: WorkflowStatus,
+    turn: TurnStatus,
+) -> Option<(String, String)> {
+    if workflow == WorkflowStatus::Cancelled && turn.is_open() {
+        return None;
+    }
+    let begun = record(store, &start(n), None, NOW).unwrap();
+    let (of, run) = (begun.workflow_id, begun.run_id);
+    match turn {
+        TurnStatus::Running => {}
+        TurnStatus::WaitingForInput => {
+            let ask = Ask {
+                run: run.clone(),
+                question: "Which?".to_owned(),
+                payload: None,
+            };
+            record(store, &ask, None, NOW).unwrap();
+        }
+        TurnStatus::Completed => {
+            let finish = Finish {
+                run: run.clone(),
+                output: output(),
+                ..Finish::default()
+            };
+            record(store, &finish, None, NOW).unwrap();
+        }
+        TurnStatus::Failed => {
+            let fail = Fail {
+                run: run.clone(),
+                error: output(),
+            };
+            record(store, &fail, None, NOW).unwrap();
+        }
+        TurnStatus::Cancelled => {
+            let cancel = Cancel {
+                workflow: of.clone(),
+                run: Some(run.clone()),
+            };
+            record(store, &cancel, None, NOW).unwrap();
+        }
+    }
+    match workflow {
+        WorkflowStatus::Active => {}
+        WorkflowStatus::Paused => {
+            record(store, &Move::Pause(of.clone()), None, NOW).unwrap();
+        }
+        WorkflowStatus::Error => {
+            record(store, &Move::Error(of.clone(), output()), None, NOW).unwrap();
+        }
+        WorkflowStatus::Cancelled => {
+            let cancel = Cancel {
+                workflow: of.clone(),
+                run: None,
+            };
+            record(store, &cancel, None, NOW).unwrap();
+        }
+    }
+    Some((of, run))
+}
+
+/// Whether the tables refuse an action: another output or error than before is refused, and so is a second run beside an
+/// open one.
+pub(crate) fn is_refused(action: Action, workflow: WorkflowStatus, turn: TurnStatus) -> bool {
+    allowed_by_workflow(action, workflow) == Allowed::No
+        || matches!(allowed_by_run(action, turn), Allowed::No | Allowed::Same)
+        || (action == Action::Start && turn.is_open())
+}
+
+/// Whether an action changes nothing because it is so already.
+pub(crate) fn is_already(action: Action, workflow: WorkflowStatus, turn: TurnStatus) -> bool {
+    allowed_by_workflow(action, workflow) == Allowed::Already
+        || allowed_by_run(action, turn) == Allowed::Already
+}
+
+fn act(
+    store: &mut dyn Tables,
+    action: Action,
+    of: &str,
+    run: &str,
+    n: u32,
+) -> Result<(), WriteError> {
+    let (workflow, run) = (of.to_owned(), run.to_owned());
+    let json = Json::parse("{\"b\": 2}").unwrap();
+    let at = NOW + 1000;
+    match action {
+        Action::Start => {
+            let start = Start {
+                workflow: Some(workflow),
+                run: id(100_000 + n),
+                ..start(n)
+            };
+            record(store, &start, None, at).map(|_| ())
+        }
+        Action::Ask => {
+            let ask = Ask {
+                run,
+                question: "Another?".to_owned(),
+                payload: None,
+            };
+            record(store, &ask, None, at).map(|_| ())
+        }
+        Action::Input => {
+            let input = Input {
+                workflow,
+                run: Some(run),
+                text: "This".to_owned(),
+                tail: 0,
+            };
+            record(store, &input, None, at).map(|_| ())
+        }
+        Action::Finish => {
+            let finish = Finish {
+                run,
+                output: json,
+                ..Finish::default()
+            };
+            record(store, &finish, None, at).map(|_| ())
+        }
+        Action::Fail => record(store, &Fail { run, error: json }, None, at).map(|_| ()),
+        Action::Append => {
+            let notes = vec![Note {
+                run: Some(run),
+                text: "More".to_owned(),
+                ..Note::default()
+            }];
+            record(store, &Append { workflow, notes }, None, at).map(|_| ())
+        }
+        Action::Pause => record(store, &Move::Pause(workflow), None, at).map(|_| ()),
+        Action::Resume => record(store, &Move::Resume(workflow), None, at).map(|_| ()),
+        Action::Error => record(store, &Move::Error(workflow, json), None, at).map(|_| ()),
+        Action::Cancel => {
+            let cancel = Cancel {
+                workflow,
+                run: None,
+            };
+            record(store, &cancel, None, at).map(|_| ())
+        }
+        Action::CancelRun => {
+            let cancel = Cancel {
+                workflow,
+                run: Some(run),
+            };
+            record(store, &cancel, None, at).map(|_| ())
+        }
+        Action::Prefer => {
+            let prefer = Prefer {
+                workflow,
+                set: vec![("a".to_owned(), json)],
+                remove: Vec::new(),
+            };
+            record(store, &prefer, None, at).map(|_| ())
+        }
+        Action::Step => {
+            let step = Step {
+                workflow,
+                run: Some(run),
+                text: "Kept".to_owned(),
+                payload: None,
+            };
+            record(store, &step, None, at).map(|_| ())
+        }
+        Action::Heartbeat => record(store, &Heartbeat { run, owner: None }, None, at).map(|_| ()),
+    }
+}
+
+/// Every action in every status; returns how many pairs there were.
+pub(crate) fn lifecycle(store: &mut dyn Tables) -> u32 {
+    let mut n = 0;
+    let mut tried = 0;
+    for workflow in WorkflowStatus::ALL {
+        for turn in TurnStatus::ALL {
+            for action in Action::all() {
+                n += 1;
+                let Some((of, run)) = bring_about(store, n, *workflow, *turn) else {
+                    continue;
+                };
+                let about = format!("{action:?} on {workflow:?} and {turn:?}");
+                let before = show(store, &of).unwrap().unwrap();
+                let done = act(store, action, &of, &run, n);
+                let after = show(store, &of).unwrap().unwrap();
+                match is_refused(action, *workflow, *turn) {
+                    false => done.unwrap_or_else(|error| panic!("{about}: {error}")),
+                    true => {
+                        let refused = matches!(done, Err(WriteError::Refused { .. }));
+                        assert!(refused, "{about}: {done:?}");
+                    }
+                }
+                let same =
+                    is_refused(action, *workflow, *turn) || is_already(action, *workflow, *turn);
+                if same {
+                    assert_eq!(before, after, "{about}");
+                } else if action != Action::Append {
+                    assert_ne!(before, after, "{about}");
+                }
+                tried += 1;
+            }
+        }
+    }
+    tried
+}
+
+/// All events of a workflow after a cursor, read by pages.
+pub(crate) fn read(store: &dyn Tables, of: &str, mut after: i64) -> Vec<Event> {
+    let mut horizon = Horizon::default();
+    horizon.advance(store).unwrap();
+    let mut all = Vec::new();
+    loop {
+        let page = events(store, &horizon, of, after, 2).unwrap();
+        after = page.cursor;
+        all.extend(page.events);
+        if !page.more {
+            return all;
+        }
+    }
+}
+
+/// The rest of what is promised.
+pub(crate) fn promises(store: &mut dyn Tables) {
+    texts_come_back(store);
+    the_context_keeps_what_it_does_not_know(store);
+    who_waits_is_answered(store);
+    events_are_pruned_as_far_as_they_were_read(store);
+    lists_and_names(store);
+    a_version_that_moved_is_refused(store);
+    errors_are_kept_when_a_workflow_is_resumed(store);
+}
+
+fn texts_come_back(store: &mut dyn Tables) {
+    let long = "x".repeat(1 << 20);
+    let hostile = [
+        "",
+        "it's \"quoted\" `backticks` $(rm -rf /) ; DROP TABLE workflows; --",
+        "back\\slash \\u0000 \\x00 %s {} \r\n\ttab",
+        "\u{202e}right to left\u{7f}\u{1b}[31m <img src=x onerror=alert(1)>",
+        "emoji 👩‍👩‍👧 ąć 中文 \u{10ffff}",
+        &long,
+    ];
+    for (n, text) in (1000..).zip(hostile) {
+        let begun = Start {
+            input: text.to_owned(),
+            owner: Some(text.to_owned()),
+            ..start(n)
+        };
+        let begun = record(store, &begun, None, NOW).unwrap();
+        let ask = Ask {
+            run: begun.run_id.clone(),
+            question: text.to_owned(),
+            payload: None,
+        };
+        record(store, &ask, None, NOW).unwrap();
+        let append = Append {
+            workflow: begun.workflow_id.clone(),
+            notes: vec![Note {
+                kind: Some(Kind::Warning),
+                text: text.to_owned(),
+                payload: Some(
+                    Json::parse(&serde_json::json!({ "text": text }).to_string()).unwrap(),
+                ),
+                run: Some(begun.run_id.clone()),
+            }],
+        };
+        record(store, &append, None, NOW).unwrap();
+        let view = show(store, &begun.workflow_id).unwrap().unwrap();
+        assert_eq!(view.workflow.context.value()["tail"][0]["content"], text);
+        let turn = &view.runs[0];
+        assert_eq!(turn.user_input.as_deref(), Some(text));
+        assert_eq!(turn.owner.as_deref(), Some(text));
+        assert_eq!(turn.question().as_deref(), Some(text));
+        let read = read(store, &begun.workflow_id, 0);
+        assert_eq!(read[0].text, text);
+        assert_eq!(read[0].payload.as_ref().unwrap().value()["text"], text);
+        assert_eq!(read[0].created_at.as_ref().unwrap().millis(), Some(NOW));
+    }
+}
+
+fn the_context_keeps_what_it_does_not_know(store: &mut dyn Tables) {
+    let begun = record(store, &start(2000), None, NOW).unwrap();
+    let big = "123456789012345678901234567890";
+    let prefer = Prefer {
+        workflow: begun.workflow_id.clone(),
+        set: vec![("big".to_owned(), Json::parse(big).unwrap())],
+        remove: Vec::new(),
+    };
+    record(store, &prefer, None, NOW).unwrap();
+    let prefer = Prefer {
+        workflow: begun.workflow_id.clone(),
+        set: vec![("lang".to_owned(), Json::string("de"))],
+        remove: Vec::new(),
+    };
+    let kept = record(store, &prefer, None, NOW).unwrap();
+    assert!(
+        !kept.already && kept.value.as_str().contains(big),
+        "{}",
+        kept.value
+    );
+    assert!(record(store, &prefer, None, NOW).unwrap().already);
+    for text in ["one", "two"] {
+        let step = Step {
+            workflow: begun.workflow_id.clone(),
+            text: text.to_owned(),
+            ..Step::default()
+        };
+        record(store, &step, None, NOW).unwrap();
+    }
+    let finish = Finish {
+        run: begun.run_id.clone(),
+        output: output(),
+        message: Some("answer".to_owned()),
+        summary: Some("so far".to_owned()),
+        tail: 0,
+    };
+    assert_eq!(record(store, &finish, None, NOW).unwrap().seq, Some(2));
+    for n in 0..3 {
+        let next = Start {
+            workflow: Some(begun.workflow_id.clone()),
+            run: id(50_000 + n),
+            tail: 2,
+            ..start(2000)
+        };
+        let next = record(store, &next, None, NOW).unwrap();
+        // The first two were summarised: only what came after is lost.
+        assert_eq!(
+            (next.seq, next.dropped),
+            (i64::from(n) + 3, u32::from(n == 2))
+        );
+        let finish = Finish {
+            run: next.run_id,
+            output: output(),
+            ..Finish::default()
+        };
+        record(store, &finish, None, NOW).unwrap();
+    }
+    let view = show(store, &begun.workflow_id).unwrap().unwrap().workflow;
+    let context = view.context.value();
+    assert_eq!(context["summary"], "so far");
+    assert_eq!(context["tail"].as_array().unwrap().len(), 2);
+    assert_eq!(context["meta"]["next_seq"], 6);
+    assert_eq!(view.important_steps.value()["steps"][1]["text"], "two");
+    assert!(view.preferences.as_str().contains(big));
+}
+
+fn who_waits_is_answered(store: &mut dyn Tables) {
+    let begun = record(store, &start(3000), None, NOW).unwrap();
+    let of = begun.workflow_id.clone();
+    let ask = |run: &str| Ask {
+        run: run.to_owned(),
+        question: "q".to_owned(),
+        payload: None,
+    };
+    let input = |run: Option<&str>| Input {
+        workflow: of.clone(),
+        run: run.map(str::to_owned),
+        text: "a".to_owned(),
+        tail: 0,
+    };
+    let beside = |n: u32| Start {
+        workflow: Some(of.clone()),
+        run: id(n),
+        parallel: true,
+        no_clarifications: n == 60_003,
+        ..start(3000)
+    };
+    record(store, &ask(&begun.run_id), None, NOW).unwrap();
+    assert!(
+        record(store, &ask(&begun.run_id), None, NOW)
+            .unwrap()
+            .already
+    );
+    record(store, &beside(60_001), None, NOW + 1).unwrap();
+    record(store, &ask(&id(60_001)), None, NOW).unwrap();
+    record(store, &beside(60_002), None, NOW + 2).unwrap();
+    // The newest does not wait, and two others do.
+    let rule = |done: Result<_, WriteError>| match done {
+        Err(WriteError::Refused { rule, .. }) => rule,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(rule(record(store, &input(None), None, NOW)), "several-wait");
+    assert_eq!(
+        record(store, &input(Some(&begun.run_id)), None, NOW)
+            .unwrap()
+            .run_id,
+        begun.run_id
+    );
+    assert_eq!(
+        record(store, &input(None), None, NOW).unwrap().run_id,
+        id(60_001)
+    );
+    assert_eq!(
+        rule(record(store, &input(None), None, NOW)),
+        "nothing-waits"
+    );
+    record(store, &beside(60_003), None, NOW + 3).unwrap();
+    assert_eq!(
+        rule(record(store, &ask(&id(60_003)), None, NOW)),
+        "no-clarifications"
+    );
+    let view = show(store, &of).unwrap().unwrap();
+    assert_eq!(view.runs.len(), 4);
+    assert_eq!(view.workflow.most_recent_run_id, Some(id(60_003)));
+    assert!(view.runs.iter().all(|turn| turn.question().is_none()));
+}
+
+fn events_are_pruned_as_far_as_they_were_read(store: &mut dyn Tables) {
+    let begun = record(store, &start(4000), None, NOW).unwrap();
+    let of = begun.workflow_id.clone();
+    let append = |n: u32, run: bool| Append {
+        workflow: of.clone(),
+        notes: (0..n)
+            .map(|n| Note {
+                text: n.to_string(),
+                run: run.then(|| begun.run_id.clone()),
+                ..Note::default()
+            })
+            .collect(),
+    };
+    let ids = record(store, &append(5, true), None, NOW).unwrap().ids;
+    record(store, &append(2, false), None, NOW).unwrap();
+    let all = read(store, &of, 0);
+    assert_eq!(all.len(), 7);
+    assert!(all.is_sorted_by(|a, b| a.id < b.id), "in order");
+    assert_eq!(read(store, &of, ids[2]).len(), 4);
+    let finish = Finish {
+        run: begun.run_id.clone(),
+        output: output(),
+        ..Finish::default()
+    };
+    record(store, &finish, None, NOW).unwrap();
+    note_cursor(store, &of, "desk", ids[1], NOW).unwrap();
+    note_cursor(store, &of, "desk", ids[0], NOW).unwrap();
+    let of_desk = |all: bool, force: bool| Prune {
+        workflow: of.clone(),
+        up_to: None,
+        all,
+        force,
+    };
+    let pruned = prune(store, &of_desk(false, false)).unwrap();
+    assert_eq!(
+        (pruned.removed, pruned.held_by.unwrap().cursor),
+        (2, ids[1]),
+        "never backwards"
+    );
+    assert_eq!(prune(store, &of_desk(false, true)).unwrap().removed, 3);
+    assert_eq!(prune(store, &of_desk(true, true)).unwrap().removed, 2);
+    let after = record(store, &append(1, false), None, NOW).unwrap().ids;
+    assert!(after[0] > all[6].id, "an id is never used again");
+    let cancel = Cancel {
+        workflow: of.clone(),
+        run: None,
+    };
+    record(store, &cancel, None, NOW).unwrap();
+    assert!(record(store, &append(1, true), None, NOW).unwrap().late);
+    let late = read(store, &of, after[0]);
+    assert_eq!(late[0].payload.as_ref().unwrap().value()["late"], true);
+}
+
+fn lists_and_names(store: &mut dyn Tables) {
+    let begun = record(store, &start(5000), None, NOW + 1_000_000).unwrap();
+    let ask = Ask {
+        run: begun.run_id.clone(),
+        question: "Which?".to_owned(),
+        payload: None,
+    };
+    record(store, &ask, None, NOW + 1_000_000).unwrap();
+    let newest = list(store, &Wanted::default()).unwrap();
+    assert_eq!(newest.workflows[0].id, begun.workflow_id);
+    assert_eq!(newest.workflows[0].question.as_deref(), Some("Which?"));
+    assert!(newest.more && newest.workflows.len() == 50);
+    let waiting = Wanted {
+        waiting: true,
+        limit: 1000,
+        ..Wanted::default()
+    };
+    let waiting = list(store, &waiting).unwrap().workflows;
+    assert!(
+        waiting
+            .iter()
+            .all(|one| one.question.is_some() || one.run_status.is_some())
+    );
+    assert!(waiting.iter().any(|one| one.id == begun.workflow_id));
+    let cancelled = Wanted {
+        status: Some(WorkflowStatus::Cancelled),
+        ..Wanted::default()
+    };
+    let cancelled = list(store, &cancelled).unwrap().workflows;
+    assert!(!cancelled.is_empty());
+    assert!(
+        cancelled
+            .iter()
+            .all(|one| WorkflowStatus::parse(&one.status) == Some(WorkflowStatus::Cancelled))
+    );
+
+    assert_eq!(find_workflow(store, "latest").unwrap(), begun.workflow_id);
+    assert_eq!(
+        find_workflow(store, &id(10_000)).unwrap(),
+        begun.workflow_id
+    );
+    assert!(matches!(
+        find_workflow(store, "0199c0de"),
+        Err(WriteError::Wrong { .. })
+    ));
+    for none in ["ffffffff", "zz", "' OR 1=1 --", "%", ""] {
+        assert!(
+            matches!(find_workflow(store, none), Err(WriteError::NotFound { .. })),
+            "{none}"
+        );
+        assert!(
+            matches!(find_run(store, none), Err(WriteError::NotFound { .. })),
+            "{none}"
+        );
+    }
+    let silent = stuck(store, 60_000, NOW + 120_000).unwrap();
+    assert!(!silent.is_empty());
+    assert!(silent.iter().all(|run| run.silent_ms.unwrap() >= 60_000));
+}
+
+fn a_version_that_moved_is_refused(store: &mut dyn Tables) {
+    let begun = record(store, &start(6000), None, NOW).unwrap();
+    let of = begun.workflow_id;
+    let version = show(store, &of).unwrap().unwrap().workflow.version;
+    record(store, &Move::Pause(of.clone()), version, NOW).unwrap();
+    let again = record(store, &Move::Resume(of.clone()), version, NOW);
+    assert!(
+        matches!(
+            again,
+            Err(WriteError::Refused {
+                rule: "version-moved",
+                ..
+            })
+        ),
+        "{again:?}"
+    );
+    assert!(show(store, &of).unwrap().unwrap().workflow.version > version);
+}
+
+fn errors_are_kept_when_a_workflow_is_resumed(store: &mut dyn Tables) {
+    let begun = record(store, &start(7000), None, NOW).unwrap();
+    let of = begun.workflow_id;
+    record(
+        store,
+        &Move::Error(of.clone(), Json::of_message("gone")),
+        None,
+        NOW,
+    )
+    .unwrap();
+    assert!(show(store, &of).unwrap().unwrap().workflow.error.is_some());
+    record(store, &Move::Resume(of.clone()), None, NOW).unwrap();
+    assert!(show(store, &of).unwrap().unwrap().workflow.error.is_none());
+    let kept = read(store, &of, 0);
+    assert_eq!(
+        kept[0].payload.as_ref().unwrap().value()["error"]["message"],
+        "gone"
+    );
+}

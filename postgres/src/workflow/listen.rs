@@ -1,0 +1,70 @@
+//! Waking up when an event is recorded. It is a wake-up alone: whoever waits looks again after a while as well.
+
+use std::future::poll_fn;
+use std::time::Duration;
+
+use prosescope_core::write::Fault;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::mpsc::{Receiver, channel};
+use tokio_postgres::{AsyncMessage, Client};
+
+use crate::address::Address;
+use crate::{fault, tls};
+
+/// The channel that the trigger on events notifies.
+const LISTEN: &str = "LISTEN prose_workflow_events";
+
+/// A connection that listens.
+pub struct Listener {
+    runtime: Runtime,
+    woken: Receiver<()>,
+    _client: Client,
+}
+
+impl std::fmt::Debug for Listener {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Listener").finish_non_exhaustive()
+    }
+}
+
+impl Listener {
+    /// Connects, and listens.
+    ///
+    /// # Errors
+    /// When nobody answers, or the server refuses: a pooler in transaction mode does.
+    pub fn open(address: &Address) -> Result<Listener, Fault> {
+        let unconnected = |cause: std::io::Error| fault::unconnected(address, &cause.to_string());
+        let runtime = Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(unconnected)?;
+        let tls = tls::connector(&address.trust)?;
+        let refused = |error| fault::refused(address, &error);
+        let (client, mut connection) = runtime
+            .block_on(address.config.connect(tls))
+            .map_err(refused)?;
+        let (wake, woken) = channel(1);
+        runtime.spawn(async move {
+            while let Some(Ok(message)) = poll_fn(|cx| connection.poll_message(cx)).await {
+                if matches!(message, AsyncMessage::Notification(_)) {
+                    // Full: somebody is woken already.
+                    let _ = wake.try_send(());
+                }
+            }
+        });
+        runtime
+            .block_on(client.batch_execute(LISTEN))
+            .map_err(refused)?;
+        Ok(Listener {
+            runtime,
+            woken,
+            _client: client,
+        })
+    }
+
+    /// Waits for an event, or so long; returns `false` when the connection is gone.
+    pub fn wait(&mut self, at_most: Duration) -> bool {
+        let waiting = async { tokio::time::timeout(at_most, self.woken.recv()).await };
+        !matches!(self.runtime.block_on(waiting), Ok(None))
+    }
+}
