@@ -79,10 +79,23 @@ pub(super) fn take(server: &Server, sequence: &Sequence) -> Result<Barrier, Lost
     })
 }
 
-/// Who has the table open for writing.
-pub(super) fn writers(server: &Server, sequence: &Sequence) -> Result<Vec<Waiting>, Lost> {
+/// Those of them that have the table still open.
+pub(super) fn still_open(
+    server: &Server,
+    sequence: &Sequence,
+    waits: &[Waiting],
+) -> Result<Vec<Waiting>, Lost> {
     let rows = server.ask(WRITERS, &[text(sequence.table.as_str())])?;
-    Ok(waiting(&rows)?)
+    let mut open = waiting(&rows)?;
+    // PREPARE TRANSACTION gives a transaction another name: any that is prepared may be one of those.
+    open.retain(|one| {
+        let is_prepared = one.transaction.starts_with("-1/");
+        is_prepared
+            || waits
+                .iter()
+                .any(|known| known.transaction == one.transaction)
+    });
+    Ok(open)
 }
 
 fn waiting(rows: &[tokio_postgres::Row]) -> Result<Vec<Waiting>, tokio_postgres::Error> {

@@ -1,9 +1,10 @@
 //! Which tables there are, and how their columns are read and written.
 
-use prosescope_core::workflow::{Column, Dialect, Select, Shape, Table, TableShape, Value, label};
+use prosescope_core::workflow::{
+    Column, Dialect, Op, Select, Shape, Statement, Table, TableShape, Value, label,
+};
 
 use super::barrier::Sequence;
-use super::can_hold;
 use crate::rows::get;
 use crate::server::{Lost, Server, owned, texts};
 use crate::shape::quoted;
@@ -48,12 +49,32 @@ const SEQUENCE: &str = "
     LEFT JOIN pg_sequence s ON s.seqrelid = found.oid
     WHERE a.attrelid = $1::text::regclass AND a.attname = 'id'";
 
-/// Looks for the tables.
-pub(super) fn look(server: &Server) -> Result<(Shape, Sequence), Lost> {
-    // Asked before the search path is set: it is the role's own.
+/// The schemas that the role looks into. Asked before the search path is set: it is the role's own.
+fn schemas(server: &Server) -> Result<Vec<String>, Lost> {
     let rows = server.rows(SCHEMAS, &[])?;
     let schemas: Result<Vec<String>, _> = rows.iter().map(|row| get::<String>(row, 0)).collect();
-    let schemas = schemas?;
+    Ok(schemas?)
+}
+
+/// The schema where tables are, else the first that the role looks into; `None` where it looks into none.
+pub(super) fn schema(server: &Server) -> Result<Option<String>, Lost> {
+    const FIRST: &str = "
+        SELECT n.nspname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE c.relkind IN ('r', 'p') AND n.nspname = ANY($1::text[]) AND c.relname = ANY($2::text[])
+        ORDER BY array_position($1::text[], n.nspname::text) LIMIT 1";
+    let schemas = schemas(server)?;
+    let bound = [
+        texts(schemas.iter().map(|schema| Some(schema.as_str()))),
+        texts(TABLES.map(|table| Some(table.name()))),
+    ];
+    let found = server.ask(FIRST, &bound)?;
+    let found = found.first().map(|row| get(row, 0)).transpose()?;
+    Ok(found.or_else(|| schemas.first().cloned()))
+}
+
+/// Looks for the tables.
+pub(super) fn look(server: &Server) -> Result<(Shape, Sequence), Lost> {
+    let schemas = schemas(server)?;
     let names = TABLES.map(Table::name);
     let bound = [
         texts(schemas.iter().map(|schema| Some(schema.as_str()))),
@@ -99,13 +120,43 @@ pub(super) fn look(server: &Server) -> Result<(Shape, Sequence), Lost> {
     Ok((shape, sequence))
 }
 
-/// Whether rows can be like this: a text that is no UUID is in no column of UUIDs, and asking would be an error.
-pub(super) fn may_be(shape: &Shape, wanted: &Select<'_>) -> bool {
-    wanted.filters.iter().all(|filter| {
-        let table = shape.table(wanted.table);
-        let column = table.and_then(|table| table.column(filter.column));
-        column.is_none_or(|column| column.of != "uuid" || can_hold(&filter.op))
-    })
+/// The statement for rows; `None` where no row can be like this. A text that is not a UUID is in no column of UUIDs, and asking
+/// would be an error.
+pub(super) fn statement(shape: &Shape, wanted: &Select<'_>) -> Option<Statement> {
+    let table = shape.table(wanted.table)?;
+    let mut possible = wanted.clone();
+    for filter in &mut possible.filters {
+        let column = table.column(filter.column)?;
+        match &mut filter.op {
+            Op::Is(value) if !can_hold(column, value) => return None,
+            Op::In(values) => values.retain(|value| can_hold(column, value)),
+            _ => {}
+        }
+    }
+    shape.select(&possible, &Postgres)
+}
+
+/// Whether a column can hold a value that it is compared with.
+fn can_hold(column: &Column, value: &Value) -> bool {
+    match value {
+        Value::Text(text) if text.contains('\0') => false,
+        Value::Text(text) if column.of == "uuid" => is_uuid(text),
+        // The enum of another program may lack a word.
+        Value::Word(word) => {
+            column.labels.is_empty() || column.labels.contains(&label(word, column))
+        }
+        _ => true,
+    }
+}
+
+fn is_uuid(text: &str) -> bool {
+    let digits = text.chars().filter(|c| *c != '-').count();
+    let in_place = text.len() == 32
+        || text.len() == 36
+            && text
+                .char_indices()
+                .all(|(at, c)| (c == '-') == matches!(at, 8 | 13 | 18 | 23));
+    digits == 32 && in_place && text.chars().all(|c| c == '-' || c.is_ascii_hexdigit())
 }
 
 /// How PostgreSQL writes it: everything is read as text, and bound as text that is cast to the column's type.
@@ -127,6 +178,10 @@ impl Dialect for Postgres {
     fn value(&self, value: &Value, column: &Column) -> Value {
         match value {
             Value::Word(word) => Value::Text(label(word, column)),
+            // SQLAlchemy keeps UUIDs as CHAR(32), without dashes, where they are not native.
+            Value::Text(id) if column.of == "character(32)" && is_uuid(id) => {
+                Value::Text(id.replace('-', ""))
+            }
             other => other.clone(),
         }
     }

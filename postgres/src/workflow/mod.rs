@@ -6,16 +6,18 @@
 mod barrier;
 mod discover;
 mod listen;
+mod make;
 mod settle;
 
+use std::cell::{Cell, RefCell};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use futures_util::TryStreamExt;
-use futures_util::future::{join, join_all};
+use futures_util::future::{join_all, join3};
 use prosescope_core::workflow::{
     Barrier, Change, Facts, Filter, Op, Row, Rows, Select, Shape, Statement, Table, Tables, Target,
-    Value, WORKFLOWS_POSTGRES_SQL, Waiting, Work, Workflow,
+    Value, Waiting, Work, Workflow,
 };
 use prosescope_core::write::{Fault, FaultKind, WriteError};
 
@@ -37,6 +39,11 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Events that one transaction removes.
 const BATCH: u32 = 10_000;
 
+/// Begins a transaction that reads; times and names as in one that writes.
+const READ: &str =
+    "BEGIN READ ONLY; SET LOCAL search_path = pg_catalog; SET LOCAL TimeZone = 'UTC';
+    SET LOCAL DateStyle = 'ISO, YMD'";
+
 /// What to do where the tables do not do what they should.
 const SETUP: &str =
     "`prose workflow setup --apply --state postgres` makes the tables that are missing";
@@ -44,7 +51,8 @@ const SETUP: &str =
 /// Tables of workflows in a database.
 pub struct PostgresTables {
     address: Address,
-    server: Option<Server>,
+    /// Between two uses; a lost one is replaced.
+    server: RefCell<Option<Server>>,
     shape: Shape,
     sequence: Sequence,
 }
@@ -88,20 +96,14 @@ impl PostgresTables {
         Ok(tables)
     }
 
-    /// Makes the tables that are missing in the first schema of the role's search path, and adds our own columns.
+    /// Makes the tables that are missing, in the schema of those that are there, else in the first schema of the role's search
+    /// path, and adds our own columns. Idempotent.
     ///
     /// # Errors
-    /// When the server does not answer, or refuses.
-    pub fn set_up(address: &Address) -> Result<PostgresTables, Fault> {
-        let server = Server::connect(address)?;
-        if let Err(lost) = server.batch(WORKFLOWS_POSTGRES_SQL) {
-            let fault = unwritten(address, &lost);
-            // The statement's own transaction is still open, and failed.
-            let _ = server.batch("ROLLBACK");
-            return Err(fault);
-        }
-        server.release();
-        PostgresTables::open(address)
+    /// A refusal when the role may not make tables there; the fault of the server.
+    pub fn set_up(address: &Address) -> Result<PostgresTables, WriteError> {
+        make::make(address)?;
+        Ok(PostgresTables::open(address)?)
     }
 
     fn look(address: &Address) -> Result<PostgresTables, Fault> {
@@ -110,7 +112,7 @@ impl PostgresTables {
             discover::look(&server).map_err(|lost| fault::unread_fault(address, &lost))?;
         let mut tables = PostgresTables {
             address: address.clone(),
-            server: Some(server),
+            server: RefCell::new(Some(server)),
             shape,
             sequence,
         };
@@ -120,22 +122,51 @@ impl PostgresTables {
         Ok(tables)
     }
 
-    fn server(&self) -> Result<&Server, Fault> {
-        let gone = || {
-            let message = format!("{} cannot be read: the connection was lost", self.address);
-            Fault::new(FaultKind::Io, message).hint("check that the server runs, and try again")
-        };
-        self.server
-            .as_ref()
-            .filter(|server| !server.is_closed())
-            .ok_or_else(gone)
+    /// Takes the connection, or another one where it was lost.
+    fn server(&self) -> Result<Server, Fault> {
+        let kept = self.server.borrow_mut().take();
+        match kept.filter(|server| !server.is_closed()) {
+            Some(server) => Ok(server),
+            None => Server::connect(&self.address),
+        }
+    }
+
+    /// Keeps a connection that has no transaction open.
+    fn keep(&self, server: Server) {
+        *self.server.borrow_mut() = Some(server);
+    }
+
+    /// Asks, and asks once more where the connection was lost.
+    fn asked<T>(&self, ask: impl Fn(&Server) -> Result<T, Lost>) -> Result<T, Fault> {
+        self.repeated(ask, unread)
+    }
+
+    /// Does what may be done twice: once more where the connection was lost.
+    fn repeated<T>(
+        &self,
+        ask: impl Fn(&Server) -> Result<T, Lost>,
+        wrong: fn(&Address, &Lost) -> Fault,
+    ) -> Result<T, Fault> {
+        let mut repeated = false;
+        loop {
+            let server = self.server()?;
+            match ask(&server) {
+                Ok(answer) => {
+                    self.keep(server);
+                    return Ok(answer);
+                }
+                Err(lost) if !repeated && fault::is_passing(&lost) => repeated = true,
+                Err(lost) => {
+                    let is_open = !server.is_closed() && server.batch("ROLLBACK").is_ok();
+                    *self.server.borrow_mut() = Some(server).filter(|_| is_open);
+                    return Err(wrong(&self.address, &lost));
+                }
+            }
+        }
     }
 
     fn attempt(&mut self, target: Target<'_>, work: Work<'_>) -> Result<Vec<i64>, Failed> {
-        let server = match self.server.take() {
-            Some(server) if !server.is_closed() => server,
-            _ => Server::connect(&self.address).map_err(Failed::Passing)?,
-        };
+        let server = self.server().map_err(Failed::Passing)?;
         let done = self.in_transaction(&server, target, work);
         let is_over = match &done {
             Ok(_) => true,
@@ -143,7 +174,7 @@ impl PostgresTables {
             Err(_) => !server.is_closed() && server.batch("ROLLBACK").is_ok(),
         };
         // The server ends an open transaction with its session.
-        self.server = Some(server).filter(|_| is_over);
+        *self.server.borrow_mut() = Some(server).filter(|_| is_over);
         done
     }
 
@@ -154,13 +185,17 @@ impl PostgresTables {
         work: Work<'_>,
     ) -> Result<Vec<i64>, Failed> {
         let failed = |lost: Lost| self.failed(&lost);
-        let workflow = self.lock(server, target).map_err(failed)?;
+        let (workflow, transaction) = self.lock(server, target).map_err(failed)?;
         let facts = PostgresFacts {
             tables: self,
             server,
             workflow,
+            lost: Cell::new(None),
         };
-        let changes = work(&facts)?;
+        let changes = work(&facts).map_err(|error| match facts.lost.take() {
+            Some(lost) if fault::is_passing(&lost) => self.failed(&lost),
+            _ => Failed::Finally(error),
+        })?;
         if changes.is_empty() {
             return server
                 .batch("ROLLBACK")
@@ -177,13 +212,8 @@ impl PostgresTables {
         match server.batch("COMMIT") {
             Ok(()) => Ok(ids),
             Err(lost) if fault::leaves_open(&lost) => {
-                let version = facts
-                    .workflow
-                    .as_ref()
-                    .and_then(|workflow| workflow.version);
                 Err(Failed::Unanswered(Box::new(settle::Unanswered {
-                    workflow: facts.workflow.map(|workflow| workflow.id),
-                    version,
+                    transaction,
                     changes,
                     ids,
                     lost,
@@ -193,21 +223,38 @@ impl PostgresTables {
         }
     }
 
-    /// Begins a transaction, and locks the workflow's row.
-    fn lock(&self, server: &Server, target: Target<'_>) -> Result<Option<Workflow>, Lost> {
-        let Some(statement) = self.locking(target) else {
-            server.batch(BEGIN)?;
-            return Ok(None);
+    /// Begins a transaction, and locks the workflow's row; returns the workflow, and the transaction's id.
+    fn lock(
+        &self,
+        server: &Server,
+        target: Target<'_>,
+    ) -> Result<(Option<Workflow>, String), Lost> {
+        const TRANSACTION: &str = "SELECT pg_current_xact_id()::text";
+        let statement = self.locking(target);
+        let bound = bound(statement.as_ref().map_or(&[], |of| &of.values));
+        let lock = async {
+            match &statement {
+                None => Ok(Vec::new()),
+                Some(of) => server.question(&of.sql, &bound).await,
+            }
         };
-        let bound = bound(&statement.values);
-        let all = join(
+        let all = join3(
             server.client().batch_execute(BEGIN),
-            server.question(&statement.sql, &bound),
+            lock,
+            server.question(TRANSACTION, &[]),
         );
-        let (begun, rows) = server.wait(all).ok_or(Lost::Silent)?;
+        let (begun, rows, transaction) = server.wait(all).ok_or(Lost::Silent)?;
         begun?;
-        let rows = texts(&rows?, &statement)?;
-        Ok(rows.first().map(Workflow::of_row))
+        let (rows, transaction) = (rows?, transaction?);
+        let rows = match &statement {
+            None => Vec::new(),
+            Some(of) => texts(&rows, of)?,
+        };
+        let transaction = transaction.first().map(|row| get(row, 0)).transpose()?;
+        Ok((
+            rows.first().map(Workflow::of_row),
+            transaction.unwrap_or_default(),
+        ))
     }
 
     /// The statement that locks a workflow; `None` where nothing can be locked.
@@ -218,18 +265,12 @@ impl PostgresTables {
             Target::Workflow(id) => (all.is("id", id), None),
             Target::Run(id) => (all, Some(id)),
         };
-        if !discover::may_be(&self.shape, &wanted) {
-            return None;
-        }
-        let mut statement = self.shape.select(&wanted, &Postgres)?;
+        let mut statement = discover::statement(&self.shape, &wanted)?;
         if let Some(id) = id {
             let of_run = Select::of(Table::Runs)
                 .columns(&["workflow_id"])
                 .is("id", id);
-            if !discover::may_be(&self.shape, &of_run) {
-                return None;
-            }
-            let of_run = self.shape.select(&of_run, &Postgres)?;
+            let of_run = discover::statement(&self.shape, &of_run)?;
             let (_, from) = of_run.sql.split_once(" FROM ")?;
             statement.sql = format!(
                 "{} WHERE \"id\" = (SELECT \"workflow_id\" FROM {from})",
@@ -298,25 +339,6 @@ impl PostgresTables {
         }
         Failed::Finally(unwritten(&self.address, lost).into())
     }
-
-    fn rows(&self, statement: &Statement, ask: Ask) -> Result<Vec<Row>, Lost> {
-        let bound = bound(&statement.values);
-        let (server, alone) = match ask {
-            Ask::Alone(server) => (server, true),
-            Ask::InTransaction(server) => (server, false),
-        };
-        let rows = match alone {
-            true => server.ask(&statement.sql, &bound)?,
-            false => server.rows(&statement.sql, &bound)?,
-        };
-        Ok(texts(&rows, statement)?)
-    }
-}
-
-/// How a question is asked.
-enum Ask<'a> {
-    Alone(&'a Server),
-    InTransaction(&'a Server),
 }
 
 impl Rows for PostgresTables {
@@ -325,33 +347,34 @@ impl Rows for PostgresTables {
     }
 
     fn select(&self, wanted: &Select<'_>) -> Result<Vec<Row>, Fault> {
-        let statement = discover::may_be(&self.shape, wanted)
-            .then(|| self.shape.select(wanted, &Postgres))
-            .flatten();
-        let Some(statement) = statement else {
+        let Some(statement) = discover::statement(&self.shape, wanted) else {
             return Ok(Vec::new());
         };
-        let rows = self.rows(&statement, Ask::Alone(self.server()?));
-        rows.map_err(|lost| fault::unread_fault(&self.address, &lost))
+        self.asked(|server| {
+            let bound = bound(&statement.values);
+            // Times are read in UTC, whatever the role's own settings are.
+            let all = join3(
+                server.client().batch_execute(READ),
+                server.question(&statement.sql, &bound),
+                server.client().batch_execute("END"),
+            );
+            let (begun, rows, ended) = server.wait(all).ok_or(Lost::Silent)?;
+            begun?;
+            let rows = rows?;
+            ended?;
+            Ok(texts(&rows, &statement)?)
+        })
     }
 
     fn barrier(&self) -> Result<Barrier, Fault> {
-        let barrier = barrier::take(self.server()?, &self.sequence);
-        barrier.map_err(|lost| fault::unread_fault(&self.address, &lost))
+        self.asked(|server| barrier::take(server, &self.sequence))
     }
 
     fn still_open(&self, waits: &[Waiting]) -> Result<Vec<Waiting>, Fault> {
         if waits.is_empty() {
             return Ok(Vec::new());
         }
-        let open = barrier::writers(self.server()?, &self.sequence);
-        let mut open = open.map_err(|lost| fault::unread_fault(&self.address, &lost))?;
-        open.retain(|one| {
-            waits
-                .iter()
-                .any(|waiting| waiting.transaction == one.transaction)
-        });
-        Ok(open)
+        self.asked(|server| barrier::still_open(server, &self.sequence, waits))
     }
 }
 
@@ -374,39 +397,37 @@ impl Tables for PostgresTables {
         Err(last.unwrap_or_else(busy).into())
     }
 
+    /// What one transaction removed stays removed when a later one fails.
     fn remove_events(&mut self, filters: &[Filter]) -> Result<u64, Fault> {
-        let wanted = Select {
-            filters: filters.to_vec(),
-            ..Select::of(Table::Events)
-        };
-        let statement = discover::may_be(&self.shape, &wanted)
-            .then(|| self.shape.remove(Table::Events, filters, &Postgres))
-            .flatten();
-        let Some((statement, (delete, condition))) = statement
-            .as_ref()
-            .and_then(|statement| Some((statement, statement.sql.split_once(" WHERE ")?)))
-        else {
-            return Ok(0);
-        };
-        let (_, table) = delete.split_once("FROM ").unwrap_or_default();
-        let sql = format!(
-            "WITH gone AS ({delete} WHERE ctid = ANY (ARRAY(SELECT ctid FROM {table} WHERE {condition} LIMIT {BATCH})) RETURNING 1)
-             SELECT count(*) FROM gone"
-        );
         let mut removed = 0;
         loop {
-            let server = self.server()?;
-            let values = bound(&statement.values);
-            let batch = || -> Result<i64, Lost> {
-                server.batch(BEGIN)?;
-                let rows = server.rows(&sql, &values)?;
-                server.batch("COMMIT")?;
-                let count = rows.first().map(|row| get::<i64>(row, 0)).transpose()?;
-                Ok(count.unwrap_or_default())
+            let some = Select {
+                filters: filters.to_vec(),
+                ..Select::of(Table::Events)
             };
-            let batch = batch().map_err(|lost| self.undone(&lost))?;
-            removed += u64::try_from(batch).unwrap_or_default();
-            if batch < i64::from(BATCH) {
+            // By id: the place of a row in its table says nothing where the table has partitions.
+            let some = some.columns(&["id"]).order(&[("id", false)]).limit(BATCH);
+            let ids = self.select(&some)?;
+            let last = ids.last().and_then(|row| row.get("id")?.parse().ok());
+            let Some(last) = last else {
+                return Ok(removed);
+            };
+            let up_to = Filter {
+                column: "id",
+                op: Op::UpTo(Value::Int(last)),
+            };
+            let filters: Vec<Filter> = filters.iter().cloned().chain([up_to]).collect();
+            let statement = self.shape.remove(Table::Events, &filters, &Postgres);
+            let statement = statement.ok_or_else(|| missing(Table::Events))?;
+            let sql = format!(
+                "WITH gone AS ({} RETURNING 1) SELECT count(*) FROM gone",
+                statement.sql
+            );
+            let rows = self.written(&sql, &bound(&statement.values))?;
+            let count = rows.first().map(|row| get::<i64>(row, 0)).transpose();
+            let count = count.map_err(|error| unwritten(&self.address, &error.into()))?;
+            removed += u64::try_from(count.unwrap_or_default()).unwrap_or_default();
+            if ids.len() < usize::try_from(BATCH).unwrap_or(usize::MAX) {
                 return Ok(removed);
             }
         }
@@ -436,37 +457,38 @@ impl Tables for PostgresTables {
         let cursor = cursor.to_string();
         let now = prosescope_core::workflow::time_text(now) + "+00";
         let values = [text(workflow), text(follower), text(&*cursor), text(&*now)];
-        let server = self.server()?;
-        let write = || -> Result<(), Lost> {
-            server.batch(BEGIN)?;
-            server.rows(&sql, &values)?;
-            server.batch("COMMIT")
-        };
-        write().map_err(|lost| self.undone(&lost))
+        self.written(&sql, &values).map(|_| ())
     }
 }
 
 impl PostgresTables {
-    /// Ends a transaction that failed.
-    fn undone(&self, lost: &Lost) -> Fault {
-        if let Ok(server) = self.server() {
-            // The server ends the transaction with its session where this fails too.
-            let _ = server.batch("ROLLBACK");
-        }
-        unwritten(&self.address, lost)
+    /// Runs a statement that may run twice in a transaction of its own: once more where the connection was lost.
+    fn written(&self, sql: &str, values: &[Bound<'_>]) -> Result<Vec<tokio_postgres::Row>, Fault> {
+        let write = |server: &Server| {
+            server.batch(BEGIN)?;
+            let rows = server.rows(sql, values)?;
+            server.batch("COMMIT")?;
+            Ok(rows)
+        };
+        self.repeated(write, unwritten)
     }
 
     /// Finds out what became of a transaction whose COMMIT was not answered.
     fn settle(&mut self, of: settle::Unanswered) -> Result<settle::Settled, WriteError> {
         let begun = Instant::now();
         while begun.elapsed() < PATIENCE {
-            if let Ok(server) = Server::connect(&self.address)
-                && let Ok(visible) = self.look_for(&server, &of)
-            {
-                self.server = Some(server);
-                return settle::settled(&self.address, of, visible);
+            let fate = Server::connect(&self.address)
+                .ok()
+                .and_then(|server| self.fate(&server, &of).inspect(|_| self.keep(server)));
+            match fate {
+                Some(settle::Fate::Recorded) => return Ok(settle::Settled::Recorded(of.ids)),
+                Some(settle::Fate::Not) => {
+                    return Ok(settle::Settled::Not(unwritten(&self.address, &of.lost)));
+                }
+                Some(settle::Fate::Unknown) => break,
+                None => {}
             }
-            // The server is not back yet.
+            // The server is not back yet, or the transaction is not over.
             thread::sleep(Duration::from_millis(100));
         }
         Err(settle::unknown(&self.address))
@@ -478,21 +500,22 @@ struct PostgresFacts<'a> {
     tables: &'a PostgresTables,
     server: &'a Server,
     workflow: Option<Workflow>,
+    /// Why the last question has no answer.
+    lost: Cell<Option<Lost>>,
 }
 
 impl Facts for PostgresFacts<'_> {
     fn select(&self, wanted: &Select<'_>) -> Result<Vec<Row>, Fault> {
-        let shape = &self.tables.shape;
-        let statement = discover::may_be(shape, wanted)
-            .then(|| shape.select(wanted, &Postgres))
-            .flatten();
-        let Some(statement) = statement else {
+        let Some(statement) = discover::statement(&self.tables.shape, wanted) else {
             return Ok(Vec::new());
         };
-        let rows = self
-            .tables
-            .rows(&statement, Ask::InTransaction(self.server));
-        rows.map_err(|lost| unwritten(&self.tables.address, &lost))
+        let rows = self.server.rows(&statement.sql, &bound(&statement.values));
+        let rows = rows.and_then(|rows| Ok(texts(&rows, &statement)?));
+        rows.map_err(|lost| {
+            let fault = unwritten(&self.tables.address, &lost);
+            self.lost.set(Some(lost));
+            fault
+        })
     }
 
     fn shape(&self) -> &Shape {
@@ -532,33 +555,30 @@ fn missing(table: Table) -> Fault {
     Fault::new(FaultKind::Damaged, message).hint(SETUP)
 }
 
+/// Why nothing was read.
+fn unread(address: &Address, lost: &Lost) -> Fault {
+    about_workflows(fault::unread_fault(address, lost), lost)
+}
+
 /// Why nothing was recorded.
 fn unwritten(address: &Address, lost: &Lost) -> Fault {
-    let fault = fault::unwritten(address, lost);
-    match fault.kind {
-        FaultKind::Damaged => fault.hint(SETUP),
-        FaultKind::ReadOnly if fault.hint.contains("openprose") => {
-            fault.hint("let the owner of the tables of workflows grant the rights on them")
-        }
-        _ => fault,
-    }
+    about_workflows(fault::unwritten(address, lost), lost)
 }
 
-/// Whether a condition compares with nothing but what the column can hold.
-fn is_uuid(text: &str) -> bool {
-    let digits = text.chars().filter(|c| *c != '-');
-    text.chars().all(|c| c == '-' || c.is_ascii_hexdigit()) && digits.count() == 32
-}
-
-/// Whether the values of a condition can be in a column of UUIDs.
-fn can_hold(op: &Op) -> bool {
-    let fits = |value: &Value| match value {
-        Value::Text(text) => is_uuid(text),
-        _ => true,
+/// With what to do about tables of workflows: the hints for runs name the schema `openprose`.
+fn about_workflows(fault: Fault, lost: &Lost) -> Fault {
+    let code = match lost {
+        Lost::Error(error) => error.code().map(tokio_postgres::error::SqlState::code),
+        Lost::Silent => None,
     };
-    match op {
-        Op::Is(value) => fits(value),
-        Op::In(values) => values.iter().all(fits),
-        _ => true,
+    match code {
+        Some("42501") => fault.hint(
+            "let the owner of the tables of workflows grant SELECT, INSERT, UPDATE and DELETE on them, and USAGE and SELECT on the sequence of workflow_events.id",
+        ),
+        Some(code) if code.starts_with("23") => fault.hint(
+            "a constraint of the table refuses the row: compare the table with what `prose workflow setup` prints",
+        ),
+        _ if fault.kind == FaultKind::Damaged || fault.hint.contains("openprose") => fault.hint(SETUP),
+        _ => fault,
     }
 }

@@ -1,26 +1,28 @@
 //! What became of a transaction whose COMMIT was not answered.
+//!
+//! The server knows by the transaction's id whether it was committed. A server that stopped at once hands out again the ids of
+//! transactions that it had not written to disk: one that was committed under this id is ours only if a row of it is there.
 
-use prosescope_core::workflow::{Change, Filter, Op, Select, Table, Target, Value, Workflow};
+use prosescope_core::workflow::{Change, Dialect, Table, Value};
 use prosescope_core::write::{Fault, FaultKind, WriteError};
 
 use super::discover::Postgres;
-use super::{PostgresTables, bound, texts, unwritten};
+use super::{PostgresTables, bound};
 use crate::address::Address;
-use crate::server::{Lost, Server};
+use crate::rows::get;
+use crate::server::{Lost, Server, text};
 
 /// A transaction whose COMMIT was not answered.
 pub(super) struct Unanswered {
-    /// The workflow that it locked.
-    pub(super) workflow: Option<String>,
-    /// The version that the workflow had.
-    pub(super) version: Option<i64>,
+    /// Its id.
+    pub(super) transaction: String,
     pub(super) changes: Vec<Change>,
     /// The ids that its events were given.
     pub(super) ids: Vec<i64>,
     pub(super) lost: Lost,
 }
 
-/// What is known of it.
+/// What a command comes to that was not answered.
 pub(super) enum Settled {
     /// It is recorded.
     Recorded(Vec<i64>),
@@ -28,94 +30,89 @@ pub(super) enum Settled {
     Not(Fault),
 }
 
-/// What of it is there.
-pub(super) struct Visible {
-    /// A row that it inserted, or one as it updated it.
-    any: bool,
-    /// The version of the workflow now.
-    version: Option<i64>,
+/// What became of a transaction.
+pub(super) enum Fate {
+    /// It was committed.
+    Recorded,
+    /// It was not, and never will be.
+    Not,
+    /// Nothing shows it.
+    Unknown,
 }
+
+const STATUS: &str = "SELECT pg_xact_status($1::text::xid8)";
 
 impl PostgresTables {
-    /// Looks which of the changes are there. The lock is taken anew, which waits for the end of the old transaction.
-    pub(super) fn look_for(&self, server: &Server, of: &Unanswered) -> Result<Visible, Lost> {
-        let target = of.workflow.as_deref().map_or(Target::New, Target::Workflow);
-        let workflow = self.lock(server, target)?;
-        let mut any = false;
-        let mut ids = of.ids.iter();
+    /// Looks what became of a transaction; `None` while it goes on, or the server does not answer.
+    pub(super) fn fate(&self, server: &Server, of: &Unanswered) -> Option<Fate> {
+        let status = match server.ask(STATUS, &[text(of.transaction.as_str())]) {
+            Ok(rows) => get::<Option<String>>(rows.first()?, 0).ok()?,
+            // An id that was not handed out yet: the server came back from before it.
+            Err(Lost::Error(error)) if error.code().is_some_and(|code| code.code() == "22023") => {
+                return Some(Fate::Not);
+            }
+            Err(_) => return None,
+        };
+        match status.as_deref() {
+            Some("in progress") => None,
+            Some("aborted") => Some(Fate::Not),
+            Some("committed") => match self.left_a_row(server, of).ok()? {
+                true => Some(Fate::Recorded),
+                false => Some(Fate::Unknown),
+            },
+            _ => Some(Fate::Unknown),
+        }
+    }
+
+    /// Whether a row is there as the transaction wrote it.
+    fn left_a_row(&self, server: &Server, of: &Unanswered) -> Result<bool, Lost> {
+        // Rows have the lower half of the id.
+        let id: u64 = of.transaction.parse().unwrap_or_default();
+        let writer = (id & u64::from(u32::MAX)).to_string();
+        let mut events = of.ids.iter();
         for change in &of.changes {
-            let mut wanted = Select::of(change.table).columns(&["id"]).limit(1);
-            wanted.filters = match (&change.row, change.table) {
-                (None, Table::Events) => {
-                    let mut filters = same(change, &["workflow_id", "kind", "text", "created_at"]);
-                    let id = ids.next().map(|id| Op::Is(Value::Int(*id)));
-                    filters.extend(id.map(|op| Filter { column: "id", op }));
-                    filters
-                }
-                (None, _) => same(change, &["id"]),
-                (Some(id), _) => {
-                    let mut filters = same(change, &["updated_at", "status", "x_heartbeat"]);
-                    filters.push(Filter {
-                        column: "id",
-                        op: Op::Is(id.as_str().into()),
-                    });
-                    filters
-                }
+            let Some(table) = self.shape.table(change.table) else {
+                continue;
             };
-            if let Some(statement) = self.shape.select(&wanted, &Postgres) {
-                let rows = server.rows(&statement.sql, &bound(&statement.values))?;
-                any |= !texts(&rows, &statement)?.is_empty();
+            let written = |name: &str| {
+                let found = change.values.iter().find(|(column, _)| *column == name);
+                found.map(|(_, value)| value.clone())
+            };
+            let row = match (&change.row, change.table) {
+                (Some(id), _) => Some(Value::Text(id.clone())),
+                (None, Table::Events) => events.next().map(|id| Value::Int(*id)),
+                (None, _) => written("id"),
+            };
+            let mut by = vec![("id", row)];
+            if change.table == Table::Events {
+                by.push(("text", written("text")));
+            }
+            let (mut sql, mut values) = (format!("SELECT xmin::text FROM {}", table.name), vec![]);
+            for (name, value) in by {
+                let (Some(column), Some(value)) = (table.column(name), value) else {
+                    continue;
+                };
+                let word = if values.is_empty() { "WHERE" } else { "AND" };
+                values.push(Postgres.value(&value, column));
+                let place = Postgres.place(values.len(), column);
+                sql = format!("{sql} {word} \"{name}\" = {place}");
+            }
+            let rows = server.ask(&sql, &bound(&values))?;
+            let first = rows.first().map(|row| get::<String>(row, 0)).transpose()?;
+            if first.is_some_and(|found| found == writer) {
+                return Ok(true);
             }
         }
-        server.batch("ROLLBACK")?;
-        Ok(Visible {
-            any,
-            version: workflow.and_then(|workflow: Workflow| workflow.version),
-        })
-    }
-}
-
-/// Conditions that find what a change wrote into these columns.
-fn same(change: &Change, columns: &[&str]) -> Vec<Filter> {
-    let values = change
-        .values
-        .iter()
-        .filter(|(column, _)| columns.contains(column));
-    let filters = values.map(|(column, value)| Filter {
-        column,
-        op: Op::Is(value.clone()),
-    });
-    filters.collect()
-}
-
-/// Decides by what is there.
-pub(super) fn settled(
-    address: &Address,
-    of: Unanswered,
-    visible: Visible,
-) -> Result<Settled, WriteError> {
-    if visible.any {
-        return Ok(Settled::Recorded(of.ids));
-    }
-    let inserted = of.changes.iter().any(|change| change.row.is_none());
-    let same_version = of.version.is_some() && of.version == visible.version;
-    let on_workflow = of
-        .changes
-        .iter()
-        .any(|change| change.table == Table::Workflows);
-    // What was inserted stays; what was updated may have been updated again, which raises the version.
-    match inserted || (on_workflow && same_version) {
-        true => Ok(Settled::Not(unwritten(address, &of.lost))),
-        false => Err(unknown(address)),
+        Ok(false)
     }
 }
 
 /// Nobody knows.
 pub(super) fn unknown(address: &Address) -> WriteError {
     let message = format!(
-        "the connection to {address} was lost at COMMIT, and the server does not say whether the command is recorded"
+        "the connection to {address} was lost at COMMIT, and nothing shows whether the command is recorded"
     );
     Fault::new(FaultKind::Io, message)
-        .hint("look with `prose workflow show` before you repeat it")
+        .hint("look with `prose workflow show` and `prose events tail` before you repeat it")
         .into()
 }

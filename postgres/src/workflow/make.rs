@@ -1,0 +1,73 @@
+//! The tables of workflows are made.
+
+use prosescope_core::workflow::WORKFLOWS_POSTGRES_SQL;
+use prosescope_core::write::{Fault, FaultKind, WriteError};
+use tokio_postgres::error::SqlState;
+
+use super::{discover, unread, unwritten};
+use crate::address::Address;
+use crate::rows::get;
+use crate::schema::OLDEST;
+use crate::server::{Lost, Server};
+use crate::shape::quoted;
+
+/// Makes the tables that are missing.
+pub(super) fn make(address: &Address) -> Result<(), WriteError> {
+    const SERVER: &str = "SELECT current_setting('server_version_num')::bigint, current_user::text";
+    let server = Server::connect(address)?;
+    let look = || {
+        let rows = server.ask(SERVER, &[])?;
+        let cells = rows.first().map(|row| Ok((get(row, 0)?, get(row, 1)?)));
+        let (version, role): (i64, String) =
+            cells.transpose().map_err(Lost::Error)?.unwrap_or_default();
+        Ok((version, role, discover::schema(&server)?))
+    };
+    let (version, role, schema) = look().map_err(|lost: Lost| unread(address, &lost))?;
+    if version < OLDEST {
+        let message = format!(
+            "{address} is PostgreSQL {}, and tables of workflows need PostgreSQL 15 or later",
+            version / 10_000
+        );
+        return Err(Fault::new(FaultKind::Damaged, message).into());
+    }
+    let Some(schema) = schema else {
+        return Err(WriteError::refused(
+            "no-schema",
+            format!("the search path of role {role} in {address} names no schema that it may use"),
+            "set one: `ALTER ROLE … SET search_path = SCHEMA`",
+        ));
+    };
+    // That schema alone, and before it PostgreSQL's own: no function of another one is run. The BEGIN of the statements then
+    // does nothing. A table that another program keeps locked is not waited for without end.
+    let sql = format!(
+        "BEGIN; SET LOCAL search_path = {}; SET LOCAL lock_timeout = '30s'; SET LOCAL client_min_messages = error;\n{WORKFLOWS_POSTGRES_SQL}",
+        quoted(&schema)
+    );
+    match server.batch(&sql) {
+        Ok(()) => {
+            server.release();
+            Ok(())
+        }
+        Err(lost) => {
+            let _ = server.batch("ROLLBACK");
+            Err(refused(address, &lost, &schema, &role))
+        }
+    }
+}
+
+fn refused(address: &Address, lost: &Lost, schema: &str, role: &str) -> WriteError {
+    let fault = unwritten(address, lost);
+    match lost {
+        Lost::Error(error) if error.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) => {
+            WriteError::refused(
+                "no-right-to-create",
+                format!(
+                    "{}: role {role} may not make or change the tables in schema {schema}",
+                    fault.message
+                ),
+                "run what `prose workflow setup` prints as the owner of the schema and its tables",
+            )
+        }
+        _ => fault.into(),
+    }
+}
