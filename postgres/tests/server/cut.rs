@@ -15,21 +15,21 @@ use super::{RUN, address, run};
 
 /// What becomes of a connection on which COMMIT comes by.
 #[derive(Debug, Clone, Copy)]
-struct Cut {
+pub(crate) struct Cut {
     /// Whether the server gets the COMMIT.
-    forwards: bool,
+    pub(crate) forwards: bool,
     /// Whether the connection stays open, without an answer.
-    silent: bool,
+    pub(crate) silent: bool,
 }
 
 /// A way to the server that is cut once it is armed and COMMIT comes by.
-struct Way {
-    port: u16,
-    armed: Arc<AtomicBool>,
+pub(crate) struct Way {
+    pub(crate) port: u16,
+    pub(crate) armed: Arc<AtomicBool>,
 }
 
 impl Way {
-    fn to(server: u16, cut: Cut) -> Way {
+    pub(crate) fn to(server: u16, cut: Cut) -> Way {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let armed = Arc::new(AtomicBool::new(false));

@@ -10,6 +10,8 @@ mod partitions;
 mod reading;
 mod schema;
 mod workflows;
+mod workflows_follow;
+mod workflows_trouble;
 mod writing;
 
 use prosescope_postgres::{Address, init_postgres};

@@ -2,10 +2,11 @@
 //! changes in place.
 
 #[path = "../../../core/tests/stores/workflows.rs"]
-mod conformance;
+pub(crate) mod conformance;
 
 use prosescope_core::workflow::{Horizon, Move, Prefer, Rows, record, show};
 use prosescope_postgres::{Address, PostgresTables};
+use prosescope_test_support::cluster::Cluster;
 
 use crate::{address, database};
 
@@ -103,7 +104,7 @@ fn what_a_database_lacks_is_said() {
         .psql(&url, "ALTER ROLE CURRENT_USER SET search_path = public")
         .unwrap();
     let error = PostgresTables::set_up(&address(&url)).unwrap_err();
-    assert!(error.hint.contains("setup"), "{error}");
+    assert!(error.hint().contains("setup"), "{error}");
 }
 
 #[test]
@@ -238,17 +239,21 @@ fn a_value_that_postgresql_refuses_is_refused_and_changes_nothing() {
 }
 
 /// A session of somebody else: the real psql, asked line by line.
-struct Session {
+pub(crate) struct Session {
     child: std::process::Child,
     input: std::process::ChildStdin,
     answers: std::sync::mpsc::Receiver<String>,
 }
 
 impl Session {
-    fn open(url: &str) -> Session {
+    /// On the shared server.
+    pub(crate) fn open(url: &str) -> Session {
+        Session::at(Cluster::shared().unwrap(), url)
+    }
+
+    pub(crate) fn at(cluster: &Cluster, url: &str) -> Session {
         use std::io::BufRead;
         use std::process::Stdio;
-        let (cluster, _) = database().unwrap();
         let mut child = cluster
             .command("psql")
             .args(["-X", "-q", "-A", "-t", "-v", "VERBOSITY=sqlstate", url])
@@ -272,7 +277,7 @@ impl Session {
     }
 
     /// Runs statements; returns what they print.
-    fn run(&mut self, sql: &str) -> Result<String, String> {
+    pub(crate) fn run(&mut self, sql: &str) -> Result<String, String> {
         use std::io::Write;
         writeln!(self.input, "{sql};\n\\echo :SQLSTATE\n\\echo done").unwrap();
         let mut lines = Vec::new();
