@@ -87,7 +87,7 @@ pub(super) fn still_open(
 ) -> Result<Vec<Waiting>, Lost> {
     let rows = server.ask(WRITERS, &[text(sequence.table.as_str())])?;
     let mut open = waiting(&rows)?;
-    // PREPARE TRANSACTION gives a transaction another name: any that is prepared may be one of those.
+    // A prepared transaction has another name once the server came back: any may be one of those.
     open.retain(|one| {
         let is_prepared = one.transaction.starts_with("-1/");
         is_prepared

@@ -353,7 +353,7 @@ fn the_oldest_transaction_says_nothing_about_ids() {
     assert_eq!(texts, ["newer", "older"]);
 }
 
-/// PREPARE TRANSACTION gives the transaction that is waited for another name.
+/// A prepared transaction outlives its session, and has another name once the server came back.
 #[test]
 fn a_prepared_transaction_is_waited_for() {
     let Some(cluster) =
@@ -381,6 +381,10 @@ fn a_prepared_transaction_is_waited_for() {
     assert_eq!(horizon.advance(&store).unwrap(), 0);
     theirs.run("PREPARE TRANSACTION 'theirs'").unwrap();
     assert_eq!(horizon.advance(&store).unwrap(), 0, "it is still open");
-    theirs.run("COMMIT PREPARED 'theirs'").unwrap();
+    drop(theirs);
+    cluster.crash();
+    assert_eq!(horizon.advance(&store).unwrap(), 0, "it is still open");
+    cluster.psql(&url, "COMMIT PREPARED 'theirs'").unwrap();
     assert_eq!(horizon.advance(&store).unwrap(), 1);
+    assert_eq!(conformance::read(&store, &of, 0).len(), 1);
 }
