@@ -7,24 +7,24 @@ mod barrier;
 mod discover;
 mod listen;
 mod make;
+mod send;
 mod settle;
 
 use std::cell::{Cell, RefCell};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use futures_util::TryStreamExt;
-use futures_util::future::{join_all, join3};
+use futures_util::future::join3;
 use prosescope_core::workflow::{
-    Barrier, Change, Facts, Filter, Op, Row, Rows, Select, Shape, Statement, Table, Tables, Target,
-    Value, Waiting, Work, Workflow,
+    Barrier, Facts, Filter, Op, Row, Rows, Select, Shape, Statement, Table, Tables, Target, Value,
+    Waiting, Work, Workflow,
 };
 use prosescope_core::write::{Fault, FaultKind, WriteError};
 
 use crate::address::Address;
 use crate::fault;
 use crate::rows::get;
-use crate::server::{Bound, Lost, Server, owned, text, typed};
+use crate::server::{Bound, Lost, Server, owned, text};
 use crate::store::BEGIN;
 use barrier::Sequence;
 use discover::Postgres;
@@ -202,24 +202,13 @@ impl PostgresTables {
                 .map(|()| Vec::new())
                 .map_err(failed);
         }
-        let mut statements = Vec::with_capacity(changes.len());
-        for change in &changes {
-            let statement = self.shape.change(change, &Postgres);
-            let statement = statement.ok_or_else(|| WriteError::from(missing(change.table)))?;
-            statements.push(statement);
-        }
-        let ids = self.send(server, &changes, &statements)?;
-        match server.batch("COMMIT") {
-            Ok(()) => Ok(ids),
-            Err(lost) if fault::leaves_open(&lost) => {
-                Err(Failed::Unanswered(Box::new(settle::Unanswered {
-                    transaction,
-                    changes,
-                    ids,
-                    lost,
-                })))
-            }
-            Err(lost) => Err(failed(lost)),
+        match self.commit(server, &changes)? {
+            send::Sent::Recorded(ids) => Ok(ids),
+            send::Sent::Unanswered(lost) => Err(Failed::Unanswered(Box::new(settle::Unanswered {
+                transaction,
+                changes,
+                lost,
+            }))),
         }
     }
 
@@ -280,49 +269,6 @@ impl PostgresTables {
         }
         statement.sql.push_str(" FOR NO KEY UPDATE");
         Some(statement)
-    }
-
-    /// Sends all statements without waiting, and then looks at the answers; returns the ids of events.
-    fn send(
-        &self,
-        server: &Server,
-        changes: &[Change],
-        statements: &[Statement],
-    ) -> Result<Vec<i64>, Failed> {
-        let client = server.client();
-        let all = statements.iter().map(|statement| async move {
-            let bound = bound(&statement.values);
-            let rows = client
-                .query_typed_raw(&statement.sql, typed(&bound))
-                .await?;
-            let mut rows = std::pin::pin!(rows);
-            let mut ids = Vec::new();
-            while let Some(row) = rows.try_next().await? {
-                ids.extend(get::<Option<String>>(&row, 0)?);
-            }
-            Ok::<_, tokio_postgres::Error>((ids, rows.rows_affected().unwrap_or(0)))
-        });
-        let answers = server.wait(join_all(all));
-        let answers = answers.ok_or_else(|| self.failed(&Lost::Silent))?;
-        let mut ids = Vec::new();
-        for (answer, change) in answers.into_iter().zip(changes) {
-            // The first error is the reason for the others.
-            let (answered, changed) = answer.map_err(|error| self.failed(&Lost::Error(error)))?;
-            if changed != 1 {
-                let message = format!(
-                    "{} was not written: one row of {} was to change, {changed} would have",
-                    self.address,
-                    change.table.name()
-                );
-                let hint = "look for rules, triggers and row security on the table";
-                let fault = Fault::new(FaultKind::Damaged, message).hint(hint);
-                return Err(Failed::Finally(fault.into()));
-            }
-            if change.table == Table::Events {
-                ids.extend(answered.iter().filter_map(|id| id.parse::<i64>().ok()));
-            }
-        }
-        Ok(ids)
     }
 
     fn failed(&self, lost: &Lost) -> Failed {
@@ -481,7 +427,7 @@ impl PostgresTables {
                 .ok()
                 .and_then(|server| self.fate(&server, &of).inspect(|_| self.keep(server)));
             match fate {
-                Some(settle::Fate::Recorded) => return Ok(settle::Settled::Recorded(of.ids)),
+                Some(settle::Fate::Recorded(ids)) => return Ok(settle::Settled::Recorded(ids)),
                 Some(settle::Fate::Not) => {
                     return Ok(settle::Settled::Not(unwritten(&self.address, &of.lost)));
                 }

@@ -17,8 +17,6 @@ pub(super) struct Unanswered {
     /// Its id.
     pub(super) transaction: String,
     pub(super) changes: Vec<Change>,
-    /// The ids that its events were given.
-    pub(super) ids: Vec<i64>,
     pub(super) lost: Lost,
 }
 
@@ -32,8 +30,8 @@ pub(super) enum Settled {
 
 /// What became of a transaction.
 pub(super) enum Fate {
-    /// It was committed.
-    Recorded,
+    /// It was committed; the ids of its events.
+    Recorded(Vec<i64>),
     /// It was not, and never will be.
     Not,
     /// Nothing shows it.
@@ -56,55 +54,91 @@ impl PostgresTables {
         match status.as_deref() {
             Some("in progress") => None,
             Some("aborted") => Some(Fate::Not),
-            Some("committed") => match self.left_a_row(server, of).ok()? {
-                true => Some(Fate::Recorded),
-                false => Some(Fate::Unknown),
-            },
+            Some("committed") => Some(match self.rows_of(server, of).ok()? {
+                Some(ids) => Fate::Recorded(ids),
+                None => Fate::Unknown,
+            }),
             _ => Some(Fate::Unknown),
         }
     }
 
-    /// Whether a row is there as the transaction wrote it.
-    fn left_a_row(&self, server: &Server, of: &Unanswered) -> Result<bool, Lost> {
+    /// The ids of the transaction's events, where a row is there as the transaction wrote it.
+    fn rows_of(&self, server: &Server, of: &Unanswered) -> Result<Option<Vec<i64>>, Lost> {
         // Rows have the lower half of the id.
         let id: u64 = of.transaction.parse().unwrap_or_default();
         let writer = (id & u64::from(u32::MAX)).to_string();
-        let mut events = of.ids.iter();
-        for change in &of.changes {
-            let Some(table) = self.shape.table(change.table) else {
+        let events = of.changes.iter();
+        let events: Vec<&Change> = events.filter(|change| is_event(change)).collect();
+        let ids = self.events_of(server, &writer, &events)?;
+        if !events.is_empty() && ids.len() == events.len() {
+            return Ok(Some(ids));
+        }
+        for change in of.changes.iter().filter(|change| !is_event(change)) {
+            let id = change.row.clone().map(Value::Text);
+            let id = id.or_else(|| written(change, "id").cloned());
+            let (Some(table), Some(id)) = (self.shape.table(change.table), id) else {
                 continue;
             };
-            let written = |name: &str| {
-                let found = change.values.iter().find(|(column, _)| *column == name);
-                found.map(|(_, value)| value.clone())
+            let Some(column) = table.column("id") else {
+                continue;
             };
-            let row = match (&change.row, change.table) {
-                (Some(id), _) => Some(Value::Text(id.clone())),
-                (None, Table::Events) => events.next().map(|id| Value::Int(*id)),
-                (None, _) => written("id"),
-            };
-            let mut by = vec![("id", row)];
-            if change.table == Table::Events {
-                by.push(("text", written("text")));
-            }
-            let (mut sql, mut values) = (format!("SELECT xmin::text FROM {}", table.name), vec![]);
-            for (name, value) in by {
-                let (Some(column), Some(value)) = (table.column(name), value) else {
-                    continue;
-                };
-                let word = if values.is_empty() { "WHERE" } else { "AND" };
-                values.push(Postgres.value(&value, column));
-                let place = Postgres.place(values.len(), column);
-                sql = format!("{sql} {word} \"{name}\" = {place}");
-            }
-            let rows = server.ask(&sql, &bound(&values))?;
+            let sql = format!(
+                "SELECT xmin::text FROM {} WHERE \"id\" = {}",
+                table.name,
+                Postgres.place(1, column)
+            );
+            let rows = server.ask(&sql, &bound(&[Postgres.value(&id, column)]))?;
             let first = rows.first().map(|row| get::<String>(row, 0)).transpose()?;
             if first.is_some_and(|found| found == writer) {
-                return Ok(true);
+                return Ok(Some(ids));
             }
         }
-        Ok(false)
+        Ok(None)
     }
+
+    /// The ids of events that a transaction wrote, with these texts in this order; none where they are others.
+    fn events_of(
+        &self,
+        server: &Server,
+        writer: &str,
+        events: &[&Change],
+    ) -> Result<Vec<i64>, Lost> {
+        let of = events
+            .first()
+            .and_then(|event| written(event, "workflow_id"));
+        let table = self.shape.table(Table::Events);
+        let column = table.and_then(|table| table.column("workflow_id"));
+        let (Some(table), Some(column), Some(of)) = (table, column, of) else {
+            return Ok(Vec::new());
+        };
+        let sql = format!(
+            "SELECT id::text, text::text FROM {} AS event WHERE workflow_id = {} AND xmin::text = $2 ORDER BY event.id",
+            table.name,
+            Postgres.place(1, column)
+        );
+        let values = [Postgres.value(of, column), Value::Text(writer.to_owned())];
+        let mut ids = Vec::new();
+        let mut expected = events.iter();
+        for row in server.ask(&sql, &bound(&values))? {
+            let (id, text): (String, String) = (get(&row, 0)?, get(&row, 1)?);
+            let wanted = expected.next().and_then(|event| written(event, "text"));
+            if wanted != Some(&Value::Text(text)) {
+                return Ok(Vec::new());
+            }
+            ids.extend(id.parse::<i64>().ok());
+        }
+        Ok(ids)
+    }
+}
+
+fn is_event(change: &Change) -> bool {
+    change.table == Table::Events && change.row.is_none()
+}
+
+/// What a change wrote into a column.
+fn written<'a>(change: &'a Change, column: &str) -> Option<&'a Value> {
+    let found = change.values.iter().find(|(name, _)| *name == column);
+    found.map(|(_, value)| value)
 }
 
 /// Nobody knows.
