@@ -3,6 +3,8 @@
 
 BEGIN;
 SELECT pg_advisory_xact_lock(7957133);
+-- Whether the tables are made here, for what is added to our own alone.
+DO $$ BEGIN PERFORM set_config('prose.makes_workflows', (to_regclass('workflows') IS NULL)::text, true); END $$;
 
 CREATE TABLE IF NOT EXISTS workflows (
   id UUID PRIMARY KEY DEFAULT gen_random_uuid(),
@@ -40,16 +42,10 @@ CREATE TABLE IF NOT EXISTS workflow_events (
   created_at TIMESTAMPTZ NOT NULL DEFAULT now()
 );
 
--- The pointer to the newest run (errata M2), where the table is ours: another program's has its own.
+-- The pointer to the newest run (errata M2), where the table is ours: rows of another program may point nowhere.
 DO $$
 BEGIN
-  IF NOT EXISTS (
-    SELECT FROM pg_constraint
-    WHERE conrelid = 'workflows'::regclass AND contype = 'f' AND confrelid = 'workflow_runs'::regclass
-  ) AND (
-    SELECT atttypid = 'uuid'::regtype FROM pg_attribute
-    WHERE attrelid = 'workflows'::regclass AND attname = 'most_recent_run_id'
-  ) THEN
+  IF current_setting('prose.makes_workflows', true) = 'true' THEN
     ALTER TABLE workflows ADD CONSTRAINT x_workflows_most_recent_run
       FOREIGN KEY (most_recent_run_id) REFERENCES workflow_runs(id) ON DELETE SET NULL DEFERRABLE INITIALLY DEFERRED;
   END IF;
@@ -111,8 +107,18 @@ END $$;
 CREATE OR REPLACE TRIGGER x_workflow_notify AFTER INSERT ON workflow_events
   FOR EACH STATEMENT EXECUTE FUNCTION x_workflow_notify();
 
-CREATE INDEX IF NOT EXISTS idx_workflows_updated ON workflows(updated_at);
-CREATE INDEX IF NOT EXISTS idx_workflow_runs_workflow ON workflow_runs(workflow_id, created_at);
 CREATE INDEX IF NOT EXISTS idx_workflow_events_cursor ON workflow_events(workflow_id, id);
-CREATE INDEX IF NOT EXISTS idx_workflow_events_run ON workflow_events(run_id);
+-- What another program made may lack these columns.
+DO $$
+BEGIN
+  IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'workflows'::regclass AND attname = 'updated_at') THEN
+    CREATE INDEX IF NOT EXISTS idx_workflows_updated ON workflows(updated_at);
+  END IF;
+  IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'workflow_runs'::regclass AND attname = 'created_at') THEN
+    CREATE INDEX IF NOT EXISTS idx_workflow_runs_workflow ON workflow_runs(workflow_id, created_at);
+  END IF;
+  IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'workflow_events'::regclass AND attname = 'run_id') THEN
+    CREATE INDEX IF NOT EXISTS idx_workflow_events_run ON workflow_events(run_id);
+  END IF;
+END $$;
 COMMIT;
