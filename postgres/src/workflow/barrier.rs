@@ -66,16 +66,27 @@ pub(super) fn take(server: &Server, sequence: &Sequence) -> Result<Barrier, Lost
         });
     };
     // Two statements, one after the other: the newest id first.
-    let newest = format!("SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM {name}");
-    let of = [text(sequence.table.as_str())];
-    let both = futures_util::future::join(server.alone(&newest, &[]), server.alone(WRITERS, &of));
+    let newest = format!(
+        "SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END, q.seqcache
+         FROM {name} AS s, pg_sequence AS q WHERE q.seqrelid = $1::text::regclass"
+    );
+    let (of, by) = ([text(sequence.table.as_str())], [text(name.as_str())]);
+    let both = futures_util::future::join(server.alone(&newest, &by), server.alone(WRITERS, &of));
     let (newest, open) = server.wait(both).ok_or(Lost::Silent)?;
     let newest = newest?;
-    let until = newest.first().map(|row| get::<i64>(row, 0)).transpose()?;
+    let newest = newest
+        .first()
+        .map(|row| Ok::<_, tokio_postgres::Error>((get::<i64>(row, 0)?, get::<i64>(row, 1)?)));
+    let (until, cache) = newest.transpose()?.unwrap_or((0, 1));
     Ok(Barrier {
-        until: until.unwrap_or_default(),
+        until,
         waits: waiting(&open?)?,
-        unknown: None,
+        // It may have been altered since the tables were looked up.
+        unknown: Sequence {
+            cache,
+            ..sequence.clone()
+        }
+        .unknown(),
     })
 }
 

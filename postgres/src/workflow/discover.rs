@@ -1,7 +1,8 @@
 //! Which tables there are, and how their columns are read and written.
 
 use prosescope_core::workflow::{
-    Column, Dialect, Op, Select, Shape, Statement, Table, TableShape, Value, label,
+    Column, Dialect, Kind, Op, Select, Shape, Statement, Table, TableShape, TurnStatus, Value,
+    WorkflowStatus, label,
 };
 
 use super::barrier::Sequence;
@@ -23,7 +24,9 @@ const TABLES: [Table; 4] = [
 /// Columns of the tables, with the words of enums.
 const COLUMNS: &str = "
     SELECT n.nspname::text, c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod),
-           ARRAY(SELECT enumlabel::text FROM pg_enum WHERE enumtypid = a.atttypid ORDER BY enumsortorder)
+           ARRAY(SELECT enumlabel::text FROM pg_enum WHERE enumtypid = a.atttypid ORDER BY enumsortorder),
+           (SELECT string_agg(pg_get_constraintdef(k.oid), ' ') FROM pg_constraint k
+            WHERE k.conrelid = c.oid AND k.contype = 'c' AND k.conkey = ARRAY[a.attnum])
     FROM pg_class c
     JOIN pg_namespace n ON n.oid = c.relnamespace
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -49,9 +52,11 @@ const SEQUENCE: &str = "
     LEFT JOIN pg_sequence s ON s.seqrelid = found.oid
     WHERE a.attrelid = $1::text::regclass AND a.attname = 'id'";
 
-/// The schemas that the role looks into. Asked before the search path is set: it is the role's own.
+/// The schemas that the role looks into, whatever another client of a pooler set in the session.
 fn schemas(server: &Server) -> Result<Vec<String>, Lost> {
+    server.batch("BEGIN READ ONLY; SET LOCAL search_path TO DEFAULT")?;
     let rows = server.rows(SCHEMAS, &[])?;
+    server.batch("END")?;
     let schemas: Result<Vec<String>, _> = rows.iter().map(|row| get::<String>(row, 0)).collect();
     Ok(schemas?)
 }
@@ -92,11 +97,14 @@ pub(super) fn look(server: &Server) -> Result<(Shape, Sequence), Lost> {
         let Some(known) = TABLES.into_iter().find(|known| known.name() == table) else {
             continue;
         };
-        let column = Column {
+        let mut column = Column {
             name: get(row, 2)?,
             of: get(row, 3)?,
             labels: get(row, 4)?,
         };
+        if column.labels.is_empty() {
+            column.labels = checked_words(get::<Option<&str>>(row, 5)?.unwrap_or_default());
+        }
         match shape.tables.iter_mut().find(|(there, _)| *there == known) {
             Some((_, there)) => there.columns.push(column),
             None => {
@@ -118,6 +126,17 @@ pub(super) fn look(server: &Server) -> Result<(Shape, Sequence), Lost> {
         }
     }
     Ok((shape, sequence))
+}
+
+/// The words of the document that a CHECK names, in its case: a column of texts takes no others, also while there are no rows.
+fn checked_words(check: &str) -> Vec<String> {
+    let quoted = check.split('\'').skip(1).step_by(2);
+    let known = quoted.filter(|word| {
+        WorkflowStatus::parse(word).is_some()
+            || TurnStatus::parse(word).is_some()
+            || Kind::parse(word).is_some()
+    });
+    known.map(str::to_owned).collect()
 }
 
 /// The statement for rows; `None` where no row can be like this. A text that is not a UUID is in no column of UUIDs, and asking
