@@ -10,6 +10,7 @@ use prosescope_core::workflow::{
 use prosescope_core::write::{FaultKind, WriteError};
 use prosescope_postgres::PostgresTables;
 use prosescope_test_support::cluster::Cluster;
+use prosescope_test_support::pooler::Pooler;
 
 use super::cut::{Cut, Way};
 use super::workflows::{Session, conformance};
@@ -402,4 +403,24 @@ fn a_row_that_is_not_written_undoes_the_command() {
         0,
         "nothing is settled yet"
     );
+}
+
+/// Each transaction may run in another session, with what an earlier client left in it.
+#[test]
+fn a_pooler_may_stand_between() {
+    let Some((cluster, url)) = database() else {
+        return;
+    };
+    PostgresTables::set_up(&address(&url)).unwrap();
+    let pooler = Pooler::to(cluster.port());
+    let own = format!("127.0.0.1:{}", cluster.port());
+    let through = url.replace(&own, &format!("127.0.0.1:{}", pooler.port()));
+    let through = address(&format!("{through}?sslmode=disable"));
+    for _ in 0..4 {
+        PostgresTables::open(&through).unwrap();
+    }
+    let mut store = PostgresTables::set_up(&through).unwrap();
+    conformance::lifecycle(&mut store);
+    conformance::promises(&mut store);
+    assert!(pooler.switches() > 100, "{}", pooler.switches());
 }
