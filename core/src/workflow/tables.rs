@@ -286,7 +286,7 @@ pub trait Rows {
 pub trait Tables: Rows {
     /// Locks the target's workflow, asks `work` what to change, and applies it: all or nothing, durably, and one writer of a
     /// workflow at a time. `work` may be asked again when the store had to start over. Returns the ids of the events that
-    /// were appended. Where `again` is false, a command is not begun anew once it may have been recorded.
+    /// were appended.
     ///
     /// # Errors
     /// What `work` said, or the [`Fault`] of the store.

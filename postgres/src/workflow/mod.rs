@@ -441,6 +441,15 @@ impl PostgresTables {
     }
 }
 
+impl Drop for PostgresTables {
+    fn drop(&mut self) {
+        // The next one need not connect anew.
+        if let Some(server) = self.server.get_mut() {
+            server.release();
+        }
+    }
+}
+
 /// What a plan may know, in the command's transaction.
 struct PostgresFacts<'a> {
     tables: &'a PostgresTables,
