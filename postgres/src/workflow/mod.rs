@@ -9,15 +9,14 @@ mod listen;
 mod make;
 mod send;
 mod settle;
+mod transact;
 
-use std::cell::{Cell, RefCell};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::cell::RefCell;
 
 use futures_util::future::join3;
 use prosescope_core::workflow::{
-    Barrier, Facts, Filter, Op, Row, Rows, Select, Shape, Statement, Table, Tables, Target, Value,
-    Waiting, Work, Workflow,
+    Barrier, Dialect, Filter, Op, Row, Rows, Select, Shape, Statement, Table, Tables, Target,
+    Value, Waiting, Work,
 };
 use prosescope_core::write::{Fault, FaultKind, WriteError};
 
@@ -29,12 +28,6 @@ use crate::store::BEGIN;
 use barrier::Sequence;
 use discover::Postgres;
 pub use listen::Listener;
-
-/// How often a command is begun anew when other transactions were in its way, or the connection was lost.
-const TRIES: u32 = 20;
-
-/// How long a command that was cut off looks for the server.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Events that one transaction removes.
 const BATCH: u32 = 10_000;
@@ -63,22 +56,6 @@ impl std::fmt::Debug for PostgresTables {
             .field("address", &self.address)
             .field("shape", &self.shape)
             .finish_non_exhaustive()
-    }
-}
-
-/// Why a command was not recorded.
-enum Failed {
-    /// The same may succeed when it is begun anew.
-    Passing(Fault),
-    /// It cannot be.
-    Finally(WriteError),
-    /// The server did not answer the COMMIT of these changes.
-    Unanswered(Box<settle::Unanswered>),
-}
-
-impl From<WriteError> for Failed {
-    fn from(error: WriteError) -> Failed {
-        Failed::Finally(error)
     }
 }
 
@@ -164,127 +141,6 @@ impl PostgresTables {
             }
         }
     }
-
-    fn attempt(&mut self, target: Target<'_>, work: Work<'_>) -> Result<Vec<i64>, Failed> {
-        let server = self.server().map_err(Failed::Passing)?;
-        let done = self.in_transaction(&server, target, work);
-        let is_over = match &done {
-            Ok(_) => true,
-            Err(Failed::Unanswered(_)) => false,
-            Err(_) => !server.is_closed() && server.batch("ROLLBACK").is_ok(),
-        };
-        // The server ends an open transaction with its session.
-        *self.server.borrow_mut() = Some(server).filter(|_| is_over);
-        done
-    }
-
-    fn in_transaction(
-        &self,
-        server: &Server,
-        target: Target<'_>,
-        work: Work<'_>,
-    ) -> Result<Vec<i64>, Failed> {
-        let failed = |lost: Lost| self.failed(&lost);
-        let (workflow, transaction) = self.lock(server, target).map_err(failed)?;
-        let facts = PostgresFacts {
-            tables: self,
-            server,
-            workflow,
-            lost: Cell::new(None),
-        };
-        let changes = work(&facts).map_err(|error| match facts.lost.take() {
-            Some(lost) if fault::is_passing(&lost) => self.failed(&lost),
-            _ => Failed::Finally(error),
-        })?;
-        if changes.is_empty() {
-            return server
-                .batch("ROLLBACK")
-                .map(|()| Vec::new())
-                .map_err(failed);
-        }
-        match self.commit(server, &changes)? {
-            send::Sent::Recorded(ids) => Ok(ids),
-            send::Sent::Unanswered(lost) => Err(Failed::Unanswered(Box::new(settle::Unanswered {
-                transaction,
-                changes,
-                lost,
-            }))),
-        }
-    }
-
-    /// Begins a transaction, and locks the workflow's row; returns the workflow, and the transaction's id.
-    fn lock(
-        &self,
-        server: &Server,
-        target: Target<'_>,
-    ) -> Result<(Option<Workflow>, String), Lost> {
-        const TRANSACTION: &str = "SELECT pg_current_xact_id()::text";
-        let statement = self.locking(target);
-        let bound = bound(statement.as_ref().map_or(&[], |of| &of.values));
-        let lock = async {
-            match &statement {
-                None => Ok(Vec::new()),
-                Some(of) => server.question(&of.sql, &bound).await,
-            }
-        };
-        let all = join3(
-            server.client().batch_execute(BEGIN),
-            lock,
-            server.question(TRANSACTION, &[]),
-        );
-        let (begun, rows, transaction) = server.wait(all).ok_or(Lost::Silent)?;
-        begun?;
-        let (rows, transaction) = (rows?, transaction?);
-        let rows = match &statement {
-            None => Vec::new(),
-            Some(of) => texts(&rows, of)?,
-        };
-        let transaction = transaction.first().map(|row| get(row, 0)).transpose()?;
-        Ok((
-            rows.first().map(Workflow::of_row),
-            transaction.unwrap_or_default(),
-        ))
-    }
-
-    /// The statement that locks a workflow; `None` where nothing can be locked.
-    fn locking(&self, target: Target<'_>) -> Option<Statement> {
-        let all = Select::of(Table::Workflows);
-        let (wanted, id) = match target {
-            Target::New => return None,
-            Target::Workflow(id) => (all.is("id", id), None),
-            Target::Run(id) => (all, Some(id)),
-        };
-        let mut statement = discover::statement(&self.shape, &wanted)?;
-        if let Some(id) = id {
-            let of_run = Select::of(Table::Runs)
-                .columns(&["workflow_id"])
-                .is("id", id);
-            let of_run = discover::statement(&self.shape, &of_run)?;
-            let (_, from) = of_run.sql.split_once(" FROM ")?;
-            statement.sql = format!(
-                "{} WHERE \"id\" = (SELECT \"workflow_id\" FROM {from})",
-                statement.sql
-            );
-            statement.values = of_run.values;
-        }
-        statement.sql.push_str(" FOR NO KEY UPDATE");
-        Some(statement)
-    }
-
-    fn failed(&self, lost: &Lost) -> Failed {
-        if fault::is_passing(lost) {
-            return Failed::Passing(unwritten(&self.address, lost));
-        }
-        if let Some(why) = fault::not_storable(lost) {
-            let message = format!(
-                "{} was not written: PostgreSQL refuses a value: {why}",
-                self.address
-            );
-            let hint = "leave the character out, or keep workflows in a file (--state sqlite)";
-            return Failed::Finally(WriteError::refused("not-storable", message, hint));
-        }
-        Failed::Finally(unwritten(&self.address, lost).into())
-    }
 }
 
 impl Rows for PostgresTables {
@@ -326,21 +182,7 @@ impl Rows for PostgresTables {
 
 impl Tables for PostgresTables {
     fn transact(&mut self, target: Target<'_>, work: Work<'_>) -> Result<Vec<i64>, WriteError> {
-        let mut last = None;
-        for n in 0..TRIES {
-            match self.attempt(target, work) {
-                Ok(ids) => return Ok(ids),
-                Err(Failed::Finally(error)) => return Err(error),
-                Err(Failed::Passing(fault)) => last = Some(fault),
-                Err(Failed::Unanswered(unanswered)) => match self.settle(*unanswered)? {
-                    settle::Settled::Recorded(ids) => return Ok(ids),
-                    settle::Settled::Not(fault) => last = Some(fault),
-                },
-            }
-            thread::sleep(Duration::from_millis(u64::from(n) * 20));
-        }
-        let busy = || Fault::new(FaultKind::Busy, format!("{} was not written", self.address));
-        Err(last.unwrap_or_else(busy).into())
+        self.transacted(target, work)
     }
 
     /// What one transaction removed stays removed when a later one fails.
@@ -392,18 +234,22 @@ impl Tables for PostgresTables {
             .ok_or_else(|| missing(Table::Followers))?;
         let of = table
             .column("workflow_id")
-            .map_or("text", |column| column.of.as_str());
+            .ok_or_else(|| missing(Table::Followers))?;
         let sql = format!(
             "INSERT INTO {} AS known (workflow_id, name, cursor, updated_at)
-             VALUES ($1::text::{of}, $2::text, $3::text::bigint, $4::text::timestamptz)
+             VALUES ({}, $2::text, $3::text::bigint, $4::text::timestamptz)
              ON CONFLICT (workflow_id, name) DO UPDATE
              SET cursor = greatest(known.cursor, excluded.cursor), updated_at = excluded.updated_at",
-            table.name
+            table.name,
+            Postgres.place(1, of)
         );
-        let cursor = cursor.to_string();
-        let now = prosescope_core::workflow::time_text(now) + "+00";
-        let values = [text(workflow), text(follower), text(&*cursor), text(&*now)];
-        self.written(&sql, &values).map(|_| ())
+        let values = [
+            Postgres.value(&workflow.into(), of),
+            follower.into(),
+            Value::Int(cursor),
+            Value::Time(now),
+        ];
+        self.written(&sql, &bound(&values)).map(|_| ())
     }
 }
 
@@ -418,27 +264,6 @@ impl PostgresTables {
         };
         self.repeated(write, unwritten)
     }
-
-    /// Finds out what became of a transaction whose COMMIT was not answered.
-    fn settle(&mut self, of: settle::Unanswered) -> Result<settle::Settled, WriteError> {
-        let begun = Instant::now();
-        while begun.elapsed() < PATIENCE {
-            let fate = Server::connect(&self.address)
-                .ok()
-                .and_then(|server| self.fate(&server, &of).inspect(|_| self.keep(server)));
-            match fate {
-                Some(settle::Fate::Recorded(ids)) => return Ok(settle::Settled::Recorded(ids)),
-                Some(settle::Fate::Not) => {
-                    return Ok(settle::Settled::Not(unwritten(&self.address, &of.lost)));
-                }
-                Some(settle::Fate::Unknown) => break,
-                None => {}
-            }
-            // The server is not back yet, or the transaction is not over.
-            thread::sleep(Duration::from_millis(100));
-        }
-        Err(settle::unknown(&self.address))
-    }
 }
 
 impl Drop for PostgresTables {
@@ -447,38 +272,6 @@ impl Drop for PostgresTables {
         if let Some(server) = self.server.get_mut() {
             server.release();
         }
-    }
-}
-
-/// What a plan may know, in the command's transaction.
-struct PostgresFacts<'a> {
-    tables: &'a PostgresTables,
-    server: &'a Server,
-    workflow: Option<Workflow>,
-    /// Why the last question has no answer.
-    lost: Cell<Option<Lost>>,
-}
-
-impl Facts for PostgresFacts<'_> {
-    fn select(&self, wanted: &Select<'_>) -> Result<Vec<Row>, Fault> {
-        let Some(statement) = discover::statement(&self.tables.shape, wanted) else {
-            return Ok(Vec::new());
-        };
-        let rows = self.server.rows(&statement.sql, &bound(&statement.values));
-        let rows = rows.and_then(|rows| Ok(texts(&rows, &statement)?));
-        rows.map_err(|lost| {
-            let fault = unwritten(&self.tables.address, &lost);
-            self.lost.set(Some(lost));
-            fault
-        })
-    }
-
-    fn shape(&self) -> &Shape {
-        &self.tables.shape
-    }
-
-    fn workflow(&self) -> Option<&Workflow> {
-        self.workflow.as_ref()
     }
 }
 

@@ -11,7 +11,8 @@ use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
 use super::discover::Postgres;
-use super::{Failed, PostgresTables, bound, missing};
+use super::transact::Failed;
+use super::{PostgresTables, bound, missing};
 use crate::fault;
 use crate::rows::get;
 use crate::server::{Bound, Lost, Server, typed};

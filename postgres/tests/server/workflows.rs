@@ -4,7 +4,7 @@
 #[path = "../../../core/tests/stores/workflows.rs"]
 pub(crate) mod conformance;
 
-use prosescope_core::workflow::{Horizon, Move, Prefer, Rows, record, show};
+use prosescope_core::workflow::{Horizon, Move, Prefer, Rows, note_cursor, record, show};
 use prosescope_postgres::{Address, PostgresTables};
 use prosescope_test_support::cluster::Cluster;
 
@@ -94,6 +94,11 @@ fn tables_with_little_more_than_keys_are_used_and_completed() {
         assert_eq!((view.workflow.id.len(), view.runs.len()), (32, 1));
         assert_eq!(view.workflow.status, "ACTIVE");
         assert_eq!(conformance::read(&store, &of, 0).len(), 1);
+        if n == 2 {
+            note_cursor(&mut store, &of, "desk", 1, conformance::NOW).unwrap();
+            let followers = show(&store, &of).unwrap().unwrap().followers;
+            assert_eq!((followers.len(), followers[0].cursor), (1, 1));
+        }
         let theirs = Move::Resume("a".repeat(32));
         assert_eq!(
             record(&mut store, &theirs, None, conformance::NOW)
