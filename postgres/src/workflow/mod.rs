@@ -1,4 +1,4 @@
-//! Workflows in PostgreSQL (memoria.md): the tables that [`WORKFLOWS_POSTGRES_SQL`] makes, or those of another program.
+//! Workflows in PostgreSQL (memoria.md): the tables of [`PostgresTables::set_up`], or those of another program.
 //!
 //! A command is one transaction. It locks the workflow's row (`FOR NO KEY UPDATE`) before an event takes its id, so that
 //! within a workflow the order of ids is the order of commits, and writers do not wait for foreign, uncommitted inserts.

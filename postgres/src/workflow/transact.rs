@@ -10,8 +10,7 @@ use prosescope_core::workflow::{
 };
 use prosescope_core::write::{Fault, FaultKind, WriteError};
 
-use super::discover;
-use super::{PostgresTables, bound, send, settle, texts, unwritten};
+use super::{PostgresTables, bound, discover, send, settle, texts, unwritten};
 use crate::fault;
 use crate::rows::get;
 use crate::server::{Lost, Server};
