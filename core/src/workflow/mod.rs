@@ -38,7 +38,7 @@ mod turns;
 
 pub use data::{Append, Appended, DataSet, Note, Prefer, Step};
 pub use follow::{
-    Barrier, Events, Follower, Horizon, Prune, Pruned, UnknownOrder, Waiting, events, followers,
+    Barrier, Events, Follower, Horizon, Prune, Pruned, UnknownOrder, Waiting, events, events_until, followers,
     note_cursor, prune,
 };
 pub use json::Json;

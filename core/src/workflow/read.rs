@@ -29,6 +29,7 @@ const SHORT: usize = 200;
 /// The newest workflows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WorkflowList {
     /// The newest first.
     pub workflows: Vec<WorkflowSummary>,
@@ -39,6 +40,7 @@ pub struct WorkflowList {
 /// A workflow in a list.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WorkflowSummary {
     /// Its id.
     pub id: String,
@@ -61,6 +63,7 @@ pub struct WorkflowSummary {
 /// A workflow with its runs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WorkflowView {
     /// The workflow.
     #[serde(flatten)]
@@ -74,6 +77,7 @@ pub struct WorkflowView {
 /// A run that is `running` and does not say that it is worked on (errata M4).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StuckRun {
     /// The workflow.
     pub workflow_id: String,
