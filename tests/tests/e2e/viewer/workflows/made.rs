@@ -178,7 +178,10 @@ pub(super) fn foreign(path: &Path) {
 pub(super) fn with_rows(path: &Path, rows: &str) {
     sql(
         path,
-        &format!("{}\n{rows}", prosescope_core::workflow::WORKFLOWS_SQL),
+        &format!(
+            "PRAGMA foreign_keys = OFF;\n{}\n{rows}",
+            prosescope_core::workflow::WORKFLOWS_SQL
+        ),
     );
 }
 

@@ -258,6 +258,7 @@ fn a_served_database_is_followed() {
     viewer.wait_main("3 workflows");
     viewer.wait_main("Which cost centre pays");
     viewer.key("j");
+    viewer.key("k");
     viewer.key("Enter");
     viewer.wait_page("Conversation");
     made::answer(&path, "OPS-2207 of course");
@@ -279,6 +280,7 @@ fn screenshots_of_workflows() {
     viewer.wait_main("3 workflows");
     shoot(&mut viewer, "workflows-list");
     viewer.key("j");
+    viewer.key("k");
     viewer.key("Enter");
     for (key, title) in [
         ("1", "Conversation"),
