@@ -9,6 +9,8 @@
 use prosescope_core::session::ValueOf;
 use prosescope_core::session::pages::Page;
 use prosescope_core::view::RunList;
+use prosescope_core::workflow::WorkflowSummary;
+use prosescope_core::workflow::page::EventLine;
 use serde::{Deserialize, Serialize};
 
 /// A question to the worker. `place` is where a run lies inside what is open (see
@@ -187,7 +189,7 @@ pub(crate) enum Request {
         /// How many.
         len: u32,
     },
-    /// A stretch of the workflows of a database, the newest first: `Window` of `WorkflowSummary`.
+    /// A stretch of the workflows of a database, the newest first: a [`Window`].
     Workflows {
         /// The database.
         place: String,
@@ -207,7 +209,7 @@ pub(crate) enum Request {
         /// Its id.
         id: String,
     },
-    /// A stretch of a workflow's events, in order: `Window` of `EventLine`.
+    /// A stretch of a workflow's events, in order: a [`Window`].
     Events {
         /// The database.
         place: String,
@@ -249,13 +251,22 @@ pub(crate) struct WorkflowsIn {
     pub(crate) notes: Vec<String>,
 }
 
-/// A stretch of a long list.
+/// A stretch of a list of workflows, or of events. One type for both: each costs the page its own code of a long list.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Window<T> {
+pub(crate) struct Window {
     /// The rows.
-    pub(crate) rows: Vec<T>,
+    pub(crate) rows: Vec<Line>,
     /// Rows in all.
     pub(crate) total: u64,
+}
+
+/// A row of such a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Line {
+    /// A workflow.
+    Workflow(WorkflowSummary),
+    /// An event.
+    Event(EventLine),
 }
 
 /// What is not among the files that a person gave.

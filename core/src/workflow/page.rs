@@ -36,29 +36,18 @@ pub struct Member {
     pub value: Shown,
 }
 
-/// A message of the conversation.
+/// A message of the conversation, or an important step.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     /// Its number, as it was recorded.
     pub seq: Option<String>,
     /// Who said it.
     pub role: Option<String>,
+    /// The run that a step belongs to.
+    pub run: Option<String>,
     /// What was said; `None` where no content is recorded.
     pub content: Option<Shown>,
     /// When.
-    pub at: Option<Stamp>,
-    /// Other members.
-    pub more: Vec<Member>,
-}
-
-/// An important step.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StepShown {
-    /// The step, for people.
-    pub text: Option<Shown>,
-    /// The run that it belongs to.
-    pub run: Option<String>,
-    /// When it was kept.
     pub at: Option<Stamp>,
     /// Other members.
     pub more: Vec<Member>,
@@ -134,7 +123,7 @@ pub struct WorkflowPage {
     /// Settings of the conversation.
     pub preferences: Vec<Member>,
     /// What is worth keeping across runs.
-    pub steps: Vec<StepShown>,
+    pub steps: Vec<Message>,
     /// What else is kept with the important steps.
     pub more_steps: Vec<Member>,
     /// Its runs, the oldest first.
@@ -324,11 +313,12 @@ fn message(raw: &RawValue) -> Message {
         content: found.remove("content").as_deref().map(of_raw),
         at: found.remove("at").map(text).as_deref().map(Stamp::parse),
         more: of_members(found),
+        run: None,
     }
 }
 
 /// Important steps: a list, or the member `steps` of an object. What is neither is kept as it is.
-fn steps(json: &Json) -> (Vec<StepShown>, Vec<Member>) {
+fn steps(json: &Json) -> (Vec<Message>, Vec<Member>) {
     let list = |text: &str| serde_json::from_str::<Vec<Box<RawValue>>>(text).ok();
     if let Some(found) = list(json.as_str()) {
         return (found.iter().map(|raw| step(raw)).collect(), Vec::new());
@@ -347,19 +337,20 @@ fn steps(json: &Json) -> (Vec<StepShown>, Vec<Member>) {
     )
 }
 
-fn step(raw: &RawValue) -> StepShown {
+fn step(raw: &RawValue) -> Message {
     let Ok(mut found) = serde_json::from_str::<Members>(raw.get()) else {
-        return StepShown {
-            text: Some(of_raw(raw)),
-            ..StepShown::default()
+        return Message {
+            content: Some(of_raw(raw)),
+            ..Message::default()
         };
     };
     let text = |raw: Box<RawValue>| of_raw(&raw).text;
-    StepShown {
-        text: found.remove("text").as_deref().map(of_raw),
+    Message {
+        content: found.remove("text").as_deref().map(of_raw),
         run: found.remove("run_id").map(text),
         at: found.remove("at").map(text).as_deref().map(Stamp::parse),
         more: of_members(found),
+        ..Message::default()
     }
 }
 

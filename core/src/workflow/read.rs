@@ -1,7 +1,5 @@
 //! Lists and pages of workflows.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::follow::{Follower, followers};
@@ -142,37 +140,34 @@ pub fn list(rows: &dyn Rows, wanted: &Wanted) -> Result<WorkflowList, Fault> {
 
 /// The lines of workflows, with what their newest runs say. Runs are asked for in parts: a guarded connection takes 64 values.
 pub(super) fn summarised(rows: &dyn Rows, found: &[Row]) -> Result<Vec<WorkflowSummary>, Fault> {
-    let mut newest = BTreeMap::new();
+    let mut lines = Vec::with_capacity(found.len());
     for some in found.chunks(AT_ONCE) {
         let ids = some
             .iter()
             .filter_map(|row| Some(row.get("most_recent_run_id")?.into()));
-        let runs = Select::of(Table::Runs)
+        let newest = Select::of(Table::Runs)
             .columns(&["id", "status", "user_input", "state"])
             .filter("id", Op::In(ids.collect()));
-        let runs = rows.select(&runs)?;
-        newest.extend(
-            runs.iter()
-                .map(Turn::of_row)
-                .map(|run| (run.id.clone(), run)),
-        );
+        let newest: Vec<Turn> = rows.select(&newest)?.iter().map(Turn::of_row).collect();
+        lines.extend(some.iter().map(|row| summary(row, &newest)));
     }
-    let summary = |row: &Row| {
-        let run_id = row.get("most_recent_run_id").map(str::to_owned);
-        let run = run_id.as_ref().and_then(|id| newest.get(id));
-        let waits = run.filter(|run| run.known_status() == Some(TurnStatus::WaitingForInput));
-        WorkflowSummary {
-            id: row.get("id").unwrap_or_default().to_owned(),
-            status: row.get("status").unwrap_or_default().to_owned(),
-            run_status: run.map(|run| run.status.clone()),
-            input: run.and_then(|run| run.user_input.as_deref()).map(short),
-            question: waits.and_then(Turn::question).as_deref().map(short),
-            run_id,
-            created_at: row.get("created_at").map(Stamp::parse),
-            updated_at: row.get("updated_at").map(Stamp::parse),
-        }
-    };
-    Ok(found.iter().map(summary).collect())
+    Ok(lines)
+}
+
+fn summary(row: &Row, newest: &[Turn]) -> WorkflowSummary {
+    let run_id = row.get("most_recent_run_id").map(str::to_owned);
+    let run = newest.iter().find(|turn| Some(&turn.id) == run_id.as_ref());
+    let waits = run.filter(|run| run.known_status() == Some(TurnStatus::WaitingForInput));
+    WorkflowSummary {
+        id: row.get("id").unwrap_or_default().to_owned(),
+        status: row.get("status").unwrap_or_default().to_owned(),
+        run_status: run.map(|run| run.status.clone()),
+        input: run.and_then(|run| run.user_input.as_deref()).map(short),
+        question: waits.and_then(Turn::question).as_deref().map(short),
+        run_id,
+        created_at: row.get("created_at").map(Stamp::parse),
+        updated_at: row.get("updated_at").map(Stamp::parse),
+    }
 }
 
 pub(super) fn short(text: &str) -> String {

@@ -31,10 +31,9 @@ pub fn workflow_ids(rows: &dyn Rows, wanted: &Wanted) -> Result<Vec<String>, Fau
         let waiting = Select::of(Table::Runs)
             .is("status", Value::Word(TurnStatus::WaitingForInput.word()))
             .columns(&["workflow_id"]);
-        let waiting: BTreeSet<String> = self::ids(&rows.select(&waiting)?, "workflow_id")
-            .into_iter()
-            .collect();
-        ids.retain(|id| waiting.contains(id));
+        let mut named = BTreeSet::new();
+        named.extend(self::ids(&rows.select(&waiting)?, "workflow_id"));
+        ids.retain(|id| named.contains(id));
     }
     Ok(ids)
 }
@@ -50,9 +49,9 @@ pub fn summaries(rows: &dyn Rows, ids: &[String]) -> Result<Vec<WorkflowSummary>
         let found = Select::of(Table::Workflows)
             .columns(SUMMARY)
             .filter("id", Op::In(wanted));
-        let mut found = summarised(rows, &rows.select(&found)?)?;
-        found.sort_by_key(|line| some.iter().position(|id| *id == line.id));
-        lines.extend(found);
+        let found = summarised(rows, &rows.select(&found)?)?;
+        let line = |id: &String| found.iter().find(|line| line.id == *id).cloned();
+        lines.extend(some.iter().filter_map(line));
     }
     Ok(lines)
 }

@@ -1,13 +1,13 @@
 //! The workflows of a database: conversations, the one that changed last first.
 
 use leptos::prelude::*;
-use prosescope_core::workflow::{WorkflowStatus, WorkflowSummary};
+use prosescope_core::workflow::WorkflowStatus;
 
 use super::list::{Cursor, Key, Mark, Pages, Rows, Stretch};
 use super::parts::{Empty, Pill, When};
 use super::runs::{ListBar, Lists};
 use super::state::{App, WAITING};
-use crate::protocol::{Request, Window};
+use crate::protocol::{Line, Request, Window};
 use crate::route::{Route, Tab};
 use crate::text::words;
 
@@ -21,19 +21,17 @@ pub(crate) fn Workflows(
     document().set_title("Workflows — Prosescope");
     let chosen = app.choice.workflows;
     let at = StoredValue::new(place.clone());
-    let pages = Pages::new(move |from, len| async move {
+    let pages = lines(Box::new(move |from, len| {
         let status = chosen.get_untracked();
         let waiting = status == WAITING;
-        let request = Request::Workflows {
+        Request::Workflows {
             place: at.get_value(),
             status: if waiting { String::new() } else { status },
             waiting,
             from,
             len,
-        };
-        let Window { rows, total } = app.ask::<Window<WorkflowSummary>>(request).await?;
-        Ok(Stretch { rows, total })
-    });
+        }
+    }));
     let cursor = Cursor::new();
     Effect::new(move |before: Option<String>| {
         let now = chosen.get();
@@ -66,13 +64,11 @@ pub(crate) fn Workflows(
     };
     let nothing = Memo::new(move |_| pages.total.get() == Some(0));
     let to = place.clone();
-    let on_key = Callback::new(
-        move |(pressed, _, row): (Key, u64, Option<WorkflowSummary>)| {
-            if let (Key::Enter, Some(row)) = (pressed, row) {
-                app.go(Route::workflow(&to, &row.id, Tab::Conversation));
-            }
-        },
-    );
+    let on_key = Callback::new(move |(pressed, _, row): (Key, u64, Option<Line>)| {
+        if let (Key::Enter, Some(Line::Workflow(row))) = (pressed, row) {
+            app.go(Route::workflow(&to, &row.id, Tab::Conversation));
+        }
+    });
     let head = view! {
         <span role="columnheader">"Conversation"</span>
         <span role="columnheader">"Newest run"</span>
@@ -104,13 +100,57 @@ pub(crate) fn Workflows(
                 <p><button on:click=move |_| chosen.set(String::new())>"Show all workflows"</button></p>
             })}
             <div class="list-box" class:gone=nothing>
-                <Rows
-                    pages height=48.0 label="Workflows" class="workflow-rows" cursor
+                <Lines
+                    pages height=48.0 label="Workflows" class="workflow-rows" cursor draw on_key
                     head=head.try_update_value(Option::take).flatten().unwrap_or_else(|| ().into_any())
-                    draw=draw mark=|_| Mark::default() on_key
                 />
             </div>
         </main>
+    }
+}
+
+/// A list whose stretches these requests ask for.
+pub(super) fn lines(request: Box<dyn Fn(u64, u32) -> Request>) -> Pages<Line> {
+    let app = App::get();
+    Pages::new(move |from, len| {
+        let request = request(from, len);
+        async move {
+            let Window { rows, total } = app.ask(request).await?;
+            Ok(Stretch { rows, total })
+        }
+    })
+}
+
+/// A list of workflows or events.
+#[component]
+pub(super) fn Lines(
+    /// Its rows.
+    pages: Pages<Line>,
+    /// The height of a row, in pixels.
+    height: f64,
+    /// What a screen reader calls it.
+    label: &'static str,
+    /// Its class.
+    class: &'static str,
+    /// The row that the keys move.
+    cursor: Cursor,
+    /// Names of the columns.
+    head: AnyView,
+    /// Draws a row.
+    draw: fn(u64, &Line) -> AnyView,
+    /// Acts on a key at a row.
+    on_key: Callback<(Key, u64, Option<Line>)>,
+) -> impl IntoView {
+    let mark: fn(&Line) -> Mark = mark;
+    view! { <Rows pages height label class cursor head draw mark on_key/> }
+}
+
+/// Marks the event that is open.
+fn mark(row: &Line) -> Mark {
+    let is_open = |id: i64| App::get().route.read().selected() == Some(id.to_string().as_str());
+    Mark {
+        selected: matches!(row, Line::Event(event) if is_open(event.id)),
+        ..Mark::default()
     }
 }
 
@@ -133,25 +173,33 @@ pub(super) fn spoken(status: &str) -> String {
     }
 }
 
-fn draw(_: u64, row: &WorkflowSummary) -> AnyView {
-    let said = match (&row.question, &row.input) {
-        (Some(question), _) => {
-            view! { <b><em class="asks">"asks: "</em>{question.clone()}</b> }.into_any()
-        }
-        (None, Some(input)) if !input.is_empty() => view! { <b>{input.clone()}</b> }.into_any(),
-        (None, _) => view! { <b class="none">"no message"</b> }.into_any(),
+fn draw(_: u64, row: &Line) -> AnyView {
+    let Line::Workflow(row) = row else {
+        return ().into_any();
     };
-    let title = row
+    let (asks, said) = match (&row.question, &row.input) {
+        (Some(question), _) => ("asks: ", question.as_str()),
+        (None, Some(input)) => ("", input.as_str()),
+        (None, None) => ("", ""),
+    };
+    let said = said.to_owned();
+    let title = said.clone();
+    let said = match said.is_empty() && asks.is_empty() {
+        true => view! { <span class="none">"no message"</span> }.into_any(),
+        false => view! { <b><span class="asks">{asks}</span>{said}</b> }.into_any(),
+    };
+    // The message that led to the question; and on a narrow screen what the other columns hold.
+    let before = row
         .question
-        .clone()
-        .or_else(|| row.input.clone())
+        .as_ref()
+        .and(row.input.clone())
         .unwrap_or_default();
-    // Beside a question the message that led to it; else what the other columns hold, where these are not shown.
-    let second = match (&row.question, &row.input) {
-        (Some(_), Some(input)) => input.clone(),
-        _ => String::new(),
+    let status = match row.status.as_str() {
+        "active" => String::new(),
+        other => format!("{} · ", spoken(other)),
     };
-    let usual = row.status == "active";
+    let changed = row.updated_at.as_ref().map(words::day).unwrap_or_default();
+    let narrow = format!("{status}{changed} · {}", short_id(&row.id));
     let run = match &row.run_status {
         Some(status) => view! { <Pill status=status.clone() words=spoken(status)/> }.into_any(),
         None => view! { <span class="none">"no run"</span> }.into_any(),
@@ -159,15 +207,12 @@ fn draw(_: u64, row: &WorkflowSummary) -> AnyView {
     view! {
         <span role="gridcell" class="two" title=title>
             {said}
-            <small>
-                {(!usual).then(|| view! { <span class="narrow-status">{spoken(&row.status)}" · "</span> })}
-                <span class="narrow-id mono">{short_id(&row.id)}</span>
-                {second}
-            </small>
+            <small class="narrow-only">{narrow}</small>
+            <small class="wide">{before}</small>
         </span>
         <span role="gridcell">{run}</span>
         <span role="gridcell" class="wide"><Pill status=row.status.clone() words=spoken(&row.status)/></span>
-        <span role="gridcell" class="wide"><When stamp=row.updated_at.clone()/></span>
+        <span role="gridcell" class="wide cut"><When stamp=row.updated_at.clone()/></span>
         <span role="gridcell" class="wide mono" title=row.id.clone()>{short_id(&row.id)}</span>
     }
     .into_any()

@@ -2,16 +2,16 @@
 
 use prosescope_core::source::{Source as _, SourceError};
 use prosescope_core::view::RunList;
-use prosescope_core::workflow::page::{self, EventLine, EventShown, WorkflowPage};
+use prosescope_core::workflow::page::{self, EventShown, WorkflowPage};
 use prosescope_core::workflow::{
-    Rows as _, SqliteTables, Unfit, Wanted, WorkflowStatus, WorkflowSummary, event_ids,
-    events_from, show, summaries, workflow_ids,
+    Rows as _, SqliteTables, Unfit, Wanted, WorkflowStatus, event_ids, events_from, show,
+    summaries, workflow_ids,
 };
 use prosescope_core::write::Fault;
 
 use super::desk::{Desk, options};
 use crate::bytes::WebSource;
-use crate::protocol::{Trouble, Window, WorkflowsIn};
+use crate::protocol::{Line, Trouble, Window, WorkflowsIn};
 
 /// A database of workflows, with the ids of the lists that were asked last.
 pub(super) struct OpenWorkflows {
@@ -43,7 +43,6 @@ pub(super) fn taken_from(list: &mut RunList, source: &WebSource) -> Vec<Workflow
         !is_one
     });
     list.total = list.total.saturating_sub(found.len() as _);
-    found.sort_by(|a, b| a.place.cmp(&b.place));
     found
 }
 
@@ -99,7 +98,7 @@ impl OpenWorkflows {
         waiting: bool,
         from: u64,
         len: u32,
-    ) -> Result<Window<WorkflowSummary>, Trouble> {
+    ) -> Result<Window, Trouble> {
         let place = self.place.clone();
         let wrong = |fault| trouble(&place, fault);
         let known = self.listed.take();
@@ -117,13 +116,13 @@ impl OpenWorkflows {
             }
         };
         let (_, _, ids) = self.listed.insert(listed);
-        let mut rows = summaries(&self.tables, stretch(ids, from, len)).map_err(wrong)?;
-        for row in &mut rows {
+        let mut lines = summaries(&self.tables, stretch(ids, from, len)).map_err(wrong)?;
+        for row in &mut lines {
             row.status = page::status_word(&row.status);
             row.run_status = row.run_status.as_deref().map(page::status_word);
         }
         Ok(Window {
-            rows,
+            rows: lines.into_iter().map(Line::Workflow).collect(),
             total: ids.len() as u64,
         })
     }
@@ -135,12 +134,7 @@ impl OpenWorkflows {
     }
 
     /// A stretch of a workflow's events.
-    pub(super) fn events(
-        &mut self,
-        id: &str,
-        from: u64,
-        len: u32,
-    ) -> Result<Window<EventLine>, Trouble> {
+    pub(super) fn events(&mut self, id: &str, from: u64, len: u32) -> Result<Window, Trouble> {
         let place = self.place.clone();
         let wrong = |fault| trouble(&place, fault);
         let known = self.events.take();
@@ -161,7 +155,7 @@ impl OpenWorkflows {
             None => Vec::new(),
         };
         Ok(Window {
-            rows: rows.iter().map(page::line).collect(),
+            rows: rows.iter().map(page::line).map(Line::Event).collect(),
             total: ids.len() as u64,
         })
     }

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use prosescope_core::workflow::page::{Asking, Message, WorkflowPage};
 
 use super::Shown;
-use super::shown::{Folded, said, value};
+use super::shown::{Folded, opened, said, value};
 use crate::route::Tab;
 use crate::text::words;
 use crate::ui::parts::{Copy, Empty, Go, Pill, When};
@@ -20,27 +20,24 @@ pub(super) fn draw(page: WorkflowPage) -> AnyView {
     let asks = page.asks.into_iter();
     let asks = asks.map(|asking| ask(asking, &status, several));
     let nothing = page.messages.is_empty() && page.summary.is_none();
-    let runs = page.runs.len() as u64;
     view! {
-        <div class="tools"><h1>"Conversation"</h1></div>
+        <div class="tools"><h1>"Conversation"</h1><Pill status=status.clone() words=spoken(&status)/></div>
         {asks.collect_view()}
         {page.error.map(|error| view! {
             <section class="note bad"><div class="grow">
                 <p><b>"The workflow has an error"</b></p>
-                {value(error, "Error")}
+                {opened(error)}
             </div></section>
         })}
-        <dl class="facts">
-            <div><dt>"Status"</dt><dd><Pill status=status.clone() words=spoken(&status)/></dd></div>
-            <div><dt>"Begun"</dt><dd><When stamp=page.created_at/></dd></div>
-            <div><dt>"Changed"</dt><dd><When stamp=page.updated_at/></dd></div>
-            <div><dt>"Version"</dt><dd>{match page.version {
+        <dl class="pairs">
+            <dt>"Begun"</dt><dd><When stamp=page.created_at/></dd>
+            <dt>"Changed"</dt><dd><When stamp=page.updated_at/></dd>
+            <dt>"Version"</dt><dd>{match page.version {
                 Some(version) => version.to_string().into_any(),
                 None => view! { <span class="none">"not recorded"</span> }.into_any(),
-            }}</dd></div>
-            <div><dt>"Runs"</dt><dd><Go to=Shown::get().tab(Tab::Runs)>{words::count(runs)}</Go></dd></div>
+            }}</dd>
+            <dt>"Id"</dt><dd class="whole-id"><code>{page.id.clone()}</code><Copy text=Signal::stored(page.id) label="Copy id"/></dd>
         </dl>
-        <p class="whole-id"><span class="faint">"Id "</span><code>{page.id.clone()}</code><Copy text=Signal::stored(page.id) label="Copy id"/></p>
         {page.summary.map(|summary| view! { <h2>"Summary"</h2><div class="summary-text">{said(summary)}</div> })}
         {match nothing {
             true => view! { <div class="after-facts"><Empty what="No messages" why="The context records no summary and no messages; the runs may have their inputs and outputs."/></div> }.into_any(),

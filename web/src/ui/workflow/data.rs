@@ -1,7 +1,7 @@
 //! What is kept beside the conversation: preferences, important steps, the rest of the context, other columns.
 
 use leptos::prelude::*;
-use prosescope_core::workflow::page::{StepShown, WorkflowPage};
+use prosescope_core::workflow::page::{Message, WorkflowPage};
 
 use super::Shown;
 use super::shown::{members, others, value};
@@ -34,7 +34,7 @@ pub(super) fn draw(page: WorkflowPage) -> AnyView {
     .into_any()
 }
 
-fn steps(steps: Vec<StepShown>) -> AnyView {
+fn steps(steps: Vec<Message>) -> AnyView {
     let shown = Shown::get();
     let rows = steps.into_iter().map(|step| {
         let more = step.more.into_iter().map(|member| {
@@ -43,7 +43,7 @@ fn steps(steps: Vec<StepShown>) -> AnyView {
         let run = step.run.map(|run| view! { " · run "<Go to=shown.item(Tab::Runs, &run)>{short_id(&run)}</Go> });
         view! {
             <li>
-                {match step.text {
+                {match step.content {
                     Some(text) => value(text, "Step"),
                     None => view! { <span class="none">"no text"</span> }.into_any(),
                 }}

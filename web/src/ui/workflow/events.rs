@@ -1,37 +1,35 @@
 //! The events of a workflow, in order, and the one that is open beside them.
 
 use leptos::prelude::*;
-use prosescope_core::workflow::page::{EventLine, EventShown, WorkflowPage};
+use prosescope_core::workflow::page::{EventShown, WorkflowPage};
 
 use super::Shown;
-use super::shown::{others, value};
-use crate::protocol::{Request, Window};
+use super::shown::{opened, others};
+use crate::protocol::{Line, Request};
 use crate::route::Tab;
 use crate::text::words;
 use crate::ui::detail::{self, Beside};
-use crate::ui::list::{Cursor, Key, Mark, Pages, Rows, Stretch};
+use crate::ui::list::{Cursor, Key};
 use crate::ui::load::{ask, loaded};
 use crate::ui::parts::{Empty, Go, When};
 use crate::ui::state::App;
-use crate::ui::workflows::short_id;
+use crate::ui::workflows::{Lines, lines, short_id};
 
 /// Draws the page.
 pub(super) fn draw(page: &WorkflowPage) -> AnyView {
     let (app, shown) = (App::get(), Shown::get());
-    let pages = Pages::new(move |from, len| async move {
-        let request = Request::Events {
-            place: shown.place.get_value(),
-            id: shown.id.get_value(),
-            from,
-            len,
-        };
-        let Window { rows, total } = app.ask::<Window<EventLine>>(request).await?;
-        Ok(Stretch { rows, total })
-    });
+    let pages = lines(Box::new(move |from, len| Request::Events {
+        place: shown.place.get_value(),
+        id: shown.id.get_value(),
+        from,
+        len,
+    }));
     let selected = detail::selected();
     let cursor = Cursor::new();
-    let on_key = Callback::new(move |(key, _, row): (Key, u64, Option<EventLine>)| {
-        let Some(row) = row else { return };
+    let on_key = Callback::new(move |(key, _, row): (Key, u64, Option<Line>)| {
+        let Some(Line::Event(row)) = row else {
+            return;
+        };
         let open = selected.read_untracked().is_some();
         if key == Key::Enter || (key == Key::Moved && open) {
             app.put(shown.item(Tab::Events, row.id));
@@ -40,13 +38,6 @@ pub(super) fn draw(page: &WorkflowPage) -> AnyView {
             request_animation_frame(detail::enter);
         }
     });
-    let mark = move |row: &EventLine| Mark {
-        selected: selected.with(|item| {
-            item.as_ref()
-                .is_some_and(|item| *item == row.id.to_string())
-        }),
-        ..Mark::default()
-    };
     let head = view! {
         <span role="columnheader">"Kind"</span>
         <span role="columnheader">"Event"</span>
@@ -54,7 +45,7 @@ pub(super) fn draw(page: &WorkflowPage) -> AnyView {
         <span role="columnheader" class="wide">"Time"</span>
     };
     let list = view! {
-        <Rows pages height=36.0 label="Events" class="event-rows" cursor head=head.into_any() draw=row mark on_key/>
+        <Lines pages height=36.0 label="Events" class="event-rows" cursor head=head.into_any() draw=row on_key/>
     };
     let count = move || pages.total.get().map(words::count);
     let nothing = Memo::new(move |_| pages.total.get() == Some(0));
@@ -86,7 +77,10 @@ fn kind(kind: &str) -> AnyView {
         .into_any()
 }
 
-fn row(_: u64, event: &EventLine) -> AnyView {
+fn row(_: u64, event: &Line) -> AnyView {
+    let Line::Event(event) = event else {
+        return ().into_any();
+    };
     let run = event.run.as_deref().unwrap_or_default();
     view! {
         <span role="gridcell">{kind(&event.kind)}</span>
@@ -132,7 +126,7 @@ fn one(shown: Shown, event: EventShown) -> AnyView {
         </dl>
         <h3>"Payload"</h3>
         {match event.payload {
-            Some(payload) => value(payload, "JSON"),
+            Some(payload) => opened(payload),
             None => view! { <p class="none">"none"</p> }.into_any(),
         }}
         {others(event.extra)}

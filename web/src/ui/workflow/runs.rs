@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use prosescope_core::workflow::page::{TurnShown, WorkflowPage};
 
-use super::shown::{Folded, others, said, value};
+use super::shown::{Folded, opened, others, said};
 use crate::text::words;
 use crate::ui::detail;
 use crate::ui::parts::{Copy, Empty, Pill, When};
@@ -74,10 +74,7 @@ fn turn(number: usize, run: TurnShown, is_newest: bool, selected: Memo<Option<St
     let question = run
         .question
         .map(|question| view! { <blockquote class="asked-it">{question}</blockquote> }.into_any());
-    let error = run.error.map(|error| match error.json {
-        true => value(error, "Error"),
-        false => view! { <pre class="error">{error.text}</pre> }.into_any(),
-    });
+    let error = run.error.map(opened);
     let owner = run
         .owner
         .map(|owner| view! { {owner}<span class="faint">" (as claimed)"</span> }.into_any());

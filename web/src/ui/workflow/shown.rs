@@ -11,6 +11,9 @@ use crate::ui::value::Text;
 /// JSON up to this length is shown in place.
 const SHORT: usize = 100;
 
+/// A value that is looked at for its own sake is laid out at once up to this length.
+const OPEN: usize = 4000;
+
 /// What a person or an engine said: Markdown; JSON as such.
 pub(super) fn said(value: Shown) -> AnyView {
     let cut = cut_note(&value);
@@ -76,16 +79,28 @@ fn cut_words(len: u64) -> impl IntoView {
     view! { <p class="faint">{words}</p> }
 }
 
+/// A value that is looked at for its own sake: laid out at once, unless it is long.
+pub(super) fn opened(value: Shown) -> AnyView {
+    if value.text.len() > OPEN {
+        return view! { <Folded value label="Show"/> }.into_any();
+    }
+    let text = match value.json {
+        true => laid_out(&value.text),
+        false => value.text,
+    };
+    view! { <Text text/> }.into_any()
+}
+
 /// Members of an object as a table.
 pub(super) fn members(members: Vec<Member>) -> AnyView {
     let rows = members.into_iter().map(|member| {
         let name = match member.name.is_empty() {
-            true => view! { <span class="none">"not an object"</span> }.into_any(),
-            false => member.name.into_any(),
+            true => "(not an object)".to_owned(),
+            false => member.name,
         };
-        view! { <tr><th scope="row">{name}</th><td>{value(member.value, "JSON")}</td></tr> }
+        (name, value(member.value, "JSON"))
     });
-    view! { <table class="plain-table kept">{rows.collect_view()}</table> }.into_any()
+    table(rows.collect())
 }
 
 /// Columns that the document does not have; nothing where there are none.
@@ -93,16 +108,26 @@ pub(super) fn others(extra: Extra) -> Option<AnyView> {
     if extra.is_empty() {
         return None;
     }
-    let rows = extra.into_iter().map(|(name, value)| {
-        let cell = match value {
-            Some(text) => view! { <code class="wrap">{text}</code> }.into_any(),
+    let rows = extra.into_iter().map(|(name, cell)| {
+        let shown = match cell {
+            Some(text) => value(
+                Shown {
+                    text,
+                    ..Shown::default()
+                },
+                "Show",
+            ),
             None => view! { <span class="none">"NULL"</span> }.into_any(),
         };
-        view! { <tr><th scope="row">{name}</th><td>{cell}</td></tr> }
+        (name, shown)
     });
-    let table = view! {
-        <h3>"Other columns"</h3>
-        <table class="plain-table kept">{rows.collect_view()}</table>
-    };
-    Some(table.into_any())
+    let table = table(rows.collect());
+    Some(view! { <h3>"Other columns"</h3>{table} }.into_any())
+}
+
+fn table(rows: Vec<(String, AnyView)>) -> AnyView {
+    let rows = rows
+        .into_iter()
+        .map(|(name, cell)| view! { <dt>{name}</dt><dd>{cell}</dd> }.into_any());
+    view! { <dl class="pairs kept">{rows.collect_view()}</dl> }.into_any()
 }
