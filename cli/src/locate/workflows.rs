@@ -20,7 +20,7 @@ pub(crate) enum Kept {
     /// In a SQLite file.
     Sqlite(PathBuf),
     /// In a database of a server.
-    Postgres(Address),
+    Postgres(Box<Address>),
 }
 
 impl Kept {
@@ -28,7 +28,7 @@ impl Kept {
     pub(crate) fn named(store: &str) -> Result<Kept, CliError> {
         match store {
             "sqlite" => Ok(Kept::Sqlite(prose_dir()?.join(FILE))),
-            "postgres" => Ok(Kept::Postgres(address()?)),
+            "postgres" => Ok(Kept::Postgres(Box::new(address()?))),
             "" => Err(CliError::usage("--state is empty")
                 .hint("write `sqlite`, `postgres` or the path to a database")),
             url if url.contains("://") => Err(CliError::usage(
