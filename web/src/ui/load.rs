@@ -6,6 +6,7 @@ use prosescope_core::session::pages::Page;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 
+use super::parts::live;
 use super::state::{App, Run};
 use crate::protocol::{Request, Stats, Trouble};
 use crate::text::words;
@@ -77,12 +78,11 @@ where
     T: Clone + Send + Sync + 'static,
     F: Fn(T) -> AnyView + Send + 'static,
 {
-    (move || match of.get() {
+    live(move || match of.get() {
         None => view! { <Waiting/> }.into_any(),
         Some(Ok(answer)) => draw(answer),
         Some(Err(trouble)) => view! { <TroubleNote trouble/> }.into_any(),
     })
-    .into_any()
 }
 
 /// Says after a moment that something is being read, and lets it be stopped. The moment is the style's.

@@ -13,6 +13,23 @@ use crate::protocol::{Request, Trouble};
 use crate::route::{Page, Route};
 use crate::text::words;
 
+/// A part of the page that is drawn anew when what it reads changes. A closure in a view costs code of its own for each type
+/// that it draws; here all of them are one type.
+pub(crate) fn live<V: IntoAny>(draw: impl Fn() -> V + Send + 'static) -> AnyView {
+    fn boxed(draw: Box<dyn Fn() -> AnyView + Send>) -> AnyView {
+        (move || draw()).into_any()
+    }
+    boxed(Box::new(move || draw().into_any()))
+}
+
+/// Facts with their names, below each other.
+pub(crate) fn pairs(class: &'static str, facts: Vec<(String, AnyView)>) -> AnyView {
+    let fact =
+        |(name, fact): (String, AnyView)| view! { <dt>{name}</dt><dd>{fact}</dd> }.into_any();
+    let facts: Vec<AnyView> = facts.into_iter().map(fact).collect();
+    view! { <dl class=class>{facts}</dl> }.into_any()
+}
+
 /// A status: an icon and a word, in the tone of the status.
 #[component]
 pub(crate) fn Pill(

@@ -11,7 +11,7 @@ use super::icons;
 use super::keys::focus;
 use super::list::{Cursor, Key, Mark, Pages, Rows, Stretch};
 use super::opening::pick_files;
-use super::parts::{Empty, Pill, When};
+use super::parts::{Empty, Pill, When, live};
 use super::shell::SILENT;
 use super::state::{App, Choice, Desk, key};
 use super::theme::ThemeButton;
@@ -44,13 +44,13 @@ pub(crate) fn Runs() -> impl IntoView {
             {move || list.with(|list| list.issues.iter().map(|issue| view! {
                 <p class="faint">{issue.message.clone()}" "{issue.hint.clone()}</p>
             }).collect_view())}
-            {move || if nothing.get() && !app.workflows.read().is_empty() {
+            {live(move || if nothing.get() && !app.workflows.read().is_empty() {
                 view! { <Empty what="No runs" why="What was opened holds workflows: choose a database above."/> }.into_any()
             } else if nothing.get() {
                 view! { <h1>"No runs"</h1><Empty what="No runs" why="Nothing in what was opened is a run."/> }.into_any()
             } else {
                 view! { <Chosen list/> }.into_any()
-            }}
+            })}
         </main>
     }
 }
@@ -85,7 +85,7 @@ pub(super) fn Lists() -> impl IntoView {
         Desk::Open(list) => list.runs.len(),
         _ => 0,
     });
-    move || {
+    live(move || {
         let databases = app.workflows.get();
         if databases.is_empty() || (databases.len() == 1 && runs.get() == 0) {
             return None;
@@ -112,7 +112,7 @@ pub(super) fn Lists() -> impl IntoView {
         Some(view! {
             <nav class="tabs lists" aria-label="Lists">{of_runs}{of_workflows.collect_view()}</nav>
         })
-    }
+    })
 }
 
 /// What the list can be ordered by.

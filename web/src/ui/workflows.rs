@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use prosescope_core::workflow::WorkflowStatus;
 
 use super::list::{Cursor, Key, Mark, Pages, Rows, Stretch};
-use super::parts::{Empty, Pill, When};
+use super::parts::{Empty, Pill, When, live};
 use super::runs::{ListBar, Lists};
 use super::state::{App, WAITING};
 use crate::protocol::{Line, Request, Window};
@@ -81,9 +81,9 @@ pub(crate) fn Workflows(
         <ListBar/>
         <main id="main" class="fill solo" tabindex="-1">
             <Lists/>
-            {notes}
+            {live(notes)}
             <div class="tools">
-                <h1>{count}</h1>
+                <h1>{live(count)}</h1>
                 <span class="grow"></span>
                 <select aria-label="Status" prop:value=move || chosen.get()
                     on:change=move |event| chosen.set(event_target_value(&event))>
@@ -92,12 +92,15 @@ pub(crate) fn Workflows(
                     {WorkflowStatus::ALL.iter().map(|status| view! { <option value=status.word()>{status.word()}</option> }).collect_view()}
                 </select>
             </div>
-            {move || (nothing.get() && chosen.read().is_empty()).then(|| view! {
-                <Empty what="No workflows" why="The database has the tables of workflows, and no row in them."/>
-            })}
-            {move || (nothing.get() && !chosen.read().is_empty()).then(|| view! {
-                <Empty what="No workflow is like that" why="Another status may find some."/>
-                <p><button on:click=move |_| chosen.set(String::new())>"Show all workflows"</button></p>
+            {live(move || match (nothing.get(), chosen.read().is_empty()) {
+                (false, _) => ().into_any(),
+                (true, true) => view! {
+                    <Empty what="No workflows" why="The database has the tables of workflows, and no row in them."/>
+                }.into_any(),
+                (true, false) => view! {
+                    <Empty what="No workflow is like that" why="Another status may find some."/>
+                    <p><button on:click=move |_| chosen.set(String::new())>"Show all workflows"</button></p>
+                }.into_any(),
             })}
             <div class="list-box" class:gone=nothing>
                 <Lines

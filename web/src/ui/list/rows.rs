@@ -13,6 +13,7 @@ use super::Pages;
 use crate::text::window;
 use crate::ui::follow::{Carry, Stand, on_cleanup_local};
 use crate::ui::load::{TroubleNote, Waiting};
+use crate::ui::parts::live;
 use crate::ui::state::{App, Move};
 
 /// What a list is to a screen reader.
@@ -297,10 +298,10 @@ where
                 style:transform=format!("translateY({}px)", index as f64 * height)
                 on:click=open
             >
-                {move || match content.read().as_ref() {
+                {live(move || match content.read().as_ref() {
                     Some(row) => draw(index, row),
                     None => view! { <span class="bone" role="gridcell"></span> }.into_any(),
-                }}
+                })}
             </div>
         }
     };
@@ -320,8 +321,8 @@ where
             on:keydown=on_keydown
         >
             {head.map(|head| view! { <div class="row head" role="row" aria-rowindex="1">{head}</div> })}
-            {move || pages.trouble.get().map(|trouble| view! { <TroubleNote trouble/> })}
-            {move || waiting.get().then(|| view! { <Waiting/> })}
+            {live(move || pages.trouble.get().map(|trouble| view! { <TroubleNote trouble/> }))}
+            {live(move || waiting.get().then(|| view! { <Waiting/> }))}
             <div class="rows-body" role="rowgroup" style:height=move || format!("{}px", total() as f64 * height)>
                 <For each=move || shown.get() key=|index| *index children=row/>
             </div>

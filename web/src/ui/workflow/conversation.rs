@@ -7,7 +7,7 @@ use super::Shown;
 use super::shown::{Folded, opened, said, value};
 use crate::route::Tab;
 use crate::text::words;
-use crate::ui::parts::{Copy, Empty, Go, Pill, When};
+use crate::ui::parts::{Copy, Empty, Go, Pill, When, live, pairs};
 use crate::ui::workflows::{short_id, spoken};
 
 /// Messages that are shown at first: the newest.
@@ -20,6 +20,25 @@ pub(super) fn draw(page: WorkflowPage) -> AnyView {
     let asks = page.asks.into_iter();
     let asks = asks.map(|asking| ask(asking, &status, several));
     let nothing = page.messages.is_empty() && page.summary.is_none();
+    let version = match page.version {
+        Some(version) => version.to_string().into_any(),
+        None => view! { <span class="none">"not recorded"</span> }.into_any(),
+    };
+    let id = view! {
+        <div class="whole-id"><code>{page.id.clone()}</code><Copy text=Signal::stored(page.id) label="Copy id"/></div>
+    };
+    let facts = vec![
+        (
+            "Begun".to_owned(),
+            view! { <When stamp=page.created_at/> }.into_any(),
+        ),
+        (
+            "Changed".to_owned(),
+            view! { <When stamp=page.updated_at/> }.into_any(),
+        ),
+        ("Version".to_owned(), version),
+        ("Id".to_owned(), id.into_any()),
+    ];
     view! {
         <div class="tools"><h1>"Conversation"</h1><Pill status=status.clone() words=spoken(&status)/></div>
         {asks.collect_view()}
@@ -29,15 +48,7 @@ pub(super) fn draw(page: WorkflowPage) -> AnyView {
                 {opened(error)}
             </div></section>
         })}
-        <dl class="pairs">
-            <dt>"Begun"</dt><dd><When stamp=page.created_at/></dd>
-            <dt>"Changed"</dt><dd><When stamp=page.updated_at/></dd>
-            <dt>"Version"</dt><dd>{match page.version {
-                Some(version) => version.to_string().into_any(),
-                None => view! { <span class="none">"not recorded"</span> }.into_any(),
-            }}</dd>
-            <dt>"Id"</dt><dd class="whole-id"><code>{page.id.clone()}</code><Copy text=Signal::stored(page.id) label="Copy id"/></dd>
-        </dl>
+        {pairs("pairs", facts)}
         {page.summary.map(|summary| view! { <h2>"Summary"</h2><div class="summary-text">{said(summary)}</div> })}
         {match nothing {
             true => view! { <div class="after-facts"><Empty what="No messages" why="The context records no summary and no messages; the runs may have their inputs and outputs."/></div> }.into_any(),
@@ -84,16 +95,16 @@ fn Messages(messages: Vec<Message>) -> impl IntoView {
     view! {
         <h2>"Messages"</h2>
         {(many == 0).then(|| view! { <p class="faint">"None are kept beside the summary."</p> })}
-        {move || (count.get() < many).then(|| view! {
+        {live(move || (count.get() < many).then(|| view! {
             <p class="earlier"><button on:click=move |_| set_count.update(|n| *n += 200)>
                 "Show earlier of "{words::counted(many as u64, "message", "messages")}
             </button></p>
-        })}
+        }))}
         <ol class="messages">
-            {move || held.with_value(|messages| {
+            {live(move || held.with_value(|messages| {
                 let from = many.saturating_sub(count.get());
                 messages.iter().skip(from).cloned().map(message).collect_view()
-            })}
+            }))}
         </ol>
     }
 }

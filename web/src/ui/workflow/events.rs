@@ -11,7 +11,7 @@ use crate::text::words;
 use crate::ui::detail::{self, Beside};
 use crate::ui::list::{Cursor, Key};
 use crate::ui::load::{ask, loaded};
-use crate::ui::parts::{Empty, Go, When};
+use crate::ui::parts::{Empty, Go, When, live, pairs};
 use crate::ui::state::App;
 use crate::ui::workflows::{Lines, lines, short_id};
 
@@ -54,9 +54,9 @@ pub(super) fn draw(page: &WorkflowPage) -> AnyView {
         view! { <p class="faint">{words}</p> }
     });
     view! {
-        <div class="tools"><h1>"Events"</h1><span class="soft">{count}</span></div>
+        <div class="tools"><h1>"Events"</h1><span class="soft">{live(count)}</span></div>
         {followers.collect_view()}
-        {move || nothing.get().then(|| view! { <Empty what="No events" why="No run reported anything, or the events were pruned."/> })}
+        {live(move || nothing.get().then(|| view! { <Empty what="No events" why="No run reported anything, or the events were pruned."/> }))}
         <div class="list-box" class:gone=nothing>
             <Beside list=list.into_any() open=selected.into() label="Event" draw=open/>
         </div>
@@ -111,19 +111,26 @@ fn open(item: String) -> AnyView {
 
 fn one(shown: Shown, event: EventShown) -> AnyView {
     let line = event.line;
+    let run = match line.run {
+        Some(run) => {
+            view! { <Go to=shown.item(Tab::Runs, &run)><code>{run.clone()}</code></Go> }.into_any()
+        }
+        None => view! { <span class="none">"none: it is of the workflow"</span> }.into_any(),
+    };
+    let facts = vec![
+        (
+            "Recorded".to_owned(),
+            view! { <When stamp=line.at/> }.into_any(),
+        ),
+        ("Run".to_owned(), run),
+    ];
     view! {
         <p class="line-up">{kind(&line.kind)}<span class="faint">"event "{line.id}</span></p>
         <h2 class="says"><span class="plain-text">{match event.text.text.is_empty() {
             true => "no text".to_owned(),
             false => event.text.text,
         }}</span></h2>
-        <dl class="pairs">
-            <dt>"Recorded"</dt><dd><When stamp=line.at/></dd>
-            <dt>"Run"</dt><dd>{match line.run {
-                Some(run) => view! { <Go to=shown.item(Tab::Runs, &run)><code>{run.clone()}</code></Go> }.into_any(),
-                None => view! { <span class="none">"none: it is of the workflow"</span> }.into_any(),
-            }}</dd>
-        </dl>
+        {pairs("pairs", facts)}
         <h3>"Payload"</h3>
         {match event.payload {
             Some(payload) => opened(payload),

@@ -13,7 +13,7 @@ use super::follow::Following;
 use super::icons;
 use super::load::{Answer, ask, loaded};
 use super::opening::pick_files;
-use super::parts::{Empty, Pill};
+use super::parts::{Empty, Pill, live};
 use super::state::App;
 use super::theme::ThemeButton;
 use super::workflows::{short_id, spoken};
@@ -91,7 +91,7 @@ pub(crate) fn WorkflowShell(
             <Bar/>
             <Tabs tab/>
             <main id="main" tabindex="-1" class=move || format!("page page-{} of-workflow", tab.get().word())>
-                {move || {
+                {live(move || {
                     let tab = tab.get();
                     loaded(answer, move |page| match page {
                         None => missing(),
@@ -102,7 +102,7 @@ pub(crate) fn WorkflowShell(
                             Tab::Data => data::draw(page),
                         },
                     })
-                }}
+                })}
             </main>
         </div>
     }
@@ -132,7 +132,7 @@ fn Bar() -> impl IntoView {
             <a class="brand" href="#/" title="All that is open (g)" aria-label="All that is open">{icons::mark()}</a>
             <a class="up" href=list.to_string() title="The list of workflows">{icons::left()}<span>"Workflows"</span></a>
             <b class="name mono" title=id.clone()>{short_id(&id)}</b>
-            {status}
+            {live(status)}
             <span class="grow"></span>
             <Following/>
             <button on:click=move |_| pick_files()><span>"Open…"</span></button>
@@ -164,9 +164,9 @@ fn Tabs(tab: Memo<Tab>) -> impl IntoView {
                     <a href=shown.tab(of).to_string() title=format!("{} ({key})", of.title())
                         aria-current=move || (tab.get() == of).then_some("page")>
                         <span>{of.title()}</span>
-                        {move || count(of).filter(|n| *n > 0).map(|n| view! {
+                        {live(move || count(of).filter(|n| *n > 0).map(|n| view! {
                             <span class="n">{words::count(n as u64)}</span>
-                        })}
+                        }))}
                     </a>
                 }
             }).collect_view()}

@@ -6,7 +6,7 @@ use prosescope_core::workflow::page::{TurnShown, WorkflowPage};
 use super::shown::{Folded, opened, others, said};
 use crate::text::words;
 use crate::ui::detail;
-use crate::ui::parts::{Copy, Empty, Pill, When};
+use crate::ui::parts::{Copy, Empty, Pill, When, live, pairs};
 use crate::ui::workflows::spoken;
 
 /// Runs that are shown at first: the newest.
@@ -43,19 +43,19 @@ pub(super) fn draw(page: WorkflowPage) -> AnyView {
     });
     view! {
         <div class="tools"><h1>"Runs"</h1><span class="soft">{words::count(many as u64)}", the oldest first"</span></div>
-        {move || (count.get() < many).then(|| view! {
+        {live(move || (count.get() < many).then(|| view! {
             <p class="earlier"><button on:click=move |_| set_count.update(|n| *n += 100)>
                 "Show earlier of "{words::counted(many as u64, "run", "runs")}
             </button></p>
-        })}
-        {move || held.with_value(|runs| {
+        }))}
+        {live(move || held.with_value(|runs| {
             let from = many.saturating_sub(count.get());
             let rows = runs.iter().enumerate().skip(from);
             rows.map(|(at, run)| {
                 let is_newest = newest.as_ref() == Some(&run.id);
                 turn(at + 1, run.clone(), is_newest, selected)
             }).collect_view()
-        })}
+        }))}
     }
     .into_any()
 }
@@ -64,26 +64,45 @@ fn turn(number: usize, run: TurnShown, is_newest: bool, selected: Memo<Option<St
     let anchor = format!("run-{}", run.id);
     let id = run.id.clone();
     let is_selected = move || selected.with(|named| named.as_ref() == Some(&id));
-    let row = |name: &'static str, class: &'static str, what: Option<AnyView>| {
-        what.map(|what| view! { <dt>{name}</dt><dd class=class>{what}</dd> })
-    };
-    let input = match run.input {
-        Some(input) => said(input),
-        None => view! { <span class="none">"not recorded"</span> }.into_any(),
-    };
-    let question = run
+    let when = |stamp| view! { <When stamp/> }.into_any();
+    let none = || view! { <span class="none">"not recorded"</span> }.into_any();
+    let text = |shown| view! { <div class="summary-text">{said(shown)}</div> }.into_any();
+    let asks = run
         .question
         .map(|question| view! { <blockquote class="asked-it">{question}</blockquote> }.into_any());
-    let error = run.error.map(opened);
     let owner = run
         .owner
         .map(|owner| view! { {owner}<span class="faint">" (as claimed)"</span> }.into_any());
-    let heartbeat = run
-        .heartbeat
-        .map(|at| view! { <When stamp=Some(at)/> }.into_any());
-    let asks = run.may_ask.filter(|may| !may);
-    let asks = asks.map(|_| "not allowed in this run".into_any());
-    let version = run.version.map(|version| version.to_string().into_any());
+    let state = run
+        .state
+        .map(|value| view! { <Folded value label="JSON"/> }.into_any());
+    let facts = [
+        ("Input", Some(run.input.map_or_else(none, text))),
+        ("Asks", asks),
+        ("Output", run.output.map(text)),
+        (
+            "Error",
+            run.error
+                .map(|error| view! { <div class="bad-words">{opened(error)}</div> }.into_any()),
+        ),
+        ("Begun", Some(when(run.created_at))),
+        ("Changed", Some(when(run.updated_at))),
+        ("Owner", owner),
+        ("Heartbeat", run.heartbeat.map(|at| when(Some(at)))),
+        (
+            "Questions",
+            (run.may_ask == Some(false)).then(|| "not allowed in this run".into_any()),
+        ),
+        (
+            "Version",
+            run.version.map(|version| version.to_string().into_any()),
+        ),
+        ("State", state),
+    ];
+    let facts = facts
+        .into_iter()
+        .filter_map(|(name, fact)| Some((name.to_owned(), fact?)));
+    let facts = pairs("pairs", facts.collect());
     view! {
         <section class="turn" class:selected=is_selected id=anchor>
             <h2>
@@ -94,19 +113,7 @@ fn turn(number: usize, run: TurnShown, is_newest: bool, selected: Memo<Option<St
                 <code class="faint">{run.id.clone()}</code>
                 <Copy text=Signal::stored(run.id) label="Copy id"/>
             </h2>
-            <dl class="pairs">
-                <dt>"Input"</dt><dd class="summary-text">{input}</dd>
-                {row("Asks", "", question)}
-                {row("Output", "summary-text", run.output.map(said))}
-                {row("Error", "bad-words", error)}
-                <dt>"Begun"</dt><dd><When stamp=run.created_at/></dd>
-                <dt>"Changed"</dt><dd><When stamp=run.updated_at/></dd>
-                {row("Owner", "", owner)}
-                {row("Heartbeat", "", heartbeat)}
-                {row("Questions", "", asks)}
-                {row("Version", "", version)}
-                {row("State", "", run.state.map(|value| view! { <Folded value label="JSON"/> }.into_any()))}
-            </dl>
+            {facts}
             {others(run.extra)}
         </section>
     }

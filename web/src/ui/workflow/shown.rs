@@ -5,6 +5,7 @@ use prosescope_core::workflow::page::{Extra, Member, Shown};
 
 use crate::text::json::laid_out;
 use crate::text::words;
+use crate::ui::parts::{live, pairs};
 use crate::ui::rendered::Markdown;
 use crate::ui::value::Text;
 
@@ -13,6 +14,9 @@ const SHORT: usize = 100;
 
 /// A value that is looked at for its own sake is laid out at once up to this length.
 const OPEN: usize = 4000;
+
+/// The class of a table of names and values.
+const KEPT: &str = "pairs kept";
 
 /// What a person or an engine said: Markdown; JSON as such.
 pub(super) fn said(value: Shown) -> AnyView {
@@ -55,14 +59,13 @@ pub(super) fn Folded(
     view! {
         <details class="folded" on:toggle=move |_| set_opened.set(true)>
             <summary>{label}<span class="faint">" · "{words::bytes(len)}</span></summary>
-            {move || opened.get().then(|| {
+            {live(move || opened.get().then(|| {
                 let text = held.with_value(|value| match value.json {
                     true => laid_out(&value.text),
                     false => value.text.clone(),
                 });
-                view! { <Text text/> }
-            })}
-            {move || opened.get().then(|| cut.get_value().map(cut_words))}
+                view! { <Text text/>{cut.get_value().map(cut_words)} }
+            }))}
         </details>
     }
 }
@@ -100,7 +103,7 @@ pub(super) fn members(members: Vec<Member>) -> AnyView {
         };
         (name, value(member.value, "JSON"))
     });
-    table(rows.collect())
+    pairs(KEPT, rows.collect())
 }
 
 /// Columns that the document does not have; nothing where there are none.
@@ -121,13 +124,6 @@ pub(super) fn others(extra: Extra) -> Option<AnyView> {
         };
         (name, shown)
     });
-    let table = table(rows.collect());
+    let table = pairs(KEPT, rows.collect());
     Some(view! { <h3>"Other columns"</h3>{table} }.into_any())
-}
-
-fn table(rows: Vec<(String, AnyView)>) -> AnyView {
-    let rows = rows
-        .into_iter()
-        .map(|(name, cell)| view! { <dt>{name}</dt><dd>{cell}</dd> }.into_any());
-    view! { <dl class="pairs kept">{rows.collect_view()}</dl> }.into_any()
 }
