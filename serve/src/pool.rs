@@ -60,9 +60,8 @@ impl Pool {
             .unwrap_or_else(PoisonError::into_inner)
             .pop();
         let mut store = match idle {
-            // A connection that was lost while nobody used it is no error of this request.
-            Some(store) if store.is_open() => store,
-            _ => self.place.open()?,
+            Some(store) => store,
+            None => self.place.open()?,
         };
         let done = work(&mut *store);
         if !matches!(done, Err(WriteError::Fault(_))) {

@@ -118,7 +118,9 @@ mod schema {
     /// Any JSON.
     impl PartialSchema for super::Json {
         fn schema() -> RefOr<Schema> {
-            ObjectBuilder::new().schema_type(SchemaType::AnyValue).into()
+            ObjectBuilder::new()
+                .schema_type(SchemaType::AnyValue)
+                .into()
         }
     }
 

@@ -148,14 +148,6 @@ impl Rows for PostgresTables {
         &self.shape
     }
 
-    fn is_open(&self) -> bool {
-        self.server.as_ref().is_some_and(|server| {
-            // What came meanwhile, the end of the connection too, is only looked at while somebody waits.
-            server.wait_for(Duration::from_millis(1), tokio::task::yield_now());
-            !server.is_closed()
-        })
-    }
-
     fn select(&self, wanted: &Select<'_>) -> Result<Vec<Row>, Fault> {
         let Some(statement) = discover::statement(&self.shape, wanted) else {
             return Ok(Vec::new());
