@@ -11,6 +11,7 @@ mod project;
 mod python;
 mod races;
 mod root;
+mod serve;
 mod setup;
 mod trust;
 

@@ -1,0 +1,236 @@
+//! `prose serve` over PostgreSQL: killed under load, and with a server that stops under it; clients go on with their cursor, and
+//! nothing that was acknowledged is lost. SQLAlchemy models write beside it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use prosescope_test_support::cluster::Cluster;
+use prosescope_test_support::needs;
+use serde_json::{Value, json};
+
+use crate::PROGRAM;
+use crate::kills::{moment, times};
+use crate::project::{Project, text};
+
+/// A server, and where it listens.
+struct Serving {
+    child: Child,
+    address: SocketAddr,
+}
+
+impl Serving {
+    /// Starts at this address, and returns once it says that it serves.
+    fn start(project: &Project, address: SocketAddr) -> Option<Serving> {
+        let listen = address.to_string();
+        let args = ["serve", "--state", "postgres", "--no-token", "--rate", "0", "--listen", &listen];
+        let mut child = project.command(&args).stderr(Stdio::piped()).spawn().unwrap();
+        let mut said = String::new();
+        let mut lines = BufReader::new(child.stderr.take().unwrap());
+        lines.read_line(&mut said).unwrap();
+        // What it says later is read, so that it never waits to say it.
+        thread::spawn(move || lines.read_to_string(&mut String::new()));
+        let serves = said.starts_with("serving");
+        if !serves {
+            // The database was away.
+            let _ = child.wait();
+        }
+        serves.then_some(Serving { child, address })
+    }
+
+    fn kill(mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn free() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+}
+
+/// Asks, and returns the status and the body; nothing where nobody answers.
+fn ask(address: SocketAddr, method: &str, path: &str, body: &Value) -> Option<(u16, Value)> {
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let mut stream = TcpStream::connect(address).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(60))).ok()?;
+    write!(
+        stream,
+        "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    let status = head.split(' ').nth(1)?.parse().ok()?;
+    Some((status, serde_json::from_str(body).unwrap_or_default()))
+}
+
+/// Follows by server-sent events until it is over, and connects again with its cursor whenever the stream ends.
+fn follow(address: SocketAddr, of: &str, over: &AtomicBool) -> Vec<i64> {
+    let mut ids: Vec<i64> = Vec::new();
+    while !over.load(Ordering::Relaxed) {
+        let Ok(mut stream) = TcpStream::connect(address) else {
+            thread::sleep(Duration::from_millis(10));
+            continue;
+        };
+        stream.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+        let after = ids.last().copied().unwrap_or(0);
+        let _ = write!(
+            stream,
+            "GET /workflows/{of}/events/stream HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: {after}\r\n\r\n"
+        );
+        // An event counts once its line is whole: a server that is killed may leave half of one.
+        for line in BufReader::new(stream).lines().map_while(Result::ok) {
+            let event = line.strip_prefix("data: ").and_then(|data| serde_json::from_str::<Value>(data).ok());
+            ids.extend(event.and_then(|event| event["id"].as_i64()));
+        }
+    }
+    ids
+}
+
+/// Serves under load while `trouble` happens; checks what was acknowledged and what a follower got.
+fn under_load(cluster: &Cluster, trouble: impl Fn(&Project, Serving) -> Serving, times: usize) {
+    let url = cluster.database();
+    let project = Project::new(PROGRAM, &url);
+    project.prose(0, &["workflow", "setup", "--apply", "--state", "postgres"], "");
+    let begun = project.json(&["workflow", "start", "--input", "x", "--state", "postgres"]);
+    let of = begun["workflow_id"].as_str().unwrap();
+    let address = free();
+    let mut serving = Serving::start(&project, address).unwrap();
+    let over = AtomicBool::new(false);
+    let (acknowledged, read) = thread::scope(|scope| {
+        let over = &over;
+        let writers: Vec<_> = (0..3)
+            .map(|writer| {
+                scope.spawn(move || {
+                    let mut acknowledged = Vec::new();
+                    let mut n = 0;
+                    while !over.load(Ordering::Relaxed) {
+                        n += 1;
+                        let body = json!({"text": format!("{writer}:{n}")});
+                        match ask(address, "POST", &format!("/workflow/events/{of}"), &body) {
+                            Some((200, done)) => acknowledged.extend(done["ids"][0].as_i64()),
+                            _ => thread::sleep(Duration::from_millis(5)),
+                        }
+                    }
+                    acknowledged
+                })
+            })
+            .collect();
+        let follower = scope.spawn(move || follow(address, of, over));
+        for _ in 0..times {
+            moment(400);
+            serving = trouble(&project, serving);
+        }
+        thread::sleep(Duration::from_secs(1));
+        over.store(true, Ordering::Relaxed);
+        let acknowledged: Vec<i64> = writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect();
+        (acknowledged, follower.join().unwrap())
+    });
+    serving.kill();
+    let tail = project.line(&["events", "tail", of, "--state", "postgres", "--json"]);
+    let all: Vec<i64> = tail
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].as_i64().unwrap())
+        .collect();
+    println!("{} acknowledged, {} recorded, {} read by the follower", acknowledged.len(), all.len(), read.len());
+    assert!(acknowledged.len() > 10);
+    let lost: Vec<&i64> = acknowledged.iter().filter(|id| all.binary_search(id).is_err()).collect();
+    assert!(lost.is_empty(), "lost {lost:?}");
+    assert!(read.len() > 10);
+    assert_eq!(read, all[..read.len()], "none missed, none twice, in order");
+    // The run's engine said nothing: it is named.
+    let stuck = project.prose(0, &["workflow", "list", "--stuck", "1s", "--state", "postgres"], "");
+    assert!(stuck.contains("owner unknown"), "{stuck}");
+}
+
+#[test]
+fn a_server_that_is_killed_under_load_loses_nothing_acknowledged() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let again = |project: &Project, serving: Serving| {
+        let address = serving.address;
+        serving.kill();
+        loop {
+            if let Some(serving) = Serving::start(project, address) {
+                return serving;
+            }
+        }
+    };
+    under_load(cluster, again, times(5, 100));
+}
+
+#[test]
+fn a_database_that_stops_under_the_server_is_waited_for() {
+    let Some(cluster) = Cluster::start(&["fsync=on"]) else {
+        return;
+    };
+    let crash = |_: &Project, serving: Serving| {
+        cluster.crash();
+        let health = || ask(serving.address, "GET", "/health", &Value::Null);
+        assert!(health().is_some(), "the server itself answers");
+        // It goes on by itself once the database is back.
+        for _ in 0..600 {
+            if health().is_some_and(|(status, _)| status == 200) {
+                return serving;
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        panic!("the server does not find the database again");
+    };
+    under_load(&cluster, crash, times(2, 20));
+}
+
+#[test]
+fn models_of_the_document_write_beside_the_server() {
+    let (Some(cluster), Some(python)) = (Cluster::shared(), needs::python()) else {
+        return;
+    };
+    let url = cluster.database();
+    let project = Project::new(PROGRAM, &url);
+    let script = needs::root().join("tests/python/workflows.py");
+    let model = |step: &str, args: &[&str]| {
+        let out = Command::new(&python)
+            .arg(&script)
+            .args([&url, step])
+            .args(args)
+            .env("PYTHONUTF8", "1")
+            .output()
+            .unwrap();
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        serde_json::from_slice::<Value>(&out.stdout).unwrap()
+    };
+    // Its tables first: ours are added to them.
+    let made = model("make", &[]);
+    let of = made["workflow"].as_str().unwrap();
+    project.prose(0, &["workflow", "setup", "--apply", "--state", "postgres"], "");
+    let serving = Serving::start(&project, free()).unwrap();
+    let address = serving.address;
+    let ask = |path: &str, body: Value| ask(address, "POST", path, &body).unwrap();
+    let (status, begun) = ask("/workflow/start", json!({"input": "from HTTP", "workflow_id": of}));
+    assert_eq!(status, 200, "{begun}");
+    let run = begun["run_id"].as_str().unwrap();
+    assert_eq!(ask(&format!("/workflow/ask/{run}"), json!({"question": "Which?"})).0, 200);
+    // Their event, their answer in place; then ours.
+    let theirs = model("turn", &[of, run]);
+    assert_eq!(theirs["status"], "waiting_for_input");
+    assert_eq!(theirs["tail"], json!(["from HTTP"]));
+    let (status, answered) = ask(&format!("/workflow/input/{of}"), json!({"text": "This"}));
+    assert_eq!(status, 200, "{answered}");
+    let shown = project.json(&["workflow", "show", of, "--state", "postgres"]);
+    assert_eq!(shown["preferences"]["theirs"], 1);
+    assert_eq!(shown["context"]["tail"][1]["content"], "This");
+    let tail = project.line(&["events", "tail", of, "--state", "postgres", "--json"]);
+    assert!(tail.contains("from SQLAlchemy"), "{tail}");
+    // A change in place that was computed before ours came is refused, and repeated it keeps both.
+    let raced = model("race", &[of, &format!("http://{address}")]);
+    assert_eq!(raced["refused"], true, "{raced}");
+    assert_eq!(raced["preferences"]["ours"], "between");
+    assert_eq!(raced["preferences"]["in_place"], 1);
+    serving.kill();
+}
