@@ -69,6 +69,21 @@ impl fmt::Display for Stamp {
     }
 }
 
+/// A text: RFC 3339 in UTC, or as recorded.
+#[cfg(feature = "openapi")]
+impl utoipa::PartialSchema for Stamp {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        String::schema()
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl utoipa::ToSchema for Stamp {
+    fn name() -> std::borrow::Cow<'static, str> {
+        "Stamp".into()
+    }
+}
+
 impl Serialize for Stamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)

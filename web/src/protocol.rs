@@ -9,6 +9,8 @@
 use prosescope_core::session::ValueOf;
 use prosescope_core::session::pages::Page;
 use prosescope_core::view::RunList;
+use prosescope_core::workflow::WorkflowSummary;
+use prosescope_core::workflow::page::EventLine;
 use serde::{Deserialize, Serialize};
 
 /// A question to the worker. `place` is where a run lies inside what is open (see
@@ -16,7 +18,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Request {
-    /// Opens the files that come with it: a `RunList`.
+    /// Opens the files that come with it: an [`Opened`].
     OpenFiles {
         /// What to call them to a person.
         label: String,
@@ -24,7 +26,7 @@ pub(crate) enum Request {
         #[serde(default)]
         missing: Missing,
     },
-    /// Opens what the local server offers: a `RunList`.
+    /// Opens what the local server offers: an [`Opened`].
     OpenServed {
         /// The page's own address, ending in `/`.
         base: String,
@@ -41,7 +43,7 @@ pub(crate) enum Request {
         /// Bindings of it whose new numbers are asked for.
         bindings: Vec<u32>,
     },
-    /// Opens the run that the viewer carries: a `RunList`.
+    /// Opens the run that the viewer carries: an [`Opened`].
     OpenExample,
     /// A page of a run: its struct of [`prosescope_core::view`].
     Page {
@@ -187,8 +189,84 @@ pub(crate) enum Request {
         /// How many.
         len: u32,
     },
+    /// A stretch of the workflows of a database, the newest first: a [`Window`].
+    Workflows {
+        /// The database.
+        place: String,
+        /// Only those of this status; empty for any.
+        status: String,
+        /// Only those of which a run waits for input.
+        waiting: bool,
+        /// The first one, from 0.
+        from: u64,
+        /// How many.
+        len: u32,
+    },
+    /// A workflow: `Option<WorkflowPage>`.
+    Workflow {
+        /// The database.
+        place: String,
+        /// Its id.
+        id: String,
+    },
+    /// A stretch of a workflow's events, in order: a [`Window`].
+    Events {
+        /// The database.
+        place: String,
+        /// The workflow.
+        id: String,
+        /// The first one, from 0.
+        from: u64,
+        /// How many.
+        len: u32,
+    },
+    /// One event: `Option<EventShown>`.
+    Event {
+        /// The database.
+        place: String,
+        /// The workflow.
+        id: String,
+        /// The event's id.
+        event: i64,
+    },
     /// What was read so far: [`Stats`].
     Stats,
+}
+
+/// What was opened.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Opened {
+    /// Its runs.
+    pub(crate) list: RunList,
+    /// Its databases of workflows.
+    pub(crate) workflows: Vec<WorkflowsIn>,
+}
+
+/// A database of workflows.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct WorkflowsIn {
+    /// Where it lies inside of what is open.
+    pub(crate) place: String,
+    /// What is to be known of it, such as that its newest rows may be absent.
+    pub(crate) notes: Vec<String>,
+}
+
+/// A stretch of a list of workflows, or of events. One type for both: each costs the page its own code of a long list.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Window {
+    /// The rows.
+    pub(crate) rows: Vec<Line>,
+    /// Rows in all.
+    pub(crate) total: u64,
+}
+
+/// A row of such a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Line {
+    /// A workflow.
+    Workflow(WorkflowSummary),
+    /// An event.
+    Event(EventLine),
 }
 
 /// What is not among the files that a person gave.
@@ -218,9 +296,9 @@ pub(crate) struct Stats {
 /// What changed while it was open.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Followed {
-    /// The runs, as they are now.
-    pub(crate) list: RunList,
-    /// The run that is shown was read anew.
+    /// The runs and the workflows, as they are now.
+    pub(crate) opened: Opened,
+    /// What is shown was read anew.
     pub(crate) reread: bool,
     /// For each node that was asked about: its number now, and its place among the visible rows.
     pub(crate) nodes: Vec<Option<(u32, u32)>>,

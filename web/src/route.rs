@@ -5,6 +5,8 @@
 //! | `#/` | what is open: the list of runs, or the empty page |
 //! | `#/run/{run}/trace/31` | row 31 of a run's trace |
 //! | `#/run/{run}/bindings/4?from=43` | a binding, asked for from frame 43 |
+//! | `#/workflows/{place}` | the workflows of a database |
+//! | `#/workflow/{place}/{id}/events/7` | event 7 of a workflow |
 //!
 //! `{run}` is the run's id where it names one run of what is open, else its place; percent-encoded.
 
@@ -29,6 +31,60 @@ pub(crate) enum Route {
         /// The frame that a name is resolved from, and such.
         query: Vec<(String, String)>,
     },
+    /// The workflows of a database.
+    Workflows {
+        /// The database.
+        place: String,
+    },
+    /// A page of a workflow.
+    Workflow {
+        /// The database.
+        place: String,
+        /// The workflow.
+        id: String,
+        /// The page.
+        tab: Tab,
+        /// What is selected on it.
+        item: Option<String>,
+    },
+}
+
+/// The pages of a workflow, in the order of the keys `1` to `4`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tab {
+    /// What waits, and what was said.
+    Conversation,
+    /// Its turns.
+    Runs,
+    /// What its runs reported.
+    Events,
+    /// What is kept beside the conversation.
+    Data,
+}
+
+impl Tab {
+    /// All of them, in order.
+    pub(crate) const ALL: [Tab; 4] = [Tab::Conversation, Tab::Runs, Tab::Events, Tab::Data];
+
+    /// Its word in the hash.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Tab::Conversation => "conversation",
+            Tab::Runs => "runs",
+            Tab::Events => "events",
+            Tab::Data => "data",
+        }
+    }
+
+    /// Its name for a person.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Tab::Conversation => "Conversation",
+            Tab::Runs => "Runs",
+            Tab::Events => "Events",
+            Tab::Data => "Data",
+        }
+    }
 }
 
 /// The pages of a run, in the order of the keys `1` to `9` and `0`.
@@ -146,14 +202,57 @@ impl Route {
         self
     }
 
+    /// A page of a workflow with nothing selected.
+    pub(crate) fn workflow(place: &str, id: &str, tab: Tab) -> Route {
+        Route::Workflow {
+            place: place.to_owned(),
+            id: id.to_owned(),
+            tab,
+            item: None,
+        }
+    }
+
+    /// The same place with nothing selected.
+    pub(crate) fn closed(&self) -> Route {
+        match self {
+            Route::Run { run, page, .. } => Route::page(run, *page),
+            Route::Workflow { place, id, tab, .. } => Route::workflow(place, id, *tab),
+            other => other.clone(),
+        }
+    }
+
+    /// What is selected.
+    pub(crate) fn selected(&self) -> Option<&str> {
+        match self {
+            Route::Run { item, .. } | Route::Workflow { item, .. } => item.as_deref(),
+            Route::Home | Route::Workflows { .. } => None,
+        }
+    }
+
     /// Reads a hash; what makes no sense is home.
     pub(crate) fn parse(hash: &str) -> Route {
         let path = hash.trim_start_matches('#').trim_start_matches('/');
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
         let mut parts = path.split('/').map(decode);
-        let (Some("run"), Some(run)) = (parts.next().as_deref(), parts.next()) else {
+        let (first, second) = (parts.next(), parts.next());
+        let (Some(first), Some(run)) = (first.as_deref(), second) else {
             return Route::Home;
         };
+        match (first, parts.clone().next()) {
+            ("run", _) => {}
+            ("workflows", _) => return Route::Workflows { place: run },
+            ("workflow", Some(id)) => {
+                let tab = parts.nth(1).unwrap_or_default();
+                let tab = Tab::ALL.into_iter().find(|known| known.word() == tab);
+                return Route::Workflow {
+                    place: run,
+                    id,
+                    tab: tab.unwrap_or(Tab::Conversation),
+                    item: parts.next().filter(|item| !item.is_empty()),
+                };
+            }
+            _ => return Route::Home,
+        }
         let page = parts.next().unwrap_or_default();
         let page = Page::ALL.into_iter().find(|p| p.word() == page);
         let query = query
@@ -171,16 +270,29 @@ impl Route {
 
 impl fmt::Display for Route {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Route::Run {
-            run,
-            page,
-            item,
-            query,
-        } = self
-        else {
-            return f.write_str("#/");
+        let (item, query) = match self {
+            Route::Home => return f.write_str("#/"),
+            Route::Workflows { place } => return write!(f, "#/workflows/{}", encode(place)),
+            Route::Workflow {
+                place,
+                id,
+                tab,
+                item,
+            } => {
+                let (place, id) = (encode(place), encode(id));
+                write!(f, "#/workflow/{place}/{id}/{}", tab.word())?;
+                (item, [].as_slice())
+            }
+            Route::Run {
+                run,
+                page,
+                item,
+                query,
+            } => {
+                write!(f, "#/run/{}/{}", encode(run), page.word())?;
+                (item, query.as_slice())
+            }
         };
-        write!(f, "#/run/{}/{}", encode(run), page.word())?;
         if let Some(item) = item {
             write!(f, "/{}", encode(item))?;
         }
@@ -248,7 +360,29 @@ mod tests {
                 "#/run/x/files/bindings%2Fa%26b%3Dc.md",
             ),
         ];
-        for (route, hash) in routes {
+        let workflow = |tab, item: Option<&str>| Route::Workflow {
+            place: ".prose/workflows.db".into(),
+            id: "a/b".into(),
+            tab,
+            item: item.map(str::to_owned),
+        };
+        let of_workflows = [
+            (
+                Route::Workflows {
+                    place: ".prose/workflows.db".into(),
+                },
+                "#/workflows/.prose%2Fworkflows.db",
+            ),
+            (
+                workflow(Tab::Events, Some("7")),
+                "#/workflow/.prose%2Fworkflows.db/a%2Fb/events/7",
+            ),
+            (
+                workflow(Tab::Data, None),
+                "#/workflow/.prose%2Fworkflows.db/a%2Fb/data",
+            ),
+        ];
+        for (route, hash) in routes.into_iter().chain(of_workflows) {
             assert_eq!(route.to_string(), hash);
             assert_eq!(Route::parse(hash), route);
         }
@@ -256,7 +390,16 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_goes_home_or_to_the_overview() {
-        for hash in ["", "#", "#/", "#/nothing", "#//x", "#run"] {
+        for hash in [
+            "",
+            "#",
+            "#/",
+            "#/nothing",
+            "#//x",
+            "#run",
+            "#/workflows",
+            "#/workflow/x",
+        ] {
             assert_eq!(Route::parse(hash), Route::Home, "{hash}");
         }
         for hash in [

@@ -3,6 +3,7 @@
 mod answers;
 mod desk;
 mod follow;
+mod workflows;
 
 use std::cell::RefCell;
 

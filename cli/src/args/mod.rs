@@ -135,6 +135,8 @@ pub(crate) enum Command {
     /// Append, follow and prune the events of workflows
     #[command(subcommand)]
     Events(workflow::EventsCommand),
+    /// Serve workflows over HTTP: commands, pages, and events as they come
+    Serve(workflow::ServeArgs),
     /// Serve the viewer of a run on 127.0.0.1
     View(ViewArgs),
     /// Print a shell completion script

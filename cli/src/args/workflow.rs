@@ -291,3 +291,37 @@ pub(crate) struct TailArgs {
     #[command(flatten)]
     pub(crate) store: StoreOption,
 }
+
+const SERVE_HELP: &str = "\
+Without --token-file and PROSE_SERVE_TOKEN a token is made and printed on standard error.
+Ctrl-C or SIGTERM ends the server: requests are answered, and streams told their cursor.
+docs/serve.md describes requests, streams, and how to put a TLS proxy before it.";
+
+/// Serves workflows.
+#[derive(Debug, Args)]
+#[command(after_help = SERVE_HELP)]
+pub(crate) struct ServeArgs {
+    /// The address to listen on; port 0 is any free one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8737")]
+    pub(crate) listen: std::net::SocketAddr,
+    /// A file whose first line is the token that requests must send
+    #[arg(long, value_name = "FILE", conflicts_with = "no_token")]
+    pub(crate) token_file: Option<std::path::PathBuf>,
+    /// Answer requests without a token; only on a loopback address
+    #[arg(long)]
+    pub(crate) no_token: bool,
+    /// A host name that requests may use, beside those of loopback; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub(crate) host: Vec<String>,
+    /// The origin of a page that may send requests, as https://app.example; may be repeated
+    #[arg(long, value_name = "ORIGIN")]
+    pub(crate) origin: Vec<String>,
+    /// The most requests a second of one peer; 0 for any number
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub(crate) rate: u32,
+    /// The most connections
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    pub(crate) connections: usize,
+    #[command(flatten)]
+    pub(crate) store: StoreOption,
+}

@@ -29,6 +29,7 @@ mod postgres;
 mod put;
 mod resume;
 mod runs;
+mod serve;
 mod server_copy;
 mod show;
 mod state;
@@ -85,6 +86,7 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
         Command::Doctor(args) => doctor::run(&args, out),
         Command::Workflow(command) => workflow::run(command, out),
         Command::Events(command) => events::run(command, out),
+        Command::Serve(args) => serve::run(&args),
         Command::View(args) => view::run(&args, out),
         Command::Completions(args) => completions::run(&args, out),
     }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use prosescope_core::source::Source;
+use prosescope_store::WorkflowReader;
 
 use super::find::{locate, looks_like_path};
 use super::{disk, unnamed};
@@ -32,6 +33,11 @@ pub(crate) fn served(runs: &[String]) -> Result<Served, CliError> {
             };
             disk(path)?;
             served.add(path.to_owned(), &prefix, Box::new(|_| true));
+            continue;
+        }
+        // Workflows are no run: the file is all that is served of its folder.
+        if looks_like_path(run) && path.is_file() && WorkflowReader::open(path).is_ok() {
+            served.add(path.to_owned(), "", Box::new(|_| true));
             continue;
         }
         let located = locate(run)?;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use prosescope_core::workflow::{Rows, Tables, WORKFLOWS_POSTGRES_SQL, WORKFLOWS_SQL};
+use prosescope_core::write::Fault;
 use prosescope_postgres::{Address, Listener, PostgresTables};
 use prosescope_store::{WorkflowReader, WorkflowStore};
 
@@ -19,7 +20,7 @@ pub(crate) enum Kept {
     /// In a SQLite file.
     Sqlite(PathBuf),
     /// In a database of a server.
-    Postgres(Address),
+    Postgres(Box<Address>),
 }
 
 impl Kept {
@@ -27,7 +28,7 @@ impl Kept {
     pub(crate) fn named(store: &str) -> Result<Kept, CliError> {
         match store {
             "sqlite" => Ok(Kept::Sqlite(prose_dir()?.join(FILE))),
-            "postgres" => Ok(Kept::Postgres(address()?)),
+            "postgres" => Ok(Kept::Postgres(Box::new(address()?))),
             "" => Err(CliError::usage("--state is empty")
                 .hint("write `sqlite`, `postgres` or the path to a database")),
             url if url.contains("://") => Err(CliError::usage(
@@ -57,8 +58,15 @@ impl Kept {
 
     /// Opens it to write to it.
     pub(crate) fn write(&self) -> Result<Box<dyn Tables + Send>, CliError> {
+        match self.is_there() {
+            false => Err(self.nothing()),
+            true => Ok(self.open()?),
+        }
+    }
+
+    /// Opens it to write to it, where it is there.
+    pub(crate) fn open(&self) -> Result<Box<dyn Tables + Send>, Fault> {
         match self {
-            Kept::Sqlite(path) if !path.exists() => Err(self.nothing()),
             Kept::Sqlite(path) => Ok(Box::new(WorkflowStore::open(path)?)),
             Kept::Postgres(address) => Ok(Box::new(PostgresTables::open(address)?)),
         }

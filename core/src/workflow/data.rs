@@ -38,6 +38,7 @@ pub struct Append {
 /// Events that were appended.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Appended {
     /// The workflow.
     pub workflow_id: String,
@@ -127,6 +128,7 @@ pub struct Prefer {
 /// Data of a workflow as it is now.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DataSet {
     /// The workflow.
     pub workflow_id: String,

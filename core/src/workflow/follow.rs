@@ -13,6 +13,7 @@ use crate::write::{Fault, WriteError};
 /// A transaction that may still bring an event with an older id.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Waiting {
     /// The transaction, as the database names it.
     pub transaction: String,
@@ -82,6 +83,7 @@ impl Horizon {
 /// Events of a workflow.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Events {
     /// In order of their ids.
     pub events: Vec<Event>,
@@ -105,12 +107,30 @@ pub fn events(
     after: i64,
     limit: u32,
 ) -> Result<Events, Fault> {
-    let wanted = Select::of(Table::Events)
-        .is("workflow_id", workflow)
+    let mut page = events_until(rows, Some(workflow), after, horizon.settled, limit)?;
+    page.waits = horizon.waits().to_vec();
+    Ok(page)
+}
+
+/// The events after a cursor up to an id, of one workflow or of all. Nothing new appears up to an id that is settled.
+///
+/// # Errors
+/// The fault of the store.
+pub fn events_until(
+    rows: &dyn Rows,
+    workflow: Option<&str>,
+    after: i64,
+    until: i64,
+    limit: u32,
+) -> Result<Events, Fault> {
+    let mut wanted = Select::of(Table::Events)
         .filter("id", Op::Above(Value::Int(after)))
-        .filter("id", Op::UpTo(Value::Int(horizon.settled)))
+        .filter("id", Op::UpTo(Value::Int(until)))
         .order(&[("id", false)])
         .limit(limit.saturating_add(1));
+    if let Some(workflow) = workflow {
+        wanted = wanted.is("workflow_id", workflow);
+    }
     let mut events: Vec<Event> = rows.select(&wanted)?.iter().map(Event::of_row).collect();
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let more = events.len() > limit;
@@ -119,13 +139,14 @@ pub fn events(
         cursor: events.last().map_or(after, |event| event.id),
         events,
         more,
-        waits: horizon.waits().to_vec(),
+        waits: Vec::new(),
     })
 }
 
 /// A follower that has a name: its cursor is kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Follower {
     /// Its name.
     pub name: String,

@@ -106,3 +106,25 @@ impl<'de> Deserialize<'de> for Json {
         Ok(Json(value.to_string()))
     }
 }
+
+#[cfg(feature = "openapi")]
+mod schema {
+    use std::borrow::Cow;
+
+    use utoipa::openapi::schema::{ObjectBuilder, SchemaType};
+    use utoipa::openapi::{RefOr, Schema};
+    use utoipa::{PartialSchema, ToSchema};
+
+    /// Any JSON.
+    impl PartialSchema for super::Json {
+        fn schema() -> RefOr<Schema> {
+            ObjectBuilder::new().schema_type(SchemaType::AnyValue).into()
+        }
+    }
+
+    impl ToSchema for super::Json {
+        fn name() -> Cow<'static, str> {
+            "Json".into()
+        }
+    }
+}

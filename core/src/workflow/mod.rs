@@ -17,6 +17,7 @@
 //! | `tables.rs`, `shape.rs` | what a store does: rows out, changes in; which tables it found |
 //! | `sqlite.rs` | the tables in SQLite |
 //! | `read.rs`, `follow.rs` | list and show; events after a cursor, pruning |
+//! | `window.rs`, `page.rs` | stretches of long lists; a workflow as a page shows it |
 //!
 //! A store knows no rule. Tables that others made (SQLAlchemy models, as the document describes) are discovered and used as they
 //! are (errata M1): a column that they lack is not written, a column that we do not know is kept and shown.
@@ -27,6 +28,7 @@ mod follow;
 mod json;
 mod lifecycle;
 mod model;
+pub mod page;
 mod read;
 mod shape;
 mod sqlite;
@@ -35,10 +37,11 @@ mod tables;
 #[cfg(test)]
 mod tests;
 mod turns;
+mod window;
 
 pub use data::{Append, Appended, DataSet, Note, Prefer, Step};
 pub use follow::{
-    Barrier, Events, Follower, Horizon, Prune, Pruned, UnknownOrder, Waiting, events, followers,
+    Barrier, Events, Follower, Horizon, Prune, Pruned, UnknownOrder, Waiting, events, events_until, followers,
     note_cursor, prune,
 };
 pub use json::Json;
@@ -56,6 +59,7 @@ pub use tables::{
     Work, record,
 };
 pub use turns::{Ask, Finish, Heartbeat, Input, Start, Started, Turned};
+pub use window::{event_ids, events_from, summaries, workflow_ids};
 
 /// The tables of workflows in SQLite (errata M1 to M4). Idempotent.
 pub const WORKFLOWS_SQL: &str = include_str!("../schema/workflows.sql");

@@ -11,6 +11,7 @@ macro_rules! words {
         $(#[$about])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
         #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+        #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
         pub enum $name { $($(#[$of])* #[serde(rename = $word)] $member,)* }
 
         impl $name {
@@ -86,6 +87,7 @@ words! {
 /// A row of `workflows`: a conversation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Workflow {
     /// Its id: a UUID.
     pub id: String,
@@ -108,6 +110,7 @@ pub struct Workflow {
     /// Raised by every change (errata M3); `None` in tables that have no `x_version`.
     pub version: Option<i64>,
     /// Columns that the document does not have, with their values as text.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<Option<String>>>))]
     pub extra: Vec<(String, Option<String>)>,
 }
 
@@ -121,6 +124,7 @@ impl Workflow {
 /// A row of `workflow_runs`: one turn.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Turn {
     /// Its id: a UUID.
     pub id: String,
@@ -149,6 +153,7 @@ pub struct Turn {
     /// Raised by every change (errata M3).
     pub version: Option<i64>,
     /// Columns that the document does not have, with their values as text.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<Option<String>>>))]
     pub extra: Vec<(String, Option<String>)>,
 }
 
@@ -175,6 +180,7 @@ impl Turn {
 /// A row of `workflow_events`: one update.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Event {
     /// The cursor: later events have larger ones. Never used again.
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
@@ -193,5 +199,6 @@ pub struct Event {
     pub created_at: Option<Stamp>,
     /// Columns that the document does not have, with their values as text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<Option<String>>>))]
     pub extra: Vec<(String, Option<String>)>,
 }

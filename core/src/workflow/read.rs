@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::follow::{Follower, followers};
 use super::tables::{Op, Row, Rows, Select, Table, Value};
 use super::turns::{no_run, no_workflow};
+use super::window::{AT_ONCE, summaries, workflow_ids};
 use super::{Turn, TurnStatus, Workflow, WorkflowStatus};
 use crate::time::Stamp;
 use crate::write::{Fault, WriteError};
@@ -29,6 +30,7 @@ const SHORT: usize = 200;
 /// The newest workflows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WorkflowList {
     /// The newest first.
     pub workflows: Vec<WorkflowSummary>,
@@ -39,6 +41,7 @@ pub struct WorkflowList {
 /// A workflow in a list.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WorkflowSummary {
     /// Its id.
     pub id: String,
@@ -61,6 +64,7 @@ pub struct WorkflowSummary {
 /// A workflow with its runs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WorkflowView {
     /// The workflow.
     #[serde(flatten)]
@@ -74,6 +78,7 @@ pub struct WorkflowView {
 /// A run that is `running` and does not say that it is worked on (errata M4).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StuckRun {
     /// The workflow.
     pub workflow_id: String,
@@ -90,7 +95,7 @@ pub struct StuckRun {
     pub silent_ms: Option<i64>,
 }
 
-const SUMMARY: &[&str] = &[
+pub(super) const SUMMARY: &[&str] = &[
     "id",
     "status",
     "most_recent_run_id",
@@ -98,7 +103,8 @@ const SUMMARY: &[&str] = &[
     "updated_at",
 ];
 
-const NEWEST: &[(&str, bool)] = &[("updated_at", true), ("created_at", true), ("id", true)];
+pub(super) const NEWEST: &[(&str, bool)] =
+    &[("updated_at", true), ("created_at", true), ("id", true)];
 
 /// Lists workflows.
 ///
@@ -110,6 +116,16 @@ pub fn list(rows: &dyn Rows, wanted: &Wanted) -> Result<WorkflowList, Fault> {
     } else {
         wanted.limit
     };
+    let most = usize::try_from(limit).unwrap_or(usize::MAX);
+    if wanted.waiting {
+        let mut ids = workflow_ids(rows, wanted)?;
+        let more = ids.len() > most;
+        ids.truncate(most);
+        return Ok(WorkflowList {
+            workflows: summaries(rows, &ids)?,
+            more,
+        });
+    }
     let mut select = Select::of(Table::Workflows)
         .columns(SUMMARY)
         .order(NEWEST)
@@ -117,50 +133,48 @@ pub fn list(rows: &dyn Rows, wanted: &Wanted) -> Result<WorkflowList, Fault> {
     if let Some(status) = wanted.status {
         select = select.is("status", Value::Word(status.word()));
     }
-    if wanted.waiting {
-        let waiting = Select::of(Table::Runs)
-            .is("status", Value::Word(TurnStatus::WaitingForInput.word()))
-            .columns(&["workflow_id"])
-            .limit(10_000);
-        let waiting = rows.select(&waiting)?;
-        let ids = waiting
-            .iter()
-            .filter_map(|row| Some(row.get("workflow_id")?.into()));
-        select = select.filter("id", Op::In(ids.collect()));
-    }
     let mut found = rows.select(&select)?;
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let more = found.len() > limit;
-    found.truncate(limit);
-    let newest = found
-        .iter()
-        .filter_map(|row| Some(row.get("most_recent_run_id")?.into()));
-    let newest = Select::of(Table::Runs)
-        .columns(&["id", "status", "user_input", "state"])
-        .filter("id", Op::In(newest.collect()));
-    let newest: Vec<Turn> = rows.select(&newest)?.iter().map(Turn::of_row).collect();
-    let summary = |row: &Row| {
-        let run_id = row.get("most_recent_run_id").map(str::to_owned);
-        let run = newest.iter().find(|turn| Some(&turn.id) == run_id.as_ref());
-        let waits = run.filter(|run| run.known_status() == Some(TurnStatus::WaitingForInput));
-        WorkflowSummary {
-            id: row.get("id").unwrap_or_default().to_owned(),
-            status: row.get("status").unwrap_or_default().to_owned(),
-            run_status: run.map(|run| run.status.clone()),
-            input: run.and_then(|run| run.user_input.as_deref()).map(short),
-            question: waits.and_then(Turn::question).as_deref().map(short),
-            run_id,
-            created_at: row.get("created_at").map(Stamp::parse),
-            updated_at: row.get("updated_at").map(Stamp::parse),
-        }
-    };
+    let more = found.len() > most;
+    found.truncate(most);
     Ok(WorkflowList {
-        workflows: found.iter().map(summary).collect(),
+        workflows: summarised(rows, &found)?,
         more,
     })
 }
 
-fn short(text: &str) -> String {
+/// The lines of workflows, with what their newest runs say. Runs are asked for in parts: a guarded connection takes 64 values.
+pub(super) fn summarised(rows: &dyn Rows, found: &[Row]) -> Result<Vec<WorkflowSummary>, Fault> {
+    let mut lines = Vec::with_capacity(found.len());
+    for some in found.chunks(AT_ONCE) {
+        let ids = some
+            .iter()
+            .filter_map(|row| Some(row.get("most_recent_run_id")?.into()));
+        let newest = Select::of(Table::Runs)
+            .columns(&["id", "status", "user_input", "state"])
+            .filter("id", Op::In(ids.collect()));
+        let newest: Vec<Turn> = rows.select(&newest)?.iter().map(Turn::of_row).collect();
+        lines.extend(some.iter().map(|row| summary(row, &newest)));
+    }
+    Ok(lines)
+}
+
+fn summary(row: &Row, newest: &[Turn]) -> WorkflowSummary {
+    let run_id = row.get("most_recent_run_id").map(str::to_owned);
+    let run = newest.iter().find(|turn| Some(&turn.id) == run_id.as_ref());
+    let waits = run.filter(|run| run.known_status() == Some(TurnStatus::WaitingForInput));
+    WorkflowSummary {
+        id: row.get("id").unwrap_or_default().to_owned(),
+        status: row.get("status").unwrap_or_default().to_owned(),
+        run_status: run.map(|run| run.status.clone()),
+        input: run.and_then(|run| run.user_input.as_deref()).map(short),
+        question: waits.and_then(Turn::question).as_deref().map(short),
+        run_id,
+        created_at: row.get("created_at").map(Stamp::parse),
+        updated_at: row.get("updated_at").map(Stamp::parse),
+    }
+}
+
+pub(super) fn short(text: &str) -> String {
     text.chars().take(SHORT).collect()
 }
 

@@ -22,6 +22,7 @@ pub enum Move {
 /// The status of a workflow.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Moved {
     /// The workflow.
     pub workflow_id: String,

@@ -260,6 +260,11 @@ pub trait Rows {
     /// The tables as they were found.
     fn shape(&self) -> &Shape;
 
+    /// Whether it can be asked: a connection to a server may be gone.
+    fn is_open(&self) -> bool {
+        true
+    }
+
     /// Rows of one table, of one moment.
     ///
     /// # Errors

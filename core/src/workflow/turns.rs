@@ -35,6 +35,7 @@ pub struct Start {
 /// A run that began.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Started {
     /// The workflow.
     pub workflow_id: String,
@@ -166,6 +167,7 @@ impl Start {
 /// What became of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Turned {
     /// The workflow.
     pub workflow_id: String,

@@ -12,6 +12,7 @@ mod settle;
 mod transact;
 
 use std::cell::RefCell;
+use std::time::Duration;
 
 use futures_util::future::join3;
 use prosescope_core::workflow::{
@@ -146,6 +147,14 @@ impl PostgresTables {
 impl Rows for PostgresTables {
     fn shape(&self) -> &Shape {
         &self.shape
+    }
+
+    fn is_open(&self) -> bool {
+        self.server.borrow().as_ref().is_some_and(|server| {
+            // What came meanwhile, the end of the connection too, is only looked at while somebody waits.
+            server.wait_for(Duration::from_millis(1), tokio::task::yield_now());
+            !server.is_closed()
+        })
     }
 
     fn select(&self, wanted: &Select<'_>) -> Result<Vec<Row>, Fault> {

@@ -6,7 +6,8 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use prosescope_core::database::{Database, Limits};
-use prosescope_core::sqlite::Sqlite;
+use prosescope_core::sqlite::{Sqlite, guard};
+use prosescope_core::workflow::SqliteTables;
 use prosescope_vfs::{Files as _, Mount};
 use wasm_bindgen::{JsCast as _, JsValue};
 
@@ -172,6 +173,25 @@ impl WebSource {
     /// Whether a write to a database was under way when the files were listed.
     pub(crate) fn was_being_written(&self, database: &str) -> bool {
         self.file(&format!("{database}-journal")).is_some()
+    }
+
+    /// The tables of workflows in a database: none of them where it has none.
+    pub(crate) fn workflows(
+        &self,
+        path: &str,
+        limits: &Limits,
+    ) -> Result<SqliteTables, SourceError> {
+        let opened = self.mount.open(path).and_then(|mut conn| {
+            let guarded = guard(&mut conn, limits.into());
+            guarded.map_err(|error| SourceError::of_database(path, &error))?;
+            SqliteTables::new(conn).map_err(|fault| SourceError::Database {
+                path: path.to_owned(),
+                cause: fault.message,
+                next: fault.hint,
+                failed: false,
+            })
+        });
+        opened.map_err(|error| self.take_fault().unwrap_or(error))
     }
 
     /// Why the last read below SQLite failed, once.

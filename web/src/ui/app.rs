@@ -11,7 +11,10 @@ use super::opening::{Picker, on_drop};
 use super::runs::Runs;
 use super::shell::RunShell;
 use super::state::{App as Shared, Desk, What, find};
+use super::workflow::WorkflowShell;
+use super::workflows::Workflows;
 use super::{follow, keys, theme};
+use crate::protocol::WorkflowsIn;
 use crate::route::Route;
 
 /// The whole page.
@@ -30,7 +33,8 @@ pub(crate) fn App() -> impl IntoView {
         set_timeout(move || app.warm(), Duration::ZERO);
     }
 
-    let shown = Memo::new(move |_| Shown::of(&app.desk.read(), &app.route.read()));
+    let shown =
+        Memo::new(move |_| Shown::of(&app.desk.read(), &app.workflows.read(), &app.route.read()));
     view! {
         <a class="skip" href="#main" on:click=keys::focus_main>"Skip to the content"</a>
         <Picker/>
@@ -38,9 +42,11 @@ pub(crate) fn App() -> impl IntoView {
             Shown::Home => view! { <Home/> }.into_any(),
             Shown::Runs => view! { <Runs/> }.into_any(),
             Shown::Run(place, key) => view! { <RunShell place key/> }.into_any(),
+            Shown::Workflows(place) => view! { <Workflows place/> }.into_any(),
+            Shown::Workflow(place, id) => view! { <WorkflowShell place id/> }.into_any(),
         }}
         <div class="dropzone" class:on=dragging aria-hidden="true">
-            <p>"Drop to open"<small>"A state.db, a run folder, or a .prose folder"</small></p>
+            <p>"Drop to open"<small>"A state.db, a run folder, a workflows.db, or a .prose folder"</small></p>
         </div>
         <super::load::NoticeBar/>
         <Help/>
@@ -53,19 +59,28 @@ enum Shown {
     Home,
     Runs,
     Run(String, String),
+    /// A database's place.
+    Workflows(String),
+    /// A database's place and a workflow's id.
+    Workflow(String, String),
 }
 
 impl Shown {
-    fn of(desk: &Desk, route: &Route) -> Shown {
+    fn of(desk: &Desk, workflows: &[WorkflowsIn], route: &Route) -> Shown {
         let Desk::Open(list) = desk else {
             return Shown::Home;
         };
+        let is_in = |place: &str| workflows.iter().any(|one| one.place == place);
         match route {
             Route::Run { run, .. } => match find(list, run) {
                 Some(place) => Shown::Run(place, run.clone()),
                 None => Shown::Runs,
             },
-            Route::Home => Shown::Runs,
+            Route::Workflows { place } if is_in(place) => Shown::Workflows(place.clone()),
+            Route::Workflow { place, id, .. } if is_in(place) => {
+                Shown::Workflow(place.clone(), id.clone())
+            }
+            Route::Home | Route::Workflows { .. } | Route::Workflow { .. } => Shown::Runs,
         }
     }
 }

@@ -39,10 +39,7 @@ pub(crate) fn Beside(
 /// What is selected on the page, by the address.
 pub(crate) fn selected() -> Memo<Option<String>> {
     let app = App::get();
-    Memo::new(move |_| match &*app.route.read() {
-        Route::Run { item, .. } => item.clone(),
-        Route::Home => None,
-    })
+    Memo::new(move |_| app.route.read().selected().map(str::to_owned))
 }
 
 /// A value of the address's query.
@@ -53,7 +50,7 @@ pub(crate) fn query(key: &'static str) -> Memo<Option<String>> {
             .iter()
             .find(|(k, _)| k == key)
             .map(|(_, value)| value.clone()),
-        Route::Home => None,
+        _ => None,
     })
 }
 
@@ -83,9 +80,7 @@ pub(crate) fn enter() {
 }
 
 fn close(app: App) {
-    if let Route::Run { run, page, .. } = app.route.get_untracked() {
-        app.put(Route::page(&run, page));
-    }
+    app.put(app.route.get_untracked().closed());
     keys::focus("[data-list]");
 }
 

@@ -13,13 +13,20 @@ use crate::route::Route;
 #[component]
 pub(crate) fn Home() -> impl IntoView {
     let app = App::get();
-    let waiting_for = move || match (app.desk.get(), app.route.get()) {
+    let waiting_for = move || {
+        match (app.desk.get(), app.route.get()) {
         (Desk::Empty, Route::Run { run, page, .. }) => Some(view! {
             <p class="asked" role="status">
                 "This link shows "<b>{page.title()}</b>" of run "<code>{run}</code>". Open it here to go on."
             </p>
-        }),
+        }.into_any()),
+        (Desk::Empty, Route::Workflow { place, .. } | Route::Workflows { place }) => Some(view! {
+            <p class="asked" role="status">
+                "This link shows workflows of "<code>{place}</code>". Open that file here to go on."
+            </p>
+        }.into_any()),
         _ => None,
+    }
     };
     view! {
         <header class="bar">
@@ -75,7 +82,7 @@ fn Offer(again: bool) -> impl IntoView {
                 <p><b>"Drop it anywhere on this page"</b></p>
                 <p class="kinds">
                     <code>"state.db"</code>" with its "<code>"-wal"</code>" · a run folder · a "
-                    <code>".prose"</code>" folder · "<code>"agents.db"</code>" · "<code>"state.md"</code>
+                    <code>".prose"</code>" folder · "<code>"agents.db"</code>" · "<code>"state.md"</code>" · "<code>"workflows.db"</code>
                 </p>
                 <p class="do">
                     <button class="primary" on:click=move |_| pick_files()>

@@ -6,7 +6,7 @@ use web_sys::{HtmlElement, KeyboardEvent};
 
 use super::opening::pick_files;
 use super::state::{App, Move};
-use crate::route::{Page, Route};
+use crate::route::{Page, Route, Tab};
 
 /// What the help lists: keys and what they do.
 pub(crate) const KEYS: [(&[&str], &str); 14] = [
@@ -96,10 +96,17 @@ fn is_typing(event: &KeyboardEvent) -> bool {
 }
 
 fn go_page(app: App, page: Page) -> bool {
-    let Route::Run { run, .. } = app.route.get_untracked() else {
-        return false;
-    };
-    app.go(Route::page(&run, page));
+    match app.route.get_untracked() {
+        Route::Run { run, .. } => app.go(Route::page(&run, page)),
+        Route::Workflow { place, id, .. } => {
+            let at = Page::ALL.iter().position(|known| *known == page);
+            let Some(tab) = at.and_then(|at| Tab::ALL.get(at)) else {
+                return false;
+            };
+            app.go(Route::workflow(&place, &id, *tab));
+        }
+        _ => return false,
+    }
     true
 }
 
@@ -118,7 +125,7 @@ fn failure(app: App, step: Move) -> bool {
             app.go(Route::item(&run, Page::Trace, at));
             true
         }
-        Route::Home => false,
+        _ => false,
     }
 }
 
@@ -137,17 +144,11 @@ fn close(app: App) -> bool {
         app.notice.set(None);
         return true;
     }
-    match app.route.get_untracked() {
-        Route::Run {
-            run,
-            page,
-            item: Some(_),
-            ..
-        } => {
-            app.put(Route::page(&run, page));
-            focus("[data-list]");
-            true
-        }
-        _ => false,
+    let route = app.route.get_untracked();
+    if route.selected().is_none() {
+        return false;
     }
+    app.put(route.closed());
+    focus("[data-list]");
+    true
 }

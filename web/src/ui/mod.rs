@@ -24,6 +24,8 @@ mod shell;
 mod state;
 mod theme;
 mod value;
+mod workflow;
+mod workflows;
 
 /// Mounts the app.
 pub(crate) fn start() {

@@ -15,6 +15,7 @@ use super::parts::{Empty, Pill, When};
 use super::shell::SILENT;
 use super::state::{App, Choice, Desk, key};
 use super::theme::ThemeButton;
+use crate::protocol::WorkflowsIn;
 use crate::route::{Page, Route};
 use crate::text::words;
 
@@ -27,16 +28,45 @@ pub(crate) fn Runs() -> impl IntoView {
         Desk::Open(list) => list.clone(),
         _ => before.cloned().unwrap_or_default(),
     });
-    let label = move || list.with(|list| list.label.clone());
     let nothing = Memo::new(move |_| list.with(|list| list.runs.is_empty()));
     let missing = match app.route.get_untracked() {
-        Route::Run { run, .. } => Some(run),
+        Route::Run { run, .. } => Some(("run", run)),
+        Route::Workflow { place, .. } | Route::Workflows { place } => Some(("database", place)),
         Route::Home => None,
     };
     view! {
+        <ListBar/>
+        <main id="main" class="fill solo" tabindex="-1">
+            {missing.map(|(what, name)| view! {
+                <p class="asked" role="status">"The link's "{what}" "<code>{name}</code>" is not among them."</p>
+            })}
+            <Lists/>
+            {move || list.with(|list| list.issues.iter().map(|issue| view! {
+                <p class="faint">{issue.message.clone()}" "{issue.hint.clone()}</p>
+            }).collect_view())}
+            {move || if nothing.get() && !app.workflows.read().is_empty() {
+                view! { <Empty what="No runs" why="What was opened holds workflows: choose a database above."/> }.into_any()
+            } else if nothing.get() {
+                view! { <h1>"No runs"</h1><Empty what="No runs" why="Nothing in what was opened is a run."/> }.into_any()
+            } else {
+                view! { <Chosen list/> }.into_any()
+            }}
+        </main>
+    }
+}
+
+/// The bar above a list: what is open, and what can be done with all of it.
+#[component]
+pub(super) fn ListBar() -> impl IntoView {
+    let app = App::get();
+    let label = Memo::new(move |before: Option<&String>| match &*app.desk.read() {
+        Desk::Open(list) => list.label.clone(),
+        _ => before.cloned().unwrap_or_default(),
+    });
+    view! {
         <header class="bar">
             <span class="brand">{icons::mark()}<b>"Prosescope"</b></span>
-            <span class="where" title=label>{label}</span>
+            <span class="where" title=move || label.get()>{move || label.get()}</span>
             <span class="grow"></span>
             <Following/>
             <button on:click=move |_| pick_files()><span>"Open…"</span></button>
@@ -44,19 +74,44 @@ pub(crate) fn Runs() -> impl IntoView {
             <ThemeButton/>
             <button class="icon" title="Keys (?)" aria-label="Keys" on:click=move |_| app.help.set(true)>"?"</button>
         </header>
-        <main id="main" class="fill solo" tabindex="-1">
-            {missing.map(|run| view! {
-                <p class="asked" role="status">"The link's run "<code>{run}</code>" is not among them."</p>
-            })}
-            {move || list.with(|list| list.issues.iter().map(|issue| view! {
-                <p class="faint">{issue.message.clone()}" "{issue.hint.clone()}</p>
-            }).collect_view())}
-            {move || if nothing.get() {
-                view! { <h1>"No runs"</h1><Empty what="No runs" why="Nothing in what was opened is a run."/> }.into_any()
+    }
+}
+
+/// The lists of what is open, where there are several: its runs, and the workflows of each database.
+#[component]
+pub(super) fn Lists() -> impl IntoView {
+    let app = App::get();
+    let runs = Memo::new(move |_| match &*app.desk.read() {
+        Desk::Open(list) => list.runs.len(),
+        _ => 0,
+    });
+    move || {
+        let databases = app.workflows.get();
+        if databases.is_empty() || (databases.len() == 1 && runs.get() == 0) {
+            return None;
+        }
+        let several = databases.len() > 1;
+        let of_runs = (runs.get() > 0).then(|| {
+            let current =
+                move || (!matches!(*app.route.read(), Route::Workflows { .. })).then_some("true");
+            view! { <a href="#/" aria-current=current>"Runs"</a> }
+        });
+        let of_workflows = databases.into_iter().map(|WorkflowsIn { place, .. }| {
+            let name = if several {
+                place.clone()
             } else {
-                view! { <Chosen list/> }.into_any()
-            }}
-        </main>
+                "Workflows".to_owned()
+            };
+            let to = Route::Workflows {
+                place: place.clone(),
+            };
+            let (href, title) = (to.to_string(), place);
+            let current = move || (*app.route.read() == to).then_some("true");
+            view! { <a class="cut" href=href title=title aria-current=current>{name}</a> }
+        });
+        Some(view! {
+            <nav class="tabs lists" aria-label="Lists">{of_runs}{of_workflows.collect_view()}</nav>
+        })
     }
 }
 
@@ -82,6 +137,7 @@ fn Chosen(list: Memo<RunList>) -> impl IntoView {
         program,
         status,
         order,
+        ..
     } = choice;
     let shown = Memo::new(move |_| {
         let wanted = status.get();

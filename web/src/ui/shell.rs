@@ -40,7 +40,7 @@ pub(crate) fn RunShell(
     provide_context(run);
     let page = Memo::new(move |_| match &*app.route.read() {
         Route::Run { page, .. } => *page,
-        Route::Home => Page::Overview,
+        _ => Page::Overview,
     });
     Effect::new(move || {
         let name = run

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use wasm_bindgen::JsValue;
 
 use crate::client::Client;
-use crate::protocol::{Missing, Request, Trouble};
+use crate::protocol::{Missing, Opened, Request, Trouble, WorkflowsIn};
 use crate::route::{Page, Route};
 
 use super::follow::Follow;
@@ -80,6 +80,8 @@ impl Desk {
 pub(crate) struct App {
     /// What is open.
     pub(crate) desk: RwSignal<Desk>,
+    /// Databases of workflows among what is open.
+    pub(crate) workflows: RwSignal<Vec<WorkflowsIn>>,
     /// Where one is.
     pub(crate) route: RwSignal<Route>,
     /// Whether the help is shown.
@@ -114,13 +116,19 @@ pub(crate) struct Choice {
     pub(crate) status: RwSignal<String>,
     /// The place of an order among those that are offered.
     pub(crate) order: RwSignal<usize>,
+    /// A status of workflows, or [`WAITING`].
+    pub(crate) workflows: RwSignal<String>,
 }
+
+/// Chooses workflows of which a run waits for input, whatever the status of the workflow is.
+pub(crate) const WAITING: &str = "waiting";
 
 impl Choice {
     /// Chooses all runs.
     pub(crate) fn clear(self) {
         self.program.set(String::new());
         self.status.set(String::new());
+        self.workflows.set(String::new());
     }
 }
 
@@ -142,6 +150,7 @@ impl App {
     pub(crate) fn new() -> App {
         App {
             desk: RwSignal::new(Desk::Empty),
+            workflows: RwSignal::new(Vec::new()),
             route: RwSignal::new(Route::parse(&hash())),
             help: RwSignal::new(false),
             choice: Choice::default(),
@@ -225,13 +234,13 @@ impl App {
                 return;
             }
             match opened {
-                Ok(list) => self.opened(&what, list),
+                Ok(opened) => self.opened(&what, opened),
                 Err(trouble) => self.failed(trouble),
             }
         });
     }
 
-    async fn ask_open(self, what: &What) -> Result<RunList, Trouble> {
+    async fn ask_open(self, what: &What) -> Result<Opened, Trouble> {
         let client = self.client.get_value();
         match what {
             What::Files {
@@ -257,7 +266,7 @@ impl App {
         let Some(what) = what else { return };
         let opened = self.ask_open(&what).await;
         match opened {
-            Ok(list) if self.number() == number => self.opened(&what, list),
+            Ok(opened) if self.number() == number => self.opened(&what, opened),
             _ => {}
         }
     }
@@ -272,23 +281,33 @@ impl App {
         self.last.get_value()
     }
 
-    fn opened(self, what: &What, list: RunList) {
+    fn opened(self, what: &What, opened: Opened) {
+        let Opened { list, workflows } = opened;
         if let What::Files { label, .. } = what {
             recent::add(label);
         }
         // A link names a run: it is kept when that run is in what was opened. A single run opens by itself.
-        let route = match (self.route.get_untracked(), list.runs.as_slice()) {
+        let is_in = |place: &str| workflows.iter().any(|one| one.place == place);
+        let all = (list.runs.as_slice(), workflows.as_slice());
+        let route = match (self.route.get_untracked(), all) {
             (Route::Run { run, .. }, _) if find(&list, &run).is_some() => None,
-            (_, [only]) => Some(Route::page(&key(&list, only), Page::Overview)),
+            (Route::Workflows { place } | Route::Workflow { place, .. }, _) if is_in(&place) => {
+                None
+            }
+            (_, ([only], [])) => Some(Route::page(&key(&list, only), Page::Overview)),
+            (_, ([], [only])) => Some(Route::Workflows {
+                place: only.place.clone(),
+            }),
             _ => Some(Route::Home),
         };
         self.kept.set_value(None);
         self.choice.clear();
+        self.workflows.set(workflows);
         self.desk.set(Desk::Open(list));
         match route {
-            // A run that opens by itself is a step of its own: Back comes to what is open, not to the page before.
-            Some(route @ Route::Run { .. }) => self.go(route),
             Some(Route::Home) => self.put(Route::Home),
+            // What opens by itself is a step of its own: Back comes to what is open, not to the page before.
+            Some(route) => self.go(route),
             None => {}
         }
     }

@@ -98,6 +98,21 @@ fn reply(
             ))?)
         }
         Request::Stats => json(&stats(desk)),
+        Request::Workflows {
+            place,
+            status,
+            waiting,
+            from,
+            len,
+        } => json(&desk.tables(&place)?.list(&status, waiting, from, len)?),
+        Request::Workflow { place, id } => json(&desk.tables(&place)?.show(&id)?),
+        Request::Events {
+            place,
+            id,
+            from,
+            len,
+        } => json(&desk.tables(&place)?.events(&id, from, len)?),
+        Request::Event { place, id, event } => json(&desk.tables(&place)?.event(&id, event)?),
         Request::Page { place, page } => {
             written(page.json(&desk.run(&place)?.session, Some(now())))
         }

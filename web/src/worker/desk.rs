@@ -11,8 +11,9 @@ use prosescope_core::source::{Source, SourceError};
 use prosescope_core::trace::NodeId;
 use prosescope_core::view::RunList;
 
+use super::workflows::{self, OpenWorkflows};
 use crate::bytes::WebSource;
-use crate::protocol::Trouble;
+use crate::protocol::{Opened, Trouble, WorkflowsIn};
 
 /// Opened runs that are kept: going to a nested run and back does not read twice.
 const KEPT: usize = 3;
@@ -23,8 +24,12 @@ pub(super) struct Desk {
     source: Option<Rc<WebSource>>,
     /// Its runs, as they were listed.
     list: RunList,
+    /// Its databases of workflows.
+    workflows: Vec<WorkflowsIn>,
     /// The one that was asked last comes last.
     runs: Vec<OpenRun>,
+    /// The database of workflows that was asked last.
+    pub(super) open_workflows: Option<OpenWorkflows>,
 }
 
 /// A run and which of its nodes are folded.
@@ -43,16 +48,20 @@ pub(super) type Reopened = (Session, BTreeSet<NodeId>);
 
 impl Desk {
     /// Opens a source in place of the one before, and lists its runs. What was open stays open when there is no run in it.
-    pub(super) fn open(&mut self, source: WebSource) -> Result<RunList, Trouble> {
+    pub(super) fn open(&mut self, source: WebSource) -> Result<Opened, Trouble> {
         let source = Rc::new(source);
         let dynamic: Rc<dyn Source> = source.clone();
-        let (list, last) = list_again(&dynamic, &options(), &|_| None);
+        let (mut list, last) = list_again(&dynamic, &options(), &|_| None);
+        let workflows = workflows::taken_from(&mut list, &source);
         if let Some(SourceError::Changed(path)) = source.take_fault() {
             return Err(SourceError::Changed(path).into());
         }
         match list.runs.as_slice() {
-            [] => return Err(nothing_found(&dynamic)),
-            [only] if only.error.is_some() => {
+            [] if workflows.is_empty() => return Err(nothing_found(&dynamic)),
+            [only] if only.error.is_some() && workflows.is_empty() => {
+                if let Some(trouble) = workflows::unfit(&source, &only.place) {
+                    return Err(trouble);
+                }
                 // One thing was opened and it is no run: the reason, not a list of one broken run.
                 Session::open(dynamic.clone(), &only.place, &options())?;
             }
@@ -68,8 +77,10 @@ impl Desk {
             });
         }
         self.source = Some(source);
+        self.open_workflows = None;
         self.list = list.clone();
-        Ok(list)
+        self.workflows = workflows.clone();
+        Ok(Opened { list, workflows })
     }
 
     /// Why the last read of something that is open failed, once.
@@ -94,12 +105,17 @@ impl Desk {
         &self.list
     }
 
+    /// The databases of workflows that are open.
+    pub(super) fn workflows(&self) -> &[WorkflowsIn] {
+        &self.workflows
+    }
+
     /// Puts another reading in place of what is open: of the runs that were looked at those that are named, by their
     /// place in [`Desk::runs`], as they are or opened anew.
     pub(super) fn replace(
         &mut self,
         source: Rc<WebSource>,
-        list: RunList,
+        opened: Opened,
         runs: Vec<(usize, Option<Reopened>)>,
     ) {
         let mut before: Vec<Option<OpenRun>> = std::mem::take(&mut self.runs)
@@ -121,7 +137,9 @@ impl Desk {
             self.runs.push(run);
         }
         self.source = Some(source);
-        self.list = list;
+        self.open_workflows = None;
+        self.list = opened.list;
+        self.workflows = opened.workflows;
     }
 
     /// The source, if one is open.

@@ -9,8 +9,9 @@ use prosescope_core::trace::NodeId;
 use prosescope_core::view::{RunList, RunSummary};
 
 use super::desk::{Desk, OpenRun, nothing_found, options};
+use super::workflows;
 use crate::bytes::WebSource;
-use crate::protocol::{Followed, Trouble};
+use crate::protocol::{Followed, Opened, Trouble};
 
 /// New nodes and bindings that are named: more than a screen holds is no news of single rows.
 const NAMED: usize = 200;
@@ -36,9 +37,9 @@ impl Desk {
         shown: &Shown,
     ) -> Result<Option<Followed>, Trouble> {
         let Some(earlier) = self.source() else {
-            let list = self.open(later)?;
+            let opened = self.open(later)?;
             return Ok(Some(Followed {
-                list,
+                opened,
                 reread: true,
                 ..Followed::default()
             }));
@@ -48,6 +49,10 @@ impl Desk {
             return Ok(None);
         }
         let later = Rc::new(later);
+        // No run reads a database of workflows: a run's folder stays as it was when one beside it is written to.
+        let (of_workflows, changed): (Vec<String>, Vec<String>) = changed
+            .into_iter()
+            .partition(|path| workflows::is_part(path, self.workflows()));
         let touched = Touched::new(self.list(), earlier, &later, changed);
         let before = self.list().runs.iter();
         let before: BTreeMap<&str, &RunSummary> =
@@ -58,13 +63,15 @@ impl Desk {
             is_known.then(|| line.clone())
         };
         let dynamic: Rc<dyn Source> = later.clone();
-        let (list, mut last) = list_again(&dynamic, &options(), &known);
-        if list.runs.is_empty() {
+        let (mut list, mut last) = list_again(&dynamic, &options(), &known);
+        let workflows = workflows::taken_from(&mut list, &later);
+        if list.runs.is_empty() && workflows.is_empty() {
             return Err(fault(&later).unwrap_or_else(|| nothing_found(&dynamic)));
         }
 
+        let is_other = workflows != self.workflows();
         let mut followed = Followed {
-            list,
+            opened: Opened { list, workflows },
             ..Followed::default()
         };
         let mut runs = Vec::new();
@@ -88,6 +95,7 @@ impl Desk {
                 // A run that is gone is no longer in the list, and the page says so.
                 Err(_)
                     if !followed
+                        .opened
                         .list
                         .runs
                         .iter()
@@ -117,8 +125,9 @@ impl Desk {
             let is_shown = |run: &OpenRun| shown.place.as_deref() == Some(run.place());
             new.is_none() && self.runs().get(*at).is_some_and(is_shown)
         };
-        followed.reread = shown.place.is_some() && !runs.iter().any(shows_kept);
-        self.replace(later, followed.list.clone(), runs);
+        followed.reread = shown.place.is_some() && !runs.iter().any(shows_kept)
+            || shown.place.is_none() && (is_other || !of_workflows.is_empty());
+        self.replace(later, followed.opened.clone(), runs);
         Ok(Some(followed))
     }
 }

@@ -200,7 +200,7 @@ fn unquoted(text: &str) -> &str {
 
 /// A word for a shell: as it is when nothing in it could mean something else, else in single quotes. Names of runs and
 /// gates are untrusted, and this line is made to be pasted.
-pub(super) fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let plain =
         |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/' | '#' | '@');
     if !word.is_empty() && !word.starts_with(['-', '#']) && word.chars().all(plain) {

@@ -35,6 +35,7 @@ pub use audit::{
 pub use bindings::{binding_place, binding_row, bindings_page, resolve};
 pub use check::{check, check_page};
 pub use files::{files, issues_page, table_rows};
+pub(crate) use gates::quoted;
 pub use gates::{gate, gates};
 pub use imports::{imports, in_import};
 pub use overview::overview;

@@ -9,6 +9,7 @@ mod large;
 mod live;
 mod opening;
 mod screenshots;
+mod workflows;
 
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};

@@ -10,7 +10,7 @@ use wasm_bindgen_futures::JsFuture;
 
 use super::carry::{Keeper, Kept};
 use super::{Follow, PATIENCE, after, now};
-use crate::protocol::{Followed, Request, Trouble};
+use crate::protocol::{Followed, Opened, Request, Trouble};
 use crate::route::{Page, Route};
 use crate::ui::state::{App, Desk, What, base, find};
 
@@ -220,7 +220,12 @@ impl App {
             Desk::Open(list) => list.runs.iter().map(|run| run.place.clone()).collect(),
             _ => BTreeSet::new(),
         });
-        let runs = followed.list.runs.iter().map(|run| run.place.clone());
+        let runs = followed
+            .opened
+            .list
+            .runs
+            .iter()
+            .map(|run| run.place.clone());
         let new_runs = runs.filter(|place| !before.contains(place)).collect();
         self.follow.mark(place, &followed, new_runs);
         self.follow.changed.set(Some(now()));
@@ -232,11 +237,15 @@ impl App {
         if let Some(keeper) = keeper {
             (keeper.moved)(moved);
         }
+        let Opened { list, workflows } = followed.opened;
+        if *self.workflows.read_untracked() != workflows {
+            self.workflows.set(workflows);
+        }
         let same = self
             .desk
-            .with_untracked(|desk| matches!(desk, Desk::Open(list) if *list == followed.list));
+            .with_untracked(|desk| matches!(desk, Desk::Open(before) if *before == list));
         if !same {
-            self.desk.set(Desk::Open(followed.list));
+            self.desk.set(Desk::Open(list));
         }
         if followed.reread {
             self.follow.edition.update(|edition| *edition += 1);

@@ -1,0 +1,122 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use prosescope_core::workflow::Tables;
+use prosescope_core::write::Fault;
+use prosescope_postgres::Listener;
+use prosescope_serve::{Access, Limits, Server, Wake, Workplace, asked_to_stop};
+
+use crate::args::workflow::ServeArgs;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::locate::Kept;
+use crate::out::say;
+
+/// The variable that holds the token.
+const TOKEN: &str = "PROSE_SERVE_TOKEN";
+
+/// Characters of a token at least.
+const SHORTEST: usize = 16;
+
+pub(super) fn run(args: &ServeArgs) -> Result<Exit, CliError> {
+    let kept = Kept::named(&args.store.store)?;
+    // What is wrong with the store is said before anybody asks; a file is made on first use.
+    kept.make()?;
+    let (token, is_new) = token(args)?;
+    let access = Access {
+        token: token.clone(),
+        hosts: args.host.clone(),
+        origins: args.origin.clone(),
+        rate: args.rate,
+    };
+    let limits = Limits {
+        connections: args.connections,
+        ..Limits::default()
+    };
+    let name = kept.name();
+    let server = Server::listen(args.listen, Arc::new(Place(kept)), access, limits);
+    let server = server.map_err(|cause| {
+        CliError::new(
+            Exit::Io,
+            format!("cannot listen on {}: {cause}", args.listen),
+        )
+        .hint("choose another address or port with --listen")
+    })?;
+    let address = server.address()?;
+    let token = token.filter(|_| is_new);
+    let token = token.map_or(String::new(), |token| format!(", token {token}"));
+    say(&format!(
+        "serving workflows of {name} on http://{address}{token}"
+    ));
+    server.run(asked_to_stop())?;
+    say("stopped");
+    Ok(Exit::Done)
+}
+
+/// The token, and whether it was made here.
+fn token(args: &ServeArgs) -> Result<(Option<String>, bool), CliError> {
+    if args.no_token {
+        if !args.listen.ip().is_loopback() {
+            return Err(CliError::usage(format!(
+                "--no-token on {} would answer everybody who can reach it",
+                args.listen
+            ))
+            .hint("leave out --no-token, or listen on 127.0.0.1"));
+        }
+        return Ok((None, false));
+    }
+    let given = match &args.token_file {
+        Some(path) => {
+            let text = std::fs::read_to_string(path).map_err(|cause| {
+                CliError::new(Exit::Io, format!("cannot read {}: {cause}", path.display()))
+            })?;
+            Some(text.lines().next().unwrap_or_default().trim().to_owned())
+        }
+        None => std::env::var(TOKEN).ok(),
+    };
+    if let Some(given) = given {
+        let is_plain = given
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "-._~+/=".contains(c));
+        return match given.len() >= SHORTEST && is_plain {
+            true => Ok((Some(given), false)),
+            false => Err(CliError::usage(format!(
+                "the token is too short or has characters that no header takes: {SHORTEST} letters, digits or -._~+/= at least"
+            ))
+            .hint("leave it out: the server makes one")),
+        };
+    }
+    let mut random = [0_u8; 24];
+    getrandom::fill(&mut random).map_err(|cause| {
+        CliError::new(
+            Exit::Io,
+            format!("cannot make a token: the system returned no random numbers: {cause}"),
+        )
+    })?;
+    Ok((
+        Some(random.iter().map(|byte| format!("{byte:02x}")).collect()),
+        true,
+    ))
+}
+
+/// Where the workflows are, for the server.
+struct Place(Kept);
+
+impl Workplace for Place {
+    fn open(&self) -> Result<Box<dyn Tables + Send>, Fault> {
+        self.0.open()
+    }
+
+    fn wake(&self) -> Option<Box<dyn Wake>> {
+        let listener = self.0.listener()?;
+        Some(Box::new(Woken(listener)))
+    }
+}
+
+struct Woken(Listener);
+
+impl Wake for Woken {
+    fn wait(&mut self, at_most: Duration) -> bool {
+        self.0.wait(at_most)
+    }
+}

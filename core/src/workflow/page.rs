@@ -1,0 +1,516 @@
+//! A workflow as a page shows it: what waits for an answer, the conversation, its runs, and all that is kept beside them.
+//! JSON leaves this module as the text that was recorded, so that no number changes on its way to a page.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::json::Members;
+use super::lifecycle::{Action, Allowed, allowed_by_workflow};
+use super::{Event, Follower, Json, Turn, TurnStatus, Workflow, WorkflowStatus, WorkflowView};
+use crate::session::pages::quoted;
+use crate::time::Stamp;
+
+/// Bytes of one text that a page carries; of a longer one its beginning.
+const MOST: usize = 256 << 10;
+
+/// Columns of other programs, with their values as text.
+pub type Extra = Vec<(String, Option<String>)>;
+
+/// A text, or JSON as it was recorded.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shown {
+    /// The text, or its beginning.
+    pub text: String,
+    /// Whether the text is JSON, rather than the content of a JSON string or no JSON at all.
+    pub json: bool,
+    /// Bytes of the whole text, where it is cut.
+    pub cut_from: Option<u64>,
+}
+
+/// A member of an object. Its name is empty where the column holds something else than an object.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Member {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: Shown,
+}
+
+/// A message of the conversation, or an important step.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// Its number, as it was recorded.
+    pub seq: Option<String>,
+    /// Who said it.
+    pub role: Option<String>,
+    /// The run that a step belongs to.
+    pub run: Option<String>,
+    /// What was said; `None` where no content is recorded.
+    pub content: Option<Shown>,
+    /// When.
+    pub at: Option<Stamp>,
+    /// Other members.
+    pub more: Vec<Member>,
+}
+
+/// A run that waits for a person.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asking {
+    /// The run.
+    pub run: String,
+    /// The question; `None` where none is recorded.
+    pub question: Option<String>,
+    /// The command that answers; `None` where the workflow's status does not allow an answer.
+    pub command: Option<String>,
+}
+
+/// A run of the workflow: one turn.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TurnShown {
+    /// Its id.
+    pub id: String,
+    /// Its status: the document's word where it has one.
+    pub status: String,
+    /// The message that began it.
+    pub input: Option<Shown>,
+    /// The open question.
+    pub question: Option<String>,
+    /// Its answer.
+    pub output: Option<Shown>,
+    /// What went wrong.
+    pub error: Option<Shown>,
+    /// Whether the engine may ask back.
+    pub may_ask: Option<bool>,
+    /// What the engine needs to go on.
+    pub state: Option<Shown>,
+    /// Who works on it: a claim.
+    pub owner: Option<String>,
+    /// When its engine last said that it works.
+    pub heartbeat: Option<Stamp>,
+    /// When it began.
+    pub created_at: Option<Stamp>,
+    /// When it changed last.
+    pub updated_at: Option<Stamp>,
+    /// Raised by every change.
+    pub version: Option<i64>,
+    /// Columns of other programs.
+    pub extra: Extra,
+}
+
+/// A workflow as a page shows it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct WorkflowPage {
+    /// Its id.
+    pub id: String,
+    /// Its status: the document's word where it has one.
+    pub status: String,
+    /// What went wrong with the workflow itself.
+    pub error: Option<Shown>,
+    /// When it was made.
+    pub created_at: Option<Stamp>,
+    /// When it changed last.
+    pub updated_at: Option<Stamp>,
+    /// Raised by every change.
+    pub version: Option<i64>,
+    /// Runs that wait for a person.
+    pub asks: Vec<Asking>,
+    /// The summary of what was said before the messages.
+    pub summary: Option<Shown>,
+    /// The newest messages, in order.
+    pub messages: Vec<Message>,
+    /// The other members of the context.
+    pub context: Vec<Member>,
+    /// Settings of the conversation.
+    pub preferences: Vec<Member>,
+    /// What is worth keeping across runs.
+    pub steps: Vec<Message>,
+    /// What else is kept with the important steps.
+    pub more_steps: Vec<Member>,
+    /// Its runs, the oldest first.
+    pub runs: Vec<TurnShown>,
+    /// The newest run, by the workflow's own word.
+    pub newest_run: Option<String>,
+    /// Named followers of its events.
+    pub followers: Vec<Follower>,
+    /// Columns of other programs.
+    pub extra: Extra,
+}
+
+/// An event in a list.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventLine {
+    /// Its id: the cursor.
+    pub id: i64,
+    /// Its kind: the document's word where it has one.
+    pub kind: String,
+    /// The beginning of its text.
+    pub text: String,
+    /// The run that it belongs to.
+    pub run: Option<String>,
+    /// When it was recorded.
+    pub at: Option<Stamp>,
+}
+
+/// An event with all that is recorded of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventShown {
+    /// What a list shows.
+    pub line: EventLine,
+    /// Its text.
+    pub text: Shown,
+    /// Its payload.
+    pub payload: Option<Shown>,
+    /// Columns of other programs.
+    pub extra: Extra,
+}
+
+/// A workflow as a page shows it.
+pub fn page(view: WorkflowView) -> WorkflowPage {
+    let WorkflowView {
+        workflow,
+        runs,
+        followers,
+    } = view;
+    let asks = asks(&workflow, &runs);
+    let (summary, messages, context) = conversation(&workflow.context);
+    let (steps, more_steps) = steps(&workflow.important_steps);
+    WorkflowPage {
+        asks,
+        summary,
+        messages,
+        context,
+        preferences: members(&workflow.preferences),
+        steps,
+        more_steps,
+        runs: runs.into_iter().map(turn).collect(),
+        followers,
+        status: word(&workflow.status, |text| {
+            WorkflowStatus::parse(text).map(WorkflowStatus::word)
+        }),
+        error: workflow.error.as_ref().map(shown),
+        id: workflow.id,
+        created_at: workflow.created_at,
+        updated_at: workflow.updated_at,
+        version: workflow.version,
+        newest_run: workflow.most_recent_run_id,
+        extra: cut_all(workflow.extra),
+    }
+}
+
+/// An event as a list shows it.
+pub fn line(event: &Event) -> EventLine {
+    EventLine {
+        id: event.id,
+        kind: word(&event.kind, |text| {
+            super::Kind::parse(text).map(super::Kind::word)
+        }),
+        text: super::read::short(&event.text),
+        run: event.run_id.clone(),
+        at: event.created_at.clone(),
+    }
+}
+
+/// An event with all that is recorded of it.
+pub fn event(event: Event) -> EventShown {
+    EventShown {
+        line: line(&event),
+        text: plain(&event.text),
+        payload: event.payload.as_ref().map(shown),
+        extra: cut_all(event.extra),
+    }
+}
+
+/// The document's word for a status in another case, else the status as it was recorded.
+pub fn status_word(status: &str) -> String {
+    word(status, |text| {
+        let workflow = WorkflowStatus::parse(text).map(WorkflowStatus::word);
+        workflow.or_else(|| TurnStatus::parse(text).map(TurnStatus::word))
+    })
+}
+
+fn word(recorded: &str, known: impl Fn(&str) -> Option<&'static str>) -> String {
+    known(recorded).map_or_else(|| recorded.to_owned(), str::to_owned)
+}
+
+/// The runs that wait, and how each is answered. `--run` is needed only where several wait (errata M5).
+fn asks(workflow: &Workflow, runs: &[Turn]) -> Vec<Asking> {
+    let waits = |turn: &&Turn| turn.known_status() == Some(TurnStatus::WaitingForInput);
+    let several = runs.iter().filter(waits).count() > 1;
+    let allowed = workflow
+        .known_status()
+        .is_some_and(|status| allowed_by_workflow(Action::Input, status) == Allowed::Yes);
+    let asking = |turn: &Turn| {
+        let run = match several {
+            true => format!(" --run {}", quoted(&turn.id)),
+            false => String::new(),
+        };
+        let command = format!(
+            "prose workflow input {}{run} --text …",
+            quoted(&workflow.id)
+        );
+        Asking {
+            run: turn.id.clone(),
+            question: turn.question(),
+            command: allowed.then_some(command),
+        }
+    };
+    runs.iter().filter(waits).map(asking).collect()
+}
+
+fn turn(turn: Turn) -> TurnShown {
+    TurnShown {
+        question: turn.question(),
+        status: word(&turn.status, |text| {
+            TurnStatus::parse(text).map(TurnStatus::word)
+        }),
+        input: turn.user_input.as_deref().map(plain),
+        output: turn.final_output.as_ref().map(shown),
+        error: turn.error.as_ref().map(shown),
+        may_ask: turn.ask_clarifications,
+        state: (!matches!(turn.state.as_str(), "{}" | "null")).then(|| shown(&turn.state)),
+        owner: turn.owner,
+        heartbeat: turn.heartbeat,
+        created_at: turn.created_at,
+        updated_at: turn.updated_at,
+        version: turn.version,
+        extra: cut_all(turn.extra),
+        id: turn.id,
+    }
+}
+
+/// Summary, messages and the other members of a context. A tail that is no list stays among the others.
+fn conversation(context: &Json) -> (Option<Shown>, Vec<Message>, Vec<Member>) {
+    let Some(mut found) = context.members() else {
+        return (None, Vec::new(), members(context));
+    };
+    let summary = found.remove("summary").filter(|raw| raw.get() != "null");
+    let tail: Option<Vec<Box<RawValue>>> = found
+        .get("tail")
+        .and_then(|tail| serde_json::from_str(tail.get()).ok());
+    if tail.is_some() {
+        found.remove("tail");
+    }
+    let messages = tail.unwrap_or_default();
+    let messages = messages.iter().map(|raw| message(raw));
+    (
+        summary.as_deref().map(of_raw),
+        messages.collect(),
+        of_members(found),
+    )
+}
+
+fn message(raw: &RawValue) -> Message {
+    let Ok(mut found) = serde_json::from_str::<Members>(raw.get()) else {
+        return Message {
+            content: Some(of_raw(raw)),
+            ..Message::default()
+        };
+    };
+    let text = |raw: Box<RawValue>| of_raw(&raw).text;
+    Message {
+        seq: found.remove("seq").map(text),
+        role: found.remove("role").map(text),
+        content: found.remove("content").as_deref().map(of_raw),
+        at: found.remove("at").map(text).as_deref().map(Stamp::parse),
+        more: of_members(found),
+        run: None,
+    }
+}
+
+/// Important steps: a list, or the member `steps` of an object. What is neither is kept as it is.
+fn steps(json: &Json) -> (Vec<Message>, Vec<Member>) {
+    let list = |text: &str| serde_json::from_str::<Vec<Box<RawValue>>>(text).ok();
+    if let Some(found) = list(json.as_str()) {
+        return (found.iter().map(|raw| step(raw)).collect(), Vec::new());
+    }
+    let Some(mut found) = json.members() else {
+        return (Vec::new(), members(json));
+    };
+    let kept = found.get("steps").and_then(|steps| list(steps.get()));
+    if kept.is_some() {
+        found.remove("steps");
+    }
+    let kept = kept.unwrap_or_default();
+    (
+        kept.iter().map(|raw| step(raw)).collect(),
+        of_members(found),
+    )
+}
+
+fn step(raw: &RawValue) -> Message {
+    let Ok(mut found) = serde_json::from_str::<Members>(raw.get()) else {
+        return Message {
+            content: Some(of_raw(raw)),
+            ..Message::default()
+        };
+    };
+    let text = |raw: Box<RawValue>| of_raw(&raw).text;
+    Message {
+        content: found.remove("text").as_deref().map(of_raw),
+        run: found.remove("run_id").map(text),
+        at: found.remove("at").map(text).as_deref().map(Stamp::parse),
+        more: of_members(found),
+        ..Message::default()
+    }
+}
+
+/// The members of a column; one without a name where it holds something else than an object or null.
+fn members(json: &Json) -> Vec<Member> {
+    match json.members() {
+        Some(found) => of_members(found),
+        None if json.is_null() => Vec::new(),
+        None => vec![Member {
+            name: String::new(),
+            value: shown(json),
+        }],
+    }
+}
+
+fn of_members(found: Members) -> Vec<Member> {
+    let member = |(name, raw): (String, Box<RawValue>)| Member {
+        name,
+        value: of_raw(&raw),
+    };
+    found.into_iter().map(member).collect()
+}
+
+fn shown(json: &Json) -> Shown {
+    of_text(json.as_str())
+}
+
+fn of_raw(raw: &RawValue) -> Shown {
+    of_text(raw.get())
+}
+
+/// The content of a JSON string, else the JSON itself.
+fn of_text(json: &str) -> Shown {
+    match serde_json::from_str::<String>(json) {
+        Ok(text) => plain(&text),
+        Err(_) => Shown {
+            json: true,
+            ..plain(json)
+        },
+    }
+}
+
+fn plain(text: &str) -> Shown {
+    let end = text.floor_char_boundary(MOST);
+    Shown {
+        text: text.get(..end).unwrap_or_default().to_owned(),
+        json: false,
+        cut_from: (end < text.len()).then_some(text.len() as u64),
+    }
+}
+
+fn cut_all(extra: Extra) -> Extra {
+    let cut = |text: String| match text.len() > MOST {
+        true => plain(&text).text,
+        false => text,
+    };
+    let cell = |(name, value): (String, Option<String>)| (name, value.map(cut));
+    extra.into_iter().map(cell).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn view(status: &str, context: &str, runs: Vec<Turn>) -> WorkflowView {
+        WorkflowView {
+            workflow: Workflow {
+                id: "w1".into(),
+                status: status.into(),
+                context: Json::of_column(context),
+                ..Workflow::default()
+            },
+            runs,
+            followers: Vec::new(),
+        }
+    }
+
+    fn waiting(id: &str, state: &str) -> Turn {
+        Turn {
+            id: id.into(),
+            status: "WAITING_FOR_INPUT".into(),
+            state: Json::of_column(state),
+            ..Turn::default()
+        }
+    }
+
+    #[test]
+    fn one_waiting_run_is_answered_by_its_workflow_and_several_by_name() {
+        let question = r#"{"pending_input":{"question":"Which region?"}}"#;
+        let one = page(view("ACTIVE", "{}", vec![waiting("r 1", question)]));
+        assert_eq!(one.status, "active");
+        assert_eq!(one.runs[0].status, "waiting_for_input");
+        assert_eq!(one.asks[0].question.as_deref(), Some("Which region?"));
+        let command = one.asks[0].command.as_deref();
+        assert_eq!(command, Some("prose workflow input w1 --text …"));
+        let runs = vec![waiting("r 1", question), waiting("r2", "{}")];
+        let two = page(view("paused", "{}", runs));
+        let command = two.asks[0].command.as_deref();
+        assert_eq!(
+            command,
+            Some("prose workflow input w1 --run 'r 1' --text …")
+        );
+        assert_eq!(two.asks[1].question, None);
+        // Errata M8: an answer is refused.
+        for status in ["error", "cancelled", "archived"] {
+            let refused = page(view(status, "{}", vec![waiting("r", question)]));
+            assert_eq!(refused.asks[0].command, None, "{status}");
+        }
+    }
+
+    #[test]
+    fn a_context_of_any_form_is_shown_whole() {
+        let text = |text: &str| Shown {
+            text: text.into(),
+            ..Shown::default()
+        };
+        let ours = r#"{"summary":"s","tail":[{"seq":1,"role":"user","content":"a","at":"2026-01-02T03:04:05Z","x":12345678901234567890123},"loose"],"meta":{"next_seq":2},"mood":"good"}"#;
+        let shown = page(view("active", ours, Vec::new()));
+        assert_eq!(shown.summary, Some(text("s")));
+        let [first, second] = shown.messages.as_slice() else {
+            panic!("{:?}", shown.messages)
+        };
+        assert_eq!(first.seq.as_deref(), Some("1"));
+        assert_eq!(first.role.as_deref(), Some("user"));
+        assert_eq!(first.at, Some(Stamp::parse("2026-01-02T03:04:05Z")));
+        assert_eq!(first.more[0].value.text, "12345678901234567890123");
+        assert_eq!(second.content, Some(text("loose")));
+        let names: Vec<&str> = shown.context.iter().map(|m| m.name.as_str()).collect();
+        assert_eq!(names, ["meta", "mood"]);
+        // Neither an object nor JSON, and a tail that is no list.
+        let odd = page(view("active", "no json {", Vec::new()));
+        assert_eq!(odd.context[0].value, text("no json {"));
+        let odd = page(view("active", r#"{"tail":7}"#, Vec::new()));
+        assert_eq!(odd.context[0].name, "tail");
+        assert!(odd.context[0].value.json && odd.messages.is_empty());
+    }
+
+    #[test]
+    fn steps_are_found_in_an_object_and_in_a_list() {
+        let step = r#"{"text":"Paid","run_id":"r1","at":"2026-01-02T03:04:05Z","cost":3}"#;
+        for (column, more) in [
+            (format!(r#"{{"steps":[{step}],"v":1}}"#), 1),
+            (format!("[{step}]"), 0),
+        ] {
+            let (kept, rest) = steps(&Json::of_column(&column));
+            assert_eq!(kept.len(), 1);
+            assert_eq!(kept[0].run.as_deref(), Some("r1"));
+            assert_eq!(kept[0].more[0].name, "cost");
+            assert_eq!(rest.len(), more);
+        }
+        let (kept, rest) = steps(&Json::of_column("7"));
+        assert!(kept.is_empty());
+        assert_eq!(rest[0].value.text, "7");
+    }
+
+    #[test]
+    fn a_long_text_is_cut_and_says_from_how_many_bytes() {
+        let long = "ü".repeat(MOST);
+        let cut = plain(&long);
+        assert_eq!(cut.cut_from, Some(2 * MOST as u64));
+        assert!(cut.text.len() <= MOST);
+    }
+}

@@ -1,0 +1,93 @@
+//! Stretches of long lists: all ids first, which an index gives, then the rows around what is on the screen.
+
+use std::collections::BTreeSet;
+
+use super::follow::{Horizon, events};
+use super::read::{NEWEST, SUMMARY, Wanted, WorkflowSummary, summarised};
+use super::tables::{Op, Row, Rows, Select, Table, Value};
+use super::{Event, TurnStatus};
+use crate::write::Fault;
+
+/// Ids that one statement names: a guarded connection takes 64 values.
+pub(super) const AT_ONCE: usize = 50;
+
+/// Events of a workflow that are listed: the newest.
+const MOST_EVENTS: u32 = 200_000;
+
+/// The ids of the workflows that are wanted, the newest first.
+///
+/// # Errors
+/// The fault of the store.
+pub fn workflow_ids(rows: &dyn Rows, wanted: &Wanted) -> Result<Vec<String>, Fault> {
+    let mut select = Select::of(Table::Workflows).columns(&["id"]).order(NEWEST);
+    if let Some(status) = wanted.status {
+        select = select.is("status", Value::Word(status.word()));
+    }
+    if wanted.limit > 0 && !wanted.waiting {
+        select = select.limit(wanted.limit);
+    }
+    let mut ids = ids(&rows.select(&select)?, "id");
+    if wanted.waiting {
+        let waiting = Select::of(Table::Runs)
+            .is("status", Value::Word(TurnStatus::WaitingForInput.word()))
+            .columns(&["workflow_id"]);
+        let mut named = BTreeSet::new();
+        named.extend(self::ids(&rows.select(&waiting)?, "workflow_id"));
+        ids.retain(|id| named.contains(id));
+    }
+    Ok(ids)
+}
+
+/// The lines of these workflows, in their order. One that is no longer there is left out.
+///
+/// # Errors
+/// The fault of the store.
+pub fn summaries(rows: &dyn Rows, ids: &[String]) -> Result<Vec<WorkflowSummary>, Fault> {
+    let mut lines = Vec::with_capacity(ids.len());
+    for some in ids.chunks(AT_ONCE) {
+        let wanted = some.iter().map(|id| id.as_str().into()).collect();
+        let found = Select::of(Table::Workflows)
+            .columns(SUMMARY)
+            .filter("id", Op::In(wanted));
+        let found = summarised(rows, &rows.select(&found)?)?;
+        let line = |id: &String| found.iter().find(|line| line.id == *id).cloned();
+        lines.extend(some.iter().filter_map(line));
+    }
+    Ok(lines)
+}
+
+/// The ids of a workflow's events, the oldest first; of more than 200 000 the newest.
+///
+/// # Errors
+/// The fault of the store.
+pub fn event_ids(rows: &dyn Rows, workflow: &str) -> Result<Vec<i64>, Fault> {
+    let select = Select::of(Table::Events)
+        .is("workflow_id", workflow)
+        .columns(&["id"])
+        .order(&[("id", true)])
+        .limit(MOST_EVENTS);
+    let found = rows.select(&select)?;
+    let id = |row: &Row| row.get("id")?.parse().ok();
+    Ok(found.iter().rev().filter_map(id).collect())
+}
+
+/// The events of a workflow from one id on.
+///
+/// # Errors
+/// The fault of the store.
+pub fn events_from(
+    rows: &dyn Rows,
+    workflow: &str,
+    first: i64,
+    limit: u32,
+) -> Result<Vec<Event>, Fault> {
+    let mut horizon = Horizon::default();
+    horizon.advance(rows)?;
+    let after = first.saturating_sub(1);
+    Ok(events(rows, &horizon, workflow, after, limit)?.events)
+}
+
+fn ids(rows: &[Row], column: &str) -> Vec<String> {
+    let id = |row: &Row| row.get(column).map(str::to_owned);
+    rows.iter().filter_map(id).collect()
+}

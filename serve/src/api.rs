@@ -1,0 +1,412 @@
+//! The routes, and the commands among them.
+
+use std::sync::{Arc, Mutex};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use axum::Json as Answer;
+use axum::extract::State;
+use axum::http::{HeaderMap, header};
+use prosescope_core::workflow::{
+    Append, Appended, Ask, Cancel, Command, DataSet, Fail, Finish, Heartbeat, Horizon, Input, Json,
+    Move, Moved, Note, Prefer, Start, Started, Step, Tables, Turned, find_run, find_workflow,
+    record,
+};
+use prosescope_core::write::WriteError;
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+use uuid::Uuid;
+
+use crate::body::{
+    AskBody, Body, ErrorBody, EventBody, EventsBody, FinishBody, HeartbeatBody, Id, InputBody,
+    NoBody, PreferBody, RunBody, StartBody, StepBody,
+};
+use crate::hub::Hub;
+use crate::metrics::Metrics;
+use crate::pool::Pool;
+use crate::problem::Problem;
+use crate::{read, stream};
+
+/// What the routes share.
+pub(crate) struct Site {
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) hub: Arc<Hub>,
+    pub(crate) metrics: Arc<Metrics>,
+    /// How far events are settled, for whoever reads by pages.
+    pub(crate) horizon: Arc<Mutex<Horizon>>,
+}
+
+type Shared = State<Arc<Site>>;
+type Done<T> = Result<Answer<T>, Problem>;
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Prosescope workflows",
+        description = "Workflows are conversations, runs are their turns, events are their progress. Errors are RFC 9457 problems. \
+                       `If-Match: \"VERSION\"` refuses a command (412) when the workflow changed after it was read."
+    ),
+    tags(
+        (name = "commands", description = "What changes a workflow"),
+        (name = "pages", description = "What is recorded"),
+        (name = "events", description = "Progress, in order, none missed and none twice"),
+        (name = "server", description = "The server itself")
+    )
+)]
+struct Document;
+
+/// All routes, with their description.
+pub(crate) fn routes() -> OpenApiRouter<Arc<Site>> {
+    OpenApiRouter::with_openapi(Document::openapi())
+        .routes(routes!(start))
+        .routes(routes!(input))
+        .routes(routes!(pause))
+        .routes(routes!(resume))
+        .routes(routes!(cancel))
+        .routes(routes!(error))
+        .routes(routes!(ask))
+        .routes(routes!(finish))
+        .routes(routes!(fail))
+        .routes(routes!(heartbeat))
+        .routes(routes!(prefer))
+        .routes(routes!(step))
+        .routes(routes!(append))
+        .routes(routes!(read::list))
+        .routes(routes!(read::stuck))
+        .routes(routes!(read::workflow))
+        .routes(routes!(read::run))
+        .routes(routes!(read::events))
+        .routes(routes!(stream::sse))
+        .routes(routes!(stream::ws))
+        .routes(routes!(read::health))
+        .routes(routes!(read::metrics))
+        .routes(routes!(read::document))
+}
+
+/// Milliseconds since 1970 UTC.
+pub(crate) fn now() -> i64 {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// The version that `If-Match` names.
+fn version(headers: &HeaderMap) -> Result<Option<i64>, Problem> {
+    let Some(value) = headers.get(header::IF_MATCH) else {
+        return Ok(None);
+    };
+    let text = value.to_str().unwrap_or_default().trim();
+    match text.trim_start_matches("W/").trim_matches('"').parse() {
+        Ok(version) => Ok(Some(version)),
+        Err(_) if text == "*" => Ok(None),
+        Err(_) => {
+            Err(Problem::bad("If-Match is not a version")
+                .hint("send the ETag of GET /workflows/{id}"))
+        }
+    }
+}
+
+/// Records a command that `make` makes of the store.
+async fn recorded<C>(
+    site: &Arc<Site>,
+    headers: &HeaderMap,
+    make: impl FnOnce(&mut dyn Tables) -> Result<C, WriteError> + Send + 'static,
+) -> Done<C::Done>
+where
+    C: Command,
+    C::Done: Send + 'static,
+{
+    let version = version(headers)?;
+    let done = site.pool.run(move |store| {
+        let command = make(store)?;
+        record(store, &command, version, now())
+    });
+    let done = done.await?;
+    site.hub.wake();
+    Ok(Answer(done))
+}
+
+fn run_of(store: &dyn Tables, run: Option<String>) -> Result<Option<String>, WriteError> {
+    run.map(|run| find_run(store, &run)).transpose()
+}
+
+fn uuid(id: &str) -> Result<String, Problem> {
+    let id = Uuid::parse_str(id)
+        .map_err(|cause| Problem::bad(format!("run_id is not a UUID: {cause}")))?;
+    Ok(id.to_string())
+}
+
+/// What an error is recorded as.
+fn error_of(error: Json) -> Json {
+    match error.value() {
+        serde_json::Value::String(text) => Json::of_message(&text),
+        _ => error,
+    }
+}
+
+/// Begin a run; without `workflow_id` a new workflow.
+#[utoipa::path(post, path = "/workflow/start", tag = "commands", request_body = StartBody,
+    responses((status = 200, body = Started), (status = 409, body = Problem), (status = 404, body = Problem)))]
+async fn start(
+    State(site): Shared,
+    headers: HeaderMap,
+    Body(body): Body<StartBody>,
+) -> Done<Started> {
+    let run = match &body.run_id {
+        Some(id) => uuid(id)?,
+        None => Uuid::now_v7().to_string(),
+    };
+    recorded(&site, &headers, move |store| {
+        Ok(Start {
+            workflow: body
+                .workflow_id
+                .map(|id| find_workflow(store, &id))
+                .transpose()?,
+            new_workflow: Uuid::now_v7().to_string(),
+            run,
+            input: body.input,
+            no_clarifications: body.ask_clarifications == Some(false),
+            parallel: body.parallel,
+            owner: body.owner,
+            tail: body.tail,
+        })
+    })
+    .await
+}
+
+/// Answer the question of the run that waits.
+#[utoipa::path(post, path = "/workflow/input/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
+    request_body = InputBody, responses((status = 200, body = Turned), (status = 409, body = Problem), (status = 404, body = Problem)))]
+async fn input(
+    State(site): Shared,
+    Id(id): Id,
+    headers: HeaderMap,
+    Body(body): Body<InputBody>,
+) -> Done<Turned> {
+    recorded(&site, &headers, move |store| {
+        Ok(Input {
+            workflow: find_workflow(store, &id)?,
+            run: run_of(store, body.run_id)?,
+            text: body.text,
+            tail: body.tail,
+        })
+    })
+    .await
+}
+
+/// Pause a workflow: it takes no new run.
+#[utoipa::path(post, path = "/workflow/pause/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
+    responses((status = 200, body = Moved), (status = 409, body = Problem), (status = 404, body = Problem)))]
+async fn pause(
+    State(site): Shared,
+    Id(id): Id,
+    headers: HeaderMap,
+    Body(_): Body<NoBody>,
+) -> Done<Moved> {
+    recorded(&site, &headers, move |store| {
+        Ok(Move::Pause(find_workflow(store, &id)?))
+    })
+    .await
+}
+
+/// Resume a workflow that is paused or has an error.
+#[utoipa::path(post, path = "/workflow/resume/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
+    responses((status = 200, body = Moved), (status = 409, body = Problem), (status = 404, body = Problem)))]
+async fn resume(
+    State(site): Shared,
+    Id(id): Id,
+    headers: HeaderMap,
+    Body(_): Body<NoBody>,
+) -> Done<Moved> {
+    recorded(&site, &headers, move |store| {
+        Ok(Move::Resume(find_workflow(store, &id)?))
+    })
+    .await
+}
+
+/// Cancel a workflow with its open runs; with `run_id` that run alone.
+#[utoipa::path(post, path = "/workflow/cancel/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
+    request_body = RunBody, responses((status = 200, body = Moved), (status = 409, body = Problem), (status = 404, body = Problem)))]
+async fn cancel(
+    State(site): Shared,
+    Id(id): Id,
+    headers: HeaderMap,
+    Body(body): Body<RunBody>,
+) -> Done<Moved> {
+    recorded(&site, &headers, move |store| {
+        Ok(Cancel {
+            workflow: find_workflow(store, &id)?,
+            run: run_of(store, body.run_id)?,
+        })
+    })
+    .await
+}
+
+/// Record that the workflow itself went wrong.
+#[utoipa::path(post, path = "/workflow/error/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
+    request_body = ErrorBody, responses((status = 200, body = Moved), (status = 409, body = Problem), (status = 404, body = Problem)))]
+async fn error(
+    State(site): Shared,
+    Id(id): Id,
+    headers: HeaderMap,
+    Body(body): Body<ErrorBody>,
+) -> Done<Moved> {
+    recorded(&site, &headers, move |store| {
+        Ok(Move::Error(
+            find_workflow(store, &id)?,
+            error_of(body.error),
+        ))
+    })
+    .await
+}
+
+/// Ask the person a question: the run waits for input.
+#[utoipa::path(post, path = "/workflow/ask/{id}", tag = "commands", params(("id" = String, Path, description = "The run")),
+    request_body = AskBody, responses((status = 200, body = Turned), (status = 409, body = Problem), (status = 404, body = Problem)))]
+async fn ask(
+    State(site): Shared,
+    Id(id): Id,
+    headers: HeaderMap,
+    Body(body): Body<AskBody>,
+) -> Done<Turned> {
+    recorded(&site, &headers, move |store| {
+        Ok(Ask {
+            run: find_run(store, &id)?,
+            question: body.question,
+            payload: body.payload,
+        })
+    })
+    .await
+}
+
+/// End a run with its output.
+#[utoipa::path(post, path = "/workflow/finish/{id}", tag = "commands", params(("id" = String, Path, description = "The run")),
+    request_body = FinishBody, responses((status = 200, body = Turned), (status = 409, body = Problem), (status = 404, body = Problem)))]
+async fn finish(
+    State(site): Shared,
+    Id(id): Id,
+    headers: HeaderMap,
+    Body(body): Body<FinishBody>,
+) -> Done<Turned> {
+    if body.output.is_null() {
+        return Err(Problem::bad("output is null, which records no output")
+            .hint("send what the run came to, or end it with /workflow/fail"));
+    }
+    recorded(&site, &headers, move |store| {
+        Ok(Finish {
+            run: find_run(store, &id)?,
+            output: body.output,
+            message: body.message,
+            summary: body.summary,
+            tail: body.tail,
+        })
+    })
+    .await
+}
+
+/// End a run with its error.
+#[utoipa::path(post, path = "/workflow/fail/{id}", tag = "commands", params(("id" = String, Path, description = "The run")),
+    request_body = ErrorBody, responses((status = 200, body = Turned), (status = 409, body = Problem), (status = 404, body = Problem)))]
+async fn fail(
+    State(site): Shared,
+    Id(id): Id,
+    headers: HeaderMap,
+    Body(body): Body<ErrorBody>,
+) -> Done<Turned> {
+    recorded(&site, &headers, move |store| {
+        Ok(Fail {
+            run: find_run(store, &id)?,
+            error: error_of(body.error),
+        })
+    })
+    .await
+}
+
+/// Record that a run is worked on; 409 tells its engine to stop.
+#[utoipa::path(post, path = "/workflow/heartbeat/{id}", tag = "commands", params(("id" = String, Path, description = "The run")),
+    request_body = HeartbeatBody, responses((status = 200, body = Turned), (status = 409, body = Problem), (status = 404, body = Problem)))]
+async fn heartbeat(
+    State(site): Shared,
+    Id(id): Id,
+    headers: HeaderMap,
+    Body(body): Body<HeartbeatBody>,
+) -> Done<Turned> {
+    recorded(&site, &headers, move |store| {
+        Ok(Heartbeat {
+            run: find_run(store, &id)?,
+            owner: body.owner,
+        })
+    })
+    .await
+}
+
+/// Change preferences: members are set or removed, others stay.
+#[utoipa::path(post, path = "/workflow/prefer/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
+    request_body = PreferBody, responses((status = 200, body = DataSet), (status = 409, body = Problem), (status = 404, body = Problem)))]
+async fn prefer(
+    State(site): Shared,
+    Id(id): Id,
+    headers: HeaderMap,
+    Body(body): Body<PreferBody>,
+) -> Done<DataSet> {
+    recorded(&site, &headers, move |store| {
+        Ok(Prefer {
+            workflow: find_workflow(store, &id)?,
+            set: body.set.into_iter().collect(),
+            remove: body.remove,
+        })
+    })
+    .await
+}
+
+/// Keep an important step, for later runs.
+#[utoipa::path(post, path = "/workflow/step/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
+    request_body = StepBody, responses((status = 200, body = DataSet), (status = 409, body = Problem), (status = 404, body = Problem)))]
+async fn step(
+    State(site): Shared,
+    Id(id): Id,
+    headers: HeaderMap,
+    Body(body): Body<StepBody>,
+) -> Done<DataSet> {
+    recorded(&site, &headers, move |store| {
+        Ok(Step {
+            workflow: find_workflow(store, &id)?,
+            run: run_of(store, body.run_id)?,
+            text: body.text,
+            payload: body.payload,
+        })
+    })
+    .await
+}
+
+/// Append an event, or several: all or none.
+#[utoipa::path(post, path = "/workflow/events/{id}", tag = "events", params(("id" = String, Path, description = "The workflow")),
+    request_body = EventsBody, responses((status = 200, body = Appended), (status = 409, body = Problem), (status = 404, body = Problem)))]
+async fn append(
+    State(site): Shared,
+    Id(id): Id,
+    headers: HeaderMap,
+    Body(body): Body<EventsBody>,
+) -> Done<Appended> {
+    let events = match body {
+        EventsBody::Many(events) => events,
+        EventsBody::One(event) => vec![event],
+    };
+    recorded(&site, &headers, move |store| {
+        let notes = events.into_iter().map(|event: EventBody| {
+            Ok(Note {
+                run: run_of(store, event.run_id)?,
+                kind: event.kind,
+                text: event.text,
+                payload: event.payload,
+            })
+        });
+        let notes: Result<Vec<Note>, WriteError> = notes.collect();
+        Ok(Append {
+            workflow: find_workflow(store, &id)?,
+            notes: notes?,
+        })
+    })
+    .await
+}

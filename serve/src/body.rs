@@ -1,0 +1,278 @@
+//! What the routes take: bodies and questions, each refused as a problem when it is not as it should be.
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use axum::http::request::Parts;
+use axum::http::{StatusCode, header};
+use prosescope_core::workflow::{Json, Kind};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::problem::Problem;
+
+/// A body of JSON. An empty one is an empty object.
+pub(crate) struct Body<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Body<T>, Problem> {
+        // A form of another page can send text without asking; it cannot send JSON.
+        let of = request.headers().get(header::CONTENT_TYPE);
+        let of = of
+            .and_then(|of| of.to_str().ok())
+            .unwrap_or_default()
+            .to_ascii_lowercase();
+        let is_json = of.split(';').next().unwrap_or_default().trim() == "application/json";
+        let bytes = Bytes::from_request(request, state).await;
+        let bytes = bytes.map_err(|rejection| {
+            let detail = rejection.body_text();
+            match rejection.status() {
+                StatusCode::PAYLOAD_TOO_LARGE => {
+                    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
+                        .hint("send less at once; long values are not for events")
+                }
+                status => Problem::new(status, detail),
+            }
+        })?;
+        if bytes.is_empty() {
+            let empty = serde_json::from_slice(b"{}");
+            return empty.map(Body).map_err(|cause| wrong(&cause));
+        }
+        if !is_json {
+            let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+            return Err(
+                Problem::new(status, "the body is not of type application/json")
+                    .hint("send `Content-Type: application/json`"),
+            );
+        }
+        serde_json::from_slice(&bytes)
+            .map(Body)
+            .map_err(|cause| wrong(&cause))
+    }
+}
+
+fn wrong(cause: &serde_json::Error) -> Problem {
+    Problem::bad(format!("the body cannot be read: {cause}")).hint("/openapi.json describes it")
+}
+
+/// What stands behind `?`.
+pub(crate) struct Asked<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Asked<T>, Problem> {
+        let asked = Query::<T>::from_request_parts(parts, state).await;
+        asked
+            .map(|Query(asked)| Asked(asked))
+            .map_err(|rejection| Problem::bad(rejection.body_text()))
+    }
+}
+
+/// An id in the path.
+pub(crate) struct Id(pub(crate) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for Id {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Id, Problem> {
+        let path = axum::extract::Path::<String>::from_request_parts(parts, state).await;
+        let axum::extract::Path(id) =
+            path.map_err(|rejection| Problem::bad(rejection.body_text()))?;
+        let is_id = id.len() <= 64 && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+        match is_id {
+            true => Ok(Id(id)),
+            false => Err(Problem::new(StatusCode::NOT_FOUND, "that is not an id")),
+        }
+    }
+}
+
+/// Begins a run.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StartBody {
+    /// The person's message.
+    pub(crate) input: String,
+    /// The workflow to continue; a new one without it.
+    #[serde(default)]
+    pub(crate) workflow_id: Option<String>,
+    /// A UUID of the caller's: the same request again, with the same id and input, changes nothing.
+    #[serde(default)]
+    pub(crate) run_id: Option<String>,
+    /// Whether the engine may ask back; true without it.
+    #[serde(default)]
+    pub(crate) ask_clarifications: Option<bool>,
+    /// Begin the run although another one of the workflow is open.
+    #[serde(default)]
+    pub(crate) parallel: bool,
+    /// Who works on it: a claim.
+    #[serde(default)]
+    pub(crate) owner: Option<String>,
+    /// The most messages that the context keeps.
+    #[serde(default)]
+    pub(crate) tail: u32,
+}
+
+/// Answers a question.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct InputBody {
+    /// The answer.
+    pub(crate) text: String,
+    /// The run, where several wait.
+    #[serde(default)]
+    pub(crate) run_id: Option<String>,
+    /// The most messages that the context keeps.
+    #[serde(default)]
+    pub(crate) tail: u32,
+}
+
+/// Names a run.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RunBody {
+    /// The run; the whole workflow without it.
+    #[serde(default)]
+    pub(crate) run_id: Option<String>,
+}
+
+/// Nothing.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NoBody {}
+
+/// Asks the person.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AskBody {
+    /// The question.
+    pub(crate) question: String,
+    /// More of it: an object.
+    #[serde(default)]
+    pub(crate) payload: Option<Json>,
+}
+
+/// Ends a run with its output.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FinishBody {
+    /// The answer: any JSON but null.
+    pub(crate) output: Json,
+    /// The assistant's message for the conversation.
+    #[serde(default)]
+    pub(crate) message: Option<String>,
+    /// A summary of the conversation so far.
+    #[serde(default)]
+    pub(crate) summary: Option<String>,
+    /// The most messages that the context keeps.
+    #[serde(default)]
+    pub(crate) tail: u32,
+}
+
+/// Says what went wrong.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ErrorBody {
+    /// A text or an object.
+    pub(crate) error: Json,
+}
+
+/// Says who works on a run.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HeartbeatBody {
+    /// A claim.
+    #[serde(default)]
+    pub(crate) owner: Option<String>,
+}
+
+/// Changes preferences.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PreferBody {
+    /// Members to set.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    pub(crate) set: std::collections::BTreeMap<String, Json>,
+    /// Members to remove.
+    #[serde(default)]
+    pub(crate) remove: Vec<String>,
+}
+
+/// Keeps an important step.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StepBody {
+    /// The step.
+    pub(crate) text: String,
+    /// The run that it belongs to.
+    #[serde(default)]
+    pub(crate) run_id: Option<String>,
+    /// More of it: an object.
+    #[serde(default)]
+    pub(crate) payload: Option<Json>,
+}
+
+/// An event.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EventBody {
+    /// For people.
+    pub(crate) text: String,
+    /// `progress` without it.
+    #[serde(default)]
+    pub(crate) kind: Option<Kind>,
+    /// The run that it belongs to.
+    #[serde(default)]
+    pub(crate) run_id: Option<String>,
+    /// For programs: an object.
+    #[serde(default)]
+    pub(crate) payload: Option<Json>,
+}
+
+/// One event, or several of which all or none are appended.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum EventsBody {
+    /// Several.
+    Many(Vec<EventBody>),
+    /// One.
+    One(EventBody),
+}
+
+/// Which workflows are listed.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ListAsked {
+    /// Of this status.
+    #[serde(default)]
+    pub(crate) status: Option<String>,
+    /// Of which a run waits for input.
+    #[serde(default)]
+    pub(crate) waiting: bool,
+    /// At most so many, 1,000 at the most.
+    #[serde(default)]
+    pub(crate) limit: u32,
+}
+
+/// Which runs count as stuck.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StuckAsked {
+    /// Without a sign of life for so long: `5m`, `1h30m`.
+    #[serde(default)]
+    pub(crate) silent: Option<String>,
+}
+
+/// Which events are wanted.
+#[derive(Debug, Deserialize, IntoParams)]
+pub(crate) struct EventsAsked {
+    /// After this event.
+    #[serde(default)]
+    pub(crate) after: Option<i64>,
+    /// At most so many, 1,000 at the most.
+    #[serde(default)]
+    pub(crate) limit: Option<u32>,
+}

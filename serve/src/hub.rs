@@ -1,0 +1,233 @@
+//! One feed of events for all streams: one thread reads what is settled, once, and hands it on.
+//!
+//! A stream reads the past by pages, then joins: the feed says up to where it has handed out (`Joined`), the stream reads
+//! the pages up to there, and goes on with what the feed hands to it. So nothing is missed and nothing comes twice.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use prosescope_core::workflow::{Event, Horizon, Tables, Waiting, events_until};
+use prosescope_core::write::Fault;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+use crate::metrics::Metrics;
+use crate::{Wake, Workplace};
+
+/// Events that wait for a stream. One that has more is too slow, and is dropped.
+const QUEUE: usize = 1024;
+
+/// How long the feed waits before it looks again.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// How long it waits when it is woken.
+const WAKE: Duration = Duration::from_millis(500);
+
+/// How long it waits after an error.
+const AGAIN: Duration = Duration::from_millis(250);
+
+/// Events that are read at once.
+const PAGE: u32 = 1000;
+
+/// What a stream is handed.
+#[derive(Debug, Clone)]
+pub(crate) enum Feed {
+    /// From here on; everything up to this id has been handed out before.
+    Joined(i64),
+    /// An event of its workflow.
+    Event(Arc<Event>),
+    /// Whom later events wait for.
+    Waiting(Arc<Vec<Waiting>>),
+}
+
+struct Stream {
+    workflow: String,
+    sender: Sender<Feed>,
+    joined: bool,
+}
+
+#[derive(Default)]
+struct State {
+    streams: Vec<Stream>,
+    stopping: bool,
+}
+
+/// The feed.
+pub(crate) struct Hub {
+    state: Mutex<State>,
+    changed: Condvar,
+    metrics: Arc<Metrics>,
+}
+
+impl Hub {
+    /// Begins to feed.
+    pub(crate) fn start(
+        place: Arc<dyn Workplace>,
+        metrics: Arc<Metrics>,
+    ) -> std::io::Result<(Arc<Hub>, JoinHandle<()>)> {
+        let hub = Arc::new(Hub {
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            metrics,
+        });
+        let fed = Arc::clone(&hub);
+        let thread = std::thread::Builder::new().name("feed".to_owned());
+        let thread = thread.spawn(move || Feeding::new(fed, place).run())?;
+        Ok((hub, thread))
+    }
+
+    /// Joins the feed of a workflow.
+    pub(crate) fn join(&self, workflow: &str) -> Receiver<Feed> {
+        let (sender, receiver) = channel(QUEUE);
+        let mut state = self.state();
+        // A stream that joins while the server stops is closed at once.
+        if !state.stopping {
+            state.streams.push(Stream {
+                workflow: workflow.to_owned(),
+                sender,
+                joined: false,
+            });
+        }
+        self.changed.notify_all();
+        receiver
+    }
+
+    /// Looks for events now: something was recorded here.
+    pub(crate) fn wake(&self) {
+        self.changed.notify_all();
+    }
+
+    /// Closes all streams.
+    pub(crate) fn stop(&self) {
+        let mut state = self.state();
+        state.stopping = true;
+        state.streams.clear();
+        self.changed.notify_all();
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.state().stopping
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Feeding {
+    hub: Arc<Hub>,
+    place: Arc<dyn Workplace>,
+    store: Option<Box<dyn Tables + Send>>,
+    wake: Option<Box<dyn Wake>>,
+    horizon: Horizon,
+    /// Everything up to this id has been handed out.
+    fed: i64,
+    waits: Vec<Waiting>,
+}
+
+impl Feeding {
+    fn new(hub: Arc<Hub>, place: Arc<dyn Workplace>) -> Feeding {
+        Feeding {
+            hub,
+            place,
+            store: None,
+            wake: None,
+            horizon: Horizon::default(),
+            fed: 0,
+            waits: Vec::new(),
+        }
+    }
+
+    fn run(mut self) {
+        loop {
+            {
+                let mut state = self.hub.state();
+                while state.streams.is_empty() && !state.stopping {
+                    let waited = self.hub.changed.wait(state);
+                    state = waited.unwrap_or_else(PoisonError::into_inner);
+                }
+                if state.stopping {
+                    return;
+                }
+            }
+            if self.look().is_err() {
+                self.hub.metrics.feed_errors.inc();
+                self.store = None;
+                self.wake = None;
+                std::thread::sleep(AGAIN);
+                continue;
+            }
+            self.pause();
+        }
+    }
+
+    fn pause(&mut self) {
+        // While events are held back, nothing notifies of the end that is waited for.
+        if self.waits.is_empty()
+            && let Some(wake) = &mut self.wake
+        {
+            if !wake.wait(WAKE) {
+                self.wake = None;
+            }
+            return;
+        }
+        let state = self.hub.state();
+        if !state.stopping {
+            drop(self.hub.changed.wait_timeout(state, PAUSE));
+        }
+    }
+
+    /// Hands out what is settled.
+    fn look(&mut self) -> Result<(), Fault> {
+        if self.store.is_none() {
+            self.store = Some(self.place.open()?);
+            self.wake = self.place.wake();
+        }
+        let Some(store) = &mut self.store else {
+            return Ok(());
+        };
+        let settled = self.horizon.advance(&**store)?;
+        if !self.hub.state().streams.iter().any(|stream| stream.joined) {
+            // Nobody was handed anything: whoever joins reads the past by pages.
+            self.fed = settled;
+        }
+        while self.fed < settled {
+            let page = events_until(&**store, None, self.fed, settled, PAGE)?;
+            self.fed = if page.more { page.cursor } else { settled };
+            let mut state = self.hub.state();
+            for event in page.events {
+                let event = Arc::new(event);
+                self.hub.hand_on(
+                    &mut state,
+                    |stream| stream.joined && stream.workflow == event.workflow_id,
+                    &Feed::Event(Arc::clone(&event)),
+                );
+            }
+        }
+        let mut state = self.hub.state();
+        self.hub
+            .hand_on(&mut state, |stream| !stream.joined, &Feed::Joined(self.fed));
+        let waits = self.horizon.waits();
+        if waits != self.waits {
+            self.waits = waits.to_vec();
+            let waiting = Feed::Waiting(Arc::new(self.waits.clone()));
+            self.hub.hand_on(&mut state, |_| true, &waiting);
+        }
+        for stream in &mut state.streams {
+            stream.joined = true;
+        }
+        Ok(())
+    }
+}
+
+impl Hub {
+    /// Hands something to streams; those that are too slow, or gone, are closed.
+    fn hand_on(&self, state: &mut State, to: impl Fn(&Stream) -> bool, what: &Feed) {
+        state.streams.retain(|stream| {
+            if !to(stream) {
+                return !stream.sender.is_closed();
+            }
+            stream.sender.try_send(what.clone()).is_ok()
+        });
+    }
+}

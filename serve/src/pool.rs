@@ -1,0 +1,76 @@
+//! Stores on threads of their own: they block, and the server's threads must not.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use prosescope_core::workflow::Tables;
+use prosescope_core::write::{Fault, FaultKind, WriteError};
+use tokio::sync::Semaphore;
+
+use crate::Workplace;
+use crate::problem::Problem;
+
+/// Stores that are used at once.
+const MOST: usize = 8;
+
+/// How long a request waits for one.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Stores that wait for their next use.
+pub(crate) struct Pool {
+    place: Arc<dyn Workplace>,
+    idle: Mutex<Vec<Box<dyn Tables + Send>>>,
+    free: Semaphore,
+}
+
+impl Pool {
+    pub(crate) fn new(place: Arc<dyn Workplace>) -> Pool {
+        Pool {
+            place,
+            idle: Mutex::new(Vec::new()),
+            free: Semaphore::new(MOST),
+        }
+    }
+
+    /// Runs some work with a store.
+    pub(crate) async fn run<T: Send + 'static>(
+        self: &Arc<Pool>,
+        work: impl FnOnce(&mut dyn Tables) -> Result<T, WriteError> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let waited = tokio::time::timeout(PATIENCE, self.free.acquire()).await;
+        let Ok(Ok(_permit)) = waited else {
+            let busy = Fault::new(FaultKind::Busy, "the store is busy");
+            return Err(busy.hint("try again").into());
+        };
+        let pool = Arc::clone(self);
+        let done = tokio::task::spawn_blocking(move || pool.with(work)).await;
+        match done {
+            Ok(done) => done.map_err(Problem::from),
+            Err(_) => Err(Fault::new(FaultKind::Damaged, "the request failed in the store").into()),
+        }
+    }
+
+    fn with<T>(
+        &self,
+        work: impl FnOnce(&mut dyn Tables) -> Result<T, WriteError>,
+    ) -> Result<T, WriteError> {
+        let idle = self
+            .idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
+        let mut store = match idle {
+            // A connection that was lost while nobody used it is no error of this request.
+            Some(store) if store.is_open() => store,
+            _ => self.place.open()?,
+        };
+        let done = work(&mut *store);
+        if !matches!(done, Err(WriteError::Fault(_))) {
+            self.idle
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(store);
+        }
+        done
+    }
+}

@@ -1,0 +1,176 @@
+//! Pages: lists, a workflow, a run, events; and the server itself.
+
+use std::sync::{Arc, PoisonError};
+
+use axum::Json as Answer;
+use axum::extract::State;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use prosescope_core::timeout::Timeout;
+use prosescope_core::workflow::{
+    Events, StuckRun, Turn, Wanted, WorkflowList, WorkflowStatus, WorkflowView, events as page_of,
+    find_run, find_workflow, list as listed, run as turn, show, stuck as silent_runs,
+};
+use prosescope_core::write::WriteError;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::api::{Site, now};
+use crate::body::{Asked, EventsAsked, Id, ListAsked, StuckAsked};
+use crate::problem::Problem;
+
+type Shared = State<Arc<Site>>;
+type Done<T> = Result<Answer<T>, Problem>;
+
+/// Things of a page at most.
+const MOST: u32 = 1000;
+
+/// How long a run may be silent where nothing is said.
+const SILENT: i64 = 5 * 60 * 1000;
+
+/// Workflows, the newest first.
+#[utoipa::path(get, path = "/workflows", tag = "pages", params(ListAsked), responses((status = 200, body = WorkflowList), (status = 400, body = Problem)))]
+pub(crate) async fn list(
+    State(site): Shared,
+    Asked(asked): Asked<ListAsked>,
+) -> Done<WorkflowList> {
+    let status = match &asked.status {
+        None => None,
+        Some(word) => Some(WorkflowStatus::parse(word).ok_or_else(|| {
+            Problem::bad(format!("{word} is not a status of workflows"))
+                .hint("active, paused, cancelled or error")
+        })?),
+    };
+    let wanted = Wanted {
+        status,
+        waiting: asked.waiting,
+        limit: asked.limit.min(MOST),
+    };
+    let list = site.pool.run(move |store| Ok(listed(store, &wanted)?));
+    Ok(Answer(list.await?))
+}
+
+/// Running runs without a sign of life, the longest silent first.
+#[utoipa::path(get, path = "/workflows/stuck", tag = "pages", params(StuckAsked), responses((status = 200, body = Vec<StuckRun>), (status = 400, body = Problem)))]
+pub(crate) async fn stuck(
+    State(site): Shared,
+    Asked(asked): Asked<StuckAsked>,
+) -> Done<Vec<StuckRun>> {
+    let silent = match &asked.silent {
+        None => SILENT,
+        Some(text) => {
+            let silent = Timeout::parse(text).map_err(|error| {
+                Problem::bad(format!("silent={text} is not a duration: {error}"))
+            })?;
+            i64::try_from(silent.seconds())
+                .unwrap_or(i64::MAX)
+                .saturating_mul(1000)
+        }
+    };
+    let stuck = site
+        .pool
+        .run(move |store| Ok(silent_runs(store, silent, now())?));
+    Ok(Answer(stuck.await?))
+}
+
+/// A workflow with its runs. Its version is the ETag.
+#[utoipa::path(get, path = "/workflows/{id}", tag = "pages", params(("id" = String, Path)), responses((status = 200, body = WorkflowView), (status = 404, body = Problem)))]
+pub(crate) async fn workflow(State(site): Shared, Id(id): Id) -> Result<Response, Problem> {
+    let view = site.pool.run(move |store| {
+        let id = find_workflow(store, &id)?;
+        let view = show(store, &id)?;
+        view.ok_or_else(|| WriteError::not_found(format!("there is no workflow {id}"), ""))
+    });
+    let view = view.await?;
+    let tag = view
+        .workflow
+        .version
+        .map(|version| format!("\"{version}\""));
+    let mut response = Answer(view).into_response();
+    if let Some(Ok(tag)) = tag.map(|tag| HeaderValue::from_str(&tag)) {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    Ok(response)
+}
+
+/// A run.
+#[utoipa::path(get, path = "/runs/{id}", tag = "pages", params(("id" = String, Path)), responses((status = 200, body = Turn), (status = 404, body = Problem)))]
+pub(crate) async fn run(State(site): Shared, Id(id): Id) -> Done<Turn> {
+    let run = site.pool.run(move |store| {
+        let id = find_run(store, &id)?;
+        let run = turn(store, &id)?;
+        run.ok_or_else(|| WriteError::not_found(format!("there is no run {id}"), ""))
+    });
+    Ok(Answer(run.await?))
+}
+
+/// Events after a cursor, as far as they are settled.
+#[utoipa::path(get, path = "/workflows/{id}/events", tag = "events", params(("id" = String, Path), EventsAsked), responses((status = 200, body = Events), (status = 404, body = Problem)))]
+pub(crate) async fn events(
+    State(site): Shared,
+    Id(id): Id,
+    Asked(asked): Asked<EventsAsked>,
+) -> Done<Events> {
+    let limit = asked.limit.unwrap_or(MOST).clamp(1, MOST);
+    let horizon = Arc::clone(&site.horizon);
+    let events = site.pool.run(move |store| {
+        let id = find_workflow(store, &id)?;
+        let mut horizon = horizon.lock().unwrap_or_else(PoisonError::into_inner);
+        horizon.advance(store)?;
+        let horizon = horizon.clone();
+        Ok(page_of(
+            store,
+            &horizon,
+            &id,
+            asked.after.unwrap_or(0),
+            limit,
+        )?)
+    });
+    Ok(Answer(events.await?))
+}
+
+/// How the server is.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Health {
+    /// `ok`.
+    status: &'static str,
+}
+
+/// Whether the store answers; needs no token.
+#[utoipa::path(get, path = "/health", tag = "server", responses((status = 200, body = Health), (status = 503, body = Problem)))]
+pub(crate) async fn health(State(site): Shared) -> Result<Answer<Health>, Problem> {
+    let wanted = Wanted {
+        limit: 1,
+        ..Wanted::default()
+    };
+    let asked = site
+        .pool
+        .run(move |store| Ok(listed(store, &wanted)?))
+        .await;
+    // Whoever has no token is not told more.
+    asked
+        .map_err(|_| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the store does not answer"))?;
+    Ok(Answer(Health { status: "ok" }))
+}
+
+/// Figures for Prometheus.
+#[utoipa::path(get, path = "/metrics", tag = "server", responses((status = 200, content_type = "application/openmetrics-text", body = String)))]
+pub(crate) async fn metrics(State(site): Shared) -> Response {
+    const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    (
+        [(header::CONTENT_TYPE, HeaderValue::from_static(TEXT))],
+        site.metrics.text(),
+    )
+        .into_response()
+}
+
+/// This document.
+#[utoipa::path(get, path = "/openapi.json", tag = "server", responses((status = 200, content_type = "application/json", body = String)))]
+pub(crate) async fn document() -> Response {
+    const TEXT: &str = "application/json";
+    (
+        [(header::CONTENT_TYPE, HeaderValue::from_static(TEXT))],
+        crate::openapi(),
+    )
+        .into_response()
+}

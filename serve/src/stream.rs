@@ -1,0 +1,309 @@
+//! Events from a cursor: as server-sent events, and over a WebSocket.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade};
+use axum::http::HeaderMap;
+use axum::response::sse;
+use axum::response::{IntoResponse, Response, Sse};
+use futures_util::{SinkExt, Stream, StreamExt, stream};
+use prosescope_core::workflow::{Event, Waiting, events_until, find_workflow};
+use serde::Serialize;
+use tokio::sync::mpsc::{Receiver, channel};
+
+use crate::api::Site;
+use crate::body::{Asked, EventsAsked, Id};
+use crate::hub::Feed;
+use crate::metrics::Metrics;
+use crate::problem::Problem;
+
+/// How often a stream says that it is alive.
+const BEAT: Duration = Duration::from_secs(15);
+
+/// Events that are read at once.
+const PAGE: u32 = 500;
+
+/// What a stream tells its client.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Told<'a> {
+    /// Later events wait for these transactions.
+    Waiting {
+        #[serde(rename = "for")]
+        whom: &'a [Waiting],
+    },
+    /// The client was too slow, or the server stops: it goes on after this event.
+    Closed { why: &'a str, cursor: i64 },
+}
+
+/// What goes to a client.
+enum Out {
+    Event(Arc<Event>),
+    Waiting(Arc<Vec<Waiting>>),
+    Closed { why: &'static str, cursor: i64 },
+}
+
+/// A stream that is open.
+struct Counted(Arc<Metrics>);
+
+impl Counted {
+    fn new(metrics: &Arc<Metrics>) -> Counted {
+        metrics.streams.inc();
+        Counted(Arc::clone(metrics))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.streams.dec();
+    }
+}
+
+/// Reads events after a cursor and hands them on, in order, none twice.
+async fn follow(
+    site: Arc<Site>,
+    workflow: String,
+    mut cursor: i64,
+    out: tokio::sync::mpsc::Sender<Out>,
+) {
+    let why = loop {
+        // The past first, so that little waits in the queue while the gap to the feed is read.
+        let mut feed = match past(&site, &workflow, &mut cursor, None, &out).await {
+            Ok(()) => site.hub.join(&workflow),
+            Err(Gone::Client) => break None,
+            Err(Gone::Store) => {
+                tokio::time::sleep(Duration::from_millis(250)).await;
+                continue;
+            }
+        };
+        match joined(&site, &workflow, &mut cursor, &mut feed, &out).await {
+            Some(why) => break Some(why),
+            None if out.is_closed() => break None,
+            None => {}
+        }
+    };
+    if let Some(why) = why {
+        if why == "slow" {
+            site.metrics.dropped.inc();
+        }
+        let _ = tokio::time::timeout(
+            Duration::from_secs(2),
+            out.send(Out::Closed { why, cursor }),
+        )
+        .await;
+    }
+}
+
+enum Gone {
+    Client,
+    Store,
+}
+
+/// Hands on what the feed says; returns why it ended, or nothing when the stream is to begin anew.
+async fn joined(
+    site: &Arc<Site>,
+    workflow: &str,
+    cursor: &mut i64,
+    feed: &mut Receiver<Feed>,
+    out: &tokio::sync::mpsc::Sender<Out>,
+) -> Option<&'static str> {
+    loop {
+        let next = tokio::select! {
+            next = feed.recv() => next,
+            () = out.closed() => return Some("gone"),
+        };
+        match next {
+            None if site.hub.is_stopping() => return Some("stopping"),
+            None => return Some("slow"),
+            Some(Feed::Joined(until)) => {
+                while let Err(gone) = past(site, workflow, cursor, Some(until), out).await {
+                    match gone {
+                        Gone::Client => return Some("gone"),
+                        Gone::Store => tokio::time::sleep(Duration::from_millis(250)).await,
+                    }
+                }
+            }
+            Some(Feed::Event(event)) => {
+                if event.id <= *cursor {
+                    continue;
+                }
+                let id = event.id;
+                if out.send(Out::Event(event)).await.is_err() {
+                    return Some("gone");
+                }
+                *cursor = id;
+                site.metrics.delivered.inc();
+            }
+            Some(Feed::Waiting(waits)) => {
+                if out.send(Out::Waiting(waits)).await.is_err() {
+                    return Some("gone");
+                }
+            }
+        }
+    }
+}
+
+/// Hands on events by pages, up to an id or as far as they are settled.
+async fn past(
+    site: &Arc<Site>,
+    workflow: &str,
+    cursor: &mut i64,
+    until: Option<i64>,
+    out: &tokio::sync::mpsc::Sender<Out>,
+) -> Result<(), Gone> {
+    loop {
+        let (of, after) = (workflow.to_owned(), *cursor);
+        let horizon = Arc::clone(&site.horizon);
+        let page = site.pool.run(move |store| {
+            let until = match until {
+                Some(until) => until,
+                None => horizon
+                    .lock()
+                    .unwrap_or_else(std::sync::PoisonError::into_inner)
+                    .advance(store)?,
+            };
+            Ok(events_until(store, Some(&of), after, until, PAGE)?)
+        });
+        let page = page.await.map_err(|_| Gone::Store)?;
+        for event in page.events {
+            let id = event.id;
+            out.send(Out::Event(Arc::new(event)))
+                .await
+                .map_err(|_| Gone::Client)?;
+            *cursor = id;
+            site.metrics.delivered.inc();
+        }
+        if !page.more {
+            return Ok(());
+        }
+    }
+}
+
+/// What a client follows: the workflow, and the cursor to go on after.
+async fn asked(
+    site: &Arc<Site>,
+    id: String,
+    asked: &EventsAsked,
+    headers: &HeaderMap,
+) -> Result<(String, i64), Problem> {
+    let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
+    let last = last.and_then(|id| id.trim().parse().ok());
+    // What a browser adds on connecting again is newer than the address.
+    let after = last.or(asked.after).unwrap_or(0);
+    let workflow = site
+        .pool
+        .run(move |store| find_workflow(store, &id))
+        .await?;
+    Ok((workflow, after))
+}
+
+fn line<T: Serialize>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+/// Events as server-sent events, each with its id: a browser that connects again goes on after the last one.
+#[utoipa::path(get, path = "/workflows/{id}/events/stream", tag = "events", params(("id" = String, Path), EventsAsked),
+    responses((status = 200, description = "Events: `id:` the cursor, `data:` an Event as JSON; `event: waiting` and `event: closed` say why nothing comes", content_type = "text/event-stream", body = String), (status = 404, body = Problem)))]
+pub(crate) async fn sse(
+    State(site): State<Arc<Site>>,
+    Id(id): Id,
+    Asked(query): Asked<EventsAsked>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let (workflow, after) = asked(&site, id, &query, &headers).await?;
+    let (sender, receiver) = channel(64);
+    let counted = Counted::new(&site.metrics);
+    tokio::spawn(follow(site, workflow, after, sender));
+    let events = stream::unfold((receiver, counted), |(mut receiver, counted)| async move {
+        let out = receiver.recv().await?;
+        Some((Ok::<_, Infallible>(as_sse(&out)), (receiver, counted)))
+    });
+    Ok(sse_of(events))
+}
+
+fn sse_of(events: impl Stream<Item = Result<sse::Event, Infallible>> + Send + 'static) -> Response {
+    Sse::new(events)
+        .keep_alive(sse::KeepAlive::new().interval(BEAT).text("alive"))
+        .into_response()
+}
+
+fn as_sse(out: &Out) -> sse::Event {
+    match out {
+        Out::Event(event) => sse::Event::default()
+            .id(event.id.to_string())
+            .data(line(&**event)),
+        Out::Waiting(waits) => sse::Event::default().event("waiting").data(line(&**waits)),
+        Out::Closed { why, cursor } => {
+            let told = Told::Closed {
+                why,
+                cursor: *cursor,
+            };
+            sse::Event::default().event("closed").data(line(&told))
+        }
+    }
+}
+
+/// Events over a WebSocket: one event as JSON in each message.
+#[utoipa::path(get, path = "/workflows/{id}/events/ws", tag = "events", params(("id" = String, Path), EventsAsked),
+    responses((status = 101, description = "A WebSocket: each message is an Event as JSON, or an object with `type`: `waiting`, `closed`"), (status = 404, body = Problem)))]
+pub(crate) async fn ws(
+    State(site): State<Arc<Site>>,
+    Id(id): Id,
+    Asked(query): Asked<EventsAsked>,
+    headers: HeaderMap,
+    upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
+) -> Result<Response, Problem> {
+    let upgrade =
+        upgrade.map_err(|rejection| Problem::new(rejection.status(), rejection.body_text()))?;
+    let (workflow, after) = asked(&site, id, &query, &headers).await?;
+    // Clients send nothing but pongs.
+    let upgrade = upgrade.max_message_size(4096).max_frame_size(4096);
+    // A token that came as a protocol is not echoed: the other one is taken.
+    let upgrade = upgrade.protocols(["prose"]);
+    Ok(upgrade.on_upgrade(move |socket| async move {
+        let (sender, receiver) = channel(64);
+        let _counted = Counted::new(&site.metrics);
+        tokio::spawn(follow(site, workflow, after, sender));
+        talk(socket, receiver).await;
+    }))
+}
+
+async fn talk(socket: WebSocket, mut receiver: Receiver<Out>) {
+    let (mut send, mut receive) = socket.split();
+    let mut beat = tokio::time::interval(BEAT);
+    beat.reset();
+    loop {
+        tokio::select! {
+            out = receiver.recv() => {
+                let message = match out {
+                    None => break,
+                    Some(Out::Event(event)) => Message::text(line(&*event)),
+                    Some(Out::Waiting(waits)) => Message::text(line(&Told::Waiting { whom: &waits })),
+                    Some(Out::Closed { why, cursor }) => {
+                        let told = line(&Told::Closed { why, cursor });
+                        let _ = send.send(Message::text(told)).await;
+                        let code = if why == "stopping" { 1001 } else { 1013 };
+                        let reason = format!("{why}: go on with after={cursor}").into();
+                        let _ = send.send(Message::Close(Some(CloseFrame { code, reason }))).await;
+                        return;
+                    }
+                };
+                if send.send(message).await.is_err() {
+                    return;
+                }
+            }
+            _ = beat.tick() => {
+                if send.send(Message::Ping(Vec::new().into())).await.is_err() {
+                    return;
+                }
+            }
+            got = receive.next() => match got {
+                None | Some(Err(_) | Ok(Message::Close(_))) => return,
+                Some(Ok(_)) => {}
+            },
+        }
+    }
+}

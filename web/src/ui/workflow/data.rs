@@ -1,0 +1,56 @@
+//! What is kept beside the conversation: preferences, important steps, the rest of the context, other columns.
+
+use leptos::prelude::*;
+use prosescope_core::workflow::page::{Message, WorkflowPage};
+
+use super::Shown;
+use super::shown::{members, others, value};
+use crate::route::Tab;
+use crate::ui::parts::{Go, When};
+use crate::ui::workflows::short_id;
+
+/// Draws the page.
+pub(super) fn draw(page: WorkflowPage) -> AnyView {
+    let none = |what: &'static str| view! { <p class="faint">{what}</p> }.into_any();
+    let no_steps = page.steps.is_empty() && page.more_steps.is_empty();
+    view! {
+        <div class="tools"><h1>"Data"</h1></div>
+        <h3>"Preferences"</h3>
+        {match page.preferences.is_empty() {
+            true => none("None are recorded."),
+            false => members(page.preferences),
+        }}
+        <h3>"Important steps"</h3>
+        {no_steps.then(|| none("None are recorded."))}
+        {(!page.steps.is_empty()).then(|| steps(page.steps))}
+        {(!page.more_steps.is_empty()).then(|| members(page.more_steps))}
+        <h3>"Other parts of the context"</h3>
+        {match page.context.is_empty() {
+            true => none("None besides the summary and the messages."),
+            false => members(page.context),
+        }}
+        {others(page.extra)}
+    }
+    .into_any()
+}
+
+fn steps(steps: Vec<Message>) -> AnyView {
+    let shown = Shown::get();
+    let rows = steps.into_iter().map(|step| {
+        let more = step.more.into_iter().map(|member| {
+            view! { <div class="more"><span class="faint">{member.name}" "</span>{value(member.value, "JSON")}</div> }
+        });
+        let run = step.run.map(|run| view! { " · run "<Go to=shown.item(Tab::Runs, &run)>{short_id(&run)}</Go> });
+        view! {
+            <li>
+                {match step.content {
+                    Some(text) => value(text, "Step"),
+                    None => view! { <span class="none">"no text"</span> }.into_any(),
+                }}
+                <small class="faint"><When stamp=step.at/>{run}</small>
+                {more.collect_view()}
+            </li>
+        }
+    });
+    view! { <ol class="steps">{rows.collect_view()}</ol> }.into_any()
+}

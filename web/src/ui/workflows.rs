@@ -1,0 +1,219 @@
+//! The workflows of a database: conversations, the one that changed last first.
+
+use leptos::prelude::*;
+use prosescope_core::workflow::WorkflowStatus;
+
+use super::list::{Cursor, Key, Mark, Pages, Rows, Stretch};
+use super::parts::{Empty, Pill, When};
+use super::runs::{ListBar, Lists};
+use super::state::{App, WAITING};
+use crate::protocol::{Line, Request, Window};
+use crate::route::{Route, Tab};
+use crate::text::words;
+
+/// The workflows of a database. Made anew for another one.
+#[component]
+pub(crate) fn Workflows(
+    /// Where it lies.
+    place: String,
+) -> impl IntoView {
+    let app = App::get();
+    document().set_title("Workflows — Prosescope");
+    let chosen = app.choice.workflows;
+    let at = StoredValue::new(place.clone());
+    let pages = lines(Box::new(move |from, len| {
+        let status = chosen.get_untracked();
+        let waiting = status == WAITING;
+        Request::Workflows {
+            place: at.get_value(),
+            status: if waiting { String::new() } else { status },
+            waiting,
+            from,
+            len,
+        }
+    }));
+    let cursor = Cursor::new();
+    Effect::new(move |before: Option<String>| {
+        let now = chosen.get();
+        if before.is_some_and(|before| before != now) {
+            pages.renew();
+            cursor.go(0);
+            // A list without rows is not drawn, and asks for nothing.
+            pages.want(0..1);
+        }
+        now
+    });
+    let notes = {
+        let place = place.clone();
+        move || {
+            let databases = app.workflows.get();
+            let of = databases.into_iter().find(|one| one.place == place);
+            let notes = of.map(|of| of.notes).unwrap_or_default();
+            notes
+                .into_iter()
+                .map(|note| view! { <p class="faint">{note}</p> })
+                .collect_view()
+        }
+    };
+    let count = move || match (pages.total.get(), chosen.read().is_empty()) {
+        (None, _) => "Workflows".to_owned(),
+        (Some(total), true) => words::counted(total, "workflow", "workflows"),
+        (Some(total), false) => {
+            format!("{} of them", words::counted(total, "workflow", "workflows"))
+        }
+    };
+    let nothing = Memo::new(move |_| pages.total.get() == Some(0));
+    let to = place.clone();
+    let on_key = Callback::new(move |(pressed, _, row): (Key, u64, Option<Line>)| {
+        if let (Key::Enter, Some(Line::Workflow(row))) = (pressed, row) {
+            app.go(Route::workflow(&to, &row.id, Tab::Conversation));
+        }
+    });
+    let head = view! {
+        <span role="columnheader">"Conversation"</span>
+        <span role="columnheader">"Newest run"</span>
+        <span role="columnheader" class="wide">"Workflow"</span>
+        <span role="columnheader" class="wide">"Changed"</span>
+        <span role="columnheader" class="wide">"Id"</span>
+    };
+    let head = StoredValue::new_local(Some(head.into_any()));
+    view! {
+        <ListBar/>
+        <main id="main" class="fill solo" tabindex="-1">
+            <Lists/>
+            {notes}
+            <div class="tools">
+                <h1>{count}</h1>
+                <span class="grow"></span>
+                <select aria-label="Status" prop:value=move || chosen.get()
+                    on:change=move |event| chosen.set(event_target_value(&event))>
+                    <option value="">"Any status"</option>
+                    <option value=WAITING>"Waiting for input"</option>
+                    {WorkflowStatus::ALL.iter().map(|status| view! { <option value=status.word()>{status.word()}</option> }).collect_view()}
+                </select>
+            </div>
+            {move || (nothing.get() && chosen.read().is_empty()).then(|| view! {
+                <Empty what="No workflows" why="The database has the tables of workflows, and no row in them."/>
+            })}
+            {move || (nothing.get() && !chosen.read().is_empty()).then(|| view! {
+                <Empty what="No workflow is like that" why="Another status may find some."/>
+                <p><button on:click=move |_| chosen.set(String::new())>"Show all workflows"</button></p>
+            })}
+            <div class="list-box" class:gone=nothing>
+                <Lines
+                    pages height=48.0 label="Workflows" class="workflow-rows" cursor draw on_key
+                    head=head.try_update_value(Option::take).flatten().unwrap_or_else(|| ().into_any())
+                />
+            </div>
+        </main>
+    }
+}
+
+/// A list whose stretches these requests ask for.
+pub(super) fn lines(request: Box<dyn Fn(u64, u32) -> Request>) -> Pages<Line> {
+    let app = App::get();
+    Pages::new(move |from, len| {
+        let request = request(from, len);
+        async move {
+            let Window { rows, total } = app.ask(request).await?;
+            Ok(Stretch { rows, total })
+        }
+    })
+}
+
+/// A list of workflows or events.
+#[component]
+pub(super) fn Lines(
+    /// Its rows.
+    pages: Pages<Line>,
+    /// The height of a row, in pixels.
+    height: f64,
+    /// What a screen reader calls it.
+    label: &'static str,
+    /// Its class.
+    class: &'static str,
+    /// The row that the keys move.
+    cursor: Cursor,
+    /// Names of the columns.
+    head: AnyView,
+    /// Draws a row.
+    draw: fn(u64, &Line) -> AnyView,
+    /// Acts on a key at a row.
+    on_key: Callback<(Key, u64, Option<Line>)>,
+) -> impl IntoView {
+    let mark: fn(&Line) -> Mark = mark;
+    view! { <Rows pages height label class cursor head draw mark on_key/> }
+}
+
+/// Marks the event that is open.
+fn mark(row: &Line) -> Mark {
+    let is_open = |id: i64| App::get().route.read().selected() == Some(id.to_string().as_str());
+    Mark {
+        selected: matches!(row, Line::Event(event) if is_open(event.id)),
+        ..Mark::default()
+    }
+}
+
+/// The beginning and the end of an id: ids that are made one after the other begin alike.
+pub(super) fn short_id(id: &str) -> String {
+    let count = id.chars().count();
+    if count <= 16 {
+        return id.to_owned();
+    }
+    let head: String = id.chars().take(8).collect();
+    let tail: String = id.chars().skip(count - 6).collect();
+    format!("{head}…{tail}")
+}
+
+/// A status as people say it.
+pub(super) fn spoken(status: &str) -> String {
+    match status {
+        "" => "no status".to_owned(),
+        status => status.replace('_', " "),
+    }
+}
+
+fn draw(_: u64, row: &Line) -> AnyView {
+    let Line::Workflow(row) = row else {
+        return ().into_any();
+    };
+    let (asks, said) = match (&row.question, &row.input) {
+        (Some(question), _) => ("asks: ", question.as_str()),
+        (None, Some(input)) => ("", input.as_str()),
+        (None, None) => ("", ""),
+    };
+    let said = said.to_owned();
+    let title = said.clone();
+    let said = match said.is_empty() && asks.is_empty() {
+        true => view! { <span class="none">"no message"</span> }.into_any(),
+        false => view! { <b><span class="asks">{asks}</span>{said}</b> }.into_any(),
+    };
+    // The message that led to the question; and on a narrow screen what the other columns hold.
+    let before = row
+        .question
+        .as_ref()
+        .and(row.input.clone())
+        .unwrap_or_default();
+    let status = match row.status.as_str() {
+        "active" => String::new(),
+        other => format!("{} · ", spoken(other)),
+    };
+    let changed = row.updated_at.as_ref().map(words::day).unwrap_or_default();
+    let narrow = format!("{status}{changed} · {}", short_id(&row.id));
+    let run = match &row.run_status {
+        Some(status) => view! { <Pill status=status.clone() words=spoken(status)/> }.into_any(),
+        None => view! { <span class="none">"no run"</span> }.into_any(),
+    };
+    view! {
+        <span role="gridcell" class="two" title=title>
+            {said}
+            <small class="narrow-only">{narrow}</small>
+            <small class="wide">{before}</small>
+        </span>
+        <span role="gridcell">{run}</span>
+        <span role="gridcell" class="wide"><Pill status=row.status.clone() words=spoken(&row.status)/></span>
+        <span role="gridcell" class="wide cut"><When stamp=row.updated_at.clone()/></span>
+        <span role="gridcell" class="wide mono" title=row.id.clone()>{short_id(&row.id)}</span>
+    }
+    .into_any()
+}

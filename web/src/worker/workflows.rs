@@ -1,0 +1,190 @@
+//! Databases of workflows among what is open: which they are, and what the pages ask of them.
+
+use prosescope_core::source::{Source as _, SourceError};
+use prosescope_core::view::RunList;
+use prosescope_core::workflow::page::{self, EventShown, WorkflowPage};
+use prosescope_core::workflow::{
+    Rows as _, SqliteTables, Unfit, Wanted, WorkflowStatus, event_ids, events_from, show,
+    summaries, workflow_ids,
+};
+use prosescope_core::write::Fault;
+
+use super::desk::{Desk, options};
+use crate::bytes::WebSource;
+use crate::protocol::{Line, Trouble, Window, WorkflowsIn};
+
+/// A database of workflows, with the ids of the lists that were asked last.
+pub(super) struct OpenWorkflows {
+    place: String,
+    tables: SqliteTables,
+    /// The status, whether a run waits, and the ids.
+    listed: Option<(String, bool, Vec<String>)>,
+    /// A workflow, and the ids of its events.
+    events: Option<(String, Vec<i64>)>,
+}
+
+/// Takes the databases of workflows out of a list: what is no run, and has the tables.
+pub(super) fn taken_from(list: &mut RunList, source: &WebSource) -> Vec<WorkflowsIn> {
+    let mut found = Vec::new();
+    list.runs.retain(|run| {
+        // A database with a run in it is a run, whatever else it holds.
+        let may_be = run.error.is_some() && source.file(&run.place).is_some();
+        let limits = options().limits;
+        let tables = may_be.then(|| source.workflows(&run.place, &limits));
+        let is_one = matches!(tables, Some(Ok(tables)) if tables.shape().fits().is_ok());
+        if is_one {
+            let notes = source.notes(&run.place).into_iter();
+            let notes = notes.map(|issue| format!("{}. {}", issue.message, issue.hint));
+            found.push(WorkflowsIn {
+                place: run.place.clone(),
+                notes: notes.collect(),
+            });
+        }
+        !is_one
+    });
+    list.total = list.total.saturating_sub(found.len() as _);
+    found
+}
+
+/// Whether a file belongs to one of these databases.
+pub(super) fn is_part(path: &str, of: &[WorkflowsIn]) -> bool {
+    of.iter().any(|of| {
+        let end = path.strip_prefix(of.place.as_str());
+        end.is_some_and(|end| matches!(end, "" | "-wal" | "-shm" | "-journal"))
+    })
+}
+
+/// Why a database with some tables of workflows cannot be shown; `None` for any other file.
+pub(super) fn unfit(source: &WebSource, place: &str) -> Option<Trouble> {
+    source.file(place)?;
+    let tables = source.workflows(place, &options().limits).ok()?;
+    let why = match tables.shape().fits() {
+        Ok(()) | Err(Unfit::Empty) => return None,
+        Err(why) => why,
+    };
+    Some(Trouble {
+        file: Some(place.to_owned()),
+        found: "A database with tables of workflows.".to_owned(),
+        cause: format!("It cannot be read as one: {why}."),
+        next: "Check that it is whole; `prose workflow setup --apply --store FILE` adds missing tables to a copy of it.".to_owned(),
+        ..Trouble::default()
+    })
+}
+
+impl Desk {
+    /// The database of workflows in a place, opened when it is not.
+    pub(super) fn tables(&mut self, place: &str) -> Result<&mut OpenWorkflows, Trouble> {
+        let nothing = || Trouble::new("Nothing is open.", "Open the file or folder again.");
+        let open = self.open_workflows.take();
+        let source = self.source().ok_or_else(nothing)?;
+        let open = match open.filter(|open| open.place == place) {
+            Some(open) => open,
+            None => OpenWorkflows {
+                tables: source.workflows(place, &options().limits)?,
+                place: place.to_owned(),
+                listed: None,
+                events: None,
+            },
+        };
+        Ok(self.open_workflows.insert(open))
+    }
+}
+
+impl OpenWorkflows {
+    /// A stretch of the list.
+    pub(super) fn list(
+        &mut self,
+        status: &str,
+        waiting: bool,
+        from: u64,
+        len: u32,
+    ) -> Result<Window, Trouble> {
+        let place = self.place.clone();
+        let wrong = |fault| trouble(&place, fault);
+        let known = self.listed.take();
+        let is_same = |(s, w, _): &(String, bool, Vec<String>)| s == status && *w == waiting;
+        let listed = match known.filter(is_same) {
+            Some(listed) => listed,
+            None => {
+                let wanted = Wanted {
+                    status: WorkflowStatus::parse(status),
+                    waiting,
+                    limit: 0,
+                };
+                let ids = workflow_ids(&self.tables, &wanted).map_err(wrong)?;
+                (status.to_owned(), waiting, ids)
+            }
+        };
+        let (_, _, ids) = self.listed.insert(listed);
+        let mut lines = summaries(&self.tables, stretch(ids, from, len)).map_err(wrong)?;
+        for row in &mut lines {
+            row.status = page::status_word(&row.status);
+            row.run_status = row.run_status.as_deref().map(page::status_word);
+        }
+        Ok(Window {
+            rows: lines.into_iter().map(Line::Workflow).collect(),
+            total: ids.len() as u64,
+        })
+    }
+
+    /// A workflow.
+    pub(super) fn show(&self, id: &str) -> Result<Option<WorkflowPage>, Trouble> {
+        let found = show(&self.tables, id).map_err(|fault| trouble(&self.place, fault))?;
+        Ok(found.map(page::page))
+    }
+
+    /// A stretch of a workflow's events.
+    pub(super) fn events(&mut self, id: &str, from: u64, len: u32) -> Result<Window, Trouble> {
+        let place = self.place.clone();
+        let wrong = |fault| trouble(&place, fault);
+        let known = self.events.take();
+        let events = match known.filter(|(of, _)| of == id) {
+            Some(events) => events,
+            None => {
+                let ids = event_ids(&self.tables, id).map_err(wrong)?;
+                (id.to_owned(), ids)
+            }
+        };
+        let (_, ids) = self.events.insert(events);
+        let wanted = stretch(ids, from, len);
+        let rows = match wanted.first() {
+            Some(first) => {
+                let len = u32::try_from(wanted.len()).unwrap_or(len);
+                events_from(&self.tables, id, *first, len).map_err(wrong)?
+            }
+            None => Vec::new(),
+        };
+        Ok(Window {
+            rows: rows.iter().map(page::line).map(Line::Event).collect(),
+            total: ids.len() as u64,
+        })
+    }
+
+    /// One event of a workflow.
+    pub(super) fn event(&self, id: &str, event: i64) -> Result<Option<EventShown>, Trouble> {
+        let found = events_from(&self.tables, id, event, 1);
+        let found = found.map_err(|fault| trouble(&self.place, fault))?;
+        let found = found.into_iter().find(|found| found.id == event);
+        Ok(found.map(page::event))
+    }
+}
+
+fn stretch<T>(all: &[T], from: u64, len: u32) -> &[T] {
+    let from = usize::try_from(from).unwrap_or(usize::MAX).min(all.len());
+    let end = from.saturating_add(len as usize).min(all.len());
+    all.get(from..end).unwrap_or_default()
+}
+
+fn trouble(place: &str, fault: Fault) -> Trouble {
+    let next = match fault.hint.is_empty() {
+        true => "Check that the file was copied whole, then open it again.".to_owned(),
+        false => fault.hint,
+    };
+    SourceError::Database {
+        path: place.to_owned(),
+        cause: fault.message,
+        next,
+        failed: false,
+    }
+    .into()
+}
