@@ -199,10 +199,12 @@ fn draw(_: u64, row: &Line) -> AnyView {
         .unwrap_or_default();
     let status = match row.status.as_str() {
         "active" => String::new(),
-        other => format!("{} · ", spoken(other)),
+        other => spoken(other),
     };
     let changed = row.updated_at.as_ref().map(words::day).unwrap_or_default();
-    let narrow = format!("{status}{changed} · {}", short_id(&row.id));
+    let mut narrow = vec![status, changed, short_id(&row.id)];
+    narrow.retain(|part| !part.is_empty());
+    let narrow = narrow.join(" · ");
     let run = match &row.run_status {
         Some(status) => view! { <Pill status=status.clone() words=spoken(status)/> }.into_any(),
         None => view! { <span class="none">"no run"</span> }.into_any(),

@@ -37,7 +37,7 @@
   };
 
   const opened = ask({ open_files: { label: "damaged" } }, files);
-  const places = opened.ok === undefined ? [] : JSON.parse(opened.ok).runs;
+  const places = opened.ok === undefined ? [] : JSON.parse(opened.ok).list.runs;
   if (opened.error !== undefined) seen.refused.push(opened.error);
   for (const { place } of places.slice(0, 16)) {
     const { ok, error } = ask({ page: { place, page: "overview" } });

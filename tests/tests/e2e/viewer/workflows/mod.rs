@@ -58,7 +58,7 @@ fn a_dropped_database_lists_its_workflows_and_shows_one() {
     viewer.key("Enter");
     viewer.wait("document.querySelector('.detail').innerText.includes('no delivery date')");
     viewer.key("k");
-    viewer.wait("document.querySelector('.detail').innerText.includes('\"pages\":14')");
+    viewer.wait("document.querySelector('.detail').innerText.includes('\"pages\": 14')");
     viewer.key("Escape");
     viewer.wait("!document.querySelector('.detail')");
 
