@@ -26,8 +26,21 @@ impl Serving {
     /// Starts at this address, and returns once it says that it serves.
     fn start(project: &Project, address: SocketAddr) -> Option<Serving> {
         let listen = address.to_string();
-        let args = ["serve", "--state", "postgres", "--no-token", "--rate", "0", "--listen", &listen];
-        let mut child = project.command(&args).stderr(Stdio::piped()).spawn().unwrap();
+        let args = [
+            "serve",
+            "--state",
+            "postgres",
+            "--no-token",
+            "--rate",
+            "0",
+            "--listen",
+            &listen,
+        ];
+        let mut child = project
+            .command(&args)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         let mut said = String::new();
         let mut lines = BufReader::new(child.stderr.take().unwrap());
         lines.read_line(&mut said).unwrap();
@@ -48,14 +61,23 @@ impl Serving {
 }
 
 fn free() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+    TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
 }
 
 /// Asks, and returns the status and the body; nothing where nobody answers.
 fn ask(address: SocketAddr, method: &str, path: &str, body: &Value) -> Option<(u16, Value)> {
-    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let body = if body.is_null() {
+        String::new()
+    } else {
+        body.to_string()
+    };
     let mut stream = TcpStream::connect(address).ok()?;
-    stream.set_read_timeout(Some(Duration::from_secs(60))).ok()?;
+    stream
+        .set_read_timeout(Some(Duration::from_secs(60)))
+        .ok()?;
     write!(
         stream,
         "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
@@ -77,7 +99,9 @@ fn follow(address: SocketAddr, of: &str, over: &AtomicBool) -> Vec<i64> {
             thread::sleep(Duration::from_millis(10));
             continue;
         };
-        stream.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_millis(500)))
+            .unwrap();
         let after = ids.last().copied().unwrap_or(0);
         let _ = write!(
             stream,
@@ -85,7 +109,9 @@ fn follow(address: SocketAddr, of: &str, over: &AtomicBool) -> Vec<i64> {
         );
         // An event counts once its line is whole: a server that is killed may leave half of one.
         for line in BufReader::new(stream).lines().map_while(Result::ok) {
-            let event = line.strip_prefix("data: ").and_then(|data| serde_json::from_str::<Value>(data).ok());
+            let event = line
+                .strip_prefix("data: ")
+                .and_then(|data| serde_json::from_str::<Value>(data).ok());
             ids.extend(event.and_then(|event| event["id"].as_i64()));
         }
     }
@@ -96,13 +122,17 @@ fn follow(address: SocketAddr, of: &str, over: &AtomicBool) -> Vec<i64> {
 fn under_load(cluster: &Cluster, trouble: impl Fn(&Project, Serving) -> Serving, times: usize) {
     let url = cluster.database();
     let project = Project::new(PROGRAM, &url);
-    project.prose(0, &["workflow", "setup", "--apply", "--state", "postgres"], "");
+    project.prose(
+        0,
+        &["workflow", "setup", "--apply", "--state", "postgres"],
+        "",
+    );
     let begun = project.json(&["workflow", "start", "--input", "x", "--state", "postgres"]);
     let of = begun["workflow_id"].as_str().unwrap();
     let address = free();
     let mut serving = Serving::start(&project, address).unwrap();
     let over = AtomicBool::new(false);
-    let (acknowledged, read) = thread::scope(|scope| {
+    let (serving, acknowledged, read) = thread::scope(|scope| {
         let over = &over;
         let writers: Vec<_> = (0..3)
             .map(|writer| {
@@ -128,23 +158,43 @@ fn under_load(cluster: &Cluster, trouble: impl Fn(&Project, Serving) -> Serving,
         }
         thread::sleep(Duration::from_secs(1));
         over.store(true, Ordering::Relaxed);
-        let acknowledged: Vec<i64> = writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect();
-        (acknowledged, follower.join().unwrap())
+        let acknowledged: Vec<i64> = writers
+            .into_iter()
+            .flat_map(|writer| writer.join().unwrap())
+            .collect();
+        (serving, acknowledged, follower.join().unwrap())
     });
     serving.kill();
     let tail = project.line(&["events", "tail", of, "--state", "postgres", "--json"]);
     let all: Vec<i64> = tail
         .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].as_i64().unwrap())
+        .map(|line| {
+            serde_json::from_str::<Value>(line).unwrap()["id"]
+                .as_i64()
+                .unwrap()
+        })
         .collect();
-    println!("{} acknowledged, {} recorded, {} read by the follower", acknowledged.len(), all.len(), read.len());
+    println!(
+        "{} acknowledged, {} recorded, {} read by the follower",
+        acknowledged.len(),
+        all.len(),
+        read.len()
+    );
     assert!(acknowledged.len() > 10);
-    let lost: Vec<&i64> = acknowledged.iter().filter(|id| all.binary_search(id).is_err()).collect();
+    let lost: Vec<&i64> = acknowledged
+        .iter()
+        .filter(|id| all.binary_search(id).is_err())
+        .collect();
     assert!(lost.is_empty(), "lost {lost:?}");
     assert!(read.len() > 10);
     assert_eq!(read, all[..read.len()], "none missed, none twice, in order");
     // The run's engine said nothing: it is named.
-    let stuck = project.prose(0, &["workflow", "list", "--stuck", "1s", "--state", "postgres"], "");
+    let mut stuck = project.command(&["workflow", "list", "--stuck", "1s", "--state", "postgres"]);
+    let stuck = stuck
+        .env("PROSE_NOW", "2026-03-01T10:05:00Z")
+        .output()
+        .unwrap();
+    let stuck = text(&stuck.stdout);
     assert!(stuck.contains("owner unknown"), "{stuck}");
 }
 
@@ -208,14 +258,28 @@ fn models_of_the_document_write_beside_the_server() {
     // Its tables first: ours are added to them.
     let made = model("make", &[]);
     let of = made["workflow"].as_str().unwrap();
-    project.prose(0, &["workflow", "setup", "--apply", "--state", "postgres"], "");
+    project.prose(
+        0,
+        &["workflow", "setup", "--apply", "--state", "postgres"],
+        "",
+    );
     let serving = Serving::start(&project, free()).unwrap();
     let address = serving.address;
     let ask = |path: &str, body: Value| ask(address, "POST", path, &body).unwrap();
-    let (status, begun) = ask("/workflow/start", json!({"input": "from HTTP", "workflow_id": of}));
+    let (status, begun) = ask(
+        "/workflow/start",
+        json!({"input": "from HTTP", "workflow_id": of}),
+    );
     assert_eq!(status, 200, "{begun}");
     let run = begun["run_id"].as_str().unwrap();
-    assert_eq!(ask(&format!("/workflow/ask/{run}"), json!({"question": "Which?"})).0, 200);
+    assert_eq!(
+        ask(
+            &format!("/workflow/ask/{run}"),
+            json!({"question": "Which?"})
+        )
+        .0,
+        200
+    );
     // Their event, their answer in place; then ours.
     let theirs = model("turn", &[of, run]);
     assert_eq!(theirs["status"], "waiting_for_input");

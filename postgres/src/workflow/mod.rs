@@ -12,7 +12,6 @@ mod settle;
 mod transact;
 
 use std::cell::RefCell;
-use std::time::Duration;
 
 use futures_util::future::join3;
 use prosescope_core::workflow::{
