@@ -34,8 +34,6 @@ mod shape;
 mod sqlite;
 mod status;
 mod tables;
-#[cfg(test)]
-mod tests;
 mod turns;
 mod window;
 
