@@ -313,7 +313,7 @@ pub(crate) struct ServeArgs {
     /// A host name that requests may use, beside those of loopback; may be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) host: Vec<String>,
-    /// The origin of a page that may send requests, as https://app.example; may be repeated
+    /// The origin of a page that may send requests, as `https://app.example`; may be repeated
     #[arg(long, value_name = "ORIGIN")]
     pub(crate) origin: Vec<String>,
     /// The most requests a second of one peer; 0 for any number

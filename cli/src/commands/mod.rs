@@ -86,7 +86,7 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
         Command::Doctor(args) => doctor::run(&args, out),
         Command::Workflow(command) => workflow::run(command, out),
         Command::Events(command) => events::run(command, out),
-        Command::Serve(args) => serve::run(&args),
+        Command::Serve(args) => serve::run(&args, out),
         Command::View(args) => view::run(&args, out),
         Command::Completions(args) => completions::run(&args, out),
     }

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use prosescope_core::view::ServingWorkflows;
 use prosescope_core::workflow::Tables;
 use prosescope_core::write::Fault;
 use prosescope_postgres::Listener;
@@ -10,7 +11,7 @@ use crate::args::workflow::ServeArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::locate::Kept;
-use crate::out::say;
+use crate::out::{Out, say};
 
 /// The variable that holds the token.
 const TOKEN: &str = "PROSE_SERVE_TOKEN";
@@ -18,7 +19,7 @@ const TOKEN: &str = "PROSE_SERVE_TOKEN";
 /// Characters of a token at least.
 const SHORTEST: usize = 16;
 
-pub(super) fn run(args: &ServeArgs) -> Result<Exit, CliError> {
+pub(super) fn run(args: &ServeArgs, out: &Out) -> Result<Exit, CliError> {
     let kept = Kept::named(&args.store.store)?;
     // What is wrong with the store is said before anybody asks; a file is made on first use.
     kept.make()?;
@@ -43,11 +44,20 @@ pub(super) fn run(args: &ServeArgs) -> Result<Exit, CliError> {
         .hint("choose another address or port with --listen")
     })?;
     let address = server.address()?;
-    let token = token.filter(|_| is_new);
-    let token = token.map_or(String::new(), |token| format!(", token {token}"));
-    say(&format!(
-        "serving workflows of {name} on http://{address}{token}"
-    ));
+    let serving = ServingWorkflows {
+        address: format!("http://{address}"),
+        token: token.filter(|_| is_new),
+    };
+    if out.json {
+        out.json(&serving)?;
+    } else {
+        let token = serving.token.as_deref();
+        let token = token.map_or(String::new(), |token| format!(", token {token}"));
+        say(&format!(
+            "serving workflows of {name} on {}{token}",
+            serving.address
+        ));
+    }
     server.run(asked_to_stop())?;
     say("stopped");
     Ok(Exit::Done)

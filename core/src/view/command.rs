@@ -152,6 +152,16 @@ pub struct Serving {
     pub address: String,
 }
 
+/// Where `prose serve` answers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct ServingWorkflows {
+    /// The server's address, with the port that it listens on.
+    pub address: String,
+    /// The token that it made; `null` where one was given, or none is asked for.
+    pub token: Option<String>,
+}
+
 /// A command that failed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]

@@ -58,7 +58,7 @@ pub use check::{CheckReport, CheckedRun, ExamplePart, RuleView};
 pub use clean::{CleanPlan, CleanRun, Leftover};
 pub use command::{
     AgentDeleted, BriefView, CommandError, CommandFailed, Done, Left, NamedValue, Narration,
-    RunConverted, RunRepaired, RunShown, RunsCleaned, SegmentText, Serving,
+    RunConverted, RunRepaired, RunShown, RunsCleaned, SegmentText, Serving, ServingWorkflows,
 };
 pub use files::{
     FilesView, ImportView, ImportsView, IssueView, IssuesView, StateLine, StateMdView,

@@ -362,6 +362,7 @@ fn examples() -> Vec<Example> {
             &["captain", "--scope", "project"],
             of::<view::AgentDeleted>,
         ),
+        reads("serve", &[], of::<view::ServingWorkflows>).at(At::Nowhere),
         records("workflow setup", &["--apply"], of::<ServerSetUp>),
         records(
             "workflow start",
