@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: [&str; 25] = [
     "text", "time", "issue", "timeout", "run_id", "model", "database", "source", "gate", "schema",
     "change", "program", "decode", "trace", "scope", "render", "write", "view", "resume", "check",
-    "session", "repair", "upkeep", "sqlite", "workflow",
+    "session", "repair", "upkeep", "workflow", "sqlite",
 ];
 
 #[test]

@@ -33,6 +33,7 @@ mod select;
 mod shape;
 mod value;
 mod wal;
+mod workflows;
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -45,6 +46,7 @@ pub use foreign::{Unfit, fit_for_writing, runs_foreign};
 pub use guard::{Guard, exclusive, guard, probe};
 pub use memory::MemorySource;
 pub use repaired::copy_repaired;
+pub use workflows::SqliteTables;
 
 use crate::database::Found;
 use crate::database::{CellAt, Database, DecodeError, Limits, Row, Scan};

@@ -59,6 +59,11 @@ impl Json {
         serde_json::from_str(&self.0).ok()
     }
 
+    /// Whether nothing is held.
+    pub fn is_null(&self) -> bool {
+        self.0 == "null"
+    }
+
     /// Whether it is an object.
     pub fn is_object(&self) -> bool {
         self.0.starts_with('{')

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! command ──► Command::plan(facts, now) ──► changes ──► Tables: all of them in one transaction, or none
-//!                    │                                      │  SQLite (here), PostgreSQL (prosescope-postgres)
+//!                    │                                      │  SQLite (crate::sqlite), PostgreSQL (prosescope-postgres)
 //!                    └── lifecycle: may it, by both statuses?
 //! rows ◄── Tables::select ──► list, show, events: plain structs for every shell
 //! ```
@@ -15,7 +15,6 @@
 //! | `turns.rs`, `status.rs`, `data.rs` | the commands |
 //! | `context.rs` | the conversation's messages |
 //! | `tables.rs`, `shape.rs` | what a store does: rows out, changes in; which tables it found |
-//! | `sqlite.rs` | the tables in SQLite |
 //! | `read.rs`, `follow.rs` | list and show; events after a cursor, pruning |
 //! | `window.rs`, `page.rs` | stretches of long lists; a workflow as a page shows it |
 //!
@@ -31,7 +30,6 @@ mod model;
 pub mod page;
 mod read;
 mod shape;
-mod sqlite;
 mod status;
 mod tables;
 mod turns;
@@ -50,7 +48,6 @@ pub use read::{
     run, show, stuck,
 };
 pub use shape::{Column, Dialect, Shape, Statement, TableShape, Unfit, label, quoted, time_text};
-pub use sqlite::{SqliteTables, has_workflows};
 pub use status::{Cancel, Fail, Move, Moved};
 pub use tables::{
     Change, Command, Facts, Filter, Op, Plan, Row, Rows, Select, Table, Tables, Target, Value,

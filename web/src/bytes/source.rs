@@ -6,8 +6,8 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use prosescope_core::database::{Database, Limits};
+use prosescope_core::sqlite::SqliteTables;
 use prosescope_core::sqlite::{Sqlite, guard};
-use prosescope_core::workflow::SqliteTables;
 use prosescope_vfs::{Files as _, Mount};
 use wasm_bindgen::{JsCast as _, JsValue};
 

@@ -1,11 +1,11 @@
 //! Databases of workflows among what is open: which they are, and what the pages ask of them.
 
 use prosescope_core::source::{Source as _, SourceError};
+use prosescope_core::sqlite::SqliteTables;
 use prosescope_core::view::RunList;
 use prosescope_core::workflow::page::{self, EventShown, WorkflowPage};
 use prosescope_core::workflow::{
-    Rows as _, SqliteTables, Unfit, Wanted, WorkflowStatus, event_ids, events_from, show,
-    summaries, workflow_ids,
+    Rows as _, Unfit, Wanted, WorkflowStatus, event_ids, events_from, show, summaries, workflow_ids,
 };
 use prosescope_core::write::Fault;
 
@@ -66,7 +66,7 @@ pub(super) fn unfit(source: &WebSource, place: &str) -> Option<Trouble> {
         file: Some(place.to_owned()),
         found: "A database with tables of workflows.".to_owned(),
         cause: format!("It cannot be read as one: {why}."),
-        next: "Check that it is whole; `prose workflow setup --apply --store FILE` adds missing tables to a copy of it.".to_owned(),
+        next: "Check that it is whole; `prose workflow setup --apply --state FILE` adds missing tables to a copy of it.".to_owned(),
         ..Trouble::default()
     })
 }

@@ -77,7 +77,7 @@ fn ask(asking: Asking, status: &str, several: bool) -> AnyView {
                             <span class="faint">"Answer"</span><code>{command.clone()}</code>
                             <Copy text=Signal::stored(command) label="Copy command"/>
                         </div>
-                        <p class="faint">"The viewer only reads. Add "<code>"--store FILE"</code>" where the database is not the project's own."</p>
+                        <p class="faint">"The viewer only reads. Add "<code>"--state FILE"</code>" where the database is not the project's own."</p>
                     }.into_any(),
                     None => view! { <p class="soft">"An answer is refused while the workflow has the status "<b>{status}</b>"."</p> }.into_any(),
                 }}

@@ -4,10 +4,11 @@
 use rusqlite::types::{ToSqlOutput, Value as Bound, ValueRef};
 use rusqlite::{Connection, ToSql, params_from_iter};
 
-use super::follow::{Barrier, Waiting};
-use super::shape::{Column, Dialect, Shape, Statement, TableShape, label, quoted, time_text};
-use super::tables::{Facts, Filter, Row, Rows, Select, Table, Value, Work};
-use super::{Json, Target, Turn, Workflow};
+use crate::workflow::{
+    Barrier, Column, Dialect, Facts, Filter, Row, Rows, Select, Shape, Statement, Table,
+    TableShape, Target, Turn, Value, WORKFLOWS_SQL, Waiting, Work, Workflow, label, quoted,
+    time_text,
+};
 use crate::write::{Fault, FaultKind, WriteError};
 
 /// Bytes of a cell that is shown of a column that we do not know.
@@ -18,14 +19,6 @@ const SHOWN: usize = 64 << 10;
 pub struct SqliteTables {
     conn: Connection,
     shape: Shape,
-}
-
-/// Whether a database has tables of workflows, and no runs of programs.
-///
-/// # Errors
-/// The fault of the database.
-pub fn has_workflows(conn: &Connection) -> Result<bool, Fault> {
-    Ok(discover(conn)?.fits().is_ok())
 }
 
 impl SqliteTables {
@@ -56,9 +49,7 @@ impl SqliteTables {
                 self.conn.execute_batch(&sql).map_err(fault)?;
             }
         }
-        self.conn
-            .execute_batch(super::WORKFLOWS_SQL)
-            .map_err(fault)?;
+        self.conn.execute_batch(WORKFLOWS_SQL).map_err(fault)?;
         self.shape = discover(&self.conn)?;
         self.learn()
     }
@@ -337,11 +328,4 @@ fn fault(error: rusqlite::Error) -> Fault {
         other => other.to_string(),
     };
     Fault::new(kind, message)
-}
-
-impl Json {
-    /// Whether nothing is held.
-    pub fn is_null(&self) -> bool {
-        self.as_str() == "null"
-    }
 }
