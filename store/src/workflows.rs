@@ -108,15 +108,8 @@ impl WorkflowStore {
         // Racing first uses: made under the lock, and over itself.
         let held = lock(&dir)?;
         let mut store = WorkflowStore::of(dir, path, &name, true)?;
-        let conn = store.tables.connection();
-        let begun = conn.execute_batch("BEGIN IMMEDIATE");
-        begun.map_err(|error| fault::sqlite(path, &error))?;
-        store
-            .tables
-            .set_up()
-            .map_err(|fault| at(path, "was not written", fault))?;
-        let done = store.tables.connection().execute_batch("COMMIT");
-        done.map_err(|error| fault::sqlite(path, &error))?;
+        let made = store.tables.immediate(SqliteTables::set_up);
+        made.map_err(|fault| at(path, "was not written", fault))?;
         drop(held);
         fits(path, store.tables.shape())?;
         Ok(store)
@@ -136,27 +129,19 @@ impl WorkflowStore {
         })
     }
 
-    /// Runs `work` in one immediate transaction.
-    fn immediate<T, E: From<Fault>>(
+    /// Runs `work` in one immediate transaction, whose writers take turns.
+    fn immediate<T>(
         &mut self,
-        work: impl FnOnce(&SqliteTables) -> Result<T, E>,
-    ) -> Result<T, E> {
+        work: impl FnOnce(&mut SqliteTables) -> Result<T, WriteError>,
+    ) -> Result<T, WriteError> {
         let _lock = lock(&self.dir)?;
-        let conn = self.tables.connection();
-        let wrong = |error| fault::sqlite(&self.path, &error);
-        conn.execute_batch("BEGIN IMMEDIATE").map_err(wrong)?;
         self.clock.start(TIME);
-        let done = work(&self.tables);
-        let done = done.and_then(|done| {
-            conn.execute_batch("COMMIT").map_err(wrong)?;
-            Ok(done)
-        });
+        let done = self.tables.immediate(work);
         self.clock.stop();
-        if done.is_err() && !conn.is_autocommit() {
-            // Nothing is left to be done when undoing fails as well: the journal undoes it on the next opening.
-            let _ = conn.execute_batch("ROLLBACK");
-        }
-        done
+        done.map_err(|error| match error {
+            WriteError::Fault(fault) => at(&self.path, "was not written", fault).into(),
+            refused => refused,
+        })
     }
 }
 
@@ -182,21 +167,12 @@ impl Rows for WorkflowStore {
 
 impl Tables for WorkflowStore {
     fn transact(&mut self, target: Target<'_>, work: Work<'_>) -> Result<Vec<i64>, WriteError> {
-        let path = self.path.clone();
-        self.immediate(|tables| {
-            tables.apply(target, work).map_err(|error| match error {
-                WriteError::Fault(fault) => at(&path, "was not written", fault).into(),
-                refused => refused,
-            })
-        })
+        self.immediate(|tables| tables.apply(target, work))
     }
 
     fn remove_events(&mut self, filters: &[Filter]) -> Result<u64, Fault> {
-        let path = self.path.clone();
-        self.immediate(|tables| {
-            let removed = tables.remove(filters);
-            removed.map_err(|fault| at(&path, "was not written", fault))
-        })
+        let removed = self.immediate(|tables| Ok(tables.remove(filters)?));
+        removed.map_err(only_fault)
     }
 
     fn note_cursor(
@@ -206,11 +182,17 @@ impl Tables for WorkflowStore {
         cursor: i64,
         now: i64,
     ) -> Result<(), Fault> {
-        let path = self.path.clone();
-        self.immediate(|tables| {
-            let noted = tables.note_cursor(workflow, follower, cursor, now);
-            noted.map_err(|fault| at(&path, "was not written", fault))
-        })
+        let noted =
+            self.immediate(|tables| Ok(tables.note_cursor(workflow, follower, cursor, now)?));
+        noted.map_err(only_fault)
+    }
+}
+
+/// The fault of work that refuses nothing.
+fn only_fault(error: WriteError) -> Fault {
+    match error {
+        WriteError::Fault(fault) => fault,
+        refused => Fault::new(FaultKind::Damaged, refused.to_string()),
     }
 }
 

@@ -61,9 +61,25 @@ impl SqliteTables {
         Ok(())
     }
 
-    /// The connection.
-    pub fn connection(&self) -> &Connection {
-        &self.conn
+    /// Runs some work in one immediate transaction: all of it is recorded, or nothing.
+    ///
+    /// # Errors
+    /// What the work said, or the fault of the database.
+    pub fn immediate<T, E: From<Fault>>(
+        &mut self,
+        work: impl FnOnce(&mut SqliteTables) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.conn.execute_batch("BEGIN IMMEDIATE").map_err(fault)?;
+        let done = work(self);
+        let done = done.and_then(|done| {
+            self.conn.execute_batch("COMMIT").map_err(fault)?;
+            Ok(done)
+        });
+        if done.is_err() && !self.conn.is_autocommit() {
+            // Nothing is left to be done when undoing fails as well: the journal undoes it on the next opening.
+            let _ = self.conn.execute_batch("ROLLBACK");
+        }
+        done
     }
 
     /// Asks `work` what to change and applies it, in the transaction that the shell began and ends. Returns the ids of events.
