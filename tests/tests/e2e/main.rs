@@ -12,5 +12,6 @@ mod large;
 mod pkg;
 mod purity;
 mod rules;
+mod serve;
 mod shells;
 mod viewer;
