@@ -7,15 +7,14 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use prosescope_core::workflow::{
-    Action, Allowed, Ask, Cancel, Fail, Finish, Json, Move, Start, TurnStatus, WorkflowStatus,
-    allowed_by_run, allowed_by_workflow, record, show,
-};
+use conformance::{bring_about, is_already, is_refused};
+use prosescope_core::workflow::{Action, TurnStatus, WorkflowStatus, show};
 use prosescope_store::WorkflowStore;
 use prosescope_test_support::run;
 use serde_json::Value;
 
-const NOW: i64 = 1_768_487_452_000;
+#[path = "../../core/tests/stores/workflows.rs"]
+mod conformance;
 
 struct Place {
     dir: tempfile::TempDir,
@@ -65,81 +64,6 @@ impl Place {
     }
 }
 
-fn id(n: u32) -> String {
-    format!("0199c0de-0000-7000-8000-{n:012}")
-}
-
-/// Brings about a workflow and a run in these statuses; `None` where no commands lead there.
-fn bring_about(
-    store: &mut WorkflowStore,
-    n: u32,
-    workflow: WorkflowStatus,
-    turn: TurnStatus,
-) -> Option<(String, String)> {
-    if workflow == WorkflowStatus::Cancelled && turn.is_open() {
-        return None;
-    }
-    let (of, run) = (id(2 * n), id(2 * n + 1));
-    let start = Start {
-        new_workflow: of.clone(),
-        run: run.clone(),
-        input: "Which reef?".to_owned(),
-        ..Start::default()
-    };
-    record(store, &start, None, NOW).unwrap();
-    let done = Json::parse("{\"a\": 1}").unwrap();
-    match turn {
-        TurnStatus::Running => {}
-        TurnStatus::WaitingForInput => {
-            let ask = Ask {
-                run: run.clone(),
-                question: "Which?".to_owned(),
-                payload: None,
-            };
-            record(store, &ask, None, NOW).unwrap();
-        }
-        TurnStatus::Completed => {
-            let finish = Finish {
-                run: run.clone(),
-                output: done.clone(),
-                ..Finish::default()
-            };
-            record(store, &finish, None, NOW).unwrap();
-        }
-        TurnStatus::Failed => {
-            let fail = Fail {
-                run: run.clone(),
-                error: done.clone(),
-            };
-            record(store, &fail, None, NOW).unwrap();
-        }
-        TurnStatus::Cancelled => {
-            let cancel = Cancel {
-                workflow: of.clone(),
-                run: Some(run.clone()),
-            };
-            record(store, &cancel, None, NOW).unwrap();
-        }
-    }
-    match workflow {
-        WorkflowStatus::Active => {}
-        WorkflowStatus::Paused => {
-            record(store, &Move::Pause(of.clone()), None, NOW).unwrap();
-        }
-        WorkflowStatus::Error => {
-            record(store, &Move::Error(of.clone(), done), None, NOW).unwrap();
-        }
-        WorkflowStatus::Cancelled => {
-            let cancel = Cancel {
-                workflow: of.clone(),
-                run: None,
-            };
-            record(store, &cancel, None, NOW).unwrap();
-        }
-    }
-    Some((of, run))
-}
-
 fn words<'a>(action: Action, of: &'a str, run: &'a str) -> Vec<&'a str> {
     match action {
         Action::Start => vec!["workflow", "start", "--workflow", of, "--input", "More"],
@@ -173,13 +97,8 @@ fn every_action_in_every_status_does_what_the_table_says() {
                     continue;
                 };
                 let before = show(&store, &of).unwrap().unwrap();
-                let by_workflow = allowed_by_workflow(action, *workflow);
-                let by_run = allowed_by_run(action, *turn);
-                // Another output or error than before is refused, and so is a second run beside an open one.
-                let refused = by_workflow == Allowed::No
-                    || matches!(by_run, Allowed::No | Allowed::Same)
-                    || (action == Action::Start && turn.is_open());
-                let already = by_workflow == Allowed::Already || by_run == Allowed::Already;
+                let refused = is_refused(action, *workflow, *turn);
+                let already = is_already(action, *workflow, *turn);
                 let code = if refused { 4 } else { 0 };
                 let mut command = place.command(&words(action, &of, &run));
                 let said = command.output().unwrap();
@@ -223,7 +142,8 @@ fn what_scripts_rely_on() {
             ],
         );
     }
-    let payload = "{\"n\": 123456789012345678901234567890}";
+    // A line break in it: one event is one line all the same.
+    let payload = "{\"n\":\n 123456789012345678901234567890}";
     place.prose(
         0,
         &[

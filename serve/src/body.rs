@@ -7,6 +7,7 @@ use axum::http::{StatusCode, header};
 use prosescope_core::workflow::{Json, Kind};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::problem::Problem;
@@ -233,13 +234,25 @@ pub(crate) struct EventBody {
 }
 
 /// One event, or several of which all or none are appended.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum EventsBody {
     /// Several.
     Many(Vec<EventBody>),
     /// One.
     One(EventBody),
+}
+
+impl<'de> Deserialize<'de> for EventsBody {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<EventsBody, D::Error> {
+        // serde's own way for untagged enums goes through values, and loses the digits of long numbers.
+        let raw = <&RawValue>::deserialize(from)?;
+        let read = match raw.get().starts_with('[') {
+            true => serde_json::from_str(raw.get()).map(EventsBody::Many),
+            false => serde_json::from_str(raw.get()).map(EventsBody::One),
+        };
+        read.map_err(serde::de::Error::custom)
+    }
 }
 
 /// Which workflows are listed.

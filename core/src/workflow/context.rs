@@ -9,7 +9,7 @@ use crate::time::Stamp;
 use crate::write::WriteError;
 
 /// Messages that the tail keeps unless a command says otherwise.
-pub(super) const TAIL: u32 = 100;
+const TAIL: u32 = 100;
 
 /// A message as it is kept.
 #[derive(Serialize)]
@@ -29,7 +29,7 @@ pub(super) struct Longer {
     pub(super) dropped: u32,
 }
 
-/// Appends a message, and drops the oldest where the tail is longer than `most`.
+/// Appends a message, and drops the oldest where the tail is longer than `most`; 0 for as many as usual.
 pub(super) fn append(
     context: &Json,
     role: &str,
@@ -48,9 +48,10 @@ pub(super) fn append(
         content,
         at: Stamp::At(now).to_string(),
     }));
+    let most = if most == 0 { TAIL } else { most };
     let over = tail
         .len()
-        .saturating_sub(usize::try_from(most.max(1)).unwrap_or(usize::MAX));
+        .saturating_sub(usize::try_from(most).unwrap_or(usize::MAX));
     let summarised = number(&meta, "summarised_to").unwrap_or(i64::MIN);
     let gone = tail.drain(..over);
     let unsaid = gone

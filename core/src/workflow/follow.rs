@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::tables::{Filter, Op, Rows, Select, Table, Tables, Value};
+use super::window::AT_ONCE;
 use super::{Event, TurnStatus};
 use crate::write::{Fault, WriteError};
 
@@ -36,7 +37,12 @@ pub struct Barrier {
 
 /// Why the ids of events say nothing about their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnknownOrder(pub String);
+pub struct UnknownOrder {
+    /// What was found.
+    pub why: String,
+    /// What to do about it.
+    pub next: String,
+}
 
 /// How far the events of a database are settled: up to there nothing new appears.
 #[derive(Debug, Clone, Default)]
@@ -68,9 +74,8 @@ impl Horizon {
                 barrier
             }
         };
-        if let Some(UnknownOrder(why)) = barrier.unknown.take() {
-            return Err(Fault::new(crate::write::FaultKind::Damaged, why)
-                .hint("`ALTER SEQUENCE … CACHE 1` makes ids of events follow their order"));
+        if let Some(UnknownOrder { why, next }) = barrier.unknown.take() {
+            return Err(Fault::new(crate::write::FaultKind::Damaged, why).hint(next));
         }
         match barrier.waits.is_empty() {
             true => self.settled = self.settled.max(barrier.until),
@@ -244,7 +249,7 @@ pub fn prune(tables: &mut dyn Tables, command: &Prune) -> Result<Pruned, WriteEr
             .iter()
             .filter_map(|row| Some(row.get("id")?.into()))
             .collect();
-        for some in runs.chunks(500) {
+        for some in runs.chunks(AT_ONCE) {
             removed += tables.remove_events(&of(Some(Filter {
                 column: "run_id",
                 op: Op::In(some.to_vec()),

@@ -21,7 +21,8 @@ impl Json {
     pub fn parse(text: &str) -> Result<Json, serde_json::Error> {
         // A value is made, because only that bounds the depth.
         serde_json::from_str::<serde_json::Value>(text)?;
-        Ok(Json(text.trim().to_owned()))
+        // Events are printed one a line. A line break is never within a JSON string, where it is written `\n`.
+        Ok(Json(text.trim().replace(['\n', '\r'], " ")))
     }
 
     /// Takes what a column holds: what is not JSON becomes a JSON string of it, so that it is shown and kept.
@@ -106,9 +107,8 @@ impl Serialize for Json {
 
 impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Json, D::Error> {
-        // Not the raw text: a question over HTTP comes through buffers that hand out values.
-        let value = serde_json::Value::deserialize(deserializer)?;
-        Ok(Json(value.to_string()))
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        Json::parse(raw.get()).map_err(serde::de::Error::custom)
     }
 }
 

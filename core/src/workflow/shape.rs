@@ -84,17 +84,17 @@ impl Shape {
             (Table::Runs, "status"),
             (Table::Events, "kind"),
         ] {
-            let wanted = [name];
-            let first = select(&Select::of(table).columns(&wanted).limit(1))?;
-            let word = first
-                .first()
-                .and_then(|row| row.get(name))
-                .unwrap_or_default();
-            let is_upper = !word.is_empty() && word == word.to_ascii_uppercase();
             let found = self.tables.iter_mut().find(|(known, _)| *known == table);
             let columns = found.map(|(_, found)| found.columns.iter_mut());
             let column = columns.and_then(|mut all| all.find(|column| column.name == name));
-            if let Some(column) = column.filter(|column| is_upper && column.labels.is_empty()) {
+            // An enum or a CHECK has said its words already.
+            let Some(column) = column.filter(|column| column.labels.is_empty()) else {
+                continue;
+            };
+            let wanted = [name];
+            let first = select(&Select::of(table).columns(&wanted).limit(1))?;
+            let word = first.first().and_then(|row| row.get(name));
+            if word.is_some_and(|word| !word.is_empty() && word == word.to_ascii_uppercase()) {
                 let words = WorkflowStatus::ALL.iter().map(|status| status.word());
                 let words = words.chain(TurnStatus::ALL.iter().map(|status| status.word()));
                 let words = words.chain(Kind::ALL.iter().map(|kind| kind.word()));

@@ -292,7 +292,7 @@ pub trait Tables: Rows {
     /// What `work` said, or the [`Fault`] of the store.
     fn transact(&mut self, target: Target<'_>, work: Work<'_>) -> Result<Vec<i64>, WriteError>;
 
-    /// Removes events of a workflow with ids up to this one; of these runs alone, where some are named. Returns how many.
+    /// Removes the events for which all of these conditions hold. Returns how many.
     ///
     /// # Errors
     /// The fault of the store.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::context::{self, TAIL};
+use super::context;
 use super::lifecycle::{Action, Allowed, allowed_by_run, allowed_by_workflow};
 use super::tables::{Change, Command, Facts, Plan, Table, Target, Value};
 use super::{Json, Turn, TurnStatus, Workflow, WorkflowStatus};
@@ -113,7 +113,7 @@ impl Command for Start {
                 ));
             }
         }
-        let longer = context::append(context, "user", &self.input, now, self.most())?;
+        let longer = context::append(context, "user", &self.input, now, self.tail)?;
         done.seq = longer.seq;
         done.dropped = longer.dropped;
         if workflow.is_none() {
@@ -155,12 +155,6 @@ impl Command for Start {
             ],
         ));
         Ok(Plan { changes, done })
-    }
-}
-
-impl Start {
-    fn most(&self) -> u32 {
-        if self.tail == 0 { TAIL } else { self.tail }
     }
 }
 
@@ -295,8 +289,7 @@ impl Command for Input {
         allowed(Action::Input, workflow)?;
         let turn = self.waiting(facts, workflow)?;
         let mut done = Turned::of(&turn, TurnStatus::Running);
-        let most = if self.tail == 0 { TAIL } else { self.tail };
-        let longer = context::append(&workflow.context, "user", &self.text, now, most)?;
+        let longer = context::append(&workflow.context, "user", &self.text, now, self.tail)?;
         done.seq = Some(longer.seq);
         done.dropped = longer.dropped;
         let mut state = context::object(&turn.state, "state")?;
@@ -405,8 +398,7 @@ impl Command for Finish {
         )];
         let mut context = None;
         if let Some(message) = &self.message {
-            let most = if self.tail == 0 { TAIL } else { self.tail };
-            let longer = context::append(&workflow.context, "assistant", message, now, most)?;
+            let longer = context::append(&workflow.context, "assistant", message, now, self.tail)?;
             done.seq = Some(longer.seq);
             done.dropped = longer.dropped;
             context = Some(longer.context);

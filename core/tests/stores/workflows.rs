@@ -257,6 +257,7 @@ pub(crate) fn promises(store: &mut dyn Tables) {
     lists_and_names(store);
     a_version_that_moved_is_refused(store);
     errors_are_kept_when_a_workflow_is_resumed(store);
+    events_of_many_runs_are_pruned(store);
 }
 
 fn texts_come_back(store: &mut dyn Tables) {
@@ -485,6 +486,43 @@ fn events_are_pruned_as_far_as_they_were_read(store: &mut dyn Tables) {
     assert!(record(store, &append(1, true), None, NOW).unwrap().late);
     let late = read(store, &of, after[0]);
     assert_eq!(late[0].payload.as_ref().unwrap().value()["late"], true);
+}
+
+/// More runs than one statement can name.
+fn events_of_many_runs_are_pruned(store: &mut dyn Tables) {
+    let first = start(5000);
+    let of = record(store, &first, None, NOW).unwrap().workflow_id;
+    let runs = (0..70).map(|n| id(70_000 + n));
+    for run in runs {
+        let next = Start {
+            workflow: Some(of.clone()),
+            run: run.clone(),
+            parallel: true,
+            ..start(5000)
+        };
+        record(store, &next, None, NOW).unwrap();
+        let notes = vec![Note {
+            run: Some(run.clone()),
+            text: "one".to_owned(),
+            ..Note::default()
+        }];
+        let append = Append {
+            workflow: of.clone(),
+            notes,
+        };
+        record(store, &append, None, NOW).unwrap();
+        let finish = Finish {
+            run,
+            output: output(),
+            ..Finish::default()
+        };
+        record(store, &finish, None, NOW).unwrap();
+    }
+    let ended = Prune {
+        workflow: of,
+        ..Prune::default()
+    };
+    assert_eq!(prune(store, &ended).unwrap().removed, 70);
 }
 
 fn lists_and_names(store: &mut dyn Tables) {

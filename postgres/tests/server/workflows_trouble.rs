@@ -242,11 +242,11 @@ fn what_a_role_may_not_do_is_said() {
     );
     let mut owner = PostgresTables::set_up(&address(&url)).unwrap();
     record(&mut owner, &start(1), None, NOW).unwrap();
-    let refused = PostgresTables::open(&theirs).map(|_| ()).unwrap_err();
+    let mut store = PostgresTables::open(&theirs).unwrap();
+    let refused = show(&store, &id(2)).unwrap_err();
     assert!(refused.hint.contains("grant"), "{refused:?}");
     let grant = format!("GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}");
     cluster.psql(&url, &grant).unwrap();
-    let mut store = PostgresTables::open(&theirs).unwrap();
     let refused = record(&mut store, &append(&id(2), None, &["x"]), None, NOW).unwrap_err();
     assert!(
         matches!(&refused, WriteError::Fault(fault) if fault.kind == FaultKind::ReadOnly && fault.hint.contains("grant")),

@@ -254,3 +254,22 @@ fn errors_are_problems_that_say_what_to_do() {
     let failed = site.ask("GET", "/workflows", &[("Authorization", &bearer)], "");
     assert!(failed.status >= 500, "{failed:?}");
 }
+
+#[test]
+fn long_numbers_of_events_stay_as_they_were_sent() {
+    let site = Site::new();
+    let (of, _) = site.begin();
+    let long = "123456789012345678901234567890";
+    let one = format!("{{\"text\": \"a\", \"payload\": {{\"n\": {long}}}}}");
+    let path = format!("/workflow/events/{of}");
+    let headers = [
+        ("Authorization", &*bearer()),
+        ("Content-Type", "application/json"),
+    ];
+    for body in [&one, &format!(" [{one}]")] {
+        let said = site.ask("POST", &path, &headers, body);
+        assert_eq!(said.status, 200, "{said:?}");
+    }
+    let read = site.get(&format!("/workflows/{of}/events")).body;
+    assert_eq!(read.matches(long).count(), 2, "{read}");
+}
