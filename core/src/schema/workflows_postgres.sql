@@ -75,11 +75,17 @@ BEGIN
 END $$;
 
 -- An update that does not name a version was computed from what its transaction read. Where the row changed after that
--- transaction began, it would undo the change: it is refused as a serialization failure, which programs repeat.
+-- transaction began, it would undo the change: it is refused as a serialization failure, which programs repeat. A change may be
+-- seen later than it was made, once it is committed: only a server that tracks the time of commits tells when that was.
 CREATE OR REPLACE FUNCTION x_workflow_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+DECLARE
+  changed TIMESTAMPTZ := OLD.x_changed;
 BEGIN
   IF NEW.x_version IS NOT DISTINCT FROM OLD.x_version THEN
-    IF OLD.x_changed > transaction_timestamp() AND OLD.x_writer IS DISTINCT FROM pg_current_xact_id() THEN
+    IF current_setting('track_commit_timestamp') = 'on' THEN
+      changed := greatest(changed, pg_xact_commit_timestamp(OLD.x_writer::xid));
+    END IF;
+    IF changed > transaction_timestamp() AND OLD.x_writer IS DISTINCT FROM pg_current_xact_id() THEN
       RAISE EXCEPTION 'the row of % changed after this transaction began', TG_TABLE_NAME
         USING ERRCODE = '40001', HINT = 'read it again and repeat the change';
     END IF;

@@ -228,6 +228,36 @@ fn a_change_in_place_never_undoes_one_of_ours() {
     assert!(record(&mut store, &Move::Pause(of), old, conformance::NOW).is_err());
 }
 
+/// The change is older than the transaction that it must not be undone by; its commit is not.
+#[test]
+fn a_change_that_was_committed_late_is_seen_where_commits_have_times() {
+    let settings = &["track_commit_timestamp=on"];
+    let Some(cluster) = prosescope_test_support::cluster::Cluster::start(settings) else {
+        return;
+    };
+    let url = cluster.database();
+    let mut store = PostgresTables::set_up(&crate::address(&url)).unwrap();
+    record(&mut store, &conformance::start(1), None, conformance::NOW).unwrap();
+    let change = |of: &str| {
+        format!(
+            "UPDATE workflows SET preferences = '{{\"{of}\": 1}}' WHERE id = '{}'",
+            conformance::id(2)
+        )
+    };
+    let [mut first, mut second] = [(); 2].map(|()| Session::at(&cluster, &url));
+    first.run(&format!("BEGIN; {}", change("first"))).unwrap();
+    second
+        .run("BEGIN; SELECT preferences FROM workflows")
+        .unwrap();
+    first.run("COMMIT").unwrap();
+    let refused = second.run(&change("second")).unwrap_err();
+    assert!(refused.contains("40001"), "{refused}");
+    second.run("ROLLBACK").unwrap();
+    second
+        .run(&format!("BEGIN; {}; COMMIT", change("second")))
+        .unwrap();
+}
+
 #[test]
 fn a_follower_waits_for_open_transactions_of_others() {
     let Some((address, url)) = ours() else { return };
