@@ -1,20 +1,27 @@
 //! The block cache between SQLite and a slow file: bounded, shared by all files of a source.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 /// Bytes of a block: what is fetched at least. Small, because a list of bindings touches a page here and there all
 /// over a file of large values.
 pub(crate) const BLOCK: u64 = 16 * 1024;
 
-/// Blocks that are kept, 3 MB together: SQLite keeps the pages that it needs again.
-const KEPT: usize = 192;
+/// Blocks that are kept, 8 MB together: SQLite keeps the pages that it needs again.
+const KEPT: usize = 512;
 
-/// Blocks that a scan fetches at once, at most: 256 KB.
-const AHEAD: u64 = 16;
+/// Blocks of a file that is fetched whole when any of it is read: 1 MB. A fetch costs as much as 100 KB to 250 KB do.
+const WHOLE: u64 = 64;
 
-/// How far ahead a read may jump and still count as a scan: an index page between two leaves makes small gaps.
-const GAP: u64 = 4;
+/// Blocks that a scan fetches at once, at most: 2 MB.
+const AHEAD: u64 = 128;
+
+/// How far ahead a read may jump and still count as a scan: 256 KB, which are fetched in the time that one more fetch takes.
+/// Rows of large values that were written in turn lie so far apart.
+const GAP: u64 = 16;
+
+/// Scans that go on at a time: of a table, of its index, of another table in turn.
+const SCANS: usize = 4;
 
 /// Small files that are fetched with the one that is asked for, at most: a folder's files are read in their order, and
 /// a browser is asked for each across processes.
@@ -33,12 +40,13 @@ pub(crate) struct Counters {
     pub(crate) fetched: u64,
 }
 
-/// A least-recently-used cache of blocks, with read-ahead that grows while a scan goes on.
+/// A cache of the blocks that were used last, with read-ahead that grows while a scan goes on.
 #[derive(Debug, Default)]
 pub(crate) struct BlockCache {
     blocks: BTreeMap<(usize, u64), Block>,
     tick: u64,
-    scan: Scan,
+    /// The last one went on last.
+    scans: VecDeque<Scan>,
     row: Row,
     counters: Counters,
 }
@@ -49,8 +57,8 @@ struct Block {
     used: u64,
 }
 
-/// Where the last fetch ended, and how many blocks it took.
-#[derive(Debug, Default)]
+/// Where a scan's last fetch ended, and how many blocks it took.
+#[derive(Debug)]
 struct Scan {
     file: usize,
     next: u64,
@@ -148,19 +156,7 @@ impl BlockCache {
         number: u64,
         fetch: &mut impl FnMut(Range<u64>) -> Result<Vec<u8>, E>,
     ) -> Result<(), E> {
-        let goes_on = self.scan.file == file
-            && (self.scan.next..self.scan.next + GAP).contains(&number)
-            && self.scan.blocks > 0;
-        let blocks = if goes_on {
-            (self.scan.blocks * 2).min(AHEAD)
-        } else {
-            1
-        };
-        self.scan = Scan {
-            file,
-            next: number + blocks,
-            blocks,
-        };
+        let blocks = self.blocks_to_fetch(file, size, number);
         self.make_room(blocks as usize);
 
         let start = number * BLOCK;
@@ -178,14 +174,38 @@ impl BlockCache {
         Ok(())
     }
 
-    fn make_room(&mut self, blocks: usize) {
-        while self.blocks.len() + blocks > KEPT {
-            let oldest = self.blocks.iter().min_by_key(|(_, block)| block.used);
-            let Some(key) = oldest.map(|(key, _)| *key) else {
-                return;
-            };
-            self.blocks.remove(&key);
+    /// How many blocks are best fetched when this one is read: four times as many as last time, while a scan goes on.
+    fn blocks_to_fetch(&mut self, file: usize, size: u64, number: u64) -> u64 {
+        let of_file = size.div_ceil(BLOCK);
+        if number == 0 && of_file <= WHOLE {
+            return of_file;
         }
+        let goes_on =
+            |scan: &Scan| scan.file == file && (scan.next..=scan.next + GAP).contains(&number);
+        let known = self.scans.iter().position(goes_on);
+        let known = known.and_then(|at| self.scans.remove(at));
+        let blocks = known.map_or(1, |scan| (scan.blocks * 4).min(AHEAD));
+        if self.scans.len() == SCANS {
+            self.scans.pop_front();
+        }
+        self.scans.push_back(Scan {
+            file,
+            next: number + blocks,
+            blocks,
+        });
+        blocks
+    }
+
+    /// Drops the half that was not used for longest, where so many more would be too many.
+    fn make_room(&mut self, blocks: usize) {
+        if self.blocks.len() + blocks <= KEPT {
+            return;
+        }
+        let mut used: Vec<u64> = self.blocks.values().map(|block| block.used).collect();
+        let half = used.len() / 2;
+        let (_, newest_dropped, _) = used.select_nth_unstable(half);
+        let newest_dropped = *newest_dropped;
+        self.blocks.retain(|_, block| block.used > newest_dropped);
     }
 }
 
@@ -234,11 +254,18 @@ mod tests {
         }
     }
 
+    /// A file that is not fetched whole.
+    const LARGE: u64 = 10_000 * BLOCK;
+
+    fn lengths(log: &[Range<u64>]) -> Vec<u64> {
+        log.iter().map(|r| (r.end - r.start) / BLOCK).collect()
+    }
+
     #[test]
     fn a_block_is_fetched_once() {
         let (mut cache, mut log) = (BlockCache::default(), Vec::new());
         for offset in [0, 4096, 8192, 100] {
-            read(&mut cache, 10 * BLOCK, offset, 4096, &mut log);
+            read(&mut cache, LARGE, offset, 4096, &mut log);
         }
         assert_eq!(
             log,
@@ -259,13 +286,41 @@ mod tests {
     }
 
     #[test]
-    fn a_scan_reads_ahead_up_to_sixteen_blocks_and_a_jump_ends_it() {
+    fn a_small_file_is_fetched_whole() {
         let (mut cache, mut log) = (BlockCache::default(), Vec::new());
-        for number in [0, 1, 3, 7, 15, 31, 100] {
-            read(&mut cache, 200 * BLOCK, number * BLOCK, 16, &mut log);
+        let size = WHOLE * BLOCK - 5;
+        for number in [0, 40, 3, 63] {
+            read(&mut cache, size, number * BLOCK, 16, &mut log);
         }
-        let lengths: Vec<u64> = log.iter().map(|r| (r.end - r.start) / BLOCK).collect();
-        assert_eq!(lengths, [1, 2, 4, 8, 16, 16, 1]);
+        assert_eq!(
+            log,
+            vec![Range {
+                start: 0,
+                end: size
+            }]
+        );
+    }
+
+    #[test]
+    fn a_scan_reads_ahead_up_to_two_megabytes_and_a_jump_ends_it() {
+        let (mut cache, mut log) = (BlockCache::default(), Vec::new());
+        for number in [0, 1, 5, 21, 85, 213, 1000] {
+            read(&mut cache, LARGE, number * BLOCK, 16, &mut log);
+        }
+        assert_eq!(lengths(&log), [1, 4, 16, 64, 128, 128, 1]);
+    }
+
+    #[test]
+    fn rows_that_were_written_in_turn_are_fetched_in_large_pieces() {
+        let (mut cache, mut log) = (BlockCache::default(), Vec::new());
+        for number in (0..5000).step_by(3) {
+            read(&mut cache, LARGE, number * BLOCK, 16, &mut log);
+            // An index page somewhere else does not end the scan.
+            if number % 300 == 0 {
+                read(&mut cache, LARGE, (9_000 - number) * BLOCK, 16, &mut log);
+            }
+        }
+        assert!(log.len() < 70, "{} fetches", log.len());
     }
 
     #[test]
