@@ -7,12 +7,15 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use actions::words;
 use conformance::{bring_about, is_already, is_refused};
 use prosescope_core::workflow::{Action, TurnStatus, WorkflowStatus, show};
 use prosescope_store::WorkflowStore;
 use prosescope_test_support::run;
 use serde_json::Value;
 
+#[path = "shared/actions.rs"]
+mod actions;
 #[path = "../../core/tests/stores/workflows.rs"]
 mod conformance;
 
@@ -61,25 +64,6 @@ impl Place {
         let begun = self.json(&["workflow", "start", "--input", "Which reef?"]);
         let id = |key: &str| begun[key].as_str().unwrap().to_owned();
         (id("workflow_id"), id("run_id"))
-    }
-}
-
-fn words<'a>(action: Action, of: &'a str, run: &'a str) -> Vec<&'a str> {
-    match action {
-        Action::Start => vec!["workflow", "start", "--workflow", of, "--input", "More"],
-        Action::Ask => vec!["workflow", "ask", run, "--question", "Another?"],
-        Action::Input => vec!["workflow", "input", of, "--run", run, "--text", "This"],
-        Action::Finish => vec!["workflow", "finish", run, "--output", "{\"b\": 2}"],
-        Action::Fail => vec!["workflow", "fail", run, "--error", "Broken"],
-        Action::Append => vec!["events", "append", of, "--run", run, "--text", "More"],
-        Action::Pause => vec!["workflow", "pause", of],
-        Action::Resume => vec!["workflow", "resume", of],
-        Action::Error => vec!["workflow", "error", of, "--error", "Gone"],
-        Action::Cancel => vec!["workflow", "cancel", of],
-        Action::CancelRun => vec!["workflow", "cancel", of, "--run", run],
-        Action::Prefer => vec!["workflow", "prefer", of, "a=1"],
-        Action::Step => vec!["workflow", "step", of, "--text", "Kept"],
-        Action::Heartbeat => vec!["workflow", "heartbeat", run],
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use prosescope_core::workflow::{Event, Horizon, Tables, Waiting, events_until};
 use prosescope_core::write::Fault;
@@ -22,6 +22,9 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 /// How long it waits when it is woken.
 const WAKE: Duration = Duration::from_millis(500);
+
+/// How long it polls before it tries again to be woken.
+const REWAKE: Duration = Duration::from_secs(5);
 
 /// How long it waits after an error.
 const AGAIN: Duration = Duration::from_millis(250);
@@ -119,6 +122,8 @@ struct Feeding {
     place: Arc<dyn Workplace>,
     store: Option<Box<dyn Tables + Send>>,
     wake: Option<Box<dyn Wake>>,
+    /// When something was last tried that wakes.
+    wake_tried: Option<Instant>,
     horizon: Horizon,
     /// Everything up to this id has been handed out.
     fed: i64,
@@ -132,6 +137,7 @@ impl Feeding {
             place,
             store: None,
             wake: None,
+            wake_tried: None,
             horizon: Horizon::default(),
             fed: 0,
             waits: Vec::new(),
@@ -181,7 +187,12 @@ impl Feeding {
     fn look(&mut self) -> Result<(), Fault> {
         if self.store.is_none() {
             self.store = Some(self.place.open()?);
+            self.wake_tried = None;
+        }
+        // Before looking: what is recorded after the look wakes.
+        if self.wake.is_none() && self.wake_tried.is_none_or(|tried| tried.elapsed() > REWAKE) {
             self.wake = self.place.wake();
+            self.wake_tried = Some(Instant::now());
         }
         let Some(store) = &mut self.store else {
             return Ok(());

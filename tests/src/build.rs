@@ -87,47 +87,53 @@ pub const LARGE_EXECUTIONS: usize = 100_000;
 /// How many bindings [`large`] has.
 pub const LARGE_BINDINGS: usize = 20_000;
 
-/// A database to measure with: loops of 100 rounds, bindings of 4 KB to 1 MB.
+/// A database to measure with: loops of 100 rounds, and bindings written between the statements, as runs write them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
     /// The folder in cargo's target folder that keeps it.
     pub folder: &'static str,
     /// Rows of `execution`; 1,000 are a loop.
     pub executions: usize,
-    /// Rows of `bindings`, a fiftieth of them 1 MB.
+    /// Rows of `bindings`.
     pub bindings: usize,
+    /// The length of the i-th value in bytes, as SQL.
+    pub length: &'static str,
 }
 
-/// More than 1 GB.
+/// More than 1 GB; a fiftieth of the values have 1 MB.
 pub const LARGE: Size = Size {
     folder: "large-run",
     executions: LARGE_EXECUTIONS,
     bindings: LARGE_BINDINGS,
+    length: "CASE WHEN i % 50 = 0 THEN 1048576 ELSE 4096 + (i % 8) * 8192 END",
 };
 
-/// About 100 MB.
+/// About 110 MB.
 pub const MEDIUM: Size = Size {
     folder: "medium-run",
     executions: 10_000,
-    bindings: 2_000,
+    bindings: 5_000,
+    length: "CASE WHEN i = 0 THEN 1048576 ELSE 14000 + (i % 8) * 2000 END",
 };
 
-/// About 10 MB.
+/// About 11 MB.
 pub const SMALL: Size = Size {
     folder: "small-run",
     executions: 1_000,
-    bindings: 200,
+    bindings: 1_000,
+    length: "6000 + (i % 8) * 1000",
 };
 
-/// About 1 MB.
+/// About 0.3 MB.
 pub const TINY: Size = Size {
     folder: "tiny-run",
-    executions: 100,
-    bindings: 20,
+    executions: 200,
+    bindings: 50,
+    length: "2000 + (i % 8) * 500",
 };
 
 /// A `state.db` of more than 1 GB with the documents' own tables: 100,000 execution rows (100 loops of 100 rounds),
-/// 20,000 bindings of 4 KB to 1 MB, none of them a BLOB. Made once and kept in the target folder.
+/// 20,000 bindings of 4 KB to 1 MB between them, none of them a BLOB. Made once and kept in the target folder.
 pub fn large() -> PathBuf {
     sized(LARGE)
 }
@@ -156,6 +162,16 @@ INSERT INTO run (id, program_path, program_source, started_at, updated_at, statu
 VALUES ('20260110-000000-large1', 'large.prose', 'loop until **done** (max: 100):\n  session \"Step\"\n',
   '2026-01-10 00:00:00', '2026-01-11 03:46:40', 'completed');
 
+CREATE TEMP TABLE words AS
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 130000)
+SELECT group_concat('word' || (i * 7919 % 9973), ' ') AS text FROM n;
+CREATE TEMP TRIGGER in_turn AFTER INSERT ON main.execution WHEN new.id % {every} = 0 BEGIN
+  INSERT INTO bindings (name, execution_id, kind, value, source_statement, created_at, updated_at)
+  SELECT 'value_' || i, CASE WHEN i % 2 THEN i * {every} + 2 END, 'let', substr(text, 1 + i % 977, {length}),
+    'let value_' || i || ' = session \"Step\"', '2026-01-10 00:00:00', '2026-01-10 00:00:00'
+  FROM (SELECT new.id / {every} - 1 AS i), words;
+END;
+
 -- A loop is 1,000 rows: started, 99 rounds of 9 steps and their end, 7 steps and the exit of the last one.
 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < {executions})
 INSERT INTO execution (statement_index, statement_text, status, completed_at, parent_id, metadata)
@@ -168,21 +184,12 @@ SELECT
   CASE WHEN i % 1000 = 0 OR i % 10 = 9
     THEN json_object('loop_id', 'l' || (i / 1000), 'max', 100, 'iteration', (i % 1000 + 1) / 10) ELSE '{{}}' END
 FROM n;
-
-CREATE TEMP TABLE words AS
-WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 130000)
-SELECT group_concat('word' || (i * 7919 % 9973), ' ') AS text FROM n;
-WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < {bindings})
-INSERT INTO bindings (name, execution_id, kind, value, source_statement, created_at, updated_at)
-SELECT 'value_' || i, CASE WHEN i % 2 THEN i * 5 + 2 END, 'let',
-  substr(text, 1 + i % 977, CASE WHEN i % 50 = 0 THEN 1048576 ELSE 4096 + (i % 8) * 8192 END),
-  'let value_' || i || ' = session \"Step\"', '2026-01-10 00:00:00', '2026-01-10 00:00:00'
-FROM n, words;
 COMMIT;
 ",
         schema = earlier_schema(),
         executions = size.executions,
-        bindings = size.bindings,
+        every = size.executions / size.bindings,
+        length = size.length,
     )
 }
 

@@ -1,9 +1,14 @@
 //! `prose` on runs in PostgreSQL: the same commands, `--run postgres:ID`.
 
+#[path = "../shared/actions.rs"]
+mod actions;
 mod commands;
+#[path = "../../../core/tests/stores/workflows.rs"]
+mod conformance;
 mod cuts;
 mod documents;
 mod kills;
+mod lifecycle;
 mod limits;
 mod moving;
 mod pooled;

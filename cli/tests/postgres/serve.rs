@@ -17,14 +17,14 @@ use crate::kills::{moment, times};
 use crate::project::{Project, text};
 
 /// A server, and where it listens.
-struct Serving {
+pub(crate) struct Serving {
     child: Child,
-    address: SocketAddr,
+    pub(crate) address: SocketAddr,
 }
 
 impl Serving {
     /// Starts at this address, and returns once it says that it serves.
-    fn start(project: &Project, address: SocketAddr) -> Option<Serving> {
+    pub(crate) fn start(project: &Project, address: SocketAddr) -> Option<Serving> {
         let listen = address.to_string();
         let args = [
             "serve",
@@ -54,13 +54,13 @@ impl Serving {
         serves.then_some(Serving { child, address })
     }
 
-    fn kill(mut self) {
+    pub(crate) fn kill(mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-fn free() -> SocketAddr {
+pub(crate) fn free() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
@@ -68,7 +68,12 @@ fn free() -> SocketAddr {
 }
 
 /// Asks, and returns the status and the body; nothing where nobody answers.
-fn ask(address: SocketAddr, method: &str, path: &str, body: &Value) -> Option<(u16, Value)> {
+pub(crate) fn ask(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    body: &Value,
+) -> Option<(u16, Value)> {
     let body = if body.is_null() {
         String::new()
     } else {
@@ -234,6 +239,53 @@ fn a_database_that_stops_under_the_server_is_waited_for() {
         panic!("the server does not find the database again");
     };
     under_load(&cluster, crash, times(2, 20));
+}
+
+/// Without it the server would ask for events twenty times a second until it is started anew.
+#[test]
+fn a_server_listens_again_when_that_connection_is_lost() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let url = cluster.database();
+    let project = Project::new(PROGRAM, &url);
+    let state = ["--state", "postgres"];
+    project.prose(0, &["workflow", "setup", "--apply", state[0], state[1]], "");
+    let begun = project.json(&["workflow", "start", "--input", "x", state[0], state[1]]);
+    let of = begun["workflow_id"].as_str().unwrap();
+    let serving = Serving::start(&project, free()).unwrap();
+    let over = AtomicBool::new(false);
+    let listener =
+        "FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %'";
+    let listens = || {
+        for _ in 0..600 {
+            let found = cluster
+                .psql(&url, &format!("SELECT pid {listener}"))
+                .unwrap();
+            if !found.trim().is_empty() {
+                return found;
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        panic!("the server does not listen");
+    };
+    let read = thread::scope(|scope| {
+        let follower = scope.spawn(|| follow(serving.address, of, &over));
+        let first = listens();
+        let end = format!("SELECT pg_terminate_backend(pid) {listener}");
+        cluster.psql(&url, &end).unwrap();
+        assert_ne!(listens(), first);
+        project.prose(
+            0,
+            &["events", "append", of, "--text", "x", state[0], state[1]],
+            "",
+        );
+        thread::sleep(Duration::from_millis(600));
+        over.store(true, Ordering::Relaxed);
+        follower.join().unwrap()
+    });
+    assert_eq!(read.len(), 1);
+    serving.kill();
 }
 
 #[test]

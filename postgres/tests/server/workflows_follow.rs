@@ -330,6 +330,31 @@ fn a_hundred_thousand_events_reach_every_follower_once() {
     }
 }
 
+#[test]
+fn an_event_wakes_who_listens_once_it_is_committed() {
+    let Some((_, url)) = database() else { return };
+    let at = address(&url);
+    let mut store = PostgresTables::set_up(&at).unwrap();
+    record(&mut store, &conformance::start(1), None, conformance::NOW).unwrap();
+    let mut listener = Listener::open(&at).unwrap();
+    let mut theirs = Session::open(&url);
+    let insert = format!(
+        "BEGIN; INSERT INTO workflow_events (workflow_id, kind, text) VALUES ('{}', 'progress', 'x')",
+        workflow_of(0)
+    );
+    theirs.run(&insert).unwrap();
+    let begun = Instant::now();
+    assert!(listener.wait(Duration::from_millis(100)));
+    assert!(begun.elapsed() >= Duration::from_millis(100), "not yet");
+    theirs.run("COMMIT").unwrap();
+    // It returns when it is woken: the test would last an hour otherwise.
+    assert!(listener.wait(Duration::from_secs(3600)));
+    let pid = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND query LIKE 'LISTEN %'";
+    theirs.run(pid).unwrap();
+    assert!(!listener.wait(Duration::from_secs(3600)), "it is gone");
+}
+
 /// Why a follower does not stay behind the oldest open transaction: a later transaction can take an earlier id.
 #[test]
 fn the_oldest_transaction_says_nothing_about_ids() {

@@ -1,6 +1,8 @@
 //! The server of workflows, asked over real sockets.
 
 mod abuse;
+#[path = "../../../cli/tests/shared/actions.rs"]
+mod actions;
 #[path = "../../../core/tests/stores/workflows.rs"]
 mod conformance;
 mod requests;

@@ -3,6 +3,7 @@
 use prosescope_core::workflow::{Action, TurnStatus, WorkflowStatus, show};
 use serde_json::{Value, json};
 
+use super::actions::request;
 use super::conformance::{bring_about, is_already, is_refused};
 use super::{Site, bearer};
 
@@ -114,34 +115,7 @@ fn every_action_in_every_status_does_what_the_table_says() {
                 let Some((of, run)) = bring_about(&mut store, n, *workflow, *turn) else {
                     continue;
                 };
-                let (path, body) = match action {
-                    Action::Start => (
-                        "/workflow/start".to_owned(),
-                        json!({"input": "More", "workflow_id": of}),
-                    ),
-                    Action::Ask => (
-                        format!("/workflow/ask/{run}"),
-                        json!({"question": "Another?"}),
-                    ),
-                    Action::Input => (
-                        format!("/workflow/input/{of}"),
-                        json!({"text": "x", "run_id": run}),
-                    ),
-                    Action::Finish => (format!("/workflow/finish/{run}"), json!({"output": 2})),
-                    Action::Fail => (format!("/workflow/fail/{run}"), json!({"error": "broken"})),
-                    Action::Append => (
-                        format!("/workflow/events/{of}"),
-                        json!({"text": "x", "run_id": run}),
-                    ),
-                    Action::Pause => (format!("/workflow/pause/{of}"), json!({})),
-                    Action::Resume => (format!("/workflow/resume/{of}"), json!({})),
-                    Action::Error => (format!("/workflow/error/{of}"), json!({"error": "gone"})),
-                    Action::Cancel => (format!("/workflow/cancel/{of}"), json!({})),
-                    Action::CancelRun => (format!("/workflow/cancel/{of}"), json!({"run_id": run})),
-                    Action::Prefer => (format!("/workflow/prefer/{of}"), json!({"set": {"a": 1}})),
-                    Action::Step => (format!("/workflow/step/{of}"), json!({"text": "x"})),
-                    Action::Heartbeat => (format!("/workflow/heartbeat/{run}"), json!({})),
-                };
+                let (path, body) = request(action, &of, &run);
                 let before = show(&store, &of).unwrap();
                 let done = site.post(&path, &body);
                 let about = format!("{action:?} on {workflow:?} and {turn:?}: {done:?}");

@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -40,11 +42,24 @@ pub(crate) fn measure(effort: Effort) {
          run's id, program and status. Overview: counts by status and the last rows. Held: WebAssembly memory, and the \
          file's bytes where a page loads them. Process: the most the renderer had.\n"
     );
-    let sizes = [(build::SMALL, 5), (build::MEDIUM, 5), (build::LARGE, 3)];
-    for (size, rounds) in effort.pick(&sizes[..], &[(build::TINY, 1)]) {
+    let sizes = [
+        (build::TINY, 7),
+        (build::SMALL, 7),
+        (build::MEDIUM, 5),
+        (build::LARGE, 3),
+    ];
+    for (size, rounds) in effort.pick(&sizes[..], &sizes[..1]) {
         let database = build::sized(*size);
         let len = fs::metadata(&database).map_or(0, |meta| meta.len());
-        println!("{:.1} MB:", len as f64 / 1e6);
+        println!(
+            "{:.1} MB, {} statements:",
+            len as f64 / 1e6,
+            size.executions
+        );
+        if let Some(prose) = std::env::var_os("PROSE_BIN") {
+            let took = (0..3).map(|_| natively(Path::new(&prose), &database));
+            println!("`prose show`: {}", time(took.fold(f64::MAX, f64::min)));
+        }
         let log = [RefCell::new(Vec::new()), RefCell::new(Vec::new())];
         let open = |at: usize| {
             let opened = match at {
@@ -62,6 +77,14 @@ pub(crate) fn measure(effort: Effort) {
         let names = rivals.map(|rival| rival.name);
         print(&names, &log.map(RefCell::into_inner));
     }
+}
+
+/// Seconds that the whole command takes.
+fn natively(prose: &Path, database: &Path) -> f64 {
+    let begun = Instant::now();
+    let out = Command::new(prose).arg("show").arg(database).output();
+    assert!(out.expect("prose starts").status.success());
+    begun.elapsed().as_secs_f64()
 }
 
 fn in_viewer(chromium: &Path, viewer: &Path, database: &Path) -> Opened {
