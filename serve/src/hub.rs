@@ -41,6 +41,8 @@ pub(crate) enum Feed {
     Event(Arc<Event>),
     /// Whom later events wait for.
     Waiting(Arc<Vec<Waiting>>),
+    /// Ids went back: who connects again is told whether its cursor still holds.
+    Restarted,
 }
 
 struct Stream {
@@ -198,6 +200,13 @@ impl Feeding {
             return Ok(());
         };
         let settled = self.horizon.advance(&**store)?;
+        if settled < self.fed {
+            self.fed = settled;
+            let mut state = self.hub.state();
+            self.hub.hand_on(&mut state, |_| true, &Feed::Restarted);
+            state.streams.clear();
+            return Ok(());
+        }
         if !self.hub.state().streams.iter().any(|stream| stream.joined) {
             // Nobody was handed anything: whoever joins reads the past by pages.
             self.fed = settled;

@@ -105,7 +105,7 @@ pub(crate) async fn run(State(site): Shared, Id(id): Id) -> Done<Turn> {
 }
 
 /// Events after a cursor, as far as they are settled.
-#[utoipa::path(get, path = "/workflows/{id}/events", tag = "events", params(("id" = String, Path), EventsAsked), responses((status = 200, body = Events), (status = 404, body = Problem)))]
+#[utoipa::path(get, path = "/workflows/{id}/events", tag = "events", params(("id" = String, Path), EventsAsked), responses((status = 200, body = Events), (status = 404, body = Problem), (status = 409, description = "The cursor is beyond all events", body = Problem)))]
 pub(crate) async fn events(
     State(site): Shared,
     Id(id): Id,

@@ -1,7 +1,7 @@
 //! Events from a cursor: as server-sent events, and over a WebSocket.
 
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::extract::State;
@@ -10,7 +10,8 @@ use axum::http::HeaderMap;
 use axum::response::sse;
 use axum::response::{IntoResponse, Response, Sse};
 use futures_util::{SinkExt, Stream, StreamExt, stream};
-use prosescope_core::workflow::{Event, Waiting, events_until, find_workflow};
+use prosescope_core::workflow::{Event, Horizon, Rows, Waiting, events_until, find_workflow};
+use prosescope_core::write::WriteError;
 use serde::Serialize;
 use tokio::sync::mpsc::{Receiver, channel};
 
@@ -35,7 +36,7 @@ enum Told<'a> {
         #[serde(rename = "for")]
         whom: &'a [Waiting],
     },
-    /// The client was too slow, or the server stops: it goes on after this event.
+    /// The client was too slow, the server stops, or the ids of events began again: it goes on after this event, or is told why not.
     Closed { why: &'a str, cursor: i64 },
 }
 
@@ -119,6 +120,10 @@ async fn joined(
             None if site.hub.is_stopping() => return Some("stopping"),
             None => return Some("slow"),
             Some(Feed::Joined(until)) => {
+                // The table may have been emptied since the past was read.
+                if until < *cursor && !holds(site, *cursor).await {
+                    return Some("restarted");
+                }
                 while let Err(gone) = past(site, workflow, cursor, Some(until), out).await {
                     match gone {
                         Gone::Client => return Some("gone"),
@@ -137,6 +142,7 @@ async fn joined(
                 *cursor = id;
                 site.metrics.delivered.inc();
             }
+            Some(Feed::Restarted) => return Some("restarted"),
             Some(Feed::Waiting(waits)) => {
                 if out.send(Out::Waiting(waits)).await.is_err() {
                     return Some("gone");
@@ -162,7 +168,7 @@ async fn past(
                 Some(until) => until,
                 None => horizon
                     .lock()
-                    .unwrap_or_else(std::sync::PoisonError::into_inner)
+                    .unwrap_or_else(PoisonError::into_inner)
                     .advance(store)?,
             };
             Ok(events_until(store, Some(&of), after, until, PAGE)?)
@@ -182,6 +188,22 @@ async fn past(
     }
 }
 
+/// Refuses a cursor beyond all events.
+fn known(horizon: &Mutex<Horizon>, rows: &dyn Rows, cursor: i64) -> Result<(), WriteError> {
+    let mut horizon = horizon.lock().unwrap_or_else(PoisonError::into_inner);
+    horizon.advance(rows)?;
+    horizon.knows(cursor)
+}
+
+/// Whether a cursor is not beyond all events, as far as that can be asked now.
+async fn holds(site: &Site, cursor: i64) -> bool {
+    let horizon = Arc::clone(&site.horizon);
+    let asked = site
+        .pool
+        .run(move |store| Ok(known(&horizon, store, cursor)));
+    !asked.await.is_ok_and(|known| known.is_err())
+}
+
 /// What a client follows: the workflow, and the cursor to go on after.
 async fn asked(
     site: &Arc<Site>,
@@ -193,11 +215,12 @@ async fn asked(
     let last = last.and_then(|id| id.trim().parse().ok());
     // What a browser adds on connecting again is newer than the address.
     let after = last.or(asked.after).unwrap_or(0);
-    let workflow = site
-        .pool
-        .run(move |store| find_workflow(store, &id))
-        .await?;
-    Ok((workflow, after))
+    let horizon = Arc::clone(&site.horizon);
+    let found = site.pool.run(move |store| {
+        known(&horizon, store, after)?;
+        find_workflow(store, &id)
+    });
+    Ok((found.await?, after))
 }
 
 fn line<T: Serialize>(value: &T) -> String {
@@ -206,7 +229,7 @@ fn line<T: Serialize>(value: &T) -> String {
 
 /// Events as server-sent events, each with its id: a browser that connects again goes on after the last one.
 #[utoipa::path(get, path = "/workflows/{id}/events/stream", tag = "events", params(("id" = String, Path), EventsAsked),
-    responses((status = 200, description = "Events: `id:` the cursor, `data:` an Event as JSON; `event: waiting` and `event: closed` say why nothing comes", content_type = "text/event-stream", body = String), (status = 404, body = Problem)))]
+    responses((status = 200, description = "Events: `id:` the cursor, `data:` an Event as JSON; `event: waiting` and `event: closed` say why nothing comes", content_type = "text/event-stream", body = String), (status = 404, body = Problem), (status = 409, description = "The cursor is beyond all events", body = Problem)))]
 pub(crate) async fn sse(
     State(site): State<Arc<Site>>,
     Id(id): Id,
@@ -248,7 +271,7 @@ fn as_sse(out: &Out) -> sse::Event {
 
 /// Events over a WebSocket: one event as JSON in each message.
 #[utoipa::path(get, path = "/workflows/{id}/events/ws", tag = "events", params(("id" = String, Path), EventsAsked),
-    responses((status = 101, description = "A WebSocket: each message is an Event as JSON, or an object with `type`: `waiting`, `closed`"), (status = 404, body = Problem)))]
+    responses((status = 101, description = "A WebSocket: each message is an Event as JSON, or an object with `type`: `waiting`, `closed`"), (status = 404, body = Problem), (status = 409, description = "The cursor is beyond all events", body = Problem)))]
 pub(crate) async fn ws(
     State(site): State<Arc<Site>>,
     Id(id): Id,

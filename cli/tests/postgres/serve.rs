@@ -288,6 +288,55 @@ fn a_server_listens_again_when_that_connection_is_lost() {
     serving.kill();
 }
 
+/// A cursor of events that are no longer there would wait for ever.
+#[test]
+fn who_follows_a_table_that_was_emptied_is_told() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let url = cluster.database();
+    let project = Project::new(PROGRAM, &url);
+    let prose = |code: i32, args: &[&str]| {
+        let args = [args, &["--state", "postgres"]].concat();
+        project.prose(code, &args, "")
+    };
+    prose(0, &["workflow", "setup", "--apply"]);
+    let begun = project.json(&["workflow", "start", "--input", "x", "--state", "postgres"]);
+    let of = begun["workflow_id"].as_str().unwrap();
+    for text in ["a", "b", "c"] {
+        prose(0, &["events", "append", of, "--text", text]);
+    }
+    let serving = Serving::start(&project, free()).unwrap();
+    let mut stream = TcpStream::connect(serving.address).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(60)))
+        .unwrap();
+    write!(
+        stream,
+        "GET /workflows/{of}/events/stream?after=2 HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    )
+    .unwrap();
+    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.starts_with("data:") && line.contains("\"c\"")));
+    let empty = "TRUNCATE workflow_events RESTART IDENTITY";
+    cluster.psql(&url, empty).unwrap();
+    prose(0, &["events", "append", of, "--text", "new"]);
+    let closed = lines.find(|line| line.contains("closed") && line.contains("cursor"));
+    assert!(closed.unwrap().contains("restarted"));
+    let path = format!("/workflows/{of}/events/stream?after=3");
+    let (status, said) = ask(serving.address, "GET", &path, &Value::Null).unwrap();
+    assert_eq!(
+        (status, said["rule"].as_str()),
+        (409, Some("cursor-ahead")),
+        "{said}"
+    );
+    let said = prose(4, &["events", "tail", of, "--after", "3", "--follow"]);
+    assert!(said.contains("--after 0"), "{said}");
+    let anew = prose(0, &["events", "tail", of, "--after", "0"]);
+    assert!(anew.contains("new"), "{anew}");
+    serving.kill();
+}
+
 #[test]
 fn models_of_the_document_write_beside_the_server() {
     let (Some(cluster), Some(python)) = (Cluster::shared(), needs::python()) else {

@@ -33,6 +33,8 @@ pub struct Barrier {
     pub waits: Vec<Waiting>,
     /// Why ids say nothing about order here, where they do not.
     pub unknown: Option<UnknownOrder>,
+    /// The newest id is counted apart from the events: it does not go back when they are removed.
+    pub is_counted: bool,
 }
 
 /// Why the ids of events say nothing about their order.
@@ -49,6 +51,8 @@ pub struct UnknownOrder {
 pub struct Horizon {
     settled: i64,
     ahead: Option<Barrier>,
+    /// The newest id that was handed out, where that is counted.
+    newest: Option<i64>,
 }
 
 impl Horizon {
@@ -68,7 +72,11 @@ impl Horizon {
     /// The fault of the store; a fault of kind `Damaged` where ids say nothing about order.
     pub fn advance(&mut self, rows: &dyn Rows) -> Result<i64, Fault> {
         let mut barrier = match self.ahead.take() {
-            None => rows.barrier()?,
+            None => {
+                let barrier = rows.barrier()?;
+                self.newest = barrier.is_counted.then_some(barrier.until);
+                barrier
+            }
             Some(mut barrier) => {
                 barrier.waits = rows.still_open(&barrier.waits)?;
                 barrier
@@ -78,10 +86,27 @@ impl Horizon {
             return Err(Fault::new(crate::write::FaultKind::Damaged, why).hint(next));
         }
         match barrier.waits.is_empty() {
-            true => self.settled = self.settled.max(barrier.until),
+            true => self.settled = barrier.until,
             false => self.ahead = Some(barrier),
         }
         Ok(self.settled)
+    }
+
+    /// Refuses a cursor that no event ever had: who went on after it would wait for ever.
+    ///
+    /// # Errors
+    /// A refusal, where the newest id is known and the cursor is beyond it.
+    pub fn knows(&self, cursor: i64) -> Result<(), WriteError> {
+        match self.newest.filter(|newest| *newest < cursor) {
+            None => Ok(()),
+            Some(newest) => Err(WriteError::refused(
+                "cursor-ahead",
+                format!(
+                    "the cursor is {cursor}, and the newest event has the id {newest}: the table was emptied, or an older copy of it restored"
+                ),
+                "begin again: `prose events tail WORKFLOW --after 0`",
+            )),
+        }
     }
 }
 
@@ -104,14 +129,15 @@ pub struct Events {
 /// The events of a workflow after a cursor, as far as they are settled.
 ///
 /// # Errors
-/// The fault of the store.
+/// A refusal where the cursor is beyond all events; the store's fault.
 pub fn events(
     rows: &dyn Rows,
     horizon: &Horizon,
     workflow: &str,
     after: i64,
     limit: u32,
-) -> Result<Events, Fault> {
+) -> Result<Events, WriteError> {
+    horizon.knows(after)?;
     let mut page = events_until(rows, Some(workflow), after, horizon.settled, limit)?;
     page.waits = horizon.waits().to_vec();
     Ok(page)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::follow::{Horizon, events};
+use super::follow::{Horizon, events_until};
 use super::read::{NEWEST, SUMMARY, Wanted, WorkflowSummary, summarised};
 use super::tables::{Op, Row, Rows, Select, Table, Value};
 use super::{Event, TurnStatus};
@@ -82,9 +82,9 @@ pub fn events_from(
     limit: u32,
 ) -> Result<Vec<Event>, Fault> {
     let mut horizon = Horizon::default();
-    horizon.advance(rows)?;
+    let until = horizon.advance(rows)?;
     let after = first.saturating_sub(1);
-    Ok(events(rows, &horizon, workflow, after, limit)?.events)
+    Ok(events_until(rows, Some(workflow), after, until, limit)?.events)
 }
 
 fn ids(rows: &[Row], column: &str) -> Vec<String> {

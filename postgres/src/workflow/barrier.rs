@@ -92,6 +92,7 @@ pub(super) fn take(server: &Server, sequence: &Sequence) -> Result<Barrier, Lost
     let (until, cache) = newest.transpose()?.unwrap_or((0, 1));
     Ok(Barrier {
         until,
+        is_counted: true,
         waits: waiting(&open?)?,
         // It may have been altered since the tables were looked up.
         unknown: Sequence {
