@@ -192,7 +192,7 @@ async fn past(
 fn known(horizon: &Mutex<Horizon>, rows: &dyn Rows, cursor: i64) -> Result<(), WriteError> {
     let mut horizon = horizon.lock().unwrap_or_else(PoisonError::into_inner);
     horizon.advance(rows)?;
-    horizon.knows(cursor)
+    horizon.knows(rows, cursor)
 }
 
 /// Whether a cursor is not beyond all events, as far as that can be asked now.

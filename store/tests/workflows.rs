@@ -101,3 +101,37 @@ fn what_every_store_promises_holds() {
     conformance::lifecycle(&mut store);
     conformance::promises(&mut store);
 }
+
+#[test]
+fn a_cursor_beyond_all_events_is_refused_and_pruned_events_still_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("workflows.db");
+    let mut store = WorkflowStore::set_up(&path).unwrap();
+    let of = conformance::start(1).new_workflow;
+    record(&mut store, &conformance::start(1), None, NOW).unwrap();
+    let note = |text: &str| Note {
+        text: text.to_owned(),
+        ..Note::default()
+    };
+    let append = Append {
+        workflow: of.clone(),
+        notes: ["a", "b"].map(note).to_vec(),
+    };
+    record(&mut store, &append, None, NOW).unwrap();
+    let mut horizon = Horizon::default();
+    let newest = horizon.advance(&store).unwrap();
+    let other = rusqlite::Connection::open(&path).unwrap();
+
+    other.execute("DELETE FROM workflow_events", []).unwrap();
+    assert_eq!(horizon.advance(&store).unwrap(), newest, "ids never return");
+    assert!(events(&store, &horizon, &of, newest, 10).is_ok());
+
+    // What a restored older copy looks like.
+    other.execute("DELETE FROM sqlite_sequence", []).unwrap();
+    assert_eq!(horizon.advance(&store).unwrap(), 0);
+    let refused = events(&store, &horizon, &of, newest, 10).unwrap_err();
+    assert!(
+        refused.to_string().contains("the table was emptied"),
+        "{refused}"
+    );
+}

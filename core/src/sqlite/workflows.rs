@@ -159,6 +159,28 @@ impl SqliteTables {
         noted.map(|_| ()).map_err(fault)
     }
 
+    /// Returns the newest id that AUTOINCREMENT gave to an event; `None` where the table's ids are not counted so.
+    fn counted(&self) -> Result<Option<i64>, Fault> {
+        let name = Table::Events.name();
+        // SQLite makes `sqlite_sequence` with the first table that has AUTOINCREMENT: the second statement needs it.
+        let counts = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?1 AND sql LIKE '%AUTOINCREMENT%'";
+        let counts: i64 = self
+            .conn
+            .prepare_cached(counts)
+            .and_then(|mut asked| asked.query_row([name], |row| row.get(0)))
+            .map_err(fault)?;
+        if counts == 0 {
+            return Ok(None);
+        }
+        let newest = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?1";
+        let newest = self
+            .conn
+            .prepare_cached(newest)
+            .and_then(|mut asked| asked.query_row([name], |row| row.get(0)))
+            .map_err(fault)?;
+        Ok(Some(newest))
+    }
+
     fn run(&self, statement: &Statement) -> Result<Vec<Row>, Fault> {
         let mut prepared = self.conn.prepare_cached(&statement.sql).map_err(fault)?;
         let mut found = prepared
@@ -196,9 +218,11 @@ impl Rows for SqliteTables {
             .order(&[("id", true)])
             .limit(1);
         let newest = self.select(&newest)?;
-        let until = newest.first().and_then(|row| row.get("id")?.parse().ok());
+        let until: Option<i64> = newest.first().and_then(|row| row.get("id")?.parse().ok());
+        let counted = self.counted()?;
         Ok(Barrier {
-            until: until.unwrap_or_default(),
+            until: until.max(counted).unwrap_or_default(),
+            is_counted: counted.is_some(),
             ..Barrier::default()
         })
     }

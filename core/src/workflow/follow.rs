@@ -95,9 +95,14 @@ impl Horizon {
     /// Refuses a cursor that no event ever had: who went on after it would wait for ever.
     ///
     /// # Errors
-    /// A refusal, where the newest id is known and the cursor is beyond it.
-    pub fn knows(&self, cursor: i64) -> Result<(), WriteError> {
-        match self.newest.filter(|newest| *newest < cursor) {
+    /// A refusal, where the newest id is known and the cursor is beyond it; the store's fault.
+    pub fn knows(&self, rows: &dyn Rows, cursor: i64) -> Result<(), WriteError> {
+        let mut newest = self.newest.filter(|newest| *newest < cursor);
+        if newest.is_some() {
+            // While this horizon waits, another one may have handed out later ids: ask again before a refusal.
+            newest = Some(rows.barrier()?.until).filter(|newest| *newest < cursor);
+        }
+        match newest {
             None => Ok(()),
             Some(newest) => Err(WriteError::refused(
                 "cursor-ahead",
@@ -137,7 +142,7 @@ pub fn events(
     after: i64,
     limit: u32,
 ) -> Result<Events, WriteError> {
-    horizon.knows(after)?;
+    horizon.knows(rows, after)?;
     let mut page = events_until(rows, Some(workflow), after, horizon.settled, limit)?;
     page.waits = horizon.waits().to_vec();
     Ok(page)

@@ -4,7 +4,7 @@
 #[path = "../../../core/tests/stores/workflows.rs"]
 pub(crate) mod conformance;
 
-use prosescope_core::workflow::{Horizon, Move, Prefer, Rows, note_cursor, record, show};
+use prosescope_core::workflow::{Horizon, Move, Prefer, Rows, events, note_cursor, record, show};
 use prosescope_postgres::{Address, PostgresTables};
 use prosescope_test_support::cluster::Cluster;
 
@@ -302,11 +302,16 @@ fn a_follower_waits_for_open_transactions_of_others() {
     gone.run("ROLLBACK").unwrap();
     assert_eq!(horizon.advance(&reader).unwrap(), 0);
     assert_eq!(horizon.waits().len(), 1);
+    // Another reader, which began later, goes further: its cursor is no cursor of an emptied table.
+    let later: i64 = late.run(&insert("later")).unwrap().parse().unwrap();
     early.run("COMMIT").unwrap();
     assert_eq!(horizon.advance(&reader).unwrap(), last);
+    assert!(events(&reader, &horizon, &of, later, 10).is_ok());
+    let beyond = events(&reader, &horizon, &of, later + 1, 10).unwrap_err();
+    assert!(beyond.to_string().contains("emptied"), "{beyond}");
     let read = conformance::read(&store, &of, 0);
     let texts: Vec<&str> = read.iter().map(|event| event.text.as_str()).collect();
-    assert_eq!(texts, ["early", "late"]);
+    assert_eq!(texts, ["early", "late", "later"]);
 
     // A transaction that only reads, one in another database, and our own, are waited for by nobody.
     early

@@ -1,0 +1,109 @@
+//! What commands ask before they plan: is there such a workflow or run, and do the tables of the lifecycle allow it.
+
+use super::lifecycle::{Action, Allowed, allowed_by_run, allowed_by_workflow};
+use super::tables::{Facts, Plan};
+use super::{Turn, TurnStatus, Workflow, WorkflowStatus};
+use crate::write::WriteError;
+
+/// What is told without a change.
+pub(super) fn told<D>(done: D) -> Plan<D> {
+    Plan {
+        changes: Vec::new(),
+        done,
+    }
+}
+
+/// A run with its workflow.
+pub(super) fn turn<'a>(facts: &'a dyn Facts, id: &str) -> Result<(&'a Workflow, Turn), WriteError> {
+    let workflow = facts.workflow().ok_or_else(|| no_run(id))?;
+    let turn = facts.turn(id)?.ok_or_else(|| no_run(id))?;
+    Ok((workflow, turn))
+}
+
+/// Refuses what the workflow's status does not allow; returns whether it is so already.
+pub(super) fn allowed(action: Action, workflow: &Workflow) -> Result<bool, WriteError> {
+    let Some(status) = workflow.known_status() else {
+        return Err(WriteError::refused(
+            "workflow-status",
+            format!(
+                "workflow {} has the unknown status {:?}",
+                workflow.id, workflow.status
+            ),
+            "the program that wrote it must correct it; only reading is allowed",
+        ));
+    };
+    match allowed_by_workflow(action, status) {
+        Allowed::Yes | Allowed::Same => Ok(false),
+        Allowed::Already => Ok(true),
+        Allowed::No => Err(WriteError::refused(
+            "workflow-status",
+            format!(
+                "workflow {} is {}: {} is refused",
+                workflow.id,
+                status.word(),
+                action.word()
+            ),
+            match (action, status) {
+                (_, WorkflowStatus::Cancelled) => "begin a new workflow: a cancelled one stays so",
+                (Action::Pause, _) | (_, WorkflowStatus::Paused | WorkflowStatus::Error) => {
+                    "`prose workflow resume WORKFLOW` makes it active again"
+                }
+                _ => "`prose workflow show WORKFLOW` says how it stands",
+            },
+        )),
+    }
+}
+
+/// Refuses what the run's status does not allow; returns whether it is so already. `same` says whether the caller says what
+/// the run says already.
+pub(super) fn may(action: Action, turn: &Turn, same: bool) -> Result<bool, WriteError> {
+    let Some(status) = turn.known_status() else {
+        return Err(WriteError::refused(
+            "run-status",
+            format!("run {} has the unknown status {:?}", turn.id, turn.status),
+            "the program that wrote it must correct it; only reading is allowed",
+        ));
+    };
+    match allowed_by_run(action, status) {
+        Allowed::Yes => Ok(false),
+        Allowed::Already => Ok(true),
+        Allowed::Same if same => Ok(true),
+        Allowed::Same | Allowed::No => Err(WriteError::refused(
+            "run-status",
+            format!(
+                "run {} is {}: {} is refused",
+                turn.id,
+                status.word(),
+                action.word()
+            ),
+            match (action, status) {
+                (Action::Heartbeat, _) => "stop working on it",
+                (Action::Finish | Action::Fail | Action::Ask, TurnStatus::WaitingForInput) => {
+                    "answer it with `prose workflow input`, or cancel it"
+                }
+                (_, TurnStatus::Running) => "only a run that asked can be answered",
+                _ => "it ended: begin a new run with `prose workflow start`",
+            },
+        )),
+    }
+}
+
+pub(super) fn no_workflow(id: &str) -> WriteError {
+    WriteError::not_found(
+        format!("there is no workflow {id}"),
+        "`prose workflow list` lists them",
+    )
+}
+
+pub(super) fn no_run(id: &str) -> WriteError {
+    WriteError::not_found(
+        format!("there is no run {id} of a workflow"),
+        "`prose workflow show WORKFLOW` lists the runs of a workflow",
+    )
+}
+
+/// Whether both are one id: some databases keep UUIDs without dashes.
+pub(super) fn is_id(a: &str, b: &str) -> bool {
+    let plain = |id: &str| id.replace('-', "").to_ascii_lowercase();
+    plain(a) == plain(b)
+}

@@ -1,0 +1,159 @@
+//! The command that begins a run.
+
+use serde::{Deserialize, Serialize};
+
+use super::context;
+use super::lifecycle::Action;
+use super::rules::{allowed, is_id, no_workflow, told};
+use super::tables::{Change, Command, Facts, Plan, Select, Table, Target, Value};
+use super::{Json, Turn, TurnStatus, WorkflowStatus};
+use crate::write::WriteError;
+
+/// Begins a run, and a workflow with it where none is named.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct Start {
+    /// The workflow to go on with.
+    pub workflow: Option<String>,
+    /// The id of a new workflow, where none is named.
+    #[serde(skip)]
+    pub new_workflow: String,
+    /// The id of the new run. The same command again, with the same id and input, is told and changes nothing.
+    pub run: String,
+    /// The person's message.
+    pub input: String,
+    /// Whether the engine may not ask back (errata M9).
+    pub no_clarifications: bool,
+    /// Whether another run of the workflow may be open.
+    pub parallel: bool,
+    /// Who works on it.
+    pub owner: Option<String>,
+    /// Messages that the context keeps; 0 for as many as usual.
+    pub tail: u32,
+}
+
+/// A run that began.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Started {
+    /// The workflow.
+    pub workflow_id: String,
+    /// The run.
+    pub run_id: String,
+    /// Whether the workflow was made.
+    pub created: bool,
+    /// The number of the person's message in the context.
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
+    pub seq: i64,
+    /// Messages that were dropped from the context and were in no summary.
+    pub dropped: u32,
+    /// It had begun before: nothing was changed.
+    pub already: bool,
+}
+
+impl Command for Start {
+    type Done = Started;
+
+    fn target(&self) -> Target<'_> {
+        self.workflow
+            .as_deref()
+            .map_or(Target::New, Target::Workflow)
+    }
+
+    fn plan(&self, facts: &dyn Facts, now: i64) -> Result<Plan<Started>, WriteError> {
+        let mut done = Started {
+            workflow_id: self
+                .workflow
+                .clone()
+                .unwrap_or_else(|| self.new_workflow.clone()),
+            run_id: self.run.clone(),
+            created: self.workflow.is_none(),
+            ..Started::default()
+        };
+        let before = Select::of(Table::Runs).is("id", self.run.as_str());
+        if let Some(row) = facts.select(&before)?.first() {
+            let before = Turn::of_row(row);
+            let is_same = before.user_input.as_deref() == Some(&self.input)
+                && self
+                    .workflow
+                    .as_ref()
+                    .is_none_or(|id| is_id(id, &before.workflow_id));
+            if !is_same {
+                return Err(WriteError::refused(
+                    "run-exists",
+                    format!("there is a run {} already, with another input", self.run),
+                    "leave the id out: each run gets one of its own",
+                ));
+            }
+            done.workflow_id = before.workflow_id;
+            done.created = false;
+            done.already = true;
+            return Ok(told(done));
+        }
+        let workflow = match &self.workflow {
+            None => None,
+            Some(id) => Some(facts.workflow().ok_or_else(|| no_workflow(id))?),
+        };
+        let mut changes = Vec::new();
+        let none = Json::default();
+        let context = workflow.map_or(&none, |workflow| &workflow.context);
+        if let Some(workflow) = workflow {
+            done.workflow_id.clone_from(&workflow.id);
+            allowed(Action::Start, workflow)?;
+            let open = facts.open_turns()?;
+            if let (Some(turn), false) = (open.first(), self.parallel) {
+                return Err(WriteError::refused(
+                    "run-open",
+                    format!(
+                        "run {} of workflow {} is {}",
+                        turn.id, workflow.id, turn.status
+                    ),
+                    "finish, answer or cancel it first; --parallel begins another beside it",
+                ));
+            }
+        }
+        let longer = context::append(context, "user", &self.input, now, self.tail)?;
+        done.seq = longer.seq;
+        done.dropped = longer.dropped;
+        if workflow.is_none() {
+            changes.push(Change::insert(
+                Table::Workflows,
+                vec![
+                    ("id", self.new_workflow.as_str().into()),
+                    ("status", Value::Word(WorkflowStatus::Active.word())),
+                    ("context", Value::Json(longer.context.clone())),
+                    ("preferences", Value::Json(Json::empty())),
+                    ("important_steps", Value::Json(Json::empty())),
+                    ("created_at", Value::Time(now)),
+                    ("updated_at", Value::Time(now)),
+                ],
+            ));
+        }
+        let mut run = vec![
+            ("id", self.run.as_str().into()),
+            ("workflow_id", done.workflow_id.as_str().into()),
+            ("status", Value::Word(TurnStatus::Running.word())),
+            ("user_input", self.input.as_str().into()),
+            ("ask_clarifications", Value::Bool(!self.no_clarifications)),
+            ("state", Value::Json(Json::empty())),
+            ("created_at", Value::Time(now)),
+            ("updated_at", Value::Time(now)),
+        ];
+        if self.owner.is_some() {
+            run.push(("x_owner", self.owner.clone().into()));
+            run.push(("x_heartbeat", Value::Time(now)));
+        }
+        changes.push(Change::insert(Table::Runs, run));
+        changes.push(Change::update(
+            Table::Workflows,
+            &done.workflow_id,
+            vec![
+                ("context", Value::Json(longer.context)),
+                ("most_recent_run_id", self.run.as_str().into()),
+                ("updated_at", Value::Time(now)),
+            ],
+        ));
+        Ok(Plan { changes, done })
+    }
+}
