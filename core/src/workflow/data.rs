@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::lifecycle::Action;
+use super::rules::{allowed, may, no_run, no_workflow, told};
 use super::tables::{Change, Command, Facts, Plan, Table, Target, Value};
-use super::turns::{allowed, may, no_run, no_workflow, told};
 use super::{Json, Kind, WorkflowStatus, context};
 use crate::time::Stamp;
 use crate::write::WriteError;

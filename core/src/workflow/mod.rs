@@ -29,7 +29,9 @@ mod lifecycle;
 mod model;
 pub mod page;
 mod read;
+mod rules;
 mod shape;
+mod start;
 mod status;
 mod tables;
 mod turns;
@@ -48,13 +50,14 @@ pub use read::{
     run, show, stuck,
 };
 pub use shape::{Column, Dialect, Shape, Statement, TableShape, Unfit, label, quoted, time_text};
+pub use start::{Start, Started};
 pub use status::{Cancel, Fail, Move, Moved};
 pub use tables::{
     Change, Command, Facts, Filter, Op, Plan, Row, Rows, Select, Table, Tables, Target, Value,
     Work, record,
 };
-pub use turns::{Ask, Finish, Heartbeat, Input, Start, Started, Turned};
-pub use window::{event_ids, events_from, summaries, workflow_ids};
+pub use turns::{Ask, Finish, Heartbeat, Input, Turned};
+pub use window::{MOST_EVENTS, event_ids, events_from, summaries, workflow_ids};
 
 /// The tables of workflows in SQLite (errata M1 to M4). Idempotent.
 pub const WORKFLOWS_SQL: &str = include_str!("../schema/workflows.sql");

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::follow::{Follower, followers};
+use super::rules::{no_run, no_workflow};
 use super::tables::{Op, Row, Rows, Select, Table, Value};
-use super::turns::{no_run, no_workflow};
 use super::window::{AT_ONCE, summaries, workflow_ids};
 use super::{Turn, TurnStatus, Workflow, WorkflowStatus};
 use crate::time::Stamp;

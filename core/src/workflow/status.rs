@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::lifecycle::Action;
+use super::rules::{allowed, may, no_run, no_workflow, told, turn};
 use super::tables::{Change, Command, Facts, Plan, Table, Target, Value};
-use super::turns::{Turned, allowed, may, no_run, no_workflow, told, turn};
+use super::turns::Turned;
 use super::{Json, Kind, TurnStatus, WorkflowStatus, context};
 use crate::write::WriteError;
 

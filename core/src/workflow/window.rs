@@ -12,7 +12,7 @@ use crate::write::Fault;
 pub(super) const AT_ONCE: usize = 50;
 
 /// Events of a workflow that are listed: the newest.
-const MOST_EVENTS: u32 = 200_000;
+pub const MOST_EVENTS: u32 = 200_000;
 
 /// The ids of the workflows that are wanted, the newest first.
 ///
