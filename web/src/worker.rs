@@ -5,7 +5,8 @@ mod desk;
 mod follow;
 mod workflows;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 use js_sys::{Array, Object, Reflect};
 use wasm_bindgen::prelude::*;
@@ -23,8 +24,11 @@ struct Answer {
 /// Answers from now on; called once, when the wasm finds itself in a worker.
 pub(crate) fn run(scope: DedicatedWorkerGlobalScope) {
     let desk = RefCell::new(Desk::default());
+    let asked = Rc::new(Cell::new(false));
+    warm_up(&scope, Rc::clone(&asked));
     let reply = scope.clone();
     let on_message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
+        asked.set(true);
         desk::begin();
         let data = event.data();
         let get = |key: &str| Reflect::get(&data, &key.into()).unwrap_or_default();
@@ -53,6 +57,19 @@ pub(crate) fn run(scope: DedicatedWorkerGlobalScope) {
     scope.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
     on_message.forget();
     post(&scope, &[("ready", JsValue::TRUE)]);
+}
+
+/// Opens the example once, unseen, where nothing is asked before: the browser compiles a function of the wasm when it runs for
+/// the first time, which takes most of the time that a small run takes to open.
+fn warm_up(scope: &DedicatedWorkerGlobalScope, asked: Rc<Cell<bool>>) {
+    let warm = Closure::once_into_js(move || {
+        if !asked.get() {
+            desk::begin();
+            answers::warm_up();
+        }
+    });
+    // Without it the first run opens later.
+    let _ = scope.set_timeout_with_callback(warm.unchecked_ref());
 }
 
 fn files_of(pairs: &JsValue) -> Vec<(String, web_sys::File)> {

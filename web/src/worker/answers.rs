@@ -37,6 +37,23 @@ const EXAMPLE: &[(&str, &[u8])] = &[
     example!("runs/20260125-125506-p7r2mx/state.db"),
 ];
 
+fn example() -> WebSource {
+    let files = EXAMPLE.iter();
+    let files = files.map(|(path, bytes)| ((*path).to_owned(), bytes.to_vec()));
+    WebSource::of_bytes("the example".to_owned(), files.collect())
+}
+
+/// Opens the example and looks at its runs, for nobody.
+pub(super) fn warm_up() {
+    let mut desk = Desk::default();
+    let runs = desk.open(example()).map(|opened| opened.list.runs);
+    for run in runs.unwrap_or_default() {
+        let page = pages::Page::Overview;
+        let place = run.place;
+        let _ = answer(&mut desk, Request::Page { place, page }, Vec::new);
+    }
+}
+
 /// Answers one question. `files` gives the files that came with it.
 pub(super) fn answer(
     desk: &mut Desk,
@@ -88,15 +105,7 @@ fn reply(
             };
             json(&desk.follow(WebSource::of_server(&base, listing), &shown)?)
         }
-        Request::OpenExample => {
-            let files = EXAMPLE
-                .iter()
-                .map(|(path, bytes)| ((*path).to_owned(), bytes.to_vec()));
-            json(&desk.open(WebSource::of_bytes(
-                "the example".to_owned(),
-                files.collect(),
-            ))?)
-        }
+        Request::OpenExample => json(&desk.open(example())?),
         Request::Stats => json(&stats(desk)),
         Request::Workflows {
             place,

@@ -1,6 +1,7 @@
 //! The events of a workflow, in order, and the one that is open beside them.
 
 use leptos::prelude::*;
+use prosescope_core::workflow::MOST_EVENTS;
 use prosescope_core::workflow::page::{EventShown, WorkflowPage};
 
 use super::Shown;
@@ -47,7 +48,18 @@ pub(super) fn draw(page: &WorkflowPage) -> AnyView {
     let list = view! {
         <Lines pages height=36.0 label="Events" class="event-rows" cursor head=head.into_any() draw=row on_key/>
     };
-    let count = move || pages.total.get().map(words::count);
+    let count = move || {
+        pages
+            .total
+            .get()
+            .map(|count| match count >= MOST_EVENTS.into() {
+                true => format!(
+                    "the newest {}; `prose events tail` prints all",
+                    words::count(count)
+                ),
+                false => words::count(count),
+            })
+    };
     let nothing = Memo::new(move |_| pages.total.get() == Some(0));
     let followers = page.followers.iter().map(|follower| {
         let words = format!("{} has read up to event {}", follower.name, follower.cursor);

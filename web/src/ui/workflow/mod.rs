@@ -6,6 +6,8 @@ mod events;
 mod runs;
 mod shown;
 
+use std::collections::BTreeSet;
+
 use leptos::prelude::*;
 use prosescope_core::workflow::page::WorkflowPage;
 
@@ -29,6 +31,19 @@ struct Shown {
     /// Its id.
     id: StoredValue<String>,
     answer: Answer<Option<WorkflowPage>>,
+    /// What stays as it is when a page is drawn anew, because something was recorded.
+    kept: StoredValue<Kept>,
+}
+
+/// What a person did on the pages of a workflow.
+#[derive(Default)]
+struct Kept {
+    /// Hashes of the values that are unfolded.
+    unfolded: BTreeSet<u64>,
+    /// How many runs are shown, where more than at first.
+    runs: usize,
+    /// The run that was scrolled to.
+    scrolled_to: Option<String>,
 }
 
 impl Shown {
@@ -76,6 +91,7 @@ pub(crate) fn WorkflowShell(
         place: StoredValue::new(place),
         id: StoredValue::new(id),
         answer,
+        kept: StoredValue::default(),
     };
     provide_context(shown);
     let tab = Memo::new(move |_| match &*app.route.read() {

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use prosescope_core::workflow::page::{TurnShown, WorkflowPage};
 
+use super::Shown;
 use super::shown::{Folded, opened, others, said};
 use crate::text::words;
 use crate::ui::detail;
@@ -29,11 +30,18 @@ pub(super) fn draw(page: WorkflowPage) -> AnyView {
         .runs
         .iter()
         .position(|run| Some(&run.id) == named.as_ref());
-    let (count, set_count) = signal(SHOWN.max(at.map_or(0, |at| many - at)));
+    let kept = Shown::get().kept;
+    let before = kept.with_value(|kept| kept.runs);
+    let (count, set_count) = signal(SHOWN.max(before).max(at.map_or(0, |at| many - at)));
     let newest = page.newest_run;
     let held = StoredValue::new(page.runs);
     Effect::new(move || {
-        let Some(run) = selected.get() else { return };
+        let chosen = selected.get();
+        let before =
+            kept.try_update_value(|kept| std::mem::replace(&mut kept.scrolled_to, chosen.clone()));
+        let Some(run) = chosen.filter(|_| before.flatten() != selected.get_untracked()) else {
+            return;
+        };
         request_animation_frame(move || {
             // The page may have been left since.
             if let Some(found) = document().get_element_by_id(&format!("run-{run}")) {
@@ -44,7 +52,10 @@ pub(super) fn draw(page: WorkflowPage) -> AnyView {
     view! {
         <div class="tools"><h1>"Runs"</h1><span class="soft">{words::count(many as u64)}", the oldest first"</span></div>
         {live(move || (count.get() < many).then(|| view! {
-            <p class="earlier"><button on:click=move |_| set_count.update(|n| *n += 100)>
+            <p class="earlier"><button on:click=move |_| {
+                set_count.update(|n| *n += 100);
+                kept.update_value(|kept| kept.runs = count.get_untracked());
+            }>
                 "Show earlier of "{words::counted(many as u64, "run", "runs")}
             </button></p>
         }))}

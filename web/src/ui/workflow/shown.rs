@@ -1,5 +1,7 @@
 //! Texts and JSON of a workflow: short ones in place, long ones folded, drawn when they are opened.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
 use leptos::prelude::*;
 use prosescope_core::workflow::page::{Extra, Member, Shown};
 
@@ -52,12 +54,27 @@ pub(super) fn Folded(
     /// What it is.
     label: &'static str,
 ) -> impl IntoView {
-    let (opened, set_opened) = signal(false);
+    let kept = super::Shown::get().kept;
+    let mut hasher = DefaultHasher::new();
+    (label, &value.text).hash(&mut hasher);
+    let hash = hasher.finish();
+    let is_open = kept.with_value(|kept| kept.unfolded.contains(&hash));
+    let (opened, set_opened) = signal(is_open);
+    let on_toggle = move |event: leptos::ev::Event| {
+        set_opened.set(true);
+        let open = event_target::<web_sys::Element>(&event).has_attribute("open");
+        kept.update_value(|kept| {
+            match open {
+                true => kept.unfolded.insert(hash),
+                false => kept.unfolded.remove(&hash),
+            };
+        });
+    };
     let len = value.cut_from.unwrap_or(value.text.len() as u64);
     let cut = StoredValue::new(value.cut_from);
     let held = StoredValue::new(value);
     view! {
-        <details class="folded" on:toggle=move |_| set_opened.set(true)>
+        <details class="folded" open=is_open on:toggle=on_toggle>
             <summary>{label}<span class="faint">" · "{words::bytes(len)}</span></summary>
             {live(move || opened.get().then(|| {
                 let text = held.with_value(|value| match value.json {

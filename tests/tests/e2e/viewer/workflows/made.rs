@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use prosescope_core::workflow::{
     Append, Ask, Command, Fail, Finish, Heartbeat, Input, Json, Kind, Move, Note, Prefer, Start,
-    Step, record,
+    Step, record, show,
 };
 use prosescope_store::WorkflowStore;
 use rusqlite::Connection;
@@ -152,6 +152,26 @@ pub(super) fn answer(path: &Path, text: &str) {
         ..Input::default()
     };
     record(&mut store, &input, None, NOW + 10_000_000).unwrap();
+}
+
+/// Ends the newest run of the workflow that waited.
+pub(super) fn finish(path: &Path, output: &str) {
+    let mut store = WorkflowStore::open(path).unwrap();
+    let view = show(&store, WAITING).unwrap().unwrap();
+    let finish = Finish {
+        run: view.workflow.most_recent_run_id.unwrap(),
+        output: Json::parse(output).unwrap(),
+        ..Finish::default()
+    };
+    record(&mut store, &finish, None, NOW + 11_000_000).unwrap();
+}
+
+/// Begins another run of it.
+pub(super) fn begin(path: &Path, input: &str) {
+    let store = WorkflowStore::open(path).unwrap();
+    let now = NOW + 12_000_000;
+    let mut made = Made { store, now };
+    made.start(WAITING, false, 4, input);
 }
 
 /// A database of another program, as SQLAlchemy makes it: ids without dashes, statuses in capitals, columns of its own.

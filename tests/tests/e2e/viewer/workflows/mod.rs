@@ -264,6 +264,18 @@ fn a_served_database_is_followed() {
     made::answer(&path, "OPS-2207 of course");
     viewer.wait_main("OPS-2207 of course");
     viewer.wait("!document.querySelector('.asking')");
+
+    // What was unfolded stays so when the page is drawn anew.
+    made::finish(&path, "{\"order\": \"PO-77\", \"sum\": 182000}");
+    tab(&mut viewer, "2", "Runs");
+    viewer.wait_main("Run 2");
+    viewer.wait("document.querySelector('details.folded')");
+    viewer.eval("document.querySelector('details.folded summary').click()");
+    viewer.wait_main("PO-77");
+    made::begin(&path, "And the cables");
+    viewer.wait_main("And the cables");
+    viewer.wait("document.querySelector('details.folded').open");
+    viewer.wait_main("PO-77");
     viewer.assert_no_errors();
 }
 
