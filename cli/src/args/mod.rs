@@ -7,6 +7,7 @@ pub(crate) mod upkeep;
 pub(crate) mod workflow;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use prosescope_core::session::search::Needle;
 
 use gates::{ApproveArgs, AuditArgs, GateCommand, GatesArgs, RejectArgs};
 use record::{
@@ -70,6 +71,8 @@ pub(crate) enum Command {
     /// Print the value of a binding
     #[command(after_help = GET_EXIT)]
     Get(GetArgs),
+    /// Look for a text in everything that a run holds: statements, errors, prompts, values, memories, gates, file names
+    Search(SearchArgs),
     /// List a run's agents with their memory and segments
     Agents(RunArgs),
     /// List the gates of a run; without RUN, the pending gates of all runs
@@ -199,6 +202,15 @@ pub(crate) struct TraceArgs {
     /// The most rows to print
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u32>,
+    /// Print one node instead: what it was asked, what it was given, its answer, its error, its attempts. N is its
+    /// execution id, or ~N its place in the trace (`node` in the JSON of the tree)
+    #[arg(
+        long,
+        value_name = "N",
+        allow_hyphen_values = true,
+        conflicts_with = "limit"
+    )]
+    pub(crate) node: Option<String>,
 }
 
 /// Renders state.md.
@@ -230,6 +242,26 @@ pub(crate) struct GetArgs {
     /// Print control characters unescaped to a terminal too
     #[arg(long)]
     pub(crate) raw: bool,
+}
+
+/// Looks for a text.
+#[derive(Debug, Args)]
+pub(crate) struct SearchArgs {
+    /// The text. Capitals and small letters are the same, unless it has a capital
+    #[arg(value_parser = wanted, allow_hyphen_values = true)]
+    pub(crate) text: Needle,
+    /// The run: its id, a unique prefix of the id, `latest`, a path to a run folder or a database, or postgres:ID [default:
+    /// PROSE_RUN, else latest]
+    #[arg(long, value_parser = run_name)]
+    pub(crate) run: Option<String>,
+    /// Search all runs below `.prose/`
+    #[arg(long, conflicts_with = "run")]
+    pub(crate) all: bool,
+}
+
+/// Prepares the text of a search.
+fn wanted(text: &str) -> Result<Needle, String> {
+    Needle::new(text).map_err(|empty| empty.to_string())
 }
 
 /// Plans how to go on.

@@ -29,6 +29,7 @@ mod postgres;
 mod put;
 mod resume;
 mod runs;
+mod search;
 mod serve;
 mod server_copy;
 mod show;
@@ -60,6 +61,7 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
         Command::State(args) => state::run(&args, out),
         Command::Bindings(args) => bindings::run(&args, out),
         Command::Get(args) => get::run(&args, out),
+        Command::Search(args) => search::run(&args, out),
         Command::Agents(args) => agents::run(&args, out),
         Command::Gates(args) => gates::run(&args, out),
         Command::Gate(command) => gate::run(command, out),

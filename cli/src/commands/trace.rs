@@ -1,9 +1,10 @@
-use prosescope_core::session::pages;
 use std::collections::BTreeSet;
 
+use prosescope_core::session::{Session, pages};
+use prosescope_core::trace::NodeId;
 use prosescope_core::view::Part;
 
-use super::unread;
+use super::{ended, no_execution, unread};
 use crate::args::TraceArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -12,6 +13,9 @@ use crate::{locate, print};
 
 pub(super) fn run(args: &TraceArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run)?;
+    if let Some(name) = &args.node {
+        return node(&session, name, out);
+    }
     let view = pages::trace_page(
         &session,
         &BTreeSet::new(),
@@ -21,4 +25,39 @@ pub(super) fn run(args: &TraceArgs, out: &Out) -> Result<Exit, CliError> {
     unread::list(&session, Part::Statements, view.rows.is_empty(), || {
         out.show(&view, || print::trace(&view, out.width))
     })
+}
+
+/// One node, by its execution id or by its place.
+fn node(session: &Session, name: &str, out: &Out) -> Result<Exit, CliError> {
+    let parts = [Part::Statements, Part::Bindings];
+    let found = match name.strip_prefix('~') {
+        Some(place) => place.parse().ok().map(NodeId::new),
+        None => {
+            let id = name.trim_start_matches('#').parse().map_err(|_| {
+                CliError::usage(format!(
+                    "--node {name} is neither an execution id (43) nor a place (~7)"
+                ))
+                .hint("`prose trace RUN` lists the executions with their ids")
+            })?;
+            match session.node_of_row(id) {
+                Some(node) => Some(node),
+                None => {
+                    unread::whole(session, &parts)?;
+                    return Err(no_execution(session, id));
+                }
+            }
+        }
+    };
+    let Some(detail) = found.and_then(|node| pages::node_detail(session, node)) else {
+        unread::whole(session, &parts)?;
+        let message = format!(
+            "there is no node {name} in the trace of run {}",
+            session.run().id
+        );
+        return Err(CliError::not_found(message)
+            .hint("`prose trace RUN --json` has the place of each node (`node`)"));
+    };
+    out.show(&detail, || print::node(&detail, out.width))?;
+    unread::whole(session, &parts)?;
+    Ok(ended(session))
 }

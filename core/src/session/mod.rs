@@ -12,6 +12,8 @@
 //! [`Opened`] that can read values. Everything is computed here, once; a shell only shows it. `now` is passed in where
 //! it matters, in milliseconds since 1970 UTC.
 //!
+//! A [`search::Search`] looks for a text in all of it, step by step.
+//!
 //! A [`Lookup`] and a [`OneAgent`] answer one question each without reading the whole run.
 
 mod around;
@@ -26,6 +28,7 @@ mod one_agent;
 mod open;
 mod opened;
 pub mod pages;
+pub mod search;
 mod shown;
 mod stray;
 mod summary;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::Session;
 use super::pages::Written;
 use super::shown;
-use crate::database::{Database, DecodeError, NEAR};
+use crate::database::{CellAt, Database, DecodeError, NEAR};
 use crate::decode::{folder, rows};
 use crate::model::{Agent, Binding, Segment, Text, ValueAt};
 use crate::source::{Source, SourceError};
@@ -136,7 +136,7 @@ impl Session {
         }
     }
 
-    fn locate(&self, of: &ValueOf) -> Result<Place, SourceError> {
+    pub(super) fn locate(&self, of: &ValueOf) -> Result<Place, SourceError> {
         let none = |what: &str, n: u32| SourceError::NotFound(format!("{what} {n}"));
         match of {
             ValueOf::Binding(n) | ValueOf::Summary(n) => {
@@ -285,15 +285,35 @@ impl Values {
         place: &Place,
         each: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<(), SourceError> {
+        self.pieces_from(place, 0, each)
+    }
+
+    /// A value in pieces from a place in it on.
+    pub(super) fn pieces_from(
+        &self,
+        place: &Place,
+        from: u64,
+        each: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Result<(), SourceError> {
         let (table, at) = (&place.table, &place.at);
         // The way to a place deep in a row's value is long: a row is walked once, a file part by part.
-        if let ValueAt::Row { len: Some(_), .. } = at
+        if let ValueAt::Row {
+            len: Some(_),
+            rowid,
+            stored,
+        } = at
             && let Some(store) = self.store(table)
         {
-            return rows::value_pieces(store.db.as_ref(), table.name(), table.column(), at, each)
-                .map_err(|e| unreadable(store, &e));
+            let cell = CellAt {
+                table: table.name(),
+                column: table.column(),
+                at: *rowid,
+                stored: Some(*stored),
+            };
+            let read = store.db.pieces(&cell, from..u64::MAX, each);
+            return read.map_err(|e| unreadable(store, &e));
         }
-        let mut offset = 0;
+        let mut offset = from;
         while offset < place.len() {
             let piece = self.part(place, offset, PIECE)?;
             if piece.is_empty() || !each(&piece) {
@@ -499,7 +519,7 @@ impl Place {
         }
     }
 
-    fn len(&self) -> u64 {
+    pub(super) fn len(&self) -> u64 {
         self.at.len().unwrap_or(0)
     }
 }

@@ -10,6 +10,7 @@
 //! | Overview | [`Overview`] | `prose show` |
 //! | Program | [`ProgramView`] | (in `prose show --json`) |
 //! | Trace | [`TracePage`], [`NodeDetail`] | `prose trace` |
+//! | Search | [`SearchView`] | `prose search` |
 //! | Bindings | [`BindingsPage`], [`ValueView`], [`ResolutionView`] | `prose bindings`, `prose get` |
 //! | Agents | [`AgentsView`] | `prose agents` |
 //! | Gates | [`GatesView`], [`AuditView`] | `prose gates`, `prose audit` |
@@ -38,8 +39,10 @@ mod nodes;
 mod overview;
 mod resume;
 mod runs;
+mod search;
 mod timeout;
 mod unread;
+mod work;
 
 pub use crate::model::{Cell, TableRows};
 pub use crate::render::brief::{AgentOfTask, FrameView, TaskView};
@@ -74,8 +77,10 @@ pub use resume::{
     ResumeView, StepView,
 };
 pub use runs::{RunList, RunSummary};
+pub use search::{Hit, HitGroup, HitKind, SearchView, SearchedRun, SkippedValue};
 pub use timeout::TimeoutView;
 pub use unread::{Part, Unread};
+pub use work::{AnswerView, AttemptView, Excerpt, GivenName, NodeWork, Seen};
 
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::Cell;
+use super::{Cell, NodeWork};
 use crate::time::Stamp;
 
 /// A node of the trace as a link.
@@ -164,6 +164,9 @@ pub struct NodeDetail {
     pub inferred_why: Option<String>,
     /// What the program says of its statement: retries, conditions, prompts.
     pub properties: Vec<PropertyView>,
+    /// What it was asked, what it was given, and what it answered.
+    #[serde(default)]
+    pub work: NodeWork,
     /// Issues that speak of its rows.
     pub issues: Vec<crate::issue::Issue>,
 }

@@ -182,12 +182,22 @@ fn examples() -> Vec<Example> {
         reads("runs", &[], of::<view::RunList>),
         reads("show", &["20260118"], of::<view::RunShown>),
         reads("trace", &["20260118"], of::<view::TracePage>),
+        reads(
+            "trace",
+            &["20260118", "--node", "13"],
+            of::<view::NodeDetail>,
+        ),
         reads("state", &["20260115"], of::<view::StateMdView>),
         reads("bindings", &["20260118"], of::<view::BindingsPage>),
         reads(
             "get",
             &["style", "--run", "20260118", "--from", "19"],
             of::<view::NamedValue>,
+        ),
+        reads(
+            "search",
+            &["torque", "--run", "20260118"],
+            of::<view::SearchView>,
         ),
         reads("agents", &["20260112"], of::<view::AgentsView>),
         reads("gates", &[], of::<Vec<view::GateView>>),

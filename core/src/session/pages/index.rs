@@ -20,7 +20,7 @@ pub(in crate::session) struct NodeIndex {
     /// Who wrote what.
     pub(super) writes: Writes,
     /// `(line, node)`, ascending.
-    pub(super) lines: Vec<(u32, NodeId)>,
+    pub(in crate::session) lines: Vec<(u32, NodeId)>,
     /// `(line of the log, node)`, ascending: the other way round than [`Trace::told`].
     pub(super) told: Vec<(u32, NodeId)>,
     /// Bindings by scope: the root first, then frame by frame in the order of the trace.
@@ -75,7 +75,7 @@ impl NodeIndex {
     }
 
     /// Nodes tied to a line.
-    pub(super) fn at_line(&self, line: u32) -> impl Iterator<Item = NodeId> + '_ {
+    pub(in crate::session) fn at_line(&self, line: u32) -> impl Iterator<Item = NodeId> + '_ {
         let from = self.lines.partition_point(|&(l, _)| l < line);
         self.lines
             .get(from..)

@@ -25,6 +25,7 @@ mod state;
 mod story;
 mod task;
 mod trace;
+mod work;
 mod writes;
 
 pub use super::summary::summary;
@@ -87,5 +88,5 @@ impl Page {
 
 pub(super) use index::NodeIndex;
 pub(super) use overview::{form_words, run_status};
-pub(super) use trace::span;
+pub(super) use trace::{error_of, span};
 pub(super) use writes::Written;

@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 
 use super::index::short;
 use super::program::statement_of;
+use super::work::work;
 use super::writes::wrote;
 use crate::issue::Location;
 use crate::model::{Execution, LogEvent, LogLine, Status};
@@ -168,6 +169,7 @@ pub fn node_detail(session: &Session, node: NodeId) -> Option<NodeDetail> {
             .map(|by| by.why_guessed().to_owned()),
         properties: statement_of(session, at).map_or_else(Vec::new, super::program::properties),
         inferred_why: inferred_words(session, at),
+        work: work(session, node).unwrap_or_default(),
         issues: session
             .issues()
             .filter(|issue| {
@@ -285,7 +287,11 @@ pub(super) fn status_word(node: &Node) -> &str {
 }
 
 /// The error of a node: that of its last row, or line of the log, which has one.
-pub(super) fn error_of<'o>(opened: &'o Opened, at: NodeId, node: &'o Node) -> Option<&'o str> {
+pub(in crate::session) fn error_of<'o>(
+    opened: &'o Opened,
+    at: NodeId,
+    node: &'o Node,
+) -> Option<&'o str> {
     let last = execution(opened, node.last_row).and_then(|e| e.error.as_deref());
     let of_row = |id: &i64| {
         let at = opened

@@ -34,7 +34,7 @@ pub(in crate::session) struct Written {
     /// Not all times are recorded: the node follows from the name, or from the order of the rows.
     pub(super) inferred: bool,
     /// When, in milliseconds since 1970 UTC.
-    at: Option<i64>,
+    pub(super) at: Option<i64>,
 }
 
 /// Nodes and bindings by what they name, and who wrote what as far as it was asked.
@@ -104,7 +104,7 @@ impl Span {
 
 /// The second that an instant lies in. Many writers record seconds beside milliseconds, so within one second the times
 /// of two rows have no order.
-fn second(at: i64) -> (i64, i64) {
+pub(super) fn second(at: i64) -> (i64, i64) {
     let low = at.div_euclid(1000).saturating_mul(1000);
     (low, low.saturating_add(999))
 }

@@ -1,0 +1,74 @@
+use prosescope_core::session::Session;
+use prosescope_core::session::search::{Needle, Search};
+use prosescope_core::view::{Part, SearchView, SearchedRun};
+
+use super::{ended, unread};
+use crate::args::SearchArgs;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::out::Out;
+use crate::{locate, print};
+
+/// What is searched: where not all of it was read, "no match" would not be true.
+const PARTS: [Part; 4] = [Part::Statements, Part::Bindings, Part::Agents, Part::Gates];
+
+pub(super) fn run(args: &SearchArgs, out: &Out) -> Result<Exit, CliError> {
+    let mut view = SearchView {
+        text: args.text.text().to_owned(),
+        case_sensitive: args.text.is_exact(),
+        runs: Vec::new(),
+    };
+    if args.all {
+        return all(view, &args.text, out);
+    }
+    let name = match &args.run {
+        Some(run) => run.clone(),
+        None => locate::unnamed()?,
+    };
+    let session = locate::open(&name)?;
+    view.runs
+        .push(search(&session, &args.text, &session.name()));
+    let whole = read(&view.runs).and_then(|()| unread::whole(&session, &PARTS));
+    out.show(&view, || print::search(&view, out.width))?;
+    whole.map(|()| ended(&session))
+}
+
+/// Every run of the project, one after the other.
+fn all(mut view: SearchView, needle: &Needle, out: &Out) -> Result<Exit, CliError> {
+    let mut whole = true;
+    for (run, _, opened) in locate::open_all(None)? {
+        view.runs.push(match opened {
+            Ok(session) => {
+                whole &= unread::whole(&session, &PARTS).is_ok();
+                search(&session, needle, &session.name())
+            }
+            Err(error) => SearchedRun {
+                run,
+                error: Some(error.to_string()),
+                ..SearchedRun::default()
+            },
+        });
+    }
+    out.show(&view, || print::search(&view, out.width))?;
+    read(&view.runs)?;
+    whole &= view.runs.iter().all(|run| run.error.is_none());
+    Ok(if whole { Exit::Done } else { Exit::Issues })
+}
+
+/// Runs a search to its end.
+fn search(session: &Session, needle: &Needle, name: &str) -> SearchedRun {
+    let mut search = Search::new(session, needle);
+    while search.step(session) {}
+    search.found(name)
+}
+
+/// Refuses to end well where a value could not be read.
+fn read(runs: &[SearchedRun]) -> Result<(), CliError> {
+    let failed = |run: &SearchedRun| run.skipped.iter().find(|s| s.failed).cloned();
+    let Some((run, lost)) = runs.iter().find_map(|run| Some((&run.run, failed(run)?))) else {
+        return Ok(());
+    };
+    let message = format!("cannot read {} of run {run}: {}", lost.place, lost.why);
+    Err(CliError::new(Exit::Unreadable, message)
+        .hint("the rest was searched; `prose check RUN` lists all that was found"))
+}

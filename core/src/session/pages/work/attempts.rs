@@ -1,0 +1,76 @@
+//! The attempts of a statement, from its rows.
+
+use crate::model::{Execution, Status};
+use crate::session::Session;
+use crate::text::short;
+use crate::trace::Node;
+use crate::view::{AttemptView, NodeWork};
+
+/// How many attempts are listed, and how much of an error.
+const MOST: usize = 200;
+const ERROR: usize = 400;
+
+pub(super) fn add(session: &Session, node: &Node, work: &mut NodeWork) {
+    if node.attempts < 2 {
+        return;
+    }
+    let ids = node.id.into_iter().chain(node.aliases.iter().copied());
+    let all = &session.run.executions;
+    let rows = ids.filter_map(|id| all.get(all.binary_search_by_key(&id, |e| e.id).ok()?));
+    for row in rows {
+        tell(&mut work.attempts, row);
+    }
+    let told = work.attempts.len() as u32;
+    if told < node.attempts {
+        // A row that is updated in place tells of the last one.
+        if let [only] = work.attempts.as_mut_slice() {
+            only.number = node.attempts;
+        }
+        let rows = match told {
+            0 => "no row tells of one by itself".to_owned(),
+            1 => "the rows tell of one".to_owned(),
+            n => format!("the rows tell of {n}"),
+        };
+        work.attempts_note = Some(format!(
+            "There were {} attempts; {rows}, and what the others did is not kept.",
+            node.attempts
+        ));
+    }
+    work.attempts.truncate(MOST);
+}
+
+/// What a row adds to what is known.
+fn tell(attempts: &mut Vec<AttemptView>, row: &Execution) {
+    let recorded = row.meta.as_deref().and_then(|meta| meta.attempt);
+    let recorded = recorded.and_then(|n| u32::try_from(n).ok());
+    let error = row.error.as_deref().filter(|e| !e.trim().is_empty());
+    let error = error.map(|e| short(e, ERROR));
+    let retry = row.status == Status::Retry;
+    let last = attempts.last().map_or(0, |last| last.number);
+    let next = recorded == Some(last + 1) && attempts.last().is_some_and(|l| l.status == "failed");
+    if let Some(failed) = attempts.last_mut().filter(|_| retry) {
+        // The row that begins the next attempt says why the one before failed.
+        failed.status = "failed".to_owned();
+        failed.error = failed.error.take().or(error.clone());
+    }
+    if attempts.is_empty() || retry || next {
+        let first = if retry { 2 } else { 1 };
+        attempts.push(AttemptView {
+            number: recorded.unwrap_or(first).max(last + 1),
+            id: row.id,
+            started: row.started.clone(),
+            ..AttemptView::default()
+        });
+    }
+    let Some(current) = attempts.last_mut() else {
+        return;
+    };
+    current.status = match &row.status {
+        Status::Retry => "executing".to_owned(),
+        status => status.word().to_owned(),
+    };
+    current.ended = row.completed.clone().or(current.ended.take());
+    if !retry {
+        current.error = error.or(current.error.take());
+    }
+}

@@ -1,0 +1,251 @@
+//! The answer in the row: what a statement was asked, what it was given, and what it answered.
+//!
+//! A store keeps the last value of a name. What a statement saw or wrote may have been replaced since, so each value is
+//! shown only where the records say that it is the one; else they say that it is not, or that this is not known.
+
+mod attempts;
+mod context;
+mod kept;
+mod order;
+
+use super::program::statement_of;
+use super::trace::{execution, node_ref};
+use super::writes::{written, wrote};
+use crate::model::{GateStatus, Text};
+use crate::program::{StatementKind, scan};
+use crate::session::values::Table;
+use crate::session::{Session, shown};
+use crate::text::short;
+use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
+use crate::view::{AnswerView, BindingRef, Excerpt, NodeWork, Part, TaskView, ValueFormat};
+use order::Span;
+
+/// How much of a value is shown, in bytes and in lines.
+const BYTES: usize = 1_200;
+const LINES: usize = 10;
+
+/// What a node was asked, what it was given, and what it answered.
+pub(super) fn work(session: &Session, node: NodeId) -> Option<NodeWork> {
+    let at = session.node(node)?;
+    let mut work = NodeWork::default();
+    prompt(session, at, &mut work);
+    context::add(session, node, at, &mut work);
+    answers(session, node, at, &mut work);
+    attempts::add(session, at, &mut work);
+    Some(work)
+}
+
+/// The statement of a node in the program.
+fn tied(session: &Session, node: &Node) -> Option<u32> {
+    let listing = session.listing.as_ref()?;
+    let at = listing.statement_at(node.line?)?;
+    statement_of(session, node).map(|_| at)
+}
+
+fn prompt(session: &Session, node: &Node, work: &mut NodeWork) {
+    if let NodeKind::Gate { gate } = &node.kind {
+        let gate = session.run.gates.iter().find(|g| g.id == *gate);
+        work.prompt = gate.and_then(|g| g.prompt.as_deref()).map(of_text);
+        let none = gate.is_some() && work.prompt.is_none();
+        work.prompt_note = none.then(|| "The gate's record has no prompt.".to_owned());
+        return;
+    }
+    let listing = session.listing.as_ref();
+    if let Some((listing, at)) = listing.zip(tied(session, node)) {
+        let task = TaskView::of(listing, at, listing);
+        work.agent = task.as_ref().and_then(|task| task.agent.clone());
+        work.prompt = task.and_then(|task| task.prompt).map(|text| of_text(&text));
+        work.prompt_note = guessed(node).filter(|_| work.prompt.is_some());
+        return;
+    }
+    // Without a line in the program, the row's own text may hold the prompt.
+    let alone = scan(&node.text);
+    let asks = alone.statements.first().is_some_and(|statement| {
+        matches!(
+            statement.kind,
+            StatementKind::Session | StatementKind::Resume
+        )
+    });
+    if !asks {
+        return;
+    }
+    work.prompt = alone.asked(0).map(|text| of_text(&text));
+    work.prompt_note = Some(match (&work.prompt, listing) {
+        (Some(_), _) => "As its record has it, which may be shortened.".to_owned(),
+        (None, Some(_)) => "No line of the program is tied to it.".to_owned(),
+        (None, None) => sentence(&session.run.program.missing()),
+    });
+}
+
+/// That what a line says may be of another statement.
+fn guessed(node: &Node) -> Option<String> {
+    let line = node.line.filter(|_| node.line_guessed)?;
+    let why = node.line_by.map(|by| by.why_guessed());
+    let why = why.map_or(String::new(), |why| format!(": {why}"));
+    Some(format!("That it is line {line} is a guess{why}."))
+}
+
+fn answers(session: &Session, node: NodeId, at: &Node, work: &mut NodeWork) {
+    work.answers = wrote(session, node)
+        .into_iter()
+        .map(|binding| answer(session, node, at, binding))
+        .collect();
+    if work.answers.is_empty() {
+        work.answer_note = no_answer(session, node, at);
+    }
+}
+
+fn answer(session: &Session, node: NodeId, at: &Node, binding: BindingRef) -> AnswerView {
+    let of = session.run.bindings.get(binding.binding as usize);
+    if !binding.overwritten {
+        return AnswerView {
+            value: of.and_then(|of| of_binding(session, of)),
+            note: binding
+                .inferred
+                .then(|| "That it wrote this follows from names and order.".to_owned()),
+            binding,
+            ..AnswerView::default()
+        };
+    }
+    let by = written(session, binding.binding, None).by;
+    let replaced_by = by
+        .filter(|by| *by != node)
+        .and_then(|by| node_ref(session, by));
+    let kept = of.map_or(kept::Kept::None, |of| {
+        kept::written_in(session, of, Span::of(session, at))
+    });
+    let note = match &kept {
+        kept::Kept::Value(_) => "Another write replaced it; this is the earlier value.",
+        kept::Kept::Some => {
+            "Another write replaced it. The run keeps earlier values, but not which statement wrote them."
+        }
+        kept::Kept::None => "Another write replaced it, and it is not kept.",
+    };
+    AnswerView {
+        note: Some(note.to_owned()),
+        value: match kept {
+            kept::Kept::Value(value) => Some(value),
+            _ => None,
+        },
+        binding,
+        replaced_by,
+    }
+}
+
+/// Why a node has no answer.
+fn no_answer(session: &Session, node: NodeId, at: &Node) -> Option<String> {
+    if let NodeKind::Gate { gate } = &at.kind {
+        let gate = session.run.gates.iter().find(|g| g.id == *gate)?;
+        let by = gate.resolved_by.as_deref().map(|by| format!(" by {by}"));
+        let decided = gate.status != GateStatus::Pending;
+        return decided.then(|| {
+            let comment = gate
+                .comment
+                .as_deref()
+                .map(|c| format!(": {}", short(c, 400)));
+            let (by, comment) = (by.unwrap_or_default(), comment.unwrap_or_default());
+            format!("{}{by}{comment}", sentence_start(gate.status.word()))
+        });
+    }
+    let statement = statement_of(session, at);
+    let binds = statement.and_then(|s| s.output().map(|(name, _)| name));
+    let asks = |kind| matches!(kind, StatementKind::Session | StatementKind::Resume);
+    if binds.is_none() && !statement.is_some_and(|s| asks(s.kind)) {
+        return None;
+    }
+    if session.unread().iter().any(|u| u.concerns(Part::Bindings)) {
+        return Some("Not all bindings could be read.".to_owned());
+    }
+    let words = match (&at.status, binds) {
+        (NodeStatus::Pending, _) => "It has not begun.".to_owned(),
+        (NodeStatus::Skipped, _) => "It was passed over.".to_owned(),
+        (NodeStatus::Completed, Some(name)) => match there(session, node, name) {
+            true => format!(
+                "{name} has a value, but the records do not say that this statement wrote it."
+            ),
+            false => format!("It completed, but no value of {name} is recorded in its frame."),
+        },
+        (NodeStatus::Completed, None) => "It binds no name, and no binding names it.".to_owned(),
+        (status, _) if status.is_open() => "No value is recorded yet.".to_owned(),
+        _ => "No value of it is recorded.".to_owned(),
+    };
+    Some(words)
+}
+
+/// Whether a binding of that name lies in the frame that a node writes to.
+fn there(session: &Session, node: NodeId, name: &str) -> bool {
+    let above = session.node(node).and_then(|at| at.parent);
+    let frame = session.trace.frame(above);
+    session.run.bindings.iter().any(|binding| {
+        let of = binding.execution_id.and_then(|id| session.node_of_row(id));
+        *binding.name == *name && of == frame && (frame.is_some() || binding.execution_id.is_none())
+    })
+}
+
+/// The first lines of a binding's value; of its attachment where that is there.
+fn of_binding(session: &Session, binding: &crate::model::Binding) -> Option<Excerpt> {
+    let place = session.values.of_binding(binding);
+    let view = session.values.view(&place, BYTES).ok()?;
+    Some(cut_lines(view.text, view.len, view.format))
+}
+
+/// The first lines of a value in a table.
+fn of_bytes(bytes: &[u8], len: u64) -> Excerpt {
+    let cut = (bytes.len() as u64) < len;
+    let (text, _) = shown::to_text(bytes, cut);
+    let format = shown::format_of(bytes, &text);
+    let text = match format {
+        ValueFormat::Binary => shown::hex(bytes, BYTES),
+        _ => text,
+    };
+    cut_lines(text, len, format)
+}
+
+fn of_text(text: &str) -> Excerpt {
+    let mut end = text.len().min(BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let head = text.get(..end).unwrap_or_default().to_owned();
+    cut_lines(head, text.len() as u64, ValueFormat::Text)
+}
+
+fn cut_lines(mut text: String, len: u64, format: ValueFormat) -> Excerpt {
+    if format == ValueFormat::Binary {
+        // Three characters a byte.
+        text.truncate(3 * 64);
+        let text = text.trim_end().to_owned();
+        let cut = len > 64;
+        return Excerpt {
+            text,
+            len,
+            cut,
+            format,
+        };
+    }
+    if let Some((end, _)) = text.match_indices('\n').nth(LINES - 1) {
+        text.truncate(end);
+    }
+    let cut = (text.trim_end_matches('\n').len() as u64) < len && (text.len() as u64) + 1 < len;
+    Excerpt {
+        text,
+        len,
+        cut,
+        format,
+    }
+}
+
+fn sentence(clause: &str) -> String {
+    format!("{}.", sentence_start(clause))
+}
+
+fn sentence_start(clause: &str) -> String {
+    let mut chars = clause.chars();
+    match chars.next() {
+        Some(first) => first.to_uppercase().chain(chars).collect(),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,95 @@
+//! Whether a value was there when a statement began.
+
+use super::execution;
+use crate::model::{Binding, BindingKind};
+use crate::session::Session;
+use crate::session::pages::writes::{Written, second};
+use crate::time::Stamp;
+use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
+use crate::view::Seen;
+
+/// When a node was under way, in milliseconds since 1970 UTC, as far as that is recorded.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Span {
+    pub(super) from: Option<i64>,
+    pub(super) to: Option<i64>,
+}
+
+impl Span {
+    pub(super) fn of(session: &Session, node: &Node) -> Span {
+        let millis = |stamp: Option<&Stamp>| stamp.and_then(Stamp::millis);
+        let first = execution(session, node.first_row);
+        let last = execution(session, node.last_row);
+        Span {
+            from: millis(first.and_then(|row| row.started.as_ref())),
+            to: millis(last.and_then(|row| row.completed.as_ref()))
+                .or_else(|| millis(first.and_then(|row| row.completed.as_ref()))),
+        }
+    }
+}
+
+/// Whether one instant lies before another, by a second at least: many writers record whole seconds, so within one there
+/// is no order.
+pub(super) fn before(a: i64, b: i64) -> bool {
+    second(a).1 < second(b).0
+}
+
+/// Whether a node saw the present value of a binding; and whether that follows from the order of the statements.
+pub(super) fn seen(
+    session: &Session,
+    node: NodeId,
+    span: Span,
+    binding: &Binding,
+    by: &Written,
+) -> (Seen, bool) {
+    let at = session.node(node);
+    if at.is_some_and(|at| at.status == NodeStatus::Pending) {
+        return (Seen::Unknown, false);
+    }
+    // A later attempt is given what is there when it begins, and only the first one's begin is known.
+    let retried = at.is_some_and(|at| at.attempts > 1);
+    if let (Some(written), Some(from)) = (by.at, span.from) {
+        if before(written, from) {
+            return (Seen::Same, false);
+        }
+        let over = span.to.is_some_and(|to| before(to, written));
+        if over || (before(from, written) && !retried) {
+            return (Seen::Replaced, false);
+        }
+        if before(from, written) && by.by != Some(node) {
+            return (Seen::Unknown, false);
+        }
+    }
+    let Some(writer) = by.by else {
+        // What a caller gave was there before anything ran.
+        let given = binding.kind == BindingKind::Input && binding.execution_id.is_none();
+        return match given && by.at.is_none() {
+            true => (Seen::Same, true),
+            false => (Seen::Unknown, false),
+        };
+    };
+    // A block writes its result when it ends, after what lies in it.
+    if writer == node
+        || session
+            .trace
+            .upward(Some(node))
+            .any(|above| above == writer)
+    {
+        return (Seen::Replaced, by.inferred);
+    }
+    if session.trace.unordered || side_by_side(session, node, writer) {
+        return (Seen::Unknown, false);
+    }
+    match writer < node {
+        true => (Seen::Same, true),
+        false => (Seen::Replaced, true),
+    }
+}
+
+/// Whether two nodes lie in different branches of one parallel: what came first is not told by their places.
+fn side_by_side(session: &Session, a: NodeId, b: NodeId) -> bool {
+    let around = |at| session.trace.upward(Some(at));
+    let common = around(a).find(|at| *at <= b && b < session.trace.end(*at));
+    let kind = common.and_then(|at| session.node(at)).map(|at| &at.kind);
+    matches!(kind, Some(NodeKind::Parallel))
+}

@@ -1,0 +1,221 @@
+use std::rc::Rc;
+
+use rusqlite::Connection;
+
+use crate::schema::STATE_SQL;
+use crate::session::{Options, Session, pages};
+use crate::sqlite::MemorySource;
+use crate::view::{NodeWork, Seen};
+
+/// A run of this program, with these rows of `execution` (id, text, status, began, ended, error, metadata), `bindings`
+/// (name, frame, kind, created, updated, value), and whatever else.
+fn session(program: &str, rows: &str, bindings: &str, more: &str) -> Session {
+    let mut conn = Connection::open_in_memory().unwrap();
+    conn.execute_batch(STATE_SQL).unwrap();
+    conn.execute(
+        "INSERT INTO run (id, program_source) VALUES ('r', ?1)",
+        [program],
+    )
+    .unwrap();
+    conn.execute_batch(&format!(
+        "INSERT INTO execution (id, statement_text, status, started_at, completed_at, error_message, metadata) VALUES {rows};
+         INSERT INTO bindings (name, execution_id, kind, created_at, updated_at, value) VALUES {bindings};
+         {more}"
+    ))
+    .unwrap();
+    let bytes = conn.serialize("main").unwrap().to_vec();
+    let files = [("state.db".to_owned(), bytes)];
+    let source = Rc::new(MemorySource::new("run", files));
+    Session::open(source, "", &Options::default()).unwrap()
+}
+
+fn work(session: &Session, row: i64) -> NodeWork {
+    let node = session.node_of_row(row).unwrap();
+    pages::node_detail(session, node).unwrap().work
+}
+
+/// Each name: whether the value there now is the one it was given, and what is shown.
+fn given(work: &NodeWork) -> Vec<String> {
+    let line = |g: &crate::view::GivenName| {
+        let value = g.value.as_ref().map_or("-", |value| &value.text);
+        format!("{} {:?} {value}", g.name, g.seen)
+    };
+    work.context.iter().map(line).collect()
+}
+
+const TWICE: &str = "let draft = session \"Write\"\n  prompt: \"Write of the sea\"\nlet review = session \"Review\"\n  context: draft\ndraft = session \"Again\"\n  context: { draft, review }\n";
+
+#[test]
+fn a_value_that_was_replaced_is_never_shown_as_the_one_that_was_given() {
+    let time = |t: &str| format!("'2026-01-15 10:{t}:00'");
+    let (t0, t1, t2, t3) = (time("00"), time("01"), time("02"), time("03"));
+    let rows = format!(
+        "(1, 'let draft = session \"Write\"', 'completed', {t0}, {t1}, NULL, NULL),
+         (2, 'let review = session \"Review\"', 'completed', {t1}, {t2}, NULL, NULL),
+         (3, 'draft = session \"Again\"', 'completed', {t2}, {t3}, NULL, NULL)"
+    );
+    let bindings = format!(
+        "('draft', NULL, 'let', '2026-01-15 10:00:50', '2026-01-15 10:02:50', 'the second'),
+         ('review', NULL, 'let', '2026-01-15 10:01:50', '2026-01-15 10:01:50', 'good')"
+    );
+    let run = session(TWICE, &rows, &bindings, "");
+    let first = work(&run, 1);
+    assert_eq!(first.prompt.unwrap().text, "Write of the sea");
+    assert!(first.answers[0].binding.overwritten);
+    assert_eq!(first.answers[0].value, None);
+    let note = first.answers[0].note.as_deref();
+    assert_eq!(note, Some("Another write replaced it, and it is not kept."));
+    let by = first.answers[0].replaced_by.as_ref();
+    assert_eq!(by.and_then(|by| by.id), Some(3));
+    assert_eq!(given(&work(&run, 2)), ["draft Replaced -"]);
+    assert_eq!(
+        work(&run, 2).context[0].note.as_deref(),
+        Some("#3 wrote the name later (draft = session \"Again\"); what it was given is not kept.")
+    );
+    let last = work(&run, 3);
+    assert_eq!(given(&last), ["draft Replaced -", "review Same good"]);
+    assert_eq!(last.answers[0].value.as_ref().unwrap().text, "the second");
+
+    // Our writer keeps what it replaces.
+    let history = "INSERT INTO x_binding_history (name, created_at, updated_at, replaced_at, value) VALUES
+        ('draft', '2026-01-15 10:00:50', '2026-01-15 10:00:50', '2026-01-15 10:02:50', 'the first');";
+    let run = session(TWICE, &rows, &bindings, history);
+    assert_eq!(given(&work(&run, 2)), ["draft Replaced the first"]);
+    let first = work(&run, 1);
+    assert_eq!(first.answers[0].value.as_ref().unwrap().text, "the first");
+}
+
+#[test]
+fn without_times_the_order_of_the_statements_says_what_was_given() {
+    let rows = "(1, 'let draft = session \"Write\"', 'completed', NULL, NULL, NULL, NULL),
+         (2, 'let review = session \"Review\"', 'completed', NULL, NULL, NULL, NULL)";
+    let bindings =
+        "('draft', NULL, 'let', NULL, NULL, 'one'), ('review', NULL, 'let', NULL, NULL, 'good')";
+    let run = session(TWICE, rows, bindings, "");
+    let review = work(&run, 2);
+    assert_eq!(given(&review), ["draft Same one"]);
+    assert!(review.context[0].inferred);
+}
+
+#[test]
+fn a_value_of_which_nobody_knows_when_it_was_written_is_not_called_the_one() {
+    let program = "let review = session \"Review\"\n  context: { notes, gone }\n";
+    let rows = "(1, 'let review = session \"Review\"', 'completed', NULL, NULL, NULL, NULL)";
+    let bindings = "('notes', NULL, 'let', NULL, NULL, 'by hand')";
+    let work = work(&session(program, rows, bindings, ""), 1);
+    assert_eq!(given(&work), ["gone Nothing -", "notes Unknown by hand"]);
+    assert!(work.context[1].note.is_some());
+    assert_eq!(
+        work.answer_note.as_deref(),
+        Some("It completed, but no value of review is recorded in its frame.")
+    );
+}
+
+#[test]
+fn names_mean_what_they_mean_in_the_frame_of_the_statement() {
+    let program =
+        "block p(part):\n  let x = session \"In\"\n    context: { part, style, x }\ndo p(style)\n";
+    let rows = "(1, 'do p(style)', 'started', '2026-01-15 10:00:00', NULL, NULL, '{\"block\":\"p\",\"depth\":1}');
+        INSERT INTO execution (id, parent_id, statement_text, status, started_at) VALUES
+        (2, 1, 'let x = session \"In\"', 'executing', '2026-01-15 10:01:00')";
+    let early = "'2026-01-15 09:00:00', '2026-01-15 09:00:00'";
+    let bindings = format!(
+        "('style', NULL, 'let', {early}, 'outer'), ('style', 1, 'let', {early}, 'inner'), ('x', NULL, 'let', {early}, 'root')"
+    );
+    let run = session(program, rows, &bindings, "");
+    let inside = work(&run, 2);
+    assert_eq!(
+        given(&inside),
+        ["part Unknown -", "style Same inner", "x Same root"]
+    );
+    assert_eq!(
+        inside.context[0].why,
+        "it is a parameter of the block at line 1; no binding of this frame records its value"
+    );
+    assert_eq!(
+        inside.context[1].binding.as_ref().unwrap().execution_id,
+        Some(1)
+    );
+    // What the call itself was given is looked up where it stands.
+    assert_eq!(given(&work(&run, 1)), ["style Same outer"]);
+    assert_eq!(
+        inside.answer_note.as_deref(),
+        Some("No value is recorded yet.")
+    );
+}
+
+#[test]
+fn a_binding_that_did_not_exist_yet_is_passed_over() {
+    let program = "block p():\n  session \"In\"\n    context: style\n  let style = session \"Style\"\ndo p()\n";
+    let rows = "(1, 'do p()', 'completed', '2026-01-15 10:00:00', '2026-01-15 10:09:00', NULL, '{\"block\":\"p\",\"depth\":1}');
+        INSERT INTO execution (id, parent_id, statement_text, status, started_at, completed_at) VALUES
+        (2, 1, 'session \"In\"', 'completed', '2026-01-15 10:01:00', '2026-01-15 10:02:00'),
+        (3, 1, 'let style = session \"Style\"', 'completed', '2026-01-15 10:03:00', '2026-01-15 10:04:00')";
+    let bindings = "('style', NULL, 'let', '2026-01-15 09:00:00', '2026-01-15 09:00:00', 'outer'),
+        ('style', 1, 'let', '2026-01-15 10:03:30', '2026-01-15 10:03:30', 'inner')";
+    let run = session(program, rows, bindings, "");
+    assert_eq!(given(&work(&run, 2)), ["style Same outer"]);
+    assert_eq!(
+        work(&run, 2).context[0].why,
+        "the nearer ones were written later"
+    );
+}
+
+#[test]
+fn attempts_are_told_row_by_row() {
+    let program = "let x = session \"Try\"\n  retry: 3\n";
+    let rows =
+        "(1, 'let x = session \"Try\"', 'executing', '2026-01-15 10:00:00', NULL, NULL, NULL),
+        (2, 'let x = session \"Try\"', 'retry', NULL, NULL, 'it fell', '{\"attempt\":2,\"max\":3}'),
+        (3, 'let x = session \"Try\"', 'completed', NULL, '2026-01-15 10:05:00', NULL, NULL)";
+    let bindings = "('x', NULL, 'let', NULL, NULL, 'v')";
+    let told = work(&session(program, rows, bindings, ""), 1);
+    let line = |a: &crate::view::AttemptView| {
+        format!(
+            "{} #{} {} {}",
+            a.number,
+            a.id,
+            a.status,
+            a.error.as_deref().unwrap_or("-")
+        )
+    };
+    let lines: Vec<String> = told.attempts.iter().map(line).collect();
+    assert_eq!(lines, ["1 #1 failed it fell", "2 #2 completed -"]);
+    assert_eq!(told.attempts_note, None);
+
+    let rows = "(1, 'let x = session \"Try\"', 'completed', NULL, NULL, NULL, '{\"retry_attempt\":3,\"max_retries\":3}')";
+    let told = work(&session(program, rows, bindings, ""), 1);
+    assert_eq!(told.attempts.len(), 1);
+    assert_eq!(
+        told.attempts_note.as_deref(),
+        Some("There were 3 attempts; the rows tell of one, and what the others did is not kept.")
+    );
+}
+
+#[test]
+fn an_excerpt_is_bounded_and_says_so() {
+    let program = "let x = session \"Long\"\n";
+    let rows = "(1, 'let x = session \"Long\"', 'completed', NULL, NULL, NULL, NULL)";
+    let lines = "replace(hex(zeroblob(40)), '0', 'line' || char(10))";
+    let long = "replace(hex(zeroblob(20000)), '0', 'ä')";
+    for (value, cut) in [
+        (lines, true),
+        (long, true),
+        ("'short' || char(10)", false),
+        ("x'00010203'", false),
+    ] {
+        let run = session(
+            program,
+            rows,
+            &format!("('x', NULL, 'let', NULL, NULL, {value})"),
+            "",
+        );
+        let value = work(&run, 1).answers[0].value.clone().unwrap();
+        assert_eq!(value.cut, cut, "{value:?}");
+        assert!(
+            value.text.len() <= 1_200 && value.text.lines().count() <= 10,
+            "{value:?}"
+        );
+    }
+    assert_eq!(Seen::default(), Seen::Unknown);
+}
