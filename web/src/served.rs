@@ -68,7 +68,7 @@ impl Server {
                 "Open it again when you like.",
             ));
         }
-        if response.ok() {
+        if response.status() == 200 {
             return Ok(response);
         }
         let text = JsFuture::from(response.text().map_err(gone)?).await;

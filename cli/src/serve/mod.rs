@@ -7,7 +7,7 @@
 //! | request | answer |
 //! |---|---|
 //! | `GET /{token}/` | the page |
-//! | `POST /{token}/desk/{name}` | to a question of [`prosescope_desk::protocol`] JSON, or the bytes of a value; 422 and the reason where there is no answer. Each page asks a desk of its own name |
+//! | `POST /{token}/desk/{name}` | to a question of [`prosescope_desk::protocol`] JSON, or the bytes of a value; 203 and the reason where there is no answer (a browser prints an error of its own for 4xx). Each page asks a desk of its own name |
 //! | `GET /{token}/changes` | server-sent events: a short text that names the state of all files, and the next one when something changed |
 
 mod desks;
@@ -277,7 +277,7 @@ async fn ask(
         }
         Err(trouble) => {
             let trouble = serde_json::to_string(&trouble).unwrap_or_default();
-            (StatusCode::UNPROCESSABLE_ENTITY, json, trouble).into_response()
+            (StatusCode::NON_AUTHORITATIVE_INFORMATION, json, trouble).into_response()
         }
     }
 }
@@ -445,7 +445,7 @@ mod tests {
             r#"{"page":{"place":"nowhere","page":"overview"}}"#,
         ] {
             let (head, trouble) = asked(at, "1", question, &own);
-            assert!(head.starts_with("HTTP/1.1 422"), "{question}: {head}");
+            assert!(head.starts_with("HTTP/1.1 203"), "{question}: {head}");
             let trouble: Trouble = serde_json::from_str(&trouble).unwrap();
             assert!(!trouble.cause.is_empty() && !trouble.next.is_empty());
         }
