@@ -1,6 +1,14 @@
 // Generated from the doc comments and structs of core/src/view by `cargo xtask docs`: the JSON of `prose … --json`.
 // Integers beyond 2^53 are rounded, as JSON.parse does.
 
+/** The persistent agent of a task. */
+export type AgentOfTask = {
+  /** Its name. */
+  name: string;
+  /** How long its memory lives: `execution`, `project`, `user` or `custom`. */
+  scope: string;
+};
+
 /** An agent. */
 export type AgentView = {
   /** Index into the run's agents: what a shell passes back to open its memory. */
@@ -29,6 +37,34 @@ export type AgentView = {
 export type AgentsView = {
   /** The agents: the run's own, then the project's, then the user's. */
   agents: Array<AgentView>;
+};
+
+/** A binding that a statement wrote. */
+export type AnswerView = {
+  /** The binding; `overwritten` says that its present value is of a later write. */
+  binding: BindingRef;
+  /** The first lines of what the statement wrote; `null` where that is not kept. Never of a later value. */
+  value: Excerpt | null;
+  /** Who replaced the value, where that is known. */
+  replaced_by: NodeRef | null;
+  /** What to know: it was replaced, and whether it is kept. */
+  note: string | null;
+};
+
+/** An attempt to carry a statement out. */
+export type AttemptView = {
+  /** Its number, from 1. */
+  number: number;
+  /** The row that tells of it first. */
+  id: number;
+  /** Its status in words. */
+  status: string;
+  /** When it began; `null`: not recorded. */
+  started: Stamp | null;
+  /** When it ended; `null`: not recorded. */
+  ended: Stamp | null;
+  /** Its error, cut at 400 characters. */
+  error: string | null;
 };
 
 /** A row of the audit log. */
@@ -221,6 +257,18 @@ export type ExamplePart = {
   text: string;
 };
 
+/** The first lines of a text. */
+export type Excerpt = {
+  /** The first lines, at most ten of them and 1,200 bytes; of what is no text, the first bytes as hexadecimal digits. */
+  text: string;
+  /** Bytes in all. */
+  len: number;
+  /** Whether `text` is not all of it. */
+  cut: boolean;
+  /** How it reads best. */
+  format: ValueFormat;
+};
+
 /** What failed first, and what failed because of it (trace.md 9). */
 export type Failure = {
   /** The first cause. */
@@ -313,6 +361,24 @@ export type GatesView = {
   gates: Array<GateView>;
   /** The audit log and what its verification says. */
   audit: AuditView;
+};
+
+/** A name that a statement was given. */
+export type GivenName = {
+  /** The name. */
+  name: string;
+  /** The binding that it meant. */
+  binding: BindingRef | null;
+  /** Why it meant this one, or none. */
+  why: string;
+  /** Whether the value there now is the one that was given. */
+  seen: Seen;
+  /** `seen` follows from the order of the statements, as times do not decide it. */
+  inferred: boolean;
+  /** The first lines of what it was given; where `seen` is `unknown`, of the value that is there now; `null` where what it was given is not kept. */
+  value: Excerpt | null;
+  /** What to know: what replaced the value, or why it is not known whether it is the one. */
+  note: string | null;
 };
 
 /** The last sealed row of a run. */
@@ -433,6 +499,8 @@ export type NodeDetail = {
   inferred_why: string | null;
   /** What the program says of its statement: retries, conditions, prompts. */
   properties: Array<PropertyView>;
+  /** What it was asked, what it was given, and what it answered. */
+  work: NodeWork;
   /** Issues that speak of its rows. */
   issues: Array<Issue>;
 };
@@ -457,6 +525,30 @@ export type NodeRef = {
   line_guessed: boolean;
   /** Its last error, cut at 400 characters; also that of an attempt that is being retried. */
   error: string | null;
+};
+
+/** What a statement was asked, what it was given, and what it answered. */
+export type NodeWork = {
+  /** What it was asked, as the program says it. */
+  prompt: Excerpt | null;
+  /** What to know of the prompt, or why it is not known. */
+  prompt_note: string | null;
+  /** The persistent agent that carried it out. */
+  agent: AgentOfTask | null;
+  /** The names that it was given, as they are resolved in its frame; the first fifty. */
+  context: Array<GivenName>;
+  /** How many more names there are. */
+  more_context: number;
+  /** What to know of all of them, or why they are not known. */
+  context_note: string | null;
+  /** The bindings that it wrote. */
+  answers: Array<AnswerView>;
+  /** Why there is no answer, or why it is not known. */
+  answer_note: string | null;
+  /** Its attempts, as far as rows tell of them; empty where there was one. */
+  attempts: Array<AttemptView>;
+  /** What the rows do not tell of its attempts. */
+  attempts_note: string | null;
 };
 
 /** What became of a candidate. */
@@ -716,6 +808,9 @@ export type RunSummary = {
   /** Why it could not be opened, with what to do next; everything else is then empty. */
   error: string | null;
 };
+
+/** Whether a value that is there now is the one that a statement was given. */
+export type Seen = "same" | "replaced" | "unknown" | "nothing";
 
 /** An invocation of an agent. */
 export type SegmentView = {

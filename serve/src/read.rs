@@ -118,13 +118,7 @@ pub(crate) async fn events(
         let mut horizon = horizon.lock().unwrap_or_else(PoisonError::into_inner);
         horizon.advance(store)?;
         let horizon = horizon.clone();
-        Ok(page_of(
-            store,
-            &horizon,
-            &id,
-            asked.after.unwrap_or(0),
-            limit,
-        )?)
+        page_of(store, &horizon, &id, asked.after.unwrap_or(0), limit)
     });
     Ok(Answer(events.await?))
 }

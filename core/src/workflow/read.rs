@@ -1,6 +1,7 @@
 //! Lists and pages of workflows.
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use super::follow::{Follower, followers};
 use super::rules::{no_run, no_workflow};
@@ -61,8 +62,8 @@ pub struct WorkflowSummary {
     pub updated_at: Option<Stamp>,
 }
 
-/// A workflow with its runs.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+/// A workflow with its runs. It is read from JSON text alone.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WorkflowView {
@@ -73,6 +74,25 @@ pub struct WorkflowView {
     pub runs: Vec<Turn>,
     /// Named followers of its events.
     pub followers: Vec<Follower>,
+}
+
+impl<'de> Deserialize<'de> for WorkflowView {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<WorkflowView, D::Error> {
+        #[derive(Deserialize)]
+        struct Rest {
+            runs: Vec<Turn>,
+            followers: Vec<Follower>,
+        }
+        // serde's own way for flattened members goes through values, where JSON does not stay as it was written.
+        let raw = Box::<RawValue>::deserialize(from)?;
+        let wrong = serde::de::Error::custom::<serde_json::Error>;
+        let Rest { runs, followers } = serde_json::from_str(raw.get()).map_err(wrong)?;
+        Ok(WorkflowView {
+            workflow: serde_json::from_str(raw.get()).map_err(wrong)?,
+            runs,
+            followers,
+        })
+    }
 }
 
 /// A run that is `running` and does not say that it is worked on (errata M4).

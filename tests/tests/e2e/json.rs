@@ -91,7 +91,8 @@ fn of<T: TS + Serialize + DeserializeOwned + 'static>(
     T::visit_dependencies(types);
     T::visit_generics(types);
     if let Some(value) = value {
-        let read: T = serde_json::from_value(value.clone())
+        // From text: JSON that is kept as it was written is read from text alone.
+        let read: T = serde_json::from_str(&value.to_string())
             .unwrap_or_else(|error| panic!("not a {name}: {error}: {value}"));
         let again = serde_json::to_value(read).expect("JSON");
         assert!(again == *value, "more or less than a {name}: {value}");

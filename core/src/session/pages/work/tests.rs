@@ -54,11 +54,10 @@ fn a_value_that_was_replaced_is_never_shown_as_the_one_that_was_given() {
          (2, 'let review = session \"Review\"', 'completed', {t1}, {t2}, NULL, NULL),
          (3, 'draft = session \"Again\"', 'completed', {t2}, {t3}, NULL, NULL)"
     );
-    let bindings = format!(
+    let bindings =
         "('draft', NULL, 'let', '2026-01-15 10:00:50', '2026-01-15 10:02:50', 'the second'),
-         ('review', NULL, 'let', '2026-01-15 10:01:50', '2026-01-15 10:01:50', 'good')"
-    );
-    let run = session(TWICE, &rows, &bindings, "");
+         ('review', NULL, 'let', '2026-01-15 10:01:50', '2026-01-15 10:01:50', 'good')";
+    let run = session(TWICE, &rows, bindings, "");
     let first = work(&run, 1);
     assert_eq!(first.prompt.unwrap().text, "Write of the sea");
     assert!(first.answers[0].binding.overwritten);
@@ -79,7 +78,7 @@ fn a_value_that_was_replaced_is_never_shown_as_the_one_that_was_given() {
     // Our writer keeps what it replaces.
     let history = "INSERT INTO x_binding_history (name, created_at, updated_at, replaced_at, value) VALUES
         ('draft', '2026-01-15 10:00:50', '2026-01-15 10:00:50', '2026-01-15 10:02:50', 'the first');";
-    let run = session(TWICE, &rows, &bindings, history);
+    let run = session(TWICE, &rows, bindings, history);
     assert_eq!(given(&work(&run, 2)), ["draft Replaced the first"]);
     let first = work(&run, 1);
     assert_eq!(first.answers[0].value.as_ref().unwrap().text, "the first");
