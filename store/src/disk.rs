@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use prosescope_core::database::{Database, Limits};
 use prosescope_core::issue::Issue;
 use prosescope_core::source::{self, FileEntry, Source, SourceError};
-use prosescope_core::sqlite::Sqlite;
+use prosescope_core::sqlite::{Sqlite, SqliteTables};
 use prosescope_core::time::Stamp;
 use rusqlite::Connection;
 
@@ -166,6 +166,14 @@ impl Disk {
             Some(_) => self.root.open(path),
             None => Err(io::ErrorKind::NotFound.into()),
         }
+    }
+
+    /// Opens the tables of workflows in a listed database, as [`Source::database`] opens a run's.
+    ///
+    /// # Errors
+    /// When it cannot be opened without writing.
+    pub fn workflows(&self, path: &str, limits: &Limits) -> Result<SqliteTables, SourceError> {
+        SqliteTables::of_source(self.connection(path)?, path, limits)
     }
 
     /// What it lies in, for whoever goes on without its list.

@@ -1,6 +1,9 @@
-//! The page's side of the worker: questions go out, answers come back as futures.
+//! The page's way to a desk: questions go out, answers come back as futures.
+//!
+//! The desk of dropped files and of the example is the worker's. The desk of a served page is the local server's, which
+//! reads the files itself ([`crate::served`]). Whichever opened something last is asked about it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -11,13 +14,23 @@ use wasm_bindgen::prelude::*;
 use web_sys::{ErrorEvent, MessageEvent, Worker};
 
 use crate::protocol::{Request, Trouble};
+use crate::served::Server;
 
 /// JSON of a view struct and, where one was asked for, a blob.
 type Answer = Result<(String, Option<web_sys::Blob>), Trouble>;
 
-/// The worker, started when the page is there or when it is first asked, and started anew after it was stopped or broke.
+/// The desks that can be asked.
 #[derive(Clone, Default)]
 pub(crate) struct Client {
+    worker: InWorker,
+    server: Server,
+    /// The server opened what is open.
+    served: Rc<Cell<bool>>,
+}
+
+/// The worker, started when the page is there or when it is first asked, and started anew after it was stopped or broke.
+#[derive(Clone, Default)]
+struct InWorker {
     inner: Rc<RefCell<Inner>>,
 }
 
@@ -33,10 +46,10 @@ struct Inner {
 }
 
 impl Client {
-    /// Asks the worker and waits for the answer.
+    /// Asks and waits for the answer.
     ///
     /// # Errors
-    /// What the worker says, or that it is gone.
+    /// What the desk says, or that it is gone.
     pub(crate) async fn ask<T: DeserializeOwned>(&self, request: &Request) -> Result<T, Trouble> {
         self.ask_with(request, Vec::new()).await
     }
@@ -47,17 +60,48 @@ impl Client {
         request: &Request,
         files: Vec<(String, web_sys::File)>,
     ) -> Result<T, Trouble> {
-        let (json, _) = self.answer(request, &files).await?;
-        serde_json::from_str(&json)
-            .map_err(|e| Trouble::defect(&format!("the answer could not be read: {e}")))
+        let opens = match request {
+            Request::OpenServed => Some(true),
+            Request::OpenFiles { .. } | Request::OpenExample => Some(false),
+            _ => None,
+        };
+        let served = opens.unwrap_or_else(|| self.served.get());
+        let json = match served {
+            true => self.server.ask(request).await?,
+            false => self.worker.answer(request, &files).await?.0,
+        };
+        let answer = serde_json::from_str(&json)
+            .map_err(|e| Trouble::defect(&format!("the answer could not be read: {e}")))?;
+        // An opening that fails leaves open what was.
+        if opens.is_some() {
+            self.served.set(served);
+        }
+        Ok(answer)
     }
 
     /// Asks for a blob.
     pub(crate) async fn blob(&self, request: &Request) -> Result<web_sys::Blob, Trouble> {
-        let (_, blob) = self.answer(request, &[]).await?;
+        if self.served.get() {
+            return self.server.blob(request).await;
+        }
+        let (_, blob) = self.worker.answer(request, &[]).await?;
         blob.ok_or_else(|| Trouble::defect("the answer holds no file"))
     }
 
+    /// Starts the worker before anybody asks: what is opened first then need not wait for it.
+    pub(crate) fn warm(&self) {
+        // Who asks is told when it cannot be started.
+        let _ = self.worker.start();
+    }
+
+    /// Leaves off whatever is being read; every question that waits is answered with that.
+    pub(crate) fn stop(&self) {
+        self.worker.stop();
+        self.server.stop();
+    }
+}
+
+impl InWorker {
     async fn answer(&self, request: &Request, files: &[(String, web_sys::File)]) -> Answer {
         self.send(request, files)?.await.unwrap_or_else(|_| {
             Err(Trouble::new(
@@ -67,14 +111,8 @@ impl Client {
         })
     }
 
-    /// Starts the worker before anybody asks: what is opened first then need not wait for it.
-    pub(crate) fn warm(&self) {
-        // Who asks is told when it cannot be started.
-        let _ = self.start();
-    }
-
     /// Stops the worker at once, whatever it does; every question that waits is answered with that.
-    pub(crate) fn stop(&self) {
+    fn stop(&self) {
         let mut inner = self.inner.borrow_mut();
         if let Some(worker) = inner.worker.take() {
             worker.terminate();

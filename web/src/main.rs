@@ -1,19 +1,23 @@
 //! The browser viewer: a page that draws, and a worker that reads.
 //!
 //! One wasm plays both roles: `main` asks where it runs. The page (`ui`) knows no file format and no rule
-//! about runs; it asks the worker (`worker`) for the core's view structs (`protocol`) and draws them. The
-//! worker owns the files (`bytes`), SQLite and the core.
+//! about runs; it asks a desk (`prosescope-desk`) for the core's view structs and draws them. The desk of
+//! dropped files runs in the worker (`worker`, over `bytes`), that of a served page in `prose view`.
 
 // A view moves what it shows into closures that the lint does not see: most of its findings there are wrong.
 #![allow(clippy::redundant_clone)]
 
 mod bytes;
-mod protocol;
 mod route;
 mod text;
 
 #[cfg(target_family = "wasm")]
+use prosescope_desk::protocol;
+
+#[cfg(target_family = "wasm")]
 mod client;
+#[cfg(target_family = "wasm")]
+mod served;
 #[cfg(target_family = "wasm")]
 mod ui;
 #[cfg(target_family = "wasm")]

@@ -1,19 +1,22 @@
-//! The worker's role: it owns what was opened and answers one question after the other.
+//! The worker's role: it owns the files that were dropped, and carries questions to a desk, one after the other.
+//!
+//! A question comes as `{ id, body, files }`: `body` is a [`Request`] as JSON, `files` pairs of path and browser file
+//! where the request opens some. The answer is `{ id, ok, blob }` or `{ id, error }`.
 
-mod answers;
-mod desk;
-mod follow;
-mod workflows;
+mod example;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use js_sys::{Array, Object, Reflect};
+use js_sys::{Array, Object, Reflect, Uint8Array};
+use prosescope_core::session::ValueOf;
+use prosescope_core::session::pages::Page;
+use prosescope_desk::{Desk, DeskSource};
 use wasm_bindgen::prelude::*;
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 
-use crate::protocol::Trouble;
-use desk::Desk;
+use crate::bytes::WebSource;
+use crate::protocol::{Request, Stats, Trouble};
 
 /// An answer: JSON, and a blob where one was asked for.
 struct Answer {
@@ -23,20 +26,17 @@ struct Answer {
 
 /// Answers from now on; called once, when the wasm finds itself in a worker.
 pub(crate) fn run(scope: DedicatedWorkerGlobalScope) {
-    let desk = RefCell::new(Desk::default());
+    let desk = RefCell::new(Desk::new(now));
     let asked = Rc::new(Cell::new(false));
     warm_up(&scope, Rc::clone(&asked));
     let reply = scope.clone();
     let on_message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
         asked.set(true);
-        desk::begin();
         let data = event.data();
         let get = |key: &str| Reflect::get(&data, &key.into()).unwrap_or_default();
         let body = get("body").as_string().unwrap_or_default();
         let answer = match serde_json::from_str(&body) {
-            Ok(request) => {
-                answers::answer(&mut desk.borrow_mut(), request, || files_of(&get("files")))
-            }
+            Ok(request) => answer(&mut desk.borrow_mut(), request, &|| files_of(&get("files"))),
             Err(error) => Err(Trouble::defect(&format!(
                 "the question could not be read: {error}"
             ))),
@@ -64,12 +64,87 @@ pub(crate) fn run(scope: DedicatedWorkerGlobalScope) {
 fn warm_up(scope: &DedicatedWorkerGlobalScope, asked: Rc<Cell<bool>>) {
     let warm = Closure::once_into_js(move || {
         if !asked.get() {
-            desk::begin();
-            answers::warm_up();
+            open_unseen();
         }
     });
     // Without it the first run opens later.
     let _ = scope.set_timeout_with_callback(warm.unchecked_ref());
+}
+
+fn open_unseen() {
+    let mut desk = Desk::new(now);
+    let runs = desk.open(Rc::new(example::source()));
+    let runs = runs.map(|opened| opened.list.runs);
+    for run in runs.unwrap_or_default() {
+        let question = Request::Page {
+            place: run.place,
+            page: Page::Overview,
+        };
+        let _ = desk.answer(question, &mut |_| {
+            Err(Trouble::defect("nothing more is opened"))
+        });
+    }
+}
+
+/// Answers a question; `files` gives the files that came with it.
+fn answer(
+    desk: &mut Desk,
+    request: Request,
+    files: &dyn Fn() -> Vec<(String, web_sys::File)>,
+) -> Result<Answer, Trouble> {
+    if let Request::Download { place, of } = &request {
+        let blob = Some(download(desk, place, of)?);
+        let json = String::from("null");
+        return Ok(Answer { json, blob });
+    }
+    let is_stats = request == Request::Stats;
+    let json = desk.answer(request, &mut |request| match request {
+        Request::OpenFiles { label, missing } => {
+            let source = WebSource::of_files(label.clone(), files(), missing);
+            Ok(Rc::new(source) as Rc<dyn DeskSource>)
+        }
+        Request::OpenExample => Ok(Rc::new(example::source())),
+        _ => Err(Trouble::defect("a worker reaches no server")),
+    })?;
+    let json = match is_stats {
+        true => with_memory(desk),
+        false => json,
+    };
+    Ok(Answer { json, blob: None })
+}
+
+/// Reads a value part by part into a blob, which the browser keeps outside of our memory.
+fn download(desk: &mut Desk, place: &str, of: &ValueOf) -> Result<web_sys::Blob, Trouble> {
+    let failed = |_| {
+        Trouble::new(
+            "The browser could not hold the value.",
+            "Try a smaller one.",
+        )
+    };
+    let mut whole = web_sys::Blob::new();
+    desk.download(place, of, &mut |bytes| {
+        if let Ok(before) = &whole {
+            let parts = Array::of2(before, &Uint8Array::from(bytes));
+            whole = web_sys::Blob::new_with_u8_array_sequence(&parts);
+        }
+        whole.is_ok()
+    })?;
+    whole.map_err(failed)
+}
+
+/// What was read so far, with the bytes of this worker's wasm memory.
+fn with_memory(desk: &Desk) -> String {
+    let memory: Option<js_sys::WebAssembly::Memory> = wasm_bindgen::memory().dyn_into().ok();
+    let buffer: Option<js_sys::ArrayBuffer> = memory.and_then(|m| m.buffer().dyn_into().ok());
+    let stats = Stats {
+        counters: desk.counters(),
+        memory: buffer.map_or(0, |b| u64::from(b.byte_length())),
+    };
+    serde_json::to_string(&stats).unwrap_or_default()
+}
+
+fn now() -> i64 {
+    js_sys::Date::now() as i64
 }
 
 fn files_of(pairs: &JsValue) -> Vec<(String, web_sys::File)> {

@@ -21,7 +21,7 @@ use crate::view::target;
 use crate::wasm;
 
 /// What a server replaces in the page, each exactly once: the page may then read from its own origin, and knows
-/// that there is something to read (`files.json` beside it, and `file/{path}` with ranges).
+/// that there is somebody to ask (`desk/{name}` beside it, and `changes`).
 pub(crate) const SERVED: [(&str, &str); 2] = [
     ("connect-src 'none'", "connect-src 'self'"),
     (

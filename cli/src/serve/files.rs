@@ -1,27 +1,16 @@
-//! Which files are served, and reading a range of one as long as it is the file that was listed.
+//! Which files are served: folders and databases as one source, which is listed anew for each reading.
 
-use std::collections::BTreeMap;
-use std::fs::File;
+use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
-use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use axum::http::StatusCode;
+use prosescope_core::database::{Database, Limits};
 use prosescope_core::issue::Issue;
-use prosescope_core::source::{FileEntry, Source};
-use prosescope_store::{Disk, Root as Held};
-use serde::Serialize;
-
-use super::range;
-
-/// The most that one request for a range reads, and that is held of any file: the page asks for what it needs, in
-/// smaller parts.
-const MOST: u64 = 8 << 20;
-
-/// The most that is held of a file that is sent whole.
-const CHUNK: u64 = 256 << 10;
+use prosescope_core::source::{FileEntry, Source, SourceError};
+use prosescope_core::workflow::Rows;
+use prosescope_desk::DeskSource;
+use prosescope_store::Disk;
 
 /// Which files of a root are served, by their path in it; folders, asked with a `/` at the end, are entered when they
 /// may hold some.
@@ -31,8 +20,6 @@ pub(crate) type Wanted = Box<dyn Fn(&str) -> bool + Send + Sync>;
 pub(crate) struct Served {
     label: String,
     roots: Vec<Root>,
-    /// As they were listed last: in which folder each lies, and its path there.
-    files: RwLock<BTreeMap<String, (Held, String)>>,
 }
 
 /// A folder, or a database with what SQLite keeps beside it.
@@ -43,109 +30,28 @@ struct Root {
     wanted: Wanted,
 }
 
-/// What is there now.
-#[derive(Default)]
+/// What is there now, as a source.
+pub(super) struct Listing {
+    label: String,
+    /// The roots that are there, each with what its paths begin with.
+    disks: Vec<(String, Disk)>,
+    files: Vec<FileEntry>,
+    /// Of each file, in the same order.
+    found: Vec<Found>,
+    issues: Vec<Issue>,
+    fault: RefCell<Option<SourceError>>,
+}
+
+/// Where a file lies, and the state in which it was listed.
 struct Found {
-    files: BTreeMap<String, (FileEntry, Held)>,
-    issues: Vec<Issue>,
-}
-
-/// `files.json`.
-#[derive(Serialize)]
-pub(super) struct Listing<'a> {
-    label: &'a str,
-    files: Vec<Listed>,
-    issues: Vec<Issue>,
-}
-
-#[derive(Serialize)]
-struct Listed {
+    disk: usize,
     path: String,
-    len: u64,
-    modified: Option<String>,
+    state: State,
     version: String,
 }
 
-/// A part of a file.
-pub(super) struct Part {
-    pub(super) bytes: Bytes,
-    pub(super) len: u64,
-    pub(super) whole: bool,
-    pub(super) content_range: String,
-}
-
-/// The bytes of a part.
-pub(super) enum Bytes {
-    /// All of them; the file was the listed one before and after they were read.
-    Read(Vec<u8>),
-    /// Too many to hold.
-    Chunks(Chunks),
-}
-
-/// Reads a file piece by piece, as long as nobody writes to it.
-pub(super) struct Chunks {
-    file: File,
-    left: u64,
-    state: (u64, SystemTime),
-}
-
-impl Iterator for Chunks {
-    type Item = io::Result<Vec<u8>>;
-
-    fn next(&mut self) -> Option<io::Result<Vec<u8>>> {
-        if self.left == 0 {
-            return None;
-        }
-        let mut bytes = Vec::new();
-        let read = (&self.file)
-            .take(CHUNK.min(self.left))
-            .read_to_end(&mut bytes);
-        let same = read.and_then(|_| state(&self.file));
-        self.left -= bytes.len() as u64;
-        match same {
-            Ok(now) if now == self.state && !bytes.is_empty() => Some(Ok(bytes)),
-            // What was sent is less than what was promised: the other side sees that it is cut off.
-            other => {
-                self.left = 0;
-                let changed = io::Error::other(Refused::Changed.to_string());
-                Some(Err(other.err().unwrap_or(changed)))
-            }
-        }
-    }
-}
-
-/// The length of an open file, and when it was changed.
-fn state(file: &File) -> io::Result<(u64, SystemTime)> {
-    let meta = file.metadata()?;
-    Ok((meta.len(), meta.modified()?))
-}
-
-/// Why a part is not given.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Refused {
-    #[error("the server does not serve this file")]
-    NotServed,
-    #[error("the request does not name the version that was listed: ?v=VERSION")]
-    Unversioned,
-    #[error("the file has changed since it was listed")]
-    Changed,
-    #[error("the range is outside of the file")]
-    Range,
-    #[error("the file cannot be read: {0}")]
-    Io(#[from] io::Error),
-}
-
-impl Refused {
-    pub(super) fn status(&self) -> StatusCode {
-        match self {
-            Refused::NotServed => StatusCode::NOT_FOUND,
-            Refused::Unversioned => StatusCode::BAD_REQUEST,
-            Refused::Changed => StatusCode::CONFLICT,
-            Refused::Range => StatusCode::RANGE_NOT_SATISFIABLE,
-            Refused::Io(_) => StatusCode::INTERNAL_SERVER_ERROR,
-        }
-    }
-}
+/// The length of a file, and when it was changed.
+type State = (u64, SystemTime);
 
 impl Served {
     /// Nothing yet, under this name.
@@ -153,7 +59,6 @@ impl Served {
         Served {
             label: label.to_owned(),
             roots: Vec::new(),
-            files: RwLock::default(),
         }
     }
 
@@ -166,112 +71,182 @@ impl Served {
         });
     }
 
-    /// Lists anew: a page that follows, or is reloaded, shows the files as they are now.
-    pub(super) fn listing(&self) -> Listing<'_> {
-        let Found { files, issues } = self.look();
+    /// Lists anew. A root that is gone has no files; it may come back.
+    pub(super) fn look(&self) -> Listing {
         let now = SystemTime::now();
-        let listed = files.iter().filter_map(|(path, (entry, held))| {
-            let state = held.state(&entry.path).ok()?;
-            Some(Listed {
-                path: path.clone(),
-                len: state.0,
-                modified: entry.modified.as_ref().map(ToString::to_string),
-                version: version(state, now),
-            })
-        });
-        let listing = Listing {
-            label: &self.label,
-            files: listed.collect(),
-            issues,
-        };
-        let paths = files.into_iter();
-        let paths = paths.map(|(path, (entry, held))| (path, (held, entry.path)));
-        *self.files.write().unwrap_or_else(PoisonError::into_inner) = paths.collect();
-        listing
-    }
-
-    /// Names the state of all files together: their paths, lengths and times.
-    pub(super) fn version(&self) -> String {
-        let now = SystemTime::now();
-        let mut state = DefaultHasher::new();
-        for (path, (entry, held)) in self.look().files {
-            let version = held.state(&entry.path).map(|state| version(state, now));
-            (path, version.unwrap_or_default()).hash(&mut state);
-        }
-        format!("{:016x}", state.finish())
-    }
-
-    fn look(&self) -> Found {
-        let mut found = Found::default();
+        let mut issues = Vec::new();
+        let mut disks = Vec::new();
+        let mut all: Vec<(FileEntry, Found)> = Vec::new();
         for root in &self.roots {
-            // What is gone has no files; it may come back.
             let Ok(disk) = Disk::open_where(&root.path, &root.wanted) else {
                 continue;
             };
+            let held = disk.root();
             for file in disk.files().iter().filter(|f| (root.wanted)(&f.path)) {
+                // It was removed since it was listed.
+                let Ok(state) = held.state(&file.path) else {
+                    continue;
+                };
+                let found = Found {
+                    disk: disks.len(),
+                    path: file.path.clone(),
+                    state,
+                    version: version(state, now),
+                };
                 let path = format!("{}{}", root.prefix, file.path);
-                found
-                    .files
-                    .entry(path)
-                    .or_insert_with(|| (file.clone(), disk.root()));
+                all.push((
+                    FileEntry {
+                        path,
+                        len: state.0,
+                        ..file.clone()
+                    },
+                    found,
+                ));
             }
             let of_wanted = |issue: &Issue| issue.location.file.as_deref().is_none_or(&root.wanted);
-            let issues = disk.listed().into_iter().filter(of_wanted);
-            found.issues.extend(issues.map(|mut issue| {
+            let listed = disk.listed().into_iter().filter(of_wanted);
+            issues.extend(listed.map(|mut issue| {
                 let file = issue.location.file.take();
                 issue.location.file = file.map(|file| format!("{}{file}", root.prefix));
                 issue
             }));
+            disks.push((root.prefix.clone(), disk));
         }
-        found
+        // Of two roots with the same file the first one counts: the sort is stable.
+        all.sort_by(|a, b| a.0.path.cmp(&b.0.path));
+        all.dedup_by(|a, b| a.0.path == b.0.path);
+        let (files, found) = all.into_iter().unzip();
+        Listing {
+            label: self.label.clone(),
+            disks,
+            files,
+            found,
+            issues,
+            fault: RefCell::default(),
+        }
+    }
+}
+
+impl Listing {
+    /// Names the state of all files together: their paths, lengths and times.
+    pub(super) fn state(&self) -> String {
+        let mut state = DefaultHasher::new();
+        for (file, found) in self.files.iter().zip(&self.found) {
+            (&file.path, &found.version).hash(&mut state);
+        }
+        format!("{:016x}", state.finish())
     }
 
-    pub(super) fn read(
+    fn found(&self, path: &str) -> Option<(&Found, &Disk)> {
+        let at = self.files.binary_search_by(|f| f.path.as_str().cmp(path));
+        let found = self.found.get(at.ok()?)?;
+        let (_, disk) = self.disks.get(found.disk)?;
+        Some((found, disk))
+    }
+
+    /// Asks the disk of a file, and names the file in an error as this source does.
+    fn ask<T>(
         &self,
         path: &str,
-        wanted: &str,
-        range: Option<&str>,
-    ) -> Result<Part, Refused> {
-        let (held, path) = {
-            let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
-            files.get(path).cloned().ok_or(Refused::NotServed)?
-        };
-        if wanted.is_empty() {
-            return Err(Refused::Unversioned);
-        }
-        let mut file = held.open(&path)?;
-        let before = state(&file)?;
-        if version(before, SystemTime::now()) != wanted {
-            return Err(Refused::Changed);
-        }
-        let (len, _) = before;
-        let (first, count) = match range::parse(range, len) {
-            None => (0, len),
-            Some(None) => return Err(Refused::Range),
-            Some(Some((first, count))) => (first, count.min(MOST)),
-        };
-        file.seek(SeekFrom::Start(first))?;
-        let last = (first + count).saturating_sub(1);
-        let part = |bytes| Part {
-            bytes,
-            len: count,
-            whole: range.is_none(),
-            content_range: format!("bytes {first}-{last}/{len}"),
-        };
-        if count > MOST {
-            return Ok(part(Bytes::Chunks(Chunks {
-                file,
-                left: count,
-                state: before,
-            })));
-        }
-        let mut bytes = Vec::with_capacity(usize::try_from(count).unwrap_or(0));
-        (&file).take(count).read_to_end(&mut bytes)?;
-        // What was read belongs to the listed file only if it still is that file now.
-        if state(&file)? != before || bytes.len() as u64 != count {
-            return Err(Refused::Changed);
-        }
-        Ok(part(Bytes::Read(bytes)))
+        ask: impl FnOnce(&Found, &Disk) -> Result<T, SourceError>,
+    ) -> Result<T, SourceError> {
+        let not_found = || SourceError::NotFound(path.to_owned());
+        let (found, disk) = self.found(path).ok_or_else(not_found)?;
+        let here = path.to_owned();
+        ask(found, disk).map_err(|error| match error {
+            SourceError::NotFound(_) => SourceError::NotFound(here),
+            SourceError::Changed(_) => SourceError::Changed(here),
+            SourceError::Unreadable { cause, .. } => SourceError::Unreadable { path: here, cause },
+            SourceError::Database {
+                cause,
+                next,
+                failed,
+                ..
+            } => SourceError::Database {
+                path: here,
+                cause,
+                next,
+                failed,
+            },
+        })
+    }
+
+    fn changed(&self, path: &str) -> SourceError {
+        let changed = SourceError::Changed(path.to_owned());
+        self.fault.replace(Some(changed.clone()));
+        changed
+    }
+}
+
+impl Source for Listing {
+    fn label(&self) -> String {
+        self.label.clone()
+    }
+
+    fn files(&self) -> &[FileEntry] {
+        &self.files
+    }
+
+    fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {
+        self.ask(path, |found, disk| {
+            let read = disk.read(&found.path, offset, len);
+            // What was read belongs to the listed file only if it still is that file now: a part of one and a part of
+            // another are not mixed.
+            match disk.root().state(&found.path) {
+                Ok(state) if state == found.state => read,
+                _ => Err(self.changed(path)),
+            }
+        })
+    }
+
+    /// A database may have changed since it was listed: SQLite's locks keep what is read whole, and the next listing
+    /// says that it changed.
+    fn database(&self, path: &str, limits: &Limits) -> Result<Box<dyn Database>, SourceError> {
+        self.ask(path, |found, disk| disk.database(&found.path, limits))
+    }
+
+    fn notes(&self, path: &str) -> Vec<Issue> {
+        let notes = self.found(path);
+        let notes = notes.map(|(found, disk)| disk.notes(&found.path));
+        let mut notes = notes.unwrap_or_default();
+        // No lock kept the writer off: what was read is thrown away, and read again.
+        notes.retain(|note| {
+            let torn = note.rule == "changed-while-reading";
+            if torn {
+                self.changed(path);
+            }
+            !torn
+        });
+        notes
+    }
+
+    fn made(&self, place: &str) -> Option<i128> {
+        let folder = format!("{place}/");
+        let inside = self.below(folder.trim_start_matches('/')).first();
+        let (found, disk) = self.found(&inside?.path)?;
+        let (prefix, _) = self.disks.get(found.disk)?;
+        disk.made(place.strip_prefix(prefix.as_str()).unwrap_or_default())
+    }
+
+    fn listed(&self) -> Vec<Issue> {
+        self.issues.clone()
+    }
+}
+
+impl DeskSource for Listing {
+    fn version(&self, path: &str) -> &str {
+        self.found(path).map_or("", |(found, _)| &found.version)
+    }
+
+    fn workflows(&self, path: &str, limits: &Limits) -> Result<Box<dyn Rows>, SourceError> {
+        self.ask(path, |found, disk| {
+            let tables = disk.workflows(&found.path, limits)?;
+            Ok(Box::new(tables) as Box<dyn Rows>)
+        })
+    }
+
+    fn take_fault(&self) -> Option<SourceError> {
+        self.fault.take()
     }
 }
 
@@ -281,7 +256,7 @@ const STEP: Duration = Duration::from_millis(50);
 
 /// Names a state of a file: length and time of change. What was written a moment ago has a name for that moment only:
 /// it may be written once more within the same step of the clock.
-fn version((len, changed): (u64, SystemTime), now: SystemTime) -> String {
+fn version((len, changed): State, now: SystemTime) -> String {
     let is_new = now.duration_since(changed).is_ok_and(|since| since < STEP);
     let changed = changed
         .duration_since(UNIX_EPOCH)
@@ -293,6 +268,7 @@ fn version((len, changed): (u64, SystemTime), now: SystemTime) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
 
     fn served(path: &std::path::Path) -> Served {
         let mut served = Served::new("a run");
@@ -301,56 +277,31 @@ mod tests {
     }
 
     fn paths(served: &Served) -> Vec<String> {
-        served.listing().files.into_iter().map(|f| f.path).collect()
+        let listing = served.look();
+        listing.files.into_iter().map(|f| f.path).collect()
     }
 
     #[test]
-    fn what_is_written_later_is_served_and_named_in_the_version() {
+    fn what_is_written_later_is_served_and_named_in_the_state() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("state.md"), "x").unwrap();
         std::fs::write(dir.path().join("secret.txt"), "x").unwrap();
         let served = served(dir.path());
-        assert_eq!(paths(&served), ["r/state.md"]);
-        assert!(matches!(
-            served.read("r/a.md", "", None),
-            Err(Refused::NotServed)
-        ));
-        let before = served.version();
+        let before = served.look();
+        let not_found = Err(SourceError::NotFound("r/a.md".to_owned()));
+        assert_eq!(before.read("r/a.md", 0, 9), not_found);
         std::fs::write(dir.path().join("a.md"), "new").unwrap();
-        assert_ne!(served.version(), before);
+        assert_ne!(served.look().state(), before.state());
         assert_eq!(paths(&served), ["r/a.md", "r/state.md"]);
-        settle(&dir.path().join("a.md"), 60);
-        let version = listed(&served, "r/a.md");
-        assert_eq!(read(&served, "r/a.md", &version, None).unwrap(), b"new");
-        assert!(matches!(
-            served.read("r/a.md", "", None),
-            Err(Refused::Unversioned)
-        ));
+        assert_eq!(served.look().read("r/a.md", 1, 9).unwrap(), b"ew");
+        // What was listed then is listed still.
+        assert_eq!(before.read("r/a.md", 0, 9), not_found);
         // A folder that is gone, and one that comes back.
         std::fs::remove_dir_all(dir.path()).unwrap();
         assert_eq!(paths(&served), Vec::<String>::new());
         std::fs::create_dir(dir.path()).unwrap();
         std::fs::write(dir.path().join("state.md"), "y").unwrap();
         assert_eq!(paths(&served), ["r/state.md"]);
-    }
-
-    fn read(
-        served: &Served,
-        path: &str,
-        version: &str,
-        range: Option<&str>,
-    ) -> Result<Vec<u8>, Refused> {
-        match served.read(path, version, range)?.bytes {
-            Bytes::Read(bytes) => Ok(bytes),
-            Bytes::Chunks(chunks) => Ok(chunks.collect::<io::Result<Vec<_>>>()?.concat()),
-        }
-    }
-
-    /// The name of the state in which a file was listed.
-    fn listed(served: &Served, path: &str) -> String {
-        let listing = served.listing();
-        let file = listing.files.into_iter().find(|file| file.path == path);
-        file.unwrap().version
     }
 
     /// Sets back when a file was written, so that it is no longer new.
@@ -367,27 +318,24 @@ mod tests {
         std::fs::write(&path, "one").unwrap();
         settle(&path, 60);
         let served = served(dir.path());
-        let version = listed(&served, "r/state.md");
-        let (state, before) = (served.version(), version.clone());
-        let read = |version: &str| read(&served, "r/state.md", version, Some("bytes=0-1"));
-        assert_eq!(read(&version).unwrap(), b"on");
-        assert_eq!(served.version(), state, "nothing changed");
+        let before = served.look();
+        let read = |listing: &Listing| listing.read("r/state.md", 0, 2);
+        let changed = Err(SourceError::Changed("r/state.md".to_owned()));
+        assert_eq!(read(&before).unwrap(), b"on");
+        assert_eq!(served.look().state(), before.state(), "nothing changed");
+        assert_eq!(before.take_fault(), None);
         // Longer; then as long, and written later.
         for (text, seconds) in [("longer", 60), ("longEr", 30)] {
             std::fs::write(&path, text).unwrap();
             settle(&path, seconds);
-            assert_ne!(served.version(), state, "{text}");
-            let refused = read(&before).err().map(|refused| refused.status());
-            assert_eq!(refused, Some(StatusCode::CONFLICT), "{text}");
-            let version = listed(&served, "r/state.md");
-            assert_eq!(read(&version).unwrap(), b"lo");
+            assert_ne!(served.look().state(), before.state(), "{text}");
+            assert_eq!(read(&before), changed, "{text}");
+            assert_eq!(before.take_fault(), changed.clone().err());
+            assert_eq!(read(&served.look()).unwrap(), b"lo");
         }
-        // Gone, while the list still has it: the page asks for a new list.
         std::fs::remove_file(&path).unwrap();
-        assert_ne!(served.version(), state);
-        assert!(matches!(read(&before), Err(Refused::Io(_))));
-        served.listing();
-        assert!(matches!(read(&before), Err(Refused::NotServed)));
+        assert_ne!(served.look().state(), before.state());
+        assert_eq!(read(&before), changed);
     }
 
     #[test]
@@ -395,7 +343,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.md");
         std::fs::write(&path, "x").unwrap();
-        let state = state(&File::open(&path).unwrap()).unwrap();
+        let meta = std::fs::metadata(&path).unwrap();
+        let state = (meta.len(), meta.modified().unwrap());
         let written = state.1;
         let soon = version(state, written + STEP / 2);
         let later = version(state, written + STEP * 2);
@@ -404,30 +353,6 @@ mod tests {
             "{soon}, {later}"
         );
         assert_eq!(later, version(state, written + STEP * 3));
-    }
-
-    /// Of a file that is longer than memory a piece is held at a time, and what is written to is cut off.
-    #[test]
-    fn a_long_file_is_read_in_pieces() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("big.txt");
-        let long: u64 = 3 << 30;
-        File::create(&path).unwrap().set_len(long).unwrap();
-        settle(&path, 60);
-        let served = served(dir.path());
-        let version = listed(&served, "r/big.txt");
-        let part = served.read("r/big.txt", &version, None).unwrap();
-        assert_eq!((part.len, part.whole), (long, true));
-        let Bytes::Chunks(mut chunks) = part.bytes else {
-            panic!("it is held");
-        };
-        for _ in 0..8 {
-            let piece = chunks.next().unwrap().unwrap();
-            assert!(piece.len() as u64 <= CHUNK && piece.capacity() as u64 <= 2 * CHUNK);
-        }
-        std::fs::write(&path, "another").unwrap();
-        assert!(chunks.next().unwrap().is_err());
-        assert!(chunks.next().is_none());
     }
 
     /// What comes into a listed file's place is neither followed nor waited for.
@@ -444,7 +369,7 @@ mod tests {
                 std::fs::write(&path, "mine").unwrap();
                 settle(&path, 60);
                 let served = served(dir.path());
-                let version = listed(&served, "r/notes/a.md");
+                let listing = served.look();
                 let swapped = dir.path().join(place.strip_prefix("r/").unwrap());
                 std::fs::rename(&swapped, dir.path().join("before")).unwrap();
                 let target = match place.ends_with(".md") {
@@ -459,8 +384,8 @@ mod tests {
                         assert!(made.unwrap().success());
                     }
                 }
-                let refused = read(&served, "r/notes/a.md", &version, None);
-                assert!(matches!(refused, Err(Refused::Io(_))), "{place}, {kind}");
+                let refused = listing.read("r/notes/a.md", 0, 99);
+                assert!(refused.is_err(), "{place}, {kind}");
             }
         }
     }
@@ -491,7 +416,7 @@ mod tests {
                 .unwrap();
         }
         let served = served(&run);
-        let version = listed(&served, "r/notes/a.md");
+        let mut listing = served.look();
         let link = dir.path().join("link");
         std::os::unix::fs::symlink(outside.path(), &link).unwrap();
         let (stop, swaps) = (AtomicBool::new(false), AtomicU64::new(0));
@@ -507,13 +432,13 @@ mod tests {
             while rounds < 1000 || (hit < 100 && rounds < 1_000_000) {
                 rounds += 1;
                 let before = swaps.load(Ordering::Relaxed);
-                match read(&served, "r/notes/a.md", &version, None) {
+                match listing.read("r/notes/a.md", 0, 99) {
                     Ok(bytes) => assert_eq!(bytes, b"mine!!"),
                     Err(_) => refused += 1,
                 }
                 hit += u32::from(swaps.load(Ordering::Relaxed) > before);
                 if rounds % 16 == 0 {
-                    served.listing();
+                    listing = served.look();
                 }
             }
             stop.store(true, Ordering::Relaxed);

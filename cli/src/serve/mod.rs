@@ -1,39 +1,40 @@
-//! The local server of `prose view`: the viewer's page, a list of files, and ranges of them.
+//! The local server of `prose view`: the viewer's page, the answers to its questions, and word of changes.
 //!
 //! It listens on 127.0.0.1 only. Every path begins with a token that nobody can guess, and requests that name
-//! another host are refused, so that no page from elsewhere can read a run through a rebound name. It reads files in
-//! ranges, keeps none of them, and never opens a database: SQLite runs in the page's worker.
+//! another host, or come from a page of another origin, are refused, so that no page from elsewhere can read a run
+//! through a rebound name. It reads files and databases as the commands do: without a trace.
 //!
 //! | request | answer |
 //! |---|---|
 //! | `GET /{token}/` | the page |
-//! | `GET /{token}/files.json` | what is served now: label and files with their versions |
-//! | `GET /{token}/version` | a short text that names the state of all of them: another one, and something changed |
-//! | `GET /{token}/file/{path}?v={version}` | a range (206) or all of it, or 409 when the file is no longer that version |
+//! | `POST /{token}/desk/{name}` | to a question of [`prosescope_desk::protocol`] JSON, or the bytes of a value; 422 and the reason where there is no answer. Each page asks a desk of its own name |
+//! | `GET /{token}/changes` | server-sent events: a short text that names the state of all files, and the next one when something changed |
 
+mod desks;
 mod files;
-mod range;
 
+use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Path, Query, Request, State};
+use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::response::{IntoResponse, Response, Sse, sse};
+use axum::routing::{get, post};
 use futures_util::stream;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use prosescope_desk::protocol::Trouble;
 
 use crate::error::CliError;
 use crate::exit::Exit;
 
-use files::Bytes;
+use desks::{Answer, Desks};
 pub(crate) use files::Served;
 
 /// The viewer that the binary carries; empty in a build without one (see build.rs).
@@ -42,12 +43,21 @@ const VIEWER: &str = include_str!(concat!(env!("OUT_DIR"), "/viewer.html"));
 /// How long a connection may be silent before a request is whole.
 const IDLE: Duration = Duration::from_secs(30);
 
+/// How long to wait between two looks at the files. A watcher of the file system would miss network and container
+/// folders.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// A look that takes its time is followed by so many times as long a pause, up to [`LONGEST`].
+const REST: u32 = 4;
+const LONGEST: Duration = Duration::from_secs(30);
+
 /// What is not the page is nothing that runs, or shows anything.
 const NO_PAGE: &str = "default-src 'none'; frame-ancestors 'none'";
 
 struct Site {
     token: String,
-    served: Served,
+    served: Arc<Served>,
+    desks: Desks,
     page: String,
     /// The page's own policy: a page in which it is cut off, or comes too late, is held to it all the same.
     policy: header::HeaderValue,
@@ -56,9 +66,11 @@ struct Site {
 impl Site {
     fn new(token: String, served: Served, viewer: &str) -> Site {
         let page = served_page(viewer);
+        let served = Arc::new(served);
         Site {
             policy: policy(&page),
             token,
+            desks: Desks::new(Arc::clone(&served)),
             served,
             page,
         }
@@ -124,9 +136,8 @@ impl Server {
 fn app(site: Arc<Site>) -> Router {
     Router::new()
         .route("/{token}/", get(page))
-        .route("/{token}/files.json", get(list))
-        .route("/{token}/version", get(version))
-        .route("/{token}/file/{*path}", get(file))
+        .route("/{token}/desk/{name}", post(ask))
+        .route("/{token}/changes", get(changes))
         .layer(middleware::from_fn_with_state(Arc::clone(&site), guard))
         .with_state(site)
 }
@@ -191,7 +202,8 @@ async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> R
         .split('/')
         .next()
         .unwrap_or_default();
-    if !matches!(name, "127.0.0.1" | "localhost") || !same(token, &site.token) {
+    let is_ours = is_of(request.headers(), host);
+    if !matches!(name, "127.0.0.1" | "localhost") || !is_ours || !same(token, &site.token) {
         return (StatusCode::NOT_FOUND, "not found\n").into_response();
     }
     let mut response = next.run(request).await;
@@ -212,6 +224,13 @@ async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> R
         header::HeaderValue::from_static("same-origin"),
     );
     response
+}
+
+/// Whether no page asks, or one of this server. A browser names the origin of whoever asks with `POST`.
+fn is_of(headers: &HeaderMap, host: &str) -> bool {
+    let origin = headers.get(header::ORIGIN);
+    let origin = origin.map(|origin| origin.to_str().unwrap_or_default());
+    origin.is_none_or(|origin| origin.strip_prefix("http://") == Some(host))
 }
 
 /// Compares in constant time: how much of a guess was right is nobody's business.
@@ -235,79 +254,55 @@ async fn page(State(site): State<Arc<Site>>) -> Response {
         .into_response()
 }
 
-async fn list(State(site): State<Arc<Site>>) -> Response {
-    // Looking through thousands of files takes its time; others are answered meanwhile.
-    let listed = tokio::task::spawn_blocking(move || serde_json::to_vec(&site.served.listing()));
-    match listed.await {
-        Ok(Ok(json)) => ([(header::CONTENT_TYPE, "application/json")], json).into_response(),
-        Ok(Err(e)) => (StatusCode::INTERNAL_SERVER_ERROR, e.to_string()).into_response(),
-        Err(e) => (StatusCode::INTERNAL_SERVER_ERROR, e.to_string()).into_response(),
-    }
-}
-
-async fn version(State(site): State<Arc<Site>>) -> Response {
-    match tokio::task::spawn_blocking(move || site.served.version()).await {
-        Ok(version) => version.into_response(),
-        Err(e) => (StatusCode::INTERNAL_SERVER_ERROR, e.to_string()).into_response(),
-    }
-}
-
-#[derive(serde::Deserialize)]
-struct Version {
-    #[serde(default)]
-    v: String,
-}
-
-async fn file(
+async fn ask(
     State(site): State<Arc<Site>>,
-    Path((_, path)): Path<(String, String)>,
-    Query(version): Query<Version>,
-    headers: HeaderMap,
+    Path((_, name)): Path<(String, String)>,
+    question: String,
 ) -> Response {
-    let wanted = headers
-        .get(header::RANGE)
-        .and_then(|h| h.to_str().ok())
-        .map(str::to_owned);
-    let read =
-        tokio::task::spawn_blocking(move || site.served.read(&path, &version.v, wanted.as_deref()))
-            .await;
-    match read {
-        Ok(Ok(part)) => {
-            let status = if part.whole {
-                StatusCode::OK
-            } else {
-                StatusCode::PARTIAL_CONTENT
-            };
-            let mut response = (
-                status,
-                [(header::CONTENT_TYPE, "application/octet-stream")],
-                body(part.bytes),
-            )
-                .into_response();
-            response
-                .headers_mut()
-                .insert(header::CONTENT_LENGTH, part.len.into());
-            if let Ok(value) = header::HeaderValue::from_str(&part.content_range) {
-                response.headers_mut().insert(header::CONTENT_RANGE, value);
-            }
-            response
+    let answer = match serde_json::from_str(&question) {
+        Ok(request) => site.desks.ask(&name, request).await,
+        Err(error) => Err(Trouble::defect(&format!(
+            "the question could not be read: {error}"
+        ))),
+    };
+    let json = [(header::CONTENT_TYPE, "application/json")];
+    match answer {
+        Ok(Answer::Json(answer)) => (json, answer).into_response(),
+        Ok(Answer::Bytes(pieces)) => {
+            let pieces = stream::unfold(pieces, |mut pieces| async {
+                pieces.recv().await.map(|piece| (piece, pieces))
+            });
+            let bytes = [(header::CONTENT_TYPE, "application/octet-stream")];
+            (bytes, Body::from_stream(pieces)).into_response()
         }
-        Ok(Err(refused)) => (refused.status(), format!("{refused}\n")).into_response(),
-        Err(e) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{e}\n")).into_response(),
+        Err(trouble) => {
+            let trouble = serde_json::to_string(&trouble).unwrap_or_default();
+            (StatusCode::UNPROCESSABLE_ENTITY, json, trouble).into_response()
+        }
     }
 }
 
-/// Bytes as they are read: of a long file the next piece when the other side has taken the last.
-fn body(bytes: Bytes) -> Body {
-    let chunks = match bytes {
-        Bytes::Read(bytes) => return Body::from(bytes),
-        Bytes::Chunks(chunks) => chunks,
-    };
-    Body::from_stream(stream::try_unfold(chunks, |mut chunks| async {
-        let read = tokio::task::spawn_blocking(move || (chunks.next(), chunks));
-        let (next, chunks) = read.await.map_err(std::io::Error::other)?;
-        Ok::<_, std::io::Error>(next.transpose()?.map(|bytes| (bytes, chunks)))
-    }))
+/// Looks at the files for as long as a page listens, and says their state when it is another one.
+async fn changes(State(site): State<Arc<Site>>) -> Response {
+    let told: Option<String> = None;
+    let begin = (site, told, Duration::ZERO);
+    let events = stream::unfold(begin, |(site, told, mut pause)| async move {
+        loop {
+            tokio::time::sleep(pause).await;
+            let began = Instant::now();
+            let served = Arc::clone(&site.served);
+            // Looking through thousands of files takes its time; others are answered meanwhile.
+            let state = tokio::task::spawn_blocking(move || served.look().state());
+            let state = state.await.ok()?;
+            pause = (began.elapsed() * REST).clamp(PAUSE, LONGEST);
+            if told.as_ref() != Some(&state) {
+                let event = sse::Event::default().data(&state);
+                return Some((Ok::<_, Infallible>(event), (site, Some(state), pause)));
+            }
+        }
+    });
+    let alive = sse::KeepAlive::new();
+    Sse::new(events).keep_alive(alive).into_response()
 }
 
 #[cfg(test)]
@@ -321,68 +316,6 @@ mod tests {
             served_page(page),
             "<meta content=\"default-src 'none'; connect-src 'self'\"><meta name=\"prosescope-served\" content=\"yes\">"
         );
-    }
-
-    /// The answer to a request: its status, what part of the file it is, and its text.
-    fn answer<R: IntoResponse>(handler: impl Future<Output = R>) -> (u16, String, String) {
-        let runtime = tokio::runtime::Builder::new_current_thread().build();
-        runtime.unwrap().block_on(async {
-            let response = handler.await.into_response();
-            let part = response.headers().get(header::CONTENT_RANGE);
-            let part = part.map_or("", |value| value.to_str().unwrap()).to_owned();
-            let status = response.status().as_u16();
-            let body = axum::body::to_bytes(response.into_body(), 1 << 20).await;
-            let text = String::from_utf8(body.unwrap().to_vec()).unwrap();
-            (status, part, text)
-        })
-    }
-
-    #[test]
-    fn a_part_is_of_the_listed_file_or_it_is_a_conflict() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("state.md");
-        std::fs::write(&path, "0123456789").unwrap();
-        let mut served = Served::new("a run");
-        served.add(dir.path().to_owned(), "", Box::new(|_| true));
-        let site = Arc::new(Site::new("t".to_owned(), served, ""));
-        let listed = || -> String {
-            let (status, _, list) = answer(list(State(Arc::clone(&site))));
-            assert_eq!(status, 200);
-            let list: serde_json::Value = serde_json::from_str(&list).unwrap();
-            list["files"][0]["version"].as_str().unwrap().to_owned()
-        };
-        let ask = |name: &str, version: &str, range: &str| {
-            let path = Path(("t".to_owned(), name.to_owned()));
-            let v = version.to_owned();
-            let mut headers = HeaderMap::new();
-            if !range.is_empty() {
-                headers.insert(header::RANGE, range.parse().unwrap());
-            }
-            answer(file(
-                State(Arc::clone(&site)),
-                path,
-                Query(Version { v }),
-                headers,
-            ))
-        };
-        // What was written just now is named for that moment only.
-        let earlier = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
-        let set_back = std::fs::File::options().write(true).open(&path).unwrap();
-        set_back.set_modified(earlier).unwrap();
-        let now = listed();
-        let part = |text: &str| (206, "bytes 2-4/10".to_owned(), text.to_owned());
-        assert_eq!(ask("state.md", &now, "bytes=2-4"), part("234"));
-        assert_eq!(ask("state.md", "", "bytes=2-4").0, 400);
-        assert_eq!(ask("state.md", &now, "").0, 200);
-        assert_eq!(ask("state.md", &now, "bytes=10-12").0, 416);
-        assert_eq!(ask("other.md", &now, "").0, 404);
-        assert_eq!(ask("state.md", "10-0", "").0, 409);
-        let state = || answer(version(State(Arc::clone(&site)))).2;
-        let before = state();
-        std::fs::write(&path, "another text").unwrap();
-        assert_ne!(state(), before, "the page is told that something changed");
-        let (status, _, said) = ask("state.md", &now, "bytes=2-4");
-        assert_eq!((status, said.contains("changed")), (409, true), "{said}");
     }
 
     #[test]
@@ -427,7 +360,7 @@ mod tests {
     fn a_connection_that_asks_nothing_is_closed() {
         let site = Site::new("t".to_owned(), Served::new("a run"), "");
         let at = serving(site, Duration::from_millis(50));
-        let whole = "GET /t/version HTTP/1.1\r\nHost: localhost\r\n\r\n";
+        let whole = "GET /t/ HTTP/1.1\r\nHost: localhost\r\n\r\n";
         // Nothing at all; half of a request; one request, and then nothing.
         for (request, status) in [("", ""), (&whole[..30], ""), (whole, "HTTP/1.1 200")] {
             let said = answers(at, request);
@@ -445,8 +378,8 @@ mod tests {
                 "/t/",
                 "default-src 'none'; connect-src 'self'; frame-ancestors 'none'",
             ),
-            ("/t/files.json", NO_PAGE),
-            ("/t/file/none", NO_PAGE),
+            ("/t/changes/none", NO_PAGE),
+            ("/t/desk/none", NO_PAGE),
         ] {
             let said = answers(
                 at,
@@ -459,29 +392,106 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_long_file_is_sent_whole() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("big.bin");
-        let long = (9 << 20) + 7;
-        std::fs::write(&path, "x".repeat(long)).unwrap();
-        let earlier = std::time::SystemTime::now() - Duration::from_secs(60);
-        let file = std::fs::File::options().write(true).open(&path).unwrap();
-        file.set_modified(earlier).unwrap();
-        let mut served = Served::new("a run");
-        served.add(dir.path().to_owned(), "", Box::new(|_| true));
-        let list = serde_json::to_value(served.listing()).unwrap();
-        let version = list["files"][0]["version"].as_str().unwrap().to_owned();
-        let at = serving(
-            Site::new("t".to_owned(), served, ""),
-            Duration::from_millis(50),
-        );
+    /// A question to the desk of a page, with these headers.
+    fn asked(at: SocketAddr, desk: &str, question: &str, headers: &str) -> (String, String) {
+        let len = question.len();
         let said = answers(
             at,
-            &format!("GET /t/file/big.bin?v={version} HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+            &format!(
+                "POST /t/desk/{desk} HTTP/1.1\r\nHost: {at}\r\nContent-Length: {len}\r\n{headers}\r\n{question}"
+            ),
         );
         let (head, body) = said.split_once("\r\n\r\n").unwrap();
-        assert!(head.contains(&format!("content-length: {long}")), "{head}");
-        assert_eq!(body.len(), long);
+        (head.to_owned(), body.to_owned())
+    }
+
+    /// Writes a file as of a minute ago: what was written just now has another state a moment later.
+    fn write(path: &std::path::Path, text: &str) {
+        std::fs::write(path, text).unwrap();
+        let earlier = std::time::SystemTime::now() - Duration::from_secs(60);
+        let file = std::fs::File::options().write(true).open(path).unwrap();
+        file.set_modified(earlier).unwrap();
+    }
+
+    fn run() -> (tempfile::TempDir, Served) {
+        let dir = tempfile::tempdir().unwrap();
+        let state = "# Execution State\n\nrun: 20260115-143052-a7b3c9\n";
+        write(&dir.path().join("state.md"), state);
+        let mut served = Served::new("a run");
+        served.add(dir.path().to_owned(), "", Box::new(|_| true));
+        (dir, served)
+    }
+
+    #[test]
+    fn a_page_asks_its_own_desk_and_other_pages_ask_nothing() {
+        let (dir, served) = run();
+        let site = Site::new("t".to_owned(), served, "");
+        let at = serving(site, Duration::from_millis(50));
+        let own = format!("Origin: http://{at}\r\n");
+        let (head, opened) = asked(at, "1", "\"open_served\"", &own);
+        assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+        assert!(opened.contains("20260115-143052-a7b3c9"), "{opened}");
+        for headers in [
+            "Origin: http://example.com\r\n",
+            "Origin: null\r\n",
+            "Origin: https://localhost\r\n",
+        ] {
+            let (head, _) = asked(at, "1", "\"open_served\"", headers);
+            assert!(head.starts_with("HTTP/1.1 404"), "{headers}: {head}");
+        }
+        for question in [
+            "{",
+            "\"open_example\"",
+            r#"{"page":{"place":"nowhere","page":"overview"}}"#,
+        ] {
+            let (head, trouble) = asked(at, "1", question, &own);
+            assert!(head.starts_with("HTTP/1.1 422"), "{question}: {head}");
+            let trouble: Trouble = serde_json::from_str(&trouble).unwrap();
+            assert!(!trouble.cause.is_empty() && !trouble.next.is_empty());
+        }
+        // A desk that was never asked, or is gone, opens by itself what is served.
+        let overview = r#"{"page":{"place":"","page":"overview"}}"#;
+        let (head, shown) = asked(at, "2", overview, "");
+        assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+        assert!(shown.contains("20260115-143052-a7b3c9"), "{shown}");
+        // What a page has read stays until it follows; another page is not held up by that.
+        write(&dir.path().join("new.txt"), "new");
+        let follow = r#"{"follow":{"place":"","nodes":[],"bindings":[],"folded":{}}}"#;
+        let (_, followed) = asked(at, "1", follow, "");
+        assert!(followed.contains("\"reread\":true"), "{followed}");
+        assert_eq!(asked(at, "1", follow, "").1, "null");
+        let (_, followed) = asked(at, "2", follow, "");
+        assert!(followed.contains("\"reread\":true"), "{followed}");
+    }
+
+    #[test]
+    fn a_long_value_is_sent_whole() {
+        let (dir, served) = run();
+        let long = (9 << 20) + 7;
+        std::fs::write(dir.path().join("big.txt"), "x".repeat(long)).unwrap();
+        let site = Site::new("t".to_owned(), served, "");
+        let at = serving(site, Duration::from_millis(50));
+        let question = r#"{"download":{"place":"","of":{"file":"big.txt"}}}"#;
+        let (head, body) = asked(at, "1", question, "");
+        assert!(head.contains("application/octet-stream"), "{head}");
+        assert_eq!(body.matches('x').count(), long);
+    }
+
+    #[test]
+    fn a_change_is_said_to_whoever_listens() {
+        use std::io::{BufRead, BufReader, Write};
+        let (dir, served) = run();
+        let site = Site::new("t".to_owned(), served, "");
+        let at = serving(site, IDLE);
+        let mut stream = std::net::TcpStream::connect(at).unwrap();
+        let patience = Some(prosescope_test_support::work::PATIENCE);
+        stream.set_read_timeout(patience).unwrap();
+        let request = "GET /t/changes HTTP/1.1\r\nHost: localhost\r\n\r\n";
+        stream.write_all(request.as_bytes()).unwrap();
+        let lines = BufReader::new(stream).lines().map(Result::unwrap);
+        let mut told = lines.filter(|line| line.starts_with("data: "));
+        let first = told.next().unwrap();
+        std::fs::write(dir.path().join("new.txt"), "new").unwrap();
+        assert_ne!(told.next().unwrap(), first);
     }
 }

@@ -4,6 +4,9 @@
 use rusqlite::types::{ToSqlOutput, Value as Bound, ValueRef};
 use rusqlite::{Connection, ToSql, params_from_iter};
 
+use super::guard;
+use crate::database::Limits;
+use crate::source::SourceError;
 use crate::workflow::{
     Barrier, Column, Dialect, Facts, Filter, Row, Rows, Select, Shape, Statement, Table,
     TableShape, Target, Turn, Value, WORKFLOWS_SQL, Waiting, Work, Workflow, label, quoted,
@@ -31,6 +34,25 @@ impl SqliteTables {
         let mut tables = SqliteTables { conn, shape };
         tables.learn()?;
         Ok(tables)
+    }
+
+    /// What [`Source`](crate::source::Source)s open: the tables of workflows in a database that is read.
+    ///
+    /// # Errors
+    /// See [`guard()`]; the path is named as the source names it.
+    pub fn of_source(
+        mut conn: Connection,
+        path: &str,
+        limits: &Limits,
+    ) -> Result<SqliteTables, SourceError> {
+        let guarded = guard(&mut conn, limits.into());
+        guarded.map_err(|error| SourceError::of_database(path, &error))?;
+        SqliteTables::new(conn).map_err(|fault| SourceError::Database {
+            path: path.to_owned(),
+            cause: fault.message,
+            next: fault.hint,
+            failed: false,
+        })
     }
 
     /// Makes the tables that are missing, and looks again.

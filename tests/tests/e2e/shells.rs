@@ -8,7 +8,14 @@ use prosescope_tests::needs;
 use prosescope_tests::sql_scan::{in_rust, in_text};
 
 /// The shells' sources. The store is held to the same where it reads: it moves rows, the core says which.
-const SHELLS: &[&str] = &["cli/src", "serve/src", "store/src", "web", "pkg"];
+const SHELLS: &[&str] = &[
+    "cli/src",
+    "desk/src",
+    "serve/src",
+    "store/src",
+    "web",
+    "pkg",
+];
 
 /// Where changes become rows.
 const WRITERS: &[&str] = &["store/src/record/sqlite", "store/src/upkeep"];

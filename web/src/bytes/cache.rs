@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
+use prosescope_desk::protocol::Counters;
+
 /// Bytes of a block: what is fetched at least. Small, because a list of bindings touches a page here and there all
 /// over a file of large values.
 pub(crate) const BLOCK: u64 = 16 * 1024;
@@ -26,19 +28,6 @@ const SCANS: usize = 4;
 /// Small files that are fetched with the one that is asked for, at most: a folder's files are read in their order, and
 /// a browser is asked for each across processes.
 const FILES_AHEAD: usize = 64;
-
-/// What was read, for tests and for whoever wonders.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Counters {
-    /// Reads that were asked for: a page of a database each.
-    pub(crate) reads: u64,
-    /// Bytes that were asked for.
-    pub(crate) bytes: u64,
-    /// Fetches from the file or the server.
-    pub(crate) fetches: u64,
-    /// Bytes that were fetched.
-    pub(crate) fetched: u64,
-}
 
 /// A cache of the blocks that were used last, with read-ahead that grows while a scan goes on.
 #[derive(Debug, Default)]

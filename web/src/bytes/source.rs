@@ -1,13 +1,14 @@
 //! The core's [`Source`] over what a browser can read.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
 use prosescope_core::database::{Database, Limits};
-use prosescope_core::sqlite::SqliteTables;
-use prosescope_core::sqlite::{Sqlite, guard};
+use prosescope_core::sqlite::{Sqlite, SqliteTables};
+use prosescope_core::workflow::Rows;
+use prosescope_desk::DeskSource;
+use prosescope_desk::protocol::{Counters, Missing};
 use prosescope_vfs::{Files as _, Mount};
 use wasm_bindgen::{JsCast as _, JsValue};
 
@@ -15,16 +16,12 @@ use prosescope_core::issue::Issue;
 use prosescope_core::source::{FileEntry, Source, SourceError, left_out, names_hidden, not_given};
 use prosescope_core::time::Stamp;
 
-use super::cache::{BLOCK, BlockCache, Counters};
-use super::remote::{self, Served};
-use crate::protocol::Missing;
+use super::cache::{BLOCK, BlockCache};
 
 /// Where a file's bytes are.
 enum Place {
     /// A file that a person dropped or picked.
     Browser(web_sys::File),
-    /// A file of the local server.
-    Server(Served),
     /// Bytes that the page itself carries: the example.
     Memory(Rc<[u8]>),
 }
@@ -33,14 +30,13 @@ enum Place {
 struct Files {
     entries: Vec<FileEntry>,
     places: Vec<Place>,
-    base: String,
     cache: RefCell<BlockCache>,
     reader: Option<web_sys::FileReaderSync>,
     /// The last thing that went wrong below SQLite, which only says "disk I/O error".
     fault: RefCell<Option<SourceError>>,
 }
 
-/// What was opened: files in a browser or on the local server.
+/// What was opened: files in a browser, or the example.
 pub(crate) struct WebSource {
     label: String,
     files: Rc<Files>,
@@ -77,29 +73,8 @@ impl WebSource {
             .collect();
         WebSource {
             loose: missing.loose,
-            ..WebSource::new(label, String::new(), pairs.collect(), listed)
+            ..WebSource::new(label, pairs.collect(), listed)
         }
-    }
-
-    /// A source of the files that the server at `base` lists.
-    pub(crate) fn of_server(base: &str, listing: remote::Listing) -> WebSource {
-        let pairs = listing.files.into_iter().map(|file| {
-            let modified = file.modified.as_deref().map(Stamp::parse);
-            (
-                FileEntry {
-                    path: file.path.clone(),
-                    len: file.len,
-                    modified,
-                },
-                Place::Server(file),
-            )
-        });
-        WebSource::new(
-            listing.label,
-            base.to_owned(),
-            pairs.collect(),
-            listing.issues,
-        )
     }
 
     /// A source of bytes in memory.
@@ -112,22 +87,16 @@ impl WebSource {
             };
             (entry, Place::Memory(bytes.into()))
         });
-        WebSource::new(label, String::new(), pairs.collect(), Vec::new())
+        WebSource::new(label, pairs.collect(), Vec::new())
     }
 
-    fn new(
-        label: String,
-        base: String,
-        mut pairs: Vec<(FileEntry, Place)>,
-        listed: Vec<Issue>,
-    ) -> WebSource {
+    fn new(label: String, mut pairs: Vec<(FileEntry, Place)>, listed: Vec<Issue>) -> WebSource {
         pairs.sort_by(|a, b| a.0.path.cmp(&b.0.path));
         pairs.dedup_by(|a, b| a.0.path == b.0.path);
         let (entries, places) = pairs.into_iter().unzip();
         let files = Rc::new(Files {
             entries,
             places,
-            base,
             cache: RefCell::default(),
             reader: web_sys::FileReaderSync::new().ok(),
             fault: RefCell::default(),
@@ -140,63 +109,28 @@ impl WebSource {
             loose: false,
         }
     }
+}
 
-    /// What was read so far.
-    pub(crate) fn counters(&self) -> Counters {
-        self.files.cache.borrow().counters()
+impl DeskSource for WebSource {
+    /// Files of a browser are never listed anew: a browser refuses to read one that changed.
+    fn version(&self, _path: &str) -> &str {
+        ""
     }
 
-    /// Paths of what is not as it was in an earlier listing: other files, and such as are no longer there.
-    pub(crate) fn changed_since(&self, earlier: &WebSource) -> Vec<String> {
-        let (now, before) = (self.states(), earlier.states());
-        let changed = now
-            .iter()
-            .filter(|(path, state)| before.get(*path) != Some(state));
-        let gone = before.keys().filter(|path| !now.contains_key(*path));
-        let all = changed.map(|(path, _)| path).chain(gone);
-        all.map(|path| (*path).to_owned()).collect()
+    fn workflows(&self, path: &str, limits: &Limits) -> Result<Box<dyn Rows>, SourceError> {
+        let opened = self.mount.open(path);
+        match opened.and_then(|conn| SqliteTables::of_source(conn, path, limits)) {
+            Ok(tables) => Ok(Box::new(tables)),
+            Err(error) => Err(self.take_fault().unwrap_or(error)),
+        }
     }
 
-    /// What names the state of each file.
-    fn states(&self) -> BTreeMap<&str, (u64, &str)> {
-        let pairs = self.files.entries.iter().zip(&self.files.places);
-        let state = pairs.map(|(entry, place)| {
-            let version = match place {
-                Place::Server(file) => file.version.as_str(),
-                Place::Browser(_) | Place::Memory(_) => "",
-            };
-            (entry.path.as_str(), (entry.len, version))
-        });
-        state.collect()
-    }
-
-    /// Whether a write to a database was under way when the files were listed.
-    pub(crate) fn was_being_written(&self, database: &str) -> bool {
-        self.file(&format!("{database}-journal")).is_some()
-    }
-
-    /// The tables of workflows in a database: none of them where it has none.
-    pub(crate) fn workflows(
-        &self,
-        path: &str,
-        limits: &Limits,
-    ) -> Result<SqliteTables, SourceError> {
-        let opened = self.mount.open(path).and_then(|mut conn| {
-            let guarded = guard(&mut conn, limits.into());
-            guarded.map_err(|error| SourceError::of_database(path, &error))?;
-            SqliteTables::new(conn).map_err(|fault| SourceError::Database {
-                path: path.to_owned(),
-                cause: fault.message,
-                next: fault.hint,
-                failed: false,
-            })
-        });
-        opened.map_err(|error| self.take_fault().unwrap_or(error))
-    }
-
-    /// Why the last read below SQLite failed, once.
-    pub(crate) fn take_fault(&self) -> Option<SourceError> {
+    fn take_fault(&self) -> Option<SourceError> {
         self.files.fault.take()
+    }
+
+    fn counters(&self) -> Counters {
+        self.files.cache.borrow().counters()
     }
 }
 
@@ -266,7 +200,6 @@ impl Files {
     fn fetch(&self, index: usize, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
         match self.places.get(index) {
             Some(Place::Browser(file)) => self.slice(file, self.path(index), range),
-            Some(Place::Server(file)) => remote::range(&self.base, file, range),
             Some(Place::Memory(bytes)) => Ok(bytes
                 .get(range.start as usize..range.end as usize)
                 .unwrap_or_default()

@@ -1,7 +1,7 @@
 //! Following what is written while it is open.
 //!
-//! [`watch`] asks the server now and then whether anything changed, and has the worker read it anew; of files that a
-//! person gave it only finds out that they changed. What a page shows stays until the new answer is there
+//! [`watch`] hears from the server that something changed, and has its desk read it anew; of files that a person gave
+//! it only finds out that they changed. What a page shows stays until the new answer is there
 //! ([`super::load`], [`super::list`]); [`carry`] keeps what is folded, opened and scrolled to where it is.
 
 mod carry;

@@ -1,5 +1,6 @@
 //! What all parts of the page share: what is open, where one is, and the way to the worker.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use leptos::prelude::*;
@@ -9,7 +10,7 @@ use serde::de::DeserializeOwned;
 use wasm_bindgen::JsValue;
 
 use crate::client::Client;
-use crate::protocol::{Missing, Opened, Request, Trouble, WorkflowsIn};
+use crate::protocol::{Folds, Missing, Opened, Request, Trouble, WorkflowsIn};
 use crate::route::{Page, Route};
 
 use super::follow::Follow;
@@ -93,6 +94,8 @@ pub(crate) struct App {
     /// Following what is written.
     pub(crate) follow: Follow,
     client: StoredValue<Client, LocalStorage>,
+    /// What is folded in the traces of what is open, by the run's place.
+    folds: StoredValue<BTreeMap<String, Folds>>,
     /// What was opened last, to open it again.
     last: StoredValue<Option<What>, LocalStorage>,
     /// What was open when the present opening began: it comes back when there is no run in the new one.
@@ -157,6 +160,7 @@ impl App {
             notice: RwSignal::new(None),
             follow: Follow::new(),
             client: StoredValue::new_local(Client::default()),
+            folds: StoredValue::default(),
             last: StoredValue::new_local(None),
             kept: StoredValue::new_local(None),
             opening: StoredValue::new(0),
@@ -175,16 +179,35 @@ impl App {
         self.client.get_value().warm();
     }
 
-    /// Asks the worker.
+    /// Asks the desk of what is open.
     pub(crate) async fn ask<T: DeserializeOwned>(self, request: Request) -> Result<T, Trouble> {
         let client = self.client.get_value();
         client.ask(&request).await
     }
 
-    /// Asks the worker for a blob.
+    /// Asks for a whole value.
     pub(crate) async fn blob(self, request: Request) -> Result<web_sys::Blob, Trouble> {
         let client = self.client.get_value();
         client.blob(&request).await
+    }
+
+    /// What is folded in the trace of a run.
+    pub(crate) fn folds(self, place: &str) -> Folds {
+        let folds = self.folds.read_value();
+        folds.get(place).cloned().unwrap_or_default()
+    }
+
+    /// Folds or unfolds something of it.
+    pub(crate) fn fold(self, place: &str, change: impl FnOnce(&mut Folds)) {
+        self.folds.update_value(|folds| {
+            change(folds.entry(place.to_owned()).or_default());
+            folds.retain(|_, folds| !folds.is_empty());
+        });
+    }
+
+    /// What is folded in all runs.
+    pub(crate) fn all_folds(self) -> StoredValue<BTreeMap<String, Folds>> {
+        self.folds
     }
 
     /// Says that files are being gathered; returns the number to hand to [`App::open_as`].
@@ -255,7 +278,7 @@ impl App {
                 };
                 client.ask_with(&request, files.clone()).await
             }
-            What::Served => client.ask(&Request::OpenServed { base: base() }).await,
+            What::Served => client.ask(&Request::OpenServed).await,
             What::Example => client.ask(&Request::OpenExample).await,
         }
     }
@@ -301,6 +324,7 @@ impl App {
             _ => Some(Route::Home),
         };
         self.kept.set_value(None);
+        self.folds.set_value(BTreeMap::new());
         self.choice.clear();
         self.workflows.set(workflows);
         self.desk.set(Desk::Open(list));
@@ -499,13 +523,4 @@ fn write_hash(route: &Route, push: bool) {
     } else {
         history.replace_state_with_url(&JsValue::NULL, "", Some(&hash))
     };
-}
-
-/// The page's address without its last part.
-pub(crate) fn base() -> String {
-    let location = window().location();
-    let origin = location.origin().unwrap_or_default();
-    let path = location.pathname().unwrap_or_default();
-    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    format!("{origin}{folder}/")
 }

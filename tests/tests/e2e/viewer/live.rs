@@ -122,7 +122,7 @@ impl Viewer {
         ));
     }
 
-    /// Lets the time of three looks pass.
+    /// Lets the time of some looks pass.
     fn rest(&mut self) {
         self.eval("new Promise(done => setTimeout(done, 4500))");
     }
@@ -138,14 +138,11 @@ impl Viewer {
         }
     }
 
-    /// Waits until the page has looked three times more.
+    /// Waits until the page has had what changed read three times more.
     fn wait_looks(&mut self) {
         let looks = |page: &mut Page| {
             let requests = page.requests();
-            requests
-                .iter()
-                .filter(|url| url.ends_with("/version"))
-                .count()
+            requests.iter().filter(|url| url.contains("/desk/")).count()
         };
         let before = looks(self);
         self.wait_until("three looks", |page| looks(page) >= before + 3);
@@ -262,8 +259,8 @@ fn a_hidden_page_asks_for_nothing_and_what_is_always_being_written_is_no_trouble
     ));
     viewer.wait_main("executing");
 
-    // Its database is never the listed one for as long as it takes to read it: the server refuses, and the page asks
-    // again later without a word. It says so after ten seconds, which never pass on this page.
+    // Its database is another one at each look: what cannot be read for the moment is tried again later without a
+    // word. The page says so after ten seconds, which never pass on this page.
     viewer.eval(
         "{ const now = Date.now(); Date.now = () => now }
          window.told = new Set();

@@ -5,21 +5,18 @@ use std::collections::BTreeSet;
 use futures_channel::oneshot;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
 use super::carry::{Keeper, Kept};
 use super::{Follow, PATIENCE, after, now};
 use crate::protocol::{Followed, Opened, Request, Trouble};
 use crate::route::{Page, Route};
-use crate::ui::state::{App, Desk, What, base, find};
+use crate::served::Changes;
+use crate::ui::state::{App, Desk, What, find};
 
-/// How long to wait between two looks, in milliseconds.
+/// How long to wait between two looks at files that a person gave, and before a reading that failed is tried again, in
+/// milliseconds. A change of what is served is heard at once.
 const PAUSE: i64 = 1500;
-
-/// A look that takes its time is followed by so many times as long a pause, up to [`LONGEST`].
-const REST: i64 = 4;
-const LONGEST: i64 = 30_000;
 
 /// Files of those that a person gave that are looked at once: a byte of each is read.
 const LOOKED_AT: usize = 32;
@@ -33,24 +30,31 @@ pub(crate) fn watch(app: App) {
     spawn_local(async move {
         let mut watch = Watch {
             app,
+            changes: None,
             seen: None,
             failing: None,
             next_file: 0,
         };
-        let mut pause = PAUSE;
         loop {
-            follow.rest(pause).await;
-            let began = now();
-            if !document().hidden() {
+            let told = watch.told();
+            if document().hidden() {
+                watch.changes = None;
+            } else {
                 watch.look().await;
             }
-            pause = ((now() - began) * REST).clamp(PAUSE, LONGEST);
+            // What was said during a look is looked at now.
+            if told == watch.told() {
+                follow.rest(PAUSE).await;
+            }
         }
     });
 }
 
 struct Watch {
     app: App,
+    /// What the server says. Not heard while the page is hidden or paused: a browser has six connections to a server
+    /// for all of its pages.
+    changes: Option<Changes>,
     /// What the server called the state that was read.
     seen: Option<String>,
     /// Since when it cannot be read.
@@ -68,14 +72,31 @@ impl Watch {
                 self.note(looked);
             }
             Some(What::Files { files, .. }) if follow.outdated.read_untracked().is_none() => {
+                self.changes = None;
                 self.files(&files).await;
             }
-            _ => {}
+            _ => self.changes = None,
         }
     }
 
+    /// What the server said last.
+    fn told(&self) -> Option<String> {
+        let told = self
+            .changes
+            .as_ref()
+            .and_then(|changes| changes.version().ok());
+        told.flatten()
+    }
+
     async fn served(&mut self) -> Result<(), Trouble> {
-        let version = version().await?;
+        let follow = self.app.follow;
+        let changes = match self.changes.take().filter(|changes| !changes.is_over()) {
+            Some(changes) => changes,
+            None => Changes::listen(move || follow.look_now())?,
+        };
+        let Some(version) = self.changes.insert(changes).version()? else {
+            return Ok(());
+        };
         if self.failing.is_none() && self.seen.as_ref() == Some(&version) {
             return Ok(());
         }
@@ -124,26 +145,6 @@ impl Watch {
             }
         }
     }
-}
-
-/// What the server calls the state of its files.
-async fn version() -> Result<String, Trouble> {
-    let gone = |_: JsValue| {
-        Trouble::new(
-            "The local server does not answer.",
-            "Start `prose view` again; what is shown is as it was read last.",
-        )
-    };
-    let response = JsFuture::from(window().fetch_with_str(&format!("{}version", base())))
-        .await
-        .map_err(gone)?;
-    let response: web_sys::Response = response.dyn_into().map_err(gone)?;
-    if !response.ok() {
-        return Err(gone(JsValue::NULL));
-    }
-    let text = response.text().map_err(gone)?;
-    let text = JsFuture::from(text).await.map_err(gone)?;
-    Ok(text.as_string().unwrap_or_default())
 }
 
 impl Follow {
@@ -196,17 +197,19 @@ impl App {
             Some(Numbered::Binding(binding)) => bindings.push(binding),
             None => {}
         }
+        let folds = self.all_folds();
         let request = Request::Follow {
-            base: base(),
             place: place.clone(),
             nodes,
             bindings,
+            folded: folds.get_value(),
         };
         let followed: Option<Followed> = self.ask(request).await?;
         // Something else was opened, or everything was closed.
         let (Some(followed), true) = (followed, self.number() == number) else {
             return Ok(());
         };
+        folds.set_value(followed.folded.clone());
         // Whoever went elsewhere meanwhile is not taken back; the answer is then of what is no longer shown.
         if self.route.get_untracked() == route {
             self.rename(&route, named, &followed);

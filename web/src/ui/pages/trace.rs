@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use prosescope_core::view::{NodeRef, Part, TracePage, TreeRow};
 
-use crate::protocol::{Request, Trouble};
+use crate::protocol::{Folds, Request, Revealed, Trouble};
 use crate::route::Page;
 use crate::text::words;
 use crate::ui::detail::{self, Beside};
@@ -35,8 +35,10 @@ pub(super) fn draw() -> AnyView {
     let (app, run) = (App::get(), Run::get());
     let told = RwSignal::new(Remarks::default());
     let pages = Pages::new(move |from, len| async move {
+        let place = run.place();
         let request = Request::Trace {
-            place: run.place(),
+            folded: app.folds(&place),
+            place,
             from: from as u32,
             len,
         };
@@ -184,16 +186,23 @@ impl Tree {
         if seen == Some(node) {
             return;
         }
+        let place = self.run.place();
         let request = Request::Reveal {
-            place: self.run.place(),
+            folded: self.app.folds(&place),
+            place: place.clone(),
             node,
         };
-        let answer = self.app.ask::<(u32, bool)>(request).await;
-        if let Ok((row, unfolded)) = answer
+        let answer = self.app.ask::<Revealed>(request).await;
+        if let Ok(Revealed { row, unfolded }) = answer
             && !self.cursor.is_gone()
         {
+            self.app.fold(&place, |folds| {
+                for node in &unfolded {
+                    folds.set(*node, false);
+                }
+            });
             let there = self.pages.peek(row.into()).map(|row| row.node);
-            if unfolded || there.is_some_and(|there| there != node) {
+            if !unfolded.is_empty() || there.is_some_and(|there| there != node) {
                 self.pages.renew();
             }
             if self.cursor.mark() == before {
@@ -222,19 +231,14 @@ impl Tree {
     }
 
     fn fold(self, node: Option<u32>, folded: bool) {
-        spawn_local(async move {
-            let request = Request::Fold {
-                place: self.run.place(),
-                node,
-                folded,
-            };
-            if self.app.ask::<()>(request).await.is_ok() && !self.cursor.is_gone() {
-                self.pages.renew();
-                if node.is_none() {
-                    self.cursor.go(0);
-                }
-            }
+        self.app.fold(&self.run.place(), |folds| match node {
+            Some(node) => folds.set(node, folded),
+            None => *folds = Folds::of_all(folded),
         });
+        self.pages.renew();
+        if node.is_none() {
+            self.cursor.go(0);
+        }
     }
 
     fn on_key(self, key: Key, row: Option<TreeRow>) {

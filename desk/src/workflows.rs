@@ -1,22 +1,21 @@
 //! Databases of workflows among what is open: which they are, and what the pages ask of them.
 
-use prosescope_core::source::{Source as _, SourceError};
-use prosescope_core::sqlite::SqliteTables;
+use prosescope_core::database::Limits;
+use prosescope_core::source::SourceError;
 use prosescope_core::view::RunList;
 use prosescope_core::workflow::page::{self, EventShown, WorkflowPage};
 use prosescope_core::workflow::{
-    Rows as _, Unfit, Wanted, WorkflowStatus, event_ids, events_from, show, summaries, workflow_ids,
+    Rows, Unfit, Wanted, WorkflowStatus, event_ids, events_from, show, summaries, workflow_ids,
 };
 use prosescope_core::write::Fault;
 
-use super::desk::{Desk, options};
-use crate::bytes::WebSource;
 use crate::protocol::{Line, Trouble, Window, WorkflowsIn};
+use crate::{Desk, DeskSource};
 
 /// A database of workflows, with the ids of the lists that were asked last.
-pub(super) struct OpenWorkflows {
+pub(crate) struct OpenWorkflows {
     place: String,
-    tables: SqliteTables,
+    tables: Box<dyn Rows>,
     /// The status, whether a run waits, and the ids.
     listed: Option<(String, bool, Vec<String>)>,
     /// A workflow, and the ids of its events.
@@ -24,13 +23,16 @@ pub(super) struct OpenWorkflows {
 }
 
 /// Takes the databases of workflows out of a list: what is no run, and has the tables.
-pub(super) fn taken_from(list: &mut RunList, source: &WebSource) -> Vec<WorkflowsIn> {
+pub(crate) fn taken_from(
+    list: &mut RunList,
+    source: &dyn DeskSource,
+    limits: &Limits,
+) -> Vec<WorkflowsIn> {
     let mut found = Vec::new();
     list.runs.retain(|run| {
         // A database with a run in it is a run, whatever else it holds.
         let may_be = run.error.is_some() && source.file(&run.place).is_some();
-        let limits = options().limits;
-        let tables = may_be.then(|| source.workflows(&run.place, &limits));
+        let tables = may_be.then(|| source.workflows(&run.place, limits));
         let is_one = matches!(tables, Some(Ok(tables)) if tables.shape().fits().is_ok());
         if is_one {
             let notes = source.notes(&run.place).into_iter();
@@ -47,7 +49,7 @@ pub(super) fn taken_from(list: &mut RunList, source: &WebSource) -> Vec<Workflow
 }
 
 /// Whether a file belongs to one of these databases.
-pub(super) fn is_part(path: &str, of: &[WorkflowsIn]) -> bool {
+pub(crate) fn is_part(path: &str, of: &[WorkflowsIn]) -> bool {
     of.iter().any(|of| {
         let end = path.strip_prefix(of.place.as_str());
         end.is_some_and(|end| matches!(end, "" | "-wal" | "-shm" | "-journal"))
@@ -55,9 +57,9 @@ pub(super) fn is_part(path: &str, of: &[WorkflowsIn]) -> bool {
 }
 
 /// Why a database with some tables of workflows cannot be shown; `None` for any other file.
-pub(super) fn unfit(source: &WebSource, place: &str) -> Option<Trouble> {
+pub(crate) fn unfit(source: &dyn DeskSource, place: &str, limits: &Limits) -> Option<Trouble> {
     source.file(place)?;
-    let tables = source.workflows(place, &options().limits).ok()?;
+    let tables = source.workflows(place, limits).ok()?;
     let why = match tables.shape().fits() {
         Ok(()) | Err(Unfit::Empty) => return None,
         Err(why) => why,
@@ -73,14 +75,14 @@ pub(super) fn unfit(source: &WebSource, place: &str) -> Option<Trouble> {
 
 impl Desk {
     /// The database of workflows in a place, opened when it is not.
-    pub(super) fn tables(&mut self, place: &str) -> Result<&mut OpenWorkflows, Trouble> {
+    pub(crate) fn tables(&mut self, place: &str) -> Result<&mut OpenWorkflows, Trouble> {
         let nothing = || Trouble::new("Nothing is open.", "Open the file or folder again.");
         let open = self.open_workflows.take();
         let source = self.source().ok_or_else(nothing)?;
         let open = match open.filter(|open| open.place == place) {
             Some(open) => open,
             None => OpenWorkflows {
-                tables: source.workflows(place, &options().limits)?,
+                tables: source.workflows(place, &self.clock().options().limits)?,
                 place: place.to_owned(),
                 listed: None,
                 events: None,
@@ -92,7 +94,7 @@ impl Desk {
 
 impl OpenWorkflows {
     /// A stretch of the list.
-    pub(super) fn list(
+    pub(crate) fn list(
         &mut self,
         status: &str,
         waiting: bool,
@@ -111,12 +113,12 @@ impl OpenWorkflows {
                     waiting,
                     limit: 0,
                 };
-                let ids = workflow_ids(&self.tables, &wanted).map_err(wrong)?;
+                let ids = workflow_ids(self.tables.as_ref(), &wanted).map_err(wrong)?;
                 (status.to_owned(), waiting, ids)
             }
         };
         let (_, _, ids) = self.listed.insert(listed);
-        let mut lines = summaries(&self.tables, stretch(ids, from, len)).map_err(wrong)?;
+        let mut lines = summaries(self.tables.as_ref(), stretch(ids, from, len)).map_err(wrong)?;
         for row in &mut lines {
             row.status = page::status_word(&row.status);
             row.run_status = row.run_status.as_deref().map(page::status_word);
@@ -128,20 +130,20 @@ impl OpenWorkflows {
     }
 
     /// A workflow.
-    pub(super) fn show(&self, id: &str) -> Result<Option<WorkflowPage>, Trouble> {
-        let found = show(&self.tables, id).map_err(|fault| trouble(&self.place, fault))?;
+    pub(crate) fn show(&self, id: &str) -> Result<Option<WorkflowPage>, Trouble> {
+        let found = show(self.tables.as_ref(), id).map_err(|fault| trouble(&self.place, fault))?;
         Ok(found.map(page::page))
     }
 
     /// A stretch of a workflow's events.
-    pub(super) fn events(&mut self, id: &str, from: u64, len: u32) -> Result<Window, Trouble> {
+    pub(crate) fn events(&mut self, id: &str, from: u64, len: u32) -> Result<Window, Trouble> {
         let place = self.place.clone();
         let wrong = |fault| trouble(&place, fault);
         let known = self.events.take();
         let events = match known.filter(|(of, _)| of == id) {
             Some(events) => events,
             None => {
-                let ids = event_ids(&self.tables, id).map_err(wrong)?;
+                let ids = event_ids(self.tables.as_ref(), id).map_err(wrong)?;
                 (id.to_owned(), ids)
             }
         };
@@ -150,7 +152,7 @@ impl OpenWorkflows {
         let rows = match wanted.first() {
             Some(first) => {
                 let len = u32::try_from(wanted.len()).unwrap_or(len);
-                events_from(&self.tables, id, *first, len).map_err(wrong)?
+                events_from(self.tables.as_ref(), id, *first, len).map_err(wrong)?
             }
             None => Vec::new(),
         };
@@ -161,8 +163,8 @@ impl OpenWorkflows {
     }
 
     /// One event of a workflow.
-    pub(super) fn event(&self, id: &str, event: i64) -> Result<Option<EventShown>, Trouble> {
-        let found = events_from(&self.tables, id, event, 1);
+    pub(crate) fn event(&self, id: &str, event: i64) -> Result<Option<EventShown>, Trouble> {
+        let found = events_from(self.tables.as_ref(), id, event, 1);
         let found = found.map_err(|fault| trouble(&self.place, fault))?;
         let found = found.into_iter().find(|found| found.id == event);
         Ok(found.map(page::event))

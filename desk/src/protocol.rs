@@ -1,23 +1,24 @@
-//! What the page asks the worker, and how the worker says no.
+//! What the page asks, and how a desk refuses.
 //!
-//! A question goes as `{ id, body, files }`: `body` is a [`Request`] as JSON, `files` pairs of path and browser
-//! file where the request opens some. The answer is `{ id, ok, blob }` or `{ id, error }`, JSON of the view struct
-//! that the request names, or of a [`Trouble`].
+//! A question is a [`Request`] as JSON. The answer is JSON of the view struct that the request names, or of a
+//! [`Trouble`]. Between page and worker both travel in messages (`web/src/worker.rs`), between page and `prose view`
+//! over HTTP (`cli/src/serve`).
 
-#![cfg_attr(not(target_family = "wasm"), allow(dead_code))]
+use std::collections::{BTreeMap, BTreeSet};
 
 use prosescope_core::session::ValueOf;
 use prosescope_core::session::pages::Page;
+use prosescope_core::trace::{Node, NodeId, Trace};
 use prosescope_core::view::RunList;
 use prosescope_core::workflow::WorkflowSummary;
 use prosescope_core::workflow::page::EventLine;
 use serde::{Deserialize, Serialize};
 
-/// A question to the worker. `place` is where a run lies inside what is open (see
+/// A question. `place` is where a run lies inside what is open (see
 /// [`prosescope_core::view::RunSummary::place`]).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Request {
+pub enum Request {
     /// Opens the files that come with it: an [`Opened`].
     OpenFiles {
         /// What to call them to a person.
@@ -27,21 +28,18 @@ pub(crate) enum Request {
         missing: Missing,
     },
     /// Opens what the local server offers: an [`Opened`].
-    OpenServed {
-        /// The page's own address, ending in `/`.
-        base: String,
-    },
+    OpenServed,
     /// Reads what the local server offers anew, where something of it changed: an `Option` of [`Followed`]. On an
     /// error all stays open as it was.
     Follow {
-        /// The page's own address, ending in `/`.
-        base: String,
         /// The run that is shown.
         place: Option<String>,
         /// Nodes of it whose new numbers are asked for.
         nodes: Vec<u32>,
         /// Bindings of it whose new numbers are asked for.
         bindings: Vec<u32>,
+        /// What the page folded, by the run's place.
+        folded: BTreeMap<String, Folds>,
     },
     /// Opens the run that the viewer carries: an [`Opened`].
     OpenExample,
@@ -72,24 +70,19 @@ pub(crate) enum Request {
     Trace {
         /// Where the run lies.
         place: String,
+        /// What is folded.
+        folded: Folds,
         /// The first visible row, from 0.
         from: u32,
         /// How many.
         len: u32,
     },
-    /// Folds or unfolds one node, or (without one) all of them; answers nothing.
-    Fold {
-        /// Where the run lies.
-        place: String,
-        /// The node.
-        node: Option<u32>,
-        /// Whether its children are hidden from now on.
-        folded: bool,
-    },
-    /// The place of a node among the visible rows, after unfolding what hides it: `u32`.
+    /// The place of a node among the visible rows, after unfolding what hides it: [`Revealed`].
     Reveal {
         /// Where the run lies.
         place: String,
+        /// What is folded.
+        folded: Folds,
         /// The node.
         node: u32,
     },
@@ -164,7 +157,7 @@ pub(crate) enum Request {
         /// At most so many bytes.
         most: u64,
     },
-    /// A whole value as a `Blob`, which comes beside the answer.
+    /// A whole value: its bytes, which come beside the answer or in place of it.
     Download {
         /// Where the run lies.
         place: String,
@@ -233,36 +226,101 @@ pub(crate) enum Request {
     Stats,
 }
 
+/// Which nodes of a trace hide what is below them.
+///
+/// "Fold all" of a long trace names no node, so that each question stays short.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Folds {
+    /// Every node is folded, except those in `but`; else only those in `but` are.
+    all: bool,
+    but: BTreeSet<u32>,
+}
+
+impl Folds {
+    /// Everything folded, or nothing.
+    pub fn of_all(all: bool) -> Folds {
+        Folds {
+            all,
+            but: BTreeSet::new(),
+        }
+    }
+
+    /// Whether nothing is folded.
+    pub fn is_empty(&self) -> bool {
+        !self.all && self.but.is_empty()
+    }
+
+    /// Whether a node is folded, if it has nodes below it.
+    pub fn contains(&self, node: u32) -> bool {
+        self.all != self.but.contains(&node)
+    }
+
+    /// Folds or unfolds a node.
+    pub fn set(&mut self, node: u32, folded: bool) {
+        match folded == self.all {
+            true => self.but.remove(&node),
+            false => self.but.insert(node),
+        };
+    }
+
+    /// The same with other numbers for the nodes; a node without one is forgotten.
+    pub(crate) fn renumbered(&self, now: impl Fn(u32) -> Option<u32>) -> Folds {
+        Folds {
+            all: self.all,
+            but: self.but.iter().filter_map(|node| now(*node)).collect(),
+        }
+    }
+
+    /// The nodes that are folded, among those of a trace.
+    pub(crate) fn nodes(&self, trace: &Trace) -> BTreeSet<NodeId> {
+        if !self.all {
+            return self.but.iter().map(|node| NodeId::new(*node)).collect();
+        }
+        let nodes = trace.nodes.iter_enumerated();
+        let folded = |(at, node): &(NodeId, &Node)| node.descendants > 0 && self.contains(at.get());
+        nodes.filter(folded).map(|(at, _)| at).collect()
+    }
+}
+
+/// Where a node is after what hid it was unfolded.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Revealed {
+    /// Its place among the visible rows.
+    pub row: u32,
+    /// The nodes that were folded around it.
+    pub unfolded: Vec<u32>,
+}
+
 /// What was opened.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Opened {
+pub struct Opened {
     /// Its runs.
-    pub(crate) list: RunList,
+    pub list: RunList,
     /// Its databases of workflows.
-    pub(crate) workflows: Vec<WorkflowsIn>,
+    pub workflows: Vec<WorkflowsIn>,
 }
 
 /// A database of workflows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct WorkflowsIn {
+pub struct WorkflowsIn {
     /// Where it lies inside of what is open.
-    pub(crate) place: String,
+    pub place: String,
     /// What is to be known of it, such as that its newest rows may be absent.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 /// A stretch of a list of workflows, or of events. One type for both: each costs the page its own code of a long list.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Window {
+pub struct Window {
     /// The rows.
-    pub(crate) rows: Vec<Line>,
+    pub rows: Vec<Line>,
     /// Rows in all.
-    pub(crate) total: u64,
+    pub total: u64,
 }
 
 /// A row of such a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) enum Line {
+pub enum Line {
     /// A workflow.
     Workflow(WorkflowSummary),
     /// An event.
@@ -272,63 +330,78 @@ pub(crate) enum Line {
 /// What is not among the files that a person gave.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Missing {
+pub struct Missing {
     /// Folders that were not looked into.
-    pub(crate) skipped: Vec<String>,
+    pub skipped: Vec<String>,
     /// Files that the browser names but does not give.
-    pub(crate) not_given: Vec<String>,
+    pub not_given: Vec<String>,
     /// Dropped folders of which the browser may hide files.
-    pub(crate) hidden: Vec<String>,
+    pub hidden: Vec<String>,
     /// Single files were given, and no folder.
-    pub(crate) loose: bool,
+    pub loose: bool,
 }
 
 /// What was read so far, and at what cost.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Stats {
+pub struct Stats {
     /// Reads, fetches and their bytes.
     #[serde(flatten)]
-    pub(crate) counters: crate::bytes::Counters,
+    pub counters: Counters,
     /// Bytes of the worker's wasm memory.
-    pub(crate) memory: u64,
+    pub memory: u64,
+}
+
+/// What a source read, for tests and for the curious.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counters {
+    /// Reads that were asked for: a page of a database each.
+    pub reads: u64,
+    /// Bytes that were asked for.
+    pub bytes: u64,
+    /// Fetches from the file.
+    pub fetches: u64,
+    /// Bytes that were fetched.
+    pub fetched: u64,
 }
 
 /// What changed while it was open.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Followed {
+pub struct Followed {
     /// The runs and the workflows, as they are now.
-    pub(crate) opened: Opened,
+    pub opened: Opened,
     /// What is shown was read anew.
-    pub(crate) reread: bool,
+    pub reread: bool,
     /// For each node that was asked about: its number now, and its place among the visible rows.
-    pub(crate) nodes: Vec<Option<(u32, u32)>>,
+    pub nodes: Vec<Option<(u32, u32)>>,
     /// For each binding that was asked about: its number now, and its place in the list.
-    pub(crate) bindings: Vec<Option<(u32, u32)>>,
+    pub bindings: Vec<Option<(u32, u32)>>,
+    /// What is folded, by the run's place, with the numbers of now. A run is left out whose numbers are not known.
+    pub folded: BTreeMap<String, Folds>,
     /// Nodes that were not there before; the first of them, where they are many.
-    pub(crate) new_nodes: Vec<u32>,
+    pub new_nodes: Vec<u32>,
     /// Bindings that were not there before; the first of them, where they are many.
-    pub(crate) new_bindings: Vec<u32>,
+    pub new_bindings: Vec<u32>,
 }
 
 /// Why something could not be done, for a person: what was found, why it is refused, what to do next.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Trouble {
+pub struct Trouble {
     /// The file that it is about.
-    pub(crate) file: Option<String>,
+    pub file: Option<String>,
     /// What was found, in a sentence or less: `report.pdf, 12 KB, begins with %PDF`.
-    pub(crate) found: String,
+    pub found: String,
     /// Why that cannot be shown.
-    pub(crate) cause: String,
+    pub cause: String,
     /// What to do next.
-    pub(crate) next: String,
+    pub next: String,
     /// It comes of a file that is being written: a moment later it may be gone.
     #[serde(default)]
-    pub(crate) passing: bool,
+    pub passing: bool,
 }
 
 impl Trouble {
     /// A trouble that is no file's.
-    pub(crate) fn new(cause: impl Into<String>, next: impl Into<String>) -> Trouble {
+    pub fn new(cause: impl Into<String>, next: impl Into<String>) -> Trouble {
         Trouble {
             cause: cause.into(),
             next: next.into(),
@@ -339,7 +412,7 @@ impl Trouble {
 
 impl Trouble {
     /// Something that should not happen.
-    pub(crate) fn defect(what: &str) -> Trouble {
+    pub fn defect(what: &str) -> Trouble {
         Trouble::new(
             format!("This is a defect of the viewer: {what}."),
             "Please report it, with the kind of run that you opened.",
@@ -417,6 +490,27 @@ mod tests {
             "{body}"
         );
         assert_eq!(serde_json::from_str::<Request>(&body).unwrap(), request);
+    }
+
+    #[test]
+    fn nodes_fold_and_unfold_one_by_one_and_all_at_once() {
+        let mut folds = Folds::default();
+        assert!(folds.is_empty() && !folds.contains(3));
+        folds.set(3, true);
+        folds.set(4, false);
+        assert!(folds.contains(3) && !folds.contains(4));
+        assert_eq!(
+            folds.renumbered(|node| (node != 3).then_some(node)),
+            Folds::default()
+        );
+        assert!(folds.renumbered(|node| Some(node + 1)).contains(4));
+        folds.set(3, false);
+        assert!(folds.is_empty());
+        folds = Folds::of_all(true);
+        folds.set(5, false);
+        assert!(folds.contains(3) && !folds.contains(5) && !folds.is_empty());
+        folds.set(5, true);
+        assert_eq!(folds, Folds::of_all(true));
     }
 
     #[test]

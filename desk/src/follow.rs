@@ -8,22 +8,23 @@ use prosescope_core::source::{Source, SourceError};
 use prosescope_core::trace::NodeId;
 use prosescope_core::view::{RunList, RunSummary};
 
-use super::desk::{Desk, OpenRun, nothing_found, options};
-use super::workflows;
-use crate::bytes::WebSource;
-use crate::protocol::{Followed, Opened, Trouble};
+use crate::desk::{OpenRun, nothing_found};
+use crate::protocol::{Folds, Followed, Opened, Trouble};
+use crate::{Desk, DeskSource, source, workflows};
 
 /// New nodes and bindings that are named: more than a screen holds is no news of single rows.
 const NAMED: usize = 200;
 
 /// What the page shows of a run, and asks after.
-pub(super) struct Shown {
+pub(crate) struct Shown {
     /// Where the run lies.
-    pub(super) place: Option<String>,
+    pub(crate) place: Option<String>,
     /// Nodes.
-    pub(super) nodes: Vec<u32>,
+    pub(crate) nodes: Vec<u32>,
     /// Bindings.
-    pub(super) bindings: Vec<u32>,
+    pub(crate) bindings: Vec<u32>,
+    /// What is folded, by the run's place.
+    pub(crate) folded: BTreeMap<String, Folds>,
 }
 
 impl Desk {
@@ -31,9 +32,9 @@ impl Desk {
     ///
     /// # Errors
     /// When it cannot be read, for the moment or for good: what was open then stays open.
-    pub(super) fn follow(
+    pub(crate) fn follow(
         &mut self,
-        later: WebSource,
+        later: Rc<dyn DeskSource>,
         shown: &Shown,
     ) -> Result<Option<Followed>, Trouble> {
         let Some(earlier) = self.source() else {
@@ -44,16 +45,16 @@ impl Desk {
                 ..Followed::default()
             }));
         };
-        let changed = later.changed_since(earlier);
+        let changed = source::changed(later.as_ref(), earlier.as_ref());
         if changed.is_empty() {
             return Ok(None);
         }
-        let later = Rc::new(later);
+        let options = self.clock().options();
         // No run reads a database of workflows: a run's folder stays as it was when one beside it is written to.
         let (of_workflows, changed): (Vec<String>, Vec<String>) = changed
             .into_iter()
             .partition(|path| workflows::is_part(path, self.workflows()));
-        let touched = Touched::new(self.list(), earlier, &later, changed);
+        let touched = Touched::new(self.list(), earlier.as_ref(), later.as_ref(), changed);
         let before = self.list().runs.iter();
         let before: BTreeMap<&str, &RunSummary> =
             before.map(|line| (line.place.as_str(), line)).collect();
@@ -63,15 +64,18 @@ impl Desk {
             is_known.then(|| line.clone())
         };
         let dynamic: Rc<dyn Source> = later.clone();
-        let (mut list, mut last) = list_again(&dynamic, &options(), &known);
-        let workflows = workflows::taken_from(&mut list, &later);
+        let (mut list, mut last) = list_again(&dynamic, &options, &known);
+        let workflows = workflows::taken_from(&mut list, later.as_ref(), &options.limits);
         if list.runs.is_empty() && workflows.is_empty() {
-            return Err(fault(&later).unwrap_or_else(|| nothing_found(&dynamic)));
+            return Err(fault(later.as_ref()).unwrap_or_else(|| nothing_found(&dynamic, &options)));
         }
 
         let is_other = workflows != self.workflows();
+        let mut folded = shown.folded.clone();
+        folded.retain(|place, _| !touched.is(place));
         let mut followed = Followed {
             opened: Opened { list, workflows },
+            folded,
             ..Followed::default()
         };
         let mut runs = Vec::new();
@@ -82,12 +86,13 @@ impl Desk {
                 continue;
             }
             // What nobody looks at, and nothing is folded in, is opened when it is looked at.
-            if !is_shown && run.folded.is_empty() {
+            let folded = shown.folded.get(run.place());
+            if !is_shown && folded.is_none() {
                 continue;
             }
             let opened = match last.take_if(|session| session.place() == run.place()) {
                 Some(session) => Ok(session),
-                None => Session::open(dynamic.clone(), run.place(), &options()),
+                None => Session::open(dynamic.clone(), run.place(), &options),
             };
             let session = match opened {
                 Ok(session) => session,
@@ -103,21 +108,22 @@ impl Desk {
                 {
                     continue;
                 }
-                Err(error) => return Err(fault(&later).unwrap_or_else(|| error.into())),
+                Err(error) => return Err(fault(later.as_ref()).unwrap_or_else(|| error.into())),
             };
             let carried = run.session.carried_to(&session);
-            let folded = run
-                .folded
-                .iter()
-                .filter_map(|node| carried.node(*node))
-                .collect();
+            let now = |node| carried.node(NodeId::new(node)).map(NodeId::get);
+            let folded = folded.map(|folded| folded.renumbered(now));
             if is_shown {
+                let folded = folded.as_ref().map(|folded| folded.nodes(session.trace()));
+                let folded = folded.unwrap_or_default();
                 tell(&mut followed, shown, &session, &folded, &carried);
             }
-            runs.push((at, Some((session, folded))));
+            let place = run.place().to_owned();
+            followed.folded.extend(folded.map(|folded| (place, folded)));
+            runs.push((at, Some(session)));
         }
         // Lists leave out what cannot be read; a file that changed meanwhile must not look like that.
-        if let Some(fault) = fault(&later) {
+        if let Some(fault) = fault(later.as_ref()) {
             return Err(fault);
         }
         // The run that is shown was not open, or is not any more: whatever is shown is asked for again.
@@ -155,7 +161,7 @@ fn tell(
     followed.new_bindings = first(carried.new_bindings());
 }
 
-fn fault(source: &WebSource) -> Option<Trouble> {
+fn fault(source: &dyn DeskSource) -> Option<Trouble> {
     match source.take_fault() {
         Some(fault @ SourceError::Changed(_)) => Some(fault.into()),
         _ => None,
@@ -173,8 +179,8 @@ struct Touched {
 impl Touched {
     fn new(
         list: &RunList,
-        earlier: &WebSource,
-        later: &WebSource,
+        earlier: &dyn DeskSource,
+        later: &dyn DeskSource,
         changed: Vec<String>,
     ) -> Touched {
         let is_file = |place: &str| earlier.file(place).or_else(|| later.file(place)).is_some();

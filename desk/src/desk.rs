@@ -1,27 +1,25 @@
 //! What is open: one source, and the runs of it that were looked at last.
 
-use std::cell::Cell;
-use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use prosescope_core::database::{DEADLINE, Limits};
 use prosescope_core::session::{OpenError, Options, Session, list_again};
 use prosescope_core::source::{Source, SourceError};
-use prosescope_core::trace::NodeId;
 use prosescope_core::view::RunList;
 
-use super::workflows::{self, OpenWorkflows};
-use crate::bytes::WebSource;
-use crate::protocol::{Opened, Trouble, WorkflowsIn};
+use crate::DeskSource;
+use crate::protocol::{Counters, Opened, Trouble, WorkflowsIn};
+use crate::workflows::{self, OpenWorkflows};
 
 /// Opened runs that are kept: going to a nested run and back does not read twice.
 const KEPT: usize = 3;
 
-/// What is open.
-#[derive(Default)]
-pub(super) struct Desk {
-    source: Option<Rc<WebSource>>,
+/// What one page has open. It answers one question after the other (`answers.rs`).
+pub struct Desk {
+    clock: Clock,
+    source: Option<Rc<dyn DeskSource>>,
     /// Its runs, as they were listed.
     list: RunList,
     /// Its databases of workflows.
@@ -29,41 +27,75 @@ pub(super) struct Desk {
     /// The one that was asked last comes last.
     runs: Vec<OpenRun>,
     /// The database of workflows that was asked last.
-    pub(super) open_workflows: Option<OpenWorkflows>,
+    pub(crate) open_workflows: Option<OpenWorkflows>,
 }
 
-/// A run and which of its nodes are folded.
-pub(super) struct OpenRun {
+/// A run that was opened.
+pub(crate) struct OpenRun {
     place: String,
     /// What it is read from: the desk's, or an earlier one of which this run's files did not change.
-    source: Rc<WebSource>,
+    source: Rc<dyn DeskSource>,
     /// The run.
-    pub(super) session: Session,
-    /// Nodes whose children are hidden.
-    pub(super) folded: BTreeSet<NodeId>,
+    pub(crate) session: Session,
 }
 
-/// A run that was opened anew, and which of its nodes are folded.
-pub(super) type Reopened = (Session, BTreeSet<NodeId>);
+/// The shell's clock, and when the question came that is being answered.
+#[derive(Clone)]
+pub(crate) struct Clock {
+    now: fn() -> i64,
+    asked: Arc<AtomicI64>,
+}
 
 impl Desk {
-    /// Opens a source in place of the one before, and lists its runs. What was open stays open when there is no run in it.
-    pub(super) fn open(&mut self, source: WebSource) -> Result<Opened, Trouble> {
-        let source = Rc::new(source);
+    /// A desk with nothing open; `now` gives milliseconds since 1970 UTC.
+    pub fn new(now: fn() -> i64) -> Desk {
+        Desk {
+            clock: Clock {
+                now,
+                asked: Arc::new(AtomicI64::new(now())),
+            },
+            source: None,
+            list: RunList::default(),
+            workflows: Vec::new(),
+            runs: Vec::new(),
+            open_workflows: None,
+        }
+    }
+
+    /// Whether something is open.
+    pub fn is_open(&self) -> bool {
+        self.source.is_some()
+    }
+
+    /// Returns how much was read of what is open.
+    pub fn counters(&self) -> Counters {
+        self.source
+            .as_ref()
+            .map_or_else(Counters::default, |source| source.counters())
+    }
+
+    /// Opens a source in place of the one before, and lists its runs.
+    ///
+    /// # Errors
+    /// When it contains no run and no workflows, or changes while it is read. What was open then stays open.
+    pub fn open(&mut self, source: Rc<dyn DeskSource>) -> Result<Opened, Trouble> {
+        let options = self.clock.options();
         let dynamic: Rc<dyn Source> = source.clone();
-        let (mut list, last) = list_again(&dynamic, &options(), &|_| None);
-        let workflows = workflows::taken_from(&mut list, &source);
+        let (mut list, last) = list_again(&dynamic, &options, &|_| None);
+        let workflows = workflows::taken_from(&mut list, source.as_ref(), &options.limits);
         if let Some(SourceError::Changed(path)) = source.take_fault() {
             return Err(SourceError::Changed(path).into());
         }
         match list.runs.as_slice() {
-            [] if workflows.is_empty() => return Err(nothing_found(&dynamic)),
+            [] if workflows.is_empty() => return Err(nothing_found(&dynamic, &options)),
             [only] if only.error.is_some() && workflows.is_empty() => {
-                if let Some(trouble) = workflows::unfit(&source, &only.place) {
+                if let Some(trouble) =
+                    workflows::unfit(source.as_ref(), &only.place, &options.limits)
+                {
                     return Err(trouble);
                 }
                 // One thing was opened and it is no run: the reason, not a list of one broken run.
-                Session::open(dynamic.clone(), &only.place, &options())?;
+                Session::open(dynamic.clone(), &only.place, &options)?;
             }
             _ => {}
         }
@@ -73,7 +105,6 @@ impl Desk {
                 place: only.place.clone(),
                 source: Rc::clone(&source),
                 session,
-                folded: BTreeSet::new(),
             });
         }
         self.source = Some(source);
@@ -84,7 +115,7 @@ impl Desk {
     }
 
     /// Why the last read of something that is open failed, once.
-    pub(super) fn take_fault(&self) -> Option<SourceError> {
+    pub(crate) fn take_fault(&self) -> Option<SourceError> {
         let runs = self.runs.iter().map(|run| &run.source);
         let faults: Vec<SourceError> = self
             .source
@@ -96,27 +127,27 @@ impl Desk {
     }
 
     /// The runs that were looked at last, the last one last.
-    pub(super) fn runs(&self) -> &[OpenRun] {
+    pub(crate) fn runs(&self) -> &[OpenRun] {
         &self.runs
     }
 
     /// The runs that are open, as they were listed.
-    pub(super) fn list(&self) -> &RunList {
+    pub(crate) fn list(&self) -> &RunList {
         &self.list
     }
 
     /// The databases of workflows that are open.
-    pub(super) fn workflows(&self) -> &[WorkflowsIn] {
+    pub(crate) fn workflows(&self) -> &[WorkflowsIn] {
         &self.workflows
     }
 
     /// Puts another reading in place of what is open: of the runs that were looked at those that are named, by their
     /// place in [`Desk::runs`], as they are or opened anew.
-    pub(super) fn replace(
+    pub(crate) fn replace(
         &mut self,
-        source: Rc<WebSource>,
+        source: Rc<dyn DeskSource>,
         opened: Opened,
-        runs: Vec<(usize, Option<Reopened>)>,
+        runs: Vec<(usize, Option<Session>)>,
     ) {
         let mut before: Vec<Option<OpenRun>> = std::mem::take(&mut self.runs)
             .into_iter()
@@ -126,13 +157,9 @@ impl Desk {
             let Some(mut run) = before.get_mut(at).and_then(Option::take) else {
                 continue;
             };
-            if let Some((session, folded)) = new {
-                run = OpenRun {
-                    source: Rc::clone(&source),
-                    session,
-                    folded,
-                    ..run
-                };
+            if let Some(session) = new {
+                run.source = Rc::clone(&source);
+                run.session = session;
             }
             self.runs.push(run);
         }
@@ -142,13 +169,18 @@ impl Desk {
         self.workflows = opened.workflows;
     }
 
+    /// The clock.
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
     /// The source, if one is open.
-    pub(super) fn source(&self) -> Option<&Rc<WebSource>> {
+    pub(crate) fn source(&self) -> Option<&Rc<dyn DeskSource>> {
         self.source.as_ref()
     }
 
     /// The run in a place, opened when it is not.
-    pub(super) fn run(&mut self, place: &str) -> Result<&mut OpenRun, Trouble> {
+    pub(crate) fn run(&mut self, place: &str) -> Result<&Session, Trouble> {
         let source = self
             .source
             .as_ref()
@@ -158,8 +190,7 @@ impl Desk {
             None => OpenRun {
                 place: place.to_owned(),
                 source: Rc::clone(source),
-                session: Session::open(source.clone(), place, &options())?,
-                folded: BTreeSet::new(),
+                session: Session::open(source.clone(), place, &self.clock.options())?,
             },
         };
         if self.runs.len() >= KEPT {
@@ -167,54 +198,57 @@ impl Desk {
         }
         self.runs.push(open);
         self.runs
-            .last_mut()
+            .last()
+            .map(|run| &run.session)
             .ok_or_else(|| Trouble::defect("an opened run got lost"))
     }
 }
 
 impl OpenRun {
     /// Where it lies.
-    pub(super) fn place(&self) -> &str {
+    pub(crate) fn place(&self) -> &str {
         &self.place
     }
 }
 
-/// Milliseconds since 1970 UTC.
-pub(super) fn now() -> i64 {
-    js_sys::Date::now() as i64
-}
+impl Clock {
+    /// Milliseconds since 1970 UTC.
+    pub(crate) fn now(&self) -> i64 {
+        (self.now)()
+    }
 
-thread_local! {
-    /// When the question came that is being answered.
-    static ASKED: Cell<i64> = const { Cell::new(0) };
-}
+    /// A question came: reading databases for it stops after [`DEADLINE`].
+    pub(crate) fn begin(&self) {
+        self.asked.store(self.now(), Ordering::Relaxed);
+    }
 
-/// A question came: reading databases for it ends by itself after [`DEADLINE`].
-pub(super) fn begin() {
-    ASKED.set(now());
-}
-
-pub(super) fn options() -> Options {
-    let late = || now().saturating_sub(ASKED.get()) > DEADLINE.as_millis() as i64;
-    Options {
-        now: Some(now()),
-        limits: Limits {
-            stop: Some(Arc::new(late)),
-            ..Limits::default()
-        },
-        ..Options::default()
+    /// How the core is to read now.
+    pub(crate) fn options(&self) -> Options {
+        let clock = self.clone();
+        let late = move || {
+            let asked = clock.asked.load(Ordering::Relaxed);
+            clock.now().saturating_sub(asked) > DEADLINE.as_millis() as i64
+        };
+        Options {
+            now: Some(self.now()),
+            limits: Limits {
+                stop: Some(Arc::new(late)),
+                ..Limits::default()
+            },
+            ..Options::default()
+        }
     }
 }
 
 /// Says what was opened instead of a run: of one file its size and first bytes, of many how many.
-pub(super) fn nothing_found(source: &Rc<dyn Source>) -> Trouble {
+pub(crate) fn nothing_found(source: &Rc<dyn Source>, options: &Options) -> Trouble {
     if let [file] = source.files() {
-        return match Session::open(source.clone(), &file.path, &options()) {
+        return match Session::open(source.clone(), &file.path, options) {
             Err(error) => error.into(),
             Ok(_) => Trouble::defect("a file that can be opened was not found"),
         };
     }
-    match Session::open(source.clone(), "", &options()) {
+    match Session::open(source.clone(), "", options) {
         Err(OpenError::Source(SourceError::NotFound(_))) | Ok(_) => Trouble {
             file: Some(source.label()),
             found: "An empty folder.".to_owned(),

@@ -1,0 +1,155 @@
+//! A desk for each page, on a thread of its own: what a page has read stays as it is until that page asks to follow.
+
+use std::io;
+use std::rc::Rc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use prosescope_core::session::ValueOf;
+use prosescope_desk::protocol::{Request, Trouble};
+use prosescope_desk::{Desk, DeskSource};
+use tokio::sync::{mpsc, oneshot};
+
+use super::files::Served;
+
+/// Desks that are kept; the one that was asked longest ago goes. Its page gets another one with its next question.
+const MOST: usize = 16;
+
+/// How long a desk is kept that nobody asks.
+const IDLE: Duration = Duration::from_secs(600);
+
+/// The desks of all pages.
+pub(super) struct Desks {
+    served: Arc<Served>,
+    /// By name; the one that was asked last comes last.
+    open: Mutex<Vec<(String, Sender<Question>)>>,
+}
+
+/// An answer.
+pub(super) enum Answer {
+    /// JSON.
+    Json(String),
+    /// Bytes, piece by piece; an error where reading ended before the value did.
+    Bytes(mpsc::Receiver<io::Result<Vec<u8>>>),
+}
+
+struct Question {
+    request: Request,
+    reply: oneshot::Sender<Result<Answer, Trouble>>,
+}
+
+impl Desks {
+    /// No desk yet.
+    pub(super) fn new(served: Arc<Served>) -> Desks {
+        Desks {
+            served,
+            open: Mutex::default(),
+        }
+    }
+
+    /// Asks the desk of this name, which is made where there is none.
+    pub(super) async fn ask(&self, name: &str, request: Request) -> Result<Answer, Trouble> {
+        let (reply, answer) = oneshot::channel();
+        self.send(name, Question { request, reply });
+        let ended = |_| Trouble::defect("the answer was not finished");
+        answer.await.map_err(ended)?
+    }
+
+    fn send(&self, name: &str, question: Question) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = open.iter().position(|(desk, _)| desk == name);
+        let known = known.map(|at| open.remove(at).1);
+        let (desk, unsent) = match known {
+            Some(desk) => match desk.send(question) {
+                Ok(()) => (desk, None),
+                // It was idle for too long.
+                Err(unsent) => (self.desk(), Some(unsent.0)),
+            },
+            None => (self.desk(), Some(question)),
+        };
+        if let Some(question) = unsent {
+            // Without a thread the question is dropped, which its asker is told.
+            let _ = desk.send(question);
+        }
+        if open.len() >= MOST {
+            open.remove(0);
+        }
+        open.push((name.to_owned(), desk));
+    }
+
+    /// Starts a thread that answers for as long as somebody can ask it.
+    fn desk(&self) -> Sender<Question> {
+        let (sender, questions) = channel();
+        let served = Arc::clone(&self.served);
+        // As much as the main thread of a command has.
+        let thread = thread::Builder::new().stack_size(8 << 20);
+        // The asker is told when there is none: its question is dropped.
+        let _ = thread.spawn(move || work(&served, &questions));
+        sender
+    }
+}
+
+fn work(served: &Served, questions: &Receiver<Question>) {
+    let mut desk = Desk::new(now);
+    while let Ok(Question { request, reply }) = questions.recv_timeout(IDLE) {
+        // Nobody waits for the answer any more.
+        if reply.is_closed() {
+            continue;
+        }
+        let opens = matches!(request, Request::OpenServed | Request::Follow { .. });
+        // The page's own desk was idle for too long.
+        if !desk.is_open() && !opens {
+            if let Err(trouble) = desk.open(Rc::new(served.look())) {
+                let _ = reply.send(Err(trouble));
+                continue;
+            }
+        }
+        match request {
+            Request::Download { place, of } => download(&mut desk, &place, &of, reply),
+            request => {
+                let answer = desk.answer(request, &mut |request| match request {
+                    Request::OpenServed => Ok(Rc::new(served.look()) as Rc<dyn DeskSource>),
+                    _ => Err(Trouble::defect("a server has no dropped files")),
+                });
+                let _ = reply.send(answer.map(Answer::Json));
+            }
+        }
+    }
+}
+
+/// Sends a value piece by piece, as fast as the other side takes it.
+fn download(
+    desk: &mut Desk,
+    place: &str,
+    of: &ValueOf,
+    reply: oneshot::Sender<Result<Answer, Trouble>>,
+) {
+    let (pieces, body) = mpsc::channel(2);
+    let mut begin = Some((reply, body));
+    let read = desk.download(place, of, &mut |piece| {
+        if let Some((reply, body)) = begin.take()
+            && reply.send(Ok(Answer::Bytes(body))).is_err()
+        {
+            return false;
+        }
+        pieces.blocking_send(Ok(piece.to_vec())).is_ok()
+    });
+    // Whoever asked may be gone, in each of these.
+    let _ = match (read, begin) {
+        (Ok(()), None) => return,
+        (Err(trouble), None) => {
+            let _ = pieces.blocking_send(Err(io::Error::other(trouble.cause)));
+            return;
+        }
+        (Ok(()), Some((reply, body))) => reply.send(Ok(Answer::Bytes(body))),
+        (Err(trouble), Some((reply, _))) => reply.send(Err(trouble)),
+    };
+}
+
+/// Milliseconds since 1970 UTC.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(0))
+}

@@ -1,0 +1,197 @@
+//! One answer a question: a page of the core, and nothing else.
+
+use std::rc::Rc;
+
+use prosescope_core::session::{ValueOf, pages};
+use prosescope_core::source::SourceError;
+use prosescope_core::trace::NodeId;
+use serde::Serialize;
+
+use crate::follow::Shown;
+use crate::protocol::{Request, Revealed, Stats, Trouble};
+use crate::source::was_being_written;
+use crate::{Desk, DeskSource};
+
+/// Lists the files that a question is to open or to follow.
+type List<'a> = &'a mut dyn FnMut(&Request) -> Result<Rc<dyn DeskSource>, Trouble>;
+
+impl Desk {
+    /// Answers a question with JSON. A question that opens something calls `list` for its files; one that follows
+    /// calls it with [`Request::OpenServed`].
+    ///
+    /// # Errors
+    /// What cannot be answered, for a person.
+    pub fn answer(&mut self, request: Request, list: List<'_>) -> Result<String, Trouble> {
+        self.clock().begin();
+        let answer = self.reply(request, list);
+        self.judged(answer)
+    }
+
+    /// Gives a whole value to `each`, piece by piece; `each` stops it by returning `false`.
+    ///
+    /// # Errors
+    /// When there is no such value, or it cannot be read.
+    pub fn download(
+        &mut self,
+        place: &str,
+        of: &ValueOf,
+        each: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Result<(), Trouble> {
+        self.clock().begin();
+        let run = self.run(place);
+        let read = run.and_then(|run| Ok(run.value_pieces(of, each)?));
+        self.judged(read)
+    }
+
+    /// Refuses an answer that was read from a file which changed meanwhile, and says of a trouble whether it may pass.
+    fn judged<T>(&self, answer: Result<T, Trouble>) -> Result<T, Trouble> {
+        // Lists leave out what cannot be read; a file that is no longer what was opened must not look like that.
+        if let Some(fault @ SourceError::Changed(_)) = self.take_fault() {
+            return Err(fault.into());
+        }
+        answer.map_err(|trouble| Trouble {
+            passing: trouble.passing || self.is_being_written(&trouble),
+            ..trouble
+        })
+    }
+
+    /// Whether a trouble may come of a write that was under way when the files were listed.
+    fn is_being_written(&self, trouble: &Trouble) -> bool {
+        let file = trouble.file.as_deref();
+        file.zip(self.source())
+            .is_some_and(|(file, source)| was_being_written(source.as_ref(), file))
+    }
+
+    fn reply(&mut self, request: Request, list: List<'_>) -> Result<String, Trouble> {
+        match request {
+            Request::OpenFiles { .. } | Request::OpenServed | Request::OpenExample => {
+                json(&self.open(list(&request)?)?)
+            }
+            Request::Follow {
+                place,
+                nodes,
+                bindings,
+                folded,
+            } => {
+                let later = list(&Request::OpenServed)?;
+                let shown = Shown {
+                    place,
+                    nodes,
+                    bindings,
+                    folded,
+                };
+                json(&self.follow(later, &shown)?)
+            }
+            Request::Stats => json(&Stats {
+                counters: self.counters(),
+                memory: 0,
+            }),
+            Request::Workflows {
+                place,
+                status,
+                waiting,
+                from,
+                len,
+            } => json(&self.tables(&place)?.list(&status, waiting, from, len)?),
+            Request::Workflow { place, id } => json(&self.tables(&place)?.show(&id)?),
+            Request::Events {
+                place,
+                id,
+                from,
+                len,
+            } => json(&self.tables(&place)?.events(&id, from, len)?),
+            Request::Event { place, id, event } => json(&self.tables(&place)?.event(&id, event)?),
+            Request::Page { place, page } => {
+                let now = self.clock().now();
+                written(page.json(self.run(&place)?, Some(now)))
+            }
+            Request::Program { place, from, len } => {
+                json(&pages::program_page(self.run(&place)?, from, len))
+            }
+            Request::Nodes { place, nodes } => {
+                let session = self.run(&place)?;
+                let refs = nodes
+                    .into_iter()
+                    .filter_map(|node| pages::node_ref(session, NodeId::new(node)));
+                json(&refs.collect::<Vec<_>>())
+            }
+            Request::Trace {
+                place,
+                folded,
+                from,
+                len,
+            } => {
+                let session = self.run(&place)?;
+                let folded = folded.nodes(session.trace());
+                json(&pages::trace_page(session, &folded, from, len))
+            }
+            Request::Reveal {
+                place,
+                mut folded,
+                node,
+            } => {
+                let session = self.run(&place)?;
+                let node = NodeId::new(node);
+                let around = session.trace().upward(Some(node)).skip(1);
+                let around = around.map(NodeId::get);
+                let unfolded: Vec<u32> = around.filter(|above| folded.contains(*above)).collect();
+                for above in &unfolded {
+                    folded.set(*above, false);
+                }
+                let folded = folded.nodes(session.trace());
+                let row = pages::trace_place(session, &folded, node);
+                json(&Revealed { row, unfolded })
+            }
+            Request::Parent { place, node } => {
+                let trace = self.run(&place)?.trace();
+                json(&trace.node(NodeId::new(node)).and_then(|node| node.parent))
+            }
+            Request::NextFailure {
+                place,
+                node,
+                forward,
+            } => {
+                let session = self.run(&place)?;
+                let next = pages::next_failure(session, node.map(NodeId::new), forward);
+                json(&next.and_then(|node| pages::node_ref(session, node)))
+            }
+            Request::NodeOfRow { place, row } => json(&self.run(&place)?.node_of_row(row)),
+            Request::Node { place, node } => {
+                let session = self.run(&place)?;
+                json(&pages::node_detail(session, NodeId::new(node)))
+            }
+            Request::Bindings { place, from, len } => {
+                json(&pages::bindings_page(self.run(&place)?, from, len))
+            }
+            Request::Binding { place, binding } => {
+                json(&pages::binding_row(self.run(&place)?, binding))
+            }
+            Request::BindingPlace { place, binding } => {
+                json(&pages::binding_place(self.run(&place)?, binding))
+            }
+            Request::Resolve { place, name, from } => {
+                json(&pages::resolve(self.run(&place)?, &name, from))
+            }
+            Request::Value { place, of, most } => {
+                let most = usize::try_from(most).unwrap_or(usize::MAX);
+                json(&self.run(&place)?.value(&of, most)?)
+            }
+            Request::Download { .. } => Err(Trouble::defect("a download was asked for as text")),
+            Request::State { place, whole } => json(&pages::state_page(self.run(&place)?, whole)),
+            Request::Table {
+                place,
+                table,
+                from,
+                len,
+            } => json(&pages::table_rows(self.run(&place)?, &table, from, len)?),
+        }
+    }
+}
+
+fn json<T: Serialize>(value: &T) -> Result<String, Trouble> {
+    written(serde_json::to_string(value))
+}
+
+fn written(json: serde_json::Result<String>) -> Result<String, Trouble> {
+    json.map_err(|error| Trouble::defect(&format!("the answer could not be written: {error}")))
+}

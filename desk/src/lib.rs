@@ -1,0 +1,20 @@
+//! The viewer's page asks questions ([`protocol::Request`]); a [`Desk`] answers them from an opened source.
+//!
+//! ```text
+//! page ──► Request (JSON) ──► Desk ──► core's Session and pages ──► view structs (JSON)
+//!                              └──► DeskSource: files dropped into a browser, folders on a disk
+//! ```
+//!
+//! This crate depends on neither a browser nor a system: the viewer's worker runs a desk for dropped files, and
+//! `prose view` runs one for each page that it serves. What is folded, selected or scrolled belongs to the page, which
+//! sends it with the questions that need it.
+
+mod answers;
+mod desk;
+mod follow;
+pub mod protocol;
+mod source;
+mod workflows;
+
+pub use desk::Desk;
+pub use source::DeskSource;

@@ -1,0 +1,228 @@
+//! What a page asks, answered natively over the examples.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use prosescope_core::database::{Database, Limits};
+use prosescope_core::issue::Issue;
+use prosescope_core::session::ValueOf;
+use prosescope_core::session::pages::Page;
+use prosescope_core::source::{FileEntry, Source, SourceError};
+use prosescope_core::view::{BindingsPage, Overview, TracePage};
+use prosescope_core::workflow::Rows;
+use prosescope_desk::protocol::{Folds, Followed, Opened, Request, Revealed, Trouble};
+use prosescope_desk::{Desk, DeskSource};
+use prosescope_store::Disk;
+use serde::de::DeserializeOwned;
+
+const FOLDER: &str = "runs/20260115-083214-h5n2ye";
+const FAILED: &str = "runs/20260118-201530-z4t9wa";
+
+/// A folder whose files are told apart by their length alone.
+struct Folder(Disk);
+
+impl Source for Folder {
+    fn label(&self) -> String {
+        self.0.label()
+    }
+
+    fn files(&self) -> &[FileEntry] {
+        self.0.files()
+    }
+
+    fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {
+        self.0.read(path, offset, len)
+    }
+
+    fn database(&self, path: &str, limits: &Limits) -> Result<Box<dyn Database>, SourceError> {
+        self.0.database(path, limits)
+    }
+
+    fn notes(&self, path: &str) -> Vec<Issue> {
+        self.0.notes(path)
+    }
+}
+
+impl DeskSource for Folder {
+    fn version(&self, _path: &str) -> &str {
+        ""
+    }
+
+    fn workflows(&self, path: &str, limits: &Limits) -> Result<Box<dyn Rows>, SourceError> {
+        Ok(Box::new(self.0.workflows(path, limits)?))
+    }
+
+    fn take_fault(&self) -> Option<SourceError> {
+        None
+    }
+}
+
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/.prose")
+}
+
+/// A desk, and the folder that it reads.
+struct Asked {
+    desk: Desk,
+    folder: PathBuf,
+}
+
+impl Asked {
+    fn open(folder: &Path) -> (Asked, Opened) {
+        let mut asked = Asked {
+            desk: Desk::new(|| 0),
+            folder: folder.to_owned(),
+        };
+        let opened = asked.ask(Request::OpenServed).unwrap();
+        (asked, opened)
+    }
+
+    fn ask<T: DeserializeOwned>(&mut self, request: Request) -> Result<T, Trouble> {
+        let folder = &self.folder;
+        let json = self.desk.answer(request, &mut |request| {
+            assert_eq!(*request, Request::OpenServed);
+            Ok(Rc::new(Folder(Disk::open(folder).unwrap())))
+        })?;
+        Ok(serde_json::from_str(&json).unwrap())
+    }
+
+    fn trace(&mut self, folded: &Folds) -> TracePage {
+        let request = Request::Trace {
+            place: FAILED.to_owned(),
+            folded: folded.clone(),
+            from: 0,
+            len: 1000,
+        };
+        self.ask(request).unwrap()
+    }
+
+    fn follow(&mut self, place: &str, folded: BTreeMap<String, Folds>) -> Option<Followed> {
+        let request = Request::Follow {
+            place: Some(place.to_owned()),
+            nodes: Vec::new(),
+            bindings: vec![0],
+            folded,
+        };
+        self.ask(request).unwrap()
+    }
+}
+
+#[test]
+fn the_runs_of_a_folder_are_listed_and_their_pages_answered() {
+    let (mut asked, opened) = Asked::open(&examples());
+    assert_eq!(opened.list.runs.len(), 4);
+    for run in opened.list.runs {
+        let page = Page::Overview;
+        let place = run.place;
+        let overview: Overview = asked.ask(Request::Page { place, page }).unwrap();
+        assert_eq!(overview.run, run.id);
+    }
+    let page = Page::Overview;
+    let place = "nowhere".to_owned();
+    let refused = asked.ask::<Overview>(Request::Page { place, page });
+    assert!(!refused.unwrap_err().next.is_empty());
+}
+
+#[test]
+fn what_the_page_folded_is_left_out_and_unfolded_around_a_node() {
+    let (mut asked, _) = Asked::open(&examples());
+    let all = asked.trace(&Folds::default());
+    let top = asked.trace(&Folds::of_all(true));
+    assert!(top.total < all.total && top.rows.iter().all(|row| row.level == 0));
+    let deep = all.rows.iter().find(|row| row.level > 0).unwrap();
+    let around = &all.rows[..deep.node as usize];
+    let above = around.iter().rev().find(|row| row.level < deep.level);
+    let above = above.unwrap().node;
+    let mut folded = Folds::default();
+    folded.set(above, true);
+    for folded in [&mut folded, &mut Folds::of_all(true)] {
+        let hidden = asked.trace(folded);
+        assert!(hidden.rows.iter().all(|row| row.node != deep.node));
+        let request = Request::Reveal {
+            place: FAILED.to_owned(),
+            folded: folded.clone(),
+            node: deep.node,
+        };
+        let revealed: Revealed = asked.ask(request).unwrap();
+        assert!(revealed.unfolded.contains(&above));
+        for node in revealed.unfolded {
+            folded.set(node, false);
+        }
+        let seen = asked.trace(folded);
+        assert_eq!(seen.rows[revealed.row as usize].node, deep.node);
+    }
+}
+
+#[test]
+fn a_change_is_followed_with_what_is_folded_and_nothing_is_said_of_none() {
+    let dir = tempfile::tempdir().unwrap();
+    copy(&examples().join(FOLDER), &dir.path().join(FOLDER));
+    let (mut asked, _) = Asked::open(dir.path());
+    let bindings = |asked: &mut Asked| -> BindingsPage {
+        let (place, from, len) = (FOLDER.to_owned(), 0, 100);
+        let request = Request::Bindings { place, from, len };
+        asked.ask(request).unwrap()
+    };
+    let before = bindings(&mut asked).total;
+    let mut folds = Folds::default();
+    folds.set(0, true);
+    let folded = BTreeMap::from([
+        (FOLDER.to_owned(), folds.clone()),
+        ("runs/elsewhere".to_owned(), folds),
+    ]);
+    assert_eq!(asked.follow(FOLDER, folded.clone()), None);
+    let text =
+        "# a_new_one\n\nkind: let\n\nsource:\n```prose\nlet a_new_one = session\n```\n\n---\n\nx\n";
+    fs::write(dir.path().join(FOLDER).join("bindings/a_new_one.md"), text).unwrap();
+    let followed = asked.follow(FOLDER, folded.clone()).unwrap();
+    assert!(followed.reread);
+    assert_eq!(followed.folded, folded);
+    assert_eq!(followed.new_bindings.len(), 1);
+    assert!(followed.bindings[0].is_some());
+    assert_eq!(bindings(&mut asked).total, before + 1);
+    assert_eq!(asked.follow(FOLDER, folded), None);
+}
+
+#[test]
+fn a_value_is_downloaded_byte_for_byte_and_can_be_stopped() {
+    let (mut asked, _) = Asked::open(&examples());
+    let of = ValueOf::File("program.prose".to_owned());
+    let file = fs::read(examples().join(FAILED).join("program.prose")).unwrap();
+    let mut whole = Vec::new();
+    let mut take = |bytes: &[u8]| {
+        whole.extend_from_slice(bytes);
+        true
+    };
+    asked.desk.download(FAILED, &of, &mut take).unwrap();
+    assert_eq!(whole, file);
+    asked.desk.download(FAILED, &of, &mut |_| false).unwrap();
+    let none = ValueOf::Binding(9999);
+    let refused = asked.desk.download(FAILED, &none, &mut |_| true);
+    assert!(refused.is_err());
+}
+
+#[test]
+fn a_desk_depends_on_neither_a_browser_nor_a_system() {
+    let manifest = include_str!("../Cargo.toml");
+    let (_, rest) = manifest.split_once("[dependencies]\n").unwrap();
+    let (own, _) = rest.split_once("\n[").unwrap();
+    let own: Vec<&str> = own
+        .lines()
+        .filter_map(|line| line.split('.').next())
+        .collect();
+    assert_eq!(own, ["prosescope-core", "serde", "serde_json"]);
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &to),
+            false => drop(fs::copy(entry.path(), to).unwrap()),
+        }
+    }
+}

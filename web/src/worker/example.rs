@@ -1,0 +1,31 @@
+//! The runs that the viewer carries.
+
+use crate::bytes::WebSource;
+
+/// A file of the examples, by its path in their `.prose` folder.
+macro_rules! example {
+    ($path:literal) => {
+        (
+            concat!(".prose/", $path),
+            include_bytes!(concat!("../../../examples/.prose/", $path)),
+        )
+    };
+}
+
+/// The runs that the viewer carries: one that finished, one that failed, one that waits.
+const EXAMPLE: &[(&str, &[u8])] = &[
+    example!("agents.db"),
+    example!("runs/20260112-091407-k3v8qd/program.prose"),
+    example!("runs/20260112-091407-k3v8qd/state.db"),
+    example!("runs/20260118-201530-z4t9wa/program.prose"),
+    example!("runs/20260118-201530-z4t9wa/state.db"),
+    example!("runs/20260125-125506-p7r2mx/program.prose"),
+    example!("runs/20260125-125506-p7r2mx/state.db"),
+];
+
+/// Their files.
+pub(super) fn source() -> WebSource {
+    let files = EXAMPLE.iter();
+    let files = files.map(|(path, bytes)| ((*path).to_owned(), bytes.to_vec()));
+    WebSource::of_bytes("the example".to_owned(), files.collect())
+}
