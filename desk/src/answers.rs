@@ -24,6 +24,7 @@ impl Desk {
     pub fn answer(&mut self, request: Request, list: List<'_>) -> Result<String, Trouble> {
         self.clock().begin();
         let answer = self.reply(request, list);
+        self.let_go();
         self.judged(answer)
     }
 
@@ -40,6 +41,7 @@ impl Desk {
         self.clock().begin();
         let run = self.run(place);
         let read = run.and_then(|run| Ok(run.value_pieces(of, each)?));
+        self.let_go();
         self.judged(read)
     }
 

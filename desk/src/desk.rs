@@ -114,6 +114,18 @@ impl Desk {
         Ok(Opened { list, workflows })
     }
 
+    /// Keeps no database open between questions, where it may be in a writer's way.
+    pub(crate) fn let_go(&mut self) {
+        let runs = self.runs.iter().map(|run| &run.source);
+        for source in self.source.iter().chain(runs) {
+            if source.let_go()
+                && let Some(open) = &mut self.open_workflows
+            {
+                open.let_go();
+            }
+        }
+    }
+
     /// Why the last read of something that is open failed, once.
     pub(crate) fn take_fault(&self) -> Option<SourceError> {
         let runs = self.runs.iter().map(|run| &run.source);

@@ -20,6 +20,11 @@ pub trait DeskSource: Source {
     /// As [`Source::database`].
     fn workflows(&self, path: &str, limits: &Limits) -> Result<Box<dyn Rows>, SourceError>;
 
+    /// Closes the databases until the next question, where there are writers in whose way they may be. Returns whether it does.
+    fn let_go(&self) -> bool {
+        false
+    }
+
     /// Returns why the last read failed, once. Lists leave out what cannot be read, so the failure is lost elsewhere.
     fn take_fault(&self) -> Option<SourceError>;
 

@@ -15,7 +15,8 @@ use crate::{Desk, DeskSource};
 /// A database of workflows, with the ids of the lists that were asked last.
 pub(crate) struct OpenWorkflows {
     place: String,
-    tables: Box<dyn Rows>,
+    /// Open while a question is answered.
+    tables: Option<Box<dyn Rows>>,
     /// The status, whether a run waits, and the ids.
     listed: Option<(String, bool, Vec<String>)>,
     /// A workflow, and the ids of its events.
@@ -79,20 +80,28 @@ impl Desk {
         let nothing = || Trouble::new("Nothing is open.", "Open the file or folder again.");
         let open = self.open_workflows.take();
         let source = self.source().ok_or_else(nothing)?;
-        let open = match open.filter(|open| open.place == place) {
+        let mut open = match open.filter(|open| open.place == place) {
             Some(open) => open,
             None => OpenWorkflows {
-                tables: source.workflows(place, &self.clock().options().limits)?,
+                tables: None,
                 place: place.to_owned(),
                 listed: None,
                 events: None,
             },
         };
+        if open.tables.is_none() {
+            open.tables = Some(source.workflows(place, &self.clock().options().limits)?);
+        }
         Ok(self.open_workflows.insert(open))
     }
 }
 
 impl OpenWorkflows {
+    /// Closes the database.
+    pub(crate) fn let_go(&mut self) {
+        self.tables = None;
+    }
+
     /// A stretch of the list.
     pub(crate) fn list(
         &mut self,
@@ -113,12 +122,12 @@ impl OpenWorkflows {
                     waiting,
                     limit: 0,
                 };
-                let ids = workflow_ids(self.tables.as_ref(), &wanted).map_err(wrong)?;
+                let ids = workflow_ids(rows(&self.tables)?, &wanted).map_err(wrong)?;
                 (status.to_owned(), waiting, ids)
             }
         };
         let (_, _, ids) = self.listed.insert(listed);
-        let mut lines = summaries(self.tables.as_ref(), stretch(ids, from, len)).map_err(wrong)?;
+        let mut lines = summaries(rows(&self.tables)?, stretch(ids, from, len)).map_err(wrong)?;
         for row in &mut lines {
             row.status = page::status_word(&row.status);
             row.run_status = row.run_status.as_deref().map(page::status_word);
@@ -131,7 +140,7 @@ impl OpenWorkflows {
 
     /// A workflow.
     pub(crate) fn show(&self, id: &str) -> Result<Option<WorkflowPage>, Trouble> {
-        let found = show(self.tables.as_ref(), id).map_err(|fault| trouble(&self.place, fault))?;
+        let found = show(rows(&self.tables)?, id).map_err(|fault| trouble(&self.place, fault))?;
         Ok(found.map(page::page))
     }
 
@@ -143,7 +152,7 @@ impl OpenWorkflows {
         let events = match known.filter(|(of, _)| of == id) {
             Some(events) => events,
             None => {
-                let ids = event_ids(self.tables.as_ref(), id).map_err(wrong)?;
+                let ids = event_ids(rows(&self.tables)?, id).map_err(wrong)?;
                 (id.to_owned(), ids)
             }
         };
@@ -152,7 +161,7 @@ impl OpenWorkflows {
         let rows = match wanted.first() {
             Some(first) => {
                 let len = u32::try_from(wanted.len()).unwrap_or(len);
-                events_from(self.tables.as_ref(), id, *first, len).map_err(wrong)?
+                events_from(rows(&self.tables)?, id, *first, len).map_err(wrong)?
             }
             None => Vec::new(),
         };
@@ -164,11 +173,16 @@ impl OpenWorkflows {
 
     /// One event of a workflow.
     pub(crate) fn event(&self, id: &str, event: i64) -> Result<Option<EventShown>, Trouble> {
-        let found = events_from(self.tables.as_ref(), id, event, 1);
+        let found = events_from(rows(&self.tables)?, id, event, 1);
         let found = found.map_err(|fault| trouble(&self.place, fault))?;
         let found = found.into_iter().find(|found| found.id == event);
         Ok(found.map(page::event))
     }
+}
+
+fn rows(tables: &Option<Box<dyn Rows>>) -> Result<&dyn Rows, Trouble> {
+    let open = tables.as_deref();
+    open.ok_or_else(|| Trouble::defect("the database of workflows is not open"))
 }
 
 fn stretch<T>(all: &[T], from: u64, len: u32) -> &[T] {

@@ -12,9 +12,10 @@ use prosescope_core::sqlite::{Sqlite, SqliteTables};
 use prosescope_core::time::Stamp;
 use rusqlite::Connection;
 
-use crate::database::Watch;
+use crate::database::{DatabaseError, Watch};
 use crate::dir::{self, Dir, Entry, part_of};
 use crate::error::StoreError;
+use crate::lent::Lent;
 
 /// Entries that a listing holds at most: a run folder is small, and `/` is no run folder.
 const ENTRIES: usize = 200_000;
@@ -300,22 +301,39 @@ impl Disk {
     /// A connection to a database, opened as [`Source::database`] promises and not yet guarded.
     pub(crate) fn connection(&self, path: &str) -> Result<Connection, SourceError> {
         self.entry(path)?;
-        let opened = crate::database::open(&self.path_of(path)).map_err(|e| {
-            if e.is_failed() {
-                self.note_failed(path, &e);
-            }
-            SourceError::Database {
-                path: path.to_owned(),
-                cause: e.to_string(),
-                next: e.next().to_owned(),
-                failed: e.is_failed(),
-            }
-        })?;
+        let opened = crate::database::open(&self.path_of(path));
+        let opened = opened.map_err(|error| self.not_opened(path, &error))?;
         self.notes
             .borrow_mut()
             .insert(path.to_owned(), (opened.notes, opened.watch));
         self.aside.borrow_mut().extend(opened.aside);
         Ok(opened.conn)
+    }
+
+    /// The same database, which a viewer keeps for long: it is held only while something is read.
+    ///
+    /// # Errors
+    /// As [`Source::database`].
+    pub fn lent(&self, path: &str, limits: &Limits) -> Result<Lent, SourceError> {
+        self.entry(path)?;
+        let opened = Lent::open(self.path_of(path), path, limits);
+        let (lent, notes, watch) = opened.map_err(|error| self.not_opened(path, &error))?;
+        self.notes
+            .borrow_mut()
+            .insert(path.to_owned(), (notes, watch));
+        Ok(lent)
+    }
+
+    fn not_opened(&self, path: &str, error: &DatabaseError) -> SourceError {
+        if error.is_failed() {
+            self.note_failed(path, error);
+        }
+        SourceError::Database {
+            path: path.to_owned(),
+            cause: error.to_string(),
+            next: error.next().to_owned(),
+            failed: error.is_failed(),
+        }
     }
 
     fn note_failed(&self, path: &str, cause: &dyn std::fmt::Display) {

@@ -68,7 +68,8 @@ impl Server {
                 "Open it again when you like.",
             ));
         }
-        if response.ok() {
+        let kind = response.headers().get("content-type").map_err(gone)?;
+        if response.ok() && kind.is_none_or(|kind| !kind.contains("problem")) {
             return Ok(response);
         }
         let text = JsFuture::from(response.text().map_err(gone)?).await;

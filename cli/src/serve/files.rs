@@ -10,7 +10,7 @@ use prosescope_core::issue::Issue;
 use prosescope_core::source::{FileEntry, Source, SourceError};
 use prosescope_core::workflow::Rows;
 use prosescope_desk::DeskSource;
-use prosescope_store::Disk;
+use prosescope_store::{Claim, Disk};
 
 /// Which files of a root are served, by their path in it; folders, asked with a `/` at the end, are entered when they
 /// may hold some.
@@ -40,6 +40,8 @@ pub(super) struct Listing {
     found: Vec<Found>,
     issues: Vec<Issue>,
     fault: RefCell<Option<SourceError>>,
+    /// What closes the databases that were opened, with their paths.
+    lent: RefCell<Vec<(String, Claim)>>,
 }
 
 /// Where a file lies, and the state in which it was listed.
@@ -123,6 +125,7 @@ impl Served {
             found,
             issues,
             fault: RefCell::default(),
+            lent: RefCell::default(),
         }
     }
 }
@@ -202,7 +205,9 @@ impl Source for Listing {
     /// A database may have changed since it was listed: SQLite's locks keep what is read whole, and the next listing
     /// says that it changed.
     fn database(&self, path: &str, limits: &Limits) -> Result<Box<dyn Database>, SourceError> {
-        self.ask(path, |found, disk| disk.database(&found.path, limits))
+        let lent = self.ask(path, |found, disk| disk.lent(&found.path, limits))?;
+        self.lent.borrow_mut().push((path.to_owned(), lent.claim()));
+        Ok(Box::new(lent))
     }
 
     fn notes(&self, path: &str) -> Vec<Issue> {
@@ -243,6 +248,17 @@ impl DeskSource for Listing {
             let tables = disk.workflows(&found.path, limits)?;
             Ok(Box::new(tables) as Box<dyn Rows>)
         })
+    }
+
+    fn let_go(&self) -> bool {
+        self.lent.borrow_mut().retain(|(path, lent)| {
+            let whole = lent.let_go();
+            if whole == Some(false) {
+                self.changed(path);
+            }
+            whole.is_some()
+        });
+        true
     }
 
     fn take_fault(&self) -> Option<SourceError> {

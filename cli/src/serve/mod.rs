@@ -7,7 +7,7 @@
 //! | request | answer |
 //! |---|---|
 //! | `GET /{token}/` | the page |
-//! | `POST /{token}/desk/{name}` | to a question of [`prosescope_desk::protocol`] JSON, or the bytes of a value; 422 and the reason where there is no answer. Each page asks a desk of its own name |
+//! | `POST /{token}/desk/{name}` | to a question of [`prosescope_desk::protocol`] JSON, or the bytes of a value; where there is no answer, the reason as `application/problem+json`, with 200: a browser prints an error of its own for any 4xx. Each page asks a desk of its own name |
 //! | `GET /{token}/changes` | server-sent events: a short text that names the state of all files, and the next one when something changed |
 
 mod desks;
@@ -277,7 +277,8 @@ async fn ask(
         }
         Err(trouble) => {
             let trouble = serde_json::to_string(&trouble).unwrap_or_default();
-            (StatusCode::UNPROCESSABLE_ENTITY, json, trouble).into_response()
+            let problem = [(header::CONTENT_TYPE, "application/problem+json")];
+            (problem, trouble).into_response()
         }
     }
 }
@@ -445,7 +446,10 @@ mod tests {
             r#"{"page":{"place":"nowhere","page":"overview"}}"#,
         ] {
             let (head, trouble) = asked(at, "1", question, &own);
-            assert!(head.starts_with("HTTP/1.1 422"), "{question}: {head}");
+            assert!(
+                head.contains("application/problem+json"),
+                "{question}: {head}"
+            );
             let trouble: Trouble = serde_json::from_str(&trouble).unwrap();
             assert!(!trouble.cause.is_empty() && !trouble.next.is_empty());
         }

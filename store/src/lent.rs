@@ -1,0 +1,250 @@
+//! Databases that are held only while something is read.
+//!
+//! A writer in WAL mode takes its `-wal` back into the database when it is the last to close it. Whoever keeps such a
+//! database open for minutes, as a viewer does, keeps it from that: the `-wal` stays, and a run that is copied without it
+//! lacks what was recorded last.
+
+use std::cell::RefCell;
+use std::ops::{Range, RangeInclusive};
+use std::path::PathBuf;
+use std::sync::{Arc, Weak};
+
+use parking_lot::ReentrantMutex;
+use prosescope_core::database::{CellAt, Database, DecodeError, Found, Limits, Row, Scan};
+use prosescope_core::issue::Issue;
+use prosescope_core::sqlite::Sqlite;
+use tempfile::TempDir;
+
+use crate::database::{DatabaseError, Opened, Watch};
+
+/// A database that is opened when it is read, and closed by [`Claim::let_go`].
+pub struct Lent {
+    file: PathBuf,
+    /// Its path in the source.
+    path: String,
+    limits: Limits,
+    open: Arc<Open>,
+}
+
+/// Closes a [`Lent`] database.
+pub struct Claim(Weak<Open>);
+
+/// A callback of one scan may ask for more of the same database.
+type Open = ReentrantMutex<RefCell<Option<Held>>>;
+
+struct Held {
+    db: Box<dyn Database>,
+    watch: Watch,
+    /// The copy that it was opened from: making it again may take long, and it holds nobody up.
+    aside: Option<TempDir>,
+}
+
+impl Lent {
+    /// Opens the database that lies in `file`; `path` names it in messages. Also returns what a person should know of it,
+    /// and what says whether it changes while it is read first.
+    pub(crate) fn open(
+        file: PathBuf,
+        path: &str,
+        limits: &Limits,
+    ) -> Result<(Lent, Vec<Issue>, Watch), DatabaseError> {
+        let lent = Lent {
+            file,
+            path: path.to_owned(),
+            limits: limits.clone(),
+            open: Arc::default(),
+        };
+        let (held, notes) = lent.held()?;
+        let watch = held.watch.clone();
+        lent.open.lock().replace(Some(held));
+        Ok((lent, notes, watch))
+    }
+
+    /// What closes it from elsewhere, without keeping it.
+    pub fn claim(&self) -> Claim {
+        Claim(Arc::downgrade(&self.open))
+    }
+
+    fn with<T>(
+        &self,
+        read: impl FnOnce(&dyn Database) -> Result<T, DecodeError>,
+    ) -> Result<T, DecodeError> {
+        let open = self.open.lock();
+        if open.borrow().is_none() {
+            let (again, _) = self.held().map_err(|error| match error {
+                DatabaseError::Decode(error) => error,
+                other => DecodeError::Io(other.to_string()),
+            })?;
+            open.replace(Some(again));
+        }
+        match open.borrow().as_ref() {
+            Some(held) => read(held.db.as_ref()),
+            None => Err(DecodeError::NotFound(self.path.clone())),
+        }
+    }
+
+    fn held(&self) -> Result<(Held, Vec<Issue>), DatabaseError> {
+        let Opened {
+            conn,
+            notes,
+            aside,
+            watch,
+        } = crate::database::open(&self.file)?;
+        let db = Box::new(Sqlite::new(conn, (&self.limits).into())?);
+        Ok((Held { db, watch, aside }, notes))
+    }
+}
+
+impl Claim {
+    /// Closes the database, until it is read again. Returns whether what was read is of one state: where no lock told a
+    /// writer that we read, it may have written meanwhile. `None` when nobody has the database any more.
+    pub fn let_go(&self) -> Option<bool> {
+        let open = self.0.upgrade()?;
+        let open = open.lock();
+        let held = open.take();
+        let changed = held.as_ref().and_then(|held| held.watch.changed());
+        open.replace(held.filter(|held| held.aside.is_some()));
+        Some(changed.is_none())
+    }
+}
+
+impl Database for Lent {
+    fn begin(&self) -> Result<(), DecodeError> {
+        self.with(|db| db.begin())
+    }
+
+    fn end(&self) {
+        if let Some(held) = self.open.lock().borrow().as_ref() {
+            held.db.end();
+        }
+    }
+
+    fn tables(&self) -> Result<Vec<Found>, DecodeError> {
+        self.with(|db| db.tables())
+    }
+
+    fn table(&self, name: &str) -> Result<Found, DecodeError> {
+        self.with(|db| db.table(name))
+    }
+
+    fn scan(
+        &self,
+        scan: &Scan<'_>,
+        each: &mut dyn FnMut(&dyn Row) -> bool,
+    ) -> Result<(), DecodeError> {
+        self.with(|db| db.scan(scan, each))
+    }
+
+    fn count(&self, table: &Found, most: u64) -> Option<u64> {
+        self.with(|db| Ok(db.count(table, most))).ok().flatten()
+    }
+
+    fn about(&self, table: &Found) -> u64 {
+        self.with(|db| Ok(db.about(table))).unwrap_or_default()
+    }
+
+    fn pieces(
+        &self,
+        cell: &CellAt<'_>,
+        range: Range<u64>,
+        each: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Result<(), DecodeError> {
+        self.with(|db| db.pieces(cell, range, each))
+    }
+
+    fn texts_between(
+        &self,
+        table: &str,
+        column: &str,
+        addresses: RangeInclusive<i64>,
+        each: &mut dyn FnMut(i64, &[u8]),
+    ) -> Result<(), DecodeError> {
+        self.with(|db| db.texts_between(table, column, addresses, each))
+    }
+
+    fn holds_many_runs(&self) -> bool {
+        self.with(|db| Ok(db.holds_many_runs())).unwrap_or_default()
+    }
+
+    fn notes(&self) -> Vec<Issue> {
+        self.with(|db| Ok(db.notes())).unwrap_or_default()
+    }
+
+    fn unguarded(&self) -> Result<Vec<&'static str>, DecodeError> {
+        self.with(|db| db.unguarded())
+    }
+
+    fn look_through(&self, name: &str) -> Vec<Issue> {
+        self.with(|db| Ok(db.look_through(name))).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use prosescope_core::source::Source as _;
+    use rusqlite::Connection;
+
+    use super::*;
+    use crate::Disk;
+
+    /// A run of one row, written in WAL mode by somebody who has it open.
+    fn written(dir: &std::path::Path) -> Connection {
+        let writer = Connection::open(dir.join("state.db")).unwrap();
+        writer
+            .execute_batch(
+                "PRAGMA journal_mode = WAL;
+                 CREATE TABLE run (id TEXT); INSERT INTO run VALUES ('one');",
+            )
+            .unwrap();
+        writer
+    }
+
+    fn ids(db: &Lent) -> Result<u64, DecodeError> {
+        db.table("run").map(|table| db.count(&table, 99).unwrap())
+    }
+
+    #[test]
+    fn a_writer_takes_its_wal_back_while_a_viewer_is_open() {
+        let dir = tempfile::tempdir().unwrap();
+        let wal = dir.path().join("state.db-wal");
+        let writer = written(dir.path());
+        let disk = Disk::open(dir.path()).unwrap();
+        let lent = disk.lent("state.db", &Limits::default()).unwrap();
+        let claim = lent.claim();
+        assert_eq!(ids(&lent), Ok(1));
+        assert_eq!(claim.let_go(), Some(true));
+        writer.execute("INSERT INTO run VALUES ('two')", []).unwrap();
+        drop(writer);
+        assert!(!wal.exists(), "it is left behind");
+        // It is read as it is now, without the files beside it.
+        assert_eq!(ids(&lent), Ok(2));
+        assert_eq!(disk.notes("state.db").len(), 0);
+        drop(lent);
+        assert_eq!(claim.let_go(), None);
+    }
+
+    #[test]
+    fn a_write_during_a_read_without_locks_is_said() {
+        let dir = tempfile::tempdir().unwrap();
+        drop(written(dir.path()));
+        let disk = Disk::open(dir.path()).unwrap();
+        let lent = disk.lent("state.db", &Limits::default()).unwrap();
+        assert_eq!(ids(&lent), Ok(1));
+        // In WAL mode and without a `-wal` it is read without locks.
+        let writer = Connection::open(dir.path().join("state.db")).unwrap();
+        writer.execute("INSERT INTO run VALUES ('two')", []).unwrap();
+        assert_eq!(lent.claim().let_go(), Some(false));
+        assert_eq!(ids(&lent), Ok(2));
+        assert_eq!(lent.claim().let_go(), Some(true));
+    }
+
+    #[test]
+    fn a_database_that_is_gone_is_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        drop(written(dir.path()));
+        let disk = Disk::open(dir.path()).unwrap();
+        let lent = disk.lent("state.db", &Limits::default()).unwrap();
+        assert_eq!(lent.claim().let_go(), Some(true));
+        std::fs::remove_file(dir.path().join("state.db")).unwrap();
+        assert!(matches!(ids(&lent), Err(DecodeError::Io(_))));
+    }
+}
