@@ -1,57 +1,39 @@
-//! The block cache between SQLite and a slow file: bounded, shared by all files of a source.
+//! The cache between SQLite and a slow file: bounded, shared by all files of a source.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use prosescope_desk::protocol::Counters;
 
-/// Bytes of a block: what is fetched at least. Small, because a list of bindings touches a page here and there all
-/// over a file of large values.
-pub(crate) const BLOCK: u64 = 16 * 1024;
+use super::ahead::{Ahead, BLOCK, UNIT};
 
-/// Blocks that are kept, 8 MB together: SQLite keeps the pages that it needs again.
-const KEPT: usize = 512;
-
-/// Blocks of a file that is fetched whole when any of it is read: 1 MB. A fetch costs as much as 100 KB to 250 KB do.
-const WHOLE: u64 = 64;
-
-/// Blocks that a scan fetches at once, at most: 2 MB.
-const AHEAD: u64 = 128;
-
-/// How far ahead a read may jump and still count as a scan: 256 KB, which are fetched in the time that one more fetch takes.
-/// Rows of large values that were written in turn lie so far apart.
-const GAP: u64 = 16;
-
-/// Scans that go on at a time: of a table, of its index, of another table in turn.
-const SCANS: usize = 4;
+/// Bytes that are kept: what SQLite needs again, and the rows of a table beside the values between them. Twice that of the
+/// largest file that is fetched whole.
+const KEPT: u64 = 32 << 20;
 
 /// Small files that are fetched with the one that is asked for, at most: a folder's files are read in their order, and
 /// a browser is asked for each across processes.
 const FILES_AHEAD: usize = 64;
 
-/// A cache of the blocks that were used last, with read-ahead that grows while a scan goes on.
+/// A file of at most so many bytes is small.
+pub(crate) const SMALL: u64 = BLOCK;
+
+/// A cache of what was used last.
 #[derive(Debug, Default)]
-pub(crate) struct BlockCache {
-    blocks: BTreeMap<(usize, u64), Block>,
+pub(crate) struct Cache {
+    units: BTreeMap<(usize, u64), Unit>,
     tick: u64,
-    /// The last one went on last.
-    scans: VecDeque<Scan>,
+    ahead: Ahead,
+    /// The page sizes of files that are databases.
+    pages: BTreeMap<usize, usize>,
     row: Row,
     counters: Counters,
 }
 
 #[derive(Debug)]
-struct Block {
+struct Unit {
     bytes: Box<[u8]>,
     used: u64,
-}
-
-/// Where a scan's last fetch ended, and how many blocks it took.
-#[derive(Debug)]
-struct Scan {
-    file: usize,
-    next: u64,
-    blocks: u64,
 }
 
 /// Where the last files that were fetched together ended, and how many they were.
@@ -61,11 +43,37 @@ struct Row {
     files: usize,
 }
 
-impl BlockCache {
+/// Bytes that were fetched, wherever they are: a browser's need not be copied to be looked at.
+pub(crate) trait Fetched {
+    /// How many.
+    fn len(&self) -> usize;
+
+    /// The byte at `at`.
+    fn byte(&self, at: usize) -> u8;
+
+    /// Copies some.
+    fn copy(&self, range: Range<usize>) -> Box<[u8]>;
+}
+
+impl Fetched for &[u8] {
+    fn len(&self) -> usize {
+        <[u8]>::len(self)
+    }
+
+    fn byte(&self, at: usize) -> u8 {
+        self.get(at).copied().unwrap_or_default()
+    }
+
+    fn copy(&self, range: Range<usize>) -> Box<[u8]> {
+        self.get(range).unwrap_or_default().into()
+    }
+}
+
+impl Cache {
     /// How many files, small ones, are best fetched together when the one at `file` is read: itself alone, unless the
     /// files before it were read as well. 0 when it is here already.
     pub(crate) fn files_to_fetch(&mut self, file: usize) -> usize {
-        if self.blocks.contains_key(&(file, 0)) {
+        if self.units.contains_key(&(file, 0)) {
             return 0;
         }
         let goes_on = self.row.files > 0 && file == self.row.next;
@@ -81,18 +89,13 @@ impl BlockCache {
         files
     }
 
-    /// Takes in small files that were fetched together: each with all of its bytes, a block at most.
+    /// Takes in small files that were fetched together: each with all of its bytes.
     pub(crate) fn take_in<'a>(&mut self, files: impl ExactSizeIterator<Item = (usize, &'a [u8])>) {
-        self.make_room(files.len());
+        self.make_room(files.len() as u64 * SMALL);
         self.counters.fetches += 1;
-        self.tick += 1;
         for (file, bytes) in files {
             self.counters.fetched += bytes.len() as u64;
-            let block = Block {
-                bytes: bytes.into(),
-                used: self.tick,
-            };
-            self.blocks.insert((file, 0), block);
+            self.keep(file, 0, &bytes, false);
         }
     }
 
@@ -103,13 +106,13 @@ impl BlockCache {
 
     /// Fills `buf` from `offset` of a file of `size` bytes and returns how much there was; `fetch` gives exactly
     /// the bytes of a range, or says why not.
-    pub(crate) fn read<E>(
+    pub(crate) fn read<E, F: Fetched>(
         &mut self,
         file: usize,
         size: u64,
         offset: u64,
         buf: &mut [u8],
-        mut fetch: impl FnMut(Range<u64>) -> Result<Vec<u8>, E>,
+        mut fetch: impl FnMut(Range<u64>) -> Result<F, E>,
     ) -> Result<usize, E> {
         self.counters.reads += 1;
         self.counters.bytes += buf.len() as u64;
@@ -117,17 +120,17 @@ impl BlockCache {
         let mut done = 0;
         while done < wanted {
             let at = offset + done as u64;
-            let number = at / BLOCK;
-            if !self.blocks.contains_key(&(file, number)) {
-                self.fetch(file, size, number, &mut fetch)?;
+            let number = at / UNIT;
+            if !self.units.contains_key(&(file, number)) {
+                self.fetch(file, size, at, &mut fetch)?;
             }
             self.tick += 1;
-            let Some(block) = self.blocks.get_mut(&(file, number)) else {
+            let Some(unit) = self.units.get_mut(&(file, number)) else {
                 return Ok(done);
             };
-            block.used = self.tick;
-            let start = (at % BLOCK) as usize;
-            let part = block.bytes.get(start..).unwrap_or_default();
+            unit.used = self.tick;
+            let start = (at % UNIT) as usize;
+            let part = unit.bytes.get(start..).unwrap_or_default();
             let length = part.len().min(wanted - done);
             if length == 0 {
                 return Ok(done);
@@ -135,76 +138,107 @@ impl BlockCache {
             buf[done..done + length].copy_from_slice(&part[..length]);
             done += length;
         }
+        self.ahead.read(file, offset, done as u64);
         Ok(done)
     }
 
-    fn fetch<E>(
+    fn fetch<E, F: Fetched>(
         &mut self,
         file: usize,
         size: u64,
-        number: u64,
-        fetch: &mut impl FnMut(Range<u64>) -> Result<Vec<u8>, E>,
+        at: u64,
+        fetch: &mut impl FnMut(Range<u64>) -> Result<F, E>,
     ) -> Result<(), E> {
-        let blocks = self.blocks_to_fetch(file, size, number);
-        self.make_room(blocks as usize);
-
-        let start = number * BLOCK;
-        let bytes = fetch(start..(start + blocks * BLOCK).min(size))?;
+        let piece = self.ahead.piece(file, size, at);
+        let bytes = fetch(piece.start..piece.start + piece.len)?;
         self.counters.fetches += 1;
         self.counters.fetched += bytes.len() as u64;
-        self.tick += 1;
-        for (n, part) in bytes.chunks(BLOCK as usize).enumerate() {
-            let block = Block {
-                bytes: part.into(),
-                used: self.tick,
-            };
-            self.blocks.insert((file, number + n as u64), block);
+        if !piece.sieved {
+            self.make_room(piece.len);
+        }
+        self.keep(file, piece.start, &bytes, piece.sieved);
+        if piece.sieved && !self.units.contains_key(&(file, at / UNIT)) {
+            // What is wanted now is kept in any case.
+            let start = (at / UNIT * UNIT - piece.start) as usize;
+            self.insert(file, at / UNIT, bytes.copy(start..bytes.len().min(start + UNIT as usize)));
         }
         Ok(())
     }
 
-    /// How many blocks are best fetched when this one is read: four times as many as last time, while a scan goes on.
-    fn blocks_to_fetch(&mut self, file: usize, size: u64, number: u64) -> u64 {
-        let of_file = size.div_ceil(BLOCK);
-        if number == 0 && of_file <= WHOLE {
-            return of_file;
+    /// Keeps bytes of a file from `start` on; where they are sieved, those of pages with rows and keys alone.
+    fn keep(&mut self, file: usize, start: u64, bytes: &impl Fetched, sieved: bool) {
+        if start == 0 {
+            self.pages.remove(&file);
+            self.pages.extend(page_size(bytes).map(|size| (file, size)));
         }
-        let goes_on =
-            |scan: &Scan| scan.file == file && (scan.next..=scan.next + GAP).contains(&number);
-        let known = self.scans.iter().position(goes_on);
-        let known = known.and_then(|at| self.scans.remove(at));
-        let blocks = known.map_or(1, |scan| (scan.blocks * 4).min(AHEAD));
-        if self.scans.len() == SCANS {
-            self.scans.pop_front();
+        let page = self.pages.get(&file).copied().filter(|_| sieved);
+        let unit = UNIT as usize;
+        for from in (0..bytes.len()).step_by(unit) {
+            let number = (start + from as u64) / UNIT;
+            let is_of_tree = page.is_none_or(|page| {
+                // Where the page begins that this is of, and those that begin here.
+                let before = (start as usize + from) % page.max(unit);
+                let Some(first) = from.checked_sub(before) else {
+                    return true;
+                };
+                let mut pages = (first..from + unit).step_by(page);
+                pages.any(|at| is_of_tree(bytes.byte(at)))
+            });
+            if is_of_tree {
+                if sieved {
+                    self.make_room(UNIT);
+                }
+                self.insert(file, number, bytes.copy(from..bytes.len().min(from + unit)));
+            }
         }
-        self.scans.push_back(Scan {
-            file,
-            next: number + blocks,
-            blocks,
-        });
-        blocks
     }
 
-    /// Drops the half that was not used for longest, where so many more would be too many.
-    fn make_room(&mut self, blocks: usize) {
-        if self.blocks.len() + blocks <= KEPT {
+    fn insert(&mut self, file: usize, number: u64, bytes: Box<[u8]>) {
+        self.tick += 1;
+        let used = self.tick;
+        self.units.insert((file, number), Unit { bytes, used });
+    }
+
+    /// Drops the half that was not used for longest, where so many more bytes would be too many.
+    fn make_room(&mut self, bytes: u64) {
+        if (self.units.len() as u64) * UNIT + bytes <= KEPT {
             return;
         }
-        let mut used: Vec<u64> = self.blocks.values().map(|block| block.used).collect();
+        let mut used: Vec<u64> = self.units.values().map(|unit| unit.used).collect();
         let half = used.len() / 2;
+        if half == 0 {
+            return;
+        }
         let (_, newest_dropped, _) = used.select_nth_unstable(half);
         let newest_dropped = *newest_dropped;
-        self.blocks.retain(|_, block| block.used > newest_dropped);
+        self.units.retain(|_, unit| unit.used > newest_dropped);
     }
+}
+
+/// The page size that a database's header says ("Database File Format", 1.3.2).
+fn page_size(bytes: &impl Fetched) -> Option<usize> {
+    let head = bytes.copy(0..18.min(bytes.len()));
+    let size = head.strip_prefix(b"SQLite format 3\0")?;
+    match u16::from_be_bytes(size.try_into().ok()?) {
+        1 => Some(65_536),
+        size => Some(usize::from(size)).filter(|size| size.is_power_of_two() && *size >= 512),
+    }
+}
+
+/// Whether a page that begins with this byte holds rows or keys ("Database File Format", 1.6). A page that goes on with a
+/// value begins with the number of the next one, which is 0 in a file of less than 64 GB.
+fn is_of_tree(first: u8) -> bool {
+    matches!(first, 2 | 5 | 10 | 13)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::ahead::Piece;
     use super::*;
 
     /// A file whose byte at `i` is `i % 251`, and the ranges that were fetched from it.
     fn read(
-        cache: &mut BlockCache,
+        cache: &mut Cache,
         size: u64,
         offset: u64,
         len: usize,
@@ -213,10 +247,26 @@ mod tests {
         let mut buf = vec![0; len];
         let got = cache.read(0, size, offset, &mut buf, |range| {
             log.push(range.clone());
-            Ok::<_, ()>(range.map(|i| (i % 251) as u8).collect())
+            Ok::<_, ()>(Of(range.map(|i| (i % 251) as u8).collect()))
         });
         buf.truncate(got.unwrap());
         buf
+    }
+
+    struct Of(Vec<u8>);
+
+    impl Fetched for Of {
+        fn len(&self) -> usize {
+            self.0.len()
+        }
+
+        fn byte(&self, at: usize) -> u8 {
+            self.0[at]
+        }
+
+        fn copy(&self, range: Range<usize>) -> Box<[u8]> {
+            self.0[range].into()
+        }
     }
 
     fn bytes(range: Range<u64>) -> Vec<u8> {
@@ -224,8 +274,8 @@ mod tests {
     }
 
     #[test]
-    fn gives_the_bytes_across_blocks_and_stops_at_the_end() {
-        let (mut cache, mut log) = (BlockCache::default(), Vec::new());
+    fn gives_the_bytes_across_units_and_stops_at_the_end() {
+        let (mut cache, mut log) = (Cache::default(), Vec::new());
         let size = 2 * BLOCK + 10;
         let cases: [(u64, usize, Range<u64>); 5] = [
             (0, 100, 0..100),
@@ -243,26 +293,15 @@ mod tests {
         }
     }
 
-    /// A file that is not fetched whole.
-    const LARGE: u64 = 10_000 * BLOCK;
-
-    fn lengths(log: &[Range<u64>]) -> Vec<u64> {
-        log.iter().map(|r| (r.end - r.start) / BLOCK).collect()
-    }
+    const MB: u64 = 1 << 20;
 
     #[test]
-    fn a_block_is_fetched_once() {
-        let (mut cache, mut log) = (BlockCache::default(), Vec::new());
+    fn what_is_here_is_not_fetched_again() {
+        let (mut cache, mut log) = (Cache::default(), Vec::new());
         for offset in [0, 4096, 8192, 100] {
-            read(&mut cache, LARGE, offset, 4096, &mut log);
+            read(&mut cache, 100 * MB, offset, 4096, &mut log);
         }
-        assert_eq!(
-            log,
-            vec![Range {
-                start: 0,
-                end: BLOCK
-            }]
-        );
+        assert_eq!(log.len(), 1);
         assert_eq!(
             cache.counters(),
             Counters {
@@ -275,46 +314,78 @@ mod tests {
     }
 
     #[test]
-    fn a_small_file_is_fetched_whole() {
-        let (mut cache, mut log) = (BlockCache::default(), Vec::new());
-        let size = WHOLE * BLOCK - 5;
-        for number in [0, 40, 3, 63] {
-            read(&mut cache, size, number * BLOCK, 16, &mut log);
+    fn a_small_file_is_fetched_whole_and_a_middling_one_after_some_fetches() {
+        for (size, fetches) in [(MB - 5, 1), (9 * MB, 4)] {
+            let (mut cache, mut log) = (Cache::default(), Vec::new());
+            for part in [0, 40, 3, 63, 20, 30, 11, 50, 60] {
+                read(&mut cache, size, part * (size / 64), 16, &mut log);
+            }
+            assert_eq!(log.len(), fetches, "{size}: {log:?}");
+            assert_eq!(*log.last().unwrap(), 0..size);
         }
-        assert_eq!(
-            log,
-            vec![Range {
-                start: 0,
-                end: size
-            }]
-        );
     }
 
-    #[test]
-    fn a_scan_reads_ahead_up_to_two_megabytes_and_a_jump_ends_it() {
-        let (mut cache, mut log) = (BlockCache::default(), Vec::new());
-        for number in [0, 1, 5, 21, 85, 213, 1000] {
-            read(&mut cache, LARGE, number * BLOCK, 16, &mut log);
-        }
-        assert_eq!(lengths(&log), [1, 4, 16, 64, 128, 128, 1]);
-    }
-
-    #[test]
-    fn rows_that_were_written_in_turn_are_fetched_in_large_pieces() {
-        let (mut cache, mut log) = (BlockCache::default(), Vec::new());
-        for number in (0..5000).step_by(3) {
-            read(&mut cache, LARGE, number * BLOCK, 16, &mut log);
-            // An index page somewhere else does not end the scan.
-            if number % 300 == 0 {
-                read(&mut cache, LARGE, (9_000 - number) * BLOCK, 16, &mut log);
+    /// A database of `size` bytes, in which every page `p % step == 0` holds rows and all others a value.
+    fn database(range: Range<u64>, step: u64) -> Of {
+        let mut bytes = vec![0; (range.end - range.start) as usize];
+        for (at, place) in (range.start..range.end).enumerate().step_by(4096) {
+            if (place / 4096) % step == 0 {
+                bytes[at] = 13;
             }
         }
-        assert!(log.len() < 70, "{} fetches", log.len());
+        if range.start == 0 {
+            bytes[..18].copy_from_slice(b"SQLite format 3\0\x10\0");
+        }
+        Of(bytes)
+    }
+
+    /// Rows 300 KB apart, as of a run of 1 GB with values of 50 KB: the first table's pages, then those of another one.
+    #[test]
+    fn rows_between_values_are_fetched_in_one_pass_in_large_pieces() {
+        let mut cache = Cache::default();
+        let (size, step) = (1024 * MB, 40);
+        let mut page = |number: u64| {
+            let mut buf = [0; 4096];
+            let got = cache.read(0, size, number * 4096, &mut buf, |range| {
+                Ok::<_, ()>(database(range, step))
+            });
+            assert_eq!(got, Ok(4096));
+            assert_eq!(buf[0] == 13, number > 0, "page {number}");
+        };
+        page(0);
+        let all = (step..size / 4096).step_by(step as usize);
+        for table in [0, 1] {
+            for number in all.clone().filter(|number| number / step % 2 == table) {
+                page(number);
+            }
+        }
+        let counters = cache.counters();
+        assert!(counters.fetches < 90, "{counters:?}");
+        assert!(counters.fetched < size / 20 * 21, "{counters:?}");
+        assert!(cache.units.len() as u64 * UNIT <= KEPT);
+    }
+
+    #[test]
+    fn a_value_is_read_in_pieces_of_two_megabytes_and_a_jump_ends_a_scan() {
+        let (mut ahead, mut at) = (Ahead::default(), 0);
+        let mut lengths = Vec::new();
+        while lengths.len() < 7 {
+            let Piece { start, len, sieved } = ahead.piece(0, 100 * MB, at);
+            assert!(start == at && !sieved);
+            ahead.read(0, start, len);
+            lengths.push(len >> 10);
+            at += len;
+        }
+        assert_eq!(lengths, [16, 64, 256, 1024, 2048, 2048, 2048]);
+        assert_eq!(ahead.piece(0, 100 * MB, 90 * MB).len, BLOCK);
+        // The end of the file.
+        assert_eq!(ahead.piece(0, 100 * MB, 100 * MB - 10).len, BLOCK);
+        assert_eq!(ahead.piece(0, 100 * MB + 7, 100 * MB + 3).len, 7);
     }
 
     #[test]
     fn small_files_that_are_read_in_a_row_are_fetched_together() {
-        let mut cache = BlockCache::default();
+        let mut cache = Cache::default();
         let mut read = |file| {
             let files = cache.files_to_fetch(file);
             cache.take_in(
@@ -323,7 +394,6 @@ mod tests {
                     .collect::<Vec<_>>()
                     .into_iter(),
             );
-            assert!(cache.blocks.len() <= KEPT);
             files
         };
         let fetched: Vec<usize> = (0..200).map(&mut read).filter(|n| *n > 0).collect();
@@ -334,21 +404,10 @@ mod tests {
 
     #[test]
     fn memory_is_bounded() {
-        let (mut cache, mut log) = (BlockCache::default(), Vec::new());
-        for number in 0..1000 {
-            read(&mut cache, 1000 * BLOCK, number * BLOCK, 16, &mut log);
-            assert!(cache.blocks.len() <= KEPT);
+        let (mut cache, mut log) = (Cache::default(), Vec::new());
+        for number in 0..5000 {
+            read(&mut cache, 5000 * BLOCK, number * BLOCK, 16, &mut log);
+            assert!(cache.units.len() as u64 * UNIT <= KEPT);
         }
-    }
-
-    #[test]
-    fn a_failed_fetch_leaves_nothing_behind() {
-        let mut cache = BlockCache::default();
-        let mut buf = [0; 16];
-        assert_eq!(
-            cache.read(0, 100, 0, &mut buf, |_| Err("changed")),
-            Err("changed")
-        );
-        assert!(cache.blocks.is_empty());
     }
 }

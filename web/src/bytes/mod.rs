@@ -2,11 +2,12 @@
 //! and SQLite on top of it.
 //!
 //! ```text
-//! SQLite ──► prosescope-vfs ──► BlockCache ──► File (FileReaderSync)
+//! SQLite ──► prosescope-vfs ──► Cache ──► File (FileReaderSync)
 //! ```
 
 #![cfg_attr(not(target_family = "wasm"), allow(dead_code))]
 
+mod ahead;
 mod cache;
 #[cfg(target_family = "wasm")]
 mod source;

@@ -16,7 +16,7 @@ use prosescope_core::issue::Issue;
 use prosescope_core::source::{FileEntry, Source, SourceError, left_out, names_hidden, not_given};
 use prosescope_core::time::Stamp;
 
-use super::cache::{BLOCK, BlockCache};
+use super::cache::{Cache, Fetched, SMALL};
 
 /// Where a file's bytes are.
 enum Place {
@@ -26,11 +26,19 @@ enum Place {
     Memory(Rc<[u8]>),
 }
 
+/// A part of a file.
+enum Part {
+    /// The browser's bytes, which cost nothing of our memory until they are copied.
+    Browser(js_sys::Uint8Array),
+    /// A stretch of what is in memory.
+    Memory(Rc<[u8]>, Range<usize>),
+}
+
 /// The files of one opening, and the cache that all of them share.
 struct Files {
     entries: Vec<FileEntry>,
     places: Vec<Place>,
-    cache: RefCell<BlockCache>,
+    cache: RefCell<Cache>,
     reader: Option<web_sys::FileReaderSync>,
     /// The last thing that went wrong below SQLite, which only says "disk I/O error".
     fault: RefCell<Option<SourceError>>,
@@ -197,20 +205,20 @@ impl prosescope_vfs::Files for Files {
 }
 
 impl Files {
-    fn fetch(&self, index: usize, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
+    fn fetch(&self, index: usize, range: Range<u64>) -> Result<Part, SourceError> {
         match self.places.get(index) {
             Some(Place::Browser(file)) => self.slice(file, self.path(index), range),
-            Some(Place::Memory(bytes)) => Ok(bytes
-                .get(range.start as usize..range.end as usize)
-                .unwrap_or_default()
-                .to_vec()),
+            Some(Place::Memory(bytes)) => {
+                let range = range.start as usize..range.end as usize;
+                Ok(Part::Memory(Rc::clone(bytes), range))
+            }
             None => Err(SourceError::NotFound(self.path(index).to_owned())),
         }
     }
 
     /// Fetches a small file of the browser together with those behind it, when a folder is being read in a row. What
     /// cannot be read so is left to be read alone, where it is said which file it is.
-    fn fetch_row(&self, index: usize, cache: &mut BlockCache) {
+    fn fetch_row(&self, index: usize, cache: &mut Cache) {
         if self.small(index).is_none() {
             return;
         }
@@ -238,10 +246,10 @@ impl Files {
         }
     }
 
-    /// A file of the browser that is a block at most, and not empty.
+    /// A file of the browser that is small, and not empty.
     fn small(&self, index: usize) -> Option<&web_sys::File> {
         match self.places.get(index) {
-            Some(Place::Browser(file)) if (1..=BLOCK).contains(&self.size(index)) => Some(file),
+            Some(Place::Browser(file)) if (1..=SMALL).contains(&self.size(index)) => Some(file),
             _ => None,
         }
     }
@@ -251,7 +259,7 @@ impl Files {
         file: &web_sys::File,
         path: &str,
         range: Range<u64>,
-    ) -> Result<Vec<u8>, SourceError> {
+    ) -> Result<Part, SourceError> {
         let unreadable = |cause: &str| SourceError::Unreadable {
             path: path.to_owned(),
             cause: cause.to_owned(),
@@ -270,11 +278,40 @@ impl Files {
             "SecurityError" => unreadable("the browser does not allow it"),
             other => unreadable(other),
         })?;
-        let bytes = js_sys::Uint8Array::new(&buffer).to_vec();
-        if (bytes.len() as u64) < range.end - range.start {
+        let bytes = js_sys::Uint8Array::new(&buffer);
+        if u64::from(bytes.length()) < range.end - range.start {
             return Err(SourceError::Changed(path.to_owned()));
         }
-        Ok(bytes)
+        Ok(Part::Browser(bytes))
+    }
+}
+
+impl Fetched for Part {
+    fn len(&self) -> usize {
+        match self {
+            Part::Browser(bytes) => bytes.length() as usize,
+            Part::Memory(_, range) => range.len(),
+        }
+    }
+
+    fn byte(&self, at: usize) -> u8 {
+        match self {
+            Part::Browser(bytes) => bytes.get_index(at as u32),
+            Part::Memory(bytes, range) => bytes.get(range.start + at).copied().unwrap_or_default(),
+        }
+    }
+
+    fn copy(&self, part: Range<usize>) -> Box<[u8]> {
+        match self {
+            Part::Browser(bytes) => {
+                let part = bytes.subarray(part.start as u32, part.end as u32);
+                part.to_vec().into()
+            }
+            Part::Memory(bytes, range) => {
+                let part = range.start + part.start..range.start + part.end;
+                bytes.get(part).unwrap_or_default().into()
+            }
+        }
     }
 }
 
