@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use prosescope_core::database::{DEADLINE, Limits};
+use prosescope_core::session::pages::Page;
 use prosescope_core::session::{OpenError, Options, Session, list_again};
 use prosescope_core::source::{Source, SourceError};
 use prosescope_core::view::RunList;
@@ -111,7 +112,13 @@ impl Desk {
         self.open_workflows = None;
         self.list = list.clone();
         self.workflows = workflows.clone();
-        Ok(Opened { list, workflows })
+        let now = self.clock.now();
+        let overview = self.runs.last().map(|run| Page::Overview.json(&run.session, Some(now)));
+        Ok(Opened {
+            list,
+            workflows,
+            overview: overview.transpose().unwrap_or_default(),
+        })
     }
 
     /// Keeps no database open between questions, where it may be in a writer's way.

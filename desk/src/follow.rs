@@ -74,7 +74,11 @@ impl Desk {
         let mut folded = shown.folded.clone();
         folded.retain(|place, _| !touched.is(place));
         let mut followed = Followed {
-            opened: Opened { list, workflows },
+            opened: Opened {
+                list,
+                workflows,
+                overview: None,
+            },
             folded,
             ..Followed::default()
         };

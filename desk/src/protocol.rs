@@ -298,6 +298,8 @@ pub struct Opened {
     pub list: RunList,
     /// Its databases of workflows.
     pub workflows: Vec<WorkflowsIn>,
+    /// Of a single run that was read already, the answer to [`Page::Overview`], which is asked next.
+    pub overview: Option<String>,
 }
 
 /// A database of workflows.

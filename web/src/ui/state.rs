@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use prosescope_core::session::pages;
 use prosescope_core::view::{Overview, RunList, RunSummary};
 use serde::de::DeserializeOwned;
 use wasm_bindgen::JsValue;
@@ -305,7 +306,18 @@ impl App {
     }
 
     fn opened(self, what: &What, opened: Opened) {
-        let Opened { list, workflows } = opened;
+        let Opened {
+            list,
+            workflows,
+            overview,
+        } = opened;
+        if let ([only], Some(overview)) = (list.runs.as_slice(), overview) {
+            let asked = Request::Page {
+                place: only.place.clone(),
+                page: pages::Page::Overview,
+            };
+            self.client.with_value(|client| client.know(asked, overview));
+        }
         if let What::Files { label, .. } = what {
             recent::add(label);
         }

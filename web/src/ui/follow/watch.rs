@@ -240,7 +240,9 @@ impl App {
         if let Some(keeper) = keeper {
             (keeper.moved)(moved);
         }
-        let Opened { list, workflows } = followed.opened;
+        let Opened {
+            list, workflows, ..
+        } = followed.opened;
         if *self.workflows.read_untracked() != workflows {
             self.workflows.set(workflows);
         }

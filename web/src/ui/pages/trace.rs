@@ -1,6 +1,7 @@
 //! What happened, as a tree: every row of it, and the open one beside it.
 
 mod node;
+mod work;
 
 use std::rc::Rc;
 

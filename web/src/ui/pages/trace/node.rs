@@ -72,6 +72,7 @@ fn Detail(detail: NodeDetail) -> impl IntoView {
         row.status.as_str()
     };
     let gate = row.gate.clone();
+    let told = !detail.work.answers.is_empty();
     let guess = row.line_guessed.then(|| match &detail.line_why {
         Some(why) => format!(" (a guess: {why})"),
         None => " (a guess)".to_owned(),
@@ -85,6 +86,8 @@ fn Detail(detail: NodeDetail) -> impl IntoView {
         </p>
         {detail.error.clone().map(|error| view! { <pre class="error" tabindex="0">{error}</pre> })}
         {said.into_iter().map(|sentence| view! { <p class="aside">{sentence}</p> }).collect_view()}
+        {super::work::draw(detail.work.clone())}
+        <h3>"About it"</h3>
         <dl class="pairs">
             <dt>"Began"</dt><dd><When stamp=row.started.clone()/></dd>
             <dt>"Ended"</dt><dd><When stamp=row.ended.clone()/></dd>
@@ -101,7 +104,7 @@ fn Detail(detail: NodeDetail) -> impl IntoView {
             <dt>"Rows"</dt><dd>{rows_in_words(&detail)}</dd>
             <dt>"Names"</dt><dd>{names(run, detail.frame)}</dd>
         </dl>
-        {(!row.bindings.is_empty()).then(|| view! {
+        {(!told && !row.bindings.is_empty()).then(|| view! {
             <h3>"Wrote"</h3>
             {binding_links(&row.bindings)}
         })}

@@ -1,0 +1,140 @@
+//! The answer in the row: what a statement was asked, what it was given, what it answered, and its attempts.
+
+use leptos::prelude::*;
+use prosescope_core::view::{
+    AnswerView, AttemptView, BindingRef, Excerpt, GivenName, NodeWork, Seen,
+};
+
+use crate::route::Page;
+use crate::text::words;
+use crate::ui::pages::overview::item_of;
+use crate::ui::parts::{Pill, When, link};
+use crate::ui::state::Run;
+
+/// Draws what is known of it; nothing where nothing is.
+pub(super) fn draw(work: NodeWork) -> AnyView {
+    let asked = (work.prompt.is_some() || work.prompt_note.is_some()).then(|| {
+        view! {
+            <h3>"Prompt"</h3>
+            {work.prompt.map(excerpt)}
+            {work.agent.map(|agent| view! {
+                <p class="faint">"By the agent "<code>{agent.name}</code>", whose memory lives for: "{agent.scope}</p>
+            })}
+            {work.prompt_note.map(note)}
+        }
+    });
+    let more = (work.more_context > 0).then(|| {
+        let more = words::counted(work.more_context.into(), "more name", "more names");
+        view! { <p class="faint">"and "{more}</p> }
+    });
+    let given = (!work.context.is_empty() || work.context_note.is_some()).then(|| {
+        view! {
+            <h3>"Context"</h3>
+            {work.context.into_iter().map(name).collect_view()}
+            {more}
+            {work.context_note.map(note)}
+        }
+    });
+    let answered = (!work.answers.is_empty() || work.answer_note.is_some()).then(|| {
+        view! {
+            <h3>"Answer"</h3>
+            {work.answers.into_iter().map(answer).collect_view()}
+            {work.answer_note.map(note)}
+        }
+    });
+    let attempts = (!work.attempts.is_empty() || work.attempts_note.is_some()).then(|| {
+        view! {
+            <h3>"Attempts"</h3>
+            <ol class="attempts">{work.attempts.into_iter().map(attempt).collect_view()}</ol>
+            {work.attempts_note.map(note)}
+        }
+    });
+    view! { <div class="work">{asked}{given}{answered}{attempts}</div> }.into_any()
+}
+
+/// The first lines of a text.
+fn excerpt(of: Excerpt) -> AnyView {
+    let cut = of
+        .cut
+        .then(|| view! { <small class="faint">"… "{words::bytes(of.len)}" in all"</small> });
+    let empty = of.len == 0;
+    view! {
+        {if empty {
+            view! { <p class="none">"empty"</p> }.into_any()
+        } else {
+            view! { <pre class="raw excerpt" tabindex="0">{of.text}</pre> }.into_any()
+        }}
+        {cut}
+    }
+    .into_any()
+}
+
+fn note(text: String) -> AnyView {
+    view! { <p class="aside">{text}</p> }.into_any()
+}
+
+fn binding_link(binding: &BindingRef) -> AnyView {
+    let to = Run::get().item(Page::Bindings, binding.binding);
+    link(to, binding.name.clone())
+}
+
+fn name(given: GivenName) -> AnyView {
+    let called = match &given.binding {
+        Some(binding) => binding_link(binding),
+        None => view! { <code>{given.name.clone()}</code> }.into_any(),
+    };
+    let state = match given.seen {
+        Seen::Same => None,
+        Seen::Replaced => Some("replaced since"),
+        Seen::Unknown => Some("perhaps another value then"),
+        Seen::Nothing => Some("nothing recorded"),
+    };
+    let by_order = given.inferred.then_some(", by the order of the statements");
+    view! {
+        <section class="given">
+            <p class="line-up"><b>{called}</b>{state.map(|state| view! { <small class="wait-words">{state}</small> })}</p>
+            <p class="faint">{given.why}{by_order}</p>
+            {given.value.map(excerpt)}
+            {given.note.map(note)}
+        </section>
+    }
+    .into_any()
+}
+
+fn answer(answer: AnswerView) -> AnyView {
+    let run = Run::get();
+    let replaced = answer.replaced_by.map(|by| {
+        view! { <p class="faint">"Replaced by "{link(run.item(Page::Trace, item_of(&by)), by.text.as_str())}</p> }
+    });
+    view! {
+        <section class="given">
+            <p class="line-up">
+                <b>{binding_link(&answer.binding)}</b>
+                {answer.binding.overwritten.then(|| view! { <small class="wait-words">"overwritten later"</small> })}
+            </p>
+            {answer.value.map(excerpt)}
+            {replaced}
+            {answer.note.map(note)}
+        </section>
+    }
+    .into_any()
+}
+
+fn attempt(attempt: AttemptView) -> AnyView {
+    let AttemptView {
+        number,
+        id,
+        status,
+        started,
+        ended,
+        error,
+    } = attempt;
+    view! {
+        <li value=number>
+            <p class="line-up"><Pill status/><span class="faint">"row #"{id}</span></p>
+            <p class="faint">"Began "<When stamp=started/>", ended "<When stamp=ended/></p>
+            {error.map(|error| view! { <pre class="error" tabindex="0">{error}</pre> })}
+        </li>
+    }
+    .into_any()
+}
