@@ -103,6 +103,7 @@ impl Desk {
                 len,
             } => json(&self.tables(&place)?.events(&id, from, len)?),
             Request::Event { place, id, event } => json(&self.tables(&place)?.event(&id, event)?),
+            Request::Search { place, text } => json(&self.search(&place, &text)?),
             Request::Page { place, page } => {
                 let now = self.clock().now();
                 written(page.json(self.run(&place)?, Some(now)))

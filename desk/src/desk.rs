@@ -12,6 +12,7 @@ use prosescope_core::view::RunList;
 
 use crate::DeskSource;
 use crate::protocol::{Counters, Opened, Trouble, WorkflowsIn};
+use crate::search::OpenSearch;
 use crate::workflows::{self, OpenWorkflows};
 
 /// Opened runs that are kept: going to a nested run and back does not read twice.
@@ -29,6 +30,10 @@ pub struct Desk {
     runs: Vec<OpenRun>,
     /// The database of workflows that was asked last.
     pub(crate) open_workflows: Option<OpenWorkflows>,
+    /// The search that was asked last.
+    pub(crate) open_search: Option<OpenSearch>,
+    /// How many readings of runs there were.
+    readings: u64,
 }
 
 /// A run that was opened.
@@ -36,6 +41,8 @@ pub(crate) struct OpenRun {
     place: String,
     /// What it is read from: the desk's, or an earlier one of which this run's files did not change.
     source: Rc<dyn DeskSource>,
+    /// Tells this reading from an earlier one of the same run.
+    number: u64,
     /// The run.
     pub(crate) session: Session,
 }
@@ -60,6 +67,8 @@ impl Desk {
             workflows: Vec::new(),
             runs: Vec::new(),
             open_workflows: None,
+            open_search: None,
+            readings: 0,
         }
     }
 
@@ -102,9 +111,11 @@ impl Desk {
         }
         self.runs.clear();
         if let ([only], Some(session)) = (list.runs.as_slice(), last) {
+            self.readings += 1;
             self.runs.push(OpenRun {
                 place: only.place.clone(),
                 source: Rc::clone(&source),
+                number: self.readings,
                 session,
             });
         }
@@ -177,7 +188,9 @@ impl Desk {
                 continue;
             };
             if let Some(session) = new {
+                self.readings += 1;
                 run.source = Rc::clone(&source);
+                run.number = self.readings;
                 run.session = session;
             }
             self.runs.push(run);
@@ -200,25 +213,33 @@ impl Desk {
 
     /// The run in a place, opened when it is not.
     pub(crate) fn run(&mut self, place: &str) -> Result<&Session, Trouble> {
+        self.reading(place).map(|(session, _)| session)
+    }
+
+    /// The same with the number of its reading.
+    pub(crate) fn reading(&mut self, place: &str) -> Result<(&Session, u64), Trouble> {
         let source = self
             .source
             .as_ref()
             .ok_or_else(|| Trouble::new("Nothing is open.", "Open the file or folder again."))?;
         let open = match self.runs.iter().position(|run| run.place == place) {
             Some(at) => self.runs.remove(at),
-            None => OpenRun {
-                place: place.to_owned(),
-                source: Rc::clone(source),
-                session: Session::open(source.clone(), place, &self.clock.options())?,
-            },
+            None => {
+                self.readings += 1;
+                OpenRun {
+                    place: place.to_owned(),
+                    source: Rc::clone(source),
+                    number: self.readings,
+                    session: Session::open(source.clone(), place, &self.clock.options())?,
+                }
+            }
         };
         if self.runs.len() >= KEPT {
             self.runs.remove(0);
         }
         self.runs.push(open);
-        self.runs
-            .last()
-            .map(|run| &run.session)
+        let open = self.runs.last();
+        open.map(|run| (&run.session, run.number))
             .ok_or_else(|| Trouble::defect("an opened run got lost"))
     }
 }

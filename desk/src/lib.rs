@@ -13,6 +13,7 @@ mod answers;
 mod desk;
 mod follow;
 pub mod protocol;
+mod search;
 mod source;
 mod workflows;
 

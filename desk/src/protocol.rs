@@ -222,6 +222,13 @@ pub enum Request {
         /// The event's id.
         event: i64,
     },
+    /// Looks for a text in a run, for a moment; asked again, it goes on: a `SearchedRun`.
+    Search {
+        /// Where the run lies.
+        place: String,
+        /// The text.
+        text: String,
+    },
     /// What was read so far: [`Stats`].
     Stats,
 }

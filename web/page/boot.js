@@ -27,3 +27,56 @@
     "Chrome or Edge 108, Firefox 113, Safari 16.4, or newer.";
   document.body.append(note);
 });
+
+// Marks a text wherever the page shows it, for the finder: the browser draws the marks, the page's elements stay as they
+// are. The first mark beside a list is brought into sight once.
+{
+  let sought = null;
+  let until = 0;
+  let asked = 0;
+  const bring = (range) => {
+    for (let at = range.startContainer.parentElement; at; at = at.parentElement) {
+      if (at.scrollHeight <= at.clientHeight || getComputedStyle(at).overflowY === "visible") continue;
+      const place = range.getBoundingClientRect().top - at.getBoundingClientRect().top;
+      if (place < 0 || place > at.clientHeight) at.scrollTop += place - at.clientHeight / 2;
+    }
+  };
+  const paint = () => {
+    asked = 0;
+    if (!sought) return;
+    const exact = /\p{Lu}/u.test(sought);
+    const fold = (text) => (exact ? text : text.toLowerCase());
+    const needle = fold(sought);
+    const ranges = [];
+    const main = document.querySelector("main");
+    const texts = main && document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
+    for (let node; ranges.length < 1000 && (node = texts?.nextNode()); ) {
+      const text = fold(node.data);
+      // Of the few letters that are longer in small, places cannot be told.
+      if (text.length !== node.data.length) continue;
+      for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + needle.length)) {
+        const range = new Range();
+        range.setStart(node, at);
+        range.setEnd(node, at + needle.length);
+        ranges.push(range);
+      }
+    }
+    CSS.highlights.set("sought", new Highlight(...ranges));
+    const beside = ranges.find((range) => range.startContainer.parentElement.closest(".detail"));
+    if (beside && performance.now() < until) {
+      until = 0;
+      bring(beside);
+    }
+  };
+  const observer = new MutationObserver(() => (asked ||= requestAnimationFrame(paint)));
+  globalThis.prosescopeMark = (text) => {
+    if (!globalThis.CSS?.highlights) return;
+    sought = text;
+    until = performance.now() + 5000;
+    observer.disconnect();
+    CSS.highlights.delete("sought");
+    if (!text) return;
+    observer.observe(document.body, { childList: true, subtree: true, characterData: true });
+    paint();
+  };
+}

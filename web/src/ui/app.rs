@@ -5,6 +5,7 @@ use std::time::Duration;
 use leptos::ev;
 use leptos::prelude::*;
 
+use super::finder::Finder;
 use super::help::Help;
 use super::home::Home;
 use super::opening::{Picker, on_drop};
@@ -50,6 +51,7 @@ pub(crate) fn App() -> impl IntoView {
         </div>
         <super::load::NoticeBar/>
         <Help/>
+        <Finder/>
     }
 }
 

@@ -9,7 +9,7 @@ use super::state::{App, Move};
 use crate::route::{Page, Route, Tab};
 
 /// What the help lists: keys and what they do.
-pub(crate) const KEYS: [(&[&str], &str); 14] = [
+pub(crate) const KEYS: [(&[&str], &str); 15] = [
     (&["1", "…", "9", "0"], "Pages, in the order of the list"),
     (&["j", "k"], "Next and previous row"),
     (&["↑", "↓", "Home", "End"], "Move in a list"),
@@ -17,7 +17,8 @@ pub(crate) const KEYS: [(&[&str], &str); 14] = [
     (&["Enter"], "Open the row"),
     (&["n", "p"], "Next and previous failure"),
     (&["g"], "The list of runs"),
-    (&["/"], "Choose among the runs"),
+    (&["Ctrl", "K"], "Find a text, a page, a run, a command"),
+    (&["/"], "The same; in the list of runs, choose among them"),
     (&["f"], "Follow what is written, or pause"),
     (&["Ctrl", "O"], "Open files"),
     (&["Tab"], "To the next link or button"),
@@ -34,10 +35,15 @@ pub(crate) fn on_key(app: App, event: &KeyboardEvent) {
         pick_files();
         return;
     }
+    if (event.ctrl_key() || event.meta_key()) && !event.alt_key() && key.eq_ignore_ascii_case("k") {
+        event.prevent_default();
+        app.finder.update(|shown| *shown = !*shown);
+        return;
+    }
     if event.ctrl_key() || event.meta_key() || event.alt_key() || is_typing(event) {
         return;
     }
-    if app.help.get_untracked() {
+    if app.help.get_untracked() || app.finder.get_untracked() {
         return;
     }
     let done = match key.as_str() {
@@ -51,6 +57,10 @@ pub(crate) fn on_key(app: App, event: &KeyboardEvent) {
         "p" => failure(app, Move::PreviousFailure),
         "g" => {
             app.go(Route::Home);
+            true
+        }
+        "/" if matches!(*app.route.read_untracked(), Route::Run { .. }) => {
+            app.finder.set(true);
             true
         }
         "/" => focus("input[type=search]"),
@@ -144,6 +154,7 @@ fn close(app: App) -> bool {
         app.notice.set(None);
         return true;
     }
+    super::finder::unmark();
     let route = app.route.get_untracked();
     if route.selected().is_none() {
         return false;

@@ -8,6 +8,7 @@
 
 mod app;
 mod detail;
+mod finder;
 mod follow;
 mod help;
 mod home;

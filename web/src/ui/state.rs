@@ -88,6 +88,10 @@ pub(crate) struct App {
     pub(crate) route: RwSignal<Route>,
     /// Whether the help is shown.
     pub(crate) help: RwSignal<bool>,
+    /// Whether the finder is shown.
+    pub(crate) finder: RwSignal<bool>,
+    /// What was looked for last.
+    pub(crate) sought: RwSignal<String>,
     /// What the list of runs is narrowed to, and its order.
     pub(crate) choice: Choice,
     /// What could not be opened while something else was open, and still is.
@@ -157,6 +161,8 @@ impl App {
             workflows: RwSignal::new(Vec::new()),
             route: RwSignal::new(Route::parse(&hash())),
             help: RwSignal::new(false),
+            finder: RwSignal::new(false),
+            sought: RwSignal::default(),
             choice: Choice::default(),
             notice: RwSignal::new(None),
             follow: Follow::new(),

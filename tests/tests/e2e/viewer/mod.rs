@@ -2,6 +2,7 @@
 
 mod damage;
 mod dropped;
+mod find;
 mod honest;
 mod injection;
 mod keyboard;

@@ -1,0 +1,40 @@
+//! A search that goes on for a moment with each question, so that others are answered in between.
+
+use prosescope_core::session::search::{EmptyText, Needle, Search};
+use prosescope_core::view::SearchedRun;
+
+use crate::Desk;
+use crate::protocol::Trouble;
+
+/// How long one question searches, in milliseconds.
+const MOMENT: i64 = 40;
+
+/// The search that was asked for last.
+pub(crate) struct OpenSearch {
+    text: String,
+    /// The reading of the run that it goes through.
+    reading: u64,
+    search: Search,
+}
+
+impl Desk {
+    /// Begins a search of a run, or goes on with it; what was found so far.
+    pub(crate) fn search(&mut self, place: &str, text: &str) -> Result<SearchedRun, Trouble> {
+        let needle = Needle::new(text).map_err(|EmptyText| {
+            Trouble::new("The text to look for is empty.", "Type what to look for.")
+        })?;
+        let (clock, known) = (self.clock().clone(), self.open_search.take());
+        let (session, reading) = self.reading(place)?;
+        let known = known.filter(|known| known.reading == reading && known.text == text);
+        let mut search = known.map_or_else(|| Search::new(session, &needle), |known| known.search);
+        let until = clock.now() + MOMENT;
+        while !search.is_done() && search.step(session) && clock.now() < until {}
+        let found = search.found(place);
+        self.open_search = Some(OpenSearch {
+            text: text.to_owned(),
+            reading,
+            search,
+        });
+        Ok(found)
+    }
+}

@@ -1,0 +1,90 @@
+//! The main question, answered in the row, and every text found: what a statement was asked, given and answered.
+
+use super::screenshots::shoot;
+use super::{FAILED, FINISHED, Viewer, example, examples};
+
+/// How many places of the text that was looked for are marked.
+const MARKS: &str = "(CSS.highlights.get('sought') || {size: 0}).size";
+
+#[test]
+fn a_row_shows_what_was_asked_given_and_answered() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    viewer.drop_run(&[&example(FINISHED)]);
+    viewer.key("3");
+    viewer.wait_page("Trace");
+    viewer.click_text(".trace-rows .row", "let theory = resume: captain");
+    viewer.wait("document.querySelector('.detail .work')");
+    let titles = viewer
+        .eval("[...document.querySelectorAll('.detail .work h3')].map(h => h.innerText).join()");
+    assert_eq!(titles, "Prompt,Context,Answer");
+    // A name of the context leads to its value.
+    let name = viewer.eval("document.querySelector('.detail .given a').innerText");
+    viewer.click(".detail .given a");
+    viewer.wait_page("Bindings");
+    viewer.wait(&format!(
+        "document.querySelector('.detail h2').innerText.includes({name})"
+    ));
+    viewer.eval("history.back()");
+    viewer.wait("document.querySelector('.detail .work')");
+    shoot(&mut viewer, "row");
+    viewer.assert_quiet();
+}
+
+#[test]
+fn a_text_is_found_while_it_is_typed_and_marked_where_it_is() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    viewer.drop_run(&[&example(FAILED)]);
+    viewer.key("/");
+    viewer.wait("document.querySelector('dialog.finder input:focus')");
+    viewer.type_text("headings");
+    viewer.wait("document.querySelectorAll('#found .entry mark').length > 1");
+    viewer.wait("/^\\d+ lines?/.test(document.querySelector('.find-state').innerText)");
+    let groups = viewer
+        .eval("[...document.querySelectorAll('#found .group')].map(g => g.innerText).join()");
+    assert!(groups.as_str().unwrap().contains("Statements"), "{groups}");
+    shoot(&mut viewer, "finder");
+    viewer.key("Enter");
+    viewer.wait("!document.querySelector('dialog.finder[open]')");
+    viewer.wait("document.querySelector('.detail')");
+    viewer.wait(&format!("{MARKS} > 0"));
+    // What is looked for next is offered again, and Esc takes the marks away.
+    viewer.key("Escape");
+    viewer.wait(&format!("{MARKS} === 0"));
+    viewer.key("Ctrl+k");
+    viewer.wait("document.querySelector('dialog.finder input').value === 'headings'");
+    viewer.key("Escape");
+    viewer.wait("!document.querySelector('dialog.finder[open]')");
+    viewer.assert_quiet();
+}
+
+#[test]
+fn pages_runs_and_commands_are_gone_to_by_name() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    viewer.drop_files(&[&examples()]);
+    viewer.wait_text("4 runs");
+    viewer.key("Ctrl+k");
+    viewer.wait("document.querySelector('dialog.finder input:focus')");
+    viewer.type_text("flaky");
+    viewer.wait("document.querySelector('#found').innerText.includes('hunt-flaky-tests')");
+    // Over all runs: what is in them comes first, and says whose it is.
+    viewer.wait("document.querySelector('#found .group').innerText.includes(' of ')");
+    viewer.click_text("#found .entry", "completed");
+    viewer.wait("document.title.startsWith('hunt-flaky-tests')");
+    viewer.key("Ctrl+k");
+    viewer.type_text("issue");
+    viewer.wait("document.querySelector('#found').innerText.includes('Issues')");
+    viewer.click_text("#found .entry", "Issues");
+    viewer.wait_page("Issues");
+    // Nothing there.
+    viewer.key("Ctrl+k");
+    viewer.type_text("qqqqq");
+    viewer.wait("document.querySelector('.find-state').innerText.startsWith('0 lines')");
+    assert_eq!(viewer.eval("document.querySelectorAll('#found .entry').length"), 0);
+    viewer.assert_quiet();
+}

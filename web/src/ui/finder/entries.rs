@@ -1,0 +1,157 @@
+//! What can be gone to: pages, runs and commands by their names, and places where the text was found.
+
+use prosescope_core::view::{Hit, HitKind, RunList, SearchedRun};
+
+use crate::route::{Page, Route};
+use crate::ui::state::{App, Desk, key};
+
+/// Runs that are offered by name at once.
+const RUNS: usize = 8;
+
+/// A line of the finder.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Entry {
+    /// What it stands under.
+    pub(super) group: String,
+    /// What it says.
+    pub(super) text: String,
+    /// Which characters of it are the text that was looked for.
+    pub(super) mark: Option<(usize, usize)>,
+    /// Where it is, or a key that does the same.
+    pub(super) more: String,
+    /// What it does.
+    pub(super) act: Act,
+}
+
+/// What an entry does.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Act {
+    /// Goes there; of a hit, the text is marked.
+    Go(Route, bool),
+    /// Lets a person choose files.
+    Files,
+    /// Lets a person choose a folder.
+    Folder,
+    /// Lists the keys.
+    Help,
+}
+
+/// What is offered by its name: all of it without a text, else what has each of its words.
+pub(super) fn named(app: App, text: &str) -> Vec<Entry> {
+    let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
+    let fits = |name: &str| {
+        let name = name.to_lowercase();
+        words.iter().all(|word| name.contains(word.as_str()))
+    };
+    let entry = |group: &str, text: &str, more: &str, act: Act| Entry {
+        group: group.to_owned(),
+        text: text.to_owned(),
+        mark: None,
+        more: more.to_owned(),
+        act,
+    };
+    let mut all = Vec::new();
+    if let Route::Run { run, .. } = &*app.route.read_untracked() {
+        let pages = Page::ALL.into_iter().enumerate();
+        all.extend(pages.map(|(at, page)| {
+            let number = ((at + 1) % 10).to_string();
+            let go = Act::Go(Route::page(run, page), false);
+            entry("Pages", page.title(), &number, go)
+        }));
+    }
+    all.retain(|page| fits(&page.text));
+    if let Desk::Open(list) = &*app.desk.read_untracked() {
+        let runs = list.runs.iter().filter(|run| {
+            let name = format!("{} {} {}", program(run), run.id, run.status);
+            list.runs.len() > 1 && fits(&name)
+        });
+        all.extend(runs.take(RUNS).map(|run| {
+            let go = Act::Go(Route::page(&key(list, run), Page::Overview), false);
+            let more = format!("{} · {}", run.id, run.status);
+            entry("Runs", program(run), &more, go)
+        }));
+    }
+    let commands = [
+        ("Open files", "Ctrl O", Act::Files),
+        ("Open a folder", "", Act::Folder),
+        ("All runs", "g", Act::Go(Route::Home, false)),
+        ("Keys", "?", Act::Help),
+    ];
+    let commands = commands.into_iter().filter(|(name, ..)| fits(name));
+    all.extend(commands.map(|(name, keys, act)| entry("Commands", name, keys, act)));
+    all
+}
+
+fn program(run: &prosescope_core::view::RunSummary) -> &str {
+    run.program.as_deref().unwrap_or(&run.id)
+}
+
+/// The hits of a run; with several runs, each group says whose it is.
+pub(super) fn hits(list: &RunList, found: &SearchedRun, several: bool) -> Vec<Entry> {
+    let Some(run) = list.runs.iter().find(|run| run.place == found.run) else {
+        return Vec::new();
+    };
+    let (key, name) = (key(list, run), program(run));
+    let mut all = Vec::new();
+    for group in &found.groups {
+        let what = kind(group.kind);
+        let more = match group.more {
+            0 => String::new(),
+            more => format!(", and {more} more lines"),
+        };
+        let title = match several {
+            true => format!("{what} of {name} {}{more}", run.id),
+            false => format!("{what}{more}"),
+        };
+        all.extend(group.hits.iter().map(|hit| Entry {
+            group: title.clone(),
+            text: hit.text.clone(),
+            mark: Some((hit.range.0 as usize, hit.range.1 as usize)),
+            more: hit.place.clone(),
+            act: Act::Go(route(&key, group.kind, hit), true),
+        }));
+    }
+    all
+}
+
+fn route(run: &str, kind: HitKind, hit: &Hit) -> Route {
+    let item = |page, item: String| Route::item(run, page, item);
+    match hit {
+        Hit {
+            gate: Some(gate), ..
+        } => item(Page::Gates, gate.clone()),
+        Hit {
+            binding: Some(at), ..
+        } => item(Page::Bindings, at.to_string()),
+        Hit {
+            agent: Some(at), ..
+        } => item(Page::Agents, at.to_string()),
+        // A prompt is read whole in the program; a row has its first lines.
+        Hit {
+            line: Some(line), ..
+        } if kind == HitKind::Prompts => item(Page::Program, line.to_string()),
+        Hit { id: Some(id), .. } => item(Page::Trace, id.to_string()),
+        Hit {
+            node: Some(node), ..
+        } => item(Page::Trace, format!("~{node}")),
+        Hit {
+            line: Some(line), ..
+        } => item(Page::Program, line.to_string()),
+        Hit {
+            file: Some(file), ..
+        } => item(Page::Files, format!("file:{file}")),
+        _ => Route::page(run, Page::Overview),
+    }
+}
+
+fn kind(kind: HitKind) -> &'static str {
+    match kind {
+        HitKind::Statements => "Statements",
+        HitKind::Errors => "Errors",
+        HitKind::Prompts => "Prompts",
+        HitKind::Values => "Values",
+        HitKind::Memories => "Memories",
+        HitKind::Gates => "Gates",
+        HitKind::Files => "Files",
+    }
+}

@@ -1,0 +1,192 @@
+//! The finder: goes to a page, a run or a command by its name, and to every place where a text is.
+
+mod entries;
+mod look;
+mod mark;
+
+use leptos::html::{Dialog, Input};
+use leptos::prelude::*;
+use wasm_bindgen::JsCast as _;
+use web_sys::KeyboardEvent;
+
+use self::entries::{Act, Entry};
+use self::look::{Look, State};
+use super::icons;
+use super::opening::{pick_files, pick_folder};
+use super::state::{App, Desk, find};
+use crate::route::Route;
+
+pub(crate) use mark::unmark;
+
+/// The dialog.
+#[component]
+pub(crate) fn Finder() -> impl IntoView {
+    let app = App::get();
+    let dialog = NodeRef::<Dialog>::new();
+    Effect::new(move || {
+        let Some(dialog) = dialog.get() else { return };
+        if !app.finder.get() {
+            dialog.close();
+        } else if !dialog.open() {
+            // It fails only for a dialog that is open already, or not in the page.
+            let _ = dialog.show_modal();
+        }
+    });
+    view! {
+        <dialog class="finder" node_ref=dialog aria-label="Find" on:close=move |_| app.finder.set(false)>
+            {move || app.finder.get().then(|| view! { <Inside/> })}
+        </dialog>
+    }
+}
+
+/// Which runs are searched.
+fn places(app: App, all: bool) -> Vec<String> {
+    let Desk::Open(list) = &*app.desk.read() else {
+        return Vec::new();
+    };
+    match &*app.route.read() {
+        Route::Run { run, .. } if !all => find(list, run).into_iter().collect(),
+        _ => list.runs.iter().map(|run| run.place.clone()).collect(),
+    }
+}
+
+#[component]
+fn Inside() -> impl IntoView {
+    let app = App::get();
+    let input = NodeRef::<Input>::new();
+    let text = RwSignal::new(app.sought.get_untracked());
+    let in_run = matches!(*app.route.read_untracked(), Route::Run { .. });
+    let several = matches!(&*app.desk.read_untracked(), Desk::Open(list) if list.runs.len() > 1);
+    let all = RwSignal::new(!in_run);
+    let at = RwSignal::new(0_usize);
+    let look = Look::new();
+    Effect::new(move || look.begin(app, text.get(), places(app, all.get())));
+    Effect::new(move || {
+        if let Some(input) = input.get() {
+            let _ = input.focus();
+            input.select();
+        }
+    });
+    on_cleanup(move || look.stop());
+
+    let entries = Memo::new(move |_| {
+        let mut entries = entries::named(app, text.get().trim());
+        if let Desk::Open(list) = &*app.desk.read() {
+            let found = look.found.read();
+            let hits = found
+                .iter()
+                .flat_map(|run| entries::hits(list, run, all.get() && several));
+            // What is in the run comes before what is only called so.
+            entries.splice(0..0, hits);
+        }
+        entries
+    });
+    let act = move |entry: Entry| {
+        app.finder.set(false);
+        app.sought.set(text.get_untracked());
+        match entry.act {
+            Act::Go(route, marked) => {
+                if marked {
+                    mark::mark(&text.get_untracked());
+                }
+                app.go(route);
+            }
+            Act::Files => pick_files(),
+            Act::Folder => pick_folder(),
+            Act::Help => app.help.set(true),
+        }
+    };
+    let on_key = move |event: KeyboardEvent| {
+        let count = entries.with_untracked(Vec::len);
+        let now = at.get_untracked().min(count.saturating_sub(1));
+        match event.key().as_str() {
+            "ArrowDown" => at.set((now + 1).min(count.saturating_sub(1))),
+            "ArrowUp" => at.set(now.saturating_sub(1)),
+            "Enter" => {
+                let entry = entries.with_untracked(|entries| entries.get(now).cloned());
+                if let Some(entry) = entry {
+                    act(entry);
+                }
+            }
+            _ => return,
+        }
+        event.prevent_default();
+    };
+    Effect::new(move || {
+        let selector = format!("#find-{}", at.get());
+        let line = document().query_selector(&selector).ok().flatten();
+        if let Some(line) = line {
+            let options = web_sys::ScrollIntoViewOptions::new();
+            options.set_block(web_sys::ScrollLogicalPosition::Nearest);
+            line.scroll_into_view_with_scroll_into_view_options(&options);
+        }
+    });
+
+    let line = move |n: usize, entry: &Entry, before: Option<&Entry>| {
+        let title = before.is_none_or(|before| before.group != entry.group);
+        let title = title.then(|| view! { <li role="presentation" class="group">{entry.group.clone()}</li> });
+        let (chosen, more) = (entry.clone(), entry.more.clone());
+        view! {
+            {title}
+            <li
+                id=format!("find-{n}") role="option" class="entry"
+                aria-selected=move || (at.get() == n).to_string()
+                on:click=move |_| act(chosen.clone())
+            >
+                <span class="grow cut">{marked(entry)}</span>
+                <span class="faint cut">{more}</span>
+            </li>
+        }
+    };
+    view! {
+        <div class="find-bar">
+            <input
+                type="search" node_ref=input placeholder="Find a text, a page, a run, a command" autocomplete="off" spellcheck="false"
+                role="combobox" aria-expanded="true" aria-controls="found" aria-label="Find"
+                aria-activedescendant=move || format!("find-{}", at.get())
+                prop:value=text
+                on:input=move |event| {
+                    let input: web_sys::HtmlInputElement = event_target(&event);
+                    at.set(0);
+                    text.set(input.value());
+                }
+                on:keydown=on_key
+            />
+            {(in_run && several).then(|| view! {
+                <span class="tabs" role="group" aria-label="Where">
+                    <button aria-pressed=move || (!all.get()).to_string() on:click=move |_| all.set(false)>"This run"</button>
+                    <button aria-pressed=move || all.get().to_string() on:click=move |_| all.set(true)>"All runs"</button>
+                </span>
+            })}
+            <button class="icon" aria-label="Close" on:click=move |_| app.finder.set(false)>{icons::close()}</button>
+        </div>
+        <ul id="found" role="listbox" aria-label="What was found">
+            {move || entries.with(|entries| {
+                let lines = entries.iter().enumerate().map(|(n, entry)| {
+                    let before = n.checked_sub(1).and_then(|before| entries.get(before));
+                    line(n, entry, before)
+                });
+                lines.collect_view()
+            })}
+        </ul>
+        <p class="find-state faint" role="status">
+            {move || match look.state.get() {
+                State::Idle => "Prompts, values and errors are searched while you type.".into_any(),
+                State::Busy(words) => view! { {words}" " <button on:click=move |_| look.stop()>"Stop"</button> }.into_any(),
+                State::Done(words) => words.into_any(),
+            }}
+        </p>
+    }
+}
+
+/// The text of an entry, with what was looked for marked.
+fn marked(entry: &Entry) -> AnyView {
+    let text = entry.text.as_str();
+    let Some((from, to)) = entry.mark else {
+        return text.to_owned().into_any();
+    };
+    let byte = |nth: usize| text.char_indices().nth(nth).map_or(text.len(), |(at, _)| at);
+    let (from, to) = (byte(from), byte(to));
+    let part = |range: std::ops::Range<usize>| text.get(range).unwrap_or_default().to_owned();
+    view! { {part(0..from)}<mark>{part(from..to)}</mark>{part(to..text.len())} }.into_any()
+}
