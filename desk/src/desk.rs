@@ -124,7 +124,10 @@ impl Desk {
         self.list = list.clone();
         self.workflows = workflows.clone();
         let now = self.clock.now();
-        let overview = self.runs.last().map(|run| Page::Overview.json(&run.session, Some(now)));
+        let overview = self
+            .runs
+            .last()
+            .map(|run| Page::Overview.json(&run.session, Some(now)));
         Ok(Opened {
             list,
             workflows,

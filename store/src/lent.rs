@@ -174,7 +174,8 @@ impl Database for Lent {
     }
 
     fn look_through(&self, name: &str) -> Vec<Issue> {
-        self.with(|db| Ok(db.look_through(name))).unwrap_or_default()
+        self.with(|db| Ok(db.look_through(name)))
+            .unwrap_or_default()
     }
 }
 
@@ -212,7 +213,9 @@ mod tests {
         let claim = lent.claim();
         assert_eq!(ids(&lent), Ok(1));
         assert_eq!(claim.let_go(), Some(true));
-        writer.execute("INSERT INTO run VALUES ('two')", []).unwrap();
+        writer
+            .execute("INSERT INTO run VALUES ('two')", [])
+            .unwrap();
         drop(writer);
         assert!(!wal.exists(), "it is left behind");
         // It is read as it is now, without the files beside it.
@@ -231,7 +234,9 @@ mod tests {
         assert_eq!(ids(&lent), Ok(1));
         // In WAL mode and without a `-wal` it is read without locks.
         let writer = Connection::open(dir.path().join("state.db")).unwrap();
-        writer.execute("INSERT INTO run VALUES ('two')", []).unwrap();
+        writer
+            .execute("INSERT INTO run VALUES ('two')", [])
+            .unwrap();
         assert_eq!(lent.claim().let_go(), Some(false));
         assert_eq!(ids(&lent), Ok(2));
         assert_eq!(lent.claim().let_go(), Some(true));

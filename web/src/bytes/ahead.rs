@@ -31,7 +31,8 @@ const SPARSE: u64 = 16 << 20;
 /// A sparse piece of more bytes is sieved.
 const SIEVED: u64 = 1 << 20;
 
-/// How far ahead a read may jump and still go on with a scan: so much is fetched in the time that one more fetch takes.
+/// How far ahead a read may jump and still go on with a scan, or as far as its last piece is long: so much is fetched in the
+/// time that one more fetch takes.
 const GAP: u64 = 512 << 10;
 
 /// Scans that go on at a time: of a table, of its index, of another table in turn.
@@ -79,7 +80,8 @@ impl Scan {
 impl Ahead {
     /// Notes that bytes at `at` were read.
     pub(super) fn read(&mut self, file: usize, at: u64, len: u64) {
-        let here = |scan: &&mut Scan| scan.file == file && (scan.piece.start..scan.end()).contains(&at);
+        let here =
+            |scan: &&mut Scan| scan.file == file && (scan.piece.start..scan.end()).contains(&at);
         if let Some(scan) = self.scans.iter_mut().find(here) {
             scan.read += len;
         }
@@ -97,7 +99,10 @@ impl Ahead {
             };
         }
         let start = at - at % BLOCK;
-        let goes_on = |scan: &Scan| scan.file == file && (scan.end()..=scan.end() + GAP).contains(&start);
+        let goes_on = |scan: &Scan| {
+            let gap = GAP.max(scan.piece.len);
+            scan.file == file && (scan.end()..=scan.end() + gap).contains(&start)
+        };
         let known = self.scans.iter().position(goes_on);
         let before = known.and_then(|at| self.scans.remove(at));
         let is_sparse = before.as_ref().is_some_and(Scan::is_sparse);

@@ -33,7 +33,10 @@ pub(crate) struct Cache {
 #[derive(Debug)]
 struct Unit {
     bytes: Box<[u8]>,
+    /// When it was used last. 0: a scan passed it, and hardly comes again.
     used: u64,
+    /// It was kept for a scan that has not come to it.
+    ahead: bool,
 }
 
 /// Where the last files that were fetched together ended, and how many they were.
@@ -128,7 +131,8 @@ impl Cache {
             let Some(unit) = self.units.get_mut(&(file, number)) else {
                 return Ok(done);
             };
-            unit.used = self.tick;
+            unit.used = if unit.ahead { 0 } else { self.tick };
+            unit.ahead = false;
             let start = (at % UNIT) as usize;
             let part = unit.bytes.get(start..).unwrap_or_default();
             let length = part.len().min(wanted - done);
@@ -160,7 +164,8 @@ impl Cache {
         if piece.sieved && !self.units.contains_key(&(file, at / UNIT)) {
             // What is wanted now is kept in any case.
             let start = (at / UNIT * UNIT - piece.start) as usize;
-            self.insert(file, at / UNIT, bytes.copy(start..bytes.len().min(start + UNIT as usize)));
+            let wanted = bytes.copy(start..bytes.len().min(start + UNIT as usize));
+            self.insert(file, at / UNIT, wanted, false);
         }
         Ok(())
     }
@@ -188,15 +193,20 @@ impl Cache {
                 if sieved {
                     self.make_room(UNIT);
                 }
-                self.insert(file, number, bytes.copy(from..bytes.len().min(from + unit)));
+                let part = bytes.copy(from..bytes.len().min(from + unit));
+                self.insert(file, number, part, sieved);
             }
         }
     }
 
-    fn insert(&mut self, file: usize, number: u64, bytes: Box<[u8]>) {
+    fn insert(&mut self, file: usize, number: u64, bytes: Box<[u8]>, ahead: bool) {
         self.tick += 1;
-        let used = self.tick;
-        self.units.insert((file, number), Unit { bytes, used });
+        let unit = Unit {
+            bytes,
+            used: self.tick,
+            ahead,
+        };
+        self.units.insert((file, number), unit);
     }
 
     /// Drops the half that was not used for longest, where so many more bytes would be too many.

@@ -322,7 +322,8 @@ impl App {
                 place: only.place.clone(),
                 page: pages::Page::Overview,
             };
-            self.client.with_value(|client| client.know(asked, overview));
+            self.client
+                .with_value(|client| client.know(asked, overview));
         }
         if let What::Files { label, .. } = what {
             recent::add(label);

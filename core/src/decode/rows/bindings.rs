@@ -11,7 +11,7 @@ use crate::model::{Binding, BindingKind, Execution, Text, ValueAt};
 use crate::schema;
 
 /// Reads all bindings: names, kinds and lengths; the rest where it does not lie behind a large value.
-pub(super) fn read(reader: &mut Reader<'_>, executions: &[Execution]) -> Vec<Binding> {
+pub(super) fn read(reader: &mut Reader<'_>) -> Vec<Binding> {
     let mut bindings: Vec<Binding> = Vec::with_capacity(reader.room_for(schema::BINDINGS));
     reader.scan(schema::BINDINGS, |cells| {
         let name = cells.text("name").unwrap_or_else(|| {
@@ -28,7 +28,7 @@ pub(super) fn read(reader: &mut Reader<'_>, executions: &[Execution]) -> Vec<Bin
         };
         tail(&mut binding, cells);
         binding.tail_known = cells.row.reached();
-        check(&binding, executions, cells);
+        check(&binding, cells);
         bindings.push(binding);
     });
     bindings.shrink_to_fit();
@@ -87,7 +87,7 @@ fn tail(binding: &mut Binding, cells: &mut Cells<'_>) {
     binding.attachment = cells.text("attachment_path");
 }
 
-fn check(binding: &Binding, executions: &[Execution], cells: &mut Cells<'_>) {
+fn check(binding: &Binding, cells: &mut Cells<'_>) {
     let name = &binding.name;
     // B10: both are accepted by SQLite.
     if let BindingKind::Other(word) = &binding.kind {
@@ -102,19 +102,39 @@ fn check(binding: &Binding, executions: &[Execution], cells: &mut Cells<'_>) {
             issue.hint("The documents know input, output, let and const."),
         );
     }
-    if let Some(id) = binding.execution_id
-        && executions.binary_search_by_key(&id, |e| e.id).is_err()
-    {
-        let message = format!("{name} belongs to execution {id}, which is not recorded");
-        let issue = Issue::warning("unknown-execution", message)
-            .hint("No frame reaches it; it is shown where its row says.");
-        cells.mark_odd("execution_id", issue);
-    }
     // B11: reading accepts any name; these could be taken for something else.
     if let Some(why) = odd_name(name) {
         let issue = Issue::info("odd-name", format!("the name “{name}” {why}"))
             .hint("It is shown as written; `prose` itself would refuse to write it.");
         cells.mark_odd("name", issue);
+    }
+}
+
+/// Says which bindings belong to an execution that is not recorded.
+pub(super) fn check_frames(bindings: &[Binding], executions: &[Execution], notes: &mut Notes) {
+    for binding in bindings {
+        let Some(id) = binding.execution_id else {
+            continue;
+        };
+        if executions.binary_search_by_key(&id, |e| e.id).is_ok() {
+            continue;
+        }
+        let message = format!(
+            "{} belongs to execution {id}, which is not recorded",
+            binding.name
+        );
+        let issue = Issue::warning("unknown-execution", message)
+            .hint("No frame reaches it; it is shown where its row says.")
+            .at_row(schema::BINDINGS, row(binding))
+            .at_column("execution_id");
+        notes.add(issue);
+    }
+}
+
+fn row(binding: &Binding) -> i64 {
+    match binding.value {
+        ValueAt::Row { rowid, .. } => rowid,
+        _ => 0,
     }
 }
 
@@ -150,10 +170,7 @@ pub(super) fn supersede(bindings: &mut [Binding], notes: &mut Notes) {
         }
     }
     for (before, after) in earlier {
-        let rowid = |i: usize| match bindings.get(i).map(|b| &b.value) {
-            Some(ValueAt::Row { rowid, .. }) => *rowid,
-            _ => 0,
-        };
+        let rowid = |i: usize| bindings.get(i).map_or(0, row);
         let (old, new) = (rowid(before), rowid(after));
         let Some(binding) = bindings.get_mut(before) else {
             continue;

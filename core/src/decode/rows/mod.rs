@@ -66,8 +66,11 @@ pub fn decode(db: &dyn Database, name: &str, wanted: Option<&str>) -> Result<Dec
     reader.notes.extend(db.notes());
 
     let others = run::read_run(&mut reader, &mut run, wanted)?;
+    // Where values were written between the executions, walking the bindings passes all pages: a reader that keeps those
+    // it passes has the executions then, which take fewer.
+    run.bindings = bindings::read(&mut reader);
     executions(&mut reader, &mut run);
-    run.bindings = bindings::read(&mut reader, &run.executions);
+    bindings::check_frames(&run.bindings, &run.executions, &mut reader.notes);
     run.agents = agents::read(&mut reader, name);
     run.imports = run::read_imports(&mut reader);
     let runs = gates::Runs {

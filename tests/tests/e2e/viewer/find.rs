@@ -43,8 +43,8 @@ fn a_text_is_found_while_it_is_typed_and_marked_where_it_is() {
     viewer.type_text("headings");
     viewer.wait("document.querySelectorAll('#found .entry mark').length > 1");
     viewer.wait("/^\\d+ lines?/.test(document.querySelector('.find-state').innerText)");
-    let groups = viewer
-        .eval("[...document.querySelectorAll('#found .group')].map(g => g.innerText).join()");
+    let groups =
+        viewer.eval("[...document.querySelectorAll('#found .group')].map(g => g.innerText).join()");
     assert!(groups.as_str().unwrap().contains("Statements"), "{groups}");
     shoot(&mut viewer, "finder");
     viewer.key("Enter");
@@ -85,6 +85,9 @@ fn pages_runs_and_commands_are_gone_to_by_name() {
     viewer.key("Ctrl+k");
     viewer.type_text("qqqqq");
     viewer.wait("document.querySelector('.find-state').innerText.startsWith('0 lines')");
-    assert_eq!(viewer.eval("document.querySelectorAll('#found .entry').length"), 0);
+    assert_eq!(
+        viewer.eval("document.querySelectorAll('#found .entry').length"),
+        0
+    );
     viewer.assert_quiet();
 }

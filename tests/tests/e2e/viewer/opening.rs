@@ -192,7 +192,7 @@ fn a_database_that_changes_while_it_is_open_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let database = folder.path().join("state.db");
     let script = "INSERT INTO run (id, program_path, status) VALUES ('20260120-080000-change', 'c.prose', 'completed');
-        INSERT INTO bindings (name, kind, value) VALUES ('long', 'let', printf('%.*c', 3000000, 'x'));";
+        INSERT INTO bindings (name, kind, value) VALUES ('long', 'let', printf('%.*c', 20000000, 'x'));";
     build::sql(&database, &format!("{}{script}", build::state_schema()));
     viewer.drop_run(&[&database]);
     viewer.key("4");
@@ -201,7 +201,7 @@ fn a_database_that_changes_while_it_is_open_is_said() {
         &database,
         "UPDATE bindings SET value = printf('%.*c', 2000000, 'y');",
     );
-    // The value was not read before, so its pages are asked for now.
+    // The value was not read before, so its pages are asked for now: a smaller file would be read whole already.
     viewer.key("j");
     viewer.key("Enter");
     viewer.wait("/changed/.test(document.querySelector('.detail').innerText)");

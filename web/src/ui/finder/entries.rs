@@ -1,5 +1,6 @@
 //! What can be gone to: pages, runs and commands by their names, and places where the text was found.
 
+use leptos::prelude::*;
 use prosescope_core::view::{Hit, HitKind, RunList, SearchedRun};
 
 use crate::route::{Page, Route};

@@ -6,7 +6,6 @@ mod mark;
 
 use leptos::html::{Dialog, Input};
 use leptos::prelude::*;
-use wasm_bindgen::JsCast as _;
 use web_sys::KeyboardEvent;
 
 use self::entries::{Act, Entry};
@@ -124,7 +123,8 @@ fn Inside() -> impl IntoView {
 
     let line = move |n: usize, entry: &Entry, before: Option<&Entry>| {
         let title = before.is_none_or(|before| before.group != entry.group);
-        let title = title.then(|| view! { <li role="presentation" class="group">{entry.group.clone()}</li> });
+        let title = title
+            .then(|| view! { <li role="presentation" class="group">{entry.group.clone()}</li> });
         let (chosen, more) = (entry.clone(), entry.more.clone());
         view! {
             {title}
@@ -185,7 +185,11 @@ fn marked(entry: &Entry) -> AnyView {
     let Some((from, to)) = entry.mark else {
         return text.to_owned().into_any();
     };
-    let byte = |nth: usize| text.char_indices().nth(nth).map_or(text.len(), |(at, _)| at);
+    let byte = |nth: usize| {
+        text.char_indices()
+            .nth(nth)
+            .map_or(text.len(), |(at, _)| at)
+    };
     let (from, to) = (byte(from), byte(to));
     let part = |range: std::ops::Range<usize>| text.get(range).unwrap_or_default().to_owned();
     view! { {part(0..from)}<mark>{part(from..to)}</mark>{part(to..text.len())} }.into_any()
