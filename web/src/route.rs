@@ -232,7 +232,7 @@ impl Route {
     /// Reads a hash; what makes no sense is home.
     pub(crate) fn parse(hash: &str) -> Route {
         let path = hash.trim_start_matches('#').trim_start_matches('/');
-        let (path, query) = path.split_once('?').unwrap_or((path, ""));
+        let (path, _) = path.split_once('?').unwrap_or((path, ""));
         let mut parts = path.split('/').map(decode);
         let (first, second) = (parts.next(), parts.next());
         let (Some(first), Some(run)) = (first.as_deref(), second) else {
@@ -255,15 +255,11 @@ impl Route {
         }
         let page = parts.next().unwrap_or_default();
         let page = Page::ALL.into_iter().find(|p| p.word() == page);
-        let query = query
-            .split('&')
-            .filter_map(|pair| pair.split_once('='))
-            .map(|(key, value)| (decode(key), decode(value)));
         Route::Run {
             run,
             page: page.unwrap_or(Page::Overview),
             item: parts.next().filter(|item| !item.is_empty()),
-            query: query.collect(),
+            query: query(hash),
         }
     }
 }
@@ -296,12 +292,32 @@ impl fmt::Display for Route {
         if let Some(item) = item {
             write!(f, "/{}", encode(item))?;
         }
-        for (i, (key, value)) in query.iter().enumerate() {
-            let mark = if i == 0 { '?' } else { '&' };
-            write!(f, "{mark}{}={}", encode(key), encode(value))?;
-        }
-        Ok(())
+        f.write_str(&written(query))
     }
+}
+
+/// The keys and values of an address.
+pub(crate) fn query(hash: &str) -> Vec<(String, String)> {
+    let (_, query) = hash.split_once('?').unwrap_or_default();
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    let pairs = pairs.map(|(key, value)| (decode(key), decode(value)));
+    pairs.collect()
+}
+
+/// The address of a place that has no keys and values of its own, with some.
+pub(crate) fn with_query(route: &Route, pairs: &[(&str, String)]) -> String {
+    format!("{route}{}", written(pairs))
+}
+
+fn written<K: AsRef<str>>(pairs: &[(K, String)]) -> String {
+    let mut out = String::new();
+    for (i, (key, value)) in pairs.iter().enumerate() {
+        out.push(if i == 0 { '?' } else { '&' });
+        out.push_str(&encode(key.as_ref()));
+        out.push('=');
+        out.push_str(&encode(value));
+    }
+    out
 }
 
 fn encode(text: &str) -> String {

@@ -158,6 +158,9 @@ pub(crate) struct RunsArgs {
     /// Only runs that began since a time (`2026-01-25`, RFC 3339) or within a duration (`7d`, `2h30m`)
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
+    /// Only runs that began before a time, or longer ago than a duration
+    #[arg(long, value_name = "TIME")]
+    pub(crate) before: Option<String>,
     /// Only runs whose program path contains this text
     #[arg(long, value_name = "TEXT")]
     pub(crate) program: Option<String>,
@@ -185,6 +188,8 @@ pub(crate) enum Sort {
     Status,
     /// By program
     Program,
+    /// What asks for somebody first: unreadable, failed, waiting for a decision, interrupted, most issues
+    Problems,
 }
 
 /// Names a run.

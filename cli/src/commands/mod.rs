@@ -129,12 +129,17 @@ fn no_gate(session: &Session, gate: &str) -> CliError {
 
 /// A time, or how long ago: milliseconds since 1970 UTC.
 fn since(text: &str) -> Result<i64, CliError> {
+    moment("--since", text)
+}
+
+/// A time, or how long ago it is.
+fn moment(flag: &str, text: &str) -> Result<i64, CliError> {
     if let Some(at) = Stamp::parse(text).millis() {
         return Ok(at);
     }
     let ago = Timeout::parse(text).map_err(|error| {
         CliError::usage(format!(
-            "--since {text} is neither a time (2026-01-25, 2026-01-25T14:00:00Z) nor a duration: {error}"
+            "{flag} {text} is neither a time (2026-01-25, 2026-01-25T14:00:00Z) nor a duration: {error}"
         ))
     })?;
     Ok(locate::now().saturating_sub(millis(&ago)))

@@ -1,6 +1,6 @@
 use prosescope_core::session::{Filter, Order, RUN_STATUSES};
 
-use super::since;
+use super::{moment, since};
 use crate::args::{RunsArgs, Sort};
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -11,6 +11,11 @@ pub(super) fn run(args: &RunsArgs, out: &Out) -> Result<Exit, CliError> {
     let filter = Filter {
         status: args.status.clone(),
         since: args.since.as_deref().map(since).transpose()?,
+        before: args
+            .before
+            .as_deref()
+            .map(|text| moment("--before", text))
+            .transpose()?,
         program: args.program.clone(),
         pending: args.pending,
         ..Filter::default()
@@ -21,6 +26,7 @@ pub(super) fn run(args: &RunsArgs, out: &Out) -> Result<Exit, CliError> {
         Sort::Duration => Order::Duration,
         Sort::Status => Order::Status,
         Sort::Program => Order::Program,
+        Sort::Problems => Order::Problems,
     };
     let most = args.limit.unwrap_or(usize::MAX);
     let list = locate::list(args.path.as_deref(), &filter, order, most)?;

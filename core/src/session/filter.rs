@@ -16,6 +16,8 @@ pub struct Filter {
     pub status: Vec<String>,
     /// Begun at this time or later, milliseconds since 1970 UTC. Runs of which no time is known are left out.
     pub since: Option<i64>,
+    /// Begun before this time, milliseconds since 1970 UTC. Runs of which no time is known are left out.
+    pub before: Option<i64>,
     /// Without a sign of life from this time on, milliseconds since 1970 UTC; where none is known, the beginning
     /// counts. Runs of which no time is known are left out.
     pub quiet_since: Option<i64>,
@@ -40,6 +42,9 @@ pub enum Order {
     Status,
     /// By program, then the newest first.
     Program,
+    /// What asks for somebody first: runs that cannot be read or failed, that wait for a decision, that stopped; then those
+    /// with the most errors and warnings; then the newest first.
+    Problems,
 }
 
 /// The words for how a run may stand that our own reading gives; a run may record any other.
@@ -103,6 +108,9 @@ impl Filter {
             && self
                 .since
                 .is_none_or(|since| began(run).is_some_and(|at| at >= since))
+            && self
+                .before
+                .is_none_or(|before| began(run).is_some_and(|at| at < before))
             && self
                 .quiet_since
                 .is_none_or(|since| last_sign(run).is_some_and(|at| at < since))
@@ -170,12 +178,26 @@ impl Order {
                 Order::Duration => b.duration_ms.cmp(&a.duration_ms),
                 Order::Status => a.status.cmp(&b.status),
                 Order::Program => a.program.cmp(&b.program),
+                Order::Problems => trouble(b).cmp(&trouble(a)),
             };
             order
                 .then_with(|| newest(a, b))
                 .then_with(|| a.place.cmp(&b.place))
         });
     }
+}
+
+/// How much a run asks for somebody.
+fn trouble(run: &RunSummary) -> (u8, u32) {
+    let is = |word: &str| run.status.eq_ignore_ascii_case(word);
+    let rank = match run.error {
+        Some(_) => 4,
+        None if is("failed") => 3,
+        None if run.pending_gates > 0 => 2,
+        None if run.stale || is("interrupted") => 1,
+        None => 0,
+    };
+    (rank, run.issues.error + run.issues.warning)
 }
 
 /// What orders runs that began at the same time, the least first.
@@ -284,6 +306,13 @@ mod tests {
             ),
             (
                 Filter {
+                    before: since,
+                    ..Filter::default()
+                },
+                "a",
+            ),
+            (
+                Filter {
                     quiet_since: since,
                     ..Filter::default()
                 },
@@ -356,6 +385,7 @@ mod tests {
             (Order::Duration, "bcae"),
             (Order::Status, "eacb"),
             (Order::Program, "aecb"),
+            (Order::Problems, "ceba"),
         ] {
             let mut found = runs();
             order.sort(&mut found, &MemorySource::default());

@@ -23,6 +23,7 @@ use crate::route::Route;
 pub(crate) fn App() -> impl IntoView {
     let app = Shared::new();
     provide_context(app);
+    app.keep_choice();
     theme::restore();
     super::load::offer_stats(app);
     let dragging = listen(app);

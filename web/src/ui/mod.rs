@@ -7,6 +7,7 @@
 #![allow(unreachable_pub)]
 
 mod app;
+mod choice;
 mod detail;
 mod finder;
 mod follow;

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use leptos::prelude::*;
-use prosescope_core::session::{Filter, Order};
+use prosescope_core::session::Order;
 use prosescope_core::view::{RunList, RunSummary};
 
+use super::choice::{Choice, ORDERS};
 use super::follow::{Carry, Following};
 use super::icons;
 use super::keys::focus;
@@ -13,7 +14,7 @@ use super::list::{Cursor, Key, Mark, Pages, Rows, Stretch};
 use super::opening::pick_files;
 use super::parts::{Empty, Pill, When, live};
 use super::shell::SILENT;
-use super::state::{App, Choice, Desk, key};
+use super::state::{App, Desk, key};
 use super::theme::ThemeButton;
 use crate::protocol::WorkflowsIn;
 use crate::route::{Page, Route};
@@ -115,15 +116,6 @@ pub(super) fn Lists() -> impl IntoView {
     })
 }
 
-/// What the list can be ordered by.
-const ORDERS: [(&str, Order); 5] = [
-    ("Newest first", Order::Newest),
-    ("Oldest first", Order::Oldest),
-    ("Longest first", Order::Duration),
-    ("By status", Order::Status),
-    ("By program", Order::Program),
-];
-
 /// The runs that were chosen, and what chooses them.
 #[component]
 fn Chosen(list: Memo<RunList>) -> impl IntoView {
@@ -136,24 +128,16 @@ fn Chosen(list: Memo<RunList>) -> impl IntoView {
     let Choice {
         program,
         status,
+        since,
+        until,
         order,
         ..
     } = choice;
     let shown = Memo::new(move |_| {
-        let wanted = status.get();
-        let filter = Filter {
-            status: (!wanted.is_empty()).then_some(wanted).into_iter().collect(),
-            program: Some(program.get().trim().to_owned()),
-            ..Filter::default()
-        };
+        let filter = choice.filter();
         let mut runs = list.with(|list| list.runs.clone());
         runs.retain(|run| filter.wants(run));
-        ORDERS
-            .get(order.get())
-            .map(|(_, order)| order)
-            .copied()
-            .unwrap_or_default()
-            .sort_listed(&mut runs);
+        choice.order().sort_listed(&mut runs);
         runs
     });
     let nothing = Memo::new(move |_| shown.with(Vec::is_empty));
@@ -186,8 +170,12 @@ fn Chosen(list: Memo<RunList>) -> impl IntoView {
                     {move || statuses.get().into_iter().map(|word| view! { <option value=word.clone()>{word.clone()}</option> }).collect_view()}
                 </select>
                 <select aria-label="Order" prop:value=move || order.get().to_string() on:change=move |event| order.set(event_target_value(&event).parse().unwrap_or(0))>
-                    {ORDERS.iter().enumerate().map(|(at, (words, _))| view! { <option value=at>{*words}</option> }).collect_view()}
+                    {ORDERS.iter().enumerate().map(|(at, (_, words, _))| view! { <option value=at>{*words}</option> }).collect_view()}
                 </select>
+                {[(since, "Begun on this day or later"), (until, "Begun on this day or before")].map(|(day, label)| view! {
+                    <input type="date" aria-label=label title=label prop:value=move || day.get()
+                        on:change=move |event| day.set(event_target_value(&event))/>
+                }).collect_view()}
             })}
         </div>
         {move || if nothing.get() {
@@ -196,7 +184,7 @@ fn Chosen(list: Memo<RunList>) -> impl IntoView {
                 <p><button on:click=move |_| choice.clear()>"Show all runs"</button></p>
             }.into_any()
         } else {
-            let chosen = Signal::derive(move || (program.get(), status.get(), order.get()));
+            let chosen = Signal::derive(move || choice.pairs());
             view! { <Table list shown chosen/> }.into_any()
         }}
     }
@@ -217,7 +205,7 @@ fn Table(
     /// Those that were chosen, in order.
     shown: Memo<Vec<RunSummary>>,
     /// What was chosen by.
-    chosen: Signal<(String, String, usize)>,
+    chosen: Signal<Vec<(&'static str, String)>>,
 ) -> impl IntoView {
     let app = App::get();
     let pages = Pages::new(move |from, len| {
@@ -235,7 +223,7 @@ fn Table(
     let cursor = Cursor::new();
     // The list stays, and keeps the focus, while what it shows changes. Whoever chooses others is shown the run that was
     // the current one, or the first; runs that come while nobody chooses move nothing that is seen.
-    Effect::new(move |before: Option<(String, String, usize)>| {
+    Effect::new(move |before: Option<Vec<(&'static str, String)>>| {
         shown.track();
         let now = chosen.get();
         let place_of = |at: u64| {
@@ -269,12 +257,12 @@ fn Table(
         ..Mark::default()
     };
     let head = view! {
-        <span role="columnheader">"Program"</span>
-        <span role="columnheader">"Status"</span>
+        {sorting("Program", "", &[Order::Program])}
+        {sorting("Status", "", &[Order::Status])}
         <span role="columnheader" class="wide">"Run"</span>
-        <span role="columnheader" class="wide">"Started"</span>
-        <span role="columnheader" class="wide num">"Took"</span>
-        <span role="columnheader" class="wide">"Attention"</span>
+        {sorting("Started", "wide", &[Order::Newest, Order::Oldest])}
+        {sorting("Took", "wide num", &[Order::Duration])}
+        {sorting("Attention", "wide", &[Order::Problems])}
     };
     view! {
         <Rows
@@ -282,6 +270,22 @@ fn Table(
             draw=draw mark=mark on_key=on_key
         />
     }
+}
+
+/// The head of a column that the list can be ordered by.
+fn sorting(name: &'static str, class: &'static str, orders: &'static [Order]) -> AnyView {
+    let choice = App::get().choice;
+    let sorted = move || match choice.order() {
+        now if !orders.contains(&now) => None,
+        Order::Newest | Order::Duration | Order::Problems => Some("descending"),
+        _ => Some("ascending"),
+    };
+    view! {
+        <span role="columnheader" class=class aria-sort=sorted>
+            <button class="plain sort" on:click=move |_| choice.order_by(orders)>{name}</button>
+        </span>
+    }
+    .into_any()
 }
 
 /// How long ago a run started, and by what where nothing records it. The date of a file is no start.

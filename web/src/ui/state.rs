@@ -12,8 +12,9 @@ use wasm_bindgen::JsValue;
 
 use crate::client::Client;
 use crate::protocol::{Folds, Missing, Opened, Request, Trouble, WorkflowsIn};
-use crate::route::{Page, Route};
+use crate::route::{Page, Route, query, with_query};
 
+use super::choice::Choice;
 use super::follow::Follow;
 use super::opening::{open_handles, pick_files, recent};
 
@@ -114,31 +115,6 @@ pub(crate) struct App {
 
 /// A list that keys move in: its number, and what moves in it.
 type ListKeys = (u32, Rc<dyn Fn(Move)>);
-
-/// What the list of runs is narrowed to, and its order: it outlives the list, so that Back comes back to it.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Choice {
-    /// Words of the program's path.
-    pub(crate) program: RwSignal<String>,
-    /// A status.
-    pub(crate) status: RwSignal<String>,
-    /// The place of an order among those that are offered.
-    pub(crate) order: RwSignal<usize>,
-    /// A status of workflows, or [`WAITING`].
-    pub(crate) workflows: RwSignal<String>,
-}
-
-/// Chooses workflows of which a run waits for input, whatever the status of the workflow is.
-pub(crate) const WAITING: &str = "waiting";
-
-impl Choice {
-    /// Chooses all runs.
-    pub(crate) fn clear(self) {
-        self.program.set(String::new());
-        self.status.set(String::new());
-        self.workflows.set(String::new());
-    }
-}
 
 /// A step in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -344,7 +320,10 @@ impl App {
         };
         self.kept.set_value(None);
         self.folds.set_value(BTreeMap::new());
-        self.choice.clear();
+        // A link to a list comes with what it is narrowed to.
+        if self.number() > 1 {
+            self.choice.clear();
+        }
         self.workflows.set(workflows);
         self.desk.set(Desk::Open(list));
         match route {
@@ -412,7 +391,7 @@ impl App {
     /// Goes to another place; Back comes back here.
     pub(crate) fn go(self, route: Route) {
         if self.route.get_untracked() != route {
-            write_hash(&route, true);
+            write_hash(&route.to_string(), true);
             self.route.set(route);
         }
     }
@@ -420,17 +399,36 @@ impl App {
     /// Notes a smaller step (a selected row) in the address; Back leaves the page.
     pub(crate) fn put(self, route: Route) {
         if self.route.get_untracked() != route {
-            write_hash(&route, false);
+            write_hash(&route.to_string(), false);
             self.route.set(route);
         }
     }
 
     /// The address changed: Back, Forward, or typed.
     pub(crate) fn hash_changed(self) {
-        let route = Route::parse(&hash());
+        let hash = hash();
+        let route = Route::parse(&hash);
+        if route == Route::Home {
+            self.choice.take(&query(&hash));
+        }
         if self.route.get_untracked() != route {
             self.route.set(route);
         }
+    }
+
+    /// Keeps in the address what the list of runs is narrowed to.
+    pub(crate) fn keep_choice(self) {
+        self.choice.take(&query(&hash()));
+        Effect::new(move || {
+            let pairs = self.choice.pairs();
+            let is_list = *self.route.read() == Route::Home;
+            if is_list && matches!(*self.desk.read(), Desk::Open(_)) {
+                let address = with_query(&Route::Home, &pairs);
+                if address != hash() {
+                    write_hash(&address, false);
+                }
+            }
+        });
     }
 
     /// The list that keys move in, from now on. Returns what takes it away again.
@@ -531,15 +529,14 @@ fn hash() -> String {
     window().location().hash().unwrap_or_default()
 }
 
-fn write_hash(route: &Route, push: bool) {
+fn write_hash(hash: &str, push: bool) {
     let Ok(history) = window().history() else {
         return;
     };
-    let hash = route.to_string();
     // A browser that refuses (too many changes a second) only loses the address.
     let _ = if push {
-        history.push_state_with_url(&JsValue::NULL, "", Some(&hash))
+        history.push_state_with_url(&JsValue::NULL, "", Some(hash))
     } else {
-        history.replace_state_with_url(&JsValue::NULL, "", Some(&hash))
+        history.replace_state_with_url(&JsValue::NULL, "", Some(hash))
     };
 }

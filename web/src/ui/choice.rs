@@ -1,0 +1,114 @@
+//! What the list of runs is narrowed to, and its order. It outlives the list, and stands in the address: a link and Back
+//! come back to it.
+
+use leptos::prelude::*;
+use prosescope_core::session::{Filter, Order};
+use prosescope_core::time::Stamp;
+
+/// What the list can be ordered by: its word in the address, and its name.
+pub(crate) const ORDERS: [(&str, &str, Order); 6] = [
+    ("newest", "Newest first", Order::Newest),
+    ("oldest", "Oldest first", Order::Oldest),
+    ("problems", "Problems first", Order::Problems),
+    ("longest", "Longest first", Order::Duration),
+    ("status", "By status", Order::Status),
+    ("program", "By program", Order::Program),
+];
+
+/// Chooses workflows of which a run waits for input, whatever the status of the workflow is.
+pub(crate) const WAITING: &str = "waiting";
+
+const DAY: i64 = 24 * 60 * 60 * 1000;
+
+/// What is chosen.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Choice {
+    /// Words of the program's path.
+    pub(crate) program: RwSignal<String>,
+    /// A status.
+    pub(crate) status: RwSignal<String>,
+    /// The first day, as `2026-01-25`; empty for any.
+    pub(crate) since: RwSignal<String>,
+    /// The last day.
+    pub(crate) until: RwSignal<String>,
+    /// The place of an order in [`ORDERS`].
+    pub(crate) order: RwSignal<usize>,
+    /// A status of workflows, or [`WAITING`].
+    pub(crate) workflows: RwSignal<String>,
+}
+
+impl Choice {
+    /// Chooses all runs.
+    pub(crate) fn clear(self) {
+        for text in [self.program, self.status, self.since, self.until] {
+            text.set(String::new());
+        }
+        self.workflows.set(String::new());
+    }
+
+    /// Which runs are shown.
+    pub(crate) fn filter(self) -> Filter {
+        let status = self.status.get();
+        // A day is a day of UTC, as times without a zone are.
+        let day = |text: RwSignal<String>| Stamp::parse(&text.get()).millis();
+        Filter {
+            status: (!status.is_empty()).then_some(status).into_iter().collect(),
+            program: Some(self.program.get().trim().to_owned()),
+            since: day(self.since),
+            before: day(self.until).map(|day| day.saturating_add(DAY)),
+            ..Filter::default()
+        }
+    }
+
+    /// In which order.
+    pub(crate) fn order(self) -> Order {
+        let order = ORDERS.get(self.order.get());
+        order.map(|(_, _, order)| *order).unwrap_or_default()
+    }
+
+    /// Orders by one of these: the first, unless that is the order already.
+    pub(crate) fn order_by(self, orders: &[Order]) {
+        let now = self.order.get_untracked();
+        let places: Vec<usize> = orders
+            .iter()
+            .filter_map(|order| ORDERS.iter().position(|(_, _, known)| known == order))
+            .collect();
+        let next = places.iter().position(|at| *at == now).map_or(0, |at| at + 1);
+        if let Some(at) = places.get(next % places.len().max(1)) {
+            self.order.set(*at);
+        }
+    }
+
+    /// As the address has it; what is as usual is left out.
+    pub(crate) fn pairs(self) -> Vec<(&'static str, String)> {
+        let order = ORDERS.get(self.order.get()).filter(|_| self.order.get() > 0);
+        let pairs = [
+            ("program", self.program.get()),
+            ("status", self.status.get()),
+            ("since", self.since.get()),
+            ("until", self.until.get()),
+            ("order", order.map_or("", |(word, ..)| word).to_owned()),
+        ];
+        let said = pairs.into_iter().filter(|(_, value)| !value.is_empty());
+        said.collect()
+    }
+
+    /// Takes it from the address.
+    pub(crate) fn take(self, pairs: &[(String, String)]) {
+        let of = |key: &str| {
+            let pair = pairs.iter().find(|(known, _)| known == key);
+            pair.map_or_else(String::new, |(_, value)| value.clone())
+        };
+        for (text, key) in [
+            (self.program, "program"),
+            (self.status, "status"),
+            (self.since, "since"),
+            (self.until, "until"),
+        ] {
+            text.set(of(key));
+        }
+        let order = of("order");
+        let order = ORDERS.iter().position(|(word, ..)| *word == order);
+        self.order.set(order.unwrap_or_default());
+    }
+}
