@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::pages::{form_words, run_status};
+use super::pages::{error_of, form_words, run_status};
 use super::survey::{Found, FoundKind, join, split};
 use super::{Options, Session};
 use crate::decode::{folder, rows};
@@ -23,13 +23,24 @@ const ROWS: u64 = 20_000;
 /// take longer than all the rest.
 const ROWS_OF_FINISHED: u64 = 2_000;
 
+/// Characters of an error in a list.
+const FAILURE: usize = 160;
+
 /// The run as one line of a list.
 pub fn summary(session: &Session) -> RunSummary {
     RunSummary {
         issues: Counts::of(session.issues()),
         name: last_part(&session.label, &session.place).to_owned(),
+        failure: failure(session),
         ..line_of(&session.run, &session.trace.verdict, &session.place)
     }
+}
+
+/// The first line of the error of what failed first.
+fn failure(session: &Session) -> Option<String> {
+    let cause = session.trace.first_cause?;
+    let error = error_of(session, cause, session.node(cause)?)?;
+    error.trim().lines().next().map(|line| short(line, FAILURE))
 }
 
 /// Returns the name of a place's folder or file; of the source's own place, the last part of its label, which may be a

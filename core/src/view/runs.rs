@@ -38,6 +38,10 @@ pub struct RunSummary {
     pub stale: bool,
     /// Why, in one sentence.
     pub reason: String,
+    /// Of a failed run the error of what failed first, its first line; `None` where none is recorded or it was not looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub failure: Option<String>,
     /// `SQLite, append-only`, `folder, state.md` …
     pub form: String,
     /// When it started.

@@ -309,6 +309,10 @@ fn draw(_: u64, run: &RunSummary) -> AnyView {
     }
     let (about, second) = match &run.error {
         Some(error) => (error.clone(), error.clone()),
+        None if run.failure.is_some() => {
+            let failure = run.failure.clone().unwrap_or_default();
+            (format!("{failure} ({})", run.reason), failure)
+        }
         None if run.reason.is_empty() => (run.form.clone(), run.form.clone()),
         None => (run.reason.clone(), format!("{} · {}", run.reason, run.form)),
     };
@@ -323,7 +327,7 @@ fn draw(_: u64, run: &RunSummary) -> AnyView {
     };
     view! {
         <span role="gridcell" class="two" title=about>
-            <b>{name}</b><small class:bad-words=run.error.is_some()>{second}</small>
+            <b>{name}</b><small class:bad-words=run.error.is_some() || run.failure.is_some()>{second}</small>
         </span>
         <span role="gridcell">{status}</span>
         <span role="gridcell" class="wide mono cut" title=run.place.clone()>{run.title()}</span>
