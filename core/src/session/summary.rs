@@ -9,6 +9,7 @@ use crate::decode::{folder, rows};
 use crate::model::{Form, GateStatus, Run, RunStatus};
 use crate::program;
 use crate::source::Source;
+use crate::text::short;
 use crate::time::{Stamp, human_duration, rough_duration};
 use crate::trace::{self, STATE_FILE, Verdict};
 use crate::view::{Counts, RunSummary};
