@@ -100,11 +100,12 @@ fn work(served: &Served, questions: &Receiver<Question>) {
         }
         let opens = matches!(request, Request::OpenServed | Request::Follow { .. });
         // The page's own desk was idle for too long.
-        if !desk.is_open() && !opens {
-            if let Err(trouble) = desk.open(Rc::new(served.look())) {
-                let _ = reply.send(Err(trouble));
-                continue;
-            }
+        if !desk.is_open()
+            && !opens
+            && let Err(trouble) = desk.open(Rc::new(served.look()))
+        {
+            let _ = reply.send(Err(trouble));
+            continue;
         }
         match request {
             Request::Download { place, of } => download(&mut desk, &place, &of, reply),

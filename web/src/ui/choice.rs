@@ -73,7 +73,10 @@ impl Choice {
             .iter()
             .filter_map(|order| ORDERS.iter().position(|(_, _, known)| known == order))
             .collect();
-        let next = places.iter().position(|at| *at == now).map_or(0, |at| at + 1);
+        let next = places
+            .iter()
+            .position(|at| *at == now)
+            .map_or(0, |at| at + 1);
         if let Some(at) = places.get(next % places.len().max(1)) {
             self.order.set(*at);
         }
@@ -81,7 +84,9 @@ impl Choice {
 
     /// As the address has it; what is as usual is left out.
     pub(crate) fn pairs(self) -> Vec<(&'static str, String)> {
-        let order = ORDERS.get(self.order.get()).filter(|_| self.order.get() > 0);
+        let order = ORDERS
+            .get(self.order.get())
+            .filter(|_| self.order.get() > 0);
         let pairs = [
             ("program", self.program.get()),
             ("status", self.status.get()),

@@ -3,10 +3,11 @@
 use leptos::prelude::*;
 use prosescope_core::workflow::WorkflowStatus;
 
+use super::choice::WAITING;
 use super::list::{Cursor, Key, Mark, Pages, Rows, Stretch};
 use super::parts::{Empty, Pill, When, live};
 use super::runs::{ListBar, Lists};
-use super::state::{App};
+use super::state::App;
 use crate::protocol::{Line, Request, Window};
 use crate::route::{Route, Tab};
 use crate::text::words;
