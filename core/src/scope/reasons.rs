@@ -45,7 +45,7 @@ impl Asked<'_> {
             (_, None, _) if self.name.contains('.') => {
                 "a name of an import lies at the root".to_owned()
             }
-            (_, None, _) => "it lies at the root, and no frame was asked from".to_owned(),
+            (_, None, _) => "it lies at the root, where it was asked for".to_owned(),
             (_, Some(from), _) => format!(
                 "nothing between execution {from} and the root has one; the root comes last{}",
                 self.why()

@@ -301,7 +301,7 @@ fn b5_without_a_frame_a_name_means_the_root() {
     assert_eq!(winner(&run, &found), Ok(None));
     assert_eq!(
         found.candidates[0].reason,
-        "it lies at the root, and no frame was asked from"
+        "it lies at the root, where it was asked for"
     );
     let found = ask(&run, "y", None);
     assert_eq!(winner(&run, &found), Err(()));

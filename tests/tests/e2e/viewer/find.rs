@@ -72,10 +72,19 @@ fn pages_runs_and_commands_are_gone_to_by_name() {
     viewer.wait("document.querySelector('dialog.finder input:focus')");
     viewer.type_text("flaky");
     viewer.wait("document.querySelector('#found').innerText.includes('hunt-flaky-tests')");
-    // Over all runs: what is in them comes first, and says whose it is.
-    viewer.wait("document.querySelector('#found .group').innerText.includes(' of ')");
     viewer.click_text("#found .entry", "completed");
     viewer.wait("document.title.startsWith('hunt-flaky-tests')");
+    // Over all runs: what is in them comes first, and says whose it is.
+    viewer.key("g");
+    viewer.wait_text("4 runs");
+    viewer.key("Ctrl+k");
+    viewer.wait("document.querySelector('dialog.finder input:focus')");
+    viewer.type_text("translate");
+    viewer
+        .wait("document.querySelector('#found .group').innerText.includes(' of translate-manual')");
+    shoot(&mut viewer, "finder-all");
+    viewer.key("Enter");
+    viewer.wait("document.title.startsWith('translate-manual')");
     viewer.key("Ctrl+k");
     viewer.type_text("issue");
     viewer.wait("document.querySelector('#found').innerText.includes('Issues')");

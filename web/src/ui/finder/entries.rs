@@ -9,6 +9,9 @@ use crate::ui::state::{App, Desk, key};
 /// Runs that are offered by name at once.
 const RUNS: usize = 8;
 
+/// Characters that are shown before a match.
+const BEFORE: usize = 18;
+
 /// A line of the finder.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Entry {
@@ -104,15 +107,35 @@ pub(super) fn hits(list: &RunList, found: &SearchedRun, several: bool) -> Vec<En
             true => format!("{what} of {name} {}{more}", run.id),
             false => format!("{what}{more}"),
         };
-        all.extend(group.hits.iter().map(|hit| Entry {
-            group: title.clone(),
-            text: hit.text.clone(),
-            mark: Some((hit.range.0 as usize, hit.range.1 as usize)),
-            more: hit.place.clone(),
-            act: Act::Go(route(&key, group.kind, hit), true),
+        all.extend(group.hits.iter().map(|hit| {
+            let (text, mark) = around(&hit.text, (hit.range.0 as usize, hit.range.1 as usize));
+            // A statement is its own place.
+            let own = hit
+                .place
+                .split_once(' ')
+                .filter(|(id, _)| id.starts_with('#'));
+            let own = own.filter(|_| group.kind == HitKind::Statements);
+            Entry {
+                group: title.clone(),
+                text,
+                mark: Some(mark),
+                more: own.map_or(hit.place.as_str(), |(id, _)| id).to_owned(),
+                act: Act::Go(route(&key, group.kind, hit), true),
+            }
         }));
     }
     all
+}
+
+/// A line from a little before the match on, so that a narrow window shows it; with the match's place in it.
+fn around(line: &str, (from, to): (usize, usize)) -> (String, (usize, usize)) {
+    let skipped = from.saturating_sub(BEFORE);
+    if skipped < 2 {
+        return (line.to_owned(), (from, to));
+    }
+    let rest: String = line.chars().skip(skipped).collect();
+    let shift = |at: usize| at - skipped + 1;
+    (format!("…{rest}"), (shift(from), shift(to)))
 }
 
 fn route(run: &str, kind: HitKind, hit: &Hit) -> Route {

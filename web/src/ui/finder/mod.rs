@@ -101,6 +101,8 @@ fn Inside() -> impl IntoView {
         match event.key().as_str() {
             "ArrowDown" => at.set((now + 1).min(count.saturating_sub(1))),
             "ArrowUp" => at.set(now.saturating_sub(1)),
+            // A search field would keep it to clear itself.
+            "Escape" => app.finder.set(false),
             "Enter" => {
                 let entry = entries.with_untracked(|entries| entries.get(now).cloned());
                 if let Some(entry) = entry {

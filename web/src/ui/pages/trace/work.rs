@@ -89,11 +89,10 @@ fn name(given: GivenName) -> AnyView {
         Seen::Unknown => Some("perhaps another value then"),
         Seen::Nothing => Some("nothing recorded"),
     };
-    let by_order = given.inferred.then_some(", by the order of the statements");
     view! {
         <section class="given">
             <p class="line-up"><b>{called}</b>{state.map(|state| view! { <small class="wait-words">{state}</small> })}</p>
-            <p class="faint">{given.why}{by_order}</p>
+            <p class="faint">{given.why}</p>
             {given.value.map(excerpt)}
             {given.note.map(note)}
         </section>
