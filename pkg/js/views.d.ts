@@ -783,6 +783,8 @@ export type RunSummary = {
   stale: boolean;
   /** Why, in one sentence. */
   reason: string;
+  /** Of a failed run the error of what failed first, its first line; `null` where none is recorded or it was not looked at. */
+  failure?: string;
   /** `SQLite, append-only`, `folder, state.md` … */
   form: string;
   /** When it started. */
