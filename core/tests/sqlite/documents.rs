@@ -361,11 +361,11 @@ fn b10_b11_any_frame_kind_and_name_is_read() {
     assert_eq!(
         issues,
         [
-            "unknown-execution: x belongs to execution 77, which is not recorded",
             "unknown-kind: y has the kind “var”",
             "odd-name: the name “x__43” reads like a name in a frame, as folders write it",
             "odd-name: the name “../x” reads like a path",
             "odd-name: the name “a b” has characters that names do not have",
+            "unknown-execution: x belongs to execution 77, which is not recorded",
         ]
     );
     assert_eq!(run.bindings.len(), 6, "all are read");

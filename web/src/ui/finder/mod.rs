@@ -63,6 +63,8 @@ fn Inside() -> impl IntoView {
     Effect::new(move || {
         if let Some(input) = input.get() {
             let _ = input.focus();
+            // What was looked for last is typed over.
+            input.set_value(&text.get_untracked());
             input.select();
         }
     });
