@@ -3,6 +3,14 @@
 use super::screenshots::shoot;
 use super::{FAILED, FINISHED, Viewer, example, examples};
 
+/// Opens the finder, in which what was looked for last is selected.
+fn find(viewer: &mut Viewer, text: &str) {
+    viewer.key("Ctrl+k");
+    viewer.wait("document.querySelector('dialog.finder input:focus')");
+    viewer.eval("document.querySelector('dialog.finder input').select()");
+    viewer.type_text(text);
+}
+
 /// How many places of the text that was looked for are marked.
 const MARKS: &str = "(CSS.highlights.get('sought') || {size: 0}).size";
 
@@ -68,31 +76,25 @@ fn pages_runs_and_commands_are_gone_to_by_name() {
     };
     viewer.drop_files(&[&examples()]);
     viewer.wait_text("4 runs");
-    viewer.key("Ctrl+k");
-    viewer.wait("document.querySelector('dialog.finder input:focus')");
-    viewer.type_text("flaky");
+    find(&mut viewer, "flaky");
     viewer.wait("document.querySelector('#found').innerText.includes('hunt-flaky-tests')");
     viewer.click_text("#found .entry", "completed");
     viewer.wait("document.title.startsWith('hunt-flaky-tests')");
     // Over all runs: what is in them comes first, and says whose it is.
     viewer.key("g");
     viewer.wait_text("4 runs");
-    viewer.key("Ctrl+k");
-    viewer.wait("document.querySelector('dialog.finder input:focus')");
-    viewer.type_text("translate");
+    find(&mut viewer, "translate");
     viewer
         .wait("document.querySelector('#found .group').innerText.includes(' of translate-manual')");
     shoot(&mut viewer, "finder-all");
     viewer.key("Enter");
     viewer.wait("document.title.startsWith('translate-manual')");
-    viewer.key("Ctrl+k");
-    viewer.type_text("issue");
+    find(&mut viewer, "issue");
     viewer.wait("document.querySelector('#found').innerText.includes('Issues')");
     viewer.click_text("#found .entry", "Issues");
     viewer.wait_page("Issues");
     // Nothing there.
-    viewer.key("Ctrl+k");
-    viewer.type_text("qqqqq");
+    find(&mut viewer, "qqqqq");
     viewer.wait("document.querySelector('.find-state').innerText.startsWith('0 lines')");
     assert_eq!(
         viewer.eval("document.querySelectorAll('#found .entry').length"),
