@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -38,6 +38,8 @@ pub struct Visited {
     pub rows: usize,
     /// The page that took longest.
     pub slowest: (&'static str, Duration),
+    /// What all pages of a kind took together.
+    pub spent: BTreeMap<&'static str, Duration>,
     /// The page of most bytes.
     pub largest: (&'static str, usize),
 }
@@ -61,9 +63,7 @@ pub fn visit(source: &Rc<dyn Source>, options: &Options) -> Visited {
     for place in places {
         let started = Instant::now();
         let opened = Session::open(Rc::clone(source), &place, options);
-        if started.elapsed() > visited.slowest.1 {
-            visited.slowest = ("open", started.elapsed());
-        }
+        visited.took("open", started.elapsed());
         match opened {
             Ok(session) => {
                 visited.opened += 1;
@@ -83,12 +83,16 @@ impl Visited {
         let started = Instant::now();
         let bytes = serde_json::to_vec(&page()).map_or(0, |json| json.len());
         self.json += bytes;
-        let took = started.elapsed();
-        if took > self.slowest.1 {
-            self.slowest = (name, took);
-        }
+        self.took(name, started.elapsed());
         if bytes > self.largest.1 {
             self.largest = (name, bytes);
+        }
+    }
+
+    fn took(&mut self, name: &'static str, time: Duration) {
+        *self.spent.entry(name).or_default() += time;
+        if time > self.slowest.1 {
+            self.slowest = (name, time);
         }
     }
 

@@ -17,6 +17,34 @@ pub fn spent<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     (done, thread_time().saturating_sub(start))
 }
 
+/// What [`yardstick`] takes on a machine on which the limits of tests hold as they are written, built for tests. The
+/// limits were written where the dearest case of the damage suite took 1.6 s; where it takes 3.2 s, this takes twice as
+/// long.
+const YARDSTICK: Duration = Duration::from_millis(40);
+
+/// How many times as long as the limits of tests suppose this machine takes for the same work, now: from 1 to 4. A limit
+/// on processor time is multiplied by it, as a processor that shares its core and its memory with busy ones is slower.
+pub fn pace() -> f64 {
+    let took = (0..3).map(|_| spent(yardstick).1).min().unwrap_or_default();
+    (took.as_secs_f64() / YARDSTICK.as_secs_f64()).clamp(1.0, 4.0)
+}
+
+/// Always the same work: texts are made, sorted and looked up.
+fn yardstick() -> usize {
+    let mut state = 1_u64;
+    let mut names = std::collections::BTreeMap::new();
+    for _ in 0..YARDSTICK_TEXTS {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        *names.entry(format!("{:x}", state >> 40)).or_insert(0) += 1_usize;
+    }
+    names.iter().map(|(name, times)| name.len() * times).sum()
+}
+
+/// Texts of the yardstick.
+const YARDSTICK_TEXTS: usize = 40_000;
+
 /// Processor time of this thread so far.
 #[cfg(unix)]
 fn thread_time() -> Duration {
@@ -43,6 +71,12 @@ mod tests {
         let pause = Duration::from_millis(200);
         let ((), took) = spent(|| std::thread::sleep(pause));
         assert!(!cfg!(unix) || took < pause / 2, "{took:?}");
+    }
+
+    #[test]
+    fn the_pace_is_a_factor_for_limits() {
+        let pace = pace();
+        assert!((1.0..=4.0).contains(&pace), "{pace}");
     }
 
     #[test]

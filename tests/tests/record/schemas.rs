@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use prosescope_tests::work::pace;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
@@ -257,10 +258,14 @@ fn disguised(bytes: &[u8], sql: &str, to: &Path) -> Result<(), rusqlite::Error> 
     conn.execute_batch(sql)
 }
 
-/// Runs a command with 256 MB of its own and 2 s of processor time; more of either ends it by a signal.
+/// Runs a command with 256 MB of its own and 2 s of processor time, at the pace that the machine has; more of either
+/// ends it by a signal.
 fn limited(project: &Project, args: &[&str], input: &[u8]) -> Output {
     // Two processes that share a core take up to twice their time each: what was ended by the limit is tried again.
-    let mut tries = (0..3).map(|_| limited_once(project, args, input));
+    let mut tries = (0..3).map(|again| {
+        let slower = if again == 0 { 1.0 } else { pace() };
+        limited_once(project, args, input, (2.0 * slower).ceil())
+    });
     let ended = |out: &Output| out.status.code().is_none();
     let first = tries.next().expect("a try");
     match ended(&first) {
@@ -269,11 +274,12 @@ fn limited(project: &Project, args: &[&str], input: &[u8]) -> Output {
     }
 }
 
-fn limited_once(project: &Project, args: &[&str], input: &[u8]) -> Output {
+fn limited_once(project: &Project, args: &[&str], input: &[u8], seconds: f64) -> Output {
     let command = project.command(args);
     let mut limited = Command::new("prlimit");
     limited
-        .args(["--data=268435456", "--cpu=2", "--core=0"])
+        .args(["--data=268435456", "--core=0"])
+        .arg(format!("--cpu={seconds}"))
         .arg(command.get_program())
         .args(command.get_args())
         .current_dir(project.path())

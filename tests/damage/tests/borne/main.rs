@@ -17,7 +17,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use child::Report;
-use prosescope_test_support::work::PATIENCE;
+use prosescope_test_support::work::{PATIENCE, pace};
 
 /// Processor time that opening a case and building all of its pages may take.
 const MOST_TIME: Duration = Duration::from_secs(2);
@@ -38,12 +38,19 @@ const CASES: &str = "PROSE_DAMAGE_CASES";
 /// Asks for the cases whose names contain this.
 const NAMED: &str = "PROSE_DAMAGE";
 
-/// [`MOST_TIME`] of the core as it was built.
+/// [`MOST_TIME`] of the core as it was built, at the pace that the machine has now.
 fn most_time() -> Duration {
-    match env::var_os("PROSE_TESTS_REQUIRE_ALL") {
+    let built = match env::var_os("PROSE_TESTS_REQUIRE_ALL") {
         Some(_) => MOST_TIME,
         None => MOST_TIME * UNOPTIMISED,
-    }
+    };
+    built.mul_f64(pace())
+}
+
+/// Whether a case took more than [`most_time`]. The pace is not measured for one that needs no leave.
+fn too_slow(report: &Report) -> bool {
+    let took = Duration::from_millis(report.millis);
+    took > MOST_TIME && took > most_time()
 }
 
 #[test]
@@ -83,7 +90,7 @@ fn every_case_is_borne() {
 /// Runs a case again that took too long, with no other beside it: two that share a core take up to twice their time each.
 fn alone(report: &mut Report) {
     for _ in 0..3 {
-        if report.trouble.is_some() || Duration::from_millis(report.millis) <= most_time() {
+        if report.trouble.is_some() || !too_slow(report) {
             return;
         }
         let again = run(report.case, report.case + 1).pop();
@@ -201,7 +208,7 @@ fn judge(mut reports: Vec<Report>) {
         .filter_map(|report| {
             let trouble = match &report.trouble {
                 Some(trouble) => trouble.clone(),
-                None if Duration::from_millis(report.millis) > most_time() => "too slow".to_owned(),
+                None if too_slow(report) => "too slow".to_owned(),
                 None if report.bytes > MOST_MEMORY => "too large".to_owned(),
                 None => return None,
             };
