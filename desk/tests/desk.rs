@@ -10,7 +10,7 @@ use prosescope_core::issue::Issue;
 use prosescope_core::session::ValueOf;
 use prosescope_core::session::pages::Page;
 use prosescope_core::source::{FileEntry, Source, SourceError};
-use prosescope_core::view::{BindingsPage, Overview, TracePage};
+use prosescope_core::view::{BindingsPage, HitKind, Overview, SearchedRun, TracePage};
 use prosescope_core::workflow::Rows;
 use prosescope_desk::protocol::{Folds, Followed, Opened, Request, Revealed, Trouble};
 use prosescope_desk::{Desk, DeskSource};
@@ -225,4 +225,37 @@ fn copy(from: &Path, to: &Path) {
             false => drop(fs::copy(entry.path(), to).unwrap()),
         }
     }
+}
+
+#[test]
+fn a_single_run_comes_with_the_overview_that_is_asked_next() {
+    let (mut asked, opened) = Asked::open(&examples().join(FAILED));
+    let question = Request::Page {
+        place: opened.list.runs[0].place.clone(),
+        page: Page::Overview,
+    };
+    let overview: Overview = asked.ask(question).unwrap();
+    let known: Overview = serde_json::from_str(&opened.overview.unwrap()).unwrap();
+    assert_eq!(known, overview);
+    // Of several none is shown yet.
+    let (_, opened) = Asked::open(&examples());
+    assert_eq!(opened.overview, None);
+}
+
+#[test]
+fn a_text_is_found_in_a_run_and_the_same_when_it_is_asked_again() {
+    let (mut asked, _) = Asked::open(&examples());
+    let mut find = |text: &str| -> Result<SearchedRun, Trouble> {
+        asked.ask(Request::Search {
+            place: FAILED.to_owned(),
+            text: text.to_owned(),
+        })
+    };
+    let found = find("headings").unwrap();
+    let kinds: Vec<HitKind> = found.groups.iter().map(|group| group.kind).collect();
+    assert_eq!(kinds, [HitKind::Statements, HitKind::Values]);
+    assert!(found.done && found.read == found.of && found.run == FAILED);
+    assert_eq!(find("headings").unwrap(), found);
+    assert!(find("no such words").unwrap().groups.is_empty());
+    assert_eq!(find(" ").unwrap_err().cause, "The text to look for is empty.");
 }

@@ -102,3 +102,37 @@ fn pages_runs_and_commands_are_gone_to_by_name() {
     );
     viewer.assert_quiet();
 }
+
+#[test]
+fn a_list_is_narrowed_ordered_and_linked_to() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    viewer.drop_files(&[&examples()]);
+    viewer.wait_text("4 runs");
+    let first = "document.querySelector('.run-rows .row:not(.head)').innerText";
+    viewer.click_text(".run-rows .head button", "Attention");
+    viewer.wait(&format!("{first}.includes('translate-manual')"));
+    // What failed is said by its error.
+    viewer.wait(&format!("{first}.includes('Output was cut off')"));
+    viewer.wait("location.hash === '#/?order=problems'");
+    viewer.eval(
+        "(() => { const day = document.querySelector('input[type=date]'); day.value = '2026-01-16';
+          day.dispatchEvent(new Event('change', {bubbles: true})); })()",
+    );
+    viewer.wait_text("2 of 4 runs");
+    viewer.wait("location.hash === '#/?since=2026-01-16&order=problems'");
+    // Back from a run comes back to the list as it was.
+    viewer.key("j");
+    viewer.key("Enter");
+    viewer.wait_page("Overview");
+    viewer.eval("history.back()");
+    viewer.wait_text("2 of 4 runs");
+    // So does the address, with the files dropped anew.
+    viewer.reload();
+    viewer.wait_text("Drop it anywhere");
+    viewer.drop_files(&[&examples()]);
+    viewer.wait_text("2 of 4 runs");
+    shoot(&mut viewer, "runs-chosen");
+    viewer.assert_quiet();
+}
