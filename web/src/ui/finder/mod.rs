@@ -38,12 +38,12 @@ pub(crate) fn Finder() -> impl IntoView {
     }
 }
 
-/// Which runs are searched.
+/// Which runs are searched. What is written meanwhile begins no search anew.
 fn places(app: App, all: bool) -> Vec<String> {
-    let Desk::Open(list) = &*app.desk.read() else {
+    let Desk::Open(list) = &*app.desk.read_untracked() else {
         return Vec::new();
     };
-    match &*app.route.read() {
+    match &*app.route.read_untracked() {
         Route::Run { run, .. } if !all => find(list, run).into_iter().collect(),
         _ => list.runs.iter().map(|run| run.place.clone()).collect(),
     }
