@@ -40,6 +40,7 @@ mod overview;
 mod resume;
 mod runs;
 mod search;
+mod timeline;
 mod timeout;
 mod unread;
 mod work;
@@ -77,6 +78,7 @@ pub use resume::{
     ResumeView, StepView,
 };
 pub use runs::{RunList, RunSummary};
+pub use timeline::{Bar, BarEnd, Gap, Longest, Timeline};
 pub use search::{Hit, HitGroup, HitKind, SearchView, SearchedRun, SkippedValue};
 pub use timeout::TimeoutView;
 pub use unread::{Part, Unread};

@@ -24,6 +24,7 @@ mod silent;
 mod state;
 mod story;
 mod task;
+mod timeline;
 mod trace;
 mod work;
 mod writes;
@@ -44,6 +45,7 @@ pub use program::program_page;
 pub use resume::resume;
 pub use state::{state_md, state_page};
 pub use task::task;
+pub use timeline::timeline;
 pub use trace::{next_failure, node_detail, node_ref, trace_page, trace_place, tree_row};
 
 /// A page that is asked for by its name alone: it has no windows and takes no options.

@@ -1,0 +1,265 @@
+//! When each row of the trace was worked on, along one axis on which idle time is short.
+//!
+//! A row's own times count where they are recorded. A row without them (a round, a branch, a frame) reaches from the first
+//! begin to the last end of what lies in it. A row that began and did not end reaches to the run's last sign of life and is
+//! marked open. What has no time has no bar.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use typed_index_collections::TiVec;
+
+use super::node_ref;
+use super::trace::execution;
+use crate::session::Opened;
+use crate::time::{Stamp, human_duration};
+use crate::trace::{Node, NodeId, NodeKind};
+use crate::view::{Bar, BarEnd, Gap, Longest, Timeline};
+
+/// Idle time is drawn short where it takes more than this part of all time.
+const IDLE: u64 = 20;
+
+/// How long the longest idle time is drawn: this part of all the rest.
+const DRAWN: u64 = 50;
+
+/// Longest statements that are named.
+const LONGEST: usize = 5;
+
+type Spans = TiVec<NodeId, Option<Span>>;
+
+/// The times of one node, milliseconds since 1970 UTC.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    from: i64,
+    until: i64,
+    end: BarEnd,
+}
+
+/// The timeline of a run.
+pub fn timeline(opened: &Opened) -> Timeline {
+    let spans = spans(opened);
+    let known = spans.iter().flatten();
+    let Some(first) = known.clone().map(|span| span.from).min() else {
+        return Timeline {
+            untimed: spans.len() as u32,
+            ..Timeline::default()
+        };
+    };
+    let last = known.map(|span| span.until).max().unwrap_or(first);
+    let axis = Axis::new(&busy(opened, &spans), first, last);
+    let critical = critical(opened, &spans);
+    let bars = spans.iter_enumerated().filter_map(|(at, span)| {
+        let span = (*span)?;
+        Some(Bar {
+            node: at.get(),
+            from: axis.at(span.from),
+            until: axis.at(span.until),
+            end: span.end,
+            critical: critical.contains(&at),
+        })
+    });
+    let bars: Vec<Bar> = bars.collect();
+    Timeline {
+        from: Some(Stamp::At(first)),
+        until: Some(Stamp::At(last)),
+        took: Some(human_duration(last - first)),
+        len: axis.at(last),
+        untimed: spans.iter().filter(|span| span.is_none()).count() as u32,
+        longest: longest(opened, &spans),
+        gaps: axis.gaps,
+        bars,
+    }
+}
+
+/// The span of each node.
+fn spans(opened: &Opened) -> Spans {
+    let last_sign = opened.trace.verdict.last_sign.as_ref();
+    let last_sign = last_sign.and_then(Stamp::millis);
+    let mut spans: Spans = opened.trace.nodes.iter().map(|_| None).collect();
+    // Children come behind their parents: from the end, each is known before what it lies in.
+    for (at, node) in opened.trace.nodes.iter_enumerated().rev() {
+        let inner = spans.get(at).copied().flatten();
+        let own = own(opened, node, inner.is_some(), last_sign);
+        let span = match (own, inner) {
+            (Some(own), Some(inner)) => Some(around(own, inner)),
+            (own, inner) => own.or(inner),
+        };
+        if let Some(slot) = spans.get_mut(at) {
+            *slot = span;
+        }
+        let parent = node.parent.and_then(|parent| spans.get_mut(parent));
+        if let (Some(span), Some(slot)) = (span, parent) {
+            let end = match span.end {
+                BarEnd::Open => BarEnd::Open,
+                _ => BarEnd::Inner,
+            };
+            let inner = Span { end, ..span };
+            *slot = Some(slot.map_or(inner, |before| around(before, inner)));
+        }
+    }
+    spans
+}
+
+/// What a node's own rows say.
+fn own(opened: &Opened, node: &Node, has_inner: bool, last_sign: Option<i64>) -> Option<Span> {
+    let (first, last) = (
+        execution(opened, node.first_row),
+        execution(opened, node.last_row),
+    );
+    let millis = |stamp: Option<&Stamp>| stamp.and_then(Stamp::millis);
+    let from = millis(first.and_then(|row| row.started.as_ref()))?;
+    let until = millis(last.and_then(|row| row.completed.as_ref()))
+        .or_else(|| millis(first.and_then(|row| row.completed.as_ref())));
+    let (until, end) = match until {
+        Some(until) if until >= from => (until, BarEnd::Recorded),
+        None if node.status.is_open() && !has_inner => {
+            (last_sign.map_or(from, |sign| sign.max(from)), BarEnd::Open)
+        }
+        _ => (from, BarEnd::Unknown),
+    };
+    Some(Span { from, until, end })
+}
+
+/// What holds both; the end is said by the one that ends last.
+fn around(a: Span, b: Span) -> Span {
+    Span {
+        from: a.from.min(b.from),
+        until: a.until.max(b.until),
+        end: if b.until > a.until { b.end } else { a.end },
+    }
+}
+
+/// When something was worked on: the spans of what has nothing in it, joined, in order.
+fn busy(opened: &Opened, spans: &Spans) -> Vec<(i64, i64)> {
+    let nodes = opened.trace.nodes.iter_enumerated();
+    let mut times: Vec<(i64, i64)> = nodes
+        .filter(|(_, node)| node.descendants == 0)
+        .filter_map(|(at, _)| spans.get(at).copied().flatten())
+        .map(|span| (span.from, span.until))
+        .collect();
+    times.sort_unstable();
+    let mut joined: Vec<(i64, i64)> = Vec::new();
+    for (from, until) in times {
+        match joined.last_mut() {
+            Some((_, end)) if from <= *end => *end = (*end).max(until),
+            _ => joined.push((from, until)),
+        }
+    }
+    joined
+}
+
+/// Times and their places on the axis, milliseconds of drawn time from its beginning.
+struct Axis {
+    first: i64,
+    gaps: Vec<Gap>,
+}
+
+impl Axis {
+    fn new(busy: &[(i64, i64)], first: i64, last: i64) -> Axis {
+        let all = last.abs_diff(first);
+        let idle = busy.windows(2).filter_map(|pair| match pair {
+            [(_, end), (begin, _)] if begin.abs_diff(*end) > all / IDLE => Some((*end, *begin)),
+            _ => None,
+        });
+        let idle: Vec<(i64, i64)> = idle.collect();
+        let left_out: u64 = idle.iter().map(|(from, until)| until.abs_diff(*from)).sum();
+        let drawn = (all.saturating_sub(left_out) / DRAWN).max(1);
+        let mut axis = Axis {
+            first,
+            gaps: Vec::new(),
+        };
+        for (from, until) in idle {
+            let len = until.abs_diff(from);
+            let gap = Gap {
+                at: axis.at(from),
+                drawn: drawn.min(len),
+                from: Stamp::At(from),
+                len_ms: len,
+                len: human_duration(until - from),
+            };
+            axis.gaps.push(gap);
+        }
+        axis
+    }
+
+    /// The place of a time.
+    fn at(&self, time: i64) -> u64 {
+        let mut place = time.saturating_sub(self.first).max(0).unsigned_abs();
+        for gap in &self.gaps {
+            let Some(begin) = gap.from.millis() else {
+                continue;
+            };
+            let passed = time.saturating_sub(begin).max(0).unsigned_abs();
+            let passed = passed.min(gap.len_ms);
+            // The drawn part of the gap is passed in proportion.
+            let drawn = match gap.len_ms {
+                0 => 0,
+                len => (u128::from(passed) * u128::from(gap.drawn) / u128::from(len)) as u64,
+            };
+            place = place - passed + drawn;
+        }
+        place
+    }
+}
+
+/// What the run's end waited for: everything in sequence, and of branches the one that ended last.
+fn critical(opened: &Opened, spans: &Spans) -> BTreeSet<NodeId> {
+    let mut critical = BTreeSet::new();
+    let ends = |at: NodeId| {
+        let span = spans.get(at).copied().flatten();
+        span.map(|span| span.until)
+    };
+    // Of each parallel the branch that ended last.
+    let mut last: BTreeMap<NodeId, NodeId> = BTreeMap::new();
+    for (at, node) in opened.trace.nodes.iter_enumerated() {
+        let Some(parent) = node.parent else { continue };
+        let is_parallel = opened
+            .node(parent)
+            .is_some_and(|parent| matches!(parent.kind, NodeKind::Parallel { .. }));
+        if !is_parallel || ends(at).is_none() {
+            continue;
+        }
+        let known = last.get(&parent).copied();
+        if known.is_none_or(|known| ends(at) > ends(known)) {
+            last.insert(parent, at);
+        }
+    }
+    for (at, node) in opened.trace.nodes.iter_enumerated() {
+        let waited_for = match node.parent {
+            None => true,
+            Some(parent) => {
+                critical.contains(&parent) && last.get(&parent).is_none_or(|branch| *branch == at)
+            }
+        };
+        if waited_for && ends(at).is_some() {
+            critical.insert(at);
+        }
+    }
+    critical
+}
+
+/// The statements that took longest, of those with nothing in them.
+fn longest(opened: &Opened, spans: &Spans) -> Vec<Longest> {
+    let nodes = opened.trace.nodes.iter_enumerated();
+    let mut all: Vec<(i64, NodeId)> = nodes
+        .filter(|(_, node)| node.descendants == 0)
+        .filter_map(|(at, _)| {
+            let span = spans.get(at).copied().flatten()?;
+            let took = span.until - span.from;
+            (span.end == BarEnd::Recorded && took > 0).then_some((took, at))
+        })
+        .collect();
+    all.sort_unstable_by_key(|(took, at)| (Reverse(*took), *at));
+    all.truncate(LONGEST);
+    let named = all.into_iter().filter_map(|(took, at)| {
+        Some(Longest {
+            node: node_ref(opened, at)?,
+            took: human_duration(took),
+            took_ms: took,
+        })
+    });
+    named.collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,110 @@
+use std::rc::Rc;
+
+use rusqlite::Connection;
+
+use super::*;
+use crate::schema::STATE_SQL;
+use crate::session::{Options, Session};
+use crate::sqlite::MemorySource;
+
+/// A run with these rows of `execution`: id, parent, statement, status, begun and ended in minutes after ten, metadata.
+fn session(rows: &str) -> Session {
+    let mut conn = Connection::open_in_memory().unwrap();
+    conn.execute_batch(STATE_SQL).unwrap();
+    conn.execute_batch(&format!(
+        "INSERT INTO run (id, started_at, updated_at) VALUES ('r', '2026-01-15 10:00:00', '2026-01-15 22:00:00');
+         WITH t (id, parent, text, status, begun, ended, metadata) AS (VALUES {rows})
+         INSERT INTO execution (id, parent_id, statement_text, status, started_at, completed_at, metadata)
+         SELECT id, parent, text, status, datetime('2026-01-15 10:00:00', begun || ' minutes'),
+           datetime('2026-01-15 10:00:00', ended || ' minutes'), metadata FROM t;"
+    ))
+    .unwrap();
+    let bytes = conn.serialize("main").unwrap().to_vec();
+    let source = Rc::new(MemorySource::new("run", [("state.db".to_owned(), bytes)]));
+    Session::open(source, "", &Options::default()).unwrap()
+}
+
+/// Each bar: its statement, where it begins and ends in minutes of the axis, its end, and `*` where it is critical.
+fn bars(session: &Session, timeline: &Timeline) -> Vec<String> {
+    let bar = |bar: &Bar| {
+        let text = session.node(NodeId::new(bar.node)).map(|node| node.text.to_string());
+        let minutes = |at: u64| at / 60_000;
+        let critical = if bar.critical { " *" } else { "" };
+        format!(
+            "{} {}-{} {:?}{critical}",
+            text.unwrap_or_default(),
+            minutes(bar.from),
+            minutes(bar.until),
+            bar.end
+        )
+    };
+    timeline.bars.iter().map(bar).collect()
+}
+
+#[test]
+fn idle_time_is_drawn_short_and_the_longest_are_named() {
+    let session = session(
+        "(1, NULL, 'session \"a\"', 'completed', 0, 20, NULL),
+         (2, NULL, 'session \"b\"', 'completed', 20, 50, NULL),
+         (3, NULL, 'session \"c\"', 'completed', 650, 700, NULL)",
+    );
+    let drawn = timeline(&session);
+    assert_eq!(
+        bars(&session, &drawn),
+        [
+            "session \"a\" 0-20 Recorded *",
+            "session \"b\" 20-50 Recorded *",
+            "session \"c\" 52-102 Recorded *",
+        ]
+    );
+    let [gap] = drawn.gaps.as_slice() else {
+        panic!("{:?}", drawn.gaps);
+    };
+    assert_eq!((gap.at, gap.drawn, gap.len.as_str()), (50 * 60_000, 2 * 60_000, "10h 0m"));
+    assert_eq!(drawn.len, 102 * 60_000);
+    assert_eq!(drawn.took.as_deref(), Some("11h 40m"));
+    let longest: Vec<&str> = drawn.longest.iter().map(|one| one.took.as_str()).collect();
+    assert_eq!(longest, ["50m 0s", "30m 0s", "20m 0s"]);
+}
+
+#[test]
+fn blocks_end_with_what_lies_in_them_and_the_last_branch_is_waited_for() {
+    let session = session(
+        "(1, NULL, 'parallel:', 'completed', 0, NULL, NULL),
+         (2, 1, 'x = session \"x\"', 'completed', 0, 10, '{\"branch\": \"x\"}'),
+         (3, 1, 'y = session \"y\"', 'completed', 0, 40, '{\"branch\": \"y\"}'),
+         (4, NULL, 'session \"z\"', 'completed', 40, 60, NULL)",
+    );
+    let drawn = timeline(&session);
+    let critical: Vec<bool> = drawn.bars.iter().map(|bar| bar.critical).collect();
+    let (first, last) = (drawn.bars.first().unwrap(), drawn.bars.last().unwrap());
+    assert_eq!((first.from, first.until, first.end), (0, 40 * 60_000, BarEnd::Inner));
+    assert!(first.critical && last.critical, "{critical:?}");
+    let of = |text: &str| {
+        let all = bars(&session, &drawn);
+        all.into_iter().filter(|bar| bar.starts_with(text)).collect::<Vec<_>>()
+    };
+    assert!(of("x = ").iter().all(|bar| bar == "x = session \"x\" 0-10 Recorded"), "{:?}", of("x = "));
+    assert!(of("y = ").iter().all(|bar| bar == "y = session \"y\" 0-40 Recorded *"), "{:?}", of("y = "));
+}
+
+#[test]
+fn what_did_not_end_and_what_has_no_time_is_said() {
+    let open = session(
+        "(1, NULL, 'session \"a\"', 'completed', 0, NULL, NULL),
+         (2, NULL, 'session \"b\"', 'completed', NULL, NULL, NULL),
+         (3, NULL, 'session \"c\"', 'executing', 5, NULL, NULL)",
+    );
+    let drawn = timeline(&open);
+    assert_eq!(
+        bars(&open, &drawn),
+        [
+            "session \"a\" 0-0 Unknown *",
+            "session \"c\" 5-720 Open *",
+        ]
+    );
+    assert_eq!(drawn.untimed, 1);
+    assert!(drawn.longest.is_empty());
+    let none = timeline(&session("(1, NULL, 'session \"a\"', 'completed', NULL, NULL, NULL)"));
+    assert_eq!((none.from, none.untimed, none.bars.len()), (None, 1, 0));
+}

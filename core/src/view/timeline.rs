@@ -1,0 +1,87 @@
+use serde::{Deserialize, Serialize};
+
+use super::NodeRef;
+use crate::time::Stamp;
+
+/// When each row of the trace was worked on.
+///
+/// Places on the axis are milliseconds of drawn time from its beginning: idle time is drawn shorter than it was.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Timeline {
+    /// The first time that is recorded; `None`: none is.
+    pub from: Option<Stamp>,
+    /// The last one.
+    pub until: Option<Stamp>,
+    /// From the first to the last, in words.
+    pub took: Option<String>,
+    /// The length of the axis.
+    pub len: u64,
+    /// Idle times that are drawn short, in order.
+    pub gaps: Vec<Gap>,
+    /// The rows with times, in the order of the trace.
+    pub bars: Vec<Bar>,
+    /// Rows without any time.
+    pub untimed: u32,
+    /// The statements that took longest, the longest first.
+    pub longest: Vec<Longest>,
+}
+
+/// A stretch in which nothing was worked on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Gap {
+    /// Where it begins on the axis.
+    pub at: u64,
+    /// How long it is drawn.
+    pub drawn: u64,
+    /// When it began.
+    pub from: Stamp,
+    /// How long it was, in milliseconds.
+    pub len_ms: u64,
+    /// The same in words.
+    pub len: String,
+}
+
+/// When a row was worked on.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Bar {
+    /// The row, by its place in the trace.
+    pub node: u32,
+    /// Where it begins on the axis.
+    pub from: u64,
+    /// Where it ends.
+    pub until: u64,
+    /// What is known of its end.
+    pub end: BarEnd,
+    /// The run's end waited for it.
+    pub critical: bool,
+}
+
+/// What is known of the end of a bar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+pub enum BarEnd {
+    /// It is recorded.
+    Recorded,
+    /// It is that of what lies in the row.
+    Inner,
+    /// It did not end: the bar reaches to the run's last sign of life.
+    Open,
+    /// It is not recorded: the bar is the moment at which it began.
+    Unknown,
+}
+
+/// A statement that took long.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Longest {
+    /// The statement.
+    pub node: NodeRef,
+    /// How long, in words.
+    pub took: String,
+    /// The same in milliseconds.
+    pub took_ms: i64,
+}
