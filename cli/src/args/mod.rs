@@ -216,6 +216,9 @@ pub(crate) struct TraceArgs {
         conflicts_with = "limit"
     )]
     pub(crate) node: Option<String>,
+    /// Draw when each row was worked on instead; idle time is drawn short
+    #[arg(long, conflicts_with = "node")]
+    pub(crate) timeline: bool,
 }
 
 /// Renders state.md.

@@ -23,6 +23,10 @@ pub(super) fn run(args: &TraceArgs, out: &Out) -> Result<Exit, CliError> {
         args.limit.unwrap_or(u32::MAX),
     );
     unread::list(&session, Part::Statements, view.rows.is_empty(), || {
+        if args.timeline {
+            let timeline = pages::timeline(&session);
+            return out.show(&timeline, || print::timeline(&view, &timeline, out.width));
+        }
         out.show(&view, || print::trace(&view, out.width))
     })
 }
