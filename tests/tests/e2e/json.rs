@@ -183,6 +183,7 @@ fn examples() -> Vec<Example> {
         reads("runs", &[], of::<view::RunList>),
         reads("show", &["20260118"], of::<view::RunShown>),
         reads("trace", &["20260118"], of::<view::TracePage>),
+        reads("trace", &["20260118", "--timeline"], of::<view::Timeline>),
         reads(
             "trace",
             &["20260118", "--node", "13"],
