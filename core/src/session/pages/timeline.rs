@@ -215,7 +215,7 @@ fn critical(opened: &Opened, spans: &Spans) -> BTreeSet<NodeId> {
         let Some(parent) = node.parent else { continue };
         let is_parallel = opened
             .node(parent)
-            .is_some_and(|parent| matches!(parent.kind, NodeKind::Parallel { .. }));
+            .is_some_and(|parent| matches!(parent.kind, NodeKind::Parallel));
         if !is_parallel || ends(at).is_none() {
             continue;
         }
