@@ -447,3 +447,55 @@ fn copy(from: &std::path::Path, to: &std::path::Path) {
         }
     }
 }
+
+/// A run whose second statement took longest and whose third failed.
+fn three() -> (Project, String) {
+    let project = Project::new("session \"a\"\nsession \"b\"\nsession \"c\"\n");
+    let run = project.done("10:00:00", "init p.prose", "");
+    for (number, status, from, to) in [
+        (1, "completed", "10:00:00", "10:00:02"),
+        (2, "completed", "10:00:02", "10:05:02"),
+        (3, "failed", "10:05:02", "10:05:32"),
+    ] {
+        let begin = format!("exec begin --line {number}");
+        let id = project.done(from, &begin, "");
+        let end = match status {
+            "failed" => format!("exec fail {id} --error limit"),
+            _ => format!("exec complete {id}"),
+        };
+        project.done(to, &end, "");
+    }
+    (project, run)
+}
+
+#[test]
+fn the_trace_is_sorted_chosen_and_drawn_in_time() {
+    let (project, _) = three();
+    let rows = |args: &str| -> Vec<String> {
+        let said = project.done("11:00:00", &format!("trace --json {args}"), "");
+        let page: serde_json::Value = serde_json::from_str(&said).expect("JSON");
+        let rows = page["rows"].as_array().expect("rows").iter();
+        rows.map(|row| {
+            row["text"]
+                .as_str()
+                .unwrap_or_default()
+                .replace("session ", "")
+        })
+        .collect()
+    };
+    assert_eq!(rows("--sort longest"), ["\"b\"", "\"c\"", "\"a\""]);
+    assert_eq!(rows("--sort problems --limit 1"), ["\"c\""]);
+    assert_eq!(rows("--status failed"), ["\"c\""]);
+    assert_eq!(rows("--at-least 30s --kind statement"), ["\"b\"", "\"c\""]);
+    let said = project.done("11:00:00", "trace --text nowhere", "");
+    assert_eq!(said, "none of 3 rows is like that");
+    let (_, errors) = project.run(2, "11:00:00", "trace --at-least 1.5h", "");
+    assert!(
+        errors.contains("--at-least 1.5h is no duration"),
+        "{errors}"
+    );
+    let drawn = project.done("11:00:00", "trace --timeline", "");
+    let bar = |part: &str| line(&drawn, part).matches('━').count();
+    assert!(bar("\"b\"") > 5 * bar("\"c\""), "{drawn}");
+    assert!(line(&drawn, "10:00:00").contains("5m 32s"), "{drawn}");
+}

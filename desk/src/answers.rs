@@ -5,10 +5,11 @@ use std::rc::Rc;
 use prosescope_core::session::{ValueOf, pages};
 use prosescope_core::source::SourceError;
 use prosescope_core::trace::NodeId;
+use prosescope_core::view::Timeline;
 use serde::Serialize;
 
 use crate::follow::Shown;
-use crate::protocol::{Request, Revealed, Stats, Trouble};
+use crate::protocol::{Request, Revealed, Stats, Traced, Trouble};
 use crate::source::was_being_written;
 use crate::{Desk, DeskSource};
 
@@ -121,20 +122,51 @@ impl Desk {
             Request::Trace {
                 place,
                 folded,
+                choice,
+                timed,
                 from,
                 len,
             } => {
-                let session = self.run(&place)?;
-                let folded = folded.nodes(session.trace());
-                json(&pages::trace_page(session, &folded, from, len))
+                let run = self.opened(&place)?;
+                let session = &run.session;
+                let page = if choice.is_all() {
+                    pages::trace_page(session, &folded.nodes(session.trace()), from, len)
+                } else {
+                    pages::chosen_page(session, &pages::chosen(session, &choice), from, len)
+                };
+                let rows = page.rows.iter().filter(|_| timed);
+                let bars = rows.filter_map(|row| run.timeline().bar(row.node).copied());
+                let bars = bars.collect();
+                json(&Traced { page, bars })
+            }
+            Request::Timeline { place } => {
+                let timeline = self.opened(&place)?.timeline();
+                json(&Timeline {
+                    bars: Vec::new(),
+                    gaps: timeline.gaps.clone(),
+                    longest: timeline.longest.clone(),
+                    from: timeline.from.clone(),
+                    until: timeline.until.clone(),
+                    took: timeline.took.clone(),
+                    ..*timeline
+                })
             }
             Request::Reveal {
                 place,
                 mut folded,
+                choice,
                 node,
             } => {
                 let session = self.run(&place)?;
                 let node = NodeId::new(node);
+                if !choice.is_all() {
+                    let rows = pages::chosen(session, &choice);
+                    let row = rows.iter().position(|row| *row == node);
+                    return json(&Revealed {
+                        row: row.map(|row| row as u32),
+                        unfolded: Vec::new(),
+                    });
+                }
                 let around = session.trace().upward(Some(node)).skip(1);
                 let around = around.map(NodeId::get);
                 let unfolded: Vec<u32> = around.filter(|above| folded.contains(*above)).collect();
@@ -143,6 +175,7 @@ impl Desk {
                 }
                 let folded = folded.nodes(session.trace());
                 let row = pages::trace_place(session, &folded, node);
+                let row = Some(row);
                 json(&Revealed { row, unfolded })
             }
             Request::Parent { place, node } => {

@@ -1,14 +1,15 @@
 //! What is open: one source, and the runs of it that were looked at last.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use prosescope_core::database::{DEADLINE, Limits};
-use prosescope_core::session::pages::Page;
+use prosescope_core::session::pages::{self, Page};
 use prosescope_core::session::{OpenError, Options, Session, list_again};
 use prosescope_core::source::{Source, SourceError};
-use prosescope_core::view::RunList;
+use prosescope_core::view::{RunList, Timeline};
 
 use crate::DeskSource;
 use crate::protocol::{Counters, Opened, Trouble, WorkflowsIn};
@@ -45,6 +46,8 @@ pub(crate) struct OpenRun {
     number: u64,
     /// The run.
     pub(crate) session: Session,
+    /// When its rows were worked on, once that was asked: every window of the timeline has the same axis.
+    timeline: OnceCell<Timeline>,
 }
 
 /// The shell's clock, and when the question came that is being answered.
@@ -117,6 +120,7 @@ impl Desk {
                 source: Rc::clone(&source),
                 number: self.readings,
                 session,
+                timeline: OnceCell::new(),
             });
         }
         self.source = Some(source);
@@ -195,6 +199,7 @@ impl Desk {
                 run.source = Rc::clone(&source);
                 run.number = self.readings;
                 run.session = session;
+                run.timeline = OnceCell::new();
             }
             self.runs.push(run);
         }
@@ -221,6 +226,11 @@ impl Desk {
 
     /// The same with the number of its reading.
     pub(crate) fn reading(&mut self, place: &str) -> Result<(&Session, u64), Trouble> {
+        self.opened(place).map(|run| (&run.session, run.number))
+    }
+
+    /// The run in a place, with what was found out about it.
+    pub(crate) fn opened(&mut self, place: &str) -> Result<&OpenRun, Trouble> {
         let source = self
             .source
             .as_ref()
@@ -234,6 +244,7 @@ impl Desk {
                     source: Rc::clone(source),
                     number: self.readings,
                     session: Session::open(source.clone(), place, &self.clock.options())?,
+                    timeline: OnceCell::new(),
                 }
             }
         };
@@ -242,8 +253,7 @@ impl Desk {
         }
         self.runs.push(open);
         let open = self.runs.last();
-        open.map(|run| (&run.session, run.number))
-            .ok_or_else(|| Trouble::defect("an opened run got lost"))
+        open.ok_or_else(|| Trouble::defect("an opened run got lost"))
     }
 }
 
@@ -251,6 +261,11 @@ impl OpenRun {
     /// Where it lies.
     pub(crate) fn place(&self) -> &str {
         &self.place
+    }
+
+    /// When its rows were worked on.
+    pub(crate) fn timeline(&self) -> &Timeline {
+        self.timeline.get_or_init(|| pages::timeline(&self.session))
     }
 }
 

@@ -7,9 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use prosescope_core::session::ValueOf;
-use prosescope_core::session::pages::Page;
+use prosescope_core::session::pages::{Page, TraceChoice};
 use prosescope_core::trace::{Node, NodeId, Trace};
-use prosescope_core::view::RunList;
+use prosescope_core::view::{Bar, RunList, TracePage};
 use prosescope_core::workflow::WorkflowSummary;
 use prosescope_core::workflow::page::EventLine;
 use serde::{Deserialize, Serialize};
@@ -66,16 +66,27 @@ pub enum Request {
         /// The nodes.
         nodes: Vec<u32>,
     },
-    /// A window of a `TracePage`, with what is folded left out.
+    /// A window of the trace, with what is folded left out: [`Traced`].
     Trace {
         /// Where the run lies.
         place: String,
         /// What is folded.
         folded: Folds,
+        /// Which rows, in which order. Unless it is all of them, nothing is folded.
+        #[serde(default)]
+        choice: TraceChoice,
+        /// Whether the rows' bars on the axis of the timeline are asked for too.
+        #[serde(default)]
+        timed: bool,
         /// The first visible row, from 0.
         from: u32,
         /// How many.
         len: u32,
+    },
+    /// The axis of the timeline: a `Timeline` without its bars.
+    Timeline {
+        /// Where the run lies.
+        place: String,
     },
     /// The place of a node among the visible rows, after unfolding what hides it: [`Revealed`].
     Reveal {
@@ -83,6 +94,9 @@ pub enum Request {
         place: String,
         /// What is folded.
         folded: Folds,
+        /// Which rows are shown.
+        #[serde(default)]
+        choice: TraceChoice,
         /// The node.
         node: u32,
     },
@@ -289,11 +303,20 @@ impl Folds {
     }
 }
 
+/// A window of the trace.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Traced {
+    /// The rows.
+    pub page: TracePage,
+    /// Those of their bars that were asked for, in no order. A row without times has none.
+    pub bars: Vec<Bar>,
+}
+
 /// Where a node is after what hid it was unfolded.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Revealed {
-    /// Its place among the visible rows.
-    pub row: u32,
+    /// Its place among the visible rows; `None`: it is not among those that were chosen.
+    pub row: Option<u32>,
     /// The nodes that were folded around it.
     pub unfolded: Vec<u32>,
 }

@@ -8,11 +8,11 @@ use std::rc::Rc;
 use prosescope_core::database::{Database, Limits};
 use prosescope_core::issue::Issue;
 use prosescope_core::session::ValueOf;
-use prosescope_core::session::pages::Page;
+use prosescope_core::session::pages::{Page, TraceChoice, TraceOrder};
 use prosescope_core::source::{FileEntry, Source, SourceError};
-use prosescope_core::view::{BindingsPage, HitKind, Overview, SearchedRun, TracePage};
+use prosescope_core::view::{BindingsPage, HitKind, Overview, SearchedRun, Timeline, TracePage};
 use prosescope_core::workflow::Rows;
-use prosescope_desk::protocol::{Folds, Followed, Opened, Request, Revealed, Trouble};
+use prosescope_desk::protocol::{Folds, Followed, Opened, Request, Revealed, Traced, Trouble};
 use prosescope_desk::{Desk, DeskSource};
 use prosescope_store::Disk;
 use serde::de::DeserializeOwned;
@@ -92,10 +92,12 @@ impl Asked {
         let request = Request::Trace {
             place: FAILED.to_owned(),
             folded: folded.clone(),
+            choice: TraceChoice::default(),
+            timed: false,
             from: 0,
             len: 1000,
         };
-        self.ask(request).unwrap()
+        self.ask::<Traced>(request).unwrap().page
     }
 
     fn follow(&mut self, place: &str, folded: BTreeMap<String, Folds>) -> Option<Followed> {
@@ -143,6 +145,7 @@ fn what_the_page_folded_is_left_out_and_unfolded_around_a_node() {
         let request = Request::Reveal {
             place: FAILED.to_owned(),
             folded: folded.clone(),
+            choice: TraceChoice::default(),
             node: deep.node,
         };
         let revealed: Revealed = asked.ask(request).unwrap();
@@ -151,8 +154,57 @@ fn what_the_page_folded_is_left_out_and_unfolded_around_a_node() {
             folded.set(node, false);
         }
         let seen = asked.trace(folded);
-        assert_eq!(seen.rows[revealed.row as usize].node, deep.node);
+        assert_eq!(seen.rows[revealed.row.unwrap() as usize].node, deep.node);
     }
+}
+
+#[test]
+fn rows_of_the_trace_are_chosen_and_come_with_their_bars() {
+    let (mut asked, _) = Asked::open(&examples());
+    let longest = TraceChoice {
+        order: TraceOrder::Longest,
+        ..TraceChoice::default()
+    };
+    let place = FAILED.to_owned();
+    let request = Request::Trace {
+        place: place.clone(),
+        folded: Folds::of_all(true),
+        choice: longest.clone(),
+        timed: true,
+        from: 0,
+        len: 1000,
+    };
+    let Traced { page, bars } = asked.ask(request).unwrap();
+    let all = asked.trace(&Folds::default()).total;
+    assert_eq!(page.total, all, "nothing is folded among chosen rows");
+    let took: Vec<_> = page.rows.iter().map(|row| row.duration_ms).collect();
+    assert!(took.is_sorted_by(|a, b| a >= b), "{took:?}");
+    let axis: Timeline = asked
+        .ask(Request::Timeline {
+            place: place.clone(),
+        })
+        .unwrap();
+    assert!(axis.len > 0 && axis.bars.is_empty());
+    assert_eq!(bars.len() + axis.untimed as usize, all as usize);
+    assert!(bars.iter().all(|bar| bar.until <= axis.len));
+    let node = page.rows.last().unwrap().node;
+    let mut reveal = |choice: TraceChoice| -> Revealed {
+        let folded = Folds::default();
+        let place = place.clone();
+        let request = Request::Reveal {
+            place,
+            folded,
+            choice,
+            node,
+        };
+        asked.ask(request).unwrap()
+    };
+    assert_eq!(reveal(longest).row, Some(all - 1));
+    let other = TraceChoice {
+        text: "nothing has this text".to_owned(),
+        ..TraceChoice::default()
+    };
+    assert_eq!(reveal(other).row, None);
 }
 
 #[test]
@@ -257,5 +309,8 @@ fn a_text_is_found_in_a_run_and_the_same_when_it_is_asked_again() {
     assert!(found.done && found.read == found.of && found.run == FAILED);
     assert_eq!(find("headings").unwrap(), found);
     assert!(find("no such words").unwrap().groups.is_empty());
-    assert_eq!(find(" ").unwrap_err().cause, "The text to look for is empty.");
+    assert_eq!(
+        find(" ").unwrap_err().cause,
+        "The text to look for is empty."
+    );
 }

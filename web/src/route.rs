@@ -438,12 +438,17 @@ mod tests {
 
     #[test]
     fn a_list_says_in_the_address_what_it_is_narrowed_to() {
-        let pairs = [("program", "tax & more".to_owned()), ("order", "oldest".to_owned())];
+        let pairs = [
+            ("program", "tax & more".to_owned()),
+            ("order", "oldest".to_owned()),
+        ];
         let hash = with_query(&Route::Home, &pairs);
         assert_eq!(hash, "#/?program=tax%20%26%20more&order=oldest");
         assert_eq!(Route::parse(&hash), Route::Home);
         let read = query(&hash);
-        let read = read.iter().map(|(key, value)| (key.as_str(), value.clone()));
+        let read = read
+            .iter()
+            .map(|(key, value)| (key.as_str(), value.clone()));
         assert_eq!(read.collect::<Vec<_>>(), pairs);
         assert!(query("#/").is_empty() && query("#/?odd").is_empty());
     }

@@ -219,6 +219,33 @@ pub(crate) struct TraceArgs {
     /// Draw when each row was worked on instead; idle time is drawn short
     #[arg(long, conflicts_with = "node")]
     pub(crate) timeline: bool,
+    /// Only rows whose statement or error has this text
+    #[arg(long, value_name = "TEXT", conflicts_with = "node")]
+    pub(crate) text: Option<String>,
+    /// Only rows of this status, in the words of the tree: failed, waiting, completed …
+    #[arg(long, value_name = "STATUS", conflicts_with = "node")]
+    pub(crate) status: Option<String>,
+    /// Only rows of this kind
+    #[arg(long, value_name = "KIND", conflicts_with = "node",
+        value_parser = ["statement", "parallel", "branch", "loop", "round", "frame", "gate"])]
+    pub(crate) kind: Option<String>,
+    /// Only rows that took at least a duration (`10s`, `1m30s`)
+    #[arg(long, value_name = "DURATION", conflicts_with = "node")]
+    pub(crate) at_least: Option<String>,
+    /// Sort order of the rows; what is sorted or chosen is printed as a list
+    #[arg(long, value_enum, default_value_t = TraceSort::Ran, conflicts_with = "node")]
+    pub(crate) sort: TraceSort,
+}
+
+/// An order of rows of the trace; see [`prosescope_core::session::pages::TraceOrder`].
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum TraceSort {
+    /// As they ran
+    Ran,
+    /// The longest first; those without times last
+    Longest,
+    /// What failed first, then what is open
+    Problems,
 }
 
 /// Renders state.md.

@@ -1,11 +1,13 @@
 use std::collections::BTreeSet;
 
+use prosescope_core::session::pages::{TraceChoice, TraceOrder};
 use prosescope_core::session::{Session, pages};
+use prosescope_core::timeout::Timeout;
 use prosescope_core::trace::NodeId;
 use prosescope_core::view::Part;
 
-use super::{ended, no_execution, unread};
-use crate::args::TraceArgs;
+use super::{ended, millis, no_execution, unread};
+use crate::args::{TraceArgs, TraceSort};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::Out;
@@ -16,18 +18,43 @@ pub(super) fn run(args: &TraceArgs, out: &Out) -> Result<Exit, CliError> {
     if let Some(name) = &args.node {
         return node(&session, name, out);
     }
-    let view = pages::trace_page(
-        &session,
-        &BTreeSet::new(),
-        0,
-        args.limit.unwrap_or(u32::MAX),
-    );
+    let choice = choice(args)?;
+    let most = args.limit.unwrap_or(u32::MAX);
+    let view = match choice.is_all() {
+        true => pages::trace_page(&session, &BTreeSet::new(), 0, most),
+        false => pages::chosen_page(&session, &pages::chosen(&session, &choice), 0, most),
+    };
+    if !choice.is_all() && view.total == 0 && !session.trace().nodes.is_empty() {
+        let rows = session.trace().nodes.len();
+        out.show(&view, || format!("none of {rows} rows is like that\n"))?;
+        return Ok(ended(&session));
+    }
     unread::list(&session, Part::Statements, view.rows.is_empty(), || {
         if args.timeline {
             let timeline = pages::timeline(&session);
             return out.show(&timeline, || print::timeline(&view, &timeline, out.width));
         }
         out.show(&view, || print::trace(&view, out.width))
+    })
+}
+
+/// Which rows, in which order.
+fn choice(args: &TraceArgs) -> Result<TraceChoice, CliError> {
+    let duration = |text: &String| {
+        let read = Timeout::parse(text);
+        read.map(|duration| millis(&duration))
+            .map_err(|error| CliError::usage(format!("--at-least {text} is no duration: {error}")))
+    };
+    Ok(TraceChoice {
+        text: args.text.clone().unwrap_or_default(),
+        status: args.status.clone().unwrap_or_default(),
+        kind: args.kind.clone().unwrap_or_default(),
+        at_least_ms: args.at_least.as_ref().map(duration).transpose()?,
+        order: match args.sort {
+            TraceSort::Ran => TraceOrder::Ran,
+            TraceSort::Longest => TraceOrder::Longest,
+            TraceSort::Problems => TraceOrder::Problems,
+        },
     })
 }
 

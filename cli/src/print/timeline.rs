@@ -28,8 +28,7 @@ pub(crate) fn timeline(page: &TracePage, view: &Timeline, width: usize) -> Strin
     let took = view.took.as_deref().unwrap_or_default();
     let _ = writeln!(out, "{FAINT}{ends}, {took}{RESET}");
     for row in &page.rows {
-        let bar = view.bars.binary_search_by_key(&row.node, |bar| bar.node);
-        let bar = bar.ok().and_then(|at| view.bars.get(at));
+        let bar = view.bar(row.node);
         let indent = "  ".repeat(row.level.min(INDENTED) as usize);
         let name = format!("{indent}{}", fit(&row.text, names - indent.width()));
         let pad = " ".repeat(names.saturating_sub(name.width()));
@@ -48,7 +47,11 @@ pub(crate) fn timeline(page: &TracePage, view: &Timeline, width: usize) -> Strin
         let _ = writeln!(out, "{FAINT}┊ {} from {}{RESET}", gap.len, words(&gap.from));
     }
     if view.untimed > 0 {
-        let rows = if view.untimed == 1 { "row has" } else { "rows have" };
+        let rows = if view.untimed == 1 {
+            "row has"
+        } else {
+            "rows have"
+        };
         let _ = writeln!(out, "{FAINT}{} {rows} no time{RESET}", view.untimed);
     }
     if !view.longest.is_empty() {
@@ -69,7 +72,9 @@ fn words(stamp: &Stamp) -> String {
 fn draw(row: &TreeRow, bar: Option<&Bar>, view: &Timeline, room: usize) -> String {
     let column = |at: u64| {
         let at = u128::from(at) * room as u128 / u128::from(view.len.max(1));
-        usize::try_from(at).unwrap_or(room).min(room.saturating_sub(1))
+        usize::try_from(at)
+            .unwrap_or(room)
+            .min(room.saturating_sub(1))
     };
     let mut cells = vec![' '; room];
     for gap in &view.gaps {

@@ -78,8 +78,8 @@ pub use resume::{
     ResumeView, StepView,
 };
 pub use runs::{RunList, RunSummary};
-pub use timeline::{Bar, BarEnd, Gap, Longest, Timeline};
 pub use search::{Hit, HitGroup, HitKind, SearchView, SearchedRun, SkippedValue};
+pub use timeline::{Bar, BarEnd, Gap, Longest, Timeline};
 pub use timeout::TimeoutView;
 pub use unread::{Part, Unread};
 pub use work::{AnswerView, AttemptView, Excerpt, GivenName, NodeWork, Seen};

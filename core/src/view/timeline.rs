@@ -27,6 +27,25 @@ pub struct Timeline {
     pub longest: Vec<Longest>,
 }
 
+impl Timeline {
+    /// The bar of a row, by its place in the trace.
+    pub fn bar(&self, node: u32) -> Option<&Bar> {
+        let at = self.bars.binary_search_by_key(&node, |bar| bar.node).ok()?;
+        self.bars.get(at)
+    }
+
+    /// The time that had passed since the first one at a place on the axis, in milliseconds.
+    pub fn passed(&self, place: u64) -> u64 {
+        let mut passed = place;
+        for gap in self.gaps.iter().filter(|gap| gap.at < place) {
+            let inside = place.saturating_sub(gap.at).min(gap.drawn);
+            let share = u128::from(inside) * u128::from(gap.len_ms) / u128::from(gap.drawn.max(1));
+            passed = passed.saturating_sub(inside).saturating_add(share as u64);
+        }
+        passed
+    }
+}
+
 /// A stretch in which nothing was worked on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]

@@ -186,6 +186,11 @@ fn examples() -> Vec<Example> {
         reads("trace", &["20260118", "--timeline"], of::<view::Timeline>),
         reads(
             "trace",
+            &["20260118", "--sort", "longest", "--limit", "3"],
+            of::<view::TracePage>,
+        ),
+        reads(
+            "trace",
             &["20260118", "--node", "13"],
             of::<view::NodeDetail>,
         ),

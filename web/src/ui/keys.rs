@@ -9,13 +9,18 @@ use super::state::{App, Move};
 use crate::route::{Page, Route, Tab};
 
 /// What the help lists: keys and what they do.
-pub(crate) const KEYS: [(&[&str], &str); 15] = [
+pub(crate) const KEYS: [(&[&str], &str); 17] = [
     (&["1", "…", "9", "0"], "Pages, in the order of the list"),
     (&["j", "k"], "Next and previous row"),
     (&["↑", "↓", "Home", "End"], "Move in a list"),
     (&["→", "←"], "Unfold and fold; to the parent"),
     (&["Enter"], "Open the row"),
     (&["n", "p"], "Next and previous failure"),
+    (&["t"], "Trace: the timeline beside it"),
+    (
+        &["+", "-", "[", "]"],
+        "Timeline: closer, farther, earlier, later",
+    ),
     (&["g"], "The list of runs"),
     (&["Ctrl", "K"], "Find a text, a page, a run, a command"),
     (&["/"], "The same; in the list of runs, choose among them"),
@@ -65,6 +70,7 @@ pub(crate) fn on_key(app: App, event: &KeyboardEvent) {
         }
         "/" => focus("input[type=search]"),
         "f" => follow(app),
+        "t" | "+" | "=" | "-" | "[" | "]" => timeline(app, &key),
         "Escape" => close(app),
         _ => match key
             .chars()
@@ -116,6 +122,27 @@ fn go_page(app: App, page: Page) -> bool {
             app.go(Route::workflow(&place, &id, *tab));
         }
         _ => return false,
+    }
+    true
+}
+
+/// Shows the timeline beside the trace, and moves what is seen of it.
+fn timeline(app: App, key: &str) -> bool {
+    let is_trace = matches!(
+        *app.route.read_untracked(),
+        Route::Run {
+            page: Page::Trace,
+            ..
+        }
+    );
+    let shown = app.trace;
+    match key {
+        _ if !is_trace => return false,
+        "t" => shown.timed.update(|timed| *timed = !*timed),
+        _ if !shown.timed.get_untracked() => return false,
+        "[" => shown.seen.update(|seen| *seen = seen.moved(-0.25)),
+        "]" => shown.seen.update(|seen| *seen = seen.moved(0.25)),
+        _ => shown.zoom(key != "-"),
     }
     true
 }

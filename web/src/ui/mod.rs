@@ -25,6 +25,7 @@ mod runs;
 mod shell;
 mod state;
 mod theme;
+mod trace_shown;
 mod value;
 mod workflow;
 mod workflows;

@@ -17,6 +17,7 @@ use crate::route::{Page, Route, query, with_query};
 use super::choice::Choice;
 use super::follow::Follow;
 use super::opening::{open_handles, pick_files, recent};
+use super::trace_shown::TraceShown;
 
 /// What to open.
 #[derive(Clone)]
@@ -95,6 +96,8 @@ pub(crate) struct App {
     pub(crate) sought: RwSignal<String>,
     /// What the list of runs is narrowed to, and its order.
     pub(crate) choice: Choice,
+    /// What of the trace is shown, and how.
+    pub(crate) trace: TraceShown,
     /// What could not be opened while something else was open, and still is.
     pub(crate) notice: RwSignal<Option<Trouble>>,
     /// Following what is written.
@@ -140,6 +143,7 @@ impl App {
             finder: RwSignal::new(false),
             sought: RwSignal::default(),
             choice: Choice::default(),
+            trace: TraceShown::new(),
             notice: RwSignal::new(None),
             follow: Follow::new(),
             client: StoredValue::new_local(Client::default()),

@@ -13,6 +13,7 @@ mod answer;
 mod audit;
 mod bindings;
 mod check;
+mod chosen;
 mod files;
 pub(super) mod gates;
 mod imports;
@@ -36,6 +37,7 @@ pub use audit::{
 };
 pub use bindings::{binding_place, binding_row, bindings_page, resolve};
 pub use check::{check, check_page};
+pub use chosen::{TraceChoice, TraceOrder, chosen, chosen_page};
 pub use files::{files, issues_page, table_rows};
 pub(crate) use gates::quoted;
 pub use gates::{gate, gates};

@@ -169,17 +169,17 @@ fn code(text: &str, most: usize) -> String {
 
 fn trouble(view: &Overview) -> Option<String> {
     if let Some(failure) = &view.failure {
-        let place = inside(&failure.cause);
         let why = match &failure.error {
-            Some(error) => format!(": {}", short(error, 160).trim_end_matches('.')),
-            None => ", without a message".to_owned(),
+            // Its place and its message stand below the sentences.
+            Some(_) => "",
+            None => ", without a message",
         };
         let more = match failure.because_of_count {
             0 => String::new(),
             n => format!("; {} failed or stopped because of it", n),
         };
         return Some(format!(
-            "{} failed first{place}{why}{more}.",
+            "{} failed first{why}{more}.",
             code(&failure.cause.text, 80)
         ));
     }
@@ -237,20 +237,6 @@ fn standing(view: &Overview) -> Option<String> {
                 if many.len() > 3 { " …" } else { "" }
             )),
         },
-    }
-}
-
-/// `, inside do process(half) › round 2`: the innermost two of what is around a node; its page shows them all.
-fn inside(node: &NodeRef) -> String {
-    let parts: Vec<&str> = node
-        .path
-        .split(" › ")
-        .filter(|part| !part.is_empty())
-        .collect();
-    match parts.as_slice() {
-        [] => String::new(),
-        [.., a, b] => format!(", inside {a} › {b}"),
-        [a] => format!(", inside {a}"),
     }
 }
 
@@ -319,7 +305,7 @@ mod tests {
         );
         assert_eq!(
             sentences(&view, 0)[1],
-            "`session \"Process chunk\"` failed first, inside loop › do process(half): Connection timeout; 1 failed or stopped because of it."
+            "`session \"Process chunk\"` failed first; 1 failed or stopped because of it."
         );
     }
 

@@ -46,7 +46,7 @@ pub fn trace_page(session: &Session, folded: &BTreeSet<NodeId>, from: u32, len: 
 }
 
 /// What a reader must know before the rows.
-fn note(session: &Session) -> Option<String> {
+pub(super) fn note(session: &Session) -> Option<String> {
     let sealed = session.unread().into_iter().find(|unread| unread.sealed);
     let sealed = sealed.map(|unread| format!("{} is not readable: {}", unread.what, unread.why));
     let unordered =

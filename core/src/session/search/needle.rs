@@ -44,6 +44,11 @@ impl Needle {
         self.exact
     }
 
+    /// Whether a text has it.
+    pub(in crate::session) fn is_in(&self, text: &str) -> bool {
+        self.find(text.as_bytes(), 0, text.len()).is_some()
+    }
+
     /// Bytes that a match takes at most.
     fn most(&self) -> usize {
         4 * self.chars.len()

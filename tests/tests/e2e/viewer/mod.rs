@@ -10,6 +10,7 @@ mod large;
 mod live;
 mod opening;
 mod screenshots;
+mod timeline;
 mod workflows;
 
 use std::ops::{Deref, DerefMut};

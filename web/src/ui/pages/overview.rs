@@ -1,10 +1,11 @@
 //! What happened, where it stopped and why: the page that answers in ten seconds.
 
+mod compact;
 mod go_on;
 
 use leptos::prelude::*;
 use prosescope_core::time::Stamp;
-use prosescope_core::view::{Failure, GateView, NodeRef, Overview, Part, RunSummary};
+use prosescope_core::view::{Failure, GateView, NodeRef, Overview, Part, RunSummary, TreeRow};
 
 use crate::route::Page;
 use crate::text::words;
@@ -90,6 +91,7 @@ fn Answer(overview: Overview) -> impl IntoView {
         <h2>"At a glance"</h2>
         <Glance overview=overview.clone()/>
         <ByStatus overview=overview.clone()/>
+        <compact::Compact overview=overview.clone()/>
         {claims}
         <Serious overview=overview.clone()/>
         {(!overview.facts.is_empty()).then(|| {
@@ -123,13 +125,14 @@ fn WhatNext(overview: Overview) -> impl IntoView {
     let at_gate = !overview.pending_gates.is_empty() && overview.status != "completed";
     let command = overview.next_command.filter(|_| !at_gate).map(|command| {
         view! {
-            <code>{command.clone()}</code>" "<Copy text=Signal::stored(command) label="Copy command"/>
+            <p class="next command"><code>{command.clone()}</code><Copy text=Signal::stored(command) label="Copy command"/></p>
         }
     });
     (!overview.left.is_empty()).then(|| {
         view! {
             <p class="next">"Left: "{overview.left}"."</p>
-            <p class="next">"Next: "{overview.next}". "{command}</p>
+            <p class="next">"Next: "{overview.next}"."</p>
+            {command}
         }
     })
 }
@@ -244,6 +247,12 @@ pub(super) fn item_of(node: &NodeRef) -> String {
         .map_or_else(|| format!("~{}", node.node), |id| id.to_string())
 }
 
+/// A row of the trace in the address.
+pub(super) fn item_of_row(row: &TreeRow) -> String {
+    row.id
+        .map_or_else(|| format!("~{}", row.node), |id| id.to_string())
+}
+
 #[component]
 fn Glance(overview: Overview) -> impl IntoView {
     let missing = || "not recorded".to_owned();
@@ -260,6 +269,15 @@ fn Glance(overview: Overview) -> impl IntoView {
         .iter()
         .find(|s| s.status == "failed")
         .map_or(0, |s| s.count);
+    let counts = [
+        (failed, "failed"),
+        (overview.retried, "retried"),
+        (overview.recovered, "recovered"),
+    ];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    let counts: Vec<String> = counts
+        .map(|(count, what)| format!("{} {what}", words::count(count.into())))
+        .collect();
     let mut bindings = vec![words::bytes(overview.bindings_bytes)];
     if overview.attachments > 0 {
         bindings.push(words::counted(
@@ -294,7 +312,7 @@ fn Glance(overview: Overview) -> impl IntoView {
             <Fact name="Took" value=overview.duration.clone().unwrap_or_else(missing)
                 more=if overview.times_recorded { "" } else { "statements carry no times" }/>
             <Fact name="Statements finished" value=statements
-                more=format!("of those started; {failed} failed, {} retried, {} recovered", overview.retried, overview.recovered)/>
+                more=words::joined(["of those started", &counts.join(", ")])/>
             <Fact name="Bindings" more=if overview.is_unread(Part::Bindings) { String::new() } else { bindings.join(", ") }
                 value=if overview.is_unread(Part::Bindings) { "not read".to_owned() } else { words::count(overview.bindings.into()) }/>
             <Fact name="Read as" value=overview.form.split(',').next().unwrap_or_default().to_owned()
@@ -305,13 +323,11 @@ fn Glance(overview: Overview) -> impl IntoView {
 
 #[component]
 fn ByStatus(overview: Overview) -> impl IntoView {
-    let run = Run::get();
     (!overview.by_status.is_empty()).then(|| view! {
         <p class="by-status">
             {overview.by_status.iter().map(|at| view! {
                 <Pill status=at.status.clone() words=format!("{} {}", words::count(at.count.into()), at.status)/>
             }).collect_view()}
-            <Go to=run.page(Page::Trace)>"See the trace"</Go>
         </p>
     })
 }

@@ -1,32 +1,54 @@
 //! What happened, as a tree: every row of it, and the open one beside it.
 
+mod axis;
+mod chosen;
 mod node;
 mod work;
 
+use std::ops::Deref;
 use std::rc::Rc;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use prosescope_core::view::{NodeRef, Part, TracePage, TreeRow};
+use prosescope_core::session::pages::TraceChoice;
+use prosescope_core::view::{Bar, NodeRef, Part, TreeRow};
 
-use crate::protocol::{Folds, Request, Revealed, Trouble};
+use super::overview::item_of_row as item_of;
+use crate::protocol::{Folds, Request, Revealed, Traced, Trouble};
 use crate::route::Page;
 use crate::text::words;
 use crate::ui::detail::{self, Beside};
 use crate::ui::follow::{Carry, Keeper, Kept, Stand, on_cleanup_local};
 use crate::ui::list::{Cursor, Key, Kind, Mark, Pages, Rows, Stretch};
-use crate::ui::parts::{EmptyPart, Pill, When};
+use crate::ui::parts::{Empty, EmptyPart, Pill, When};
 use crate::ui::state::{App, Run};
+use axis::{About, Axis, Zoom};
+use chosen::Choose;
 
 /// Levels that are indented; deeper rows say their depth instead.
 const INDENTED: u32 = 16;
+
+/// A row of the tree, and when it was worked on, where the timeline is shown.
+#[derive(Debug, Clone, PartialEq)]
+struct Line {
+    row: TreeRow,
+    bar: Option<Bar>,
+}
+
+impl Deref for Line {
+    type Target = TreeRow;
+
+    fn deref(&self) -> &TreeRow {
+        &self.row
+    }
+}
 
 /// The tree that is shown, and what moves in it.
 #[derive(Clone, Copy)]
 struct Tree {
     app: App,
     run: Run,
-    pages: Pages<TreeRow>,
+    pages: Pages<Line>,
     cursor: Cursor,
     selected: Memo<Option<String>>,
 }
@@ -34,16 +56,19 @@ struct Tree {
 /// Draws the page.
 pub(super) fn draw() -> AnyView {
     let (app, run) = (App::get(), Run::get());
+    app.trace.begin(&run.place());
     let told = RwSignal::new(Remarks::default());
     let pages = Pages::new(move |from, len| async move {
         let place = run.place();
         let request = Request::Trace {
             folded: app.folds(&place),
+            choice: app.trace.choice.get_untracked(),
+            timed: app.trace.timed.get_untracked(),
             place,
             from: from as u32,
             len,
         };
-        let page: TracePage = app.ask(request).await?;
+        let Traced { page, bars } = app.ask(request).await?;
         let remarks = Remarks {
             note: page.note,
             lines: [page.remarks, page.remarks_behind].concat(),
@@ -55,8 +80,12 @@ pub(super) fn draw() -> AnyView {
         {
             told.try_set(remarks);
         }
+        let line = |row: TreeRow| Line {
+            bar: bars.iter().find(|bar| bar.node == row.node).copied(),
+            row,
+        };
         Ok(Stretch {
-            rows: page.rows,
+            rows: page.rows.into_iter().map(line).collect(),
             total: page.total.into(),
         })
     });
@@ -92,18 +121,32 @@ pub(super) fn draw() -> AnyView {
     });
     // Whether there is anything, not how much: the list keeps its focus when rows come and go.
     let nothing = Memo::new(move |_| pages.total.get() == Some(0));
+    let is_all = Memo::new(move |_| app.trace.choice.read().is_all());
+    let axis = Axis::new(tree);
+    let timed = Memo::new(move |before: Option<&bool>| {
+        let timed = app.trace.timed.get();
+        if before.is_some() {
+            tree.pages.renew();
+        }
+        timed
+    });
     let list = move || {
-        if nothing.get() {
+        if nothing.get() && !is_all.get() {
+            let why = "Other words, or another status, may find some.";
+            view! { <Empty what="No row is like that" why=why/> }.into_any()
+        } else if nothing.get() {
             let why = "Nothing tells what this run executed, or it executed nothing yet.";
             view! { <EmptyPart part=Part::Statements what="No statement is recorded" why=why/> }
                 .into_any()
         } else {
-            view! { <List tree/> }.into_any()
+            view! { <List tree axis timed=timed.get()/> }.into_any()
         }
     };
     view! {
         <Tools tree told/>
+        <Choose tree/>
         {move || told.get().draw()}
+        {move || timed.get().then(|| view! { <About tree axis/> })}
         <Beside list=list.into_any() open=tree.selected.into() label="Statement" draw=node::draw/>
     }
     .into_any()
@@ -190,11 +233,23 @@ impl Tree {
         let place = self.run.place();
         let request = Request::Reveal {
             folded: self.app.folds(&place),
+            choice: self.app.trace.choice.get_untracked(),
             place: place.clone(),
             node,
         };
         let answer = self.app.ask::<Revealed>(request).await;
-        if let Ok(Revealed { row, unfolded }) = answer
+        if let Ok(Revealed { row: None, .. }) = &answer
+            && !self.cursor.is_gone()
+        {
+            // It was chosen away: whoever goes to a row wants to see it.
+            self.app.trace.choice.set(TraceChoice::default());
+            self.pages.renew();
+            return Box::pin(self.show(node, before)).await;
+        }
+        if let Ok(Revealed {
+            row: Some(row),
+            unfolded,
+        }) = answer
             && !self.cursor.is_gone()
         {
             self.app.fold(&place, |folds| {
@@ -214,7 +269,12 @@ impl Tree {
 
     /// Keeps the current row, and the one that is seen first, where they are while the run is written to.
     fn keep(self) {
-        let node_at = move |row: u64| self.pages.peek(row).map_or(u32::MAX, |row| row.node);
+        // Rows that were chosen keep no place among all rows.
+        let is_all = move || self.app.trace.choice.read_untracked().is_all();
+        let node_at = move |row: u64| {
+            let row = self.pages.peek(row).filter(|_| is_all());
+            row.map_or(u32::MAX, |row| row.node)
+        };
         let stood = StoredValue::new(Stand::default());
         let forget = self.app.follow.keep(Keeper {
             kept: Rc::new(move || {
@@ -242,7 +302,7 @@ impl Tree {
         }
     }
 
-    fn on_key(self, key: Key, row: Option<TreeRow>) {
+    fn on_key(self, key: Key, row: Option<Line>) {
         let Some(row) = row else { return };
         match key {
             Key::Enter => {
@@ -280,14 +340,9 @@ impl Tree {
     }
 }
 
-/// A row in the address: its id, else its node.
-fn item_of(row: &TreeRow) -> String {
-    row.id
-        .map_or_else(|| format!("~{}", row.node), |id| id.to_string())
-}
-
 #[component]
 fn Tools(tree: Tree, told: RwSignal<Remarks>) -> impl IntoView {
+    let timed = tree.app.trace.timed;
     let overview = move || tree.run.overview.get().and_then(Result::ok);
     let links = move || {
         let overview = overview()?;
@@ -307,6 +362,9 @@ fn Tools(tree: Tree, told: RwSignal<Remarks>) -> impl IntoView {
             <h1>"Trace"</h1>
             {links}
             <span class="grow"></span>
+            {move || timed.get().then(|| view! { <Zoom app=tree.app/> })}
+            <button title="Timeline (t)" aria-pressed=move || timed.get().to_string()
+                on:click=move |_| timed.update(|timed| *timed = !*timed)>"Timeline"</button>
             <button on:click=move |_| tree.fold(None, true)>"Fold all"</button>
             <button on:click=move |_| tree.fold(None, false)>"Unfold all"</button>
         </div>
@@ -322,16 +380,27 @@ fn To(tree: Tree, node: NodeRef, children: Children) -> impl IntoView {
 }
 
 #[component]
-fn List(tree: Tree) -> impl IntoView {
-    let head = view! {
-        <span role="columnheader">"Statement"</span>
-        <span role="columnheader" class="wide">"Wrote"</span>
-        <span role="columnheader">"Status"</span>
-        <span role="columnheader" class="wide num">"Took"</span>
-        <span role="columnheader" class="wide num">"Began"</span>
+fn List(tree: Tree, axis: Axis, timed: bool) -> impl IntoView {
+    let head = if timed {
+        view! {
+            <span role="columnheader">"Statement"</span>
+            <span role="columnheader" class="wide">"Status"</span>
+            {axis.ticks()}
+            <span role="columnheader" class="wide num">"Took"</span>
+        }
+        .into_any()
+    } else {
+        view! {
+            <span role="columnheader">"Statement"</span>
+            <span role="columnheader" class="wide">"Wrote"</span>
+            <span role="columnheader">"Status"</span>
+            <span role="columnheader" class="wide num">"Took"</span>
+            <span role="columnheader" class="wide num">"Began"</span>
+        }
+        .into_any()
     };
     let selected = tree.selected;
-    let mark = move |row: &TreeRow| Mark {
+    let mark = move |row: &Line| Mark {
         level: Some(row.level + 1),
         expanded: (row.children > 0).then_some(!row.folded),
         place: Some(row.place),
@@ -340,16 +409,22 @@ fn List(tree: Tree) -> impl IntoView {
             .is_some_and(|item| item == item_of(row) || item == format!("~{}", row.node)),
         fresh: tree.app.follow.is_new_node(&tree.run.place(), row.node),
     };
-    view! {
+    let rows = view! {
         <Rows
             pages=tree.pages height=30.0 label="Trace" class="trace-rows" kind=Kind::Tree cursor=tree.cursor
-            head=head.into_any() draw=move |_, row: &TreeRow| draw_row(tree, row) mark=mark
+            head draw=move |_, line: &Line| draw_row(tree, axis, timed, line) mark=mark
             on_key=Callback::new(move |(key, _, row)| tree.on_key(key, row))
         />
+    };
+    view! {
+        <div class="timed-list" class:timed=timed style=("--gaps", move || axis.gaps())
+            on:wheel=move |event| if timed { axis.on_wheel(&event) }>
+            {rows}
+        </div>
     }
 }
 
-fn draw_row(tree: Tree, row: &TreeRow) -> AnyView {
+fn draw_row(tree: Tree, axis: Axis, timed: bool, row: &Line) -> AnyView {
     let node = row.node;
     let folded = row.folded;
     let twisty = if row.children > 0 {
@@ -380,7 +455,7 @@ fn draw_row(tree: Tree, row: &TreeRow) -> AnyView {
     let cause = row
         .first_cause
         .then(|| view! { <span class="cause" title="What failed first">"first cause"</span> });
-    view! {
+    let statement = view! {
         <span role="gridcell" class="tree" class:derived=row.derived title=about style:padding-left=indent(row.level)>
             {twisty}{deep}
             <span class="text">{row.text.clone()}</span>
@@ -389,6 +464,18 @@ fn draw_row(tree: Tree, row: &TreeRow) -> AnyView {
             {hidden}{cause}{place}
             {row.error.clone().map(|error| view! { <em class="error-words">{error}</em> })}
         </span>
+    };
+    if timed {
+        return view! {
+            {statement}
+            <span role="gridcell" class="wide"><Pill status=status/></span>
+            {axis.lane(row.bar)}
+            <span role="gridcell" class="wide num mono">{row.duration.clone().unwrap_or_default()}</span>
+        }
+        .into_any();
+    }
+    view! {
+        {statement}
         <span role="gridcell" class="wide wrote">{wrote(tree.run, row)}</span>
         <span role="gridcell"><Pill status=status/></span>
         <span role="gridcell" class="wide num mono">{row.duration.clone().unwrap_or_default()}</span>

@@ -27,7 +27,9 @@ fn session(rows: &str) -> Session {
 /// Each bar: its statement, where it begins and ends in minutes of the axis, its end, and `*` where it is critical.
 fn bars(session: &Session, timeline: &Timeline) -> Vec<String> {
     let bar = |bar: &Bar| {
-        let text = session.node(NodeId::new(bar.node)).map(|node| node.text.to_string());
+        let text = session
+            .node(NodeId::new(bar.node))
+            .map(|node| node.text.to_string());
         let minutes = |at: u64| at / 60_000;
         let critical = if bar.critical { " *" } else { "" };
         format!(
@@ -60,7 +62,10 @@ fn idle_time_is_drawn_short_and_the_longest_are_named() {
     let [gap] = drawn.gaps.as_slice() else {
         panic!("{:?}", drawn.gaps);
     };
-    assert_eq!((gap.at, gap.drawn, gap.len.as_str()), (50 * 60_000, 2 * 60_000, "10h 0m"));
+    assert_eq!(
+        (gap.at, gap.drawn, gap.len.as_str()),
+        (50 * 60_000, 2 * 60_000, "10h 0m")
+    );
     assert_eq!(drawn.len, 102 * 60_000);
     assert_eq!(drawn.took.as_deref(), Some("11h 40m"));
     let longest: Vec<&str> = drawn.longest.iter().map(|one| one.took.as_str()).collect();
@@ -78,14 +83,31 @@ fn blocks_end_with_what_lies_in_them_and_the_last_branch_is_waited_for() {
     let drawn = timeline(&session);
     let critical: Vec<bool> = drawn.bars.iter().map(|bar| bar.critical).collect();
     let (first, last) = (drawn.bars.first().unwrap(), drawn.bars.last().unwrap());
-    assert_eq!((first.from, first.until, first.end), (0, 40 * 60_000, BarEnd::Inner));
+    assert_eq!(
+        (first.from, first.until, first.end),
+        (0, 40 * 60_000, BarEnd::Inner)
+    );
     assert!(first.critical && last.critical, "{critical:?}");
     let of = |text: &str| {
         let all = bars(&session, &drawn);
-        all.into_iter().filter(|bar| bar.starts_with(text)).collect::<Vec<_>>()
+        all.into_iter()
+            .filter(|bar| bar.starts_with(text))
+            .collect::<Vec<_>>()
     };
-    assert!(of("x = ").iter().all(|bar| bar == "x = session \"x\" 0-10 Recorded"), "{:?}", of("x = "));
-    assert!(of("y = ").iter().all(|bar| bar == "y = session \"y\" 0-40 Recorded *"), "{:?}", of("y = "));
+    assert!(
+        of("x = ")
+            .iter()
+            .all(|bar| bar == "x = session \"x\" 0-10 Recorded"),
+        "{:?}",
+        of("x = ")
+    );
+    assert!(
+        of("y = ")
+            .iter()
+            .all(|bar| bar == "y = session \"y\" 0-40 Recorded *"),
+        "{:?}",
+        of("y = ")
+    );
 }
 
 #[test]
@@ -98,13 +120,12 @@ fn what_did_not_end_and_what_has_no_time_is_said() {
     let drawn = timeline(&open);
     assert_eq!(
         bars(&open, &drawn),
-        [
-            "session \"a\" 0-0 Unknown *",
-            "session \"c\" 5-720 Open *",
-        ]
+        ["session \"a\" 0-0 Unknown *", "session \"c\" 5-720 Open *",]
     );
     assert_eq!(drawn.untimed, 1);
     assert!(drawn.longest.is_empty());
-    let none = timeline(&session("(1, NULL, 'session \"a\"', 'completed', NULL, NULL, NULL)"));
+    let none = timeline(&session(
+        "(1, NULL, 'session \"a\"', 'completed', NULL, NULL, NULL)",
+    ));
     assert_eq!((none.from, none.untimed, none.bars.len()), (None, 1, 0));
 }

@@ -1,0 +1,118 @@
+//! Rows of the trace that are looked for, in an order of one's own: a list without levels.
+
+use std::cmp::Reverse;
+
+use serde::{Deserialize, Serialize};
+
+use super::node_ref;
+use super::trace::{error_of, execution, note, span, status_word, tree_row};
+use crate::session::search::Needle;
+use crate::session::{Opened, Session};
+use crate::trace::{Node, NodeId};
+use crate::view::TracePage;
+
+/// Which rows of the trace are shown, and in which order. What is empty chooses all.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TraceChoice {
+    /// Words of the statement or of its error, in any case.
+    pub text: String,
+    /// A status, in the words of the rows.
+    pub status: String,
+    /// `statement`, `parallel`, `branch`, `loop`, `round`, `frame` or `gate`.
+    pub kind: String,
+    /// Rows that took at least so many milliseconds. Rows whose times are not recorded are left out.
+    pub at_least_ms: Option<i64>,
+    /// The order.
+    pub order: TraceOrder,
+}
+
+/// An order of rows of the trace. Rows that are equal in it keep the order in which they ran.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TraceOrder {
+    /// As they ran.
+    #[default]
+    Ran,
+    /// The longest first; those without times last.
+    Longest,
+    /// What failed first, then what is open.
+    Problems,
+}
+
+impl TraceChoice {
+    /// Whether the trace is shown as it is: the whole tree.
+    pub fn is_all(&self) -> bool {
+        *self == TraceChoice::default()
+    }
+}
+
+/// The rows that a choice means, in its order.
+pub fn chosen(opened: &Opened, choice: &TraceChoice) -> Vec<NodeId> {
+    let needle = Needle::new(choice.text.trim()).ok();
+    let has_text = |at: NodeId, node: &Node| {
+        let Some(needle) = &needle else { return true };
+        let error = error_of(opened, at, node);
+        needle.is_in(&node.text) || error.is_some_and(|error| needle.is_in(error))
+    };
+    let is_one = |at: NodeId, node: &Node| {
+        (choice.status.is_empty() || status_word(node) == choice.status)
+            && (choice.kind.is_empty() || node.kind.word() == choice.kind)
+            && choice
+                .at_least_ms
+                .is_none_or(|least| took(opened, node).is_some_and(|took| took >= least))
+            && has_text(at, node)
+    };
+    let nodes = opened.trace.nodes.iter_enumerated();
+    let mut rows: Vec<(NodeId, &Node)> = nodes.filter(|(at, node)| is_one(*at, node)).collect();
+    match choice.order {
+        TraceOrder::Ran => {}
+        TraceOrder::Longest => rows.sort_by_cached_key(|(_, node)| Reverse(took(opened, node))),
+        TraceOrder::Problems => rows.sort_by_key(|(_, node)| match node {
+            node if node.has_failed() => 0,
+            node if node.status.is_open() => 1,
+            _ => 2,
+        }),
+    }
+    rows.into_iter().map(|(at, _)| at).collect()
+}
+
+/// A window of rows that were chosen. Each says in its `detail` where it lies.
+pub fn chosen_page(session: &Session, rows: &[NodeId], from: u32, len: u32) -> TracePage {
+    let window = rows.iter().skip(from as usize).take(len as usize);
+    let total = rows.len() as u32;
+    let row = |(place, at): (usize, &NodeId)| {
+        let mut row = tree_row(session, *at, false)?;
+        let path = node_ref(session, *at).map(|node| node.path);
+        let said = [std::mem::take(&mut row.detail), path.unwrap_or_default()];
+        row.detail = said
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(" · ");
+        row.level = 0;
+        row.children = 0;
+        row.place = (from + place as u32 + 1, total);
+        Some(row)
+    };
+    TracePage {
+        total,
+        from,
+        rows: window.enumerate().filter_map(row).collect(),
+        note: note(session),
+        remarks: Vec::new(),
+        remarks_behind: Vec::new(),
+    }
+}
+
+/// How long a node took by its own rows, in milliseconds.
+fn took(opened: &Opened, node: &Node) -> Option<i64> {
+    let first = execution(opened, node.first_row);
+    let last = execution(opened, node.last_row);
+    let ended = last.and_then(|row| row.completed.clone());
+    let ended = ended.or_else(|| first.and_then(|row| row.completed.clone()));
+    span(&first.and_then(|row| row.started.clone()), &ended)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,81 @@
+//! When each row of the trace was worked on, and rows chosen among them.
+
+use super::screenshots::shoot;
+use super::{FAILED, FINISHED, Viewer, example};
+
+/// The statements of the rows that are drawn, from above.
+const TEXTS: &str = "[...document.querySelectorAll('.trace-rows .row:not(.head)')]
+    .sort((a, b) => a.ariaRowIndex - b.ariaRowIndex).map(row => row.querySelector('.text').innerText)";
+
+/// The widest bar, in pixels.
+const WIDEST: &str = "Math.max(...[...document.querySelectorAll('.lane .bar')].map(bar => bar.getBoundingClientRect().width))";
+
+#[test]
+fn the_timeline_stands_beside_the_tree_and_zooms() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    viewer.drop_run(&[&example(FINISHED)]);
+    viewer.key("3");
+    viewer.wait_page("Trace");
+    viewer.key("t");
+    viewer.wait("document.querySelectorAll('.lane .bar').length > 5");
+    viewer.wait("document.querySelector('.lane .tick').innerText.startsWith('+')");
+    viewer.wait("document.querySelector('.about-time').innerText.includes('took longest')");
+    let words = viewer.eval("document.querySelector('.lane[title]').title");
+    assert!(
+        words.as_str().unwrap().starts_with("began after "),
+        "{words}"
+    );
+    shoot(&mut viewer, "timeline");
+    let wide = viewer.eval(WIDEST).as_f64().unwrap();
+    viewer.key("+");
+    viewer.wait(&format!("{WIDEST} > {wide} * 1.4"));
+    viewer.key("-");
+    viewer.wait(&format!("{WIDEST} < {wide} * 1.1"));
+    // The wheel zooms where the pointer is.
+    viewer.eval(
+        "document.querySelector('.rows-body .lane').dispatchEvent(new WheelEvent('wheel',
+            {deltaY: -100, ctrlKey: true, bubbles: true, cancelable: true}))",
+    );
+    viewer.wait(&format!("{WIDEST} > {wide} * 1.4"));
+    viewer.click_text("button", "Fit");
+    viewer.wait(&format!("{WIDEST} < {wide} * 1.1"));
+    viewer.key("t");
+    viewer.wait("!document.querySelector('.lane')");
+    viewer.assert_quiet();
+}
+
+#[test]
+fn rows_of_the_trace_are_sorted_and_chosen() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    viewer.drop_run(&[&example(FAILED)]);
+    viewer.key("3");
+    viewer.wait_page("Trace");
+    viewer.wait("document.querySelectorAll('.trace-rows .row .text').length > 5");
+    let all = viewer.rows();
+    let choose = |viewer: &mut Viewer, what: &str, option: &str| {
+        viewer.eval(&format!(
+            "{{ const list = document.querySelector('.choose select[aria-label={what}]');
+                list.value = [...list.options].find(o => o.text === '{option}').value;
+                list.dispatchEvent(new Event('change', {{bubbles: true}})) }}"
+        ));
+    };
+    choose(&mut viewer, "Order", "Problems first");
+    viewer.wait(&format!("{TEXTS}[0] === 'draft = session: translator'"));
+    assert_eq!(viewer.rows(), all, "an order leaves nothing out");
+    choose(&mut viewer, "Status", "failed");
+    viewer.wait("/^\\d+ rows?$/.test(document.querySelector('.choose [role=status]').innerText)");
+    viewer.wait("[...document.querySelectorAll('.trace-rows .row:not(.head) .pill')].every(pill => pill.innerText.includes('failed'))");
+    assert!(viewer.rows() < all);
+    viewer.click(".choose input");
+    viewer.type_text("no statement has this");
+    viewer.wait_main("No row is like that");
+    viewer.click_text("button", "Show all");
+    viewer.wait(&format!("{TEXTS}.length > 5"));
+    assert_eq!(viewer.rows(), all);
+    shoot(&mut viewer, "trace-choice");
+    viewer.assert_quiet();
+}

@@ -1,0 +1,229 @@
+//! The timeline beside the tree: when each row was worked on, and what of the axis is seen.
+
+use leptos::ev::{MouseEvent, WheelEvent};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use prosescope_core::time::human_duration;
+use prosescope_core::view::{Bar, BarEnd, Timeline};
+use wasm_bindgen::JsCast as _;
+
+use super::{To, Tree};
+use crate::protocol::Request;
+use crate::text::words;
+use crate::ui::parts::When;
+use crate::ui::state::App;
+use crate::ui::trace_shown::{CLOSER, Seen};
+
+/// Times that are written above the bars.
+const TICKS: u32 = 4;
+
+/// The axis of the run that is shown, once it is there.
+#[derive(Clone, Copy)]
+pub(super) struct Axis {
+    timeline: RwSignal<Option<Timeline>>,
+    seen: RwSignal<Seen>,
+}
+
+impl Axis {
+    /// Asks for the axis where the timeline is shown, and again when the run was read anew.
+    pub(super) fn new(tree: Tree) -> Axis {
+        let app = tree.app;
+        let axis = Axis {
+            timeline: RwSignal::new(None),
+            seen: app.trace.seen,
+        };
+        Effect::new(move || {
+            app.follow.edition.track();
+            if !app.trace.timed.get() {
+                return;
+            }
+            let place = tree.run.place();
+            spawn_local(async move {
+                if let Ok(timeline) = app.ask::<Timeline>(Request::Timeline { place }).await {
+                    // The page may be gone by now.
+                    axis.timeline.try_set(Some(timeline));
+                }
+            });
+        });
+        axis
+    }
+
+    /// Zooms and moves by the wheel: with Ctrl it zooms where the pointer is, with Shift it moves.
+    pub(super) fn on_wheel(self, event: &WheelEvent) {
+        let down = if event.delta_y() == 0.0 {
+            event.delta_x()
+        } else {
+            event.delta_y()
+        };
+        if event.ctrl_key() || event.meta_key() {
+            let factor = if down < 0.0 { CLOSER } else { 1.0 / CLOSER };
+            let at = pointed(event);
+            self.seen.update(|seen| *seen = seen.zoomed(factor, at));
+        } else if event.shift_key() {
+            self.seen
+                .update(|seen| *seen = seen.moved(down.signum() * 0.15));
+        } else {
+            return;
+        }
+        event.prevent_default();
+    }
+
+    /// The bar of a row, with words for those who do not see it.
+    pub(super) fn lane(self, bar: Option<Bar>) -> AnyView {
+        let Some(bar) = bar else {
+            return view! { <span role="gridcell" class="lane"><span class="away">"no time recorded"</span></span> }.into_any();
+        };
+        let style = move || {
+            let (seen, of) = (self.seen.get(), self.len());
+            let (from, until) = (seen.percent(bar.from, of), seen.percent(bar.until, of));
+            format!("left:{from:.3}%;width:{:.3}%", until - from)
+        };
+        let said = move || {
+            self.timeline
+                .with(|timeline| timeline.as_ref().map(|timeline| words_of(timeline, &bar)))
+        };
+        let end = match bar.end {
+            BarEnd::Recorded | BarEnd::Inner => "bar",
+            BarEnd::Open => "bar open-end",
+            BarEnd::Unknown => "bar no-end",
+        };
+        view! {
+            <span role="gridcell" class="lane" title=said>
+                <span class=end class:critical=bar.critical style=style></span>
+                <span class="away">{said}</span>
+            </span>
+        }
+        .into_any()
+    }
+
+    fn len(self) -> u64 {
+        self.timeline
+            .with(|timeline| timeline.as_ref().map_or(1, |timeline| timeline.len))
+    }
+
+    /// Times along the axis, above the bars.
+    pub(super) fn ticks(self) -> AnyView {
+        let tick = move |n: u32| {
+            let part = f64::from(n) / f64::from(TICKS);
+            let time = move || {
+                let seen = self.seen.get();
+                let part = seen.from + part * seen.len;
+                self.timeline.with(|timeline| {
+                    let timeline = timeline.as_ref()?;
+                    let place = (part * timeline.len as f64) as u64;
+                    Some(format!("+{}", duration(timeline.passed(place))))
+                })
+            };
+            view! { <span class="tick" style:left=format!("{}%", part * 100.0)>{time}</span> }
+        };
+        view! { <span role="columnheader" class="lane" aria-label="When">{(0..TICKS).map(tick).collect_view()}</span> }
+            .into_any()
+    }
+
+    /// Where idle time is drawn short, as a background of all bars.
+    pub(super) fn gaps(self) -> String {
+        let seen = self.seen.get();
+        let stripes = self.timeline.with(|timeline| {
+            let timeline = timeline.as_ref()?;
+            let gap = timeline.gaps.iter().map(|gap| {
+                let from = seen.percent(gap.at, timeline.len);
+                let until = seen.percent(gap.at + gap.drawn, timeline.len).max(from + 0.4);
+                format!(
+                    "linear-gradient(90deg,transparent {from:.3}%,var(--line-strong) 0 {until:.3}%,transparent 0)"
+                )
+            });
+            let gaps = gap.collect::<Vec<_>>().join(",");
+            (!gaps.is_empty()).then_some(gaps)
+        });
+        stripes.unwrap_or_else(|| "none".to_owned())
+    }
+}
+
+/// The place in a lane that the pointer is at, as a part of it; the middle, where it points elsewhere.
+fn pointed(event: &MouseEvent) -> f64 {
+    let target = event
+        .target()
+        .and_then(|target| target.dyn_into::<web_sys::Element>().ok());
+    let lane = target.and_then(|target| target.closest(".lane").ok().flatten());
+    let part = lane.map(|lane| {
+        let there = lane.get_bounding_client_rect();
+        (f64::from(event.client_x()) - there.left()) / there.width()
+    });
+    part.filter(|part| part.is_finite()).unwrap_or(0.5)
+}
+
+fn duration(millis: u64) -> String {
+    human_duration(i64::try_from(millis).unwrap_or(i64::MAX))
+}
+
+/// When a row was worked on, in words.
+fn words_of(timeline: &Timeline, bar: &Bar) -> String {
+    let (from, until) = (timeline.passed(bar.from), timeline.passed(bar.until));
+    let began = format!("began after {}", duration(from));
+    let took = duration(until.saturating_sub(from));
+    let ended = match bar.end {
+        BarEnd::Recorded | BarEnd::Inner => format!("took {took}"),
+        BarEnd::Open => format!("had not ended {took} later, at the run's last sign of life"),
+        BarEnd::Unknown => "no end is recorded".to_owned(),
+    };
+    let critical = if bar.critical {
+        "; the run's end waited for it"
+    } else {
+        ""
+    };
+    format!("{began}, {ended}{critical}")
+}
+
+/// What a reader must know of the axis, and the statements that took longest.
+#[component]
+pub(super) fn About(tree: Tree, axis: Axis) -> impl IntoView {
+    let draw = move || {
+        let timeline = axis.timeline.get()?;
+        let (Some(from), Some(until)) = (timeline.from, timeline.until) else {
+            return Some(
+                view! { <p class="aside">"Times were not recorded: there is no timeline."</p> }
+                    .into_any(),
+            );
+        };
+        let idle: Vec<String> = timeline.gaps.iter().map(|gap| gap.len.clone()).collect();
+        let idle = (!idle.is_empty()).then(|| {
+            let times = if idle.len() == 1 {
+                "time is"
+            } else {
+                "times are"
+            };
+            format!("Idle {times} drawn short: {}.", idle.join(", "))
+        });
+        let untimed = (timeline.untimed > 0).then(|| {
+            let rows = words::counted(timeline.untimed.into(), "row has", "rows have");
+            format!("{rows} no time.")
+        });
+        let longest = timeline.longest.into_iter().map(|one| {
+            view! { <li><span class="mono">{one.took}</span>" "<To tree node=one.node.clone()>{one.node.text}</To></li> }
+        });
+        let longest = longest.collect_view();
+        Some(view! {
+            <div class="about-time">
+                <p>
+                    <When stamp=Some(from)/>" to "<When stamp=Some(until)/>", "{timeline.took}". "{idle}" "{untimed}
+                    " "<span class="key critical"></span>"the run's end waited for it "<span class="key"></span>"beside that"
+                </p>
+                <details><summary>"What took longest"</summary><ol>{longest}</ol></details>
+            </div>
+        }
+        .into_any())
+    };
+    view! { {draw} }
+}
+
+/// Zooms.
+#[component]
+pub(super) fn Zoom(app: App) -> impl IntoView {
+    view! {
+        <span class="zoom" role="group" aria-label="Zoom">
+            <button title="Farther (-)" aria-label="Farther" on:click=move |_| app.trace.zoom(false)>"−"</button>
+            <button title="Closer (+)" aria-label="Closer" on:click=move |_| app.trace.zoom(true)>"+"</button>
+            <button title="All of it" on:click=move |_| app.trace.seen.set(Seen::ALL)>"Fit"</button>
+        </span>
+    }
+}
