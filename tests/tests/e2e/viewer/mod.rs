@@ -1,5 +1,6 @@
 //! The viewer as people open it: one HTML file from disk, or the page that `prose view` serves.
 
+mod accessible;
 mod damage;
 mod dropped;
 mod find;

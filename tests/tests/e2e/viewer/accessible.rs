@@ -1,0 +1,76 @@
+//! Every page for those who do not see it, or not well: what axe-core finds wrong, in light and dark.
+
+use std::fs;
+
+use prosescope_tests::needs;
+
+use super::{FAILED, FINISHED, PAGES, Viewer, WAITING, example, examples};
+
+/// What axe finds wrong with the page: each rule, and the first places.
+const FOUND: &str = "axe.run(document, {resultTypes: ['violations']}).then(found => found.violations.map(v =>
+    `${v.id} (${v.help}): ${v.nodes.slice(0, 3).map(n => n.html.slice(0, 200) + ' ' +
+    (n.any[0]?.message ?? n.all[0]?.message ?? '')).join(' | ')}`))";
+
+/// Looks at the page in light and dark.
+fn look(viewer: &mut Viewer, name: &str, wrong: &mut Vec<String>) {
+    for dark in [false, true] {
+        viewer.look(1280, 860, dark);
+        let found = viewer.eval(FOUND);
+        let scheme = if dark { "dark" } else { "light" };
+        let found = found.as_array().unwrap().iter();
+        wrong.extend(found.map(|found| format!("{name}, {scheme}: {}", found.as_str().unwrap())));
+    }
+}
+
+#[test]
+fn axe_finds_nothing_wrong_with_any_page() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    let axe = needs::root().join("tests/js/node_modules/axe-core/axe.min.js");
+    let Ok(axe) = fs::read_to_string(&axe) else {
+        return needs::skip("axe-core is not installed (`npm ci` in tests/js)");
+    };
+    // Evaluated, not loaded: the page's own rules let no other script in.
+    viewer.eval(&format!("{axe}; 0"));
+    let mut wrong = Vec::new();
+    look(&mut viewer, "empty", &mut wrong);
+    viewer.drop_files(&[&needs::root().join("LICENSE-MIT")]);
+    viewer.wait("document.querySelector('.trouble')");
+    look(&mut viewer, "refused", &mut wrong);
+    viewer.drop_files(&[&examples()]);
+    viewer.wait_text("4 runs");
+    look(&mut viewer, "runs", &mut wrong);
+    for (name, id) in [
+        ("finished", FINISHED),
+        ("failed", FAILED),
+        ("waiting", WAITING),
+    ] {
+        viewer.drop_run(&[&example(id)]);
+        for (title, key) in PAGES {
+            viewer.key(key);
+            viewer.wait_page(title);
+            look(&mut viewer, &format!("{name}, {title}"), &mut wrong);
+            if viewer.eval("!!document.querySelector('[data-list]')") == true {
+                viewer.key("j");
+                viewer.key("Enter");
+                viewer.eval("new Promise(r => setTimeout(r, 200))");
+                look(&mut viewer, &format!("{name}, {title}, open"), &mut wrong);
+            }
+        }
+    }
+    viewer.key("3");
+    viewer.wait_page("Trace");
+    viewer.key("t");
+    viewer.wait("document.querySelector('.lane .bar')");
+    look(&mut viewer, "timeline", &mut wrong);
+    viewer.key("Ctrl+k");
+    viewer.wait("document.querySelector('dialog.finder input:focus')");
+    viewer.type_text("session");
+    viewer.wait("document.querySelectorAll('#found .entry mark').length > 1");
+    look(&mut viewer, "finder", &mut wrong);
+    viewer.key("Escape");
+    viewer.key("?");
+    look(&mut viewer, "keys", &mut wrong);
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+}
