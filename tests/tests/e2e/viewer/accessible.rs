@@ -7,7 +7,8 @@ use prosescope_tests::needs;
 use super::{FAILED, FINISHED, PAGES, Viewer, WAITING, example, examples};
 
 /// What axe finds wrong with the page: each rule, and the first places.
-const FOUND: &str = "axe.run(document, {resultTypes: ['violations']}).then(found => found.violations.map(v =>
+const FOUND: &str =
+    "axe.run(document, {resultTypes: ['violations']}).then(found => found.violations.map(v =>
     `${v.id} (${v.help}): ${v.nodes.slice(0, 3).map(n => n.html.slice(0, 200) + ' ' +
     (n.any[0]?.message ?? n.all[0]?.message ?? '')).join(' | ')}`))";
 
