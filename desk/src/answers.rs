@@ -85,6 +85,7 @@ impl Desk {
                 };
                 json(&self.follow(later, &shown)?)
             }
+            Request::MoreRuns => json(&self.more_runs()?),
             Request::Stats => json(&Stats {
                 counters: self.counters(),
                 memory: 0,

@@ -1,20 +1,25 @@
 //! What is open: one source, and the runs of it that were looked at last.
 
 use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use prosescope_core::database::{DEADLINE, Limits};
 use prosescope_core::session::pages::{self, Page};
-use prosescope_core::session::{OpenError, Options, Session, list_again};
+use prosescope_core::session::{Found, Listing, OpenError, Options, Session, list_while};
 use prosescope_core::source::{Source, SourceError};
-use prosescope_core::view::{RunList, Timeline};
+use prosescope_core::view::{RunList, RunSummary, Timeline};
 
 use crate::DeskSource;
 use crate::protocol::{Counters, Opened, Trouble, WorkflowsIn};
 use crate::search::OpenSearch;
 use crate::workflows::{self, OpenWorkflows};
+
+/// For how long runs are listed before what was listed is answered, in milliseconds: the first rows are seen early, and
+/// questions of the page come between.
+const SLICE: i64 = 100;
 
 /// Opened runs that are kept: going to a nested run and back does not read twice.
 const KEPT: usize = 3;
@@ -94,14 +99,18 @@ impl Desk {
     pub fn open(&mut self, source: Rc<dyn DeskSource>) -> Result<Opened, Trouble> {
         let options = self.clock.options();
         let dynamic: Rc<dyn Source> = source.clone();
-        let (mut list, last) = list_again(&dynamic, &options, &|_| None);
+        let Listing {
+            mut list,
+            session: last,
+            left,
+        } = list_while(&dynamic, &options, &|_| None, Some(&self.clock.in_slice()));
         let workflows = workflows::taken_from(&mut list, source.as_ref(), &options.limits);
         if let Some(SourceError::Changed(path)) = source.take_fault() {
             return Err(SourceError::Changed(path).into());
         }
         match list.runs.as_slice() {
             [] if workflows.is_empty() => return Err(nothing_found(&dynamic, &options)),
-            [only] if only.error.is_some() && workflows.is_empty() => {
+            [only] if only.error.is_some() && workflows.is_empty() && left == 0 => {
                 if let Some(trouble) =
                     workflows::unfit(source.as_ref(), &only.place, &options.limits)
                 {
@@ -113,7 +122,7 @@ impl Desk {
             _ => {}
         }
         self.runs.clear();
-        if let ([only], Some(session)) = (list.runs.as_slice(), last) {
+        if let ([only], Some(session), 0) = (list.runs.as_slice(), last, left) {
             self.readings += 1;
             self.runs.push(OpenRun {
                 place: only.place.clone(),
@@ -135,7 +144,52 @@ impl Desk {
         Ok(Opened {
             list,
             workflows,
+            left,
             overview: overview.transpose().unwrap_or_default(),
+        })
+    }
+
+    /// Lists more of the runs of what is open: those that were not listed yet, for a moment.
+    ///
+    /// # Errors
+    /// When nothing is open, or it changes while it is read.
+    pub(crate) fn more_runs(&mut self) -> Result<Opened, Trouble> {
+        let source = Rc::clone(self.source.as_ref().ok_or_else(nothing_open)?);
+        let dynamic: Rc<dyn Source> = source.clone();
+        let options = self.clock.options();
+        let before: BTreeMap<&str, &RunSummary> = self
+            .list
+            .runs
+            .iter()
+            .map(|run| (run.place.as_str(), run))
+            .collect();
+        // A database of workflows is listed too, and not known by a line.
+        let line_of = |place: &str| RunSummary {
+            place: place.to_owned(),
+            ..RunSummary::default()
+        };
+        let workflows = self.workflows.iter().map(|one| one.place.as_str());
+        let of_workflows: BTreeSet<&str> = workflows.collect();
+        let known = |found: &Found| match of_workflows.contains(found.place.as_str()) {
+            true => Some(line_of(&found.place)),
+            false => before.get(found.place.as_str()).map(|line| (*line).clone()),
+        };
+        let go_on = self.clock.in_slice();
+        let Listing { mut list, left, .. } = list_while(&dynamic, &options, &known, Some(&go_on));
+        list.runs.retain(|run| {
+            !before.contains_key(run.place.as_str()) && !of_workflows.contains(run.place.as_str())
+        });
+        if let Some(SourceError::Changed(path)) = source.take_fault() {
+            return Err(SourceError::Changed(path).into());
+        }
+        let workflows = workflows::taken_from(&mut list, source.as_ref(), &options.limits);
+        self.workflows.extend(workflows);
+        self.list.runs.extend(list.runs.iter().cloned());
+        Ok(Opened {
+            list,
+            workflows: self.workflows.clone(),
+            left,
+            overview: None,
         })
     }
 
@@ -231,10 +285,7 @@ impl Desk {
 
     /// The run in a place, with what was found out about it.
     pub(crate) fn opened(&mut self, place: &str) -> Result<&OpenRun, Trouble> {
-        let source = self
-            .source
-            .as_ref()
-            .ok_or_else(|| Trouble::new("Nothing is open.", "Open the file or folder again."))?;
+        let source = self.source.as_ref().ok_or_else(nothing_open)?;
         let open = match self.runs.iter().position(|run| run.place == place) {
             Some(at) => self.runs.remove(at),
             None => {
@@ -269,6 +320,11 @@ impl OpenRun {
     }
 }
 
+/// A question came, and nothing is open.
+pub(crate) fn nothing_open() -> Trouble {
+    Trouble::new("Nothing is open.", "Open the file or folder again.")
+}
+
 impl Clock {
     /// Milliseconds since 1970 UTC.
     pub(crate) fn now(&self) -> i64 {
@@ -278,6 +334,17 @@ impl Clock {
     /// A question came: reading databases for it stops after [`DEADLINE`].
     pub(crate) fn begin(&self) {
         self.asked.store(self.now(), Ordering::Relaxed);
+    }
+
+    /// Whether the question that is being answered came less than [`SLICE`] ago.
+    fn in_slice(&self) -> impl Fn() -> bool + use<> {
+        let clock = self.clone();
+        move || {
+            clock
+                .now()
+                .saturating_sub(clock.asked.load(Ordering::Relaxed))
+                < SLICE
+        }
     }
 
     /// How the core is to read now.

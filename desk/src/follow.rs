@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use prosescope_core::session::{Carried, Found, Session, list_again, pages};
+use prosescope_core::session::{Carried, Found, Listing, Session, list_again, pages};
 use prosescope_core::source::{Source, SourceError};
 use prosescope_core::trace::NodeId;
 use prosescope_core::view::{RunList, RunSummary};
@@ -64,7 +64,11 @@ impl Desk {
             is_known.then(|| line.clone())
         };
         let dynamic: Rc<dyn Source> = later.clone();
-        let (mut list, mut last) = list_again(&dynamic, &options, &known);
+        let Listing {
+            mut list,
+            session: mut last,
+            ..
+        } = list_again(&dynamic, &options, &known);
         let workflows = workflows::taken_from(&mut list, later.as_ref(), &options.limits);
         if list.runs.is_empty() && workflows.is_empty() {
             return Err(fault(later.as_ref()).unwrap_or_else(|| nothing_found(&dynamic, &options)));
@@ -77,6 +81,7 @@ impl Desk {
             opened: Opened {
                 list,
                 workflows,
+                left: 0,
                 overview: None,
             },
             folded,

@@ -243,6 +243,9 @@ pub enum Request {
         /// The text.
         text: String,
     },
+    /// Goes on with the list of runs, where the answer before left some of them unread: an [`Opened`] that holds those
+    /// that were read now.
+    MoreRuns,
     /// What was read so far: [`Stats`].
     Stats,
 }
@@ -328,6 +331,9 @@ pub struct Opened {
     pub list: RunList,
     /// Its databases of workflows.
     pub workflows: Vec<WorkflowsIn>,
+    /// Runs that were not read yet ([`Request::MoreRuns`]).
+    #[serde(default)]
+    pub left: u32,
     /// Of a single run that was read already, the answer to [`Page::Overview`], which is asked next.
     pub overview: Option<String>,
 }

@@ -77,9 +77,8 @@ pub(crate) fn unfit(source: &dyn DeskSource, place: &str, limits: &Limits) -> Op
 impl Desk {
     /// The database of workflows in a place, opened when it is not.
     pub(crate) fn tables(&mut self, place: &str) -> Result<&mut OpenWorkflows, Trouble> {
-        let nothing = || Trouble::new("Nothing is open.", "Open the file or folder again.");
         let open = self.open_workflows.take();
-        let source = self.source().ok_or_else(nothing)?;
+        let source = self.source().ok_or_else(crate::desk::nothing_open)?;
         let mut open = match open.filter(|open| open.place == place) {
             Some(open) => open,
             None => OpenWorkflows {

@@ -128,6 +128,37 @@ fn the_runs_of_a_folder_are_listed_and_their_pages_answered() {
 }
 
 #[test]
+fn a_long_list_comes_in_pieces_and_every_run_once() {
+    use std::sync::atomic::{AtomicI64, Ordering};
+    // Each look at this clock is 60 ms later than the one before: time for two runs or so at once.
+    static NOW: AtomicI64 = AtomicI64::new(0);
+    let mut asked = Asked {
+        desk: Desk::new(|| NOW.fetch_add(60, Ordering::Relaxed)),
+        folder: examples(),
+    };
+    let opened: Opened = asked.ask(Request::OpenServed).unwrap();
+    let mut left = opened.left;
+    let mut places: Vec<String> = Vec::new();
+    places.extend(opened.list.runs.into_iter().map(|run| run.place));
+    assert_eq!((places.len() as u32 + left, left > 0), (4, true));
+    let mut pieces = 0;
+    while left > 0 {
+        let more: Opened = asked.ask(Request::MoreRuns).unwrap();
+        assert_eq!(more.list.runs.len() as u32 + more.left, left);
+        left = more.left;
+        places.extend(more.list.runs.into_iter().map(|run| run.place));
+        pieces += 1;
+    }
+    assert!(pieces > 1, "{pieces}");
+    assert!(
+        places.is_sorted_by(|a, b| a > b),
+        "newest first, each once: {places:?}"
+    );
+    let more: Opened = asked.ask(Request::MoreRuns).unwrap();
+    assert!(more.list.runs.is_empty());
+}
+
+#[test]
 fn what_the_page_folded_is_left_out_and_unfolded_around_a_node() {
     let (mut asked, _) = Asked::open(&examples());
     let all = asked.trace(&Folds::default());

@@ -35,7 +35,7 @@ pub fn list_page(
 ) -> RunList {
     let lists = Lists::of(source, options);
     let by_heads = filter.is_of_heads() && order.is_of_heads();
-    let (mut list, mut heads, _) = lists.listed(filter, by_heads, &|_| None);
+    let (mut list, mut heads, _, _) = lists.listed(filter, by_heads, &|_| None, None);
     order.sort(&mut list.runs, source.as_ref());
     list.runs.truncate(most);
     for run in &mut list.runs {
@@ -47,17 +47,41 @@ pub fn list_page(
 }
 
 /// Lists all runs, where the lines of some places are known: nothing of theirs changed since they were listed before.
-/// Returns the session that was opened last, too: where there is one run, whoever asks for it next need not read it
-/// again. Of a large database no session is left.
 pub fn list_again(
     source: &Rc<dyn Source>,
     options: &Options,
     known: &dyn Fn(&Found) -> Option<RunSummary>,
-) -> (RunList, Option<Session>) {
+) -> Listing {
+    list_while(source, options, known, None)
+}
+
+/// The same as long as `go_on` says so, the newest runs first, by the time in their names. What is not known is read; one
+/// of those is always read.
+pub fn list_while(
+    source: &Rc<dyn Source>,
+    options: &Options,
+    known: &dyn Fn(&Found) -> Option<RunSummary>,
+    go_on: Option<&dyn Fn() -> bool>,
+) -> Listing {
     let lists = Lists::of(source, options);
-    let (mut list, _, last) = lists.listed(&Filter::default(), false, known);
+    let (mut list, _, session, left) = lists.listed(&Filter::default(), false, known, go_on);
     Order::default().sort(&mut list.runs, source.as_ref());
-    (list, last)
+    Listing {
+        list,
+        session,
+        left,
+    }
+}
+
+/// What was listed.
+pub struct Listing {
+    /// The runs.
+    pub list: RunList,
+    /// The session that was opened last: where there is one run, whoever asks for it next need not read it again. Of a
+    /// large database none is left.
+    pub session: Option<Session>,
+    /// Runs that were not read any more.
+    pub left: u32,
 }
 
 /// A run as a line of a list.
@@ -85,14 +109,20 @@ impl<'a> Lists<'a> {
     }
 
     /// The lines that are wanted; with `by_heads`, those that may change once more of the run is read are named beside
-    /// them, by their place. Last comes the session that was opened last.
+    /// them, by their place. Then comes the session that was opened last, and how many runs were left out because
+    /// `go_on` said no.
     fn listed(
         &self,
         filter: &Filter,
         by_heads: bool,
         known: &dyn Fn(&Found) -> Option<RunSummary>,
-    ) -> (RunList, BTreeMap<String, Found>, Option<Session>) {
-        let found = survey(self.source.as_ref());
+        go_on: Option<&dyn Fn() -> bool>,
+    ) -> (RunList, BTreeMap<String, Found>, Option<Session>, u32) {
+        let mut found = survey(self.source.as_ref());
+        if go_on.is_some() {
+            found.found.sort_by(|a, b| b.name.cmp(&a.name));
+        }
+        let (mut read, mut left) = (false, 0);
         let mut list = RunList {
             label: self.source.label(),
             issues: found.issues,
@@ -117,7 +147,12 @@ impl<'a> Lists<'a> {
                 (None, Some(head)) if began(&head.summary).is_some() => {
                     (self.aged(head.summary), head.is_whole)
                 }
+                (None, _) if read && go_on.is_some_and(|go_on| !go_on()) => {
+                    left += 1;
+                    continue;
+                }
                 (None, _) => {
+                    read = true;
                     // One at a time.
                     drop(last.take());
                     let (line, session) = self.line(&place, alone);
@@ -132,7 +167,7 @@ impl<'a> Lists<'a> {
                 }
             }
         }
-        (list, heads, last)
+        (list, heads, last, left)
     }
 
     /// What the store of all runs says of one.

@@ -37,6 +37,25 @@ pub(crate) fn App() -> impl IntoView {
 
     let shown =
         Memo::new(move |_| Shown::of(&app.desk.read(), &app.workflows.read(), &app.route.read()));
+    let told = Memo::new(move |_| match &*shown.read() {
+        Shown::Home => String::new(),
+        Shown::Runs => "The list of runs".to_owned(),
+        Shown::Workflows(_) => "The list of workflows".to_owned(),
+        Shown::Workflow(_, id) => format!("Workflow {id}"),
+        Shown::Run(place, _) => run_and_page(app, place),
+    });
+    // What had the focus may have gone with the page before.
+    Effect::new(move |before: Option<()>| {
+        shown.track();
+        if before.is_some() {
+            request_animation_frame(|| {
+                let body = document().body();
+                if document().active_element() == body.map(Into::into) {
+                    keys::focus("main");
+                }
+            });
+        }
+    });
     view! {
         <a class="skip" href="#main" on:click=keys::focus_main>"Skip to the content"</a>
         <Picker/>
@@ -47,6 +66,7 @@ pub(crate) fn App() -> impl IntoView {
             Shown::Workflows(place) => view! { <Workflows place/> }.into_any(),
             Shown::Workflow(place, id) => view! { <WorkflowShell place id/> }.into_any(),
         }}
+        <p class="away" role="status">{told}</p>
         <div class="dropzone" class:on=dragging aria-hidden="true">
             <p>"Drop to open"<small>"A state.db, a run folder, a workflows.db, or a .prose folder"</small></p>
         </div>
@@ -57,6 +77,23 @@ pub(crate) fn App() -> impl IntoView {
 }
 
 /// Which part is shown; a run by its place and its key in the address.
+/// A run, how it stands, and the page of it that is shown, for those who do not see it.
+fn run_and_page(app: Shared, place: &str) -> String {
+    let page = match &*app.route.read() {
+        Route::Run { page, .. } => page.title(),
+        _ => "",
+    };
+    let desk = app.desk.read();
+    let Desk::Open(list) = &*desk else {
+        return page.to_owned();
+    };
+    let run = list.runs.iter().find(|run| run.place == place);
+    run.map_or_else(String::new, |run| {
+        let name = run.program.as_deref().unwrap_or(&run.id);
+        format!("{page} of {name}, {}", run.status)
+    })
+}
+
 #[derive(Debug, Clone, PartialEq)]
 enum Shown {
     Home,
@@ -95,6 +132,7 @@ fn listen(app: Shared) -> ReadSignal<bool> {
         window_event_listener(ev::hashchange, move |_| app.hash_changed()),
         window_event_listener(ev::popstate, move |_| app.hash_changed()),
         window_event_listener(ev::keydown, move |event| keys::on_key(app, &event)),
+        window_event_listener(ev::afterprint, move |_| app.printing.set(false)),
         window_event_listener(ev::dragover, move |event| {
             event.prevent_default();
             set_dragging.set(true);

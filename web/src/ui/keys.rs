@@ -9,7 +9,7 @@ use super::state::{App, Move};
 use crate::route::{Page, Route, Tab};
 
 /// What the help lists: keys and what they do.
-pub(crate) const KEYS: [(&[&str], &str); 17] = [
+pub(crate) const KEYS: [(&[&str], &str); 18] = [
     (&["1", "…", "9", "0"], "Pages, in the order of the list"),
     (&["j", "k"], "Next and previous row"),
     (&["↑", "↓", "Home", "End"], "Move in a list"),
@@ -26,6 +26,7 @@ pub(crate) const KEYS: [(&[&str], &str); 17] = [
     (&["/"], "The same; in the list of runs, choose among them"),
     (&["f"], "Follow what is written, or pause"),
     (&["Ctrl", "O"], "Open files"),
+    (&["Ctrl", "P"], "Print the page with all rows"),
     (&["Tab"], "To the next link or button"),
     (&["Esc"], "Close what was opened last"),
     (&["Alt", "←"], "Back"),
@@ -38,6 +39,11 @@ pub(crate) fn on_key(app: App, event: &KeyboardEvent) {
     if (event.ctrl_key() || event.meta_key()) && !event.alt_key() && key.eq_ignore_ascii_case("o") {
         event.prevent_default();
         pick_files();
+        return;
+    }
+    if (event.ctrl_key() || event.meta_key()) && !event.alt_key() && key.eq_ignore_ascii_case("p") {
+        event.prevent_default();
+        app.print();
         return;
     }
     if (event.ctrl_key() || event.meta_key()) && !event.alt_key() && key.eq_ignore_ascii_case("k") {

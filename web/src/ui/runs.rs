@@ -39,8 +39,12 @@ pub(crate) fn Runs() -> impl IntoView {
         <ListBar/>
         <main id="main" class="fill solo" tabindex="-1">
             {missing.map(|(what, name)| view! {
-                <p class="asked" role="status">"The link's "{what}" "<code>{name}</code>" is not among them."</p>
+                <p class="asked" role="status">{move || match app.unread.get() {
+                    (0, _) => view! { "The link's "{what}" "<code>{name.clone()}</code>" is not among them." }.into_any(),
+                    _ => view! { "The link's "{what}" "<code>{name.clone()}</code>" is not among those read so far." }.into_any(),
+                }}</p>
             })}
+            <Reading/>
             <Lists/>
             {move || list.with(|list| list.issues.iter().map(|issue| view! {
                 <p class="faint">{issue.message.clone()}" "{issue.hint.clone()}</p>
@@ -54,6 +58,34 @@ pub(crate) fn Runs() -> impl IntoView {
             })}
         </main>
     }
+}
+
+/// How much of the list is still to come, and what stops that.
+#[component]
+fn Reading() -> impl IntoView {
+    let app = App::get();
+    let read = move || match &*app.desk.read() {
+        Desk::Open(list) => list.runs.len() as u64,
+        _ => 0,
+    };
+    let all = move || read() + u64::from(app.unread.get().0);
+    let left = Memo::new(move |_| app.unread.get().0 > 0);
+    let stopped = Memo::new(move |_| app.unread.get().1);
+    live(move || {
+        left.get().then(|| {
+        let words = move || format!("{} of {} read", words::count(read()), words::counted(all(), "run", "runs"));
+        let button = move || match stopped.get() {
+            true => view! { <button on:click=move |_| app.list_rest(app.unread.get_untracked().0)>"Go on"</button> }.into_any(),
+            false => view! { <button on:click=move |_| app.unread.update(|(_, stopped)| *stopped = true)>"Stop"</button> }.into_any(),
+        };
+        view! {
+            <p class="reading" role="status">
+                <progress value=move || read().to_string() max=move || all().to_string() aria-label="Runs read"></progress>
+                <span>{words}</span>{button}
+            </p>
+        }
+    })
+    })
 }
 
 /// The bar above a list: what is open, and what can be done with all of it.

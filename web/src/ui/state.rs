@@ -96,6 +96,10 @@ pub(crate) struct App {
     pub(crate) sought: RwSignal<String>,
     /// What the list of runs is narrowed to, and its order.
     pub(crate) choice: Choice,
+    /// Whether the page is to be printed, once all of its rows are there.
+    pub(crate) printing: RwSignal<bool>,
+    /// Runs of the list that are not read yet, and whether somebody stopped that.
+    pub(crate) unread: RwSignal<(u32, bool)>,
     /// What of the trace is shown, and how.
     pub(crate) trace: TraceShown,
     /// What could not be opened while something else was open, and still is.
@@ -143,6 +147,8 @@ impl App {
             finder: RwSignal::new(false),
             sought: RwSignal::default(),
             choice: Choice::default(),
+            printing: RwSignal::new(false),
+            unread: RwSignal::new((0, false)),
             trace: TraceShown::new(),
             notice: RwSignal::new(None),
             follow: Follow::new(),
@@ -295,6 +301,7 @@ impl App {
         let Opened {
             list,
             workflows,
+            left,
             overview,
         } = opened;
         if let ([only], Some(overview)) = (list.runs.as_slice(), overview) {
@@ -312,12 +319,13 @@ impl App {
         let is_in = |place: &str| workflows.iter().any(|one| one.place == place);
         let all = (list.runs.as_slice(), workflows.as_slice());
         let route = match (self.route.get_untracked(), all) {
-            (Route::Run { run, .. }, _) if find(&list, &run).is_some() => None,
+            // What is not read yet may be what the link names.
+            (Route::Run { run, .. }, _) if left > 0 || find(&list, &run).is_some() => None,
             (Route::Workflows { place } | Route::Workflow { place, .. }, _) if is_in(&place) => {
                 None
             }
-            (_, ([only], [])) => Some(Route::page(&key(&list, only), Page::Overview)),
-            (_, ([], [only])) => Some(Route::Workflows {
+            (_, ([only], [])) if left == 0 => Some(Route::page(&key(&list, only), Page::Overview)),
+            (_, ([], [only])) if left == 0 => Some(Route::Workflows {
                 place: only.place.clone(),
             }),
             _ => Some(Route::Home),
@@ -336,6 +344,51 @@ impl App {
             Some(route) => self.go(route),
             None => {}
         }
+        self.list_rest(left);
+    }
+
+    /// Prints the page with all rows of its list.
+    pub(crate) fn print(self) {
+        if self.list.with_value(Option::is_some) {
+            // The list asks for its rows, and prints when they are there.
+            self.printing.set(true);
+        } else {
+            print_now();
+        }
+    }
+
+    /// Goes on with the list of runs where some are left, and shows them as they come.
+    pub(crate) fn list_rest(self, left: u32) {
+        self.unread.set((left, false));
+        let number = self.number();
+        spawn_local(async move {
+            let is_wanted = || {
+                let (left, stopped) = self.unread.get_untracked();
+                left > 0 && !stopped && self.number() == number
+            };
+            while is_wanted() {
+                let more: Opened = match self.ask(Request::MoreRuns).await {
+                    Ok(more) => more,
+                    Err(trouble) => {
+                        self.unread.update(|(_, stopped)| *stopped = true);
+                        self.notice.set(Some(trouble));
+                        return;
+                    }
+                };
+                if self.number() != number {
+                    return;
+                }
+                self.desk.update(|desk| {
+                    if let Desk::Open(list) = desk {
+                        list.runs.extend(more.list.runs);
+                    }
+                });
+                if *self.workflows.read_untracked() != more.workflows {
+                    self.workflows.set(more.workflows);
+                }
+                self.unread.update(|(left, _)| *left = more.left);
+            }
+        });
     }
 
     /// Opens once more what was opened last: as it is now, where the browser gives that.
@@ -543,4 +596,12 @@ fn write_hash(hash: &str, push: bool) {
     } else {
         history.replace_state_with_url(&JsValue::NULL, "", Some(hash))
     };
+}
+
+/// Opens the browser's dialog for printing, once what is drawn now is seen.
+pub(crate) fn print_now() {
+    request_animation_frame(|| {
+        // Where printing is forbidden there is nothing to say that the browser does not.
+        let _ = window().print();
+    });
 }

@@ -79,3 +79,45 @@ fn rows_of_the_trace_are_sorted_and_chosen() {
     shoot(&mut viewer, "trace-choice");
     viewer.assert_quiet();
 }
+
+#[test]
+fn a_page_is_printed_with_all_of_its_rows() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    viewer.drop_run(&[&example(FAILED)]);
+    viewer.look(1280, 400, false);
+    viewer.key("3");
+    viewer.wait_page("Trace");
+    let drawn = "document.querySelectorAll('.rows-body .row .text').length";
+    viewer.wait(&format!("{drawn} > 5"));
+    let all = viewer.rows();
+    assert!(viewer.eval(drawn).as_u64().unwrap() < all, "the window is too high for this test");
+    viewer.eval(&format!("window.print = () => {{ window.printed = {drawn} }}"));
+    viewer.key("Ctrl+p");
+    viewer.wait(&format!("window.printed === {all}"));
+    viewer.eval("dispatchEvent(new Event('afterprint'))");
+    viewer.wait(&format!("{drawn} < {all}"));
+    // Where there is no list the page is printed as it is.
+    viewer.key("1");
+    viewer.wait_page("Overview");
+    viewer.eval("window.printed = null");
+    viewer.key("Ctrl+p");
+    viewer.wait("window.printed === 0");
+    viewer.assert_quiet();
+}
+
+#[test]
+fn what_is_open_is_told_and_has_the_focus() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    viewer.drop_run(&[&example(FAILED)]);
+    viewer.wait_page("Overview");
+    let told = "document.querySelector('p.away[role=status]').innerText";
+    viewer.wait(&format!("{told} === 'Overview of translate-manual, failed'"));
+    viewer.wait("document.activeElement.id === 'main'");
+    viewer.key("3");
+    viewer.wait(&format!("{told} === 'Trace of translate-manual, failed'"));
+    viewer.assert_quiet();
+}

@@ -241,7 +241,10 @@ impl App {
             (keeper.moved)(moved);
         }
         let Opened {
-            list, workflows, ..
+            list,
+            workflows,
+            left,
+            ..
         } = followed.opened;
         if *self.workflows.read_untracked() != workflows {
             self.workflows.set(workflows);
@@ -252,6 +255,7 @@ impl App {
         if !same {
             self.desk.set(Desk::Open(list));
         }
+        self.list_rest(left);
         if followed.reread {
             self.follow.edition.update(|edition| *edition += 1);
         }

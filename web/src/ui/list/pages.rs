@@ -138,7 +138,8 @@ impl<T: Clone + 'static> Pages<T> {
         }
         self.inner.update_value(|inner| {
             inner.wanted = Some(range);
-            while inner.chunks.len() > KEPT {
+            let kept = KEPT.max((last - first) as usize);
+            while inner.chunks.len() > kept {
                 let middle = (first + last) / 2;
                 let far = inner
                     .chunks
@@ -149,6 +150,17 @@ impl<T: Clone + 'static> Pages<T> {
                 inner.asked.remove(&far);
             }
         });
+    }
+
+    /// Whether all rows of a range are there.
+    pub(crate) fn has(self, range: Range<u64>) -> bool {
+        let chunks = range.start / CHUNK..range.end.div_ceil(CHUNK);
+        self.inner.with_value(|inner| {
+            !inner.stale
+                && chunks
+                    .clone()
+                    .all(|chunk| inner.chunks.contains_key(&chunk))
+        })
     }
 
     /// The list changed: what is held is shown until the new one arrives.

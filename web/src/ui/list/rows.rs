@@ -14,7 +14,10 @@ use crate::text::window;
 use crate::ui::follow::{Carry, Stand, on_cleanup_local};
 use crate::ui::load::{TroubleNote, Waiting};
 use crate::ui::parts::live;
-use crate::ui::state::{App, Move};
+use crate::ui::state::{App, Move, print_now};
+
+/// Rows that are printed; a longer list says how many it has.
+const PRINTED: u64 = 5000;
 
 /// What a list is to a screen reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,7 +157,17 @@ where
     });
     let seen = seen_height(scroller);
     let total = move || pages.total.get().unwrap_or(0);
-    let shown = Memo::new(move |_| window::visible(total(), height, top.get(), seen.get()));
+    let printed = move || main && app.printing.get();
+    let shown = Memo::new(move |_| match printed() {
+        true => 0..total().min(PRINTED),
+        false => window::visible(total(), height, top.get(), seen.get()),
+    });
+    Effect::new(move || {
+        pages.track();
+        if printed() && pages.has(shown.get()) {
+            print_now();
+        }
+    });
 
     // Before the first answer there are no rows whose bones could say that something is coming.
     let waiting = Memo::new(move |_| pages.total.get().is_none() && pages.trouble.get().is_none());
@@ -323,6 +336,9 @@ where
             {head.map(|head| view! { <div class="row head" role="row" aria-rowindex="1">{head}</div> })}
             {live(move || pages.trouble.get().map(|trouble| view! { <TroubleNote trouble/> }))}
             {live(move || waiting.get().then(|| view! { <Waiting/> }))}
+            {live(move || (printed() && total() > PRINTED).then(|| view! {
+                <p class="printed">{format!("The first {PRINTED} of {} rows", total())}</p>
+            }))}
             <div class="rows-body" role="rowgroup" style:height=move || format!("{}px", total() as f64 * height)>
                 <For each=move || shown.get() key=|index| *index children=row/>
             </div>
