@@ -31,7 +31,7 @@ pub(crate) const SERVED: [(&str, &str); 2] = [
 ];
 
 /// The style, in order; `index.html` names the same files for Trunk.
-const STYLES: [&str; 5] = ["tokens", "base", "shell", "rows", "pages"];
+const STYLES: [&str; 6] = ["tokens", "base", "shell", "rows", "pages", "print"];
 
 /// Builds the viewer of the workspace at `root` with this profile and returns the page's path,
 /// `target/viewer/viewer.html`.
