@@ -244,7 +244,7 @@ pub(crate) enum TraceSort {
     Ran,
     /// The longest first; those without times last
     Longest,
-    /// What failed first, then what is open
+    /// What failed by itself first, then what failed with it, then what is open
     Problems,
 }
 

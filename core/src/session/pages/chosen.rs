@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use serde::{Deserialize, Serialize};
 
 use super::node_ref;
-use super::trace::{error_of, execution, note, span, status_word, tree_row};
+use super::trace::{error_of, execution, is_cause, note, span, status_word, tree_row};
 use crate::session::search::Needle;
 use crate::session::{Opened, Session};
 use crate::trace::{Node, NodeId};
@@ -36,7 +36,7 @@ pub enum TraceOrder {
     Ran,
     /// The longest first; those without times last.
     Longest,
-    /// What failed first, then what is open.
+    /// What failed by itself first, then what failed with it, then what is open.
     Problems,
 }
 
@@ -68,10 +68,11 @@ pub fn chosen(opened: &Opened, choice: &TraceChoice) -> Vec<NodeId> {
     match choice.order {
         TraceOrder::Ran => {}
         TraceOrder::Longest => rows.sort_by_cached_key(|(_, node)| Reverse(took(opened, node))),
-        TraceOrder::Problems => rows.sort_by_key(|(_, node)| match node {
-            node if node.has_failed() => 0,
-            node if node.status.is_open() => 1,
-            _ => 2,
+        TraceOrder::Problems => rows.sort_by_key(|(at, node)| match node {
+            node if is_cause(opened, *at, node) => 0,
+            node if node.has_failed() => 1,
+            node if node.status.is_open() => 2,
+            _ => 3,
         }),
     }
     rows.into_iter().map(|(at, _)| at).collect()

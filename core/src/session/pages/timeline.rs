@@ -46,7 +46,8 @@ pub fn timeline(opened: &Opened) -> Timeline {
         };
     };
     let last = known.map(|span| span.until).max().unwrap_or(first);
-    let axis = Axis::new(&busy(opened, &spans), first, last);
+    let innermost = innermost(opened, &spans);
+    let axis = Axis::new(&busy(&innermost, &spans), first, last);
     let critical = critical(opened, &spans);
     let bars = spans.iter_enumerated().filter_map(|(at, span)| {
         let span = (*span)?;
@@ -65,7 +66,7 @@ pub fn timeline(opened: &Opened) -> Timeline {
         took: Some(human_duration(last - first)),
         len: axis.at(last),
         untimed: spans.iter().filter(|span| span.is_none()).count() as u32,
-        longest: longest(opened, &spans),
+        longest: longest(opened, &innermost, &spans),
         gaps: axis.gaps,
         bars,
     }
@@ -129,12 +130,25 @@ fn around(a: Span, b: Span) -> Span {
     }
 }
 
-/// When something was worked on: the spans of what has nothing in it, joined, in order.
-fn busy(opened: &Opened, spans: &Spans) -> Vec<(i64, i64)> {
+/// The nodes with times in which nothing else has times.
+fn innermost(opened: &Opened, spans: &Spans) -> Vec<NodeId> {
+    let is_timed = |at: NodeId| spans.get(at).is_some_and(Option::is_some);
     let nodes = opened.trace.nodes.iter_enumerated();
-    let mut times: Vec<(i64, i64)> = nodes
-        .filter(|(_, node)| node.descendants == 0)
-        .filter_map(|(at, _)| spans.get(at).copied().flatten())
+    let around: BTreeSet<NodeId> = nodes
+        .clone()
+        .filter(|(at, _)| is_timed(*at))
+        .filter_map(|(_, node)| node.parent)
+        .collect();
+    let all = nodes.map(|(at, _)| at);
+    all.filter(|at| is_timed(*at) && !around.contains(at))
+        .collect()
+}
+
+/// When something was worked on: the spans of what has no times in it, joined, in order.
+fn busy(innermost: &[NodeId], spans: &Spans) -> Vec<(i64, i64)> {
+    let mut times: Vec<(i64, i64)> = innermost
+        .iter()
+        .filter_map(|at| spans.get(*at).copied().flatten())
         .map(|span| (span.from, span.until))
         .collect();
     times.sort_unstable();
@@ -238,12 +252,12 @@ fn critical(opened: &Opened, spans: &Spans) -> BTreeSet<NodeId> {
     critical
 }
 
-/// The statements that took longest, of those with nothing in them.
-fn longest(opened: &Opened, spans: &Spans) -> Vec<Longest> {
-    let nodes = opened.trace.nodes.iter_enumerated();
-    let mut all: Vec<(i64, NodeId)> = nodes
-        .filter(|(_, node)| node.descendants == 0)
-        .filter_map(|(at, _)| {
+/// The statements that took longest, of those that have no times in them.
+fn longest(opened: &Opened, innermost: &[NodeId], spans: &Spans) -> Vec<Longest> {
+    let mut all: Vec<(i64, NodeId)> = innermost
+        .iter()
+        .filter_map(|at| {
+            let at = *at;
             let span = spans.get(at).copied().flatten()?;
             let took = span.until - span.from;
             (span.end == BarEnd::Recorded && took > 0).then_some((took, at))

@@ -60,10 +60,11 @@ fn axe_finds_nothing_wrong_with_any_page() {
             }
         }
     }
+    viewer.drop_run(&[&example(FINISHED)]);
     viewer.key("3");
     viewer.wait_page("Trace");
     viewer.key("t");
-    viewer.wait("document.querySelector('.lane .bar')");
+    viewer.wait("document.querySelector('.lane .stretch')");
     look(&mut viewer, "timeline", &mut wrong);
     viewer.key("Ctrl+k");
     viewer.wait("document.querySelector('dialog.finder input:focus')");

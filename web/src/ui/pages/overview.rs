@@ -125,7 +125,7 @@ fn WhatNext(overview: Overview) -> impl IntoView {
     let at_gate = !overview.pending_gates.is_empty() && overview.status != "completed";
     let command = overview.next_command.filter(|_| !at_gate).map(|command| {
         view! {
-            <p class="next command"><code>{command.clone()}</code><Copy text=Signal::stored(command) label="Copy command"/></p>
+            <p class="next with-command"><code>{command.clone()}</code><Copy text=Signal::stored(command) label="Copy command"/></p>
         }
     });
     (!overview.left.is_empty()).then(|| {

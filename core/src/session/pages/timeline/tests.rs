@@ -73,6 +73,21 @@ fn idle_time_is_drawn_short_and_the_longest_are_named() {
 }
 
 #[test]
+fn a_block_whose_statements_have_no_times_is_not_idle() {
+    let session = session(
+        "(1, NULL, 'session \"a\"', 'completed', 0, 10, NULL),
+         (2, NULL, 'parallel:', 'completed', 10, 90, NULL),
+         (3, 2, 'x = session \"x\"', 'completed', NULL, NULL, '{\"branch\": \"x\"}'),
+         (4, NULL, 'session \"z\"', 'completed', 90, 100, NULL)",
+    );
+    let drawn = timeline(&session);
+    assert_eq!(drawn.gaps, []);
+    assert_eq!(drawn.len, 100 * 60_000);
+    let longest: Vec<&str> = drawn.longest.iter().map(|one| &*one.node.text).collect();
+    assert_eq!(longest.first(), Some(&"parallel:"));
+}
+
+#[test]
 fn blocks_end_with_what_lies_in_them_and_the_last_branch_is_waited_for() {
     let session = session(
         "(1, NULL, 'parallel:', 'completed', 0, NULL, NULL),

@@ -73,23 +73,21 @@ impl Axis {
         let Some(bar) = bar else {
             return view! { <span role="gridcell" class="lane"><span class="away">"no time recorded"</span></span> }.into_any();
         };
-        let style = move || {
-            let (seen, of) = (self.seen.get(), self.len());
-            let (from, until) = (seen.percent(bar.from, of), seen.percent(bar.until, of));
-            format!("left:{from:.3}%;width:{:.3}%", until - from)
-        };
+        let at = move |place| self.seen.get().percent(place, self.len());
+        let left = move || format!("{:.3}%", at(bar.from));
+        let width = move || format!("{:.3}%", at(bar.until) - at(bar.from));
         let said = move || {
             self.timeline
                 .with(|timeline| timeline.as_ref().map(|timeline| words_of(timeline, &bar)))
         };
         let end = match bar.end {
-            BarEnd::Recorded | BarEnd::Inner => "bar",
-            BarEnd::Open => "bar open-end",
-            BarEnd::Unknown => "bar no-end",
+            BarEnd::Recorded | BarEnd::Inner => "stretch",
+            BarEnd::Open => "stretch open-end",
+            BarEnd::Unknown => "stretch no-end",
         };
         view! {
             <span role="gridcell" class="lane" title=said>
-                <span class=end class:critical=bar.critical style=style></span>
+                <span class=end class:critical=bar.critical style:left=left style:width=width></span>
                 <span class="away">{said}</span>
             </span>
         }
@@ -111,7 +109,10 @@ impl Axis {
                 self.timeline.with(|timeline| {
                     let timeline = timeline.as_ref()?;
                     let place = (part * timeline.len as f64) as u64;
-                    Some(format!("+{}", duration(timeline.passed(place))))
+                    Some(match timeline.passed(place) {
+                        0 => "0".to_owned(),
+                        passed => format!("+{}", duration(passed)),
+                    })
                 })
             };
             view! { <span class="tick" style:left=format!("{}%", part * 100.0)>{time}</span> }
@@ -186,28 +187,22 @@ pub(super) fn About(tree: Tree, axis: Axis) -> impl IntoView {
             );
         };
         let idle: Vec<String> = timeline.gaps.iter().map(|gap| gap.len.clone()).collect();
-        let idle = (!idle.is_empty()).then(|| {
-            let times = if idle.len() == 1 {
-                "time is"
-            } else {
-                "times are"
-            };
-            format!("Idle {times} drawn short: {}.", idle.join(", "))
-        });
+        let idle = (!idle.is_empty()).then(|| format!(" Idle, drawn short: {}.", idle.join(", ")));
         let untimed = (timeline.untimed > 0).then(|| {
             let rows = words::counted(timeline.untimed.into(), "row has", "rows have");
-            format!("{rows} no time.")
+            format!(" {rows} no time.")
         });
+        let one_day = words::day(&from) == words::day(&until);
         let longest = timeline.longest.into_iter().map(|one| {
-            view! { <li><span class="mono">{one.took}</span>" "<To tree node=one.node.clone()>{one.node.text}</To></li> }
+            view! { <li><span class="num">{one.took}</span>" "<To tree node=one.node.clone()>{one.node.text}</To></li> }
         });
         let longest = longest.collect_view();
         Some(view! {
             <div class="about-time">
                 <p>
-                    <When stamp=Some(from)/>" to "<When stamp=Some(until)/>", "{timeline.took}". "{idle}" "{untimed}
-                    " "<span class="key critical"></span>"the run's end waited for it "<span class="key"></span>"beside that"
+                    <When stamp=Some(from)/>" to "<When stamp=Some(until) clock_only=one_day/>", "{timeline.took}"."{idle}{untimed}
                 </p>
+                <p><span class="key critical"></span>"the run's end waited for it"<span class="key"></span>"beside that"</p>
                 <details><summary>"What took longest"</summary><ol>{longest}</ol></details>
             </div>
         }
