@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use prosescope_core::decode::rows;
 use prosescope_core::schema::STATE_SQL;
-use prosescope_core::session::{Options, Session, list, list_again, pages};
+use prosescope_core::session::{Listing, Options, Session, list, list_again, pages};
 use prosescope_core::source::Source;
 use prosescope_core::sqlite::MemorySource;
 use prosescope_test_support::work::spent;
@@ -157,7 +157,11 @@ fn a_list_reads_the_head_of_a_large_database() {
     let options = Options::default();
 
     let source = rows(40);
-    let (lines, session) = list_again(&source, &options, &|_| None);
+    let Listing {
+        list: lines,
+        session,
+        ..
+    } = list_again(&source, &options, &|_| None);
     assert!(session.is_none(), "a large database stays open for a list");
     let line = &lines.runs[0];
     assert_eq!(
