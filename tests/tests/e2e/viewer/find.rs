@@ -1,5 +1,7 @@
 //! The main question, answered in the row, and every text found: what a statement was asked, given and answered.
 
+use std::fs;
+
 use super::screenshots::shoot;
 use super::{FAILED, FINISHED, Viewer, example, examples};
 
@@ -134,5 +136,37 @@ fn a_list_is_narrowed_ordered_and_linked_to() {
     viewer.drop_files(&[&examples()]);
     viewer.wait_text("2 of 4 runs");
     shoot(&mut viewer, "runs-chosen");
+    viewer.assert_quiet();
+}
+
+#[test]
+fn a_long_list_of_runs_comes_piece_by_piece_and_stops() {
+    const RUNS: u32 = 200;
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let runs = folder.path().join(".prose/runs");
+    for n in 0..RUNS {
+        let run = runs.join(format!("20260118-2015{:02}-run{n:03}", n % 60));
+        fs::create_dir_all(&run).unwrap();
+        fs::copy(example(FAILED).join("state.db"), run.join("state.db")).unwrap();
+    }
+    // Stops the reading as soon as that can be stopped.
+    viewer.eval(
+        "window.stopping = new MutationObserver(() => {
+            const stop = [...document.querySelectorAll('.reading button')].find(b => b.innerText === 'Stop');
+            if (stop) { stopping.disconnect(); stop.click(); } });
+         stopping.observe(document.body, {childList: true, subtree: true}); 0",
+    );
+    viewer.drop_files(&[&folder.path().join(".prose")]);
+    viewer.wait("[...document.querySelectorAll('.reading button')].some(b => b.innerText === 'Go on')");
+    let some = viewer.eval("parseInt(document.querySelector('.reading progress').value)");
+    assert!(some.as_u64().unwrap() < u64::from(RUNS), "{some}");
+    shoot(&mut viewer, "runs-reading");
+    viewer.click_text("button", "Go on");
+    viewer.wait_text(&format!("{RUNS} runs"));
+    viewer.wait("!document.querySelector('.reading')");
+    assert_eq!(viewer.rows(), u64::from(RUNS));
     viewer.assert_quiet();
 }
