@@ -10,7 +10,7 @@ use super::help::Help;
 use super::home::Home;
 use super::opening::{Picker, on_drop};
 use super::runs::Runs;
-use super::shell::RunShell;
+use super::shell::{RunShell, name_of};
 use super::state::{App as Shared, Desk, What, find};
 use super::workflow::WorkflowShell;
 use super::workflows::Workflows;
@@ -58,6 +58,7 @@ pub(crate) fn App() -> impl IntoView {
     });
     view! {
         <a class="skip" href="#main" on:click=keys::focus_main>"Skip to the content"</a>
+        <p class="away told" role="status">{told}</p>
         <Picker/>
         {move || match shown.get() {
             Shown::Home => view! { <Home/> }.into_any(),
@@ -66,7 +67,6 @@ pub(crate) fn App() -> impl IntoView {
             Shown::Workflows(place) => view! { <Workflows place/> }.into_any(),
             Shown::Workflow(place, id) => view! { <WorkflowShell place id/> }.into_any(),
         }}
-        <p class="away" role="status">{told}</p>
         <div class="dropzone" class:on=dragging aria-hidden="true">
             <p>"Drop to open"<small>"A state.db, a run folder, a workflows.db, or a .prose folder"</small></p>
         </div>
@@ -89,7 +89,7 @@ fn run_and_page(app: Shared, place: &str) -> String {
     };
     let run = list.runs.iter().find(|run| run.place == place);
     run.map_or_else(String::new, |run| {
-        let name = run.program.as_deref().unwrap_or(&run.id);
+        let name = name_of(run.program.as_deref().unwrap_or(&run.id));
         format!("{page} of {name}, {}", run.status)
     })
 }

@@ -38,7 +38,7 @@ pub(crate) fn Home() -> impl IntoView {
         <main id="main" class="home" tabindex="-1">
             {move || match app.desk.get() {
                 Desk::Opening { label, doing } => view! { <Opening label doing/> }.into_any(),
-                Desk::Failed(trouble) => view! { <TroubleNote trouble/><Offer again=true/> }.into_any(),
+                Desk::Failed(trouble) => view! { <h1 class="away">"Not opened"</h1><TroubleNote trouble/><Offer again=true/> }.into_any(),
                 Desk::Empty | Desk::Open(_) => view! {
                     <h1>"Open a run, see what happened"</h1>
                     <p class="lede">

@@ -107,7 +107,7 @@ fn silent(overview: &Overview) -> String {
 }
 
 /// A program's name without its folder and ending.
-fn name_of(program: &str) -> String {
+pub(super) fn name_of(program: &str) -> String {
     let last = program.rsplit('/').next().unwrap_or(program);
     last.strip_suffix(".prose").unwrap_or(last).to_owned()
 }

@@ -115,6 +115,7 @@ impl Viewer {
 
     /// How many rows the list that has `j` and `k` has, its head not counted.
     fn rows(&mut self) -> u64 {
+        self.wait("!document.querySelector('.reading')");
         self.wait("+document.querySelector('[data-list]').getAttribute('aria-rowcount') > 1");
         let rows =
             self.eval("+document.querySelector('[data-list]').getAttribute('aria-rowcount') - 1");

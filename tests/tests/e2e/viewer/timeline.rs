@@ -119,7 +119,7 @@ fn what_is_open_is_told_and_has_the_focus() {
     };
     viewer.drop_run(&[&example(FAILED)]);
     viewer.wait_page("Overview");
-    let told = "document.querySelector('p.away[role=status]').innerText";
+    let told = "document.querySelector('p.told').textContent";
     viewer.wait(&format!(
         "{told} === 'Overview of translate-manual, failed'"
     ));

@@ -28,11 +28,11 @@ pub(crate) fn Picker() -> impl IntoView {
     });
     view! {
         <input
-            type="file" multiple id=FILES class="away" tabindex="-1" aria-label="Files to open"
+            type="file" multiple id=FILES hidden tabindex="-1" aria-label="Files to open"
             node_ref=files on:change=move |_| picked(app, files)
         />
         <input
-            type="file" multiple id=FOLDER class="away" tabindex="-1" aria-label="Folder to open"
+            type="file" multiple id=FOLDER hidden tabindex="-1" aria-label="Folder to open"
             node_ref=folder on:change=move |_| picked(app, folder)
         />
     }

@@ -151,7 +151,10 @@ fn Line(line: ProgramLine) -> impl IntoView {
     let nothing = line.nodes.is_empty();
     view! {
         <p class="faint">"Line "{line.line}{(!line.kind.is_empty()).then(|| format!(" · {}", line.kind))}</p>
-        <h2 class="statement"><code>{line.text.trim().to_owned()}</code></h2>
+        <h2 class="statement">{match line.text.trim() {
+            "" => "An empty line".into_any(),
+            text => view! { <code>{text.to_owned()}</code> }.into_any(),
+        }}</h2>
         {(!line.status.is_empty()).then(|| view! {
             <p class="line-up"><Pill status=line.status.clone() words=line.annotation.clone()/></p>
         })}

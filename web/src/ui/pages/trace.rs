@@ -243,7 +243,7 @@ impl Tree {
         {
             // It was chosen away: whoever goes to a row wants to see it.
             self.app.trace.choice.set(TraceChoice::default());
-            self.pages.renew();
+            self.again();
             return Box::pin(self.show(node, before)).await;
         }
         if let Ok(Revealed {
@@ -285,6 +285,12 @@ impl Tree {
             moved: Rc::new(move |moved| self.cursor.carry(Carry::of(stood.get_value(), moved))),
         });
         on_cleanup_local(forget);
+    }
+
+    /// The rows are others now. Where none were shown, no list asks for them.
+    fn again(self) {
+        self.pages.renew();
+        self.pages.want(0..1);
     }
 
     fn select(self, row: &TreeRow) {

@@ -40,7 +40,7 @@ pub(super) fn Choose(tree: Tree) -> impl IntoView {
     let choice = tree.app.trace.choice;
     let change = move |change: &dyn Fn(&mut TraceChoice)| {
         choice.update(|choice| change(choice));
-        tree.pages.renew();
+        tree.again();
         tree.cursor.go(0);
     };
     let statuses = Memo::new(move |_| {
