@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `#/` | what is open: the list of runs, or the empty page |
 //! | `#/run/{run}/trace/31` | row 31 of a run's trace |
+//! | `#/run/{run}/trace?status=failed&view=timeline` | the trace, its rows chosen, the timeline beside it |
 //! | `#/run/{run}/bindings/4?from=43` | a binding, asked for from frame 43 |
 //! | `#/workflows/{place}` | the workflows of a database |
 //! | `#/workflow/{place}/{id}/events/7` | event 7 of a workflow |
@@ -219,6 +220,26 @@ impl Route {
             Route::Workflow { place, id, tab, .. } => Route::workflow(place, id, *tab),
             other => other.clone(),
         }
+    }
+
+    /// Whether it is the trace of a run.
+    pub(crate) fn is_trace(&self) -> bool {
+        matches!(
+            self,
+            Route::Run {
+                page: Page::Trace,
+                ..
+            }
+        )
+    }
+
+    /// The same place without keys and values.
+    pub(crate) fn without_query(&self) -> Route {
+        let mut route = self.clone();
+        if let Route::Run { query, .. } = &mut route {
+            query.clear();
+        }
+        route
     }
 
     /// What is selected.

@@ -465,17 +465,34 @@ impl App {
     pub(crate) fn hash_changed(self) {
         let hash = hash();
         let route = Route::parse(&hash);
-        if route == Route::Home {
-            self.choice.take(&query(&hash));
-        }
+        self.take_choice(&hash);
         if self.route.get_untracked() != route {
             self.route.set(route);
         }
     }
 
-    /// Keeps in the address what the list of runs is narrowed to.
+    /// Takes from an address what it says of a list or a trace.
+    fn take_choice(self, hash: &str) {
+        match Route::parse(hash) {
+            Route::Home => self.choice.take(&query(hash)),
+            // A link that says nothing of it leaves it as it is.
+            route if route.is_trace() && !query(hash).is_empty() => self.trace.take(&query(hash)),
+            _ => {}
+        }
+    }
+
+    /// Keeps in the address what the list of runs is narrowed to, and what of a trace is shown.
     pub(crate) fn keep_choice(self) {
-        self.choice.take(&query(&hash()));
+        self.take_choice(&hash());
+        Effect::new(move || {
+            let route = self.route.get();
+            if route.is_trace() {
+                let address = with_query(&route.without_query(), &self.trace.pairs());
+                if address != hash() {
+                    write_hash(&address, false);
+                }
+            }
+        });
         Effect::new(move || {
             let pairs = self.choice.pairs();
             let is_list = *self.route.read() == Route::Home;

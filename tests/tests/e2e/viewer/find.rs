@@ -160,7 +160,9 @@ fn a_long_list_of_runs_comes_piece_by_piece_and_stops() {
          stopping.observe(document.body, {childList: true, subtree: true}); 0",
     );
     viewer.drop_files(&[&folder.path().join(".prose")]);
-    viewer.wait("[...document.querySelectorAll('.reading button')].some(b => b.innerText === 'Go on')");
+    viewer.wait(
+        "[...document.querySelectorAll('.reading button')].some(b => b.innerText === 'Go on')",
+    );
     let some = viewer.eval("parseInt(document.querySelector('.reading progress').value)");
     assert!(some.as_u64().unwrap() < u64::from(RUNS), "{some}");
     shoot(&mut viewer, "runs-reading");

@@ -70,6 +70,21 @@ fn rows_of_the_trace_are_sorted_and_chosen() {
     viewer.wait("/^\\d+ rows?$/.test(document.querySelector('.choose [role=status]').innerText)");
     viewer.wait("[...document.querySelectorAll('.trace-rows .row:not(.head) .pill')].every(pill => pill.innerText.includes('failed'))");
     assert!(viewer.rows() < all);
+    // The address says it: Back from a value comes to the same rows, and so does a link.
+    let address = viewer.eval("location.hash");
+    assert!(
+        address
+            .as_str()
+            .unwrap()
+            .ends_with("/trace?status=failed&order=problems"),
+        "{address}"
+    );
+    viewer.key("4");
+    viewer.wait_page("Bindings");
+    viewer.eval("history.back()");
+    viewer.wait_page("Trace");
+    viewer.wait(&format!("location.hash === {address}"));
+    assert!(viewer.rows() < all);
     viewer.click(".choose input");
     viewer.type_text("no statement has this");
     viewer.wait_main("No row is like that");
