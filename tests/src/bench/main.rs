@@ -2,12 +2,13 @@
 //! with size. It judges nothing; `docs/performance.md` says what its figures are for.
 //!
 //! ```text
-//! bench [--quick] [PART…]      parts: get fold scope runs record postgres server moving open scroll size; none: all
+//! bench [--quick] [PART…]      parts: get fold scope runs record postgres server moving open browse scroll size; none: all
 //! ```
 //!
 //! `PROSE_BIN`, `PROSE_VIEWER_HTML` and the rest of what [`prosescope_tests::needs`] asks for name what is measured;
 //! a part that lacks something says so and is left out.
 
+mod browse;
 mod figures;
 mod fold;
 mod get;
@@ -94,6 +95,11 @@ const PARTS: &[Part] = &[
         "open",
         "Opening a database in Chromium, the viewer beside a page made with sql.js",
         open::measure,
+    ),
+    (
+        "browse",
+        "A folder of 1,000 runs, and a value of 10 MB, in Chromium",
+        browse::measure,
     ),
     (
         "scroll",
