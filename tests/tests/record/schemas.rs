@@ -258,12 +258,12 @@ fn disguised(bytes: &[u8], sql: &str, to: &Path) -> Result<(), rusqlite::Error> 
     conn.execute_batch(sql)
 }
 
-/// Runs a command with 256 MB of its own and 2 s of processor time, at the pace that the machine has; more of either
-/// ends it by a signal.
+/// Runs a command with 256 MB of its own and 2 s of processor time, twice that at the pace that the machine has where that is too
+/// little for a build with checks; more of either ends it by a signal.
 fn limited(project: &Project, args: &[&str], input: &[u8]) -> Output {
     // Two processes that share a core take up to twice their time each: what was ended by the limit is tried again.
     let mut tries = (0..3).map(|again| {
-        let slower = if again == 0 { 1.0 } else { pace() };
+        let slower = if again == 0 { 1.0 } else { 2.0 * pace() };
         limited_once(project, args, input, (2.0 * slower).ceil())
     });
     let ended = |out: &Output| out.status.code().is_none();
