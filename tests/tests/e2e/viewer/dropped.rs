@@ -107,6 +107,7 @@ fn from_disk_a_folder_is_shown_with_what_the_browser_gives_and_that_is_said() {
     // A picked folder has all of them; Chromium takes a backslash in a name for the end of a folder's.
     viewer.eval("location.hash = '#/'");
     viewer.reload();
+    viewer.wait("document.querySelector('#pick-folder')");
     viewer.set_files("#pick-folder", &[&folder(&dir.path().join("picked"))]);
     viewer.wait_page("Overview");
     let files = listed(&mut viewer);
