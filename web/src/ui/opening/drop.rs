@@ -6,6 +6,8 @@
 
 use std::pin::Pin;
 
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use js_sys::{Array, Function, Promise, Reflect};
 use leptos::task::spawn_local;
 use wasm_bindgen::prelude::*;
@@ -47,52 +49,54 @@ pub(crate) fn open_handles(app: App, handles: Vec<JsValue>) {
 fn open_roots(app: App, called: &str, roots: Vec<Root>) {
     let number = app.begin(called, "Listing files");
     spawn_local(async move {
-        let mut walk = Walk {
-            app,
-            number,
-            files: Vec::new(),
-            roots: 0,
-            missing: Missing::default(),
-            handles: Vec::new(),
-            stack: roots,
-            failed: None,
+        let walked = walk(roots, |listed| {
+            app.doing(number, format!("Listing files: {listed}"))
+        });
+        let Walked {
+            files,
+            mut missing,
+            handles,
+            failed,
+        } = match walked.await {
+            Ok(walked) => walked,
+            Err(Left::Cancelled) => return,
+            Err(Left::TooMany) if app.doing(number, String::new()) => {
+                return app.fail(Trouble {
+                    found: format!("More than {MOST} files."),
+                    ..Trouble::new(
+                        "That is more than a folder of runs holds.",
+                        "Drop the .prose folder itself.",
+                    )
+                });
+            }
+            Err(Left::TooMany) => return,
         };
-        match walk.run().await {
-            Ok(()) if walk.files.is_empty() && walk.failed.is_some() => {
-                app.fail(unreadable(&walk.failed.unwrap_or_default()));
-            }
-            Ok(()) if walk.files.is_empty() => app.fail(Trouble {
-                found: "An empty folder.".to_owned(),
-                ..Trouble::new(
-                    "There is no file in it, or the browser gives none.",
-                    "Use “Open folder…” instead.",
-                )
-            }),
-            Ok(()) => {
-                let Walk {
-                    files,
-                    mut missing,
-                    handles,
-                    ..
-                } = walk;
-                missing.loose = is_loose(&files);
-                let (files, unplaced) = apart(files);
-                missing.not_given.extend(unplaced);
-                missing.skipped.sort();
-                missing.not_given.sort();
-                app.open_as(
-                    number,
-                    What::Files {
-                        label: label(&files),
-                        files,
-                        missing,
-                        handles,
-                    },
-                );
-            }
-            Err(trouble) if app.doing(number, String::new()) => app.fail(trouble),
-            Err(_) => {}
+        if files.is_empty() {
+            return app.fail(match failed {
+                Some(error) => unreadable(&error),
+                None => Trouble {
+                    found: "An empty folder.".to_owned(),
+                    ..Trouble::new(
+                        "There is no file in it, or the browser gives none.",
+                        "Use “Open folder…” instead.",
+                    )
+                },
+            });
         }
+        missing.loose = is_loose(&files);
+        let (files, unplaced) = apart(files);
+        missing.not_given.extend(unplaced);
+        missing.skipped.sort();
+        missing.not_given.sort();
+        app.open_as(
+            number,
+            What::Files {
+                label: label(&files),
+                files,
+                missing,
+                handles,
+            },
+        );
     });
 }
 
@@ -142,158 +146,169 @@ fn roots(transfer: &DataTransfer) -> Vec<Root> {
     roots
 }
 
-struct Walk {
-    app: App,
-    number: u32,
+/// What was given, as far as it could be walked.
+#[derive(Default)]
+struct Walked {
     files: Vec<Given<File>>,
-    /// How many things that were given were begun.
-    roots: usize,
     /// What is not among them.
     missing: Missing,
     /// Handles of what was given itself.
     handles: Vec<JsValue>,
-    stack: Vec<Root>,
-    /// Why the last file that was not given was not.
+    /// Why the last of what was not given was not.
     failed: Option<JsValue>,
 }
 
-impl Walk {
-    async fn run(&mut self) -> Result<(), Trouble> {
-        self.stack.reverse();
-        while let Some(root) = self.stack.pop() {
-            let name = match &root {
-                Root::Found(handle, above) => format!("{above}{}", text(handle, "name")),
-                Root::Entry(entry, above) => format!("{above}{}", entry.name()),
-                _ => String::new(),
-            };
-            let is_given = match &root {
-                Root::Handle(_) => false,
-                Root::Found(_, above) | Root::Entry(_, above) => above.is_empty(),
-                Root::Folder(..) | Root::File(_) => true,
-            };
-            self.roots += usize::from(is_given);
-            let step = match root {
-                Root::Handle(promise) => {
-                    let handle = JsFuture::from(promise).await;
-                    handle.map(|handle| self.stack.push(Root::Found(handle, String::new())))
-                }
-                Root::Found(handle, above) => self.handle(handle, &above).await,
-                Root::Entry(entry, above) => self.entry(&entry, &above).await,
-                Root::Folder(entry, handle) => {
-                    let listed = self.entry(&entry, "").await;
-                    match (listed, handle) {
-                        (Err(_), Some(handle)) => {
-                            self.missing.hidden.push(entry.name());
-                            self.stack.push(Root::Handle(handle));
-                            Ok(())
-                        }
-                        (listed, _) => listed,
-                    }
-                }
-                Root::File(file) => {
-                    self.files.push((self.roots, file.name(), file));
-                    Ok(())
-                }
-            };
-            if let Err(error) = step {
-                // A folder that cannot be listed; the others may be.
-                self.missing
-                    .not_given
-                    .extend((!name.is_empty()).then_some(name));
-                self.failed = Some(error);
+/// Why a walk was left.
+enum Left {
+    /// There are too many files.
+    TooMany,
+    /// Somebody cancelled it.
+    Cancelled,
+}
+
+/// Steps of a walk that are under way at a time: a browser answers each from another process.
+const AT_ONCE: usize = 64;
+
+/// Walks what was given; `go_on` hears how many files were found, now and then.
+async fn walk(roots: Vec<Root>, go_on: impl Fn(usize) -> bool) -> Result<Walked, Left> {
+    let mut walked = Walked::default();
+    let mut stack: Vec<(usize, Root)> = roots.into_iter().enumerate().collect();
+    stack.reverse();
+    let mut under_way = FuturesUnordered::new();
+    loop {
+        while under_way.len() < AT_ONCE
+            && let Some((given, root)) = stack.pop()
+        {
+            under_way.push(async move { (given, root.step().await) });
+        }
+        let Some((given, step)) = under_way.next().await else {
+            return Ok(walked);
+        };
+        let before = walked.files.len() / 100;
+        match step {
+            Step::File(path, file) => walked.files.push((given, path, file)),
+            Step::Inside(inside) => stack.extend(inside.into_iter().map(|root| (given, root))),
+            Step::Given(handle) => {
+                walked.handles.push(handle.clone());
+                stack.push((given, Root::Found(handle, String::new())));
             }
-            if self.files.len() > MOST {
-                return Err(Trouble {
-                    found: format!("More than {MOST} files."),
-                    ..Trouble::new(
-                        "That is more than a folder of runs holds.",
-                        "Drop the .prose folder itself.",
-                    )
-                });
+            Step::Hidden(folder, handle) => {
+                walked.missing.hidden.push(folder);
+                stack.push((given, Root::Handle(handle)));
             }
-            let listed = self.files.len();
-            if listed.is_multiple_of(100)
-                && !self
-                    .app
-                    .doing(self.number, format!("Listing files: {listed}"))
-            {
-                return Err(Trouble::default());
+            Step::Skipped(path) => walked.missing.skipped.push(path),
+            Step::Failed(path, error) => {
+                // A file that went away, or has a name that is no text, or a folder that cannot be listed: the others may be.
+                walked.missing.not_given.extend((!path.is_empty()).then_some(path));
+                walked.failed = Some(error);
             }
         }
-        Ok(())
-    }
-
-    /// Keeps a file, or that it was not given: one that went away, or has a name that is no text.
-    fn file(&mut self, path: String, file: Result<JsValue, JsValue>) {
-        match file.and_then(|file| file.dyn_into::<File>()) {
-            Ok(file) => self.files.push((self.roots, path, file)),
-            Err(error) => {
-                self.missing.not_given.push(path);
-                self.failed = Some(error);
-            }
+        let files = walked.files.len();
+        if files > MOST {
+            return Err(Left::TooMany);
+        }
+        if files / 100 > before && !go_on(files) {
+            return Err(Left::Cancelled);
         }
     }
+}
 
-    async fn handle(&mut self, handle: JsValue, above: &str) -> Result<(), JsValue> {
-        if above.is_empty() {
-            self.handles.push(handle.clone());
-        }
-        let name = text(&handle, "name");
-        let path = format!("{above}{name}");
-        if text(&handle, "kind") == "file" {
-            let file = call(&handle, "getFile").await;
-            self.file(path, file);
-            return Ok(());
-        }
-        if !is_walked(&path) {
-            self.missing.skipped.push(path);
-            return Ok(());
-        }
-        let values: Function = Reflect::get(&handle, &"values".into())?.dyn_into()?;
-        let values = values.call0(&handle)?;
-        loop {
-            let next = call(&values, "next").await?;
-            if Reflect::get(&next, &"done".into())?.is_truthy() {
-                return Ok(());
+/// What a step of the walk came to.
+enum Step {
+    /// A file, with its path.
+    File(String, File),
+    /// What lies in a folder.
+    Inside(Vec<Root>),
+    /// The handle of something that was given.
+    Given(JsValue),
+    /// A folder whose entry may not be listed, by its name and its handle.
+    Hidden(String, Promise),
+    /// A folder that is not looked into.
+    Skipped(String),
+    /// Something that could not be read, and why.
+    Failed(String, JsValue),
+}
+
+impl Root {
+    async fn step(self) -> Step {
+        match self {
+            Root::Handle(handle) => match JsFuture::from(handle).await {
+                Ok(handle) => Step::Given(handle),
+                Err(error) => Step::Failed(String::new(), error),
+            },
+            Root::Found(handle, above) => {
+                let path = format!("{above}{}", text(&handle, "name"));
+                match text(&handle, "kind").as_str() {
+                    "file" => file(path, call(&handle, "getFile").await),
+                    _ => folder(path, async |path| list_handle(&handle, path).await).await,
+                }
             }
-            let child = Reflect::get(&next, &"value".into())?;
-            if text(&child, "kind") == "file" {
-                let file = call(&child, "getFile").await;
-                self.file(format!("{path}/{}", text(&child, "name")), file);
-            } else {
-                self.stack.push(Root::Found(child, format!("{path}/")));
+            Root::Entry(entry, above) => {
+                let path = format!("{above}{}", entry.name());
+                match entry.is_file() {
+                    true => file(path, promised(&entry, "file").await),
+                    false => folder(path, async |path| list_entry(&entry, path).await).await,
+                }
             }
+            Root::Folder(entry, handle) => {
+                let listed = folder(entry.name(), async |path| list_entry(&entry, path).await);
+                match (listed.await, handle) {
+                    (Step::Failed(..), Some(handle)) => Step::Hidden(entry.name(), handle),
+                    (listed, _) => listed,
+                }
+            }
+            Root::File(file) => Step::File(file.name(), file),
         }
     }
+}
 
-    async fn entry(
-        &mut self,
-        entry: &web_sys::FileSystemEntry,
-        above: &str,
-    ) -> Result<(), JsValue> {
-        let path = format!("{above}{}", entry.name());
-        if entry.is_file() {
-            let file = promised(entry, "file").await;
-            self.file(path, file);
-            return Ok(());
+fn file(path: String, file: Result<JsValue, JsValue>) -> Step {
+    match file.and_then(|file| file.dyn_into::<File>()) {
+        Ok(file) => Step::File(path, file),
+        Err(error) => Step::Failed(path, error),
+    }
+}
+
+async fn folder(path: String, list: impl AsyncFn(&str) -> Result<Vec<Root>, JsValue>) -> Step {
+    if !is_walked(&path) {
+        return Step::Skipped(path);
+    }
+    match list(&path).await {
+        Ok(inside) => Step::Inside(inside),
+        Err(error) => Step::Failed(path, error),
+    }
+}
+
+async fn list_handle(handle: &JsValue, path: &str) -> Result<Vec<Root>, JsValue> {
+    let values: Function = Reflect::get(handle, &"values".into())?.dyn_into()?;
+    let values = values.call0(handle)?;
+    let mut inside = Vec::new();
+    loop {
+        let next = call(&values, "next").await?;
+        if Reflect::get(&next, &"done".into())?.is_truthy() {
+            return Ok(inside);
         }
-        if !is_walked(&path) {
-            self.missing.skipped.push(path);
-            return Ok(());
+        let child = Reflect::get(&next, &"value".into())?;
+        inside.push(Root::Found(child, format!("{path}/")));
+    }
+}
+
+async fn list_entry(
+    entry: &web_sys::FileSystemEntry,
+    path: &str,
+) -> Result<Vec<Root>, JsValue> {
+    let folder: &web_sys::FileSystemDirectoryEntry = entry.unchecked_ref();
+    let reader = folder.create_reader();
+    let mut inside = Vec::new();
+    // It gives a hundred at a time, and none at the end.
+    loop {
+        let children: Array = promised(&reader, "readEntries").await?.dyn_into()?;
+        if children.length() == 0 {
+            return Ok(inside);
         }
-        let folder: &web_sys::FileSystemDirectoryEntry = entry.unchecked_ref();
-        let reader = folder.create_reader();
-        // It gives a hundred at a time, and none at the end.
-        loop {
-            let children: Array = promised(&reader, "readEntries").await?.dyn_into()?;
-            if children.length() == 0 {
-                return Ok(());
-            }
-            // Chromium has no name for their class, so it cannot be asked for.
-            let children = children.iter().map(JsValue::unchecked_into);
-            self.stack
-                .extend(children.map(|child| Root::Entry(child, format!("{path}/"))));
-        }
+        // Chromium has no name for their class, so it cannot be asked for.
+        let children = children.iter().map(JsValue::unchecked_into);
+        inside.extend(children.map(|child| Root::Entry(child, format!("{path}/"))));
     }
 }
 
