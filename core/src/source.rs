@@ -118,6 +118,10 @@ pub trait Source {
         0
     }
 
+    /// Hears which places will be read, the next one first: folders' paths, or files'. Where each read takes long, those of
+    /// some may be made together.
+    fn expect(&self, _places: &mut dyn Iterator<Item = &str>) {}
+
     /// What the shell had to do to open the database, when a person should know (an empty `-wal` was assumed,
     /// a hot journal was rolled back in a copy). Asked after [`Source::database`].
     fn notes(&self, _path: &str) -> Vec<Issue> {

@@ -1,16 +1,17 @@
 //! What is open: one source, and the runs of it that were looked at last.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use prosescope_core::database::{DEADLINE, Limits};
 use prosescope_core::session::pages::{self, Page};
-use prosescope_core::session::{Found, Listing, OpenError, Options, Session, list_while};
+use prosescope_core::session::{
+    Found, Listing, OpenError, Options, Session, list_more, list_while,
+};
 use prosescope_core::source::{Source, SourceError};
-use prosescope_core::view::{RunList, RunSummary, Timeline};
+use prosescope_core::view::{RunList, Timeline};
 
 use crate::DeskSource;
 use crate::protocol::{Counters, Opened, Trouble, WorkflowsIn};
@@ -21,6 +22,9 @@ use crate::workflows::{self, OpenWorkflows};
 /// questions of the page come between.
 const SLICE: i64 = 100;
 
+/// The same of those that follow: the page draws its list anew after each.
+const NEXT_SLICE: i64 = 300;
+
 /// Opened runs that are kept: going to a nested run and back does not read twice.
 const KEPT: usize = 3;
 
@@ -30,6 +34,8 @@ pub struct Desk {
     source: Option<Rc<dyn DeskSource>>,
     /// Its runs, as they were listed.
     list: RunList,
+    /// Those that were not read yet.
+    left: Vec<Found>,
     /// Its databases of workflows.
     workflows: Vec<WorkflowsIn>,
     /// The one that was asked last comes last.
@@ -72,6 +78,7 @@ impl Desk {
             },
             source: None,
             list: RunList::default(),
+            left: Vec::new(),
             workflows: Vec::new(),
             runs: Vec::new(),
             open_workflows: None,
@@ -103,14 +110,14 @@ impl Desk {
             mut list,
             session: last,
             left,
-        } = list_while(&dynamic, &options, &|_| None, Some(&self.clock.in_slice()));
+        } = list_while(&dynamic, &options, &self.clock.in_slice(SLICE));
         let workflows = workflows::taken_from(&mut list, source.as_ref(), &options.limits);
         if let Some(SourceError::Changed(path)) = source.take_fault() {
             return Err(SourceError::Changed(path).into());
         }
         match list.runs.as_slice() {
             [] if workflows.is_empty() => return Err(nothing_found(&dynamic, &options)),
-            [only] if only.error.is_some() && workflows.is_empty() && left == 0 => {
+            [only] if only.error.is_some() && workflows.is_empty() && left.is_empty() => {
                 if let Some(trouble) =
                     workflows::unfit(source.as_ref(), &only.place, &options.limits)
                 {
@@ -122,7 +129,7 @@ impl Desk {
             _ => {}
         }
         self.runs.clear();
-        if let ([only], Some(session), 0) = (list.runs.as_slice(), last, left) {
+        if let ([only], Some(session), []) = (list.runs.as_slice(), last, left.as_slice()) {
             self.readings += 1;
             self.runs.push(OpenRun {
                 place: only.place.clone(),
@@ -136,6 +143,7 @@ impl Desk {
         self.open_workflows = None;
         self.list = list.clone();
         self.workflows = workflows.clone();
+        self.left = left;
         let now = self.clock.now();
         let overview = self
             .runs
@@ -144,7 +152,7 @@ impl Desk {
         Ok(Opened {
             list,
             workflows,
-            left,
+            left: self.left.len() as u32,
             overview: overview.transpose().unwrap_or_default(),
         })
     }
@@ -157,28 +165,10 @@ impl Desk {
         let source = Rc::clone(self.source.as_ref().ok_or_else(nothing_open)?);
         let dynamic: Rc<dyn Source> = source.clone();
         let options = self.clock.options();
-        let before: BTreeMap<&str, &RunSummary> = self
-            .list
-            .runs
-            .iter()
-            .map(|run| (run.place.as_str(), run))
-            .collect();
-        // A database of workflows is listed too, and not known by a line.
-        let line_of = |place: &str| RunSummary {
-            place: place.to_owned(),
-            ..RunSummary::default()
-        };
-        let workflows = self.workflows.iter().map(|one| one.place.as_str());
-        let of_workflows: BTreeSet<&str> = workflows.collect();
-        let known = |found: &Found| match of_workflows.contains(found.place.as_str()) {
-            true => Some(line_of(&found.place)),
-            false => before.get(found.place.as_str()).map(|line| (*line).clone()),
-        };
-        let go_on = self.clock.in_slice();
-        let Listing { mut list, left, .. } = list_while(&dynamic, &options, &known, Some(&go_on));
-        list.runs.retain(|run| {
-            !before.contains_key(run.place.as_str()) && !of_workflows.contains(run.place.as_str())
-        });
+        let left = std::mem::take(&mut self.left);
+        let listing = list_more(&dynamic, &options, left, &self.clock.in_slice(NEXT_SLICE));
+        let Listing { mut list, left, .. } = listing;
+        self.left = left;
         if let Some(SourceError::Changed(path)) = source.take_fault() {
             return Err(SourceError::Changed(path).into());
         }
@@ -188,7 +178,7 @@ impl Desk {
         Ok(Opened {
             list,
             workflows: self.workflows.clone(),
-            left,
+            left: self.left.len() as u32,
             overview: None,
         })
     }
@@ -260,6 +250,7 @@ impl Desk {
         self.source = Some(source);
         self.open_workflows = None;
         self.list = opened.list;
+        self.left = Vec::new();
         self.workflows = opened.workflows;
     }
 
@@ -336,14 +327,14 @@ impl Clock {
         self.asked.store(self.now(), Ordering::Relaxed);
     }
 
-    /// Whether the question that is being answered came less than [`SLICE`] ago.
-    fn in_slice(&self) -> impl Fn() -> bool + use<> {
+    /// Whether the question that is being answered came less than so many milliseconds ago.
+    fn in_slice(&self, millis: i64) -> impl Fn() -> bool + use<> {
         let clock = self.clone();
         move || {
             clock
                 .now()
                 .saturating_sub(clock.asked.load(Ordering::Relaxed))
-                < SLICE
+                < millis
         }
     }
 

@@ -9,11 +9,14 @@ use std::rc::Rc;
 
 use futures_channel::oneshot;
 use js_sys::{Array, Function, Object, Reflect};
+use leptos::prelude::request_idle_callback;
+use leptos::task::spawn_local;
+use prosescope_core::session::pages::Page;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 use web_sys::{ErrorEvent, MessageEvent, Worker};
 
-use crate::protocol::{Request, Trouble};
+use crate::protocol::{Opened, Request, Trouble};
 use crate::served::Server;
 
 /// JSON of a view struct and, where one was asked for, a blob.
@@ -99,10 +102,24 @@ impl Client {
         blob.ok_or_else(|| Trouble::defect("the answer holds no file"))
     }
 
-    /// Starts the worker before anybody asks: what is opened first then need not wait for it.
+    /// Starts the worker before anybody asks: what is opened first then need not wait for it. Another one opens the example
+    /// once, unseen: the browser compiles a function of the wasm when it runs for the first time, for all workers, which is
+    /// most of the time that a small run takes to open.
     pub(crate) fn warm(&self) {
         // Who asks is told when it cannot be started.
         let _ = self.worker.start();
+        let client = self.clone();
+        request_idle_callback(move || {
+            if client.worker.was_asked() {
+                return;
+            }
+            let unseen = InWorker::default();
+            spawn_local(async move {
+                // Without it the first run opens later.
+                let _ = unseen.open_unseen().await;
+                unseen.stop();
+            });
+        });
     }
 
     /// Leaves off whatever is being read; every question that waits is answered with that.
@@ -118,6 +135,23 @@ fn read<T: DeserializeOwned>(json: &str) -> Result<T, Trouble> {
 }
 
 impl InWorker {
+    fn was_asked(&self) -> bool {
+        self.inner.borrow().next > 0
+    }
+
+    async fn open_unseen(&self) -> Result<(), Trouble> {
+        let (opened, _) = self.answer(&Request::OpenExample, &[]).await?;
+        let opened: Opened = read(&opened)?;
+        for run in opened.list.runs {
+            let question = Request::Page {
+                place: run.place,
+                page: Page::Overview,
+            };
+            self.answer(&question, &[]).await?;
+        }
+        Ok(())
+    }
+
     async fn answer(&self, request: &Request, files: &[(String, web_sys::File)]) -> Answer {
         self.send(request, files)?.await.unwrap_or_else(|_| {
             Err(Trouble::new(

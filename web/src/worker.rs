@@ -5,12 +5,11 @@
 
 mod example;
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use js_sys::{Array, Object, Reflect, Uint8Array};
 use prosescope_core::session::ValueOf;
-use prosescope_core::session::pages::Page;
 use prosescope_desk::{Desk, DeskSource};
 use wasm_bindgen::prelude::*;
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
@@ -27,11 +26,8 @@ struct Answer {
 /// Answers from now on; called once, when the wasm finds itself in a worker.
 pub(crate) fn run(scope: DedicatedWorkerGlobalScope) {
     let desk = RefCell::new(Desk::new(now));
-    let asked = Rc::new(Cell::new(false));
-    warm_up(&scope, Rc::clone(&asked));
     let reply = scope.clone();
     let on_message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
-        asked.set(true);
         let data = event.data();
         let get = |key: &str| Reflect::get(&data, &key.into()).unwrap_or_default();
         let body = get("body").as_string().unwrap_or_default();
@@ -57,33 +53,6 @@ pub(crate) fn run(scope: DedicatedWorkerGlobalScope) {
     scope.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
     on_message.forget();
     post(&scope, &[("ready", JsValue::TRUE)]);
-}
-
-/// Opens the example once, unseen, where nothing is asked before: the browser compiles a function of the wasm when it runs for
-/// the first time, which takes most of the time that a small run takes to open.
-fn warm_up(scope: &DedicatedWorkerGlobalScope, asked: Rc<Cell<bool>>) {
-    let warm = Closure::once_into_js(move || {
-        if !asked.get() {
-            open_unseen();
-        }
-    });
-    // Without it the first run opens later.
-    let _ = scope.set_timeout_with_callback(warm.unchecked_ref());
-}
-
-fn open_unseen() {
-    let mut desk = Desk::new(now);
-    let runs = desk.open(Rc::new(example::source()));
-    let runs = runs.map(|opened| opened.list.runs);
-    for run in runs.unwrap_or_default() {
-        let question = Request::Page {
-            place: run.place,
-            page: Page::Overview,
-        };
-        let _ = desk.answer(question, &mut |_| {
-            Err(Trouble::defect("nothing more is opened"))
-        });
-    }
 }
 
 /// Answers a question; `files` gives the files that came with it.

@@ -223,7 +223,7 @@ pub use log::{LogMark, LogTies};
 pub(crate) use log::{fits, is_counted};
 pub use scan::{classify, scan};
 pub use tie::Ties;
-pub(crate) use tie::{REMEMBERED, Within};
+pub(crate) use tie::Within;
 pub use uses::{Given, NameUse};
 pub use value::{Property, Value};
 pub use ways::Ways;

@@ -11,7 +11,10 @@ pub(super) const LIMIT: usize = 600;
 
 /// A text as rows and statements are compared: blanks, case, quotes, comments and what ends it set aside.
 #[derive(Debug, Default)]
-pub(super) struct Row {
+pub(super) struct Row<'t> {
+    /// The first line as it is written, and what it is made of.
+    line: &'t str,
+    tokens: Vec<Token>,
     /// The first line.
     pub(super) canonical: String,
     /// All lines; empty where only the first was asked for.
@@ -34,8 +37,8 @@ pub(super) struct Row {
     pub(super) branch: Option<String>,
 }
 
-impl Row {
-    pub(super) fn of_many_lines(text: &str) -> Row {
+impl<'t> Row<'t> {
+    pub(super) fn of_many_lines(text: &'t str) -> Row<'t> {
         let mut lines = lines_of(text);
         let mut row = Row::new(lines.next().unwrap_or_default());
         row.whole.clone_from(&row.canonical);
@@ -45,7 +48,7 @@ impl Row {
         row
     }
 
-    pub(super) fn new(line: &str) -> Row {
+    pub(super) fn new(line: &'t str) -> Row<'t> {
         let line = clip(line.trim(), LIMIT);
         let tokens = tokens_of_line(line);
         let head = Head::read(line, &tokens);
@@ -57,6 +60,8 @@ impl Row {
         };
         let lower = |text: &String| text.to_lowercase();
         let mut row = Row {
+            line,
+            tokens: Vec::new(),
             whole: String::new(),
             right: right.map(|tokens| self::canonical(line, tokens).0),
             canonical,
@@ -74,6 +79,7 @@ impl Row {
         let arguments = head.properties.0.iter().find(|p| p.name == "args");
         row.arguments = arguments.map(|args| args.text.to_lowercase());
         row.loosely(line, &tokens);
+        row.tokens = tokens;
         row
     }
 
@@ -118,6 +124,11 @@ impl Row {
         }
     }
 
+    /// The quoted texts and conditions of the first line.
+    pub(super) fn quoted(&self) -> Vec<String> {
+        quoted(self.line, &self.tokens, self.cut)
+    }
+
     /// Whether it is a keyword and nothing else.
     pub(super) fn is_keyword(&self) -> bool {
         self.kind.is_some() && !self.canonical.contains(' ')
@@ -130,16 +141,15 @@ fn lines_of(text: &str) -> impl Iterator<Item = &str> {
     clip(text, LIMIT * 4).lines().filter(says)
 }
 
-/// The quoted texts and conditions of a row's first line.
-pub(super) fn quoted_in_row(text: &str) -> Vec<String> {
-    lines_of(text).next().map(quoted_in).unwrap_or_default()
-}
-
 /// The quoted texts and conditions of a line.
 pub(super) fn quoted_in(line: &str) -> Vec<String> {
     let line = clip(line.trim(), LIMIT);
     let tokens = tokens_of_line(line);
     let (_, cut) = canonical(line, &tokens);
+    quoted(line, &tokens, cut)
+}
+
+fn quoted(line: &str, tokens: &[Token], cut: bool) -> Vec<String> {
     tokens
         .iter()
         .filter(|token| matches!(token.tok, Tok::Str | Tok::Cond))

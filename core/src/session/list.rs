@@ -1,5 +1,6 @@
 //! The runs of a source, each as a line.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -35,7 +36,12 @@ pub fn list_page(
 ) -> RunList {
     let lists = Lists::of(source, options);
     let by_heads = filter.is_of_heads() && order.is_of_heads();
-    let (mut list, mut heads, _, _) = lists.listed(filter, by_heads, &|_| None, None);
+    let wanted = Wanted {
+        filter: Cow::Borrowed(filter),
+        by_heads,
+        ..Wanted::default()
+    };
+    let (Listing { mut list, .. }, mut heads) = lists.all(&wanted);
     order.sort(&mut list.runs, source.as_ref());
     list.runs.truncate(most);
     for run in &mut list.runs {
@@ -52,25 +58,43 @@ pub fn list_again(
     options: &Options,
     known: &dyn Fn(&Found) -> Option<RunSummary>,
 ) -> Listing {
-    list_while(source, options, known, None)
+    let wanted = Wanted {
+        known: Some(known),
+        ..Wanted::default()
+    };
+    sorted(Lists::of(source, options).all(&wanted).0, source)
 }
 
-/// The same as long as `go_on` says so, the newest runs first, by the time in their names. What is not known is read; one
-/// of those is always read.
-pub fn list_while(
+/// Lists runs as long as `go_on` says so, one at least: the newest first, by the time in their names. [`list_more`] goes on
+/// where it ends.
+pub fn list_while(source: &Rc<dyn Source>, options: &Options, go_on: &dyn Fn() -> bool) -> Listing {
+    let wanted = Wanted {
+        go_on: Some(go_on),
+        ..Wanted::default()
+    };
+    sorted(Lists::of(source, options).all(&wanted).0, source)
+}
+
+/// Lists some of the runs that were left, in the same way; the list has those alone.
+pub fn list_more(
     source: &Rc<dyn Source>,
     options: &Options,
-    known: &dyn Fn(&Found) -> Option<RunSummary>,
-    go_on: Option<&dyn Fn() -> bool>,
+    left: Vec<Found>,
+    go_on: &dyn Fn() -> bool,
 ) -> Listing {
+    let wanted = Wanted {
+        go_on: Some(go_on),
+        ..Wanted::default()
+    };
+    let alone = false;
+    let list = RunList::default();
     let lists = Lists::of(source, options);
-    let (mut list, _, session, left) = lists.listed(&Filter::default(), false, known, go_on);
-    Order::default().sort(&mut list.runs, source.as_ref());
-    Listing {
-        list,
-        session,
-        left,
-    }
+    sorted(lists.listed(list, left, alone, &wanted).0, source)
+}
+
+fn sorted(mut listing: Listing, source: &Rc<dyn Source>) -> Listing {
+    Order::default().sort(&mut listing.list.runs, source.as_ref());
+    listing
 }
 
 /// What was listed.
@@ -80,8 +104,23 @@ pub struct Listing {
     /// The session that was opened last: where there is one run, whoever asks for it next need not read it again. Of a
     /// large database none is left.
     pub session: Option<Session>,
-    /// Runs that were not read any more.
-    pub left: u32,
+    /// Runs that were not read any more, the next one first.
+    pub left: Vec<Found>,
+}
+
+/// The line of a run where it is known.
+type Known<'a> = dyn Fn(&Found) -> Option<RunSummary> + 'a;
+
+/// Which runs are listed, and how.
+#[derive(Default)]
+struct Wanted<'a> {
+    filter: Cow<'a, Filter>,
+    /// Runs are listed by what the store of all runs says of them, where that decides.
+    by_heads: bool,
+    /// Lines of runs that need not be read.
+    known: Option<&'a Known<'a>>,
+    /// Whether there is time for another run.
+    go_on: Option<&'a dyn Fn() -> bool>,
 }
 
 /// A run as a line of a list.
@@ -108,66 +147,83 @@ impl<'a> Lists<'a> {
         }
     }
 
-    /// The lines that are wanted; with `by_heads`, those that may change once more of the run is read are named beside
-    /// them, by their place. Then comes the session that was opened last, and how many runs were left out because
-    /// `go_on` said no.
-    fn listed(
-        &self,
-        filter: &Filter,
-        by_heads: bool,
-        known: &dyn Fn(&Found) -> Option<RunSummary>,
-        go_on: Option<&dyn Fn() -> bool>,
-    ) -> (RunList, BTreeMap<String, Found>, Option<Session>, u32) {
-        let mut found = survey(self.source.as_ref());
-        if go_on.is_some() {
-            found.found.sort_by(|a, b| b.name.cmp(&a.name));
+    /// The lines of all runs that are wanted.
+    fn all(&self, wanted: &Wanted<'_>) -> (Listing, BTreeMap<String, Found>) {
+        let mut survey = survey(self.source.as_ref());
+        // Stores of agents are listed only where there is nothing else: runs show them on their own pages.
+        let is_run = |found: &Found| found.kind != FoundKind::Agents;
+        if survey.found.iter().any(is_run) {
+            survey.found.retain(is_run);
         }
-        let (mut read, mut left) = (false, 0);
-        let mut list = RunList {
+        if wanted.go_on.is_some() {
+            survey.found.sort_by(|a, b| b.name.cmp(&a.name));
+        }
+        let list = RunList {
             label: self.source.label(),
-            issues: found.issues,
-            total: self.source.more_runs(),
+            issues: survey.issues,
+            total: self.source.more_runs() + survey.found.len() as u32,
             ..RunList::default()
         };
-        let (mut heads, mut last) = (BTreeMap::new(), None);
-        // Stores of agents are listed only where there is nothing else: runs show them on their own pages.
-        let only_agents = found.found.iter().all(|f| f.kind == FoundKind::Agents);
-        let alone = found.found.len() == 1;
-        for place in found.found {
-            if place.kind == FoundKind::Agents && !only_agents {
+        let alone = survey.found.len() == 1;
+        self.listed(list, survey.found, alone, wanted)
+    }
+
+    /// Adds the lines of some runs to a list; those that may change once more of the run is read are named beside it, by
+    /// their place. A run that is `alone` is opened with what lies around it.
+    fn listed(
+        &self,
+        list: RunList,
+        found: Vec<Found>,
+        alone: bool,
+        wanted: &Wanted<'_>,
+    ) -> (Listing, BTreeMap<String, Found>) {
+        let mut heads = BTreeMap::new();
+        let mut listing = Listing {
+            list,
+            session: None,
+            left: Vec::new(),
+        };
+        let mut read = false;
+        let mut found = found.into_iter();
+        while let Some(place) = found.next() {
+            if !wanted.filter.may_want(&place.name) {
                 continue;
             }
-            list.total += 1;
-            if !filter.may_want(&place.name) {
-                continue;
-            }
-            let head = self.head(&place).filter(|line| by_heads || line.is_whole);
-            let (line, is_whole) = match (known(&place), head) {
+            let known = wanted.known.and_then(|known| known(&place));
+            let head = self.head(&place);
+            let head = head.filter(|line| wanted.by_heads || line.is_whole);
+            let (line, is_whole) = match (known, head) {
                 (Some(line), _) => (self.aged(line), true),
                 (None, Some(head)) if began(&head.summary).is_some() => {
                     (self.aged(head.summary), head.is_whole)
                 }
-                (None, _) if read && go_on.is_some_and(|go_on| !go_on()) => {
-                    left += 1;
-                    continue;
+                (None, _) if read && wanted.go_on.is_some_and(|go_on| !go_on()) => {
+                    listing.left.push(place);
+                    listing.left.extend(found);
+                    break;
                 }
                 (None, _) => {
+                    if wanted.known.is_none() {
+                        let next = found.as_slice().iter();
+                        let next = std::iter::once(&place).chain(next);
+                        self.source.expect(&mut next.map(|found| &*found.place));
+                    }
                     read = true;
                     // One at a time.
-                    drop(last.take());
+                    drop(listing.session.take());
                     let (line, session) = self.line(&place, alone);
-                    last = session;
+                    listing.session = session;
                     (line, true)
                 }
             };
-            if filter.wants(&line) {
-                list.runs.push(line);
+            if wanted.filter.wants(&line) {
+                listing.list.runs.push(line);
                 if !is_whole {
                     heads.insert(place.place.clone(), place);
                 }
             }
         }
-        (list, heads, last, left)
+        (listing, heads)
     }
 
     /// What the store of all runs says of one.
@@ -177,7 +233,7 @@ impl<'a> Lists<'a> {
 
     /// A run as a line, and the session that it took; `around` opens with that what lies around the run.
     pub(super) fn line(&self, found: &Found, around: bool) -> (RunSummary, Option<Session>) {
-        if let Some(line) = of_head(self.source, found, self.options) {
+        if let Some(line) = of_head(self.source, found, self.options, around) {
             return (self.aged(line), None);
         }
         let source = Rc::clone(self.source);

@@ -49,7 +49,7 @@ pub use carry::Carried;
 pub use choose::{ChooseError, choose};
 pub use convert::{Each, Files, Left, There, weight};
 pub use filter::{Filter, Order, RUN_STATUSES, SILENT, UnknownStatus};
-pub use list::{Listing, is_of_newest, list, list_again, list_page, list_while};
+pub use list::{Listing, is_of_newest, list, list_again, list_more, list_page, list_while};
 pub use lookup::{FoundValue, Lookup};
 pub use one_agent::{AgentHome, OneAgent};
 pub use open::OpenError;

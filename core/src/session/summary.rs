@@ -17,6 +17,10 @@ use crate::view::{Counts, RunSummary};
 /// Databases from this size on are not read whole for a list: they hold large values, or very many rows.
 const LARGE: u64 = 8 << 20;
 
+/// The same of a database that is alone: it is opened next, and to read it twice takes longer than its first facts are
+/// early.
+const LARGE_ALONE: u64 = 32 << 20;
+
 /// Rows of a large database that are folded for a list all the same: where the run row does not say how it ended.
 const ROWS: u64 = 20_000;
 
@@ -60,6 +64,7 @@ pub(super) fn of_head(
     source: &Rc<dyn Source>,
     found: &Found,
     options: &Options,
+    alone: bool,
 ) -> Option<RunSummary> {
     let path = match found.kind {
         FoundKind::Database => found.place.clone(),
@@ -67,7 +72,8 @@ pub(super) fn of_head(
         FoundKind::StateFile | FoundKind::Agents => return None,
     };
     let (dir, name) = split(&path);
-    source.file(&path).filter(|file| file.len >= LARGE)?;
+    let large = if alone { LARGE_ALONE } else { LARGE };
+    source.file(&path).filter(|file| file.len >= large)?;
     let db = source.database(&path, &options.limits).ok()?;
     let rows::Head { mut run, left_out } =
         rows::head(db.as_ref(), name, |run| match says_its_end(run) {

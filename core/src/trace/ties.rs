@@ -6,6 +6,9 @@ use super::rows::NONE;
 use crate::model::Execution;
 use crate::program::{self, Listing, StatementKind, Tie, TiedBy, Within};
 
+/// Rows whose ties are remembered: a loop repeats its few, and 100,000 that are all different are not worth their memory.
+const REMEMBERED: usize = 4096;
+
 /// Ties of rows to statements; each text is tied once.
 pub(super) struct Ties<'a> {
     program: Option<&'a Listing>,
@@ -83,7 +86,7 @@ impl<'a> Ties<'a> {
             return *tie;
         }
         let tie = learned.tie_within(&row.text, row.index, within);
-        if self.rows.len() < program::REMEMBERED {
+        if self.rows.len() < REMEMBERED {
             self.rows.insert(key, tie);
         }
         tie

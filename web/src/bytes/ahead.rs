@@ -13,7 +13,7 @@ pub(super) const UNIT: u64 = 4 * 1024;
 pub(super) const BLOCK: u64 = 4 * UNIT;
 
 /// A file of at most so many bytes is fetched whole when its beginning is read.
-const SMALL: u64 = 1 << 20;
+pub(crate) const WHOLE: u64 = 1 << 20;
 
 /// A file of at most so many bytes is fetched whole when it was fetched from a few times: a list of many runs reads little
 /// of each, a run's own pages most of it.
@@ -91,7 +91,7 @@ impl Ahead {
     pub(super) fn piece(&mut self, file: usize, size: u64, at: u64) -> Piece {
         let fetches = self.fetches.entry(file).or_default();
         *fetches += 1;
-        if (size <= SMALL && at < BLOCK) || (size <= MIDDLE && *fetches == FEW) {
+        if (size <= WHOLE && at < BLOCK) || (size <= MIDDLE && *fetches == FEW) {
             return Piece {
                 start: 0,
                 len: size,

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use prosescope_desk::protocol::Counters;
 
+pub(crate) use super::ahead::WHOLE;
 use super::ahead::{Ahead, BLOCK, UNIT};
 
 /// Bytes that are kept: what SQLite needs again, and the rows of a table beside the values between them. Twice that of the
@@ -14,6 +15,10 @@ const KEPT: u64 = 32 << 20;
 /// Small files that are fetched with the one that is asked for, at most: a folder's files are read in their order, and
 /// a browser is asked for each across processes.
 const FILES_AHEAD: usize = 64;
+
+/// Bytes of files of runs that are fetched together, as long as the last one lets them be: a browser gives them at once in
+/// the time of some single fetches.
+pub(crate) const TOGETHER: u64 = 2 << 20;
 
 /// A file of at most so many bytes is small.
 pub(crate) const SMALL: u64 = BLOCK;
@@ -76,7 +81,7 @@ impl Cache {
     /// How many files, small ones, are best fetched together when the one at `file` is read: itself alone, unless the
     /// files before it were read as well. 0 when it is here already.
     pub(crate) fn files_to_fetch(&mut self, file: usize) -> usize {
-        if self.units.contains_key(&(file, 0)) {
+        if self.has(file) {
             return 0;
         }
         let goes_on = self.row.files > 0 && file == self.row.next;
@@ -92,9 +97,18 @@ impl Cache {
         files
     }
 
+    /// Whether the beginning of a file is here.
+    pub(crate) fn has(&self, file: usize) -> bool {
+        self.units.contains_key(&(file, 0))
+    }
+
     /// Takes in small files that were fetched together: each with all of its bytes.
-    pub(crate) fn take_in<'a>(&mut self, files: impl ExactSizeIterator<Item = (usize, &'a [u8])>) {
-        self.make_room(files.len() as u64 * SMALL);
+    pub(crate) fn take_in<'a>(
+        &mut self,
+        files: impl ExactSizeIterator<Item = (usize, &'a [u8])>,
+        bytes: u64,
+    ) {
+        self.make_room(bytes + files.len() as u64 * UNIT);
         self.counters.fetches += 1;
         for (file, bytes) in files {
             self.counters.fetched += bytes.len() as u64;
@@ -403,6 +417,7 @@ mod tests {
                     .map(|n| (n, &b"abc"[..]))
                     .collect::<Vec<_>>()
                     .into_iter(),
+                3 * files as u64,
             );
             files
         };

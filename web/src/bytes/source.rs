@@ -16,7 +16,10 @@ use prosescope_core::issue::Issue;
 use prosescope_core::source::{FileEntry, Source, SourceError, left_out, names_hidden, not_given};
 use prosescope_core::time::Stamp;
 
-use super::cache::{Cache, Fetched, SMALL};
+use super::cache::{Cache, Fetched, SMALL, TOGETHER, WHOLE};
+
+/// Files of one place that are fetched together with those of others, at most.
+const OF_A_PLACE: usize = 200;
 
 /// Where a file's bytes are.
 enum Place {
@@ -171,6 +174,10 @@ impl Source for WebSource {
         Ok(bytes)
     }
 
+    fn expect(&self, places: &mut dyn Iterator<Item = &str>) {
+        self.files.fetch_places(places);
+    }
+
     fn listed(&self) -> Vec<Issue> {
         self.listed.clone()
     }
@@ -216,8 +223,7 @@ impl Files {
         }
     }
 
-    /// Fetches a small file of the browser together with those behind it, when a folder is being read in a row. What
-    /// cannot be read so is left to be read alone, where it is said which file it is.
+    /// Fetches a small file of the browser together with those behind it, when a folder is being read in a row.
     fn fetch_row(&self, index: usize, cache: &mut Cache) {
         if self.small(index).is_none() {
             return;
@@ -226,23 +232,63 @@ impl Files {
         if files < 2 {
             return;
         }
+        let files = (index..index + files).filter(|at| self.small(*at).is_some());
+        self.fetch_together(&files.collect::<Vec<_>>(), cache);
+    }
+
+    /// Fetches the files of the next places together, unless those of the first are here.
+    fn fetch_places(&self, places: &mut dyn Iterator<Item = &str>) {
+        let mut cache = self.cache.borrow_mut();
+        let (mut files, mut bytes) = (Vec::new(), 0);
+        for place in places {
+            let from = self.entries.partition_point(|file| *file.path < *place);
+            let of_place = self.entries.get(from..).unwrap_or_default().iter();
+            let of_place = of_place.take_while(|file| {
+                let below = file.path.strip_prefix(place);
+                below.is_some_and(|below| {
+                    below.is_empty() || below.starts_with('/') || place.is_empty()
+                })
+            });
+            let known = files.len();
+            for (at, file) in (from..).zip(of_place).take(OF_A_PLACE) {
+                let is_whole =
+                    file.len <= WHOLE && matches!(self.places.get(at), Some(Place::Browser(_)));
+                if file.len > 0 && is_whole && !cache.has(at) {
+                    bytes += file.len;
+                    files.push(at);
+                }
+            }
+            if files.len() == known || bytes > TOGETHER {
+                break;
+            }
+        }
+        self.fetch_together(&files, &mut cache);
+    }
+
+    /// Fetches files of the browser at once. What cannot be read so is left to be read alone, where it is said which file it is.
+    fn fetch_together(&self, files: &[usize], cache: &mut Cache) {
         let (mut row, parts, mut bytes) = (Vec::new(), js_sys::Array::new(), 0);
-        for at in index..index + files {
-            let Some(file) = self.small(at) else { continue };
+        for at in files {
+            let Some(Place::Browser(file)) = self.places.get(*at) else {
+                continue;
+            };
             parts.push(file);
-            row.push((at, bytes..bytes + self.size(at) as usize));
-            bytes += self.size(at) as usize;
+            row.push((*at, bytes..bytes + self.size(*at) as usize));
+            bytes += self.size(*at) as usize;
         }
         let together = || {
             let blob = web_sys::Blob::new_with_blob_sequence(&parts).ok()?;
             let buffer = self.reader.as_ref()?.read_as_array_buffer(&blob).ok()?;
             Some(js_sys::Uint8Array::new(&buffer).to_vec())
         };
+        if row.is_empty() {
+            return;
+        }
         if let Some(all) = together().filter(|all| all.len() == bytes) {
             let files = row
                 .into_iter()
                 .map(|(at, range)| (at, all.get(range).unwrap_or_default()));
-            cache.take_in(files);
+            cache.take_in(files, bytes as u64);
         }
     }
 

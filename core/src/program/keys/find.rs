@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Found, Keys, hash, words};
-use crate::program::row::{LIMIT, Row, clip, quoted_in_row};
+use crate::program::row::{LIMIT, Row, clip};
 use crate::program::{Listing, StatementKind as Kind, TiedBy};
 
 /// Words that more statements than this have tell nothing.
@@ -32,7 +32,7 @@ impl Keys {
             .or_else(|| self.by_name(listing, &row))
             .or_else(|| self.by_target(listing, &row))
             .or_else(|| self.by_beginning(listing, &row))
-            .or_else(|| self.by_quoted(listing, &row, text))
+            .or_else(|| self.by_quoted(listing, &row))
             .or_else(|| self.by_words(listing, &row))
             .or_else(|| self.by_kind(listing, &row))
             .unwrap_or_default();
@@ -87,7 +87,7 @@ impl Keys {
     }
 
     /// The same text, with or without the name that it is bound to.
-    fn by_text(&self, listing: &Listing, row: &Row, text: &str) -> Option<Found> {
+    fn by_text(&self, listing: &Listing, row: &Row<'_>, text: &str) -> Option<Found> {
         let with_name = equal(&self.heads, &row.canonical);
         let mut statements = with_name.clone();
         // A word alone is rather the name of what is bound than the value of something else.
@@ -122,7 +122,7 @@ impl Keys {
     }
 
     /// The row's text, when that of another statement goes on where it ends.
-    fn longer(&self, row: &Row) -> Option<String> {
+    fn longer(&self, row: &Row<'_>) -> Option<String> {
         let mut beginning = row.canonical.clone();
         if row.colon {
             beginning.push_str(" :");
@@ -139,7 +139,7 @@ impl Keys {
     }
 
     /// A branch (`parallel:a`), or a name that is bound or declared.
-    fn by_name(&self, listing: &Listing, row: &Row) -> Option<Found> {
+    fn by_name(&self, listing: &Listing, row: &Row<'_>) -> Option<Found> {
         if let Some(branch) = &row.branch {
             let mut statements = several(self.named(listing).names.get(branch)?);
             statements.retain(|id| {
@@ -183,7 +183,7 @@ impl Keys {
         Found::some(statements, false, TiedBy::Name)
     }
 
-    fn by_beginning(&self, listing: &Listing, row: &Row) -> Option<Found> {
+    fn by_beginning(&self, listing: &Listing, row: &Row<'_>) -> Option<Found> {
         if row.canonical.len() < 3 || !row.canonical.contains([' ', '"']) && row.is_keyword() {
             return None;
         }
@@ -213,7 +213,7 @@ impl Keys {
 
     /// `do process(half)` for `let x = do process(half, 3)`, `process(half)`, `session: a` for `x = session: a`, and
     /// an agent's or a block's name alone.
-    fn by_target(&self, listing: &Listing, row: &Row) -> Option<Found> {
+    fn by_target(&self, listing: &Listing, row: &Row<'_>) -> Option<Found> {
         let target = row
             .target
             .as_ref()
@@ -243,8 +243,8 @@ impl Keys {
 
     /// A quoted text that begins like one of the program, or is one with its `{names}` filled in; of the same kind
     /// of statement if there is any.
-    fn by_quoted(&self, listing: &Listing, row: &Row, text: &str) -> Option<Found> {
-        let quoted = quoted_in_row(text);
+    fn by_quoted(&self, listing: &Listing, row: &Row<'_>) -> Option<Found> {
+        let quoted = row.quoted();
         let text = quoted.first().filter(|text| text.len() > 2)?;
         let all = self.texts(listing);
         let (from, to) = range(all, |(literal, _, _)| literal.as_str(), text);
@@ -268,7 +268,7 @@ impl Keys {
     }
 
     /// `loop`, `parallel:` and the like: every statement of that kind.
-    fn by_kind(&self, listing: &Listing, row: &Row) -> Option<Found> {
+    fn by_kind(&self, listing: &Listing, row: &Row<'_>) -> Option<Found> {
         let kind = row.kind?;
         let kinds = &self.named(listing).kinds;
         let of = |kind: Kind| kinds.get(&kind).map(|all| several(all));
@@ -290,7 +290,7 @@ impl Keys {
     }
 
     /// The statements that share the most of the row's words.
-    fn by_words(&self, listing: &Listing, row: &Row) -> Option<Found> {
+    fn by_words(&self, listing: &Listing, row: &Row<'_>) -> Option<Found> {
         if row.is_keyword() {
             return None;
         }

@@ -39,7 +39,7 @@ struct Named {
 }
 
 /// What a text was found to speak of.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Found {
     /// In order of the program.
     pub(super) statements: Vec<u32>,

@@ -26,11 +26,14 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::keys::Found;
-use super::tie::{REMEMBERED, inside};
+use super::tie::inside;
 use super::{Listing, Statement, StatementKind as Kind, Tie, TiedBy};
 
 /// Of more statements that words speak of than this, only the first are looked at.
 const MANY: usize = 64;
+
+/// Labels that are remembered: a loop repeats its few.
+const REMEMBERED: usize = 4096;
 
 /// What one line of a compact log says of the statement that it speaks of. What a line does not say stays empty.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -55,6 +55,7 @@ impl Listing {
         Ties {
             listing: self,
             found: BTreeMap::new(),
+            same: BTreeSet::new(),
             learned: Learned::default(),
             ranks: BTreeMap::new(),
             last: 0,
@@ -74,8 +75,8 @@ impl Listing {
     }
 }
 
-/// Texts that a tier remembers: a loop repeats its few, and 100,000 that are all different are not worth their memory.
-pub(crate) const REMEMBERED: usize = 4096;
+/// Texts that a tier remembers: each is looked up twice, to learn and to be tied.
+const REMEMBERED: usize = 1 << 17;
 
 /// Ties many rows to one program: see [`Listing::ties`].
 #[derive(Debug, Clone)]
@@ -83,6 +84,8 @@ pub struct Ties<'a> {
     listing: &'a Listing,
     /// What texts speak of: of the first [`REMEMBERED`], the others are looked up again.
     found: BTreeMap<String, Rc<Found>>,
+    /// What was found, each once: very many texts speak of the same.
+    same: BTreeSet<Rc<Found>>,
     learned: Learned,
     /// The different indices of a text that several statements have: as many as there are statements, in the
     /// same order, they tell which is which.
@@ -205,8 +208,13 @@ impl Ties<'_> {
         if let Some(found) = self.found.get(text) {
             return Rc::clone(found);
         }
-        let found = Rc::new(self.listing.ready().keys.find(self.listing, text));
+        let found = self.listing.ready().keys.find(self.listing, text);
+        let found = match self.same.get(&found) {
+            Some(same) => Rc::clone(same),
+            None => Rc::new(found),
+        };
         if self.found.len() < REMEMBERED {
+            self.same.insert(Rc::clone(&found));
             self.found.insert(text.to_owned(), Rc::clone(&found));
         }
         found

@@ -199,7 +199,10 @@ async fn walk(roots: Vec<Root>, go_on: impl Fn(usize) -> bool) -> Result<Walked,
             Step::Skipped(path) => walked.missing.skipped.push(path),
             Step::Failed(path, error) => {
                 // A file that went away, or has a name that is no text, or a folder that cannot be listed: the others may be.
-                walked.missing.not_given.extend((!path.is_empty()).then_some(path));
+                walked
+                    .missing
+                    .not_given
+                    .extend((!path.is_empty()).then_some(path));
                 walked.failed = Some(error);
             }
         }
@@ -293,10 +296,7 @@ async fn list_handle(handle: &JsValue, path: &str) -> Result<Vec<Root>, JsValue>
     }
 }
 
-async fn list_entry(
-    entry: &web_sys::FileSystemEntry,
-    path: &str,
-) -> Result<Vec<Root>, JsValue> {
+async fn list_entry(entry: &web_sys::FileSystemEntry, path: &str) -> Result<Vec<Root>, JsValue> {
     let folder: &web_sys::FileSystemDirectoryEntry = entry.unchecked_ref();
     let reader = folder.create_reader();
     let mut inside = Vec::new();
