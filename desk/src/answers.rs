@@ -9,7 +9,7 @@ use prosescope_core::view::Timeline;
 use serde::Serialize;
 
 use crate::follow::Shown;
-use crate::protocol::{Request, Revealed, Stats, Traced, Trouble};
+use crate::protocol::{Request, Revealed, ShownLines, Stats, Traced, Trouble};
 use crate::source::was_being_written;
 use crate::{Desk, DeskSource};
 
@@ -209,10 +209,17 @@ impl Desk {
             Request::Resolve { place, name, from } => {
                 json(&pages::resolve(self.run(&place)?, &name, from))
             }
-            Request::Value { place, of, most } => {
-                let most = usize::try_from(most).unwrap_or(usize::MAX);
-                json(&self.run(&place)?.value(&of, most)?)
+            Request::Value { place, of } => json(&self.value(&place, &of)?),
+            Request::Lines { of, from, len } => {
+                let lines = self.lines(&of)?;
+                let (from, total) = (usize::try_from(from).unwrap_or(usize::MAX), lines.len());
+                let shown = from..from.saturating_add(len as usize).min(total);
+                json(&ShownLines {
+                    rows: shown.filter_map(|at| lines.get(at)).collect(),
+                    total: total as u64,
+                })
             }
+            Request::FindLine { of, text, number } => json(&self.find_line(&of, &text, number)?),
             Request::Download { .. } => Err(Trouble::defect("a download was asked for as text")),
             Request::State { place, whole } => json(&pages::state_page(self.run(&place)?, whole)),
             Request::Table {

@@ -16,6 +16,7 @@ use prosescope_core::view::{RunList, Timeline};
 use crate::DeskSource;
 use crate::protocol::{Counters, Opened, Trouble, WorkflowsIn};
 use crate::search::OpenSearch;
+use crate::value::OpenValue;
 use crate::workflows::{self, OpenWorkflows};
 
 /// For how long runs are listed before what was listed is answered, in milliseconds: the first rows are seen early, and
@@ -44,6 +45,8 @@ pub struct Desk {
     pub(crate) open_workflows: Option<OpenWorkflows>,
     /// The search that was asked last.
     pub(crate) open_search: Option<OpenSearch>,
+    /// The long value that was asked for last.
+    pub(crate) open_value: Option<OpenValue>,
     /// How many readings of runs there were.
     readings: u64,
 }
@@ -83,6 +86,7 @@ impl Desk {
             runs: Vec::new(),
             open_workflows: None,
             open_search: None,
+            open_value: None,
             readings: 0,
         }
     }

@@ -15,6 +15,8 @@ mod follow;
 pub mod protocol;
 mod search;
 mod source;
+pub mod text;
+mod value;
 mod workflows;
 
 pub use desk::Desk;

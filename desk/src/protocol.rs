@@ -9,10 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use prosescope_core::session::ValueOf;
 use prosescope_core::session::pages::{Page, TraceChoice};
 use prosescope_core::trace::{Node, NodeId, Trace};
-use prosescope_core::view::{Bar, RunList, TracePage};
+use prosescope_core::view::{Bar, RunList, TracePage, ValueView};
 use prosescope_core::workflow::WorkflowSummary;
 use prosescope_core::workflow::page::EventLine;
 use serde::{Deserialize, Serialize};
+
+use crate::text::LineOf;
 
 /// A question. `place` is where a run lies inside what is open (see
 /// [`prosescope_core::view::RunSummary::place`]).
@@ -162,14 +164,30 @@ pub enum Request {
         /// The frame; `None` is the root.
         from: Option<i64>,
     },
-    /// The beginning of a value: a `ValueView`.
+    /// A value: an [`OpenedValue`].
     Value {
         /// Where the run lies.
         place: String,
         /// Whose.
         of: ValueOf,
-        /// At most so many bytes.
-        most: u64,
+    },
+    /// A stretch of the lines of a long value: [`ShownLines`].
+    Lines {
+        /// Whose.
+        of: LinesOf,
+        /// The first one, from 0.
+        from: u64,
+        /// How many.
+        len: u32,
+    },
+    /// The first of these lines that has a text: its place among them, or nothing.
+    FindLine {
+        /// Whose.
+        of: LinesOf,
+        /// The text, as the finder looks for it.
+        text: String,
+        /// The number of a line that is tried before the others, from 1.
+        number: u64,
     },
     /// A whole value: its bytes, which come beside the answer or in place of it.
     Download {
@@ -304,6 +322,35 @@ impl Folds {
         let folded = |(at, node): &(NodeId, &Node)| node.descendants > 0 && self.contains(at.get());
         nodes.filter(folded).map(|(at, _)| at).collect()
     }
+}
+
+/// The lines of a value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinesOf {
+    /// Where the run lies.
+    pub place: String,
+    /// Whose.
+    pub of: ValueOf,
+    /// Of the value laid out as JSON.
+    pub laid_out: bool,
+}
+
+/// A value that was opened.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct OpenedValue {
+    /// The value; where it is long, with the beginning of what can be looked at.
+    pub view: ValueView,
+    /// Whether it is long: it is looked at line by line.
+    pub is_long: bool,
+}
+
+/// Some lines of a long text.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ShownLines<T = String> {
+    /// Their numbers, and their texts.
+    pub rows: Vec<LineOf<T>>,
+    /// Shown lines in all.
+    pub total: u64,
 }
 
 /// A window of the trace.

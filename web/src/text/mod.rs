@@ -1,9 +1,7 @@
-//! Text for a page, without a page: amounts and times in words, lines of long texts, Markdown as a tree.
+//! Text for a page, without a page: amounts and times in words, Markdown as a tree.
 
 #![cfg_attr(not(target_family = "wasm"), allow(dead_code))]
 
-pub(crate) mod json;
-pub(crate) mod lines;
 pub(crate) mod markdown;
 pub(crate) mod window;
 pub(crate) mod words;

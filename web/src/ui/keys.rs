@@ -187,7 +187,7 @@ fn close(app: App) -> bool {
         app.notice.set(None);
         return true;
     }
-    super::finder::unmark();
+    super::finder::unmark(app);
     let route = app.route.get_untracked();
     if route.selected().is_none() {
         return false;

@@ -184,12 +184,22 @@ pub(crate) fn Copy(
     text: Signal<String>,
     /// What the button says.
     label: &'static str,
+    /// What to ask for, where the text is only the beginning.
+    #[prop(default = None)]
+    whole: Option<Request>,
 ) -> impl IntoView {
+    let app = App::get();
     let (done, set_done) = signal(false);
     let copy = move |_| {
-        let text = text.get_untracked();
+        let (text, whole) = (text.get_untracked(), whole.clone());
         spawn_local(async move {
-            if copy_text(&text).await {
+            let text = match whole {
+                Some(whole) => whole_text(app, whole).await,
+                None => Some(text),
+            };
+            if let Some(text) = text
+                && copy_text(&text).await
+            {
                 set_done.set(true);
                 set_timeout(
                     move || {
@@ -206,6 +216,11 @@ pub(crate) fn Copy(
             <span aria-live="polite">{move || if done.get() { "Copied" } else { label }}</span>
         </button>
     }
+}
+
+async fn whole_text(app: App, request: Request) -> Option<String> {
+    let blob = app.blob(request).await.ok()?;
+    JsFuture::from(blob.text()).await.ok()?.as_string()
 }
 
 async fn copy_text(text: &str) -> bool {

@@ -94,6 +94,8 @@ pub(crate) struct App {
     pub(crate) finder: RwSignal<bool>,
     /// What was looked for last.
     pub(crate) sought: RwSignal<String>,
+    /// What is marked in what is shown.
+    pub(crate) marked: RwSignal<Option<Marked>>,
     /// What the list of runs is narrowed to, and its order.
     pub(crate) choice: Choice,
     /// Whether the page is to be printed, once all of its rows are there.
@@ -123,6 +125,15 @@ pub(crate) struct App {
 /// A list that keys move in: its number, and what moves in it.
 type ListKeys = (u32, Rc<dyn Fn(Move)>);
 
+/// A text that was found, and is marked wherever it is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Marked {
+    /// The text.
+    pub(crate) text: String,
+    /// The line of what was opened that it was found in, from 1.
+    pub(crate) line: u64,
+}
+
 /// A step in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Move {
@@ -146,6 +157,7 @@ impl App {
             help: RwSignal::new(false),
             finder: RwSignal::new(false),
             sought: RwSignal::default(),
+            marked: RwSignal::new(None),
             choice: Choice::default(),
             printing: RwSignal::new(false),
             unread: RwSignal::new((0, false)),

@@ -3,22 +3,19 @@
 use std::rc::Rc;
 
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 use prosescope_core::render::download::download_name;
 use prosescope_core::session::ValueOf;
-use prosescope_core::view::{ValueFormat, ValueView};
+use prosescope_core::view::ValueFormat;
+use prosescope_desk::text::{LineOf, Lines, laid_out};
 
 use super::list::{Cursor, Mark, Pages, Rows, Stretch};
 use super::load::{ask, loaded};
 use super::parts::{Copy, Download, Empty};
 use super::rendered::Markdown;
-use super::state::Run;
-use crate::protocol::Request;
-use crate::text::json::laid_out;
-use crate::text::lines::Lines;
+use super::state::{App, Marked, Run};
+use crate::protocol::{LinesOf, OpenedValue, Request, ShownLines};
 use crate::text::words;
-
-/// Longer values show their first part and a download.
-const MOST: u64 = 10_000_000;
 
 /// Longer texts are drawn line by line as they come into sight.
 const AT_ONCE: usize = 60_000;
@@ -51,41 +48,52 @@ pub(crate) fn Value(
 ) -> impl IntoView {
     let run = Run::get();
     let asked = of.clone();
-    let answer = ask::<ValueView>(move || Request::Value {
+    let answer = ask::<OpenedValue>(move || Request::Value {
         place: run.place(),
         of: asked.clone(),
-        most: MOST,
     });
     view! {
         <section class="value" aria-label="Value">
-            {loaded(answer, move |value: ValueView| {
-                let download = Request::Download { place: run.place(), of: of.clone() };
-                view! { <Opened value download name=name.clone()/> }.into_any()
+            {loaded(answer, move |value: OpenedValue| {
+                view! { <Opened value place=run.place() of=of.clone() name=name.clone()/> }.into_any()
             })}
         </section>
     }
 }
 
 #[component]
-fn Opened(value: ValueView, download: Request, name: String) -> impl IntoView {
+fn Opened(value: OpenedValue, place: String, of: ValueOf, name: String) -> impl IntoView {
+    let OpenedValue {
+        view: value,
+        is_long,
+    } = value;
     let size = words::bytes(value.len);
     let (note, summary) = (value.note.clone(), value.summary.clone());
     let cut = value.cut.then(|| {
-        let shown = words::bytes(value.text.len() as u64);
-        format!("This is the first {shown} of {size}. Download the value to have all of it.")
+        format!("Only its first 10 MB are shown of {size}. Download the value to have all of it.")
     });
     let name = download_name(&name, value.format);
     let from = value.from.clone();
     let empty = value.len == 0;
     let format = value.format;
     let text = StoredValue::new(value.text);
+    let download = Request::Download {
+        place: place.clone(),
+        of: of.clone(),
+    };
+    let whole = is_long.then(|| download.clone());
+    let long = is_long.then_some(LinesOf {
+        place,
+        of,
+        laid_out: false,
+    });
     view! {
         {summary.map(|summary| view! { <p class="summary"><span class="faint">"Summary in the row: "</span>{summary}</p> })}
         {note.map(|note| view! { <p class="aside">{note}</p> })}
-        <Looks text format empty>
+        <Looks text format empty long>
             <span class="faint cut" title=from.clone()>{size}" · "{from.clone()}</span>
             <span class="grow"></span>
-            <Copy text=Signal::derive(move || text.get_value()) label="Copy"/>
+            <Copy text=Signal::derive(move || text.get_value()) label="Copy" whole/>
             <Download request=download name/>
         </Looks>
         {cut.map(|cut| view! { <p class="aside">{cut}</p> })}
@@ -102,6 +110,9 @@ pub(crate) fn Looks(
     /// There is nothing in it.
     #[prop(optional)]
     empty: bool,
+    /// Where its lines are asked for, when it is only the beginning of a long one.
+    #[prop(default = None)]
+    long: Option<LinesOf>,
     /// What else stands in the bar.
     children: Children,
 ) -> impl IntoView {
@@ -115,7 +126,15 @@ pub(crate) fn Looks(
         ValueFormat::Json => Look::Json,
         ValueFormat::Text | ValueFormat::Binary => Look::Raw,
     };
+    let app = App::get();
     let look = RwSignal::new(first);
+    let is_long = long.is_some();
+    Effect::new(move || {
+        // Rendered is only the beginning, and what was found may be behind it.
+        if is_long && app.marked.read().is_some() && look.get_untracked() == Look::Rendered {
+            look.set(Look::Raw);
+        }
+    });
     let tabs = (looks.len() > 1 && !empty).then(|| {
         let tabs = looks.iter().map(|of| {
             let of = *of;
@@ -132,10 +151,14 @@ pub(crate) fn Looks(
         {move || if empty {
             view! { <Empty what="Empty" why="The value has no bytes."/> }.into_any()
         } else {
-            match look.get() {
-                Look::Rendered => view! { <Markdown text=text.get_value()/> }.into_any(),
-                Look::Json => view! { <Text text=laid_out(&text.read_value())/> }.into_any(),
-                Look::Raw => view! { <Text text=text.get_value()/> }.into_any(),
+            match (look.get(), long.clone()) {
+                (Look::Json | Look::Raw, Some(of)) => {
+                    let laid_out = look.get_untracked() == Look::Json;
+                    view! { <Long of=LinesOf { laid_out, ..of }/> }.into_any()
+                }
+                (Look::Rendered, _) => view! { <Markdown text=text.get_value()/> }.into_any(),
+                (Look::Json, None) => view! { <Text text=laid_out(&text.read_value())/> }.into_any(),
+                (Look::Raw, None) => view! { <Text text=text.get_value()/> }.into_any(),
             }
         }}
     }
@@ -151,7 +174,7 @@ pub(crate) fn Text(
         return view! { <pre class="raw" tabindex="0">{text}</pre> }.into_any();
     }
     let lines = Rc::new(Lines::new(text));
-    let pages = Pages::new(move |from, len| {
+    let fetch = move |from: u64, len: u32| {
         let rows = (from..from + u64::from(len)).filter_map(|i| {
             let (number, line) = lines.get(i as usize)?;
             Some((number, line.to_owned()))
@@ -161,8 +184,52 @@ pub(crate) fn Text(
             total: lines.len() as u64,
         };
         std::future::ready(Ok(stretch))
+    };
+    line_by_line(Pages::new(fetch), Cursor::new())
+}
+
+/// A long text of which only the lines are asked for that come into sight.
+#[component]
+fn Long(of: LinesOf) -> impl IntoView {
+    let app = App::get();
+    let cursor = Cursor::new();
+    let asked = of.clone();
+    let pages = Pages::new(move |from, len| {
+        let request = Request::Lines {
+            of: asked.clone(),
+            from,
+            len,
+        };
+        async move {
+            let lines: ShownLines = app.ask(request).await?;
+            Ok(Stretch {
+                rows: lines.rows,
+                total: lines.total,
+            })
+        }
     });
-    let draw = |_, (number, line): &(Option<u32>, String)| {
+    Effect::new(move || {
+        let Some(Marked { text, line }) = app.marked.get() else {
+            return;
+        };
+        let request = Request::FindLine {
+            of: of.clone(),
+            text,
+            number: line,
+        };
+        spawn_local(async move {
+            // Without it the text begins at its beginning.
+            let found: Option<u64> = app.ask(request).await.unwrap_or_default();
+            if let Some(row) = found.filter(|_| !cursor.is_gone()) {
+                cursor.go(row);
+            }
+        });
+    });
+    line_by_line(pages, cursor)
+}
+
+fn line_by_line(pages: Pages<LineOf<String>>, cursor: Cursor) -> AnyView {
+    let draw = |_, (number, line): &LineOf<String>| {
         let number = number.map_or_else(String::new, |n| n.to_string());
         view! {
             <span class="no" role="gridcell" aria-hidden="true">{number}</span>
@@ -172,7 +239,7 @@ pub(crate) fn Text(
     };
     view! {
         <Rows
-            pages height=20.0 label="Text, line by line" class="text-rows" cursor=Cursor::new() main=false
+            pages height=20.0 label="Text, line by line" class="text-rows" cursor main=false
             draw=draw mark=|_| Mark::default() on_key=Callback::new(|_| {})
         />
     }

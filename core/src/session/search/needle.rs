@@ -45,7 +45,7 @@ impl Needle {
     }
 
     /// Whether a text has it.
-    pub(in crate::session) fn is_in(&self, text: &str) -> bool {
+    pub fn is_in(&self, text: &str) -> bool {
         self.find(text.as_bytes(), 0, text.len()).is_some()
     }
 

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use prosescope_tests::{build, needs};
+
 use super::screenshots::shoot;
 use super::{FAILED, FINISHED, Viewer, example, examples};
 
@@ -68,6 +70,54 @@ fn a_text_is_found_while_it_is_typed_and_marked_where_it_is() {
     viewer.wait("document.querySelector('dialog.finder input').value === 'headings'");
     viewer.key("Escape");
     viewer.wait("!document.querySelector('dialog.finder[open]')");
+    viewer.assert_quiet();
+}
+
+/// A long value is drawn line by line: what was found far down in it is gone to, and in an endless line, too.
+#[test]
+fn a_hit_in_a_long_value_opens_at_its_line() {
+    if needs::sqlite3().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let database = folder.path().join("state.db");
+    let line = "replace(hex(zeroblob(40000)), '00', 'A line of fifty characters, and then the next.' || char(10))";
+    let endless = "replace(hex(zeroblob(40000)), '00', 'no break ')";
+    build::sql(
+        &database,
+        &format!(
+            "{} INSERT INTO bindings (name, kind, value, source_statement) VALUES
+               ('long', 'let', {line} || 'A line with the albatross.' || char(10) || {line}, 'let long = session \"Write\"'),
+               ('json', 'let', '{{\"a\": \"' || {endless} || '\", \"b\": \"a penguin\"}}', 'let json = session \"Write\"');",
+            build::rows(10)
+        ),
+    );
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    viewer.drop_run(&[&database]);
+    viewer.wait("document.querySelector('.by-status')");
+    for (text, number) in [("albatross", "40001"), ("a penguin", "3")] {
+        find(&mut viewer, text);
+        viewer.wait("document.querySelector('#found .entry mark')");
+        viewer.key("Enter");
+        viewer.wait("!document.querySelector('dialog.finder[open]')");
+        let row = format!(
+            "[...document.querySelectorAll('.text-rows .row')].find(row => row.innerText.includes('{text}'))"
+        );
+        viewer.wait(&row);
+        viewer.wait(&format!("{MARKS} > 0"));
+        let is_seen = format!(
+            "(() => {{ const row = {row}.getBoundingClientRect(), list = {row}.closest('[role=grid]').getBoundingClientRect();
+               return row.top >= list.top && row.bottom <= list.bottom + 1; }})()"
+        );
+        viewer.wait(&is_seen);
+        assert_eq!(
+            viewer.eval(&format!("{row}.querySelector('.no').innerText")),
+            number
+        );
+    }
+    shoot(&mut viewer, "long-value");
     viewer.assert_quiet();
 }
 

@@ -30,8 +30,8 @@ pub(super) struct Entry {
 /// What an entry does.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Act {
-    /// Goes there; of a hit, the text is marked.
-    Go(Route, bool),
+    /// Goes there; of a hit, the text is marked, which is in this line of what is opened.
+    Go(Route, Option<u64>),
     /// Lets a person choose files.
     Files,
     /// Lets a person choose a folder.
@@ -59,7 +59,7 @@ pub(super) fn named(app: App, text: &str) -> Vec<Entry> {
         let pages = Page::ALL.into_iter().enumerate();
         all.extend(pages.map(|(at, page)| {
             let number = ((at + 1) % 10).to_string();
-            let go = Act::Go(Route::page(run, page), false);
+            let go = Act::Go(Route::page(run, page), None);
             entry("Pages", page.title(), &number, go)
         }));
     }
@@ -70,7 +70,7 @@ pub(super) fn named(app: App, text: &str) -> Vec<Entry> {
             list.runs.len() > 1 && fits(&name)
         });
         all.extend(runs.take(RUNS).map(|run| {
-            let go = Act::Go(Route::page(&key(list, run), Page::Overview), false);
+            let go = Act::Go(Route::page(&key(list, run), Page::Overview), None);
             let more = format!("{} · {}", run.id, run.status);
             entry("Runs", program(run), &more, go)
         }));
@@ -78,7 +78,7 @@ pub(super) fn named(app: App, text: &str) -> Vec<Entry> {
     let commands = [
         ("Open files", "Ctrl O", Act::Files),
         ("Open a folder", "", Act::Folder),
-        ("All runs", "g", Act::Go(Route::Home, false)),
+        ("All runs", "g", Act::Go(Route::Home, None)),
         ("Keys", "?", Act::Help),
     ];
     let commands = commands.into_iter().filter(|(name, ..)| fits(name));
@@ -120,7 +120,7 @@ pub(super) fn hits(list: &RunList, found: &SearchedRun, several: bool) -> Vec<En
                 text,
                 mark: Some(mark),
                 more: own.map_or(hit.place.as_str(), |(id, _)| id).to_owned(),
-                act: Act::Go(route(&key, group.kind, hit), true),
+                act: Act::Go(route(&key, group.kind, hit), Some(hit.text_line)),
             }
         }));
     }

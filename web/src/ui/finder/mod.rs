@@ -87,8 +87,8 @@ fn Inside() -> impl IntoView {
         app.sought.set(text.get_untracked());
         match entry.act {
             Act::Go(route, marked) => {
-                if marked {
-                    mark::mark(&text.get_untracked());
+                if let Some(line) = marked {
+                    mark::mark(app, text.get_untracked().trim(), line);
                 }
                 app.go(route);
             }

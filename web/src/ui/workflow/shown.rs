@@ -5,11 +5,11 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use leptos::prelude::*;
 use prosescope_core::workflow::page::{Extra, Member, Shown};
 
-use crate::text::json::laid_out;
 use crate::text::words;
 use crate::ui::parts::{live, pairs};
 use crate::ui::rendered::Markdown;
 use crate::ui::value::Text;
+use prosescope_desk::text::laid_out;
 
 /// JSON up to this length is shown in place.
 const SHORT: usize = 100;

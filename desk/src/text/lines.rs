@@ -1,11 +1,16 @@
 //! A long text as lines that a list can show a few of: an index, not copies.
 
+use std::ops::Range;
+
 /// The most characters of one shown line; longer ones are shown as several.
 const WIDEST: usize = 1000;
 
+/// The number of a line, where one begins and not the rest of one, and its text.
+pub type LineOf<T> = (Option<u32>, T);
+
 /// A text and where its lines begin.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Lines {
+pub struct Lines {
     text: String,
     /// Where each shown line begins, and the number of the line that begins there; `None` for the rest of one.
     starts: Vec<(u32, Option<u32>)>,
@@ -13,7 +18,7 @@ pub(crate) struct Lines {
 
 impl Lines {
     /// Finds the lines of a text (below 4 GB).
-    pub(crate) fn new(text: String) -> Lines {
+    pub fn new(text: String) -> Lines {
         let mut starts = Vec::new();
         let mut at = 0;
         for (number, line) in text.split_inclusive('\n').enumerate() {
@@ -28,12 +33,26 @@ impl Lines {
     }
 
     /// How many there are to show.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.starts.len()
     }
 
+    /// Whether there is nothing to show.
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// Which shown lines are those of the line of a number, from 1.
+    pub fn of_number(&self, number: u64) -> Option<Range<usize>> {
+        let is = |start: &(u32, Option<u32>)| start.1.map(u64::from) == Some(number);
+        let from = self.starts.iter().position(is)?;
+        let rest = self.starts.get(from + 1..).unwrap_or_default();
+        let more = rest.iter().take_while(|(_, number)| number.is_none());
+        Some(from..from + 1 + more.count())
+    }
+
     /// The number of a shown line, where one begins, and its text.
-    pub(crate) fn get(&self, index: usize) -> Option<(Option<u32>, &str)> {
+    pub fn get(&self, index: usize) -> Option<LineOf<&str>> {
         let (start, number) = *self.starts.get(index)?;
         let end = self
             .starts
@@ -62,6 +81,16 @@ mod tests {
             "a\r\n\nb\n",
             &[(Some(1), "a"), (Some(2), ""), (Some(3), "b")],
         );
+    }
+
+    #[test]
+    fn a_line_is_found_by_its_number() {
+        let lines = Lines::new(format!("a\n{}\nz", "b".repeat(2 * WIDEST + 1)));
+        assert_eq!(lines.of_number(1), Some(0..1));
+        assert_eq!(lines.of_number(2), Some(1..4));
+        assert_eq!(lines.of_number(3), Some(4..5));
+        assert_eq!(lines.of_number(0), None);
+        assert_eq!(lines.of_number(4), None);
     }
 
     #[test]

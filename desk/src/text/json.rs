@@ -5,7 +5,7 @@ const DEEPEST: usize = 40;
 
 /// Lays out a JSON text: a member a line, two spaces a level. Anything else comes back as something readable too;
 /// nothing but white space outside of strings is changed.
-pub(crate) fn laid_out(json: &str) -> String {
+pub fn laid_out(json: &str) -> String {
     let mut out = String::with_capacity(json.len() + json.len() / 4);
     let mut depth = 0_usize;
     let mut chars = json.chars().peekable();

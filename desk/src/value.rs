@@ -1,0 +1,89 @@
+//! Long values: the page gets the beginning, and the lines that come into sight.
+
+use prosescope_core::session::ValueOf;
+use prosescope_core::session::search::Needle;
+
+use crate::Desk;
+use crate::protocol::{LinesOf, OpenedValue, Trouble};
+use crate::text::{Lines, laid_out};
+
+/// Longer texts are shown line by line, in bytes.
+const LONG: usize = 60_000;
+
+/// How much of the text of those the page gets, to show it rendered.
+const BEGINNING: usize = 200_000;
+
+/// How much of a value is looked at: the rest can be downloaded.
+const MOST: usize = 10_000_000;
+
+/// The lines of the value that was asked for last.
+pub(crate) struct OpenValue {
+    of: LinesOf,
+    /// The reading of the run that it is of.
+    reading: u64,
+    lines: Lines,
+}
+
+impl Desk {
+    /// Opens a value.
+    pub(crate) fn value(&mut self, place: &str, of: &ValueOf) -> Result<OpenedValue, Trouble> {
+        let (session, reading) = self.reading(place)?;
+        let mut view = session.value(of, MOST)?;
+        let is_long = view.text.len() > LONG;
+        if is_long {
+            let end = view.text.floor_char_boundary(BEGINNING);
+            let beginning = view.text.get(..end).unwrap_or_default().to_owned();
+            let text = std::mem::replace(&mut view.text, beginning);
+            self.open_value = Some(OpenValue {
+                of: LinesOf {
+                    place: place.to_owned(),
+                    of: of.clone(),
+                    laid_out: false,
+                },
+                reading,
+                lines: Lines::new(text),
+            });
+        }
+        Ok(OpenedValue { view, is_long })
+    }
+
+    /// The lines of a long value; read anew when another one was opened in between.
+    pub(crate) fn lines(&mut self, of: &LinesOf) -> Result<&Lines, Trouble> {
+        let known = self.open_value.take();
+        let (session, reading) = self.reading(&of.place)?;
+        let known = known.filter(|known| known.of == *of && known.reading == reading);
+        let open = match known {
+            Some(known) => known,
+            None => {
+                let text = session.value(&of.of, MOST)?.text;
+                let text = match of.laid_out {
+                    true => laid_out(&text),
+                    false => text,
+                };
+                OpenValue {
+                    of: of.clone(),
+                    reading,
+                    lines: Lines::new(text),
+                }
+            }
+        };
+        Ok(&self.open_value.insert(open).lines)
+    }
+
+    /// The shown line of a long value that has a text: the one of a number if it has, else the first.
+    pub(crate) fn find_line(
+        &mut self,
+        of: &LinesOf,
+        text: &str,
+        number: u64,
+    ) -> Result<Option<u64>, Trouble> {
+        let lines = self.lines(of)?;
+        let Ok(needle) = Needle::new(text) else {
+            return Ok(None);
+        };
+        let mut own = lines.of_number(number).unwrap_or(0..0);
+        let has = |at: &usize| lines.get(*at).is_some_and(|(_, line)| needle.is_in(line));
+        let found = own.find(has).or_else(|| (0..lines.len()).find(has));
+        Ok(found.map(|at| at as u64))
+    }
+}
