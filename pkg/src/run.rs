@@ -313,7 +313,9 @@ pub(crate) fn json<T: Serialize>(view: &T) -> Result<JsValue, JsValue> {
 
 /// Which rows are chosen.
 fn choice_of(choice: &JsValue) -> Result<TraceChoice, Problem> {
-    let text = JSON::stringify(choice).ok().and_then(|text| text.as_string());
+    let text = JSON::stringify(choice)
+        .ok()
+        .and_then(|text| text.as_string());
     let refused = |why: String| {
         Problem::usage(
             "bad-argument",
