@@ -4,7 +4,7 @@ import type { Run } from './glue.js';
 export type * from './views.js';
 export * from './errors.js';
 export { Run, check, parseTimeout, renderState, resolve } from './glue.js';
-export type { Checked, Resolution, ValueOf } from './glue.js';
+export type { Checked, Resolution, TraceChoice, ValueOf } from './glue.js';
 
 /** The bytes of a file; a text stands for its UTF-8. Read in place: leave them as they are until `free()`. */
 export type Bytes = ArrayBufferView | ArrayBufferLike | string;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use js_sys::{JSON, Reflect};
+use prosescope_core::session::pages::TraceChoice;
 use prosescope_core::session::{Options, Session, ValueOf, pages};
 use prosescope_core::source::SourceError;
 use prosescope_core::trace::NodeId;
@@ -18,6 +19,19 @@ const TYPES: &str = r"
  * is an attachment, an agent's memory by the agent's index, a file of the run by its path.
  */
 export type ValueOf = string | { binding: number } | { summary: number } | { memory: number } | { file: string };
+
+/** Which rows of the trace are meant, and in which order. What is left out chooses all. */
+export interface TraceChoice {
+  /** A text of the statement or of its error, in any case. */
+  text?: string;
+  /** A status, in the words of the rows. */
+  status?: string;
+  kind?: 'statement' | 'parallel' | 'branch' | 'loop' | 'round' | 'frame' | 'gate';
+  /** Rows that took at least so many milliseconds. Rows whose times are not recorded are left out. */
+  at_least_ms?: number;
+  /** As they ran; the longest first; what failed by itself first, then what failed with it, then what is open. */
+  order?: 'ran' | 'longest' | 'problems';
+}
 ";
 
 /// An opened run. Its pages are plain objects, the JSON of `prose … --json`. Call `free()` when done with it, or hold
@@ -76,6 +90,29 @@ impl Run {
             first(from),
             most(len),
         ))
+    }
+
+    /// Rows of the trace that are chosen, without levels, in an order of one's own: `len` of them (all) from `from` (0).
+    #[wasm_bindgen(unchecked_return_type = "views.TracePage")]
+    pub fn chosen(
+        &self,
+        #[wasm_bindgen(unchecked_param_type = "TraceChoice")] choice: &JsValue,
+        from: Option<u32>,
+        len: Option<u32>,
+    ) -> Result<JsValue, JsValue> {
+        let rows = pages::chosen(&self.session, &choice_of(choice)?);
+        json(&pages::chosen_page(
+            &self.session,
+            &rows,
+            first(from),
+            most(len),
+        ))
+    }
+
+    /// When the rows of the trace were worked on: their bars on one axis, on which idle time is drawn shorter than it was.
+    #[wasm_bindgen(unchecked_return_type = "views.Timeline")]
+    pub fn timeline(&self) -> Result<JsValue, JsValue> {
+        json(&pages::timeline(&self.session))
     }
 
     /// Everything that is known of one node of the trace; null: there is none.
@@ -272,6 +309,22 @@ pub(crate) fn json<T: Serialize>(view: &T) -> Result<JsValue, JsValue> {
     let text = serde_json::to_string(view)
         .map_err(|e| Problem::defect(&format!("a view could not be written: {e}")))?;
     JSON::parse(&text).map_err(|_| Problem::defect("a view could not be read").into())
+}
+
+/// Which rows are chosen.
+fn choice_of(choice: &JsValue) -> Result<TraceChoice, Problem> {
+    let text = JSON::stringify(choice)
+        .ok()
+        .and_then(|text| text.as_string());
+    let refused = |why: String| {
+        Problem::usage(
+            "bad-argument",
+            format!("this does not say which rows are meant: {why}"),
+            "give an object with text, status, kind, at_least_ms or order; see the types of this package",
+        )
+    };
+    let text = text.ok_or_else(|| refused("it is no object".to_owned()))?;
+    serde_json::from_str(&text).map_err(|error| refused(error.to_string()))
 }
 
 /// A text. Taken as any value, for what is no text would cross as an empty one.

@@ -21,6 +21,10 @@ for (const id of RUNS) {
     assert.deepEqual([{ ...checked, folder: `.prose/${folder}` }], report.runs);
     assert.deepEqual(rules, report.rules);
     assert.deepEqual(run.trace(), proseJson('trace', id));
+    assert.deepEqual(run.timeline(), proseJson('trace', id, '--timeline'));
+    const longest = { status: 'completed', at_least_ms: 60000, order: 'longest' };
+    const args = ['--status', 'completed', '--at-least', '1m', '--sort', 'longest'];
+    assert.deepEqual(run.chosen(longest), proseJson('trace', id, ...args));
     assert.deepEqual(run.bindings(), proseJson('bindings', id));
     assert.deepEqual(run.agents(), proseJson('agents', id));
     assert.deepEqual(run.gates().gates, proseJson('gates', id, '--all'));

@@ -8,13 +8,14 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use futures_channel::oneshot;
+use gloo_events::{EventListener, EventListenerOptions};
 use js_sys::{Array, Function, Object, Reflect};
 use leptos::prelude::request_idle_callback;
 use leptos::task::spawn_local;
 use prosescope_core::session::pages::Page;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
-use web_sys::{ErrorEvent, MessageEvent, Worker};
+use web_sys::{ErrorEvent, Event, MessageEvent, Worker};
 
 use crate::protocol::{Opened, Request, Trouble};
 use crate::served::Server;
@@ -223,19 +224,21 @@ impl InWorker {
         let generation = self.inner.borrow().generation;
 
         let client = self.clone();
-        let on_message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
-            client.hear(generation, &event.data());
-        });
-        worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
-        on_message.forget();
+        let hear = move |event: &Event| {
+            if let Some(event) = event.dyn_ref::<MessageEvent>() {
+                client.hear(generation, &event.data());
+            }
+        };
+        EventListener::new(&worker, "message", hear).forget();
 
         let client = self.clone();
-        let on_error = Closure::<dyn FnMut(ErrorEvent)>::new(move |event: ErrorEvent| {
+        let broke = move |event: &Event| {
             event.prevent_default();
-            client.broke(generation, &event.message());
-        });
-        worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
-        on_error.forget();
+            let said = event.dyn_ref().map(ErrorEvent::message);
+            client.broke(generation, &said.unwrap_or_default());
+        };
+        let options = EventListenerOptions::enable_prevent_default();
+        EventListener::new_with_options(&worker, "error", options, broke).forget();
 
         self.inner.borrow_mut().worker = Some(worker);
         Ok(())

@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use gloo_events::EventListener;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, EventSource, MessageEvent, RequestInit, Response};
@@ -85,8 +86,8 @@ impl Server {
 pub(crate) struct Changes {
     source: EventSource,
     told: Rc<RefCell<Told>>,
-    _heard: Closure<dyn FnMut(MessageEvent)>,
-    _lost: Closure<dyn FnMut()>,
+    _heard: EventListener,
+    _lost: EventListener,
 }
 
 #[derive(Default)]
@@ -101,18 +102,17 @@ impl Changes {
         let source = EventSource::new("changes").map_err(gone)?;
         let told = Rc::new(RefCell::new(Told::default()));
         let hold = Rc::clone(&told);
-        let on_message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
+        let on_message = EventListener::new(&source, "message", move |event| {
+            let data = event.dyn_ref().map(MessageEvent::data);
             hold.replace(Told {
-                version: event.data().as_string(),
+                version: data.and_then(|data| data.as_string()),
                 lost: false,
             });
             heard();
         });
         let hold = Rc::clone(&told);
         // The browser connects again by itself; the server then says its version.
-        let on_error = Closure::<dyn FnMut()>::new(move || hold.borrow_mut().lost = true);
-        source.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
-        source.set_onerror(Some(on_error.as_ref().unchecked_ref()));
+        let on_error = EventListener::new(&source, "error", move |_| hold.borrow_mut().lost = true);
         Ok(Changes {
             source,
             told,

@@ -8,11 +8,12 @@ mod example;
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use gloo_events::EventListener;
 use js_sys::{Array, Object, Reflect, Uint8Array};
 use prosescope_core::session::ValueOf;
 use prosescope_desk::{Desk, DeskSource};
 use wasm_bindgen::prelude::*;
-use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
+use web_sys::{DedicatedWorkerGlobalScope, Event, MessageEvent};
 
 use crate::bytes::WebSource;
 use crate::protocol::{Request, Stats, Trouble};
@@ -27,8 +28,8 @@ struct Answer {
 pub(crate) fn run(scope: DedicatedWorkerGlobalScope) {
     let desk = RefCell::new(Desk::new(now));
     let reply = scope.clone();
-    let on_message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
-        let data = event.data();
+    let on_message = move |event: &Event| {
+        let data = event.dyn_ref().map(MessageEvent::data).unwrap_or_default();
         let get = |key: &str| Reflect::get(&data, &key.into()).unwrap_or_default();
         let body = get("body").as_string().unwrap_or_default();
         let answer = match serde_json::from_str(&body) {
@@ -49,9 +50,8 @@ pub(crate) fn run(scope: DedicatedWorkerGlobalScope) {
             }
         }
         post(&reply, &message);
-    });
-    scope.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
-    on_message.forget();
+    };
+    EventListener::new(&scope, "message", on_message).forget();
     post(&scope, &[("ready", JsValue::TRUE)]);
 }
 

@@ -11,6 +11,7 @@ mod watch;
 use std::collections::BTreeSet;
 
 use futures_channel::oneshot;
+use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 
 use crate::protocol::{Followed, Trouble};
@@ -20,7 +21,7 @@ pub(crate) use note::Following;
 pub(crate) use watch::watch;
 
 /// For how long something that is being written may refuse to be read before that is said, in milliseconds.
-const PATIENCE: i64 = 10_000;
+const PATIENCE: u32 = 10_000;
 
 /// For how long new rows are marked, in milliseconds. The style's animation takes as long.
 const MARKED: i64 = 4000;
@@ -118,9 +119,7 @@ impl Follow {
 
     /// Waits for as long as a write may take.
     pub(crate) async fn patience(self) {
-        let (done, waiting) = oneshot::channel();
-        after(PATIENCE, done);
-        let _ = waiting.await;
+        TimeoutFuture::new(PATIENCE).await;
     }
 
     /// Whether the address names what it named before, by another number, and nobody went anywhere; says so once.
@@ -169,14 +168,6 @@ impl Follow {
         self.number.update_value(|number| *number += 1);
         self.number.get_value()
     }
-}
-
-fn after(milliseconds: i64, done: oneshot::Sender<()>) {
-    let tell = move || {
-        // Whoever waited may have stopped.
-        let _ = done.send(());
-    };
-    set_timeout(tell, duration(milliseconds));
 }
 
 fn duration(milliseconds: i64) -> std::time::Duration {

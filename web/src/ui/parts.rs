@@ -1,5 +1,6 @@
 //! Small parts that every page uses.
 
+use gloo_file::ObjectUrl;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use prosescope_core::time::Stamp;
@@ -288,17 +289,12 @@ pub(crate) fn Download(
 }
 
 fn save_blob(blob: &web_sys::Blob, name: &str) -> Option<()> {
-    let url = web_sys::Url::create_object_url_with_blob(blob).ok()?;
+    let url = ObjectUrl::from(blob.clone());
     let link: web_sys::HtmlAnchorElement = document().create_element("a").ok()?.dyn_into().ok()?;
     link.set_href(&url);
     link.set_download(name);
     link.click();
-    set_timeout(
-        move || {
-            // It fails only for an address that is none.
-            let _ = web_sys::Url::revoke_object_url(&url);
-        },
-        std::time::Duration::from_secs(60),
-    );
+    // It is there as long as the browser may need to save it.
+    set_timeout(move || drop(url), std::time::Duration::from_secs(60));
     Some(())
 }

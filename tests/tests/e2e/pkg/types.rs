@@ -20,6 +20,7 @@ fn the_declared_types_are_those_of_the_views() {
     types.visit::<view::Overview>();
     types.visit::<view::ProgramView>();
     types.visit::<view::TracePage>();
+    types.visit::<view::Timeline>();
     types.visit::<view::NodeDetail>();
     types.visit::<view::BindingsPage>();
     types.visit::<view::ValueView>();

@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use futures_channel::oneshot;
+use futures_util::future::select;
+use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use wasm_bindgen_futures::JsFuture;
 
 use super::carry::{Keeper, Kept};
-use super::{Follow, PATIENCE, after, now};
+use super::{Follow, PATIENCE, now};
 use crate::protocol::{Followed, Opened, Request, Trouble};
 use crate::route::{Page, Route};
 use crate::served::Changes;
@@ -16,7 +18,7 @@ use crate::ui::state::{App, Desk, What, find};
 
 /// How long to wait between two looks at files that a person gave, and before a reading that failed is tried again, in
 /// milliseconds. A change of what is served is heard at once.
-const PAUSE: i64 = 1500;
+const PAUSE: u32 = 1500;
 
 /// Files of those that a person gave that are looked at once: a byte of each is read.
 const LOOKED_AT: usize = 32;
@@ -119,7 +121,7 @@ impl Watch {
             }
             Err(trouble) => {
                 let since = *self.failing.get_or_insert_with(now);
-                (now() - since >= PATIENCE).then_some(trouble)
+                (now() - since >= i64::from(PATIENCE)).then_some(trouble)
             }
         };
         let told = self.app.follow.trouble;
@@ -149,30 +151,12 @@ impl Watch {
 
 impl Follow {
     /// Waits, unless it is woken.
-    async fn rest(self, pause: i64) {
-        let (done, waiting) = oneshot::channel();
+    async fn rest(self, pause: u32) {
         let (woken, waking) = oneshot::channel();
         self.wake.set_value(Some(woken));
-        after(pause, done);
-        // Either ends it; a sender that was dropped does, too.
-        either(waiting, waking).await;
+        // A sender that was dropped ends it, too.
+        select(TimeoutFuture::new(pause), waking).await;
     }
-}
-
-/// Waits for the first of two.
-async fn either(a: oneshot::Receiver<()>, b: oneshot::Receiver<()>) {
-    let (mut a, mut b) = (a, b);
-    std::future::poll_fn(|context| {
-        use std::future::Future as _;
-        let a = std::pin::Pin::new(&mut a).poll(context).is_ready();
-        let b = std::pin::Pin::new(&mut b).poll(context).is_ready();
-        if a || b {
-            std::task::Poll::Ready(())
-        } else {
-            std::task::Poll::Pending
-        }
-    })
-    .await;
 }
 
 impl App {
